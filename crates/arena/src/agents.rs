@@ -1,0 +1,309 @@
+//! Agents: what picks a move.
+//!
+//! An agent is its policy, a probability for each legal action; playing draws from it, exact measurement
+//! reads it. Ties are therefore random in play and averaged in measurement.
+
+use crate::evaluator::Evaluator;
+use adept_game::{Game, Script, Stream};
+use rand::RngExt;
+
+/// Picks moves of a game.
+pub trait Agent<G: Game>: Send {
+    /// Name in reports.
+    fn name(&self) -> &str;
+
+    /// Replaces `probabilities` by the chance with which `player`, who is to move, takes each of
+    /// `actions`, all legal ones. They sum to 1.
+    fn policy(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    );
+
+    /// Draws an action from the policy: its place in `actions`.
+    fn act(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        scratch: &mut Vec<f64>,
+        rng: &mut Stream,
+    ) -> usize {
+        self.policy(game, state, player, actions, scratch);
+        draw(scratch, rng)
+    }
+}
+
+impl<G: Game, A: Agent<G> + ?Sized> Agent<G> for Box<A> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn policy(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    ) {
+        (**self).policy(game, state, player, actions, probabilities);
+    }
+}
+
+/// Draws a place with the given probabilities, which sum to 1.
+pub fn draw(probabilities: &[f64], rng: &mut Stream) -> usize {
+    let mut left: f64 = rng.random();
+    for (i, p) in probabilities.iter().enumerate() {
+        if left < *p {
+            return i;
+        }
+        left -= p;
+    }
+    // Rounding left a little over: the last action that is possible at all.
+    probabilities.iter().rposition(|p| *p > 0.0).unwrap_or(0)
+}
+
+/// Name and one line about the agents that every game has; a game's scripts come beside them.
+pub const AGENTS: [(&str, &str); 7] = [
+    ("random", "any legal action, uniformly"),
+    ("minimax", "perfect play of a two-player zero-sum game without chance, ties uniform"),
+    ("optimal:AGENT", "the exact best response to a fixed agent, such as optimal:ttt"),
+    ("greedy:CHECKPOINT", "the action with the highest value"),
+    ("epsilon:E:CHECKPOINT", "greedy, but with probability E any legal action"),
+    ("boltzmann:T:CHECKPOINT", "actions with probability ∝ exp(value / T)"),
+    ("CHECKPOINT", "the same as greedy:CHECKPOINT"),
+];
+
+/// An agent as users write it: one of [`AGENTS`] or a script of the game.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AgentSpec {
+    /// `random`.
+    Random,
+    /// `minimax`.
+    Minimax,
+    /// `optimal:AGENT`.
+    Optimal(Box<AgentSpec>),
+    /// `epsilon:E:CHECKPOINT`.
+    Epsilon(f64, String),
+    /// `boltzmann:T:CHECKPOINT`.
+    Boltzmann(f64, String),
+    /// `greedy:CHECKPOINT`.
+    Greedy(String),
+    /// The name of a script, or the path of a checkpoint.
+    Named(String),
+}
+
+impl AgentSpec {
+    /// Reads an agent.
+    ///
+    /// # Errors
+    /// What is wrong with a parameter.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let parameter = |rest: &str, what: &str, range: std::ops::RangeInclusive<f64>| {
+            let (number, checkpoint) = rest.split_once(':').unwrap_or((rest, ""));
+            match number.parse::<f64>() {
+                Ok(n) if range.contains(&n) && !checkpoint.is_empty() => Ok((n, checkpoint.to_string())),
+                _ => Err(format!("`{text}`: write {what}")),
+            }
+        };
+        match text.split_once(':') {
+            Some(("optimal", rest)) => Ok(Self::Optimal(Box::new(Self::parse(rest)?))),
+            Some(("greedy", rest)) => Ok(Self::Greedy(rest.into())),
+            Some(("epsilon", rest)) => {
+                let (e, c) = parameter(rest, "epsilon:E:CHECKPOINT with E in 0..1", 0.0..=1.0)?;
+                Ok(Self::Epsilon(e, c))
+            }
+            Some(("boltzmann", rest)) => {
+                let (t, c) = parameter(rest, "boltzmann:T:CHECKPOINT with T above 0", 1e-6..=1e6)?;
+                Ok(Self::Boltzmann(t, c))
+            }
+            _ if text == "random" => Ok(Self::Random),
+            _ if text == "minimax" => Ok(Self::Minimax),
+            _ => Ok(Self::Named(text.into())),
+        }
+    }
+}
+
+/// Any legal action, uniformly.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Random;
+
+impl<G: Game> Agent<G> for Random {
+    fn name(&self) -> &str {
+        "random"
+    }
+
+    fn policy(
+        &mut self,
+        _: &G,
+        _: &G::State,
+        _: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    ) {
+        probabilities.clear();
+        probabilities.resize(actions.len(), 1.0 / actions.len() as f64);
+    }
+
+    fn act(
+        &mut self,
+        _: &G,
+        _: &G::State,
+        _: usize,
+        actions: &[G::Action],
+        _: &mut Vec<f64>,
+        rng: &mut Stream,
+    ) -> usize {
+        rng.random_range(0..actions.len())
+    }
+}
+
+/// A policy written down in the game crate.
+pub struct Scripted<G: Game> {
+    name: String,
+    script: Script<G>,
+}
+
+impl<G: Game> Scripted<G> {
+    /// The script of that name, if the game has one.
+    pub fn new(game: &G, name: &str) -> Option<Self> {
+        Some(Self { name: name.into(), script: game.script(name)? })
+    }
+}
+
+impl<G: Game> Agent<G> for Scripted<G> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn policy(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        _: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    ) {
+        (self.script)(game, state, actions, probabilities);
+    }
+}
+
+/// Takes the action with the highest value; ties uniform.
+pub struct Greedy<E> {
+    evaluator: E,
+    values: Vec<f32>,
+}
+
+impl<E> Greedy<E> {
+    /// Greedy by that evaluator.
+    pub fn new(evaluator: E) -> Self {
+        Self { evaluator, values: Vec::new() }
+    }
+}
+
+/// Spreads `mass` evenly over the places with the highest value.
+fn add_greedy(values: &[f32], mass: f64, probabilities: &mut [f64]) {
+    let best = values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
+    let ties = values.iter().filter(|&&v| v == best).count();
+    for (p, v) in probabilities.iter_mut().zip(values) {
+        if *v == best {
+            *p += mass / ties as f64;
+        }
+    }
+}
+
+impl<G: Game, E: Evaluator<G>> Agent<G> for Greedy<E> {
+    fn name(&self) -> &str {
+        "greedy"
+    }
+
+    fn policy(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    ) {
+        self.evaluator.values(game, state, player, actions, &mut self.values);
+        probabilities.clear();
+        probabilities.resize(actions.len(), 0.0);
+        add_greedy(&self.values, 1.0, probabilities);
+    }
+}
+
+/// Greedy, but with probability ε any legal action.
+pub struct EpsilonGreedy<E> {
+    evaluator: E,
+    epsilon: f64,
+    values: Vec<f32>,
+}
+
+impl<E> EpsilonGreedy<E> {
+    /// ε in [0, 1].
+    pub fn new(evaluator: E, epsilon: f64) -> Self {
+        Self { evaluator, epsilon, values: Vec::new() }
+    }
+}
+
+impl<G: Game, E: Evaluator<G>> Agent<G> for EpsilonGreedy<E> {
+    fn name(&self) -> &str {
+        "epsilon"
+    }
+
+    fn policy(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    ) {
+        self.evaluator.values(game, state, player, actions, &mut self.values);
+        probabilities.clear();
+        probabilities.resize(actions.len(), self.epsilon / actions.len() as f64);
+        add_greedy(&self.values, 1.0 - self.epsilon, probabilities);
+    }
+}
+
+/// Takes each action with probability ∝ exp(value / temperature).
+pub struct Boltzmann<E> {
+    evaluator: E,
+    temperature: f64,
+    values: Vec<f32>,
+}
+
+impl<E> Boltzmann<E> {
+    /// Temperature above 0, in units of the value.
+    pub fn new(evaluator: E, temperature: f64) -> Self {
+        Self { evaluator, temperature, values: Vec::new() }
+    }
+}
+
+impl<G: Game, E: Evaluator<G>> Agent<G> for Boltzmann<E> {
+    fn name(&self) -> &str {
+        "boltzmann"
+    }
+
+    fn policy(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    ) {
+        self.evaluator.values(game, state, player, actions, &mut self.values);
+        let best = self.values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
+        probabilities.clear();
+        probabilities
+            .extend(self.values.iter().map(|v| (f64::from(v - best) / self.temperature).exp()));
+        let total: f64 = probabilities.iter().sum();
+        probabilities.iter_mut().for_each(|p| *p /= total);
+    }
+}

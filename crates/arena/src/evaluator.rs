@@ -1,0 +1,158 @@
+//! Evaluators: what values afterstates of a game.
+//!
+//! An evaluator values a state right after an action for the player who acted, in [−1, 1] (utility divided
+//! by the game's scale). A finished game has its exact utility and never reaches a model.
+
+use adept_game::{Afterstate, Channel, Encoder, Game, RowMut, Turn};
+use adept_model::{Learner, Rows};
+use std::sync::Arc;
+
+/// Values the actions of a decision.
+pub trait Evaluator<G: Game>: Send {
+    /// Replaces `values` by the value of the state after each of `actions` for `player`, who is to move.
+    fn values(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        values: &mut Vec<f32>,
+    );
+}
+
+impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for &mut E {
+    fn values(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        values: &mut Vec<f32>,
+    ) {
+        (**self).values(game, state, player, actions, values);
+    }
+}
+
+/// The channels of an encoder in the terms of the model crate.
+pub fn model_channels(channels: &[Channel]) -> Vec<adept_model::Channel> {
+    use adept_game::ChannelKind as From;
+    use adept_model::ChannelKind as To;
+    let kind = |kind| match kind {
+        From::Dense(n) => To::Dense(n),
+        From::Bits(n) => To::Bits(n),
+        From::Value => To::Value,
+        From::Index(n) => To::Index(n),
+        From::Key => To::Key,
+    };
+    channels.iter().map(|c| adept_model::Channel::new(c.name, kind(c.kind))).collect()
+}
+
+/// The candidates of one decision: actions, values, and the rows of those that a model valued.
+#[derive(Debug)]
+pub struct Candidates<G: Game> {
+    /// Legal actions.
+    pub actions: Vec<G::Action>,
+    /// Value of the state after each.
+    pub values: Vec<f32>,
+    /// Row of each in `rows`; none where the action ends the game.
+    pub row_of: Vec<Option<u32>>,
+    /// Encoded afterstates.
+    pub rows: Rows,
+    state: G::State,
+    model_values: Vec<f32>,
+}
+
+/// A learner bound to a game by an encoder.
+pub struct Bound<G: Game> {
+    encoder: Arc<dyn Encoder<G>>,
+    /// The learner.
+    pub learner: Box<dyn Learner>,
+    candidates: Candidates<G>,
+}
+
+impl<G: Game> Bound<G> {
+    /// Binds a learner over the channels of this encoder.
+    pub fn new(game: &G, encoder: Arc<dyn Encoder<G>>, learner: Box<dyn Learner>) -> Self {
+        let candidates = Candidates {
+            actions: Vec::new(),
+            values: Vec::new(),
+            row_of: Vec::new(),
+            rows: Rows::new(learner.channels()),
+            state: game.start(),
+            model_values: Vec::new(),
+        };
+        Self { encoder, learner, candidates }
+    }
+
+    /// The encoder.
+    pub fn encoder(&self) -> &Arc<dyn Encoder<G>> {
+        &self.encoder
+    }
+
+    /// The same with a copy of the learner.
+    pub fn fork(&self, game: &G) -> Self {
+        Self::new(game, self.encoder.clone(), self.learner.fork())
+    }
+
+    /// Lists and values the legal actions of `player`, who is to move.
+    #[inline]
+    pub fn decide(&mut self, game: &G, state: &G::State, player: usize) -> &mut Candidates<G> {
+        game.actions(state, &mut self.candidates.actions);
+        self.value_candidates(game, state, player);
+        &mut self.candidates
+    }
+
+    fn value_candidates(&mut self, game: &G, state: &G::State, player: usize) {
+        let c = &mut self.candidates;
+        c.rows.clear();
+        c.values.clear();
+        c.row_of.clear();
+        for action in &c.actions {
+            c.state.clone_from(state);
+            game.apply(&mut c.state, action);
+            if game.turn(&c.state) == Turn::Over {
+                c.row_of.push(None);
+                c.values.push((game.utility(&c.state, player) / game.scale()) as f32);
+                continue;
+            }
+            c.row_of.push(Some(c.rows.len() as u32));
+            c.values.push(0.0);
+            let (dense, index) = c.rows.push();
+            let after = Afterstate { state: &c.state, action: Some(action), player };
+            self.encoder.encode(game, after, RowMut { dense, index });
+        }
+        if c.rows.is_empty() {
+            return;
+        }
+        self.learner.evaluate(&c.rows, &mut c.model_values);
+        for (value, row) in c.values.iter_mut().zip(&c.row_of) {
+            if let Some(row) = row {
+                *value = c.model_values[*row as usize];
+            }
+        }
+    }
+
+    /// The row of one afterstate; `action` led to it, where that is known.
+    pub fn encode(&self, game: &G, state: &G::State, action: Option<&G::Action>, player: usize) -> Rows {
+        let mut rows = Rows::new(self.learner.channels());
+        let (dense, index) = rows.push();
+        self.encoder.encode(game, Afterstate { state, action, player }, RowMut { dense, index });
+        rows
+    }
+}
+
+impl<G: Game> Evaluator<G> for Bound<G> {
+    fn values(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        values: &mut Vec<f32>,
+    ) {
+        self.candidates.actions.clear();
+        self.candidates.actions.extend_from_slice(actions);
+        self.value_candidates(game, state, player);
+        values.clone_from(&self.candidates.values);
+    }
+}

@@ -1,0 +1,134 @@
+//! Exact comparison: expected utilities of agents, by recursion over everything that can happen.
+
+use crate::agents::Agent;
+use adept_game::{Game, Turn};
+use rustc_hash::FxHashMap;
+
+/// Why a game cannot be measured exactly.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExactError {
+    /// Its chance can only be sampled.
+    #[error("chance in this game cannot be listed, only sampled: measure by playing matches")]
+    Chance,
+    /// It has too many states.
+    #[error("more than {0} states: too many to measure exactly, play matches instead")]
+    Size(usize),
+}
+
+/// States kept at most by the recursions of this module and of the solvers.
+pub(crate) const MAX_STATES: usize = 20_000_000;
+
+/// Match equity of one agent against another: mean utility over all seats, (wins − losses) / games where
+/// a win is worth 1.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Equity {
+    /// Mean over the seats.
+    pub equity: f64,
+    /// Expected utility in each seat, first to last.
+    pub seats: Vec<f64>,
+}
+
+/// Exact match equity of `agent` against `other`, who takes all other seats.
+///
+/// # Errors
+/// See [`ExactError`].
+pub fn equity<G: Game>(
+    game: &G,
+    agent: &mut dyn Agent<G>,
+    other: &mut dyn Agent<G>,
+) -> Result<Equity, ExactError> {
+    let mut seats = Vec::with_capacity(game.players());
+    for seat in 0..game.players() {
+        let mut walk = Walk::new(game, seat);
+        seats.push(walk.value(&game.start(), &mut |state, player, actions, p| {
+            if player == seat {
+                agent.policy(game, state, player, actions, p);
+            } else {
+                other.policy(game, state, player, actions, p);
+            }
+        })?);
+    }
+    Ok(Equity { equity: seats.iter().sum::<f64>() / seats.len() as f64, seats })
+}
+
+/// Expected utility of every player from `state` on, `agents[p]` in seat p.
+///
+/// # Errors
+/// See [`ExactError`].
+pub fn expected_utilities<G: Game>(
+    game: &G,
+    state: &G::State,
+    agents: &mut [Box<dyn Agent<G>>],
+) -> Result<Vec<f64>, ExactError> {
+    (0..game.players())
+        .map(|seat| {
+            Walk::new(game, seat).value(state, &mut |state, player, actions, p| {
+                agents[player].policy(game, state, player, actions, p);
+            })
+        })
+        .collect()
+}
+
+/// A memoised recursion for the utility of one player.
+struct Walk<'a, G: Game> {
+    game: &'a G,
+    player: usize,
+    known: FxHashMap<G::State, f64>,
+}
+
+type Policy<'a, G> = dyn FnMut(&<G as Game>::State, usize, &[<G as Game>::Action], &mut Vec<f64>) + 'a;
+
+impl<'a, G: Game> Walk<'a, G> {
+    fn new(game: &'a G, player: usize) -> Self {
+        Self { game, player, known: FxHashMap::default() }
+    }
+
+    fn value(&mut self, state: &G::State, policy: &mut Policy<'_, G>) -> Result<f64, ExactError> {
+        if self.game.turn(state) == Turn::Over {
+            return Ok(self.game.utility(state, self.player));
+        }
+        if let Some(&known) = self.known.get(state) {
+            return Ok(known);
+        }
+        let next = branches(self.game, state, policy)?;
+        let mut value = 0.0;
+        for (after, p) in next {
+            value += p * self.value(&after, policy)?;
+        }
+        if self.known.len() >= MAX_STATES {
+            return Err(ExactError::Size(MAX_STATES));
+        }
+        self.known.insert(state.clone(), value);
+        Ok(value)
+    }
+}
+
+/// The states that may follow, with their probabilities, where a policy moves for the players.
+pub(crate) fn branches<G: Game>(
+    game: &G,
+    state: &G::State,
+    policy: &mut Policy<'_, G>,
+) -> Result<Vec<(G::State, f64)>, ExactError> {
+    let after = |action: &G::Action| {
+        let mut next = state.clone();
+        game.apply(&mut next, action);
+        next
+    };
+    match game.turn(state) {
+        Turn::Over => Ok(Vec::new()),
+        Turn::Player(player) => {
+            let (mut actions, mut p) = (Vec::new(), Vec::new());
+            game.actions(state, &mut actions);
+            policy(state, player, &actions, &mut p);
+            let taken = actions.iter().zip(&p).filter(|(_, p)| **p > 0.0);
+            Ok(taken.map(|(a, p)| (after(a), *p)).collect())
+        }
+        Turn::Chance => {
+            let mut outcomes = Vec::new();
+            if !game.outcomes(state, &mut outcomes) {
+                return Err(ExactError::Chance);
+            }
+            Ok(outcomes.iter().map(|(a, p)| (after(a), *p)).collect())
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What picks moves, and compares what picks them: evaluators bound to a game, agents, exact solvers.
+//!
+//! Whatever values a position is an [`Evaluator`], whatever picks a move is an [`Agent`]; [`exact`] measures
+//! agents against each other without sampling.
+
+pub mod agents;
+pub mod evaluator;
+pub mod exact;
+mod solve;
+
+pub use agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
+pub use evaluator::{Bound, Candidates, Evaluator, model_channels};
+pub use exact::{Equity, ExactError, equity, expected_utilities};
+pub use solve::{BestResponse, Minimax};

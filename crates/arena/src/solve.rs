@@ -1,0 +1,195 @@
+//! Exact solvers as agents: minimax, and the best response to a fixed policy.
+
+use crate::agents::Agent;
+use crate::exact::{ExactError, MAX_STATES, branches};
+use adept_game::{Game, Turn};
+use rustc_hash::FxHashMap;
+
+/// Two exact values this close are the same: sums of the same products in another order.
+const TIE: f64 = 1e-12;
+
+/// Spreads probability evenly over the places with the highest value.
+fn best_uniform(values: &[f64], probabilities: &mut Vec<f64>) {
+    let best = values.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
+    let ties = values.iter().filter(|&&v| v >= best - TIE).count();
+    probabilities.clear();
+    probabilities.extend(values.iter().map(|&v| if v >= best - TIE { 1.0 / ties as f64 } else { 0.0 }));
+}
+
+/// Perfect play of a two-player zero-sum game without chance: any action of the highest minimax value, uniformly.
+pub struct Minimax<G: Game> {
+    /// Value for the player to move.
+    known: FxHashMap<G::State, f64>,
+}
+
+impl<G: Game> Minimax<G> {
+    /// Solves the game.
+    ///
+    /// # Errors
+    /// [`ExactError::Chance`] if the game has chance, [`ExactError::Size`] if it is too large; a message for games that are not
+    /// two-player zero-sum is up to the caller, who asks [`Game::zero_sum`].
+    pub fn solve(game: &G) -> Result<Self, ExactError> {
+        let mut solved = Self { known: FxHashMap::default() };
+        solved.value(game, &game.start())?;
+        Ok(solved)
+    }
+
+    /// Minimax value for the player to move; of a finished game for player 0.
+    ///
+    /// # Errors
+    /// As [`Minimax::solve`].
+    pub fn value(&mut self, game: &G, state: &G::State) -> Result<f64, ExactError> {
+        let player = match game.turn(state) {
+            Turn::Over => return Ok(game.utility(state, 0)),
+            Turn::Chance => return Err(ExactError::Chance),
+            Turn::Player(player) => player,
+        };
+        if let Some(&known) = self.known.get(state) {
+            return Ok(known);
+        }
+        let mut actions = Vec::new();
+        game.actions(state, &mut actions);
+        let mut best = f64::NEG_INFINITY;
+        for action in &actions {
+            best = best.max(self.after(game, state, player, action)?);
+        }
+        if self.known.len() >= MAX_STATES {
+            return Err(ExactError::Size(MAX_STATES));
+        }
+        self.known.insert(state.clone(), best);
+        Ok(best)
+    }
+
+    /// Value of an action for the player who takes it.
+    fn after(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        action: &G::Action,
+    ) -> Result<f64, ExactError> {
+        let mut next = state.clone();
+        game.apply(&mut next, action);
+        let value = self.value(game, &next)?;
+        let valued = match game.turn(&next) {
+            Turn::Player(p) => p,
+            Turn::Over | Turn::Chance => 0,
+        };
+        Ok(if valued == player { value } else { -value })
+    }
+}
+
+impl<G: Game> Agent<G> for Minimax<G> {
+    fn name(&self) -> &str {
+        "minimax"
+    }
+
+    fn policy(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    ) {
+        // Solving visited every state that can come up; an error cannot occur any more.
+        let values: Vec<f64> =
+            actions.iter().map(|a| self.after(game, state, player, a).unwrap_or(f64::NEG_INFINITY)).collect();
+        best_uniform(&values, probabilities);
+    }
+}
+
+/// The exact best response of one player, in any seat, to a fixed agent in all other seats.
+pub struct BestResponse<G: Game> {
+    name: String,
+    other: Box<dyn Agent<G>>,
+    /// By seat: value of a state for the player in that seat.
+    known: Vec<FxHashMap<G::State, f64>>,
+}
+
+impl<G: Game> BestResponse<G> {
+    /// Solves against `other`, in a game of perfect information.
+    ///
+    /// # Errors
+    /// See [`ExactError`].
+    pub fn solve(game: &G, other: Box<dyn Agent<G>>) -> Result<Self, ExactError> {
+        let name = format!("optimal:{}", other.name());
+        let mut solved = Self { name, other, known: vec![FxHashMap::default(); game.players()] };
+        for seat in 0..game.players() {
+            solved.value(game, &game.start(), seat)?;
+        }
+        Ok(solved)
+    }
+
+    /// Expected utility of a state for the player in `seat`, who plays best from here on.
+    ///
+    /// # Errors
+    /// See [`ExactError`].
+    pub fn value(&mut self, game: &G, state: &G::State, seat: usize) -> Result<f64, ExactError> {
+        if game.turn(state) == Turn::Over {
+            return Ok(game.utility(state, seat));
+        }
+        if let Some(&known) = self.known[seat].get(state) {
+            return Ok(known);
+        }
+        let value = if game.turn(state) == Turn::Player(seat) {
+            let mut actions = Vec::new();
+            game.actions(state, &mut actions);
+            let mut best = f64::NEG_INFINITY;
+            for action in &actions {
+                best = best.max(self.after(game, state, seat, action)?);
+            }
+            best
+        } else {
+            let other = &mut self.other;
+            let next = branches(game, state, &mut |state, player, actions, p| {
+                other.policy(game, state, player, actions, p);
+            })?;
+            let mut mean = 0.0;
+            for (next, p) in next {
+                mean += p * self.value(game, &next, seat)?;
+            }
+            mean
+        };
+        if self.known[seat].len() >= MAX_STATES {
+            return Err(ExactError::Size(MAX_STATES));
+        }
+        self.known[seat].insert(state.clone(), value);
+        Ok(value)
+    }
+
+    /// Expected utility of the player in `seat` after taking that action.
+    ///
+    /// # Errors
+    /// See [`ExactError`].
+    pub fn after(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        seat: usize,
+        action: &G::Action,
+    ) -> Result<f64, ExactError> {
+        let mut next = state.clone();
+        game.apply(&mut next, action);
+        self.value(game, &next, seat)
+    }
+}
+
+impl<G: Game> Agent<G> for BestResponse<G> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn policy(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    ) {
+        let values: Vec<f64> =
+            actions.iter().map(|a| self.after(game, state, player, a).unwrap_or(f64::NEG_INFINITY)).collect();
+        best_uniform(&values, probabilities);
+    }
+}

@@ -1,0 +1,66 @@
+//! From a candidate to the numbers that a model reads.
+
+use crate::game::Game;
+
+/// What one channel carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelKind {
+    /// `n` real numbers, of order one.
+    Dense(usize),
+    /// `n` numbers, each 0 or 1.
+    Bits(usize),
+    /// One number in [−1, 1] from outside: a prior, the output of a frozen expert.
+    Value,
+    /// One integer in `0..n`.
+    Index(u64),
+    /// One integer without a useful bound that identifies the candidate.
+    Key,
+}
+
+/// A named channel. Its documentation is part of it: one line for each input or range of inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// Name by which architectures refer to it.
+    pub name: &'static str,
+    /// What it carries.
+    pub kind: ChannelKind,
+    /// What each input means.
+    pub about: &'static str,
+}
+
+/// A state right after an action, seen by the player who acted: what an evaluator values.
+#[derive(Debug)]
+pub struct Afterstate<'a, G: Game> {
+    /// The state after the action.
+    pub state: &'a G::State,
+    /// The action, where it is known.
+    pub action: Option<&'a G::Action>,
+    /// The player who just acted.
+    pub player: usize,
+}
+
+/// One row to be filled: all dense-like channels side by side in `dense`, all index-like ones in `index`,
+/// in the order of declaration. Both come filled with zeros.
+#[derive(Debug)]
+pub struct RowMut<'a> {
+    /// Columns of dense, bits and value channels.
+    pub dense: &'a mut [f32],
+    /// Columns of index and key channels.
+    pub index: &'a mut [u64],
+}
+
+/// Writes afterstates as rows of channels.
+pub trait Encoder<G: Game>: Send + Sync {
+    /// Name, as in `game.encoder` of a config.
+    fn name(&self) -> &'static str;
+
+    /// The channels of a row.
+    fn channels(&self) -> &'static [Channel];
+
+    /// Fills the row of an afterstate. An index channel that needs an unknown action stays 0; see
+    /// [`Encoder::needs_action`].
+    fn encode(&self, game: &G, after: Afterstate<'_, G>, row: RowMut<'_>);
+
+    /// Whether a row depends on the action and not on the state alone.
+    fn needs_action(&self) -> bool;
+}

@@ -1,0 +1,112 @@
+//! The interface of every game.
+
+use rand::Rng;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Turn {
+    /// The player of that number, from 0.
+    Player(usize),
+    /// Dice, cards, a lot.
+    Chance,
+    /// The game is over.
+    Over,
+}
+
+/// A policy written down as a rule: fills `probabilities[i]` for `actions[i]`, summing to 1.
+pub type Script<G> = fn(&G, &<G as Game>::State, &[<G as Game>::Action], &mut Vec<f64>);
+
+/// Why a text is not a position or an action, or an action is not legal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct GameError(pub String);
+
+/// A game of n players, with or without chance and hidden information.
+///
+/// The value that implements it holds the rule set: players, dice, sizes, or rules compiled at run time.
+/// Everything is a pure function of it and of the state.
+pub trait Game: Send + Sync + 'static {
+    /// All there is to know about a position, hidden parts included.
+    type State: Clone + Eq + Hash + Debug + Send + Sync;
+    /// What a player does, or what chance brings.
+    type Action: Clone + Eq + Hash + Debug + Send + Sync;
+    /// What one player knows, with perfect recall: equal exactly if the player cannot tell two states apart.
+    type Info: Clone + Eq + Hash + Debug + Send + Sync;
+
+    /// Name of the rule set, as in `game.rules` of a config.
+    fn name(&self) -> &str;
+
+    /// Number of players.
+    fn players(&self) -> usize;
+
+    /// The state in which a game begins.
+    fn start(&self) -> Self::State;
+
+    /// Whose turn it is.
+    fn turn(&self, state: &Self::State) -> Turn;
+
+    /// Replaces `actions` by the legal ones of the player to move, in a fixed order without repeats.
+    /// Empty unless it is a player's turn.
+    fn actions(&self, state: &Self::State, actions: &mut Vec<Self::Action>);
+
+    /// Applies a legal action, of a player or of chance.
+    fn apply(&self, state: &mut Self::State, action: &Self::Action);
+
+    /// Replaces `outcomes` by what chance may bring with probabilities that sum to 1, and returns true;
+    /// returns false where they are too many to list and can only be sampled.
+    fn outcomes(&self, state: &Self::State, outcomes: &mut Vec<(Self::Action, f64)>) -> bool;
+
+    /// Draws what chance brings.
+    fn sample(&self, state: &Self::State, rng: &mut dyn Rng) -> Self::Action;
+
+    /// Utility of a finished game for that player, in units of [`Game::scale`].
+    fn utility(&self, state: &Self::State, player: usize) -> f64;
+
+    /// Largest absolute utility; values of models are utilities divided by it, in [−1, 1].
+    fn scale(&self) -> f64 {
+        1.0
+    }
+
+    /// Whether there are two players and what one wins the other loses.
+    fn zero_sum(&self) -> bool;
+
+    /// What the player knows in this state.
+    fn info(&self, state: &Self::State, player: usize) -> Self::Info;
+
+    /// Rule-written policies of this game by name, such as fixed opponents, with a line about each.
+    fn scripts(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// The policy of that name.
+    fn script(&self, _name: &str) -> Option<Script<Self>>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// A position on one line, as commands take and print it.
+    fn position_text(&self, state: &Self::State) -> String;
+
+    /// Reads a position, and the action that led to it where the text tells it.
+    ///
+    /// # Errors
+    /// What was found and what was expected.
+    fn parse_position(&self, text: &str) -> Result<(Self::State, Option<Self::Action>), GameError>;
+
+    /// An action as people write it.
+    fn action_text(&self, state: &Self::State, action: &Self::Action) -> String;
+
+    /// The legal action that the text names.
+    ///
+    /// # Errors
+    /// Why it names none.
+    fn parse_action(&self, state: &Self::State, text: &str) -> Result<Self::Action, GameError>;
+
+    /// A drawing of the position over several lines. `marks` may put a few characters on a legal action,
+    /// such as its value.
+    fn board(&self, state: &Self::State, marks: &[(Self::Action, String)]) -> String;
+}

@@ -1,0 +1,16 @@
+//! Games: rules, positions, encoders and exact knowledge as pure functions. Nothing here learns.
+//!
+//! [`Game`] is the interface of every game, [`Encoder`] turns a candidate into the numbers a model
+//! reads, [`registry`] finds both by name. The recipe for a new game: copy `tictactoe/`, rename, write the
+//! rules, record golden trajectories and golden rows, add a line to the registry.
+
+pub mod encoder;
+pub mod game;
+pub mod registry;
+pub mod rng;
+pub mod tictactoe;
+
+pub use encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
+pub use game::{Game, GameError, Script, Turn};
+pub use registry::{GameInfo, Visitor, games, with_game};
+pub use rng::{Stream, stream};

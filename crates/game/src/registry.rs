@@ -1,0 +1,63 @@
+//! Games by name. Rules are generic inside and meet their names only here.
+
+use crate::encoder::{Channel, Encoder};
+use crate::game::Game;
+use crate::tictactoe::TicTacToe;
+
+/// What lists and error messages say about a game.
+#[derive(Clone, Debug)]
+pub struct GameInfo {
+    /// Name of the rule set.
+    pub name: &'static str,
+    /// One line about it.
+    pub about: &'static str,
+    /// Its encoders: name, one line, channels.
+    pub encoders: Vec<(&'static str, &'static str, &'static [Channel])>,
+    /// Its scripted agents: name, one line.
+    pub scripts: &'static [(&'static str, &'static str)],
+}
+
+/// A game with its encoders: what the registry hands out.
+pub trait Registered: Game + Sized {
+    /// One line about the game.
+    const ABOUT: &'static str;
+
+    /// All encoders with a line about each; the first is the default.
+    fn encoders() -> Vec<(&'static str, Box<dyn Encoder<Self>>)>;
+}
+
+/// Code that works for any game.
+pub trait Visitor {
+    /// What it gives.
+    type Output;
+
+    /// Is called with the game that was asked for.
+    fn visit<G: Registered>(self, game: G) -> Self::Output;
+}
+
+/// Calls the visitor with the game of that name; `None` if there is none, with the visitor unused.
+pub fn with_game<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
+    match name {
+        "tictactoe" => Some(visitor.visit(TicTacToe)),
+        _ => None,
+    }
+}
+
+/// All games, in the order of the list above.
+pub fn games() -> Vec<GameInfo> {
+    struct Describe;
+    impl Visitor for Describe {
+        type Output = (&'static str, Vec<(&'static str, &'static str, &'static [Channel])>, &'static [(&'static str, &'static str)]);
+        fn visit<G: Registered>(self, game: G) -> Self::Output {
+            let encoders = G::encoders().iter().map(|(about, e)| (e.name(), *about, e.channels())).collect();
+            (G::ABOUT, encoders, game.scripts())
+        }
+    }
+    ["tictactoe"]
+        .into_iter()
+        .filter_map(|name| {
+            let (about, encoders, scripts) = with_game(name, Describe)?;
+            Some(GameInfo { name, about, encoders, scripts })
+        })
+        .collect()
+}

@@ -1,0 +1,25 @@
+//! The fixed opponent TTT.
+
+use super::rules::{Position, TicTacToe, has_line, squares};
+
+/// The squares among which TTT draws uniformly: those that win, else those that block, else all empty ones.
+#[inline]
+pub fn ttt_moves(position: &Position) -> u16 {
+    let mover = position.mover();
+    let completes = |stones: u16| {
+        squares(position.empty()).filter(|&s| has_line(stones | 1 << s)).fold(0u16, |set, s| set | 1 << s)
+    };
+    let wins = completes(position.stones[mover]);
+    if wins != 0 {
+        return wins;
+    }
+    let blocks = completes(position.stones[1 - mover]);
+    if blocks != 0 { blocks } else { position.empty() }
+}
+
+pub(super) fn policy(_: &TicTacToe, state: &Position, actions: &[u8], probabilities: &mut Vec<f64>) {
+    let moves = ttt_moves(state);
+    let each = 1.0 / f64::from(moves.count_ones());
+    probabilities.clear();
+    probabilities.extend(actions.iter().map(|&a| if moves >> a & 1 == 1 { each } else { 0.0 }));
+}

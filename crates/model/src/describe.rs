@@ -1,0 +1,131 @@
+//! Size and cost of a model.
+
+use crate::program::{Block, Op, Program, Selector};
+
+/// Size and cost of a model.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Description {
+    /// Learned numbers.
+    pub parameters: usize,
+    /// Multiply-adds of one evaluation with every expert run.
+    pub multiply_adds: usize,
+    /// Multiply-adds with the fewest experts run: one at each node with a choice, the cheapest.
+    pub multiply_adds_least: usize,
+    /// Bytes of the parameters as 32-bit floats (and of the keys of a table).
+    pub bytes: usize,
+    /// Each parameter tensor: name, shape, learning-rate group.
+    pub tensors: Vec<TensorInfo>,
+    /// The ops, one line each, indented by route.
+    pub ops: Vec<String>,
+}
+
+/// A parameter tensor.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct TensorInfo {
+    /// Name in the checkpoint.
+    pub name: String,
+    /// Shape.
+    pub shape: Vec<usize>,
+    /// Learning-rate group.
+    pub group: String,
+    /// Factor on the learning rate.
+    pub rate: f32,
+}
+
+impl Program {
+    /// Size and cost of the program.
+    pub fn describe(&self) -> Description {
+        let mut ops = Vec::new();
+        self.list(&self.body, 0, &mut ops);
+        let (most, least) = self.cost(&self.body);
+        Description {
+            parameters: self.parameters(),
+            multiply_adds: most,
+            multiply_adds_least: least,
+            bytes: 4 * self.parameters(),
+            tensors: self
+                .params
+                .iter()
+                .map(|p| TensorInfo {
+                    name: p.name.clone(),
+                    shape: p.shape.clone(),
+                    group: self.groups[p.group].name.clone(),
+                    rate: self.groups[p.group].rate,
+                })
+                .collect(),
+            ops,
+        }
+    }
+
+    /// Most and fewest multiply-adds of a block, densities left out: they belong to training.
+    fn cost(&self, block: &Block) -> (usize, usize) {
+        let (mut most, mut least) = (0, 0);
+        for op in &block.ops {
+            let plain = match op {
+                Op::Affine { weight, .. } => self.params[*weight].len(),
+                Op::Scale { x, .. } => self.widths[*x],
+                Op::Blend { y, .. } => self.widths[*y],
+                Op::Route { select, branches, .. } => {
+                    let costs: Vec<_> = branches.iter().map(|b| self.cost(b)).collect();
+                    let cheapest = costs.iter().map(|c| c.1).min().unwrap_or(0);
+                    let (all_most, all_least) = costs.iter().fold((0, 0), |(m, l), c| (m + c.0, l + c.1));
+                    let dearest = costs.iter().map(|c| c.0).max().unwrap_or(0);
+                    let (m, l) = match select {
+                        Selector::All => (all_most, all_least),
+                        Selector::Mask(_) => (all_most, cheapest),
+                        Selector::Index(_) => (dearest, cheapest),
+                    };
+                    most += m;
+                    least += l;
+                    0
+                }
+                _ => 0,
+            };
+            most += plain;
+            least += plain;
+        }
+        (most, least)
+    }
+
+    fn list(&self, block: &Block, depth: usize, lines: &mut Vec<String>) {
+        for op in &block.ops {
+            let width = |v: &usize| self.widths[*v];
+            let line = match op {
+                Op::Input { channels, out } => {
+                    let names: Vec<_> = channels.iter().map(|&c| self.channels[c].name.as_str()).collect();
+                    format!("input {} → {}", names.join(" + "), width(out))
+                }
+                Op::Affine { x, out, .. } => format!("affine {} → {}", width(x), width(out)),
+                Op::Scale { x, .. } => format!("scale {}", width(x)),
+                Op::Activation { x, f, .. } => format!("{} {}", format!("{f:?}").to_lowercase(), width(x)),
+                Op::LogSoftmax { x, .. } => format!("log-softmax {}", width(x)),
+                Op::Threshold { threshold, .. } => format!("threshold {threshold}"),
+                Op::Blend { log_weights, out, .. } => format!("blend {} → {}", width(log_weights), width(out)),
+                Op::Density { variance, .. } => format!("density, variance {variance}"),
+                Op::LogMix { log_weights, .. } => format!("log-mix {}", width(log_weights)),
+                Op::Gather { table, channel, .. } => {
+                    format!("gather {} by {}", self.params[*table].shape[0], self.channels[*channel].name)
+                }
+                Op::Route { select, branches, .. } => match select {
+                    Selector::All => format!("route to all of {}", branches.len()),
+                    Selector::Mask(_) => format!("route to the selected of {}", branches.len()),
+                    Selector::Index(c) => format!("route to one of {} by {}", branches.len(), self.channels[*c].name),
+                },
+            };
+            lines.push(format!("{}{line}", "  ".repeat(depth)));
+            if let Op::Route { branches, .. } = op {
+                let alike = branches.windows(2).all(|w| self.shape_of(&w[0]) == self.shape_of(&w[1]));
+                for branch in &branches[..if alike { 1 } else { branches.len() }] {
+                    self.list(branch, depth + 1, lines);
+                }
+            }
+        }
+    }
+
+    /// The lines of a block: equal for branches that differ in nothing but their parameters.
+    fn shape_of(&self, block: &Block) -> Vec<String> {
+        let mut lines = Vec::new();
+        self.list(block, 0, &mut lines);
+        lines
+    }
+}

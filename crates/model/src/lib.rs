@@ -1,0 +1,33 @@
+//! Models: whatever has parameters and values rows of channels. Nothing here knows a game.
+//!
+//! An [`Architecture`] is lowered to a [`Program`]; a [`Network`] runs it and learns. A [`Table`] grows with
+//! the positions met. Both are [`Learner`]s; [`build`] makes the one that an architecture asks for, and
+//! [`checkpoint`] keeps it on disk.
+
+pub mod architecture;
+mod build;
+pub mod channel;
+pub mod checkpoint;
+mod describe;
+mod error;
+pub mod learner;
+mod lower;
+pub mod native;
+mod network;
+pub mod optimiser;
+pub mod program;
+mod samples;
+mod table;
+
+pub use architecture::Architecture;
+pub use build::build;
+pub use channel::{Channel, ChannelKind, Layout, Rows};
+pub use describe::{Description, TensorInfo};
+pub use error::ModelError;
+pub use learner::{Explanation, Learner, Tensor, TensorData, Traces, Usage};
+pub use lower::lower;
+pub use network::Network;
+pub use optimiser::Optimiser;
+pub use program::Program;
+pub use samples::Samples;
+pub use table::Table;

@@ -1,0 +1,425 @@
+//! From an architecture to its op program.
+
+use crate::architecture::{
+    Architecture, Experts, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, SENSITIVITY_MIN, Symbolic,
+};
+use crate::channel::{Channel, ChannelKind, Layout};
+use crate::error::ModelError;
+use crate::program::{Activation, Block, Group, Init, Op, Param, ParamId, Program, Selector, ValueId};
+
+/// No network of this program is larger; a slip of the keyboard in a config should not ask for terabytes.
+const MAX_PARAMETERS: usize = 1 << 30;
+
+/// Lowers an architecture over rows of these channels to a program with that many outputs.
+///
+/// # Errors
+/// [`ModelError::Architecture`] with the path of the key that cannot be built.
+pub fn lower(
+    architecture: &Architecture,
+    channels: &[Channel],
+    outputs: usize,
+) -> Result<Program, ModelError> {
+    let mut builder = Builder { channels, outputs, params: vec![], groups: vec![], widths: vec![], length: 0 };
+    let at = At { path: String::new(), name: String::new() };
+    let body = builder.node(architecture, &at, Some(1.0))?;
+    Ok(Program {
+        channels: channels.to_vec(),
+        layout: Layout::of(channels),
+        params: builder.params,
+        groups: builder.groups,
+        widths: builder.widths,
+        body,
+        mixture_density: matches!(architecture, Architecture::Hme(_)),
+    })
+}
+
+/// Where the builder stands: in the config (for errors) and among the parameters (for names).
+#[derive(Clone)]
+struct At {
+    path: String,
+    name: String,
+}
+
+impl At {
+    fn path(&self, key: &str) -> Self {
+        let path = if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) };
+        Self { path, name: self.name.clone() }
+    }
+
+    fn name(&self, part: &str) -> Self {
+        Self { path: self.path.clone(), name: format!("{}{part}.", self.name) }
+    }
+
+    fn fail<T>(&self, key: &str, message: impl Into<String>) -> Result<T, ModelError> {
+        Err(ModelError::Architecture { path: self.path(key).path, message: message.into() })
+    }
+}
+
+/// A stack of layers, whatever asked for it.
+struct Layers<'a> {
+    inputs: Option<&'a [String]>,
+    widths: Vec<usize>,
+    activations: Vec<Activation>,
+    sensitivity: Option<Vec<(f32, f32)>>,
+    init: InitScale,
+    rate: f32,
+    group: &'static str,
+}
+
+struct Builder<'a> {
+    channels: &'a [Channel],
+    outputs: usize,
+    params: Vec<Param>,
+    groups: Vec<Group>,
+    widths: Vec<usize>,
+    length: usize,
+}
+
+impl Builder<'_> {
+    fn value(&mut self, width: usize) -> ValueId {
+        self.widths.push(width);
+        self.widths.len() - 1
+    }
+
+    fn group(&mut self, name: &str, rate: f32) -> usize {
+        self.groups.iter().position(|g| g.name == name && g.rate == rate).unwrap_or_else(|| {
+            self.groups.push(Group { name: name.into(), rate });
+            self.groups.len() - 1
+        })
+    }
+
+    fn param(
+        &mut self,
+        at: &At,
+        name: &str,
+        shape: Vec<usize>,
+        init: Init,
+        group: usize,
+    ) -> Result<ParamId, ModelError> {
+        let length = shape.iter().try_fold(1usize, |n, &m| n.checked_mul(m));
+        let total = length.and_then(|n| n.checked_add(self.length)).filter(|&n| n <= MAX_PARAMETERS);
+        let Some(total) = total else {
+            return at.fail("", format!("more than {MAX_PARAMETERS} parameters: make the layers smaller"));
+        };
+        let name = format!("{}{name}", at.name);
+        self.params.push(Param { name, shape, init, group, min: None, offset: self.length });
+        self.length = total;
+        Ok(self.params.len() - 1)
+    }
+
+    /// The block of one node. `density` is the σ² with which it must also give the log density of the
+    /// target, as all nodes do that have nothing but HMEs above them.
+    fn node(&mut self, node: &Architecture, at: &At, density: Option<f32>) -> Result<Block, ModelError> {
+        let at = &at.path(node.kind());
+        let block = match node {
+            Architecture::Mlp(mlp) => self.mlp(mlp, at)?,
+            Architecture::Hme(hme) => {
+                if !(hme.variance > 0.0 && hme.variance.is_finite()) {
+                    return at.fail("variance", "σ² must be above 0");
+                }
+                let parts = (&hme.experts, hme.expert.as_deref(), &hme.gate, hme.threshold);
+                return self.mixture(parts, at, density.map(|outer| (outer, Some(hme.variance))));
+            }
+            Architecture::MetaPi(pi) => {
+                let parts = (&pi.experts, pi.expert.as_deref(), &pi.gate, pi.threshold);
+                return self.mixture(parts, at, density.map(|outer| (outer, None)));
+            }
+            Architecture::Symbolic(symbolic) => self.symbolic(symbolic, at)?,
+            Architecture::Lookup(lookup) => self.lookup(lookup, at)?,
+        };
+        Ok(self.with_density(block, density))
+    }
+
+    fn with_density(&mut self, mut block: Block, variance: Option<f32>) -> Block {
+        if let Some(variance) = variance {
+            let out = self.value(1);
+            block.ops.push(Op::Density { y: block.results[0], variance, out });
+            block.results.push(out);
+        }
+        block
+    }
+
+    fn mlp(&mut self, mlp: &Mlp, at: &At) -> Result<Block, ModelError> {
+        let layers = mlp.hidden.len() + 1;
+        let mut activations = each(&mlp.activation, mlp.hidden.len(), at, "activation", "hidden layer")?;
+        activations.push(mlp.output);
+        let sensitivity = match &mlp.sensitivity {
+            None => None,
+            Some(s) => {
+                let initial = match &s.initial {
+                    OneOrEach::One(hidden) => {
+                        let mut all = vec![*hidden; layers];
+                        all[layers - 1] = 1.0;
+                        all
+                    }
+                    each_layer => each(each_layer, layers, at, "sensitivity", "layer, output last")?,
+                };
+                let rate = each(&s.rate, layers, at, "sensitivity", "layer, output last")?;
+                if let Some(bad) = initial.iter().find(|&&b| !(b >= SENSITIVITY_MIN && b.is_finite())) {
+                    return at.fail("sensitivity", format!("a sensitivity must be at least {SENSITIVITY_MIN}, found {bad}"));
+                }
+                check_rates(&rate, at, "sensitivity")?;
+                Some(initial.into_iter().zip(rate).collect())
+            }
+        };
+        let mut widths = mlp.hidden.clone();
+        widths.push(self.outputs);
+        let layers = Layers {
+            inputs: mlp.inputs.as_deref(),
+            widths,
+            activations,
+            sensitivity,
+            init: mlp.init,
+            rate: mlp.rate,
+            group: "weights",
+        };
+        let (ops, out) = self.layers(layers, at)?;
+        Ok(Block { ops, results: vec![out] })
+    }
+
+    fn layers(&mut self, layers: Layers<'_>, at: &At) -> Result<(Vec<Op>, ValueId), ModelError> {
+        check_rates(&[layers.rate], at, "rate")?;
+        if let InitScale::Uniform(a) = layers.init
+            && !(a > 0.0 && a.is_finite())
+        {
+            return at.fail("init", format!("weights cannot be drawn from ±{a}: write a number above 0, such as 0.4"));
+        }
+        let channels = self.dense_channels(layers.inputs, at)?;
+        let mut width = channels.iter().map(|&c| self.channels[c].kind.dense_width()).sum();
+        let mut x = self.value(width);
+        let mut ops = vec![Op::Input { channels, out: x }];
+        let group = self.group(layers.group, layers.rate);
+        for (i, (&units, &f)) in layers.widths.iter().zip(&layers.activations).enumerate() {
+            if units == 0 {
+                return at.fail("hidden", "a layer needs at least one unit");
+            }
+            let here = at.name(&format!("layer.{i}"));
+            let init = Init::Uniform(match layers.init {
+                InitScale::Uniform(a) => a,
+                InitScale::Named(InitName::FanIn) => 1.0 / (width as f32).sqrt(),
+            });
+            let weight = self.param(&here, "weight", vec![width, units], init, group)?;
+            let bias = self.param(&here, "bias", vec![units], init, group)?;
+            let net = self.value(units);
+            ops.push(Op::Affine { x, weight, bias, out: net });
+            x = net;
+            if let Some(sensitivity) = &layers.sensitivity {
+                let (initial, rate) = sensitivity[i];
+                let group = self.group("sensitivity", rate * layers.rate);
+                let beta = self.param(&here, "sensitivity", vec![units], Init::Constant(initial), group)?;
+                self.params[beta].min = Some(SENSITIVITY_MIN);
+                let out = self.value(units);
+                ops.push(Op::Scale { x, beta, out });
+                x = out;
+            }
+            if f != Activation::Linear {
+                let out = self.value(units);
+                ops.push(Op::Activation { x, f, out });
+                x = out;
+            }
+            width = units;
+        }
+        Ok((ops, x))
+    }
+
+    /// A mixture node. `density` holds the σ² asked for by the nodes above, and the node's own if it is
+    /// an HME whose experts compete.
+    fn mixture(
+        &mut self,
+        (experts, expert, gate, threshold): (&Experts, Option<&Architecture>, &Gate, f32),
+        at: &At,
+        density: Option<(f32, Option<f32>)>,
+    ) -> Result<Block, ModelError> {
+        if !(0.0..1.0).contains(&threshold) {
+            return at.fail("threshold", format!("a selection threshold lies in 0..1 (1 excluded), found {threshold}"));
+        }
+        let competing = density.and_then(|(_, own)| own);
+        let experts: Vec<&Architecture> = match (experts, expert) {
+            (Experts::Count(0), _) => return at.fail("experts", "a mixture needs at least one expert"),
+            (Experts::Count(n), Some(expert)) => vec![expert; *n],
+            (Experts::Count(_), None) => {
+                return at.fail("experts", "say what the experts are, such as `expert.mlp = { hidden = [40] }`");
+            }
+            (Experts::List(list), None) if list.is_empty() => {
+                return at.fail("experts", "a mixture needs at least one expert");
+            }
+            (Experts::List(list), None) => list.iter().collect(),
+            (Experts::List(_), Some(_)) => {
+                return at.fail("expert", "`experts` lists the experts already: remove `expert` or give their number");
+            }
+        };
+        let same = expert.is_some();
+        let n = experts.len();
+        let gate_at = at.path("gate").name("gate");
+        let mut widths = gate.hidden.clone();
+        widths.push(n);
+        let mut activations = each(&gate.activation, gate.hidden.len(), &gate_at, "activation", "hidden layer")?;
+        activations.push(Activation::Linear);
+        let layers = Layers {
+            inputs: gate.inputs.as_deref(),
+            widths,
+            activations,
+            sensitivity: None,
+            init: gate.init,
+            rate: gate.rate,
+            group: "gate",
+        };
+        let (mut ops, net) = self.layers(layers, &gate_at)?;
+        let mut log_weights = self.value(n);
+        ops.push(Op::LogSoftmax { x: net, out: log_weights });
+        let mut select = Selector::All;
+        if threshold > 0.0 {
+            let out = self.value(n);
+            ops.push(Op::Threshold { x: log_weights, threshold, out });
+            log_weights = out;
+            select = Selector::Mask(out);
+        }
+        let mut branches = Vec::with_capacity(n);
+        for (i, expert) in experts.into_iter().enumerate() {
+            let key = if same { "expert".to_string() } else { format!("experts.{i}") };
+            branches.push(self.node(expert, &at.path(&key).name(&format!("expert.{i}")), competing)?);
+        }
+        let y = self.value(n * self.outputs);
+        let mut out = vec![y];
+        if competing.is_some() {
+            out.push(self.value(n));
+        }
+        ops.push(Op::Route { select, branches, out: out.clone() });
+        let blend = self.value(self.outputs);
+        ops.push(Op::Blend { log_weights, y, out: blend });
+        let mut block = Block { ops, results: vec![blend] };
+        if competing.is_some() {
+            let mix = self.value(1);
+            block.ops.push(Op::LogMix { log_weights, densities: out[1], out: mix });
+            block.results.push(mix);
+            return Ok(block);
+        }
+        Ok(self.with_density(block, density.map(|(outer, _)| outer)))
+    }
+
+    fn symbolic(&mut self, symbolic: &Symbolic, at: &At) -> Result<Block, ModelError> {
+        let (channel, n) = self.index_channel(Some(&symbolic.by), at)?;
+        let experts: Vec<&Architecture> = match (&symbolic.expert, &symbolic.experts) {
+            (Some(expert), None) => vec![expert; n],
+            (None, Some(experts)) if experts.len() == n => experts.iter().collect(),
+            (None, Some(experts)) => {
+                return at.fail(
+                    "experts",
+                    format!("channel `{}` picks among {n} experts, found {}", symbolic.by, experts.len()),
+                );
+            }
+            (Some(_), Some(_)) => return at.fail("expert", "give either `expert` or `experts`, not both"),
+            (None, None) => {
+                return at.fail("by", "say what the experts are, such as `expert.mlp = { hidden = [20] }`");
+            }
+        };
+        let same = symbolic.expert.is_some();
+        let mut branches = Vec::with_capacity(n);
+        for (i, expert) in experts.into_iter().enumerate() {
+            let key = if same { "expert".to_string() } else { format!("experts.{i}") };
+            branches.push(self.node(expert, &at.path(&key).name(&format!("expert.{i}")), None)?);
+        }
+        let out = self.value(self.outputs);
+        let ops = vec![Op::Route { select: Selector::Index(channel), branches, out: vec![out] }];
+        Ok(Block { ops, results: vec![out] })
+    }
+
+    fn lookup(&mut self, lookup: &Lookup, at: &At) -> Result<Block, ModelError> {
+        check_lookup(lookup, at)?;
+        let (channel, n) = self.index_channel(lookup.by.as_deref(), at)?;
+        let group = self.group("table", lookup.rate);
+        let init = Init::Constant(lookup.initial);
+        let table = self.param(at, "table", vec![n, self.outputs], init, group)?;
+        let out = self.value(self.outputs);
+        Ok(Block { ops: vec![Op::Gather { table, channel, out }], results: vec![out] })
+    }
+
+    fn dense_channels(&self, names: Option<&[String]>, at: &At) -> Result<Vec<usize>, ModelError> {
+        let dense = |c: &Channel| c.kind.dense_width() > 0;
+        let all: Vec<usize> = (0..self.channels.len()).filter(|&c| dense(&self.channels[c])).collect();
+        let Some(names) = names else {
+            if all.is_empty() {
+                return at.fail("inputs", "the encoder has no dense channel for a network to read");
+            }
+            return Ok(all);
+        };
+        if names.is_empty() {
+            return at.fail("inputs", "name at least one channel, or leave `inputs` out to read all");
+        }
+        let known: Vec<&str> = all.iter().map(|&c| self.channels[c].name.as_str()).collect();
+        names
+            .iter()
+            .map(|name| match known.iter().position(|k| k == name) {
+                Some(i) => Ok(all[i]),
+                None => at.fail("inputs", format!("the encoder has no dense channel `{name}`{}", suggest(name, &known))),
+            })
+            .collect()
+    }
+
+    /// The index channel of that name, or the only one, with its size.
+    fn index_channel(&self, name: Option<&str>, at: &At) -> Result<(usize, usize), ModelError> {
+        let indices: Vec<(usize, usize)> = self
+            .channels
+            .iter()
+            .enumerate()
+            .filter_map(|(i, c)| if let ChannelKind::Index(n) = c.kind { Some((i, n as usize)) } else { None })
+            .collect();
+        let known: Vec<&str> = indices.iter().map(|&(i, _)| self.channels[i].name.as_str()).collect();
+        match name {
+            Some(name) => match known.iter().position(|k| *k == name) {
+                Some(i) => Ok(indices[i]),
+                None => at.fail("by", format!("the encoder has no index channel `{name}`{}", suggest(name, &known))),
+            },
+            None => match indices[..] {
+                [one] => Ok(one),
+                [] => at.fail("by", "the encoder has no index channel"),
+                _ => at.fail("by", format!("name the index channel, one of {}", known.join(", "))),
+            },
+        }
+    }
+}
+
+/// Checks what a lookup says of itself, nested or at the top.
+pub(crate) fn check_top_lookup(lookup: &Lookup) -> Result<(), ModelError> {
+    check_lookup(lookup, &At { path: "lookup".into(), name: String::new() })
+}
+
+fn check_lookup(lookup: &Lookup, at: &At) -> Result<(), ModelError> {
+    if !(-1.0..=1.0).contains(&lookup.initial) {
+        return at.fail("initial", format!("a value lies in −1..1, found {}", lookup.initial));
+    }
+    check_rates(&[lookup.rate], at, "rate")
+}
+
+fn check_rates(rates: &[f32], at: &At, key: &str) -> Result<(), ModelError> {
+    match rates.iter().find(|&&r| !(r >= 0.0 && r.is_finite())) {
+        None => Ok(()),
+        Some(bad) => at.fail(key, format!("a learning-rate factor must be at least 0, found {bad}")),
+    }
+}
+
+fn each<T: Copy>(
+    given: &OneOrEach<T>,
+    n: usize,
+    at: &At,
+    key: &str,
+    what: &str,
+) -> Result<Vec<T>, ModelError> {
+    match given {
+        OneOrEach::One(v) => Ok(vec![*v; n]),
+        OneOrEach::Each(list) if list.len() == n => Ok(list.clone()),
+        OneOrEach::Each(list) => {
+            at.fail(key, format!("one number or name for each {what}: {n} expected, {} found", list.len()))
+        }
+    }
+}
+
+/// `: did you mean …` or the list of what there is.
+pub(crate) fn suggest(name: &str, known: &[&str]) -> String {
+    let near = known.iter().map(|k| (strsim::damerau_levenshtein(name, k), k)).min();
+    match near {
+        Some((distance, k)) if distance <= 1 + k.len() / 3 => format!(": did you mean `{k}`?"),
+        Some(_) => format!("; there is {}", known.join(", ")),
+        None => "; it has none".into(),
+    }
+}

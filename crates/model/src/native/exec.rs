@@ -1,0 +1,583 @@
+//! Runs a plan forwards and backwards.
+
+use super::kernels::{
+    Isa, Layer, LayerGrad, Matrix, Saved, dense_backward, dense_forward, exp_all, log_softmax, stride,
+};
+use super::plan::{Dense, Plan, Route, Source, Step};
+use crate::channel::Rows;
+use crate::program::{Selector, ValueId};
+use std::mem::take;
+
+/// What [`Plan::backward`] derives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivative {
+    /// The log density of the targets: the gradient of the loss, negated.
+    Density,
+    /// The output: ∇V of eligibility traces.
+    Output,
+}
+
+/// Buffers of one thread, reused from batch to batch.
+#[derive(Debug)]
+pub struct Workspace {
+    isa: Isa,
+    /// Values, `[rows, stride(width)]`.
+    values: Vec<Vec<f32>>,
+    adjoints: Vec<Vec<f32>>,
+    /// Rows that each branch of each route ran on.
+    selected: Vec<Vec<Selected>>,
+    /// Rows that each route saw and each of its branches ran on, since the last call of `reset_usage`.
+    usage: Vec<(u64, Vec<u64>)>,
+    all: Vec<u32>,
+}
+
+#[derive(Debug, Default)]
+struct Selected {
+    /// Rows of the batch.
+    rows: Vec<u32>,
+    /// Rows of the block around the route.
+    local: Vec<u32>,
+}
+
+/// What a run reads and is the same throughout.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    params: &'a [f32],
+    batch: &'a Rows,
+    /// `[rows, outputs]`, or none for the output alone.
+    targets: Option<&'a [f32]>,
+}
+
+impl Workspace {
+    /// Buffers for a plan, with the best instruction set of this machine.
+    pub fn new(plan: &Plan) -> Self {
+        Self::with_isa(plan, Isa::detect())
+    }
+
+    /// Buffers for a plan, with that instruction set, one of [`Isa::available`].
+    pub fn with_isa(plan: &Plan, isa: Isa) -> Self {
+        let n = plan.widths.len();
+        Self {
+            isa,
+            values: vec![vec![]; n],
+            adjoints: vec![vec![]; n],
+            selected: (0..plan.routes).map(|_| Vec::new()).collect(),
+            usage: vec![(0, vec![]); plan.routes],
+            all: Vec::new(),
+        }
+    }
+
+    /// A value of the last run, padded rows.
+    pub(crate) fn value(&self, id: ValueId) -> &[f32] {
+        &self.values[id]
+    }
+
+    /// Rows that the route saw, and rows that each of its branches ran on; nothing is counted where all run.
+    pub(crate) fn usage(&self, route: usize) -> (u64, &[u64]) {
+        let (rows, runs) = &self.usage[route];
+        (*rows, runs)
+    }
+
+    /// Whether the first row of the last run went through that branch.
+    pub(crate) fn ran_first(&self, route: usize, branch: usize) -> bool {
+        self.selected[route].get(branch).is_some_and(|s| s.local.first() == Some(&0))
+    }
+
+    pub(crate) fn reset_usage(&mut self) {
+        for (rows, runs) in &mut self.usage {
+            *rows = 0;
+            runs.fill(0);
+        }
+    }
+
+    fn size(&mut self, plan: &Plan, id: ValueId, n: usize) -> Vec<f32> {
+        let mut buffer = take(&mut self.values[id]);
+        buffer.resize(n * stride(plan.widths[id]), 0.0);
+        buffer
+    }
+}
+
+impl Plan {
+    /// Runs the program on a batch; with targets `[rows, outputs]` the densities too. Parameters are
+    /// padded.
+    ///
+    /// # Panics
+    /// If rows or targets do not fit the program; callers check what comes from outside.
+    pub(crate) fn forward(
+        &self,
+        workspace: &mut Workspace,
+        params: &[f32],
+        batch: &Rows,
+        targets: Option<&[f32]>,
+    ) {
+        let mut all = take(&mut workspace.all);
+        let n = batch.len();
+        if all.len() < n {
+            all.extend(all.len() as u32..n as u32);
+        }
+        self.run(&self.steps, workspace, Job { params, batch, targets }, &all[..n]);
+        workspace.all = all;
+    }
+
+    fn run(&self, steps: &[Step], ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
+        let n = rows.len();
+        for step in steps {
+            match step {
+                Step::Copy { pieces, out } => {
+                    let mut to = ws.size(self, *out, n);
+                    for (to, &row) in to.chunks_exact_mut(stride(self.widths[*out])).zip(rows) {
+                        let from = job.batch.dense_row(row as usize);
+                        let mut at = 0;
+                        for &(first, len) in pieces {
+                            to[at..at + len].copy_from_slice(&from[first..first + len]);
+                            at += len;
+                        }
+                    }
+                    ws.values[*out] = to;
+                }
+                Step::Dense(dense) => {
+                    let mut y = ws.size(self, dense.out, n);
+                    let keep = dense.keep_net && job.targets.is_some();
+                    let mut net = if keep { ws.size(self, dense.net, n) } else { Vec::new() };
+                    let x = self.input(dense, ws, job.batch, rows);
+                    dense_forward(ws.isa, n, dense.layer(job.params), x, &mut net, &mut y);
+                    ws.values[dense.out] = y;
+                    if keep {
+                        ws.values[dense.net] = net;
+                    }
+                }
+                Step::LogSoftmax { x, out } => {
+                    let mut to = ws.size(self, *out, n);
+                    log_softmax(ws.isa, n, self.widths[*x], &ws.values[*x], &mut to);
+                    ws.values[*out] = to;
+                }
+                Step::Threshold { x, log_threshold, out } => {
+                    let mut to = ws.size(self, *out, n);
+                    let width = self.widths[*x];
+                    let pairs = ws.values[*x].chunks_exact(stride(width)).zip(to.chunks_exact_mut(stride(width)));
+                    for (x, to) in pairs.take(n) {
+                        threshold(&x[..width], *log_threshold, &mut to[..width]);
+                    }
+                    ws.values[*out] = to;
+                }
+                Step::Blend { log_weights, y, out, .. } => {
+                    let mut to = ws.size(self, *out, n);
+                    let (experts, outputs) = (self.widths[*log_weights], self.widths[*out]);
+                    let (gs, ys, os) = (stride(experts), stride(experts * outputs), stride(outputs));
+                    let mut weights = [0.0; 64];
+                    for r in 0..n {
+                        let to = &mut to[r * os..][..outputs];
+                        to.fill(0.0);
+                        let (mut first, mut left) = (0, experts);
+                        while left > 0 {
+                            let some = left.min(weights.len());
+                            exp_all(ws.isa, &ws.values[*log_weights][r * gs + first..][..some], &mut weights[..some]);
+                            for (i, &s) in weights[..some].iter().enumerate() {
+                                let y = &ws.values[*y][r * ys + (first + i) * outputs..][..outputs];
+                                to.iter_mut().zip(y).for_each(|(to, y)| *to += s * y);
+                            }
+                            first += some;
+                            left -= some;
+                        }
+                    }
+                    ws.values[*out] = to;
+                }
+                Step::Density { y, variance, out } => {
+                    let Some(targets) = job.targets else { continue };
+                    let mut to = ws.size(self, *out, n);
+                    let outputs = self.widths[*y];
+                    for ((to, y), &row) in to.iter_mut().zip(ws.values[*y].chunks_exact(stride(outputs))).zip(rows) {
+                        let d = &targets[row as usize * outputs..][..outputs];
+                        let square: f32 = d.iter().zip(y).map(|(d, y)| (d - y) * (d - y)).sum();
+                        *to = -square / (2.0 * variance);
+                    }
+                    ws.values[*out] = to;
+                }
+                Step::LogMix { log_weights, densities, out } => {
+                    if job.targets.is_none() {
+                        continue;
+                    }
+                    let mut to = ws.size(self, *out, n);
+                    let (width, stride) = (self.widths[*log_weights], stride(self.widths[*log_weights]));
+                    for (r, to) in to.iter_mut().enumerate() {
+                        let s = &ws.values[*log_weights][r * stride..][..width];
+                        let l = &ws.values[*densities][r * stride..][..width];
+                        *to = log_sum_exp(s.iter().zip(l).map(|(s, l)| s + l));
+                    }
+                    ws.values[*out] = to;
+                }
+                Step::Route(route) => self.route(route, ws, job, rows),
+                Step::Gather { table, column, out } => {
+                    let mut to = ws.size(self, *out, n);
+                    let outputs = self.widths[*out];
+                    for (to, &row) in to.chunks_exact_mut(stride(outputs)).zip(rows) {
+                        let entry = job.batch.index_row(row as usize)[*column] as usize;
+                        to[..outputs].copy_from_slice(&job.params[table.start + entry * stride(outputs)..][..outputs]);
+                    }
+                    ws.values[*out] = to;
+                }
+            }
+        }
+    }
+
+    fn input<'a>(&self, dense: &Dense, ws: &'a Workspace, batch: &'a Rows, rows: &'a [u32]) -> Matrix<'a> {
+        match dense.x {
+            Source::Value(x) => {
+                Matrix { data: &ws.values[x], stride: stride(self.widths[x]), rows: None }
+            }
+            Source::Columns(first) => {
+                Matrix { data: &batch.dense[first..], stride: batch.dense_width(), rows: Some(rows) }
+            }
+        }
+    }
+
+    fn route(&self, route: &Route, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
+        let n = rows.len();
+        let mut selected = take(&mut ws.selected[route.id]);
+        if route.select != Selector::All {
+            selected.resize_with(route.branches.len(), Selected::default);
+            for s in &mut selected {
+                s.rows.clear();
+                s.local.clear();
+            }
+            for (local, &row) in rows.iter().enumerate() {
+                let mut take_branch = |b: usize| {
+                    selected[b].rows.push(row);
+                    selected[b].local.push(local as u32);
+                };
+                match route.select {
+                    Selector::Index(column) => take_branch(job.batch.index_row(row as usize)[column] as usize),
+                    Selector::Mask(log_weights) => {
+                        let width = self.widths[log_weights];
+                        let s = &ws.values[log_weights][local * stride(width)..][..width];
+                        for (b, s) in s.iter().enumerate() {
+                            if *s > f32::NEG_INFINITY || s.is_nan() {
+                                take_branch(b);
+                            }
+                        }
+                    }
+                    Selector::All => {}
+                }
+            }
+            let (seen, runs) = &mut ws.usage[route.id];
+            *seen += n as u64;
+            runs.resize(route.branches.len(), 0);
+            runs.iter_mut().zip(&selected).for_each(|(runs, s)| *runs += s.rows.len() as u64);
+        }
+        let indexed = matches!(route.select, Selector::Index(_));
+        // Results beyond the output are densities, which need targets.
+        let results = if job.targets.is_some() { route.out.len() } else { 1 };
+        for &out in &route.out[..results] {
+            let mut to = ws.size(self, out, n);
+            if let Selector::Mask(_) = route.select {
+                to.fill(0.0);
+            }
+            ws.values[out] = to;
+        }
+        for (b, branch) in route.branches.iter().enumerate() {
+            let (rows, local) = match route.select {
+                Selector::All => (rows, None),
+                _ => (&selected[b].rows[..], Some(&selected[b].local[..])),
+            };
+            if rows.is_empty() {
+                continue;
+            }
+            self.run(&branch.steps, ws, job, rows);
+            for (&out, &result) in route.out[..results].iter().zip(&branch.results) {
+                let width = self.widths[result];
+                let mut to = take(&mut ws.values[out]);
+                let (from, to_stride) = (&ws.values[result], stride(self.widths[out]));
+                let column = if indexed { 0 } else { b * width };
+                for (r, from) in from.chunks_exact(stride(width)).enumerate().take(rows.len()) {
+                    let r = local.map_or(r, |local| local[r] as usize);
+                    to[r * to_stride + column..][..width].copy_from_slice(&from[..width]);
+                }
+                ws.values[out] = to;
+            }
+        }
+        ws.selected[route.id] = selected;
+    }
+
+    /// Adds Σ seedᵣ · ∂(density or output of row r)/∂parameters to `grad`, after a forward run with targets
+    /// on the same batch. For [`Derivative::Output`] the seed applies to the first output.
+    pub(crate) fn backward(
+        &self,
+        workspace: &mut Workspace,
+        params: &[f32],
+        batch: &Rows,
+        targets: &[f32],
+        derivative: Derivative,
+        seeds: &[f32],
+        grad: &mut [f32],
+    ) {
+        let n = batch.len();
+        let (output, density) = (self.program.output(), self.program.density());
+        let seeded = if derivative == Derivative::Density { density } else { output };
+        self.zero_adjoints(workspace, &[output, density], n);
+        let width = stride(self.widths[seeded]);
+        for (adjoint, seed) in workspace.adjoints[seeded].chunks_exact_mut(width).zip(seeds) {
+            adjoint[0] = *seed;
+        }
+        let all = take(&mut workspace.all);
+        let job = Job { params, batch, targets: Some(targets) };
+        self.pull(&self.steps, workspace, job, &all[..n], derivative, grad);
+        workspace.all = all;
+    }
+
+    fn zero_adjoints(&self, ws: &mut Workspace, ids: &[ValueId], n: usize) {
+        for &id in ids {
+            let adjoint = &mut ws.adjoints[id];
+            adjoint.clear();
+            adjoint.resize(n * stride(self.widths[id]), 0.0);
+        }
+    }
+
+    fn pull(
+        &self,
+        steps: &[Step],
+        ws: &mut Workspace,
+        job: Job<'_>,
+        rows: &[u32],
+        derivative: Derivative,
+        grad: &mut [f32],
+    ) {
+        let n = rows.len();
+        let density = derivative == Derivative::Density;
+        // Values inside a block get their adjoints from later steps of the same block.
+        for step in steps {
+            match step {
+                Step::Dense(dense) => self.fresh_adjoint(ws, dense.out, n, steps),
+                Step::LogSoftmax { out, .. } | Step::Threshold { out, .. } => {
+                    self.zero_adjoints(ws, &[*out], n);
+                }
+                Step::Route(route) => self.zero_adjoints(ws, &route.out, n),
+                _ => {}
+            }
+        }
+        for step in steps.iter().rev() {
+            match step {
+                Step::Copy { .. } => {}
+                Step::Dense(dense) => {
+                    let mut dy = take(&mut ws.adjoints[dense.out]);
+                    let mut dx = match dense.x {
+                        Source::Value(x) if dense.wants_dx => {
+                            let mut dx = take(&mut ws.adjoints[x]);
+                            dx.resize(n * stride(dense.inputs), 0.0);
+                            dx
+                        }
+                        _ => Vec::new(),
+                    };
+                    let net = if dense.keep_net { &ws.values[dense.net][..] } else { &[] };
+                    let x = self.input(dense, ws, job.batch, rows);
+                    let saved = Saved { x, net, y: &ws.values[dense.out] };
+                    dense_backward(
+                        ws.isa,
+                        n,
+                        dense.layer(job.params),
+                        saved,
+                        &mut dy,
+                        dense.grad(grad),
+                        &mut dx,
+                    );
+                    ws.adjoints[dense.out] = dy;
+                    if let Source::Value(x) = dense.x
+                        && dense.wants_dx
+                    {
+                        ws.adjoints[x] = dx;
+                    }
+                }
+                Step::LogSoftmax { x, out } | Step::Threshold { x, out, .. } => {
+                    let width = self.widths[*out];
+                    let stride = stride(width);
+                    let mut dx = take(&mut ws.adjoints[*x]);
+                    dx.resize(n * stride, 0.0);
+                    for r in 0..n {
+                        let a = &ws.adjoints[*out][r * stride..][..width];
+                        let s = &ws.values[*out][r * stride..][..width];
+                        let total: f32 = a.iter().zip(s).filter(|(_, s)| passes(**s)).map(|(a, _)| a).sum();
+                        for ((dx, a), s) in dx[r * stride..].iter_mut().zip(a).zip(s) {
+                            *dx = if passes(*s) { a - s.exp() * total } else { 0.0 };
+                        }
+                    }
+                    ws.adjoints[*x] = dx;
+                }
+                Step::Blend { log_weights, y, out, in_density } => {
+                    if density && !in_density {
+                        continue;
+                    }
+                    let (experts, outputs) = (self.widths[*log_weights], self.widths[*out]);
+                    let (gs, ys, os) = (stride(experts), stride(experts * outputs), stride(outputs));
+                    let (mut dg, mut dy) = (take(&mut ws.adjoints[*log_weights]), take(&mut ws.adjoints[*y]));
+                    for r in 0..n {
+                        let a = &ws.adjoints[*out][r * os..][..outputs];
+                        for e in 0..experts {
+                            let s = ws.values[*log_weights][r * gs + e];
+                            if !passes(s) {
+                                continue;
+                            }
+                            let s = s.exp();
+                            let at = r * ys + e * outputs;
+                            let y = &ws.values[*y][at..][..outputs];
+                            dg[r * gs + e] += s * a.iter().zip(y).map(|(a, y)| a * y).sum::<f32>();
+                            dy[at..][..outputs].iter_mut().zip(a).for_each(|(d, a)| *d += s * a);
+                        }
+                    }
+                    ws.adjoints[*log_weights] = dg;
+                    ws.adjoints[*y] = dy;
+                }
+                Step::Density { y, variance, out } => {
+                    if !density {
+                        continue;
+                    }
+                    let Some(targets) = job.targets else { continue };
+                    let outputs = self.widths[*y];
+                    let mut dy = take(&mut ws.adjoints[*y]);
+                    dy.resize(n * stride(outputs), 0.0);
+                    for (r, &row) in rows.iter().enumerate() {
+                        let a = ws.adjoints[*out][r] / variance;
+                        let d = &targets[row as usize * outputs..][..outputs];
+                        let y = &ws.values[*y][r * stride(outputs)..][..outputs];
+                        for ((dy, d), y) in dy[r * stride(outputs)..].iter_mut().zip(d).zip(y) {
+                            *dy = a * (d - y);
+                        }
+                    }
+                    ws.adjoints[*y] = dy;
+                }
+                Step::LogMix { log_weights, densities, out } => {
+                    if !density {
+                        continue;
+                    }
+                    let (width, stride) = (self.widths[*log_weights], stride(self.widths[*log_weights]));
+                    let (mut dg, mut dl) = (take(&mut ws.adjoints[*log_weights]), take(&mut ws.adjoints[*densities]));
+                    for r in 0..n {
+                        let (a, mix) = (ws.adjoints[*out][r], ws.values[*out][r]);
+                        for at in r * stride..r * stride + width {
+                            let s = ws.values[*log_weights][at];
+                            if passes(s) {
+                                // The posterior responsibility of this expert for the target.
+                                let h = (s + ws.values[*densities][at] - mix).exp();
+                                dg[at] += a * h;
+                                dl[at] += a * h;
+                            }
+                        }
+                    }
+                    ws.adjoints[*log_weights] = dg;
+                    ws.adjoints[*densities] = dl;
+                }
+                Step::Route(route) => self.pull_route(route, ws, job, rows, derivative, grad),
+                Step::Gather { table, column, out } => {
+                    let outputs = self.widths[*out];
+                    for (r, &row) in rows.iter().enumerate() {
+                        let entry = job.batch.index_row(row as usize)[*column] as usize;
+                        let a = &ws.adjoints[*out][r * stride(outputs)..][..outputs];
+                        let g = &mut grad[table.start + entry * stride(outputs)..][..outputs];
+                        g.iter_mut().zip(a).for_each(|(g, a)| *g += a);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A hidden layer's adjoint is written whole by the layer after it; anything else adds to zeros.
+    fn fresh_adjoint(&self, ws: &mut Workspace, out: ValueId, n: usize, steps: &[Step]) {
+        let by_layer = |s: &Step| matches!(s, Step::Dense(d) if matches!(d.x, Source::Value(x) if x == out));
+        let by_result = !steps.iter().any(|s| {
+            by_layer(s)
+                || matches!(s, Step::Density { y, .. } if *y == out)
+                || matches!(s, Step::LogSoftmax { x, .. } if *x == out)
+        });
+        // Results of the block carry the adjoint that was handed in.
+        if !by_result {
+            ws.adjoints[out].resize(n * stride(self.widths[out]), 0.0);
+        }
+    }
+
+    fn pull_route(
+        &self,
+        route: &Route,
+        ws: &mut Workspace,
+        job: Job<'_>,
+        rows: &[u32],
+        derivative: Derivative,
+        grad: &mut [f32],
+    ) {
+        let selected = take(&mut ws.selected[route.id]);
+        let indexed = matches!(route.select, Selector::Index(_));
+        for (b, branch) in route.branches.iter().enumerate() {
+            let (rows, local) = match route.select {
+                Selector::All => (rows, None),
+                _ => (&selected[b].rows[..], Some(&selected[b].local[..])),
+            };
+            if rows.is_empty() {
+                continue;
+            }
+            for (&out, &result) in route.out.iter().zip(&branch.results) {
+                let width = self.widths[result];
+                let mut to = take(&mut ws.adjoints[result]);
+                to.clear();
+                to.resize(rows.len() * stride(width), 0.0);
+                let (from, from_stride) = (&ws.adjoints[out], stride(self.widths[out]));
+                let column = if indexed { 0 } else { b * width };
+                for (r, to) in to.chunks_exact_mut(stride(width)).enumerate() {
+                    let r = local.map_or(r, |local| local[r] as usize);
+                    to[..width].copy_from_slice(&from[r * from_stride + column..][..width]);
+                }
+                ws.adjoints[result] = to;
+            }
+            self.pull(&branch.steps, ws, job, rows, derivative, grad);
+        }
+        ws.selected[route.id] = selected;
+    }
+}
+
+impl Dense {
+    fn layer<'a>(&self, params: &'a [f32]) -> Layer<'a> {
+        Layer {
+            inputs: self.inputs,
+            outputs: self.outputs,
+            weight: &params[self.weight.range()],
+            bias: &params[self.bias.range()],
+            beta: self.beta.map(|b| &params[b.range()]),
+            f: self.f,
+        }
+    }
+
+    /// The gradients of this layer. Lowering gives weight, bias and sensitivities neighbouring places in
+    /// this order.
+    fn grad<'a>(&self, grad: &'a mut [f32]) -> LayerGrad<'a> {
+        let (weight, rest) = grad[self.weight.start..].split_at_mut(self.weight.len);
+        let (bias, rest) = rest.split_at_mut(self.bias.len);
+        LayerGrad { weight, bias, beta: self.beta.map(|b| &mut rest[..b.len]) }
+    }
+}
+
+fn passes(log_weight: f32) -> bool {
+    log_weight != f32::NEG_INFINITY
+}
+
+fn threshold(x: &[f32], log_threshold: f32, out: &mut [f32]) {
+    if x.iter().any(|&v| v > log_threshold) {
+        let norm = log_sum_exp(x.iter().copied().filter(|&v| v > log_threshold));
+        for (out, &v) in out.iter_mut().zip(x) {
+            *out = if v > log_threshold { v - norm } else { f32::NEG_INFINITY };
+        }
+        return;
+    }
+    let mut largest = 0;
+    for (i, v) in x.iter().enumerate() {
+        if *v > x[largest] {
+            largest = i;
+        }
+    }
+    out.fill(f32::NEG_INFINITY);
+    // A NaN gate must not hide behind a certain choice.
+    out[largest] = if x[largest].is_nan() { f32::NAN } else { 0.0 };
+}
+
+fn log_sum_exp(terms: impl Iterator<Item = f32> + Clone) -> f32 {
+    let max = terms.clone().fold(f32::NEG_INFINITY, |m, v| if v > m { v } else { m });
+    if max == f32::NEG_INFINITY {
+        return terms.fold(max, |sum, v| sum + v);
+    }
+    max + terms.map(|v| (v - max).exp()).sum::<f32>().ln()
+}

@@ -1,0 +1,57 @@
+//! Which parts of a network thought what.
+
+use super::exec::Workspace;
+use super::kernels::stride;
+use super::plan::{Plan, Route, Step};
+use crate::learner::Explanation;
+use crate::program::{Selector, ValueId};
+
+impl Workspace {
+    /// The first entry of each row of a value of the last run.
+    pub(crate) fn firsts<'a>(&'a self, plan: &Plan, id: ValueId) -> impl Iterator<Item = f32> + 'a {
+        self.value(id).iter().step_by(stride(plan.widths[id])).copied()
+    }
+}
+
+impl Plan {
+    /// Explains the first row of the last run.
+    pub(crate) fn explain(&self, ws: &Workspace) -> Explanation {
+        self.node(&self.steps, self.program.output(), ws)
+    }
+
+    /// The number of the outermost route that chooses.
+    pub(crate) fn outer_choice(&self) -> Option<usize> {
+        fn first(steps: &[Step]) -> Option<usize> {
+            steps.iter().find_map(|step| match step {
+                Step::Route(route) if route.select != Selector::All => Some(route.id),
+                Step::Route(route) => route.branches.iter().find_map(|b| first(&b.steps)),
+                _ => None,
+            })
+        }
+        first(&self.steps)
+    }
+
+    fn node(&self, steps: &[Step], output: ValueId, ws: &Workspace) -> Explanation {
+        let value = ws.value(output).first().copied().unwrap_or(f32::NAN);
+        let route = steps.iter().find_map(|s| if let Step::Route(route) = s { Some(route) } else { None });
+        let Some(route) = route else { return Explanation { value, gates: vec![], experts: vec![] } };
+        let gates = self.gates(steps, route, ws);
+        let expert = |(branch, gate): (&super::plan::Branch, &f32)| {
+            (*gate > 0.0).then(|| self.node(&branch.steps, branch.results[0], ws))
+        };
+        let experts = route.branches.iter().zip(&gates).map(expert).collect();
+        Explanation { value, gates, experts }
+    }
+
+    /// Weight of each branch for the first row.
+    fn gates(&self, steps: &[Step], route: &Route, ws: &Workspace) -> Vec<f32> {
+        let weights = steps.iter().find_map(|s| match s {
+            Step::Blend { log_weights, .. } => Some(*log_weights),
+            _ => None,
+        });
+        match weights {
+            Some(id) => ws.value(id)[..self.widths[id]].iter().map(|l| l.exp()).collect(),
+            None => (0..route.branches.len()).map(|b| f32::from(u8::from(ws.ran_first(route.id, b)))).collect(),
+        }
+    }
+}

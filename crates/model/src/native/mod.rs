@@ -1,0 +1,11 @@
+//! The native engine: forward, backward and optimiser steps on one core, without allocation once warm.
+
+mod exec;
+mod explain;
+mod kernels;
+mod plan;
+
+pub use exec::{Derivative, Workspace};
+pub use kernels::Isa;
+pub(crate) use kernels::{StepRule, add_scaled, scale_add, step};
+pub use plan::Plan;

@@ -1,0 +1,279 @@
+//! From an op program to the steps that the native engine runs.
+//!
+//! Affine, Scale and Activation become one step; parameters get padded places; dead ends of each of the
+//! two gradients (of the density and of the output) are marked once.
+
+use super::kernels::{LANES, stride};
+use crate::program::{Activation, Block, Op, ParamId, Program, Selector, ValueId};
+use std::sync::Arc;
+
+/// A span of the physical parameter vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) len: usize,
+}
+
+impl Span {
+    pub(crate) fn range(self) -> std::ops::Range<usize> {
+        self.start..self.start + self.len
+    }
+}
+
+/// Where a layer reads its inputs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source {
+    /// A value.
+    Value(ValueId),
+    /// Columns from this one on in the dense part of the batch.
+    Columns(usize),
+}
+
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Dense channels copied side by side: (first column, columns).
+    Copy { pieces: Vec<(usize, usize)>, out: ValueId },
+    /// y = f(β ∘ (x W + b)).
+    Dense(Dense),
+    LogSoftmax { x: ValueId, out: ValueId },
+    Threshold { x: ValueId, log_threshold: f32, out: ValueId },
+    /// In the density of a mixture the experts meet the target one by one, so that the blend has no part in
+    /// its gradient: then `in_density` is false.
+    Blend { log_weights: ValueId, y: ValueId, out: ValueId, in_density: bool },
+    Density { y: ValueId, variance: f32, out: ValueId },
+    LogMix { log_weights: ValueId, densities: ValueId, out: ValueId },
+    Route(Route),
+    Gather { table: Span, column: usize, out: ValueId },
+}
+
+#[derive(Debug)]
+pub(crate) struct Dense {
+    pub(crate) x: Source,
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+    pub(crate) weight: Span,
+    pub(crate) bias: Span,
+    pub(crate) beta: Option<Span>,
+    pub(crate) f: Activation,
+    /// Whether backward needs the net inputs.
+    pub(crate) keep_net: bool,
+    /// Where they are kept.
+    pub(crate) net: ValueId,
+    pub(crate) out: ValueId,
+    /// Whether x has an adjoint.
+    pub(crate) wants_dx: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Route {
+    /// For [`Selector::Index`] the column in the index part of the batch.
+    pub(crate) select: Selector,
+    pub(crate) branches: Vec<Branch>,
+    pub(crate) out: Vec<ValueId>,
+    /// Number of this route, for the rows that it selected.
+    pub(crate) id: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Branch {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) results: Vec<ValueId>,
+}
+
+/// A program made ready to run.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) program: Arc<Program>,
+    pub(crate) steps: Vec<Step>,
+    /// Width of each value; the program's, then those of the kept net inputs.
+    pub(crate) widths: Vec<usize>,
+    pub(crate) routes: usize,
+    /// Physical place of each parameter, and its length.
+    pub(crate) places: Vec<Span>,
+    pub(crate) length: usize,
+    /// Physical spans of equal learning-rate group, in order, with the group.
+    pub(crate) groups: Vec<(Span, usize)>,
+    /// Physical spans with a lower bound.
+    pub(crate) bounds: Vec<(Span, f32)>,
+}
+
+impl Plan {
+    /// Plans a program.
+    ///
+    /// # Panics
+    /// If a Scale or Activation does not follow an Affine, which lowering never writes.
+    pub fn new(program: Arc<Program>) -> Self {
+        let (mut places, mut length) = (Vec::new(), 0);
+        let mut groups: Vec<(Span, usize)> = Vec::new();
+        let mut bounds = Vec::new();
+        for param in &program.params {
+            let span = Span { start: length, len: physical_len(&param.shape) };
+            length += span.len;
+            places.push(span);
+            match groups.last_mut() {
+                Some((last, group)) if *group == param.group => last.len += span.len,
+                _ => groups.push((span, param.group)),
+            }
+            if let Some(min) = param.min {
+                bounds.push((span, min));
+            }
+        }
+        let mut planner = Planner { program: &program, places: &places, widths: program.widths.clone(), routes: 0 };
+        let steps = planner.block(&program.body);
+        let (widths, routes) = (planner.widths, planner.routes);
+        Self { steps, widths, routes, places, length, groups, bounds, program }
+    }
+
+    /// Physical position of entry `i` of a parameter.
+    fn position(&self, param: ParamId, i: usize) -> usize {
+        let shape = &self.program.params[param].shape;
+        let within = match shape[..] {
+            [_, outputs] => i / outputs * stride(outputs) + i % outputs,
+            _ => i,
+        };
+        self.places[param].start + within
+    }
+
+    /// The padded form of a flat parameter vector.
+    pub(crate) fn pad(&self, flat: &[f32]) -> Vec<f32> {
+        let mut physical = vec![0.0; self.length];
+        self.each_entry(|logical, at| physical[at] = flat[logical]);
+        physical
+    }
+
+    /// The flat parameter vector of a padded one.
+    pub(crate) fn unpad(&self, physical: &[f32]) -> Vec<f32> {
+        let mut flat = vec![0.0; self.program.parameters()];
+        self.each_entry(|logical, at| flat[logical] = physical[at]);
+        flat
+    }
+
+    fn each_entry(&self, mut f: impl FnMut(usize, usize)) {
+        for (id, param) in self.program.params.iter().enumerate() {
+            for i in 0..param.len() {
+                f(param.offset + i, self.position(id, i));
+            }
+        }
+    }
+}
+
+/// Entries that a parameter takes with its padding.
+fn physical_len(shape: &[usize]) -> usize {
+    match *shape {
+        [rows, 1] => rows.next_multiple_of(LANES),
+        [rows, columns] => rows * stride(columns),
+        [n] => stride(n),
+        _ => shape.iter().product(),
+    }
+}
+
+struct Planner<'a> {
+    program: &'a Program,
+    places: &'a [Span],
+    widths: Vec<usize>,
+    routes: usize,
+}
+
+impl Planner<'_> {
+    fn block(&mut self, block: &Block) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut sources: Vec<(ValueId, Source)> = Vec::new();
+        let has_mixture = block.ops.iter().any(|op| matches!(op, Op::LogMix { .. }));
+        let mut i = 0;
+        while i < block.ops.len() {
+            match &block.ops[i] {
+                Op::Input { channels, out } => {
+                    let pieces = self.pieces(channels);
+                    if let [(first, _)] = pieces[..] {
+                        sources.push((*out, Source::Columns(first)));
+                    } else {
+                        sources.push((*out, Source::Value(*out)));
+                        steps.push(Step::Copy { pieces, out: *out });
+                    }
+                }
+                Op::Affine { x, weight, bias, out } => {
+                    let known = sources.iter().find(|(id, _)| id == x).map(|(_, source)| *source);
+                    let wants_dx = known.is_none();
+                    let mut end = *out;
+                    let (mut beta, mut f) = (None, Activation::Linear);
+                    if let Some(Op::Scale { x, beta: b, out }) = block.ops.get(i + 1)
+                        && *x == end
+                    {
+                        (beta, end) = (Some(self.places[*b]), *out);
+                        i += 1;
+                    }
+                    if let Some(Op::Activation { x, f: g, out }) = block.ops.get(i + 1)
+                        && *x == end
+                    {
+                        (f, end) = (*g, *out);
+                        i += 1;
+                    }
+                    let outputs = self.program.widths[end];
+                    self.widths.push(outputs);
+                    steps.push(Step::Dense(Dense {
+                        x: known.unwrap_or(Source::Value(*x)),
+                        inputs: self.program.widths[*x],
+                        outputs,
+                        weight: self.places[*weight],
+                        bias: self.places[*bias],
+                        beta,
+                        f,
+                        keep_net: beta.is_some() || f == Activation::Silu,
+                        net: self.widths.len() - 1,
+                        out: end,
+                        wants_dx,
+                    }));
+                }
+                // Lowering writes both right behind an Affine, where they were taken above.
+                Op::Scale { .. } | Op::Activation { .. } => unreachable!("a loose Scale or Activation"),
+                Op::LogSoftmax { x, out } => steps.push(Step::LogSoftmax { x: *x, out: *out }),
+                Op::Threshold { x, threshold, out } => {
+                    steps.push(Step::Threshold { x: *x, log_threshold: threshold.ln(), out: *out });
+                }
+                Op::Blend { log_weights, y, out } => {
+                    let (log_weights, y, out) = (*log_weights, *y, *out);
+                    steps.push(Step::Blend { log_weights, y, out, in_density: !has_mixture });
+                }
+                Op::Density { y, variance, out } => {
+                    steps.push(Step::Density { y: *y, variance: *variance, out: *out });
+                }
+                Op::LogMix { log_weights, densities, out } => {
+                    steps.push(Step::LogMix { log_weights: *log_weights, densities: *densities, out: *out });
+                }
+                Op::Route { select, branches, out } => {
+                    let id = self.routes;
+                    self.routes += 1;
+                    let branches = branches
+                        .iter()
+                        .map(|b| Branch { steps: self.block(b), results: b.results.clone() })
+                        .collect();
+                    let select = match *select {
+                        Selector::Index(channel) => Selector::Index(self.program.layout.offsets[channel]),
+                        other => other,
+                    };
+                    steps.push(Step::Route(Route { select, branches, out: out.clone(), id }));
+                }
+                Op::Gather { table, channel, out } => steps.push(Step::Gather {
+                    table: self.places[*table],
+                    column: self.program.layout.offsets[*channel],
+                    out: *out,
+                }),
+            }
+            i += 1;
+        }
+        steps
+    }
+
+    /// Columns of these channels, neighbours joined.
+    fn pieces(&self, channels: &[usize]) -> Vec<(usize, usize)> {
+        let mut pieces: Vec<(usize, usize)> = Vec::new();
+        for &c in channels {
+            let (first, n) = (self.program.layout.offsets[c], self.program.channels[c].kind.dense_width());
+            match pieces.last_mut() {
+                Some((start, len)) if *start + *len == first => *len += n,
+                _ => pieces.push((first, n)),
+            }
+        }
+        pieces
+    }
+}

@@ -1,0 +1,334 @@
+//! A network: an op program with parameters, run by the native engine.
+
+use crate::channel::{Channel, Rows};
+use crate::describe::Description;
+use crate::error::ModelError;
+use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
+use crate::native::{Derivative, Plan, Workspace, add_scaled, scale_add, step};
+use crate::native::Isa;
+use crate::optimiser::Optimiser;
+use crate::program::{Init, Program};
+use crate::samples::Samples;
+use rand::{Rng, RngExt};
+use std::sync::Arc;
+
+/// Rows valued in one pass; more would fall out of the cache.
+const PASS: usize = 256;
+
+/// A network that learns by gradient descent.
+#[derive(Debug)]
+pub struct Network {
+    plan: Arc<Plan>,
+    optimiser: Optimiser,
+    isa: Isa,
+    workspace: Workspace,
+    /// Padded parameters, and vectors of the same layout.
+    params: Vec<f32>,
+    grad: Vec<f32>,
+    moments: Vec<Vec<f32>>,
+    traces: Vec<Vec<f32>>,
+    steps: u64,
+    seeds: Vec<f32>,
+    no_targets: Vec<f32>,
+    part: Rows,
+}
+
+impl Program {
+    /// First parameters, drawn from the distributions of the program.
+    pub fn draw(&self, rng: &mut dyn Rng) -> Vec<f32> {
+        let mut flat = Vec::with_capacity(self.parameters());
+        for param in &self.params {
+            match param.init {
+                Init::Constant(c) => flat.resize(flat.len() + param.len(), c),
+                Init::Uniform(a) => flat.extend((0..param.len()).map(|_| rng.random_range(-a..=a))),
+            }
+        }
+        flat
+    }
+}
+
+impl Network {
+    /// A network with those flat parameters (`program.parameters()` numbers, see [`Program::draw`]).
+    ///
+    /// # Panics
+    /// If their number is another.
+    pub fn new(program: Arc<Program>, flat: &[f32], optimiser: Optimiser) -> Self {
+        Self::with_isa(program, flat, optimiser, Isa::detect())
+    }
+
+    /// The same on that instruction set, one of [`Isa::available`].
+    ///
+    /// # Panics
+    /// If the number of parameters is another.
+    pub fn with_isa(program: Arc<Program>, flat: &[f32], optimiser: Optimiser, isa: Isa) -> Self {
+        assert_eq!(flat.len(), program.parameters());
+        let part = Rows::new(&program.channels);
+        let plan = Arc::new(Plan::new(program));
+        let params = plan.pad(flat);
+        Self {
+            isa,
+            workspace: Workspace::with_isa(&plan, isa),
+            grad: vec![0.0; params.len()],
+            moments: vec![vec![0.0; params.len()]; optimiser.moments().len()],
+            traces: Vec::new(),
+            steps: 0,
+            seeds: Vec::new(),
+            no_targets: Vec::new(),
+            part,
+            params,
+            optimiser,
+            plan,
+        }
+    }
+
+    /// The program that it runs.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.plan.program
+    }
+
+    /// The flat parameters.
+    pub fn parameters(&self) -> Vec<f32> {
+        self.plan.unpad(&self.params)
+    }
+
+    /// All outputs `[rows, outputs]`, and with targets of that shape the log densities `[rows]`.
+    pub fn run(&mut self, rows: &Rows, targets: Option<&[f32]>) -> (Vec<f32>, Vec<f32>) {
+        self.plan.forward(&mut self.workspace, &self.params, rows, targets);
+        let program = self.program().clone();
+        let outputs = program.outputs();
+        let stride = self.workspace.value(program.output()).len() / rows.len().max(1);
+        let rows_of = self.workspace.value(program.output()).chunks_exact(stride.max(1));
+        let output = rows_of.flat_map(|row| row[..outputs].to_vec()).collect();
+        let density = match targets {
+            Some(_) => self.workspace.value(program.density()).to_vec(),
+            None => Vec::new(),
+        };
+        (output, density)
+    }
+
+    /// Σ loss, and its gradient by the flat parameters.
+    pub fn gradient(&mut self, samples: &Samples) -> (f64, Vec<f32>) {
+        let loss = self.differentiate(samples);
+        let gradient = self.plan.unpad(&self.grad);
+        self.grad.fill(0.0);
+        (loss, gradient)
+    }
+
+    /// Adds the gradient of Σ weight · loss to `grad` and returns that sum.
+    fn differentiate(&mut self, samples: &Samples) -> f64 {
+        let rows = &samples.rows;
+        self.plan.forward(&mut self.workspace, &self.params, rows, Some(&samples.targets));
+        let density = self.workspace.value(self.plan.program.density());
+        let loss = density.iter().zip(&samples.weights).map(|(d, w)| -f64::from(*d) * f64::from(*w)).sum();
+        self.seeds.clear();
+        self.seeds.extend(samples.weights.iter().map(|w| -w));
+        self.plan.backward(
+            &mut self.workspace,
+            &self.params,
+            rows,
+            &samples.targets,
+            Derivative::Density,
+            &self.seeds,
+            &mut self.grad,
+        );
+        loss
+    }
+
+    fn keep_bounds(&mut self) {
+        for (span, min) in &self.plan.bounds {
+            // Padding is 0 and must stay so: only entries that carry a parameter are above 0.
+            for p in &mut self.params[span.range()] {
+                if *p != 0.0 && *p < *min {
+                    *p = *min;
+                }
+            }
+        }
+    }
+
+    fn name_divergence(&self) -> ModelError {
+        let flat = self.parameters();
+        let bad = self.program().params.iter().find(|p| flat[p.offset..][..p.len()].iter().any(|v| !v.is_finite()));
+        ModelError::Diverged { what: bad.map_or("loss".into(), |p| format!("parameter {}", p.name)) }
+    }
+}
+
+impl Learner for Network {
+    fn channels(&self) -> &[Channel] {
+        &self.plan.program.channels
+    }
+
+    fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
+        values.clear();
+        let output = self.plan.program.output();
+        if rows.len() <= PASS {
+            self.plan.forward(&mut self.workspace, &self.params, rows, None);
+            values.extend(self.workspace.firsts(&self.plan, output));
+            return;
+        }
+        let mut part = std::mem::take(&mut self.part);
+        for first in (0..rows.len()).step_by(PASS) {
+            part.copy_range(rows, first, PASS.min(rows.len() - first));
+            self.plan.forward(&mut self.workspace, &self.params, &part, None);
+            values.extend(self.workspace.firsts(&self.plan, output));
+        }
+        self.part = part;
+    }
+
+    fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
+        let loss = self.differentiate(samples);
+        if !loss.is_finite() {
+            self.grad.fill(0.0);
+            return Err(self.name_divergence());
+        }
+        self.steps += 1;
+        let groups = &self.plan.program.groups;
+        let mut moments = self.moments.iter_mut();
+        let (mut first, mut second) = (moments.next(), moments.next());
+        for &(span, group) in &self.plan.groups {
+            let part = |m: &mut Option<&mut Vec<f32>>| -> std::ops::Range<usize> {
+                if m.is_some() { span.range() } else { 0..0 }
+            };
+            let (a, b) = (part(&mut first), part(&mut second));
+            step(
+                self.isa,
+                self.optimiser.rule(rate * groups[group].rate, self.steps),
+                &mut self.params[span.range()],
+                &mut self.grad[span.range()],
+                first.as_mut().map_or(&mut [][..], |m| &mut m[a]),
+                second.as_mut().map_or(&mut [][..], |m| &mut m[b]),
+            );
+        }
+        self.keep_bounds();
+        Ok(loss)
+    }
+
+    fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {
+        if self.plan.program.mixture_density {
+            return Err(ModelError::Unsupported(
+                "online eligibility traces follow the gradient of the value, an HME learns by its likelihood: \
+                 use λ-returns (`traces = \"backward\"`) or `meta_pi`"
+                    .into(),
+            ));
+        }
+        Ok(self)
+    }
+
+    fn explain(&mut self, rows: &Rows) -> Explanation {
+        self.plan.forward(&mut self.workspace, &self.params, rows, None);
+        self.plan.explain(&self.workspace)
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        let (rows, runs) = self.workspace.usage(self.plan.outer_choice()?);
+        (rows > 0).then(|| Usage { rows, share: runs.iter().map(|&r| r as f64 / rows as f64).collect() })
+    }
+
+    fn reset_usage(&mut self) {
+        self.workspace.reset_usage();
+    }
+
+    fn describe(&self) -> Description {
+        self.plan.program.describe()
+    }
+
+    fn state(&self, training: bool) -> Vec<Tensor> {
+        let mut state = Vec::new();
+        let mut vector = |prefix: &str, physical: &[f32]| {
+            let flat = self.plan.unpad(physical);
+            state.extend(self.plan.program.params.iter().map(|p| {
+                let name = format!("{prefix}{}", p.name);
+                Tensor::f32(name, p.shape.clone(), flat[p.offset..][..p.len()].to_vec())
+            }));
+        };
+        vector("", &self.params);
+        if training {
+            for (name, moment) in self.optimiser.moments().iter().zip(&self.moments) {
+                vector(&format!("optimiser.{name}."), moment);
+            }
+            state.push(Tensor::u64("optimiser.steps", vec![1], vec![self.steps]));
+        }
+        state
+    }
+
+    fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
+        let program = self.plan.program.clone();
+        let read = |prefix: &str| -> Result<Vec<f32>, ModelError> {
+            let mut flat = Vec::with_capacity(program.parameters());
+            for p in &program.params {
+                flat.extend_from_slice(find(state, &format!("{prefix}{}", p.name), &p.shape)?.floats()?);
+            }
+            Ok(self.plan.pad(&flat))
+        };
+        let params = read("")?;
+        let known = |t: &Tensor| t.name.starts_with("optimiser.") || program.params.iter().any(|p| p.name == t.name);
+        if let Some(extra) = state.iter().find(|t| !known(t)) {
+            return Err(ModelError::Unsupported(format!(
+                "the tensor `{}` has no place in this architecture",
+                extra.name
+            )));
+        }
+        let (mut moments, mut steps) = (vec![vec![0.0; params.len()]; self.moments.len()], 0);
+        if state.iter().any(|t| t.name == "optimiser.steps") {
+            steps = find(state, "optimiser.steps", &[1])?.integers()?[0];
+            let names = self.optimiser.moments();
+            for (moment, name) in moments.iter_mut().zip(names) {
+                *moment = read(&format!("optimiser.{name}."))?;
+            }
+        }
+        (self.params, self.moments, self.steps) = (params, moments, steps);
+        self.traces.clear();
+        Ok(())
+    }
+
+    fn fork(&self) -> Box<dyn Learner> {
+        let mut fork = Self::with_isa(self.program().clone(), &self.parameters(), self.optimiser, self.isa);
+        fork.moments = self.moments.clone();
+        fork.steps = self.steps;
+        Box::new(fork)
+    }
+}
+
+impl Traces for Network {
+    fn accumulate(&mut self, slot: usize, rows: &Rows, row: usize, decay: f32) {
+        let mut part = std::mem::take(&mut self.part);
+        part.copy_range(rows, row, 1);
+        // ∇V needs the net inputs that forward keeps for training; the target does not matter.
+        self.no_targets.resize(self.plan.program.outputs(), 0.0);
+        self.plan.forward(&mut self.workspace, &self.params, &part, Some(&self.no_targets));
+        self.plan.backward(
+            &mut self.workspace,
+            &self.params,
+            &part,
+            &self.no_targets,
+            Derivative::Output,
+            &[1.0],
+            &mut self.grad,
+        );
+        if self.traces.len() <= slot {
+            self.traces.resize(slot + 1, vec![0.0; self.params.len()]);
+        }
+        scale_add(self.isa, decay, &mut self.traces[slot], &self.grad);
+        self.grad.fill(0.0);
+        self.part = part;
+    }
+
+    fn follow(&mut self, slot: usize, error: f32, rate: f32) -> Result<(), ModelError> {
+        if !error.is_finite() {
+            return Err(self.name_divergence());
+        }
+        let Some(trace) = self.traces.get(slot) else { return Ok(()) };
+        for &(span, group) in &self.plan.groups {
+            let step = rate * self.plan.program.groups[group].rate * error;
+            add_scaled(self.isa, step, &mut self.params[span.range()], &trace[span.range()]);
+        }
+        self.keep_bounds();
+        Ok(())
+    }
+
+    fn cut(&mut self, slot: usize) {
+        if let Some(trace) = self.traces.get_mut(slot) {
+            trace.fill(0.0);
+        }
+    }
+}
+

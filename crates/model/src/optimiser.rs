@@ -1,0 +1,137 @@
+//! Optimisers: how a gradient moves the parameters.
+
+use crate::native::StepRule;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
+
+/// An optimiser and its settings, written as its name or as `{ adam = { beta2 = 0.99 } }`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Optimiser {
+    /// p ← (1 − rate · decay) p − rate · m with m ← momentum · m + gradient.
+    Sgd(Sgd),
+    /// Adam with decoupled weight decay (Kingma & Ba 2015, Loshchilov & Hutter 2019).
+    Adam(Adam),
+}
+
+/// Settings of stochastic gradient descent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sgd {
+    /// Share of the last step that is repeated, in [0, 1).
+    pub momentum: f32,
+    /// Weight decay.
+    pub decay: f32,
+}
+
+/// Settings of Adam.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Adam {
+    /// Memory of the mean gradient, in [0, 1).
+    pub beta1: f32,
+    /// Memory of the mean squared gradient, in [0, 1).
+    pub beta2: f32,
+    /// Added to the root of the latter.
+    pub epsilon: f32,
+    /// Weight decay.
+    pub decay: f32,
+}
+
+impl Default for Adam {
+    fn default() -> Self {
+        Self { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 0.0 }
+    }
+}
+
+impl Default for Optimiser {
+    fn default() -> Self {
+        Self::Sgd(Sgd::default())
+    }
+}
+
+impl<'de> Deserialize<'de> for Optimiser {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Table {
+            Sgd(Sgd),
+            Adam(Adam),
+        }
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Optimiser;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"sgd\", \"adam\", or one of them with settings")
+            }
+            fn visit_str<E: de::Error>(self, v: &str) -> Result<Optimiser, E> {
+                match v {
+                    "sgd" => Ok(Optimiser::Sgd(Sgd::default())),
+                    "adam" => Ok(Optimiser::Adam(Adam::default())),
+                    other => Err(E::unknown_variant(other, &["sgd", "adam"])),
+                }
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Optimiser, A::Error> {
+                Ok(match Table::deserialize(de::value::MapAccessDeserializer::new(map))? {
+                    Table::Sgd(sgd) => Optimiser::Sgd(sgd),
+                    Table::Adam(adam) => Optimiser::Adam(adam),
+                })
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl Optimiser {
+    /// What is wrong with the settings: key and message.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        let unit = |key, v: f32| {
+            if (0.0..1.0).contains(&v) { Ok(()) } else { Err((key, format!("lies in 0..1 (1 excluded), found {v}"))) }
+        };
+        let positive = |key, v: f32| {
+            if v >= 0.0 && v.is_finite() { Ok(()) } else { Err((key, format!("must be at least 0, found {v}"))) }
+        };
+        match *self {
+            Self::Sgd(Sgd { momentum, decay }) => {
+                unit("sgd.momentum", momentum)?;
+                positive("sgd.decay", decay)
+            }
+            Self::Adam(Adam { beta1, beta2, epsilon, decay }) => {
+                unit("adam.beta1", beta1)?;
+                unit("adam.beta2", beta2)?;
+                positive("adam.epsilon", epsilon)?;
+                positive("adam.decay", decay)
+            }
+        }
+    }
+
+    /// Moment vectors that it keeps: names of the tensors.
+    pub(crate) fn moments(&self) -> &'static [&'static str] {
+        match self {
+            Self::Sgd(Sgd { momentum, .. }) if *momentum == 0.0 => &[],
+            Self::Sgd(_) => &["momentum"],
+            Self::Adam(_) => &["first", "second"],
+        }
+    }
+
+    /// The rule of step number `step`, from 1, at that learning rate.
+    pub(crate) fn rule(&self, rate: f32, step: u64) -> StepRule {
+        match *self {
+            Self::Sgd(Sgd { momentum, decay }) if momentum == 0.0 => StepRule::Sgd { rate, decay },
+            Self::Sgd(Sgd { momentum, decay }) => StepRule::Momentum { rate, decay, momentum },
+            Self::Adam(Adam { beta1, beta2, epsilon, decay }) => {
+                // m̂ / (√v̂ + ε) with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ), the corrections moved out of the loop.
+                let t = step.min(i32::MAX as u64) as i32;
+                let (c1, c2) = (1.0 - f64::from(beta1).powi(t), (1.0 - f64::from(beta2).powi(t)).sqrt());
+                StepRule::Adam {
+                    rate: (f64::from(rate) * c2 / c1) as f32,
+                    decay: rate * decay,
+                    beta1,
+                    beta2,
+                    epsilon: (f64::from(epsilon) * c2) as f32,
+                }
+            }
+        }
+    }
+}

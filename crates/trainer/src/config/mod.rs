@@ -1,0 +1,173 @@
+//! Experiment configs: what a TOML file says, checked.
+
+mod error;
+mod load;
+mod schedule;
+mod template;
+
+pub use error::ConfigError;
+pub use load::{Source, load, parse};
+pub use schedule::{Schedule, Shape};
+pub use template::template;
+
+use adept_model::Architecture;
+use adept_model::optimiser::Optimiser;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An experiment: a game, an architecture, how it learns, how it is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Name of the experiment, and of its run folder; letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    /// One line for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// Seed of all random draws; `--seed` overrides it.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// The game and how positions become numbers.
+    pub game: GameConfig,
+    /// The model.
+    pub architecture: Architecture,
+    /// How it learns.
+    pub learn: Learn,
+    /// How it is measured while it learns.
+    #[serde(default)]
+    pub evaluate: Evaluate,
+}
+
+/// The game and how positions become numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GameConfig {
+    /// Name of the rule set; `adept list games` shows all.
+    pub rules: String,
+    /// Name of the encoder; `adept list encoders` shows all. The game's first if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoder: Option<String>,
+}
+
+/// How a model learns from games.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Learn {
+    /// The method.
+    #[serde(default)]
+    pub method: Method,
+    /// Opponent: `self`, or a fixed agent such as `ttt`, `random`, `minimax`.
+    #[serde(default = "itself")]
+    pub against: String,
+    /// Games of the whole run.
+    pub games: u64,
+    /// Games between two steps of the optimiser.
+    #[serde(default = "one")]
+    pub batch: u64,
+    /// λ of TD(λ), in [0, 1].
+    #[serde(default = "lambda")]
+    pub lambda: Schedule,
+    /// Learning rate; parameters may have factors on it in the architecture.
+    pub rate: Schedule,
+    /// ε of ε-greedy play, in [0, 1]. The trace is cut at exploring moves that are not greedy.
+    #[serde(default = "explore")]
+    pub explore: Schedule,
+    /// λ-returns computed backwards at the end of a game, or online eligibility traces.
+    #[serde(default)]
+    pub traces: TraceKind,
+    /// Optimiser.
+    #[serde(default)]
+    pub optimiser: Optimiser,
+}
+
+/// Where targets come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Temporal differences, TD(λ).
+    #[default]
+    Td,
+}
+
+/// Form of TD(λ).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TraceKind {
+    /// λ-returns at the end of the game.
+    #[default]
+    Backward,
+    /// Eligibility traces, a step at every move.
+    Online,
+}
+
+/// How a model is measured while it learns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Evaluate {
+    /// Games between two measurements; a hundredth of the run if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<u64>,
+    /// What is measured.
+    pub suites: Vec<Suite>,
+    /// Opponents of the suite `equity`. The first decides which checkpoint is best; if left out, the
+    /// opponent in training, or `random` for self-play.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Vec<String>>,
+    /// Games between two checkpoints; a tenth of the run if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<u64>,
+}
+
+impl Default for Evaluate {
+    fn default() -> Self {
+        Self { every: None, suites: vec![Suite::Equity], against: None, checkpoint: None }
+    }
+}
+
+/// A kind of measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Suite {
+    /// Exact match equity of greedy play.
+    Equity,
+}
+
+impl Config {
+    /// Games between two measurements.
+    pub fn evaluate_every(&self) -> u64 {
+        self.evaluate.every.unwrap_or_else(|| (self.learn.games / 100).max(1))
+    }
+
+    /// Games between two checkpoints.
+    pub fn checkpoint_every(&self) -> u64 {
+        self.evaluate.checkpoint.unwrap_or_else(|| (self.learn.games / 10).max(1))
+    }
+
+    /// Opponents of the suite `equity`.
+    pub fn evaluate_against(&self) -> Vec<String> {
+        match &self.evaluate.against {
+            Some(list) => list.clone(),
+            None if self.learn.against == SELF => vec!["random".into()],
+            None => vec![self.learn.against.clone()],
+        }
+    }
+}
+
+/// Name of the opponent that is the learner itself.
+pub const SELF: &str = "self";
+
+fn one() -> u64 {
+    1
+}
+
+fn itself() -> String {
+    SELF.into()
+}
+
+fn lambda() -> Schedule {
+    Schedule::constant(0.8)
+}
+
+fn explore() -> Schedule {
+    Schedule::constant(0.1)
+}

@@ -1,0 +1,35 @@
+//! A config to start from.
+
+/// A commented config for that game; none if there is no such game.
+pub fn template(game: &str) -> Option<String> {
+    let info = adept_game::games().into_iter().find(|g| g.name == game)?;
+    let encoders: Vec<&str> = info.encoders.iter().map(|e| e.0).collect();
+    let against = info.scripts.first().map_or(super::SELF, |s| s.0);
+    Some(format!(
+        r#"name  = "my-{game}"
+about = "what this experiment is for"
+
+[game]
+rules   = "{game}"
+encoder = "{}"    # one of: {}
+
+[architecture.mlp]           # or hme, meta_pi, symbolic, lookup: adept list architectures
+hidden      = [80]
+sensitivity = 3.0            # first slope of the hidden units; leave out for plain units
+
+[learn]
+method  = "td"
+against = "{against}"              # or "self", "random", …: adept list agents
+games   = 200_000
+lambda  = 0.8
+rate    = {{ from = 0.02, to = 0.0002 }}
+explore = {{ from = 0.4, to = 0.05 }}
+
+[evaluate]
+every  = 10_000
+suites = ["equity"]
+"#,
+        encoders[0],
+        encoders.join(", ")
+    ))
+}

@@ -1,0 +1,11 @@
+//! The nearest of a few names.
+
+/// `: did you mean …?`, or the list of what there is.
+pub fn suggest(name: &str, known: &[&str]) -> String {
+    let near = known.iter().map(|k| (strsim::damerau_levenshtein(name, k), *k)).min();
+    match near {
+        Some((distance, k)) if distance <= 1 + k.len() / 3 => format!(": did you mean `{k}`?"),
+        Some(_) => format!("; there is {}", known.join(", ")),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,111 @@
+//! One player's decisions in one game, and their targets.
+
+use adept_model::{Rows, Samples};
+
+/// One decision of one player.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Decision {
+    /// Row of the afterstate chosen among the rows of the chain; none if it ended the game.
+    pub(crate) row: Option<u32>,
+    /// Value of the afterstate chosen.
+    pub(crate) value: f32,
+    /// Highest value among the candidates.
+    pub(crate) greedy: f32,
+}
+
+impl Decision {
+    /// Whether the move was exploring and not greedy.
+    pub(crate) fn cuts(&self) -> bool {
+        self.value < self.greedy
+    }
+}
+
+/// One player's decisions in one game, in order.
+#[derive(Debug)]
+pub(crate) struct Chain {
+    pub(crate) decisions: Vec<Decision>,
+    /// Rows of the afterstates chosen.
+    pub(crate) rows: Rows,
+}
+
+impl Chain {
+    pub(crate) fn new(rows: Rows) -> Self {
+        Self { decisions: Vec::new(), rows }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.decisions.clear();
+        self.rows.clear();
+    }
+
+    /// Appends the afterstates with their λ-returns as targets.
+    ///
+    /// G_t = (1 − λ) V_{t+1} + λ G_{t+1} (Sutton 1988), G of the last afterstate the outcome z; where the next
+    /// move was exploring and not greedy, G_t is the greedy value there instead.
+    pub(crate) fn targets(&self, z: f32, lambda: f32, samples: &mut Samples) {
+        let mut target = z;
+        for (t, decision) in self.decisions.iter().enumerate().rev() {
+            if let Some(next) = self.decisions.get(t + 1) {
+                target = if next.cuts() { next.greedy } else { next.value + lambda * (target - next.value) };
+            }
+            if let Some(row) = decision.row {
+                samples.rows.push_from(&self.rows, row as usize);
+                samples.targets.push(target);
+                samples.weights.push(1.0);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_model::{Channel, ChannelKind};
+
+    fn chain(decisions: &[(f32, f32)]) -> Chain {
+        let mut rows = Rows::new(&[Channel::new("x", ChannelKind::Dense(1))]);
+        for (i, _) in decisions.iter().enumerate() {
+            rows.push().0[0] = i as f32;
+        }
+        let decisions = decisions
+            .iter()
+            .enumerate()
+            .map(|(i, &(value, greedy))| Decision { row: Some(i as u32), value, greedy })
+            .collect();
+        Chain { decisions, rows }
+    }
+
+    fn targets(chain: &Chain, z: f32, lambda: f32) -> Vec<f32> {
+        let mut samples = Samples::new(&[Channel::new("x", ChannelKind::Dense(1))]);
+        chain.targets(z, lambda, &mut samples);
+        // The last comes first: put them in the order of play by the row's own number.
+        let mut by_row: Vec<_> = samples.rows.dense.iter().zip(&samples.targets).collect();
+        by_row.sort_by(|a, b| a.0.total_cmp(b.0));
+        by_row.into_iter().map(|(_, t)| *t).collect()
+    }
+
+    #[test]
+    fn lambda_zero_takes_the_next_value_and_one_the_outcome() {
+        let chain = chain(&[(0.1, 0.1), (0.2, 0.2), (0.4, 0.4)]);
+        assert_eq!(targets(&chain, 1.0, 0.0), [0.2, 0.4, 1.0]);
+        assert_eq!(targets(&chain, 1.0, 1.0), [1.0, 1.0, 1.0]);
+    }
+
+    /// The sum (1 − λ) Σ λⁿ V + λᵀ z written out.
+    #[test]
+    fn the_recursion_is_the_weighted_sum_of_n_step_returns() {
+        let chain = chain(&[(0.1, 0.1), (0.2, 0.2), (0.4, 0.4)]);
+        let l = 0.8f32;
+        let first = (1.0 - l) * 0.2 + (1.0 - l) * l * 0.4 + l * l * -1.0;
+        let second = (1.0 - l) * 0.4 + l * -1.0;
+        for (found, expected) in targets(&chain, -1.0, l).iter().zip([first, second, -1.0]) {
+            assert!((found - expected).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn an_exploring_move_cuts_the_trace_and_leaves_the_greedy_value() {
+        let chain = chain(&[(0.1, 0.1), (-0.5, 0.3), (0.4, 0.4)]);
+        assert_eq!(targets(&chain, -1.0, 1.0), [0.3, -1.0, -1.0]);
+    }
+}

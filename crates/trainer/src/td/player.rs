@@ -1,0 +1,172 @@
+//! Games between the learner and its opponent, or itself, and the steps they lead to.
+
+use super::chain::{Chain, Decision};
+use crate::config::TraceKind;
+use adept_arena::{Agent, Bound};
+use adept_game::{Game, Stream, Turn};
+use adept_model::{Learner, ModelError, Rows, Samples};
+use rand::RngExt;
+
+/// Settings of one game, taken from the schedules.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// λ, in [0, 1].
+    pub lambda: f32,
+    /// ε, in [0, 1].
+    pub explore: f64,
+    /// Learning rate.
+    pub rate: f32,
+    /// Form of TD(λ).
+    pub traces: TraceKind,
+}
+
+/// What a game gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GameStats {
+    /// Decisions of the learner.
+    pub decisions: u64,
+    /// Utility for the learner over the game's scale; of player 0 in self-play.
+    pub outcome: f64,
+}
+
+/// Plays games and collects samples, or steps online.
+pub struct TdPlayer<G: Game> {
+    state: G::State,
+    chains: Vec<Chain>,
+    actions: Vec<G::Action>,
+    probabilities: Vec<f64>,
+    /// Samples since the last step.
+    pub samples: Samples,
+}
+
+impl<G: Game> TdPlayer<G> {
+    /// A player for rows of these channels.
+    pub fn new(game: &G, learner: &dyn Learner) -> Self {
+        let chain = || Chain::new(Rows::new(learner.channels()));
+        Self {
+            state: game.start(),
+            chains: (0..game.players()).map(|_| chain()).collect(),
+            actions: Vec::new(),
+            probabilities: Vec::new(),
+            samples: Samples::new(learner.channels()),
+        }
+    }
+
+    /// Plays one game. The learner sits in `seat` against `opponent`, or in every seat without one.
+    /// Samples are appended to `samples`; online traces step during the game.
+    ///
+    /// # Errors
+    /// [`ModelError::Diverged`] and, for online traces, [`ModelError::Unsupported`].
+    pub fn play(
+        &mut self,
+        game: &G,
+        bound: &mut Bound<G>,
+        seat: usize,
+        mut opponent: Option<&mut dyn Agent<G>>,
+        settings: Settings,
+        rng: &mut Stream,
+    ) -> Result<GameStats, ModelError> {
+        self.state = game.start();
+        let online = settings.traces == TraceKind::Online;
+        for (player, chain) in self.chains.iter_mut().enumerate() {
+            chain.clear();
+            if online {
+                bound.learner.traces()?.cut(player);
+            }
+        }
+        let mut stats = GameStats::default();
+        loop {
+            let player = match game.turn(&self.state) {
+                Turn::Over => break,
+                Turn::Chance => {
+                    let action = game.sample(&self.state, rng);
+                    game.apply(&mut self.state, &action);
+                    continue;
+                }
+                Turn::Player(player) => player,
+            };
+            if let Some(opponent) = opponent.as_deref_mut()
+                && player != seat
+            {
+                game.actions(&self.state, &mut self.actions);
+                let i = opponent.act(game, &self.state, player, &self.actions, &mut self.probabilities, rng);
+                game.apply(&mut self.state, &self.actions[i]);
+                continue;
+            }
+            stats.decisions += 1;
+            let candidates = bound.decide(game, &self.state, player);
+            let greedy = candidates.values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
+            let choice = choose(&candidates.values, greedy, settings.explore, rng);
+            let chain = &mut self.chains[player];
+            let row = candidates.row_of[choice].map(|row| {
+                chain.rows.push_from(&candidates.rows, row as usize);
+                chain.rows.len() as u32 - 1
+            });
+            let decision = Decision { row, value: candidates.values[choice], greedy };
+            game.apply(&mut self.state, &candidates.actions[choice]);
+            chain.decisions.push(decision);
+            if online {
+                step_online(&mut *bound.learner, chain, player, decision.greedy, settings)?;
+            }
+        }
+        for (player, chain) in self.chains.iter().enumerate() {
+            let z = (game.utility(&self.state, player) / game.scale()) as f32;
+            if !online {
+                chain.targets(z, settings.lambda, &mut self.samples);
+            } else if let Some(&Decision { row: Some(row), .. }) = chain.decisions.last() {
+                finish_online(&mut *bound.learner, chain, player, row, z, settings)?;
+            }
+        }
+        let seat = if opponent.is_some() { seat } else { 0 };
+        stats.outcome = game.utility(&self.state, seat) / game.scale();
+        Ok(stats)
+    }
+}
+
+/// ε-greedy with ties at random: a place in `values`.
+#[inline]
+fn choose(values: &[f32], greedy: f32, explore: f64, rng: &mut Stream) -> usize {
+    if rng.random::<f64>() < explore {
+        return rng.random_range(0..values.len());
+    }
+    let ties = values.iter().filter(|&&v| v == greedy).count();
+    let skip = if ties > 1 { rng.random_range(0..ties) } else { 0 };
+    values.iter().enumerate().filter(|(_, v)| **v == greedy).nth(skip).map_or(0, |(i, _)| i)
+}
+
+/// The step that the newest decision of a chain allows: the afterstate before it is drawn towards the greedy
+/// value here, which is the value chosen unless the move explores.
+fn step_online(
+    learner: &mut dyn Learner,
+    chain: &Chain,
+    player: usize,
+    target: f32,
+    settings: Settings,
+) -> Result<(), ModelError> {
+    let [.., before, now] = &chain.decisions[..] else { return Ok(()) };
+    let Some(row) = before.row else { return Ok(()) };
+    finish_online(learner, chain, player, row, target, settings)?;
+    if now.cuts() {
+        learner.traces()?.cut(player);
+    }
+    Ok(())
+}
+
+/// e ← λ e + ∇V, then a step of (target − V) along e.
+fn finish_online(
+    learner: &mut dyn Learner,
+    chain: &Chain,
+    player: usize,
+    row: u32,
+    target: f32,
+    settings: Settings,
+) -> Result<(), ModelError> {
+    let mut value = Vec::with_capacity(1);
+    let mut one = Rows::clone(&chain.rows);
+    one.clear();
+    one.push_from(&chain.rows, row as usize);
+    learner.evaluate(&one, &mut value);
+    let traces = learner.traces()?;
+    traces.accumulate(player, &one, 0, settings.lambda);
+    traces.follow(player, target - value[0], settings.rate)
+}
