@@ -138,14 +138,7 @@ impl<G: Game> Agent<G> for Random {
         "random"
     }
 
-    fn policy(
-        &mut self,
-        _: &G,
-        _: &G::State,
-        _: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    ) {
+    fn policy(&mut self, _: &G, _: &G::State, _: usize, actions: &[G::Action], probabilities: &mut Vec<f64>) {
         probabilities.clear();
         probabilities.resize(actions.len(), 1.0 / actions.len() as f64);
     }
@@ -301,8 +294,7 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for Boltzmann<E> {
         self.evaluator.values(game, state, player, actions, &mut self.values);
         let best = self.values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
         probabilities.clear();
-        probabilities
-            .extend(self.values.iter().map(|v| (f64::from(v - best) / self.temperature).exp()));
+        probabilities.extend(self.values.iter().map(|v| (f64::from(v - best) / self.temperature).exp()));
         let total: f64 = probabilities.iter().sum();
         probabilities.iter_mut().for_each(|p| *p /= total);
     }

@@ -47,7 +47,11 @@ pub fn with_game<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
 pub fn games() -> Vec<GameInfo> {
     struct Describe;
     impl Visitor for Describe {
-        type Output = (&'static str, Vec<(&'static str, &'static str, &'static [Channel])>, &'static [(&'static str, &'static str)]);
+        type Output = (
+            &'static str,
+            Vec<(&'static str, &'static str, &'static [Channel])>,
+            &'static [(&'static str, &'static str)],
+        );
         fn visit<G: Registered>(self, game: G) -> Self::Output {
             let encoders = G::encoders().iter().map(|(about, e)| (e.name(), *about, e.channels())).collect();
             (G::ABOUT, encoders, game.scripts())

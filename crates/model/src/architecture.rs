@@ -104,7 +104,8 @@ pub struct Symbolic {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lookup {
-    /// Index or key channel that identifies the position; the only one there is if left out.
+    /// Index channel that identifies the position, at the top also a key channel; the only one there is if
+    /// left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Value of a position not yet met, in [−1, 1].
@@ -275,8 +276,8 @@ impl<'de> Deserialize<'de> for Experts {
                 f.write_str("the number of experts or a list of architectures")
             }
             fn visit_i64<E: de::Error>(self, v: i64) -> Result<Self::Value, E> {
-                let count = usize::try_from(v)
-                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(v), &self))?;
+                let count =
+                    usize::try_from(v).map_err(|_| E::invalid_value(de::Unexpected::Signed(v), &self))?;
                 Ok(Experts::Count(count))
             }
             fn visit_u64<E: de::Error>(self, v: u64) -> Result<Self::Value, E> {

@@ -181,6 +181,17 @@ impl Rows {
                 self.dense_width, self.index_width, layout.dense, layout.index
             )));
         }
+        if (self.dense.len(), self.index.len()) != (self.len * self.dense_width, self.len * self.index_width)
+        {
+            return Err(ModelError::Rows(format!(
+                "{} rows need {} dense and {} index numbers, found {} and {}",
+                self.len,
+                self.len * self.dense_width,
+                self.len * self.index_width,
+                self.dense.len(),
+                self.index.len()
+            )));
+        }
         for (channel, &offset) in channels.iter().zip(&layout.offsets) {
             let ChannelKind::Index(n) = channel.kind else { continue };
             for row in 0..self.len {

@@ -100,7 +100,9 @@ impl Program {
                 Op::Activation { x, f, .. } => format!("{} {}", format!("{f:?}").to_lowercase(), width(x)),
                 Op::LogSoftmax { x, .. } => format!("log-softmax {}", width(x)),
                 Op::Threshold { threshold, .. } => format!("threshold {threshold}"),
-                Op::Blend { log_weights, out, .. } => format!("blend {} → {}", width(log_weights), width(out)),
+                Op::Blend { log_weights, out, .. } => {
+                    format!("blend {} → {}", width(log_weights), width(out))
+                }
                 Op::Density { variance, .. } => format!("density, variance {variance}"),
                 Op::LogMix { log_weights, .. } => format!("log-mix {}", width(log_weights)),
                 Op::Gather { table, channel, .. } => {
@@ -109,7 +111,9 @@ impl Program {
                 Op::Route { select, branches, .. } => match select {
                     Selector::All => format!("route to all of {}", branches.len()),
                     Selector::Mask(_) => format!("route to the selected of {}", branches.len()),
-                    Selector::Index(c) => format!("route to one of {} by {}", branches.len(), self.channels[*c].name),
+                    Selector::Index(c) => {
+                        format!("route to one of {} by {}", branches.len(), self.channels[*c].name)
+                    }
                 },
             };
             lines.push(format!("{}{line}", "  ".repeat(depth)));

@@ -141,12 +141,14 @@ impl Tensor {
     pub(crate) fn floats(&self) -> Result<&[f32], ModelError> {
         match &self.data {
             TensorData::F32(data) if data.iter().all(|v| v.is_finite()) => Ok(data),
-            TensorData::F32(_) => {
-                Err(ModelError::Unsupported(format!("the tensor `{}` holds a number that is not finite", self.name)))
-            }
-            TensorData::U64(_) => {
-                Err(ModelError::Unsupported(format!("the tensor `{}` holds integers, expected floats", self.name)))
-            }
+            TensorData::F32(_) => Err(ModelError::Unsupported(format!(
+                "the tensor `{}` holds a number that is not finite",
+                self.name
+            ))),
+            TensorData::U64(_) => Err(ModelError::Unsupported(format!(
+                "the tensor `{}` holds integers, expected floats",
+                self.name
+            ))),
         }
     }
 
@@ -154,9 +156,10 @@ impl Tensor {
     pub(crate) fn integers(&self) -> Result<&[u64], ModelError> {
         match &self.data {
             TensorData::U64(data) => Ok(data),
-            TensorData::F32(_) => {
-                Err(ModelError::Unsupported(format!("the tensor `{}` holds floats, expected integers", self.name)))
-            }
+            TensorData::F32(_) => Err(ModelError::Unsupported(format!(
+                "the tensor `{}` holds floats, expected integers",
+                self.name
+            ))),
         }
     }
 }

@@ -6,6 +6,8 @@
 
 pub mod architecture;
 mod build;
+#[cfg(feature = "burn")]
+pub mod burn_engine;
 pub mod channel;
 pub mod checkpoint;
 mod describe;
@@ -16,6 +18,7 @@ pub mod native;
 mod network;
 pub mod optimiser;
 pub mod program;
+pub mod reference;
 mod samples;
 mod table;
 

@@ -9,6 +9,8 @@ use crate::program::{Activation, Block, Group, Init, Op, Param, ParamId, Program
 
 /// No network of this program is larger; a slip of the keyboard in a config should not ask for terabytes.
 const MAX_PARAMETERS: usize = 1 << 30;
+/// Nor has a node more experts.
+const MAX_EXPERTS: usize = 4096;
 
 /// Lowers an architecture over rows of these channels to a program with that many outputs.
 ///
@@ -19,7 +21,8 @@ pub fn lower(
     channels: &[Channel],
     outputs: usize,
 ) -> Result<Program, ModelError> {
-    let mut builder = Builder { channels, outputs, params: vec![], groups: vec![], widths: vec![], length: 0 };
+    let mut builder =
+        Builder { channels, outputs, params: vec![], groups: vec![], widths: vec![], length: 0 };
     let at = At { path: String::new(), name: String::new() };
     let body = builder.node(architecture, &at, Some(1.0))?;
     Ok(Program {
@@ -156,7 +159,10 @@ impl Builder<'_> {
                 };
                 let rate = each(&s.rate, layers, at, "sensitivity", "layer, output last")?;
                 if let Some(bad) = initial.iter().find(|&&b| !(b >= SENSITIVITY_MIN && b.is_finite())) {
-                    return at.fail("sensitivity", format!("a sensitivity must be at least {SENSITIVITY_MIN}, found {bad}"));
+                    return at.fail(
+                        "sensitivity",
+                        format!("a sensitivity must be at least {SENSITIVITY_MIN}, found {bad}"),
+                    );
                 }
                 check_rates(&rate, at, "sensitivity")?;
                 Some(initial.into_iter().zip(rate).collect())
@@ -182,7 +188,10 @@ impl Builder<'_> {
         if let InitScale::Uniform(a) = layers.init
             && !(a > 0.0 && a.is_finite())
         {
-            return at.fail("init", format!("weights cannot be drawn from ±{a}: write a number above 0, such as 0.4"));
+            return at.fail(
+                "init",
+                format!("weights cannot be drawn from ±{a}: write a number above 0, such as 0.4"),
+            );
         }
         let channels = self.dense_channels(layers.inputs, at)?;
         let mut width = channels.iter().map(|&c| self.channels[c].kind.dense_width()).sum();
@@ -231,21 +240,31 @@ impl Builder<'_> {
         density: Option<(f32, Option<f32>)>,
     ) -> Result<Block, ModelError> {
         if !(0.0..1.0).contains(&threshold) {
-            return at.fail("threshold", format!("a selection threshold lies in 0..1 (1 excluded), found {threshold}"));
+            return at.fail(
+                "threshold",
+                format!("a selection threshold lies in 0..1 (1 excluded), found {threshold}"),
+            );
         }
         let competing = density.and_then(|(_, own)| own);
         let experts: Vec<&Architecture> = match (experts, expert) {
             (Experts::Count(0), _) => return at.fail("experts", "a mixture needs at least one expert"),
+            (Experts::Count(n), _) if *n > MAX_EXPERTS => {
+                return at.fail("experts", format!("a node has at most {MAX_EXPERTS} experts, found {n}"));
+            }
             (Experts::Count(n), Some(expert)) => vec![expert; *n],
             (Experts::Count(_), None) => {
-                return at.fail("experts", "say what the experts are, such as `expert.mlp = { hidden = [40] }`");
+                return at
+                    .fail("experts", "say what the experts are, such as `expert.mlp = { hidden = [40] }`");
             }
             (Experts::List(list), None) if list.is_empty() => {
                 return at.fail("experts", "a mixture needs at least one expert");
             }
             (Experts::List(list), None) => list.iter().collect(),
             (Experts::List(_), Some(_)) => {
-                return at.fail("expert", "`experts` lists the experts already: remove `expert` or give their number");
+                return at.fail(
+                    "expert",
+                    "`experts` lists the experts already: remove `expert` or give their number",
+                );
             }
         };
         let same = expert.is_some();
@@ -253,7 +272,8 @@ impl Builder<'_> {
         let gate_at = at.path("gate").name("gate");
         let mut widths = gate.hidden.clone();
         widths.push(n);
-        let mut activations = each(&gate.activation, gate.hidden.len(), &gate_at, "activation", "hidden layer")?;
+        let mut activations =
+            each(&gate.activation, gate.hidden.len(), &gate_at, "activation", "hidden layer")?;
         activations.push(Activation::Linear);
         let layers = Layers {
             inputs: gate.inputs.as_deref(),
@@ -299,6 +319,12 @@ impl Builder<'_> {
 
     fn symbolic(&mut self, symbolic: &Symbolic, at: &At) -> Result<Block, ModelError> {
         let (channel, n) = self.index_channel(Some(&symbolic.by), at)?;
+        if n > MAX_EXPERTS {
+            return at.fail(
+                "by",
+                format!("a node has at most {MAX_EXPERTS} experts, channel `{}` has {n}", symbolic.by),
+            );
+        }
         let experts: Vec<&Architecture> = match (&symbolic.expert, &symbolic.experts) {
             (Some(expert), None) => vec![expert; n],
             (None, Some(experts)) if experts.len() == n => experts.iter().collect(),
@@ -351,7 +377,10 @@ impl Builder<'_> {
             .iter()
             .map(|name| match known.iter().position(|k| k == name) {
                 Some(i) => Ok(all[i]),
-                None => at.fail("inputs", format!("the encoder has no dense channel `{name}`{}", suggest(name, &known))),
+                None => at.fail(
+                    "inputs",
+                    format!("the encoder has no dense channel `{name}`{}", suggest(name, &known)),
+                ),
             })
             .collect()
     }
@@ -362,13 +391,18 @@ impl Builder<'_> {
             .channels
             .iter()
             .enumerate()
-            .filter_map(|(i, c)| if let ChannelKind::Index(n) = c.kind { Some((i, n as usize)) } else { None })
+            .filter_map(
+                |(i, c)| if let ChannelKind::Index(n) = c.kind { Some((i, n as usize)) } else { None },
+            )
             .collect();
         let known: Vec<&str> = indices.iter().map(|&(i, _)| self.channels[i].name.as_str()).collect();
         match name {
             Some(name) => match known.iter().position(|k| *k == name) {
                 Some(i) => Ok(indices[i]),
-                None => at.fail("by", format!("the encoder has no index channel `{name}`{}", suggest(name, &known))),
+                None => at.fail(
+                    "by",
+                    format!("the encoder has no index channel `{name}`{}", suggest(name, &known)),
+                ),
             },
             None => match indices[..] {
                 [one] => Ok(one),

@@ -4,8 +4,8 @@ use crate::channel::{Channel, Rows};
 use crate::describe::Description;
 use crate::error::ModelError;
 use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
-use crate::native::{Derivative, Plan, Workspace, add_scaled, scale_add, step};
 use crate::native::Isa;
+use crate::native::{Derivative, Plan, Workspace, add_scaled, scale_add, step};
 use crate::optimiser::Optimiser;
 use crate::program::{Init, Program};
 use crate::samples::Samples;
@@ -147,7 +147,8 @@ impl Network {
 
     fn name_divergence(&self) -> ModelError {
         let flat = self.parameters();
-        let bad = self.program().params.iter().find(|p| flat[p.offset..][..p.len()].iter().any(|v| !v.is_finite()));
+        let bad =
+            self.program().params.iter().find(|p| flat[p.offset..][..p.len()].iter().any(|v| !v.is_finite()));
         ModelError::Diverged { what: bad.map_or("loss".into(), |p| format!("parameter {}", p.name)) }
     }
 }
@@ -260,7 +261,8 @@ impl Learner for Network {
             Ok(self.plan.pad(&flat))
         };
         let params = read("")?;
-        let known = |t: &Tensor| t.name.starts_with("optimiser.") || program.params.iter().any(|p| p.name == t.name);
+        let known =
+            |t: &Tensor| t.name.starts_with("optimiser.") || program.params.iter().any(|p| p.name == t.name);
         if let Some(extra) = state.iter().find(|t| !known(t)) {
             return Err(ModelError::Unsupported(format!(
                 "the tensor `{}` has no place in this architecture",
@@ -331,4 +333,3 @@ impl Traces for Network {
         }
     }
 }
-

@@ -87,10 +87,18 @@ impl Optimiser {
     /// What is wrong with the settings: key and message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let unit = |key, v: f32| {
-            if (0.0..1.0).contains(&v) { Ok(()) } else { Err((key, format!("lies in 0..1 (1 excluded), found {v}"))) }
+            if (0.0..1.0).contains(&v) {
+                Ok(())
+            } else {
+                Err((key, format!("lies in 0..1 (1 excluded), found {v}")))
+            }
         };
         let positive = |key, v: f32| {
-            if v >= 0.0 && v.is_finite() { Ok(()) } else { Err((key, format!("must be at least 0, found {v}"))) }
+            if v >= 0.0 && v.is_finite() {
+                Ok(())
+            } else {
+                Err((key, format!("must be at least 0, found {v}")))
+            }
         };
         match *self {
             Self::Sgd(Sgd { momentum, decay }) => {

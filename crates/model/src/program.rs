@@ -188,7 +188,7 @@ pub enum Op {
         /// One value for each result of a branch.
         out: Vec<ValueId>,
     },
-    /// out = table[index].
+    /// out = `table[index]`.
     Gather {
         /// `[entries, width]`.
         table: ParamId,

@@ -57,7 +57,12 @@ impl Table {
             None => match keys[..] {
                 [one] => one,
                 [] => return fail("the encoder has no index or key channel".into()),
-                _ => return fail(format!("name the channel that identifies a position, one of {}", known.join(", "))),
+                _ => {
+                    return fail(format!(
+                        "name the channel that identifies a position, one of {}",
+                        known.join(", ")
+                    ));
+                }
             },
         };
         Ok(Self {
@@ -149,7 +154,12 @@ impl Learner for Table {
             multiply_adds: 0,
             multiply_adds_least: 0,
             bytes: n * 12,
-            tensors: vec![TensorInfo { name: "values".into(), shape: vec![n], group: "table".into(), rate: self.rate }],
+            tensors: vec![TensorInfo {
+                name: "values".into(),
+                shape: vec![n],
+                group: "table".into(),
+                rate: self.rate,
+            }],
             ops: vec![format!("table of {n} by {}", self.channels_name())],
         }
     }
@@ -172,7 +182,9 @@ impl Learner for Table {
         if let ChannelKind::Index(bound) = self.key_channel().kind
             && let Some(bad) = keys.iter().find(|&&k| k >= bound)
         {
-            return Err(ModelError::Unsupported(format!("the tensor `keys` holds {bad}, the channel ends at {bound}")));
+            return Err(ModelError::Unsupported(format!(
+                "the tensor `keys` holds {bad}, the channel ends at {bound}"
+            )));
         }
         self.traces.clear();
         (self.entries, self.keys, self.values) = (entries, keys, values);

@@ -8,8 +8,16 @@ use rand::Rng;
 use std::fmt::Write;
 
 /// The eight lines, as sets of squares (bit s is square s).
-pub const LINES: [u16; 8] =
-    [0b000_000_111, 0b000_111_000, 0b111_000_000, 0b001_001_001, 0b010_010_010, 0b100_100_100, 0b100_010_001, 0b001_010_100];
+pub const LINES: [u16; 8] = [
+    0b000_000_111,
+    0b000_111_000,
+    0b111_000_000,
+    0b001_001_001,
+    0b010_010_010,
+    0b100_100_100,
+    0b100_010_001,
+    0b001_010_100,
+];
 
 /// All nine squares.
 const FULL: u16 = 0b111_111_111;
@@ -233,7 +241,10 @@ impl Game for TicTacToe {
         match text.trim().parse::<u8>() {
             Ok(s @ 1..=9) if state.empty() >> (s - 1) & 1 == 1 => Ok(s - 1),
             Ok(1..=9) => Err(GameError(format!("square {} is taken", text.trim()))),
-            _ => Err(GameError(format!("`{}` is no square: 1 2 3 / 4 5 6 / 7 8 9 from the top left", text.trim()))),
+            _ => Err(GameError(format!(
+                "`{}` is no square: 1 2 3 / 4 5 6 / 7 8 9 from the top left",
+                text.trim()
+            ))),
         }
     }
 

@@ -1,9 +1,10 @@
 //! Runs a plan forwards and backwards.
 
 use super::kernels::{
-    Isa, Layer, LayerGrad, Matrix, Saved, dense_backward, dense_forward, exp_all, log_softmax, stride,
+    Layer, LayerGrad, Matrix, Saved, dense_backward, dense_forward, exp_all, log_softmax, stride,
 };
 use super::plan::{Dense, Plan, Route, Source, Step};
+use super::simd::Isa;
 use crate::channel::Rows;
 use crate::program::{Selector, ValueId};
 use std::mem::take;
@@ -154,7 +155,8 @@ impl Plan {
                 Step::Threshold { x, log_threshold, out } => {
                     let mut to = ws.size(self, *out, n);
                     let width = self.widths[*x];
-                    let pairs = ws.values[*x].chunks_exact(stride(width)).zip(to.chunks_exact_mut(stride(width)));
+                    let pairs =
+                        ws.values[*x].chunks_exact(stride(width)).zip(to.chunks_exact_mut(stride(width)));
                     for (x, to) in pairs.take(n) {
                         threshold(&x[..width], *log_threshold, &mut to[..width]);
                     }
@@ -171,7 +173,11 @@ impl Plan {
                         let (mut first, mut left) = (0, experts);
                         while left > 0 {
                             let some = left.min(weights.len());
-                            exp_all(ws.isa, &ws.values[*log_weights][r * gs + first..][..some], &mut weights[..some]);
+                            exp_all(
+                                ws.isa,
+                                &ws.values[*log_weights][r * gs + first..][..some],
+                                &mut weights[..some],
+                            );
                             for (i, &s) in weights[..some].iter().enumerate() {
                                 let y = &ws.values[*y][r * ys + (first + i) * outputs..][..outputs];
                                 to.iter_mut().zip(y).for_each(|(to, y)| *to += s * y);
@@ -186,7 +192,9 @@ impl Plan {
                     let Some(targets) = job.targets else { continue };
                     let mut to = ws.size(self, *out, n);
                     let outputs = self.widths[*y];
-                    for ((to, y), &row) in to.iter_mut().zip(ws.values[*y].chunks_exact(stride(outputs))).zip(rows) {
+                    for ((to, y), &row) in
+                        to.iter_mut().zip(ws.values[*y].chunks_exact(stride(outputs))).zip(rows)
+                    {
                         let d = &targets[row as usize * outputs..][..outputs];
                         let square: f32 = d.iter().zip(y).map(|(d, y)| (d - y) * (d - y)).sum();
                         *to = -square / (2.0 * variance);
@@ -212,7 +220,8 @@ impl Plan {
                     let outputs = self.widths[*out];
                     for (to, &row) in to.chunks_exact_mut(stride(outputs)).zip(rows) {
                         let entry = job.batch.index_row(row as usize)[*column] as usize;
-                        to[..outputs].copy_from_slice(&job.params[table.start + entry * stride(outputs)..][..outputs]);
+                        to[..outputs]
+                            .copy_from_slice(&job.params[table.start + entry * stride(outputs)..][..outputs]);
                     }
                     ws.values[*out] = to;
                 }
@@ -222,9 +231,7 @@ impl Plan {
 
     fn input<'a>(&self, dense: &Dense, ws: &'a Workspace, batch: &'a Rows, rows: &'a [u32]) -> Matrix<'a> {
         match dense.x {
-            Source::Value(x) => {
-                Matrix { data: &ws.values[x], stride: stride(self.widths[x]), rows: None }
-            }
+            Source::Value(x) => Matrix { data: &ws.values[x], stride: stride(self.widths[x]), rows: None },
             Source::Columns(first) => {
                 Matrix { data: &batch.dense[first..], stride: batch.dense_width(), rows: Some(rows) }
             }
@@ -246,7 +253,9 @@ impl Plan {
                     selected[b].local.push(local as u32);
                 };
                 match route.select {
-                    Selector::Index(column) => take_branch(job.batch.index_row(row as usize)[column] as usize),
+                    Selector::Index(column) => {
+                        take_branch(job.batch.index_row(row as usize)[column] as usize)
+                    }
                     Selector::Mask(log_weights) => {
                         let width = self.widths[log_weights];
                         let s = &ws.values[log_weights][local * stride(width)..][..width];
@@ -320,7 +329,7 @@ impl Plan {
         }
         let all = take(&mut workspace.all);
         let job = Job { params, batch, targets: Some(targets) };
-        self.pull(&self.steps, workspace, job, &all[..n], derivative, grad);
+        self.pull((&self.steps, &self.program.body.results), workspace, job, &all[..n], derivative, grad);
         workspace.all = all;
     }
 
@@ -332,9 +341,10 @@ impl Plan {
         }
     }
 
+    /// Backward through the steps of a block, whose results carry the adjoints handed in.
     fn pull(
         &self,
-        steps: &[Step],
+        (steps, results): (&[Step], &[ValueId]),
         ws: &mut Workspace,
         job: Job<'_>,
         rows: &[u32],
@@ -343,14 +353,21 @@ impl Plan {
     ) {
         let n = rows.len();
         let density = derivative == Derivative::Density;
-        // Values inside a block get their adjoints from later steps of the same block.
+        // Other values get theirs from later steps of the block. The layer after a hidden layer writes its
+        // adjoint whole; gates and routes collect from several.
         for step in steps {
             match step {
-                Step::Dense(dense) => self.fresh_adjoint(ws, dense.out, n, steps),
+                Step::Dense(dense) if !results.contains(&dense.out) => {
+                    ws.adjoints[dense.out].resize(n * stride(self.widths[dense.out]), 0.0);
+                }
                 Step::LogSoftmax { out, .. } | Step::Threshold { out, .. } => {
                     self.zero_adjoints(ws, &[*out], n);
                 }
-                Step::Route(route) => self.zero_adjoints(ws, &route.out, n),
+                Step::Route(route) => {
+                    for out in route.out.iter().filter(|out| !results.contains(out)) {
+                        self.zero_adjoints(ws, &[*out], n);
+                    }
+                }
                 _ => {}
             }
         }
@@ -448,7 +465,8 @@ impl Plan {
                         continue;
                     }
                     let (width, stride) = (self.widths[*log_weights], stride(self.widths[*log_weights]));
-                    let (mut dg, mut dl) = (take(&mut ws.adjoints[*log_weights]), take(&mut ws.adjoints[*densities]));
+                    let (mut dg, mut dl) =
+                        (take(&mut ws.adjoints[*log_weights]), take(&mut ws.adjoints[*densities]));
                     for r in 0..n {
                         let (a, mix) = (ws.adjoints[*out][r], ws.values[*out][r]);
                         for at in r * stride..r * stride + width {
@@ -475,20 +493,6 @@ impl Plan {
                     }
                 }
             }
-        }
-    }
-
-    /// A hidden layer's adjoint is written whole by the layer after it; anything else adds to zeros.
-    fn fresh_adjoint(&self, ws: &mut Workspace, out: ValueId, n: usize, steps: &[Step]) {
-        let by_layer = |s: &Step| matches!(s, Step::Dense(d) if matches!(d.x, Source::Value(x) if x == out));
-        let by_result = !steps.iter().any(|s| {
-            by_layer(s)
-                || matches!(s, Step::Density { y, .. } if *y == out)
-                || matches!(s, Step::LogSoftmax { x, .. } if *x == out)
-        });
-        // Results of the block carry the adjoint that was handed in.
-        if !by_result {
-            ws.adjoints[out].resize(n * stride(self.widths[out]), 0.0);
         }
     }
 
@@ -524,7 +528,7 @@ impl Plan {
                 }
                 ws.adjoints[result] = to;
             }
-            self.pull(&branch.steps, ws, job, rows, derivative, grad);
+            self.pull((&branch.steps, &branch.results), ws, job, rows, derivative, grad);
         }
         ws.selected[route.id] = selected;
     }

@@ -51,7 +51,9 @@ impl Plan {
         });
         match weights {
             Some(id) => ws.value(id)[..self.widths[id]].iter().map(|l| l.exp()).collect(),
-            None => (0..route.branches.len()).map(|b| f32::from(u8::from(ws.ran_first(route.id, b)))).collect(),
+            None => {
+                (0..route.branches.len()).map(|b| f32::from(u8::from(ws.ran_first(route.id, b)))).collect()
+            }
         }
     }
 }

@@ -1,60 +1,17 @@
-//! The inner loops of the native engine, compiled for each instruction set and picked at run time.
+//! The inner loops of the native engine, generic over the instruction set and picked at run time.
 //!
 //! Every matrix row is padded with zeros to a multiple of [`LANES`] numbers, so that all loops run over
 //! whole chunks; a width of 1 stays 1. Weights have shape `[inputs, padded outputs]`, so that one input
 //! times one row of weights is a vector operation; with a single output they are one padded column.
 
+#[cfg(target_arch = "x86_64")]
+use super::simd::{Avx2, Avx512};
+use super::simd::{Chunk, Isa, LANES, Portable, Simd};
 use crate::program::Activation;
-
-/// Numbers in a chunk: one AVX-512 register, two of AVX2, four of NEON.
-pub(crate) const LANES: usize = 16;
-
-type Chunk = [f32; LANES];
 
 /// Row length of a value or weight of that width.
 pub(crate) fn stride(width: usize) -> usize {
     if width == 1 { 1 } else { width.next_multiple_of(LANES) }
-}
-
-/// Instruction sets with a version of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isa {
-    /// What the target has by default (SSE2 on x86-64, NEON on ARM).
-    Portable,
-    /// AVX2 with fused multiply-add.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// AVX-512 F, VL, DQ.
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl Isa {
-    /// All that this machine can run, best first.
-    pub fn available() -> Vec<Self> {
-        let mut all = vec![];
-        #[cfg(target_arch = "x86_64")]
-        {
-            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            if avx2
-                && is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512dq")
-            {
-                all.push(Self::Avx512);
-            }
-            if avx2 {
-                all.push(Self::Avx2);
-            }
-        }
-        all.push(Self::Portable);
-        all
-    }
-
-    /// The best that this machine can run.
-    pub fn detect() -> Self {
-        Self::available()[0]
-    }
 }
 
 /// Rows of a matrix that lie apart: row r starts at `data[rows[r] · stride]`, or at `r · stride`
@@ -103,24 +60,42 @@ pub(crate) struct Saved<'a> {
 /// Settings of one optimiser step on one span of parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StepRule {
-    Sgd { rate: f32, decay: f32 },
-    Momentum { rate: f32, decay: f32, momentum: f32 },
+    Sgd {
+        rate: f32,
+        decay: f32,
+    },
+    Momentum {
+        rate: f32,
+        decay: f32,
+        momentum: f32,
+    },
     /// `rate` and `epsilon` already carry the bias corrections.
-    Adam { rate: f32, decay: f32, beta1: f32, beta2: f32, epsilon: f32 },
+    Adam {
+        rate: f32,
+        decay: f32,
+        beta1: f32,
+        beta2: f32,
+        epsilon: f32,
+    },
 }
 
-/// Defines `$name`, which runs `$body::<FMA>` compiled for the instruction set at hand.
+/// Defines `$name`, which runs `$body` compiled for the instruction set at hand.
 macro_rules! dispatched {
-    ($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)? = $body:ident;) => {
+    ($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) = $body:ident;) => {
         $(#[$meta])*
-        #[allow(clippy::too_many_arguments)]
-        pub(crate) fn $name(isa: Isa, $($arg: $type),*) $(-> $out)? {
+        pub(crate) fn $name(isa: Isa, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma")]
-                fn avx512($($arg: $type),*) $(-> $out)? { $body::<true>($($arg),*) }
+                #[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
+                fn avx512($($arg: $type),*) {
+                    // SAFETY: these are the features of this function.
+                    $body(unsafe { Avx512::new() }, $($arg),*)
+                }
                 #[target_feature(enable = "avx2,fma")]
-                fn avx2($($arg: $type),*) $(-> $out)? { $body::<true>($($arg),*) }
+                fn avx2($($arg: $type),*) {
+                    // SAFETY: these are the features of this function.
+                    $body(unsafe { Avx2::new() }, $($arg),*)
+                }
                 match isa {
                     // SAFETY: `Isa::Avx512` is only made where these features were detected.
                     Isa::Avx512 => return unsafe { avx512($($arg),*) },
@@ -130,7 +105,7 @@ macro_rules! dispatched {
                 }
             }
             let _ = isa;
-            $body::<{ cfg!(target_arch = "aarch64") }>($($arg),*)
+            $body(Portable, $($arg),*)
         }
     };
 }
@@ -176,63 +151,58 @@ dispatched! {
     fn add_scaled(scale: f32, a: &mut [f32], b: &[f32]) = add_scaled_body;
 }
 
+/// eˣ to about 2e-7 relative for x in [−87, 88]; beyond, the value at that end. NaN stays NaN.
 #[inline(always)]
-fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
-    if FMA { a.mul_add(b, c) } else { a * b + c }
-}
-
-/// eˣ to about 1e-7 relative; x below −87 gives e⁻⁸⁷, NaN stays NaN.
-#[inline(always)]
-fn exp<const FMA: bool>(x: f32) -> f32 {
+fn exp<S: Simd>(s: S, x: S::V) -> S::V {
     const MAGIC: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer, kept in the low bits
-    // Comparisons rather than min and max, which would turn NaN into a number.
-    let x = if x < -87.0 { -87.0 } else { x };
-    let x = if x > 88.0 { 88.0 } else { x };
-    let shifted = fma::<FMA>(x, std::f32::consts::LOG2_E, MAGIC);
-    let n = shifted - MAGIC;
-    let r = fma::<FMA>(n, -0.693_359_4, x);
-    let r = fma::<FMA>(n, 2.121_944_4e-4, r);
-    let mut p = 1.0 / 5040.0;
+    let x = s.at_most(s.at_least(x, s.splat(-87.0)), s.splat(88.0));
+    let shifted = s.fma(x, s.splat(std::f32::consts::LOG2_E), s.splat(MAGIC));
+    let n = s.sub(shifted, s.splat(MAGIC));
+    // r = x − n ln 2, with ln 2 in two parts so that the first product is exact.
+    let r = s.fma(n, s.splat(-0.693_359_4), x);
+    let r = s.fma(n, s.splat(2.121_944_4e-4), r);
+    // The Taylor polynomial: |r| ≤ 0.347 leaves 4e-9.
+    let mut p = s.splat(1.0 / 5040.0);
     for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
-        p = fma::<FMA>(p, r, c);
+        p = s.fma(p, r, s.splat(c));
     }
-    p * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
+    s.mul(p, s.exp2_of_low_bits(shifted))
 }
 
 #[inline(always)]
-fn activate<const FMA: bool>(f: Activation, z: &mut Chunk) {
+fn sigmoid<S: Simd>(s: S, z: S::V) -> S::V {
+    let one = s.splat(1.0);
+    s.div(one, s.add(one, exp(s, s.sub(s.splat(0.0), z))))
+}
+
+#[inline(always)]
+fn activate<S: Simd>(s: S, f: Activation, z: S::V) -> S::V {
     match f {
         Activation::Tanh => {
-            for v in z.iter_mut() {
-                let t = exp::<FMA>(-2.0 * v.abs());
-                *v = ((1.0 - t) / (1.0 + t)).copysign(*v);
-            }
+            let one = s.splat(1.0);
+            let t = exp(s, s.mul(s.abs(z), s.splat(-2.0)));
+            s.with_sign(s.div(s.sub(one, t), s.add(one, t)), z)
         }
-        Activation::Sigmoid => z.iter_mut().for_each(|v| *v = 1.0 / (1.0 + exp::<FMA>(-*v))),
-        Activation::Relu => z.iter_mut().for_each(|v| *v = if *v < 0.0 { 0.0 } else { *v }),
-        Activation::Silu => z.iter_mut().for_each(|v| *v /= 1.0 + exp::<FMA>(-*v)),
-        Activation::Linear => {}
+        Activation::Sigmoid => sigmoid(s, z),
+        Activation::Relu => s.at_least(z, s.splat(0.0)),
+        Activation::Silu => s.mul(z, sigmoid(s, z)),
+        Activation::Linear => z,
     }
 }
 
-/// Multiplies the adjoint of y by f′, given y and z = β · net.
+/// Multiplies the adjoint `d` of y by f′, given y and z = β · net.
 #[inline(always)]
-fn derive<const FMA: bool>(f: Activation, dy: &mut Chunk, y: &Chunk, z: &Chunk) {
+fn derive<S: Simd>(s: S, f: Activation, d: S::V, y: S::V, z: S::V) -> S::V {
+    let one = s.splat(1.0);
     match f {
-        Activation::Tanh => {
-            for (d, y) in dy.iter_mut().zip(y) {
-                *d *= fma::<FMA>(-y, *y, 1.0);
-            }
-        }
-        Activation::Sigmoid => dy.iter_mut().zip(y).for_each(|(d, y)| *d *= y * (1.0 - y)),
-        Activation::Relu => dy.iter_mut().zip(y).for_each(|(d, y)| *d = if *y > 0.0 { *d } else { 0.0 }),
+        Activation::Tanh => s.mul(d, s.sub(one, s.mul(y, y))),
+        Activation::Sigmoid => s.mul(d, s.mul(y, s.sub(one, y))),
+        Activation::Relu => s.where_positive(y, d),
         Activation::Silu => {
-            for (d, z) in dy.iter_mut().zip(z) {
-                let s = 1.0 / (1.0 + exp::<FMA>(-z));
-                *d *= s * fma::<FMA>(*z, 1.0 - s, 1.0);
-            }
+            let g = sigmoid(s, z);
+            s.mul(d, s.mul(g, s.fma(z, s.sub(one, g), one)))
         }
-        Activation::Linear => {}
+        Activation::Linear => d,
     }
 }
 
@@ -246,49 +216,50 @@ fn chunks_mut(data: &mut [f32]) -> &mut [Chunk] {
     data.as_chunks_mut().0
 }
 
+/// f of one number: the first lane.
 #[inline(always)]
-fn add_product<const FMA: bool>(acc: &mut Chunk, a: f32, b: &Chunk) {
-    for (acc, b) in acc.iter_mut().zip(b) {
-        *acc = fma::<FMA>(a, *b, *acc);
+fn single<S: Simd>(s: S, x: f32, f: impl Fn(S::V) -> S::V) -> f32 {
+    let mut chunk = [0.0; LANES];
+    s.store(&mut chunk, f(s.splat(x)));
+    chunk[0]
+}
+
+/// Σ a b.
+#[inline(always)]
+fn dot<S: Simd>(s: S, a: &[f32], b: &[f32]) -> f32 {
+    let (a, a_tail) = a.as_chunks::<LANES>();
+    let (b, b_tail) = b.as_chunks::<LANES>();
+    let mut acc = s.splat(0.0);
+    for (a, b) in a.iter().zip(b) {
+        acc = s.fma(s.load(a), s.load(b), acc);
     }
+    a_tail.iter().zip(b_tail).fold(s.sum(acc), |sum, (a, b)| sum + a * b)
 }
 
 #[inline(always)]
-fn dot<const FMA: bool>(a: &[f32], b: &[f32]) -> f32 {
-    let mut acc = [0.0; LANES];
-    for (a, b) in chunks(a).iter().zip(chunks(b)) {
-        for ((acc, a), b) in acc.iter_mut().zip(a).zip(b) {
-            *acc = fma::<FMA>(*a, *b, *acc);
-        }
-    }
-    // A fixed tree, so that the sum vectorises and does not depend on the instruction set's width.
-    let mut half = LANES / 2;
-    while half > 0 {
-        for i in 0..half {
-            acc[i] += acc[i + half];
-        }
-        half /= 2;
-    }
-    let (tail_a, tail_b) = (a.as_chunks::<LANES>().1, b.as_chunks::<LANES>().1);
-    tail_a.iter().zip(tail_b).fold(acc[0], |sum, (a, b)| fma::<FMA>(*a, *b, sum))
-}
-
-#[inline(always)]
-fn forward_body<const FMA: bool>(
-    n: usize,
-    layer: Layer<'_>,
-    x: Matrix<'_>,
-    net: &mut [f32],
-    y: &mut [f32],
-) {
+fn forward_body<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, net: &mut [f32], y: &mut [f32]) {
     if layer.outputs == 1 {
         let beta = layer.beta.map_or(1.0, |b| b[0]);
+        // Whole padded rows where the inputs are such, since the padding is 0 on both sides.
+        let width = if x.rows.is_none() { stride(layer.inputs) } else { layer.inputs };
         for (r, y) in y.iter_mut().enumerate().take(n) {
-            let sum = layer.bias[0] + dot::<FMA>(&x.row(r)[..layer.inputs], &layer.weight[..layer.inputs]);
+            let sum = layer.bias[0] + dot(s, &x.row(r)[..width], &layer.weight[..width]);
             if let Some(net) = net.get_mut(r) {
                 *net = sum;
             }
-            *y = single_activation::<FMA>(layer.f, beta * sum);
+            *y = beta * sum;
+        }
+        // All rows at once: one activation costs as much as sixteen.
+        let (whole, rest) = y[..n].as_chunks_mut::<LANES>();
+        for y in whole {
+            s.store(y, activate(s, layer.f, s.load(y)));
+        }
+        if !rest.is_empty() {
+            let mut chunk = [0.0; LANES];
+            chunk[..rest.len()].copy_from_slice(rest);
+            let v = activate(s, layer.f, s.load(&chunk));
+            s.store(&mut chunk, v);
+            rest.copy_from_slice(&chunk[..rest.len()]);
         }
         return;
     }
@@ -296,13 +267,14 @@ fn forward_body<const FMA: bool>(
     let width = stride / LANES;
     let mut c = 0;
     while c < width {
-        // Four chunks at a time keep their sums in registers.
-        let block = (width - c).min(4);
+        // Several chunks at a time keep their sums in registers.
+        let block = (width - c).min(5);
         match block {
-            4 => forward_block::<FMA, 4>(n, c, layer, x, net, y),
-            3 => forward_block::<FMA, 3>(n, c, layer, x, net, y),
-            2 => forward_block::<FMA, 2>(n, c, layer, x, net, y),
-            _ => forward_block::<FMA, 1>(n, c, layer, x, net, y),
+            5 => forward_block::<S, 5>(s, n, c, layer, x, net, y),
+            4 => forward_block::<S, 4>(s, n, c, layer, x, net, y),
+            3 => forward_block::<S, 3>(s, n, c, layer, x, net, y),
+            2 => forward_block::<S, 2>(s, n, c, layer, x, net, y),
+            _ => forward_block::<S, 1>(s, n, c, layer, x, net, y),
         }
         c += block;
     }
@@ -314,7 +286,8 @@ fn forward_body<const FMA: bool>(
 
 /// Chunks `c..c + BLOCK` of every row.
 #[inline(always)]
-fn forward_block<const FMA: bool, const BLOCK: usize>(
+fn forward_block<S: Simd, const BLOCK: usize>(
+    s: S,
     n: usize,
     c: usize,
     layer: Layer<'_>,
@@ -323,54 +296,38 @@ fn forward_block<const FMA: bool, const BLOCK: usize>(
     y: &mut [f32],
 ) {
     let stride = stride(layer.outputs);
+    let part = |data: &[f32]| -> [S::V; BLOCK] {
+        let (data, _) = data[c * LANES..(c + BLOCK) * LANES].as_chunks();
+        std::array::from_fn(|i| s.load(&data[i]))
+    };
+    let bias = part(layer.bias);
+    let beta = layer.beta.map(part);
     for r in 0..n {
-        let mut acc = [[0.0; LANES]; BLOCK];
-        acc.copy_from_slice(&chunks(layer.bias)[c..c + BLOCK]);
+        let mut acc = bias;
         for (&x, w) in x.row(r)[..layer.inputs].iter().zip(layer.weight.chunks_exact(stride)) {
-            let w: &[Chunk] = &chunks(w)[c..c + BLOCK];
-            for (acc, w) in acc.iter_mut().zip(w) {
-                add_product::<FMA>(acc, x, w);
+            let x = s.splat(x);
+            let w = part(w);
+            for i in 0..BLOCK {
+                acc[i] = s.fma(x, w[i], acc[i]);
             }
         }
         let at = r * stride + c * LANES..r * stride + (c + BLOCK) * LANES;
         if let Some(net) = net.get_mut(at.clone()) {
-            chunks_mut(net).copy_from_slice(&acc);
-        }
-        if let Some(beta) = layer.beta {
-            for (acc, beta) in acc.iter_mut().zip(&chunks(beta)[c..c + BLOCK]) {
-                acc.iter_mut().zip(beta).for_each(|(a, b)| *a *= b);
+            for (net, acc) in chunks_mut(net).iter_mut().zip(acc) {
+                s.store(net, acc);
             }
         }
-        for acc in &mut acc {
-            activate::<FMA>(layer.f, acc);
+        let y = chunks_mut(&mut y[at]);
+        for i in 0..BLOCK {
+            let z = beta.map_or(acc[i], |beta| s.mul(acc[i], beta[i]));
+            s.store(&mut y[i], activate(s, layer.f, z));
         }
-        chunks_mut(&mut y[at]).copy_from_slice(&acc);
     }
 }
 
 #[inline(always)]
-fn single_activation<const FMA: bool>(f: Activation, z: f32) -> f32 {
-    // Scalar forms of the formulas above: a chunk would waste fifteen lanes.
-    match f {
-        Activation::Tanh => {
-            let t = exp::<FMA>(-2.0 * z.abs());
-            ((1.0 - t) / (1.0 + t)).copysign(z)
-        }
-        Activation::Sigmoid => 1.0 / (1.0 + exp::<FMA>(-z)),
-        Activation::Silu => z / (1.0 + exp::<FMA>(-z)),
-        Activation::Relu => {
-            if z < 0.0 {
-                0.0
-            } else {
-                z
-            }
-        }
-        Activation::Linear => z,
-    }
-}
-
-#[inline(always)]
-fn backward_body<const FMA: bool>(
+fn backward_body<S: Simd>(
+    s: S,
     n: usize,
     layer: Layer<'_>,
     saved: Saved<'_>,
@@ -379,50 +336,48 @@ fn backward_body<const FMA: bool>(
     dx: &mut [f32],
 ) {
     if layer.outputs == 1 {
-        return backward_single::<FMA>(n, layer, saved, dy, grad, dx);
+        return backward_single(s, n, layer, saved, dy, grad, dx);
     }
     let stride = stride(layer.outputs);
     let LayerGrad { weight: gw, bias: gb, beta: mut gbeta } = grad;
     let dx_stride = self::stride(layer.inputs);
     for r in 0..n {
         let at = r * stride..(r + 1) * stride;
-        let dy = &mut dy[at.clone()];
-        for (c, d) in chunks_mut(dy).iter_mut().enumerate() {
-            let here = r * stride + c * LANES;
-            let mut z = [0.0; LANES];
-            if let Some(net) = saved.net.get(here..here + LANES) {
-                z.copy_from_slice(net);
+        let dy = chunks_mut(&mut dy[at.clone()]);
+        for (c, d) in dy.iter_mut().enumerate() {
+            let here = at.start + c * LANES;
+            let net = saved.net.get(here..here + LANES).map_or(s.splat(0.0), |net| s.load(&chunks(net)[0]));
+            let beta = layer.beta.map(|beta| s.load(&chunks(beta)[c]));
+            let z = beta.map_or(net, |beta| s.mul(net, beta));
+            let y = s.load(&chunks(&saved.y[at.clone()])[c]);
+            let mut delta = derive(s, layer.f, s.load(d), y, z);
+            if let (Some(gbeta), Some(beta)) = (gbeta.as_deref_mut(), beta) {
+                let g = &mut chunks_mut(gbeta)[c];
+                s.store(g, s.fma(delta, net, s.load(g)));
+                delta = s.mul(delta, beta);
             }
-            let net = z;
-            if let Some(beta) = layer.beta {
-                z.iter_mut().zip(&chunks(beta)[c]).for_each(|(z, b)| *z *= b);
-            }
-            derive::<FMA>(layer.f, d, &chunks(&saved.y[at.clone()])[c], &z);
-            if let (Some(gbeta), Some(beta)) = (gbeta.as_deref_mut(), layer.beta) {
-                for ((g, d), net) in chunks_mut(gbeta)[c].iter_mut().zip(d.iter()).zip(&net) {
-                    *g = fma::<FMA>(*d, *net, *g);
-                }
-                d.iter_mut().zip(&chunks(beta)[c]).for_each(|(d, b)| *d *= b);
-            }
-            chunks_mut(gb)[c].iter_mut().zip(d.iter()).for_each(|(g, d)| *g += d);
+            let g = &mut chunks_mut(gb)[c];
+            s.store(g, s.add(s.load(g), delta));
+            s.store(d, delta);
         }
-        let dy = chunks(dy);
         for (&x, g) in saved.x.row(r)[..layer.inputs].iter().zip(gw.chunks_exact_mut(stride)) {
-            for (g, d) in chunks_mut(g).iter_mut().zip(dy) {
-                add_product::<FMA>(g, x, d);
+            let x = s.splat(x);
+            for (g, d) in chunks_mut(g).iter_mut().zip(dy.iter()) {
+                s.store(g, s.fma(x, s.load(d), s.load(g)));
             }
         }
         if !dx.is_empty() {
             let dx = &mut dx[r * dx_stride..][..layer.inputs];
             for (dx, w) in dx.iter_mut().zip(layer.weight.chunks_exact(stride)) {
-                *dx = dot::<FMA>(w, dy.as_flattened());
+                *dx = dot(s, w, dy.as_flattened());
             }
         }
     }
 }
 
 #[inline(always)]
-fn backward_single<const FMA: bool>(
+fn backward_single<S: Simd>(
+    s: S,
     n: usize,
     layer: Layer<'_>,
     saved: Saved<'_>,
@@ -432,24 +387,36 @@ fn backward_single<const FMA: bool>(
 ) {
     let beta = layer.beta.map_or(1.0, |b| b[0]);
     let dx_stride = stride(layer.inputs);
+    // Values of width 1 and rows of the batch are not padded.
+    let padded = saved.x.rows.is_none() && layer.inputs > 1;
     let (mut gb, mut gbeta) = (0.0, 0.0);
     for r in 0..n {
         let net = saved.net.get(r).copied().unwrap_or(0.0);
-        let mut d = [0.0; LANES];
-        let (mut y, mut z) = ([0.0; LANES], [0.0; LANES]);
-        (d[0], y[0], z[0]) = (dy[r], saved.y[r], beta * net);
-        derive::<FMA>(layer.f, &mut d, &y, &z);
-        gbeta += d[0] * net;
-        let d = d[0] * beta;
+        let slope = single(s, saved.y[r], |y| derive(s, layer.f, s.splat(1.0), y, s.splat(beta * net)));
+        let d = dy[r] * slope;
+        gbeta += d * net;
+        let d = d * beta;
         dy[r] = d;
         gb += d;
-        let x = &saved.x.row(r)[..layer.inputs];
-        for (g, x) in grad.weight.iter_mut().zip(x) {
-            *g = fma::<FMA>(d, *x, *g);
+        let x = saved.x.row(r);
+        if padded {
+            let (x, width) = (chunks(x), stride(layer.inputs));
+            let splat = s.splat(d);
+            for (g, x) in chunks_mut(&mut grad.weight[..width]).iter_mut().zip(x) {
+                s.store(g, s.fma(splat, s.load(x), s.load(g)));
+            }
+        } else {
+            for (g, x) in grad.weight.iter_mut().zip(&x[..layer.inputs]) {
+                *g += d * x;
+            }
         }
-        if !dx.is_empty() {
-            for (dx, w) in dx[r * dx_stride..][..layer.inputs].iter_mut().zip(layer.weight) {
-                *dx = d * w;
+        if dx_stride == 1 && !dx.is_empty() {
+            dx[r] = d * layer.weight[0];
+        } else if !dx.is_empty() {
+            let splat = s.splat(d);
+            let dx = chunks_mut(&mut dx[r * dx_stride..(r + 1) * dx_stride]);
+            for (dx, w) in dx.iter_mut().zip(chunks(layer.weight)) {
+                s.store(dx, s.mul(splat, s.load(w)));
             }
         }
     }
@@ -460,12 +427,19 @@ fn backward_single<const FMA: bool>(
 }
 
 #[inline(always)]
-fn log_softmax_body<const FMA: bool>(n: usize, width: usize, x: &[f32], out: &mut [f32]) {
+fn log_softmax_body<S: Simd>(s: S, n: usize, width: usize, x: &[f32], out: &mut [f32]) {
     let stride = stride(width);
     for (x, out) in x.chunks_exact(stride).zip(out.chunks_exact_mut(stride)).take(n) {
         let x = &x[..width];
         let max = x.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
-        let sum: f32 = x.iter().map(|v| exp::<FMA>(v - max)).sum();
+        let mut sum = 0.0;
+        for part in x.chunks(LANES) {
+            let mut chunk = [f32::NEG_INFINITY; LANES];
+            chunk[..part.len()].copy_from_slice(part);
+            let e = exp(s, s.sub(s.load(&chunk), s.splat(max)));
+            s.store(&mut chunk, e);
+            sum += chunk[..part.len()].iter().sum::<f32>();
+        }
         let log = max + sum.ln();
         for (o, v) in out.iter_mut().zip(x) {
             *o = v - log;
@@ -474,73 +448,140 @@ fn log_softmax_body<const FMA: bool>(n: usize, width: usize, x: &[f32], out: &mu
 }
 
 #[inline(always)]
-fn exp_all_body<const FMA: bool>(logs: &[f32], weights: &mut [f32]) {
-    for (w, l) in weights.iter_mut().zip(logs) {
-        *w = if *l == f32::NEG_INFINITY { 0.0 } else { exp::<FMA>(*l) };
+fn exp_all_body<S: Simd>(s: S, logs: &[f32], weights: &mut [f32]) {
+    for (logs, weights) in logs.chunks(LANES).zip(weights.chunks_mut(LANES)) {
+        let mut chunk = [0.0; LANES];
+        chunk[..logs.len()].copy_from_slice(logs);
+        let e = exp(s, s.load(&chunk));
+        s.store(&mut chunk, e);
+        for ((w, e), l) in weights.iter_mut().zip(chunk).zip(logs) {
+            *w = if *l == f32::NEG_INFINITY { 0.0 } else { e };
+        }
     }
 }
 
 #[inline(always)]
-fn step_body<const FMA: bool>(
+fn step_body<S: Simd>(
+    s: S,
     rule: StepRule,
     params: &mut [f32],
     grad: &mut [f32],
     first: &mut [f32],
     second: &mut [f32],
 ) {
+    let (params, grad) = (chunks_whole(params), chunks_whole(grad));
+    let (first, second) = (chunks_whole(first), chunks_whole(second));
+    let zero = s.splat(0.0);
     match rule {
         StepRule::Sgd { rate, decay } => {
-            let keep = 1.0 - rate * decay;
-            for (p, g) in params.iter_mut().zip(grad.iter()) {
-                *p = fma::<FMA>(-rate, *g, keep * *p);
+            let (rate, keep) = (s.splat(-rate), s.splat(1.0 - rate * decay));
+            for (p, g) in params.iter_mut().zip(grad.iter_mut()) {
+                s.store(p, s.fma(rate, s.load(g), s.mul(keep, s.load(p))));
+                s.store(g, zero);
             }
         }
         StepRule::Momentum { rate, decay, momentum } => {
-            let keep = 1.0 - rate * decay;
-            for ((p, g), m) in params.iter_mut().zip(grad.iter()).zip(first) {
-                *m = fma::<FMA>(momentum, *m, *g);
-                *p = fma::<FMA>(-rate, *m, keep * *p);
+            let (rate, keep, momentum) = (s.splat(-rate), s.splat(1.0 - rate * decay), s.splat(momentum));
+            for ((p, g), m) in params.iter_mut().zip(grad.iter_mut()).zip(first) {
+                let moved = s.fma(momentum, s.load(m), s.load(g));
+                s.store(m, moved);
+                s.store(p, s.fma(rate, moved, s.mul(keep, s.load(p))));
+                s.store(g, zero);
             }
         }
         StepRule::Adam { rate, decay, beta1, beta2, epsilon } => {
-            let keep = 1.0 - decay;
-            for (((p, g), m), v) in params.iter_mut().zip(grad.iter()).zip(first).zip(second) {
-                *m = fma::<FMA>(beta1, *m, (1.0 - beta1) * g);
-                *v = fma::<FMA>(beta2, *v, (1.0 - beta2) * g * g);
-                *p = keep * *p - rate * *m / (v.sqrt() + epsilon);
+            let (rate, keep, epsilon) = (s.splat(-rate), s.splat(1.0 - decay), s.splat(epsilon));
+            let (b1, c1) = (s.splat(beta1), s.splat(1.0 - beta1));
+            let (b2, c2) = (s.splat(beta2), s.splat(1.0 - beta2));
+            for (((p, g), m), v) in params.iter_mut().zip(grad.iter_mut()).zip(first).zip(second) {
+                let gradient = s.load(g);
+                let mean = s.fma(b1, s.load(m), s.mul(c1, gradient));
+                let square = s.fma(b2, s.load(v), s.mul(c2, s.mul(gradient, gradient)));
+                s.store(m, mean);
+                s.store(v, square);
+                let step = s.div(mean, s.add(s.sqrt(square), epsilon));
+                s.store(p, s.fma(rate, step, s.mul(keep, s.load(p))));
+                s.store(g, zero);
             }
         }
     }
-    grad.fill(0.0);
 }
 
 #[inline(always)]
-fn scale_add_body<const FMA: bool>(scale: f32, a: &mut [f32], b: &[f32]) {
-    for (a, b) in a.iter_mut().zip(b) {
-        *a = fma::<FMA>(scale, *a, *b);
+fn scale_add_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
+    let scale = s.splat(scale);
+    for (a, b) in chunks_whole(a).iter_mut().zip(chunks(b)) {
+        s.store(a, s.fma(scale, s.load(a), s.load(b)));
     }
 }
 
 #[inline(always)]
-fn add_scaled_body<const FMA: bool>(scale: f32, a: &mut [f32], b: &[f32]) {
-    for (a, b) in a.iter_mut().zip(b) {
-        *a = fma::<FMA>(scale, *b, *a);
+fn add_scaled_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
+    let scale = s.splat(scale);
+    for (a, b) in chunks_whole(a).iter_mut().zip(chunks(b)) {
+        s.store(a, s.fma(scale, s.load(b), s.load(a)));
     }
+}
+
+/// The chunks of a span of parameters, which is padded to whole ones.
+#[inline(always)]
+fn chunks_whole(data: &mut [f32]) -> &mut [Chunk] {
+    debug_assert_eq!(data.len() % LANES, 0);
+    chunks_mut(data)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    dispatched! {
+        /// y = f(x), elementwise.
+        fn activate_all(f: Activation, x: &[Chunk], y: &mut [Chunk]) = activate_all_body;
+    }
+
+    fn activate_all_body<S: Simd>(s: S, f: Activation, x: &[Chunk], y: &mut [Chunk]) {
+        for (x, y) in x.iter().zip(y) {
+            s.store(y, activate(s, f, s.load(x)));
+        }
+    }
+
+    /// Every instruction set against f64, over the range in which units work and beyond.
     #[test]
-    fn exp_and_tanh_are_close_on_every_instruction_set() {
+    fn activations_are_close_to_exact() {
+        use Activation::*;
+        let x: Vec<f32> = (-4096..4096).map(|i| i as f32 * 0.02).collect();
         for isa in Isa::available() {
-            let x: Vec<f32> = (-4000..=4000).map(|i| i as f32 * 0.02).collect();
-            let mut y = vec![0.0; x.len()];
+            for f in [Tanh, Sigmoid, Relu, Silu, Linear] {
+                let mut y = vec![[0.0; LANES]; x.len() / LANES];
+                activate_all(isa, f, chunks(&x), &mut y);
+                for (x, y) in x.iter().zip(y.as_flattened()) {
+                    let z = f64::from(*x);
+                    let exact = match f {
+                        Tanh => z.tanh(),
+                        Sigmoid => 1.0 / (1.0 + (-z).exp()),
+                        Relu => z.max(0.0),
+                        Silu => z / (1.0 + (-z).exp()),
+                        Linear => z,
+                    };
+                    let error = (f64::from(*y) - exact).abs();
+                    assert!(error <= 3e-7 * (1.0 + exact.abs()), "{isa:?} {f:?}({x}) = {y}, exactly {exact}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn exp_is_close_to_exact_and_zero_of_minus_infinity() {
+        for isa in Isa::available() {
+            let x: Vec<f32> = (-4000..=4000).map(|i| i as f32 * 0.02).chain([f32::NEG_INFINITY]).collect();
+            let mut y = vec![1.0; x.len()];
             exp_all(isa, &x, &mut y);
             for (x, y) in x.iter().zip(&y) {
                 let exact = f64::from(*x).exp();
-                assert!((f64::from(*y) - exact).abs() <= 4e-7 * exact, "{isa:?}: exp({x}) = {y}, exactly {exact}");
+                assert!(
+                    (f64::from(*y) - exact).abs() <= 4e-7 * exact,
+                    "{isa:?}: exp({x}) = {y}, exactly {exact}"
+                );
             }
         }
     }
@@ -548,10 +589,12 @@ mod tests {
     #[test]
     fn nan_survives_every_activation() {
         use Activation::*;
-        for f in [Tanh, Sigmoid, Relu, Silu, Linear] {
-            let mut chunk = [f32::NAN; LANES];
-            activate::<true>(f, &mut chunk);
-            assert!(chunk[0].is_nan() && single_activation::<true>(f, f32::NAN).is_nan(), "{f:?}");
+        for isa in Isa::available() {
+            for f in [Tanh, Sigmoid, Relu, Silu, Linear] {
+                let mut y = [[0.0; LANES]];
+                activate_all(isa, f, &[[f32::NAN; LANES]], &mut y);
+                assert!(y[0].iter().all(|v| v.is_nan()), "{isa:?} {f:?}");
+            }
         }
     }
 }

@@ -4,8 +4,9 @@ mod exec;
 mod explain;
 mod kernels;
 mod plan;
+mod simd;
 
 pub use exec::{Derivative, Workspace};
-pub use kernels::Isa;
 pub(crate) use kernels::{StepRule, add_scaled, scale_add, step};
 pub use plan::Plan;
+pub use simd::Isa;

@@ -3,7 +3,8 @@
 //! Affine, Scale and Activation become one step; parameters get padded places; dead ends of each of the
 //! two gradients (of the density and of the output) are marked once.
 
-use super::kernels::{LANES, stride};
+use super::kernels::stride;
+use super::simd::LANES;
 use crate::program::{Activation, Block, Op, ParamId, Program, Selector, ValueId};
 use std::sync::Arc;
 
@@ -32,18 +33,45 @@ pub(crate) enum Source {
 #[derive(Debug)]
 pub(crate) enum Step {
     /// Dense channels copied side by side: (first column, columns).
-    Copy { pieces: Vec<(usize, usize)>, out: ValueId },
+    Copy {
+        pieces: Vec<(usize, usize)>,
+        out: ValueId,
+    },
     /// y = f(β ∘ (x W + b)).
     Dense(Dense),
-    LogSoftmax { x: ValueId, out: ValueId },
-    Threshold { x: ValueId, log_threshold: f32, out: ValueId },
+    LogSoftmax {
+        x: ValueId,
+        out: ValueId,
+    },
+    Threshold {
+        x: ValueId,
+        log_threshold: f32,
+        out: ValueId,
+    },
     /// In the density of a mixture the experts meet the target one by one, so that the blend has no part in
     /// its gradient: then `in_density` is false.
-    Blend { log_weights: ValueId, y: ValueId, out: ValueId, in_density: bool },
-    Density { y: ValueId, variance: f32, out: ValueId },
-    LogMix { log_weights: ValueId, densities: ValueId, out: ValueId },
+    Blend {
+        log_weights: ValueId,
+        y: ValueId,
+        out: ValueId,
+        in_density: bool,
+    },
+    Density {
+        y: ValueId,
+        variance: f32,
+        out: ValueId,
+    },
+    LogMix {
+        log_weights: ValueId,
+        densities: ValueId,
+        out: ValueId,
+    },
     Route(Route),
-    Gather { table: Span, column: usize, out: ValueId },
+    Gather {
+        table: Span,
+        column: usize,
+        out: ValueId,
+    },
 }
 
 #[derive(Debug)]
@@ -118,7 +146,8 @@ impl Plan {
                 bounds.push((span, min));
             }
         }
-        let mut planner = Planner { program: &program, places: &places, widths: program.widths.clone(), routes: 0 };
+        let mut planner =
+            Planner { program: &program, places: &places, widths: program.widths.clone(), routes: 0 };
         let steps = planner.block(&program.body);
         let (widths, routes) = (planner.widths, planner.routes);
         Self { steps, widths, routes, places, length, groups, bounds, program }

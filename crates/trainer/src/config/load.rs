@@ -49,7 +49,10 @@ pub fn parse(source: &Source) -> Result<Config, ConfigError> {
     let document = ImDocument::parse(text.as_str()).map_err(|e| at.error(e.span(), one_line(e.message())))?;
     let config: Config = toml::from_str(&text).map_err(|e| at.error(e.span(), explain(e.message())))?;
     check(&config).map_err(|(path, message)| {
-        at.error(span_of(document.as_item(), &path), if path.is_empty() { message } else { format!("`{path}`: {message}") })
+        at.error(
+            span_of(document.as_item(), &path),
+            if path.is_empty() { message } else { format!("`{path}`: {message}") },
+        )
     })?;
     Ok(config)
 }
@@ -64,7 +67,12 @@ fn apply_set(source: &Source) -> Result<(String, Vec<String>), ConfigError> {
         source.text.parse().map_err(|e: toml_edit::TomlError| at.error(e.span(), one_line(e.message())))?;
     let mut keys = Vec::new();
     for setting in &source.set {
-        let fail = |message: String| ConfigError { file: format!("--set {setting}"), place: None, line: None, message };
+        let fail = |message: String| ConfigError {
+            file: format!("--set {setting}"),
+            place: None,
+            line: None,
+            message,
+        };
         let Some((key, value)) = setting.split_once('=') else {
             return Err(fail("write KEY=VALUE, such as learn.games=10000".into()));
         };
@@ -159,12 +167,18 @@ fn check(config: &Config) -> Result<(), Fault> {
     let fail = |path: &str, message: String| Err((path.to_string(), message));
     let named = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if config.name.is_empty() || config.name.starts_with('.') || !config.name.chars().all(named) {
-        return fail("name", "a name consists of letters, digits, `-`, `_` and `.`, and does not start with a dot".into());
+        return fail(
+            "name",
+            "a name consists of letters, digits, `-`, `_` and `.`, and does not start with a dot".into(),
+        );
     }
     let games = adept_game::games();
     let Some(game) = games.iter().find(|g| g.name == config.game.rules) else {
         let known: Vec<&str> = games.iter().map(|g| g.name).collect();
-        return fail("game.rules", format!("there is no game `{}`{}", config.game.rules, names::suggest(&config.game.rules, &known)));
+        return fail(
+            "game.rules",
+            format!("there is no game `{}`{}", config.game.rules, names::suggest(&config.game.rules, &known)),
+        );
     };
     let encoder = match &config.game.encoder {
         None => &game.encoders[0],
@@ -172,12 +186,16 @@ fn check(config: &Config) -> Result<(), Fault> {
             Some(encoder) => encoder,
             None => {
                 let known: Vec<&str> = game.encoders.iter().map(|e| e.0).collect();
-                return fail("game.encoder", format!("{} has no encoder `{name}`{}", game.name, names::suggest(name, &known)));
+                return fail(
+                    "game.encoder",
+                    format!("{} has no encoder `{name}`{}", game.name, names::suggest(name, &known)),
+                );
             }
         },
     };
     let learn = &config.learn;
-    let agents: Vec<&str> = game.scripts.iter().map(|s| s.0).chain(["random", "minimax", "optimal:…"]).collect();
+    let agents: Vec<&str> =
+        game.scripts.iter().map(|s| s.0).chain(["random", "minimax", "optimal:…"]).collect();
     let known_agent = |text: &str| -> Result<(), String> {
         let mut spec = AgentSpec::parse(text)?;
         while let AgentSpec::Optimal(inner) = spec {
@@ -234,7 +252,9 @@ fn check(config: &Config) -> Result<(), Fault> {
     }
     let channels = adept_arena::model_channels(encoder.2);
     let outcome = match &config.architecture {
-        Architecture::Lookup(lookup) => adept_model::Table::new(lookup, &channels, learn.optimiser).map(|_| ()),
+        Architecture::Lookup(lookup) => {
+            adept_model::Table::new(lookup, &channels, learn.optimiser).map(|_| ())
+        }
         network => adept_model::lower(network, &channels, 1).map(|_| ()),
     };
     match outcome {

@@ -40,9 +40,7 @@ impl Schedule {
         match self.shape {
             Shape::Linear => self.from + (self.to - self.from) * t,
             Shape::Exponential => self.from * (self.to / self.from).powf(t),
-            Shape::Cosine => {
-                self.to + (self.from - self.to) * (1.0 + (std::f64::consts::PI * t).cos()) / 2.0
-            }
+            Shape::Cosine => self.to + (self.from - self.to) * (1.0 + (std::f64::consts::PI * t).cos()) / 2.0,
         }
     }
 
@@ -92,7 +90,8 @@ impl<'de> Deserialize<'de> for Schedule {
                 Ok(Schedule::constant(v as f64))
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Schedule, A::Error> {
-                let Table { from, to, shape } = Table::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                let Table { from, to, shape } =
+                    Table::deserialize(de::value::MapAccessDeserializer::new(map))?;
                 Ok(Schedule { from, to, shape })
             }
         }

@@ -1,0 +1,313 @@
+//! Sixteen floats at a time on each instruction set.
+//!
+//! A token of type [`Simd`] stands for an instruction set that this machine has; kernels are generic over it
+//! and compiled once for each.
+
+/// Numbers in a chunk: one AVX-512 register, two of AVX2, four of SSE or NEON.
+pub(crate) const LANES: usize = 16;
+
+/// The unit of all kernels.
+pub(crate) type Chunk = [f32; LANES];
+
+/// Instruction sets with a version of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isa {
+    /// What the target has by default (SSE2 on x86-64, NEON on ARM).
+    Portable,
+    /// AVX2 with fused multiply-add.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// AVX-512 F and DQ.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Isa {
+    /// All that this machine can run, best first.
+    pub fn available() -> Vec<Self> {
+        let mut all = vec![];
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+                all.push(Self::Avx512);
+            }
+            all.push(Self::Avx2);
+        }
+        all.push(Self::Portable);
+        all
+    }
+
+    /// The best that this machine can run.
+    pub fn detect() -> Self {
+        Self::available()[0]
+    }
+}
+
+/// Operations on sixteen floats. Comparisons let NaN through, so that divergence cannot hide.
+pub(crate) trait Simd: Copy {
+    /// Sixteen floats in registers.
+    type V: Copy;
+
+    fn splat(self, x: f32) -> Self::V;
+    fn load(self, from: &Chunk) -> Self::V;
+    fn store(self, to: &mut Chunk, v: Self::V);
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    fn div(self, a: Self::V, b: Self::V) -> Self::V;
+    fn sqrt(self, a: Self::V) -> Self::V;
+    /// a · b + c, rounded once where the machine can.
+    fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// The larger; `x` if it is NaN.
+    fn at_least(self, x: Self::V, low: Self::V) -> Self::V;
+    /// The smaller; `x` if it is NaN.
+    fn at_most(self, x: Self::V, high: Self::V) -> Self::V;
+    /// `a` where x > 0, else 0.
+    fn where_positive(self, x: Self::V, a: Self::V) -> Self::V;
+    fn abs(self, x: Self::V) -> Self::V;
+    /// The magnitude of `a`, which is not negative, with the sign of `sign`.
+    fn with_sign(self, a: Self::V, sign: Self::V) -> Self::V;
+    /// 2ⁿ, where the low bits of `shifted` (n + 1.5 · 2²³) hold n.
+    fn exp2_of_low_bits(self, shifted: Self::V) -> Self::V;
+    /// Sum of all lanes in a fixed order.
+    fn sum(self, v: Self::V) -> f32;
+}
+
+/// Plain arrays, for any machine.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+#[inline(always)]
+fn each(f: impl Fn(usize) -> f32) -> Chunk {
+    std::array::from_fn(f)
+}
+
+/// Sums halves, then halves of halves.
+#[inline(always)]
+fn tree_sum(mut v: Chunk) -> f32 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for i in 0..half {
+            v[i] += v[i + half];
+        }
+        half /= 2;
+    }
+    v[0]
+}
+
+impl Simd for Portable {
+    type V = Chunk;
+
+    #[inline(always)]
+    fn splat(self, x: f32) -> Chunk {
+        [x; LANES]
+    }
+    #[inline(always)]
+    fn load(self, from: &Chunk) -> Chunk {
+        *from
+    }
+    #[inline(always)]
+    fn store(self, to: &mut Chunk, v: Chunk) {
+        *to = v;
+    }
+    #[inline(always)]
+    fn add(self, a: Chunk, b: Chunk) -> Chunk {
+        each(|i| a[i] + b[i])
+    }
+    #[inline(always)]
+    fn sub(self, a: Chunk, b: Chunk) -> Chunk {
+        each(|i| a[i] - b[i])
+    }
+    #[inline(always)]
+    fn mul(self, a: Chunk, b: Chunk) -> Chunk {
+        each(|i| a[i] * b[i])
+    }
+    #[inline(always)]
+    fn div(self, a: Chunk, b: Chunk) -> Chunk {
+        each(|i| a[i] / b[i])
+    }
+    #[inline(always)]
+    fn sqrt(self, a: Chunk) -> Chunk {
+        each(|i| a[i].sqrt())
+    }
+    #[inline(always)]
+    fn fma(self, a: Chunk, b: Chunk, c: Chunk) -> Chunk {
+        // A fused multiply-add is an instruction on every ARM of 64 bits and a library call on old x86.
+        if cfg!(target_arch = "aarch64") {
+            each(|i| a[i].mul_add(b[i], c[i]))
+        } else {
+            each(|i| a[i] * b[i] + c[i])
+        }
+    }
+    #[inline(always)]
+    fn at_least(self, x: Chunk, low: Chunk) -> Chunk {
+        each(|i| if x[i] < low[i] { low[i] } else { x[i] })
+    }
+    #[inline(always)]
+    fn at_most(self, x: Chunk, high: Chunk) -> Chunk {
+        each(|i| if x[i] > high[i] { high[i] } else { x[i] })
+    }
+    #[inline(always)]
+    fn where_positive(self, x: Chunk, a: Chunk) -> Chunk {
+        each(|i| if x[i] > 0.0 { a[i] } else { 0.0 })
+    }
+    #[inline(always)]
+    fn abs(self, x: Chunk) -> Chunk {
+        each(|i| x[i].abs())
+    }
+    #[inline(always)]
+    fn with_sign(self, a: Chunk, sign: Chunk) -> Chunk {
+        each(|i| a[i].copysign(sign[i]))
+    }
+    #[inline(always)]
+    fn exp2_of_low_bits(self, shifted: Chunk) -> Chunk {
+        each(|i| f32::from_bits((shifted[i].to_bits() << 23).wrapping_add(127 << 23)))
+    }
+    #[inline(always)]
+    fn sum(self, v: Chunk) -> f32 {
+        tree_sum(v)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::{Avx2, Avx512};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Chunk, Simd};
+    use std::arch::x86_64::*;
+
+    /// A machine with AVX-512 F and DQ.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx512(());
+
+    /// A machine with AVX2 and FMA.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx2(());
+
+    impl Avx512 {
+        /// # Safety
+        /// The machine has AVX-512 F and DQ.
+        #[inline(always)]
+        pub(crate) unsafe fn new() -> Self {
+            Self(())
+        }
+    }
+
+    impl Avx2 {
+        /// # Safety
+        /// The machine has AVX2 and FMA.
+        #[inline(always)]
+        pub(crate) unsafe fn new() -> Self {
+            Self(())
+        }
+    }
+
+    /// One method of a token: its arguments, and the intrinsics behind it.
+    macro_rules! methods {
+        ($($name:ident($($arg:ident: $type:ty),*) -> $out:ty = $body:expr;)*) => {
+            $(
+                #[inline(always)]
+                fn $name(self, $($arg: $type),*) -> $out {
+                    // SAFETY: who holds the token has the instruction set; loads and stores take whole
+                    // chunks and need no alignment.
+                    unsafe { $body }
+                }
+            )*
+        };
+    }
+
+    impl Simd for Avx512 {
+        type V = __m512;
+
+        methods! {
+            splat(x: f32) -> __m512 = _mm512_set1_ps(x);
+            load(from: &Chunk) -> __m512 = _mm512_loadu_ps(from.as_ptr());
+            store(to: &mut Chunk, v: __m512) -> () = _mm512_storeu_ps(to.as_mut_ptr(), v);
+            add(a: __m512, b: __m512) -> __m512 = _mm512_add_ps(a, b);
+            sub(a: __m512, b: __m512) -> __m512 = _mm512_sub_ps(a, b);
+            mul(a: __m512, b: __m512) -> __m512 = _mm512_mul_ps(a, b);
+            div(a: __m512, b: __m512) -> __m512 = _mm512_div_ps(a, b);
+            sqrt(a: __m512) -> __m512 = _mm512_sqrt_ps(a);
+            fma(a: __m512, b: __m512, c: __m512) -> __m512 = _mm512_fmadd_ps(a, b, c);
+            // The second operand comes back where one is NaN.
+            at_least(x: __m512, low: __m512) -> __m512 = _mm512_max_ps(low, x);
+            at_most(x: __m512, high: __m512) -> __m512 = _mm512_min_ps(high, x);
+            where_positive(x: __m512, a: __m512) -> __m512 =
+                _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, _mm512_setzero_ps()), a);
+            abs(x: __m512) -> __m512 = _mm512_andnot_ps(_mm512_set1_ps(-0.0), x);
+            with_sign(a: __m512, sign: __m512) -> __m512 =
+                _mm512_or_ps(a, _mm512_and_ps(_mm512_set1_ps(-0.0), sign));
+            exp2_of_low_bits(shifted: __m512) -> __m512 = _mm512_castsi512_ps(_mm512_add_epi32(
+                _mm512_slli_epi32::<23>(_mm512_castps_si512(shifted)),
+                _mm512_set1_epi32(127 << 23),
+            ));
+            sum(v: __m512) -> f32 = {
+                let half = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps::<1>(v));
+                sum8(half)
+            };
+        }
+    }
+
+    /// Sum of eight lanes: halves, then halves of halves.
+    ///
+    /// # Safety
+    /// The machine has AVX2.
+    #[inline(always)]
+    unsafe fn sum8(v: __m256) -> f32 {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v));
+            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
+        }
+    }
+
+    type Pair = (__m256, __m256);
+
+    #[inline(always)]
+    fn both(a: Pair, f: impl Fn(__m256) -> __m256) -> Pair {
+        (f(a.0), f(a.1))
+    }
+
+    #[inline(always)]
+    fn both2(a: Pair, b: Pair, f: impl Fn(__m256, __m256) -> __m256) -> Pair {
+        (f(a.0, b.0), f(a.1, b.1))
+    }
+
+    impl Simd for Avx2 {
+        type V = Pair;
+
+        methods! {
+            splat(x: f32) -> Pair = (_mm256_set1_ps(x), _mm256_set1_ps(x));
+            load(from: &Chunk) -> Pair = (_mm256_loadu_ps(from.as_ptr()), _mm256_loadu_ps(from.as_ptr().add(8)));
+            store(to: &mut Chunk, v: Pair) -> () = {
+                _mm256_storeu_ps(to.as_mut_ptr(), v.0);
+                _mm256_storeu_ps(to.as_mut_ptr().add(8), v.1);
+            };
+            add(a: Pair, b: Pair) -> Pair = both2(a, b, |a, b| _mm256_add_ps(a, b));
+            sub(a: Pair, b: Pair) -> Pair = both2(a, b, |a, b| _mm256_sub_ps(a, b));
+            mul(a: Pair, b: Pair) -> Pair = both2(a, b, |a, b| _mm256_mul_ps(a, b));
+            div(a: Pair, b: Pair) -> Pair = both2(a, b, |a, b| _mm256_div_ps(a, b));
+            sqrt(a: Pair) -> Pair = both(a, |a| _mm256_sqrt_ps(a));
+            fma(a: Pair, b: Pair, c: Pair) -> Pair =
+                (_mm256_fmadd_ps(a.0, b.0, c.0), _mm256_fmadd_ps(a.1, b.1, c.1));
+            at_least(x: Pair, low: Pair) -> Pair = both2(x, low, |x, low| _mm256_max_ps(low, x));
+            at_most(x: Pair, high: Pair) -> Pair = both2(x, high, |x, high| _mm256_min_ps(high, x));
+            where_positive(x: Pair, a: Pair) -> Pair = both2(x, a, |x, a| {
+                _mm256_and_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(x, _mm256_setzero_ps()), a)
+            });
+            abs(x: Pair) -> Pair = both(x, |x| _mm256_andnot_ps(_mm256_set1_ps(-0.0), x));
+            with_sign(a: Pair, sign: Pair) -> Pair = both2(a, sign, |a, sign| {
+                _mm256_or_ps(a, _mm256_and_ps(_mm256_set1_ps(-0.0), sign))
+            });
+            exp2_of_low_bits(shifted: Pair) -> Pair = both(shifted, |x| {
+                _mm256_castsi256_ps(_mm256_add_epi32(
+                    _mm256_slli_epi32::<23>(_mm256_castps_si256(x)),
+                    _mm256_set1_epi32(127 << 23),
+                ))
+            });
+            sum(v: Pair) -> f32 = sum8(_mm256_add_ps(v.0, v.1));
+        }
+    }
+}

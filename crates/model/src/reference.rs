@@ -1,0 +1,243 @@
+//! The referee: the op program as plain loops in `f64`, one row at a time.
+//!
+//! Nothing here is fast. Every other engine is measured against it.
+
+use crate::channel::Rows;
+use crate::program::{Activation, Block, Op, ParamId, Program, Selector, ValueId};
+
+/// What a program computes for a batch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// `[rows, outputs]`, row by row.
+    pub output: Vec<f64>,
+    /// `[rows]`: log density of each target up to a constant; empty without targets.
+    pub density: Vec<f64>,
+}
+
+/// Runs the program over all rows with these parameters (flat, in the order of their offsets).
+/// With `targets` of shape `[rows, outputs]` it also computes their log densities.
+///
+/// # Panics
+/// If `params`, `rows` or `targets` do not fit the program.
+pub fn run(program: &Program, params: &[f64], rows: &Rows, targets: Option<&[f32]>) -> Outcome {
+    let mut outcome = Outcome::default();
+    let n = program.outputs();
+    for r in 0..rows.len() {
+        let target = targets.map(|t| &t[r * n..(r + 1) * n]);
+        let mut row = Row::new(program, params, rows, r, target);
+        row.block(&program.body);
+        outcome.output.extend(&row.values[program.output()]);
+        if target.is_some() {
+            outcome.density.extend(&row.values[program.density()]);
+        }
+    }
+    outcome
+}
+
+/// How far the rows stay away from choosing other experts: the smallest distance, over all rows and all
+/// thresholds that are reached, between a gate and its threshold, and between the two largest gates
+/// where none passes. Infinite if no threshold is reached.
+///
+/// # Panics
+/// If `params` or `rows` do not fit the program.
+pub fn margins(program: &Program, params: &[f64], rows: &Rows) -> f64 {
+    (0..rows.len())
+        .map(|r| {
+            let mut row = Row::new(program, params, rows, r, None);
+            row.block(&program.body);
+            row.margin
+        })
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// One row on its way through the program.
+struct Row<'a> {
+    program: &'a Program,
+    params: &'a [f64],
+    dense: &'a [f32],
+    index: &'a [u64],
+    target: Option<&'a [f32]>,
+    /// Value v has `widths[v]` entries once it is written, none before.
+    values: Vec<Vec<f64>>,
+    margin: f64,
+}
+
+impl<'a> Row<'a> {
+    fn new(
+        program: &'a Program,
+        params: &'a [f64],
+        rows: &'a Rows,
+        row: usize,
+        target: Option<&'a [f32]>,
+    ) -> Self {
+        Self {
+            program,
+            params,
+            dense: rows.dense_row(row),
+            index: rows.index_row(row),
+            target,
+            values: vec![Vec::new(); program.widths.len()],
+            margin: f64::INFINITY,
+        }
+    }
+
+    /// All entries of a parameter.
+    fn param(&self, id: ParamId) -> &'a [f64] {
+        let param = &self.program.params[id];
+        &self.params[param.offset..param.offset + param.len()]
+    }
+
+    /// The integer in an index channel.
+    fn index(&self, channel: usize) -> usize {
+        self.index[self.program.layout.offsets[channel]] as usize
+    }
+
+    fn block(&mut self, block: &Block) {
+        for op in &block.ops {
+            self.op(op);
+        }
+    }
+
+    fn op(&mut self, op: &Op) {
+        match *op {
+            Op::Input { ref channels, out } => {
+                let mut all = Vec::new();
+                for &c in channels {
+                    let first = self.program.layout.offsets[c];
+                    let width = self.program.channels[c].kind.dense_width();
+                    for &v in &self.dense[first..first + width] {
+                        all.push(f64::from(v));
+                    }
+                }
+                self.values[out] = all;
+            }
+            Op::Affine { x, weight, bias, out } => {
+                let (weight, bias) = (self.param(weight), self.param(bias));
+                let mut net = bias.to_vec();
+                for (i, &v) in self.values[x].iter().enumerate() {
+                    for (j, sum) in net.iter_mut().enumerate() {
+                        *sum += v * weight[i * bias.len() + j];
+                    }
+                }
+                self.values[out] = net;
+            }
+            Op::Scale { x, beta, out } => {
+                let beta = self.param(beta);
+                let pairs = self.values[x].iter().zip(beta);
+                self.values[out] = pairs.map(|(v, b)| b * v).collect();
+            }
+            Op::Activation { x, f, out } => {
+                let x = &self.values[x];
+                self.values[out] = x.iter().map(|&v| activation(f, v)).collect();
+            }
+            Op::LogSoftmax { x, out } => {
+                let x = &self.values[x];
+                let sum = log_sum_exp(x);
+                self.values[out] = x.iter().map(|v| v - sum).collect();
+            }
+            Op::Threshold { x, threshold, out } => {
+                self.values[out] = self.threshold(x, f64::from(threshold));
+            }
+            Op::Blend { log_weights, y, out } => {
+                let width = self.program.widths[out];
+                let mut blend = vec![0.0; width];
+                for (i, log_weight) in self.values[log_weights].iter().enumerate() {
+                    for (k, sum) in blend.iter_mut().enumerate() {
+                        *sum += log_weight.exp() * self.values[y][i * width + k];
+                    }
+                }
+                self.values[out] = blend;
+            }
+            Op::Density { y, variance, out } => {
+                let Some(target) = self.target else { return };
+                let mut square = 0.0;
+                for (&d, y) in target.iter().zip(&self.values[y]) {
+                    square += (f64::from(d) - y).powi(2);
+                }
+                self.values[out] = vec![-square / (2.0 * f64::from(variance))];
+            }
+            Op::LogMix { log_weights, densities, out } => {
+                if self.target.is_none() {
+                    return;
+                }
+                let pairs = self.values[log_weights].iter().zip(&self.values[densities]);
+                // An expert that was not selected has no density: its 0 is only a filler.
+                let terms: Vec<f64> = pairs
+                    .filter(|(log_weight, _)| **log_weight != f64::NEG_INFINITY)
+                    .map(|(log_weight, density)| log_weight + density)
+                    .collect();
+                self.values[out] = vec![log_sum_exp(&terms)];
+            }
+            Op::Route { select, ref branches, ref out } => self.route(select, branches, out),
+            Op::Gather { table, channel, out } => {
+                let width = self.program.widths[out];
+                let first = self.index(channel) * width;
+                self.values[out] = self.param(table)[first..first + width].to_vec();
+            }
+        }
+    }
+
+    /// ln sᵢ of the gates with logarithms in `x`; notes how close the choice was.
+    fn threshold(&mut self, x: ValueId, threshold: f64) -> Vec<f64> {
+        let gates: Vec<f64> = self.values[x].iter().map(|v| v.exp()).collect();
+        for g in &gates {
+            self.margin = self.margin.min((g - threshold).abs());
+        }
+        let mut selected: Vec<bool> = gates.iter().map(|&g| g > threshold).collect();
+        if !selected.contains(&true) {
+            let mut largest = 0;
+            for i in 1..gates.len() {
+                if gates[i] > gates[largest] {
+                    largest = i;
+                }
+            }
+            selected[largest] = true;
+            for i in (0..gates.len()).filter(|&i| i != largest) {
+                self.margin = self.margin.min(gates[largest] - gates[i]);
+            }
+        }
+        let sum: f64 = gates.iter().zip(&selected).map(|(g, &s)| if s { *g } else { 0.0 }).sum();
+        let log_weight = |(g, &s): (&f64, &bool)| if s { (g / sum).ln() } else { f64::NEG_INFINITY };
+        gates.iter().zip(&selected).map(log_weight).collect()
+    }
+
+    fn route(&mut self, select: Selector, branches: &[Block], out: &[ValueId]) {
+        // The second result is a density.
+        let results = if self.target.is_some() { out.len() } else { 1 };
+        for &out in &out[..results] {
+            self.values[out] = vec![0.0; self.program.widths[out]];
+        }
+        for (i, branch) in branches.iter().enumerate() {
+            let (runs, place) = match select {
+                Selector::All => (true, i),
+                Selector::Mask(mask) => (self.values[mask][i] != f64::NEG_INFINITY, i),
+                Selector::Index(channel) => (self.index(channel) == i, 0),
+            };
+            if !runs {
+                continue;
+            }
+            self.block(branch);
+            for (&out, &result) in out[..results].iter().zip(&branch.results) {
+                let result = self.values[result].clone();
+                let first = place * result.len();
+                self.values[out][first..first + result.len()].copy_from_slice(&result);
+            }
+        }
+    }
+}
+
+fn activation(f: Activation, x: f64) -> f64 {
+    match f {
+        Activation::Tanh => x.tanh(),
+        Activation::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+        Activation::Relu => x.max(0.0),
+        Activation::Silu => x / (1.0 + (-x).exp()),
+        Activation::Linear => x,
+    }
+}
+
+/// ln Σ eˣ without overflow.
+fn log_sum_exp(x: &[f64]) -> f64 {
+    let max = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    max + x.iter().map(|v| (v - max).exp()).sum::<f64>().ln()
+}

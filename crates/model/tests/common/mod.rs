@@ -1,0 +1,366 @@
+//! Random architectures with parameters, rows and targets, each a function of a seed.
+
+// Each test file compiles its own copy and uses what it needs.
+#![allow(dead_code)]
+
+use adept_model::architecture::{Experts, SENSITIVITY_MIN};
+use adept_model::program::{Block, Init, Op, Program};
+use adept_model::{Architecture, Channel, ChannelKind, Rows, lower, reference};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Deepest nesting of nodes.
+pub(crate) const MAX_DEPTH: usize = 4;
+/// No row of a case comes as near as this to choosing other experts.
+pub(crate) const MARGIN: f64 = 1e-4;
+/// Seeds of the cases that every engine is tested on, whatever else a property test draws.
+pub(crate) const SEEDS: std::ops::Range<u64> = 0..160;
+
+/// A model and a batch for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) architecture: Architecture,
+    pub(crate) program: Arc<Program>,
+    /// Flat parameter vector.
+    pub(crate) params: Vec<f32>,
+    pub(crate) rows: Rows,
+    /// `[rows, outputs]`.
+    pub(crate) targets: Vec<f32>,
+    /// What of the config language occurs in the architecture, see [`FEATURES`].
+    pub(crate) features: BTreeSet<&'static str>,
+}
+
+/// What the generator must bring up over [`SEEDS`], besides all nodes and ops.
+pub(crate) const FEATURES: [&str; 30] = [
+    "0 hidden layers",
+    "1 hidden layer",
+    "2 hidden layers",
+    "3 hidden layers",
+    "tanh",
+    "sigmoid",
+    "relu",
+    "silu",
+    "linear",
+    "activation for all",
+    "activation for each",
+    "no sensitivity",
+    "sensitivity number",
+    "sensitivity list",
+    "sensitivity table",
+    "sensitivity table of lists",
+    "all inputs",
+    "some inputs",
+    "init number",
+    "init fan_in",
+    "threshold left out",
+    "threshold 0",
+    "threshold above 0",
+    "linear gate",
+    "hidden gate",
+    "counted experts",
+    "listed experts",
+    "variance left out",
+    "variance 1/400",
+    "symbolic over 7",
+];
+
+/// The channels of every case.
+pub(crate) fn channels() -> Vec<Channel> {
+    vec![
+        Channel::new("fields", ChannelKind::Dense(5)),
+        Channel::new("phase", ChannelKind::Index(3)),
+        Channel::new("flags", ChannelKind::Bits(3)),
+        Channel::new("prior", ChannelKind::Value),
+        Channel::new("cell", ChannelKind::Index(7)),
+    ]
+}
+
+/// Parameters in double precision.
+pub(crate) fn double(params: &[f32]) -> Vec<f64> {
+    params.iter().map(|&p| f64::from(p)).collect()
+}
+
+/// Every op, those of nested blocks included.
+pub(crate) fn each_op(block: &Block, visit: &mut impl FnMut(&Op)) {
+    for op in &block.ops {
+        visit(op);
+        if let Op::Route { branches, .. } = op {
+            branches.iter().for_each(|branch| each_op(branch, visit));
+        }
+    }
+}
+
+/// Every node with its depth, 1 at the top.
+pub(crate) fn each_node(node: &Architecture, depth: usize, visit: &mut impl FnMut(&Architecture, usize)) {
+    visit(node, depth);
+    let (list, one): (&[Architecture], _) = match node {
+        Architecture::Mlp(_) | Architecture::Lookup(_) => (&[], &None),
+        Architecture::Hme(hme) => (listed(&hme.experts), &hme.expert),
+        Architecture::MetaPi(pi) => (listed(&pi.experts), &pi.expert),
+        Architecture::Symbolic(s) => (s.experts.as_deref().unwrap_or(&[]), &s.expert),
+    };
+    for expert in list.iter().chain(one.as_deref()) {
+        each_node(expert, depth + 1, visit);
+    }
+}
+
+fn listed(experts: &Experts) -> &[Architecture] {
+    match experts {
+        Experts::Count(_) => &[],
+        Experts::List(list) => list,
+    }
+}
+
+/// The case of a seed: 1 to 40 rows, 1 to 3 outputs, nesting up to [`MAX_DEPTH`].
+pub(crate) fn case(seed: u64) -> Case {
+    let mut draw = Draw { rng: Xoshiro256PlusPlus::seed_from_u64(seed), features: BTreeSet::new() };
+    let height = draw.range(1, MAX_DEPTH);
+    let written = draw.node(height);
+    let architecture: Architecture =
+        serde_json::from_value(written.clone()).unwrap_or_else(|e| panic!("seed {seed}: {e} in {written}"));
+    let outputs = draw.range(1, 3);
+    let program = lower(&architecture, &channels(), outputs)
+        .unwrap_or_else(|e| panic!("seed {seed}: {e} in {written}"));
+    let params = draw.params(&program);
+    let rows = draw.rows(&program, &params);
+    let targets = (0..rows.len() * outputs).map(|_| draw.float(-1.2, 1.2)).collect();
+    let features = draw.features;
+    Case { architecture, program: Arc::new(program), params, rows, targets, features }
+}
+
+struct Draw {
+    rng: Xoshiro256PlusPlus,
+    features: BTreeSet<&'static str>,
+}
+
+impl Draw {
+    /// Uniform in `low..=high`.
+    fn range(&mut self, low: usize, high: usize) -> usize {
+        self.rng.random_range(low..=high)
+    }
+
+    fn float(&mut self, low: f32, high: f32) -> f32 {
+        self.rng.random_range(low..high)
+    }
+
+    fn chance(&mut self, p: f64) -> bool {
+        self.rng.random_bool(p)
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.range(0, from.len() - 1)]
+    }
+
+    /// Notes a feature and passes it on.
+    fn note(&mut self, feature: &'static str) -> &'static str {
+        self.features.insert(feature);
+        feature
+    }
+
+    /// A node with exactly `height` nodes on its longest path.
+    fn node(&mut self, height: usize) -> Value {
+        if height == 1 {
+            return if self.chance(0.8) { self.mlp() } else { self.lookup() };
+        }
+        match self.range(0, 6) {
+            0..=2 => self.mixture(height, "hme"),
+            3..=4 => self.mixture(height, "meta_pi"),
+            _ => self.symbolic(height),
+        }
+    }
+
+    fn mlp(&mut self) -> Value {
+        let mut mlp = self.layers(3);
+        let hidden = mlp["hidden"].as_array().map_or(0, Vec::len);
+        self.note(["0 hidden layers", "1 hidden layer", "2 hidden layers", "3 hidden layers"][hidden]);
+        if self.chance(0.7) {
+            mlp["output"] = self.activation();
+        }
+        let number = self.float(0.1, 3.0);
+        let list: Vec<f32> = (0..=hidden).map(|_| self.float(0.1, 3.0)).collect();
+        let rates: Vec<f32> = (0..=hidden).map(|_| self.float(0.0, 1.0)).collect();
+        let sensitivity = match self.range(0, 6) {
+            0 => (self.note("sensitivity number"), json!(number)),
+            1 => (self.note("sensitivity list"), json!(list)),
+            2 => (self.note("sensitivity table"), json!({ "initial": number })),
+            3 => (self.note("sensitivity table"), json!({ "initial": list, "rate": rates[0] })),
+            4 => {
+                let table = json!({ "initial": list, "rate": rates });
+                (self.note("sensitivity table of lists"), table)
+            }
+            _ => (self.note("no sensitivity"), Value::Null),
+        };
+        if sensitivity.1 != Value::Null {
+            mlp["sensitivity"] = sensitivity.1;
+        }
+        json!({ "mlp": mlp })
+    }
+
+    /// Keys that perceptrons and gates share.
+    fn layers(&mut self, most_hidden: usize) -> Value {
+        let n = self.range(0, most_hidden);
+        // Around the widths of vector registers, where engines have their seams.
+        let hidden: Vec<usize> = (0..n).map(|_| self.pick(&[1, 2, 3, 5, 8, 15, 16, 17, 33])).collect();
+        let mut layers = json!({ "hidden": hidden });
+        match self.range(0, 2) {
+            0 => {}
+            1 => {
+                self.note("activation for all");
+                layers["activation"] = self.activation();
+            }
+            _ => {
+                self.note("activation for each");
+                layers["activation"] = (0..n).map(|_| self.activation()).collect();
+            }
+        }
+        let mut names = vec!["fields", "flags", "prior"];
+        if self.chance(0.5) {
+            self.note("some inputs");
+            let first = self.range(0, 2);
+            names.rotate_left(first);
+            names.truncate(self.range(1, 2));
+            layers["inputs"] = json!(names);
+        } else {
+            self.note("all inputs");
+        }
+        if self.chance(0.3) {
+            self.note("init number");
+            layers["init"] = json!(self.float(0.05, 0.8));
+        } else if self.chance(0.5) {
+            self.note("init fan_in");
+            layers["init"] = json!("fan_in");
+        }
+        layers
+    }
+
+    fn activation(&mut self) -> Value {
+        let name = self.pick(&["tanh", "sigmoid", "relu", "silu", "linear"]);
+        json!(self.note(name))
+    }
+
+    fn mixture(&mut self, height: usize, kind: &'static str) -> Value {
+        let n = self.pick(&[1, 2, 2, 3, 3, 4]).min(if height == MAX_DEPTH { 3 } else { 4 });
+        let mut mixture = self.experts(n, height);
+        if mixture.get("expert").is_some() {
+            self.note("counted experts");
+            mixture["experts"] = json!(n);
+        } else {
+            self.note("listed experts");
+        }
+        let gate = if self.chance(0.5) { self.layers(2) } else { self.layers(0) };
+        let linear = gate["hidden"].as_array().is_some_and(Vec::is_empty);
+        self.note(if linear { "linear gate" } else { "hidden gate" });
+        if self.chance(0.8) {
+            mixture["gate"] = gate;
+        }
+        match self.range(0, 3) {
+            0 => {
+                self.note("threshold left out");
+            }
+            1 => {
+                self.note("threshold 0");
+                mixture["threshold"] = json!(0);
+            }
+            _ => {
+                self.note("threshold above 0");
+                mixture["threshold"] = json!(self.float(0.2, 0.6));
+            }
+        }
+        if kind == "hme" {
+            match self.range(0, 3) {
+                0 => {
+                    self.note("variance left out");
+                }
+                1 => {
+                    self.note("variance 1/400");
+                    mixture["variance"] = json!(0.0025);
+                }
+                _ => mixture["variance"] = json!(self.float(0.05, 2.0)),
+            }
+        }
+        json!({ kind: mixture })
+    }
+
+    fn symbolic(&mut self, height: usize) -> Value {
+        // Seven experts only near the leaves, or the cases grow out of hand.
+        let (by, n) = if height == 2 && self.chance(0.5) { ("cell", 7) } else { ("phase", 3) };
+        if n == 7 {
+            self.note("symbolic over 7");
+        }
+        let mut symbolic = self.experts(n, height);
+        symbolic["by"] = json!(by);
+        json!({ "symbolic": symbolic })
+    }
+
+    /// `expert`, or `experts` as a list of `n`, at least one as high as asked for.
+    fn experts(&mut self, n: usize, height: usize) -> Value {
+        if self.chance(0.4) {
+            return json!({ "expert": self.node(height - 1) });
+        }
+        let high = self.range(0, n - 1);
+        let experts: Vec<Value> = (0..n)
+            .map(|i| {
+                let most = (height - 1).min(2);
+                let height = if i == high { height - 1 } else { self.range(1, most) };
+                self.node(height)
+            })
+            .collect();
+        json!({ "experts": experts })
+    }
+
+    fn lookup(&mut self) -> Value {
+        let by = self.pick(&["phase", "cell"]);
+        json!({ "lookup": { "by": by, "initial": self.float(-1.0, 1.0) } })
+    }
+
+    fn params(&mut self, program: &Program) -> Vec<f32> {
+        let mut params = Vec::with_capacity(program.parameters());
+        for param in &program.params {
+            assert_eq!(param.offset, params.len(), "{}", param.name);
+            for _ in 0..param.len() {
+                params.push(match param.init {
+                    Init::Uniform(a) => self.float(-a, a),
+                    // Sensitivities: moved as if they had learned.
+                    Init::Constant(c) if param.min.is_some() => {
+                        (c * self.float(0.5, 1.5)).max(SENSITIVITY_MIN)
+                    }
+                    Init::Constant(c) => c + self.float(-0.5, 0.5),
+                });
+            }
+        }
+        params
+    }
+
+    /// Rows at a distance of [`MARGIN`] from every change of the selected experts.
+    fn rows(&mut self, program: &Program, params: &[f32]) -> Rows {
+        let (params, count) = (double(params), self.range(1, 40));
+        let (mut rows, mut one) = (Rows::new(&program.channels), Rows::new(&program.channels));
+        let mut draws = 0;
+        while rows.len() < count {
+            one.clear();
+            let (dense, index) = one.push();
+            for (channel, &first) in program.channels.iter().zip(&program.layout.offsets) {
+                match channel.kind {
+                    ChannelKind::Dense(n) => {
+                        dense[first..first + n].fill_with(|| self.rng.random_range(-1.5..1.5));
+                    }
+                    ChannelKind::Bits(n) => {
+                        dense[first..first + n].fill_with(|| f32::from(u8::from(self.rng.random_bool(0.5))))
+                    }
+                    ChannelKind::Value => dense[first] = self.rng.random_range(-1.0..1.0),
+                    ChannelKind::Index(n) => index[first] = self.rng.random_range(0..n),
+                    ChannelKind::Key => index[first] = self.rng.random(),
+                }
+            }
+            if reference::margins(program, &params, &one) >= MARGIN {
+                rows.push_from(&one, 0);
+            }
+            draws += 1;
+            assert!(draws < 100 * count, "no row keeps its distance from the thresholds");
+        }
+        rows
+    }
+}

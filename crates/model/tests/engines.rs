@@ -1,0 +1,358 @@
+//! The reference against numbers computed by hand, and the Burn engine against the reference.
+
+mod common;
+
+use adept_model::program::{Op, Program, Selector};
+use adept_model::{Architecture, Channel, ChannelKind, Rows, lower, reference};
+use common::{FEATURES, MARGIN, MAX_DEPTH, SEEDS, case, double, each_node, each_op};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+fn program(architecture: Value, inputs: usize, outputs: usize) -> Program {
+    let architecture: Architecture = serde_json::from_value(architecture).unwrap();
+    lower(&architecture, &[Channel::new("x", ChannelKind::Dense(inputs))], outputs).unwrap()
+}
+
+fn rows(program: &Program, dense: &[&[f32]]) -> Rows {
+    let mut rows = Rows::new(&program.channels);
+    for row in dense {
+        rows.push().0.copy_from_slice(row);
+    }
+    rows
+}
+
+/// The flat vector with these parameters, all others 0.
+fn params(program: &Program, given: &[(&str, &[f64])]) -> Vec<f64> {
+    let mut flat = vec![0.0; program.parameters()];
+    for (name, entries) in given {
+        let param = program.params.iter().find(|p| p.name == *name);
+        let param = param.unwrap_or_else(|| panic!("no parameter {name}"));
+        assert_eq!(param.len(), entries.len(), "{name}");
+        flat[param.offset..][..entries.len()].copy_from_slice(entries);
+    }
+    flat
+}
+
+fn assert_near(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (a, b) in found.iter().zip(expected) {
+        assert!((a - b).abs() <= 1e-12 * (1.0 + b.abs()), "{found:?} is not {expected:?}");
+    }
+}
+
+#[test]
+fn the_seeds_bring_up_everything() {
+    let (mut nodes, mut ops, mut features) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut outputs = BTreeSet::new();
+    for seed in SEEDS {
+        let case = case(seed);
+        each_node(&case.architecture, 1, &mut |node, depth| {
+            nodes.insert((node.kind(), depth));
+        });
+        each_op(&case.program.body, &mut |op| {
+            ops.insert(match op {
+                Op::Input { .. } => "Input",
+                Op::Affine { .. } => "Affine",
+                Op::Scale { .. } => "Scale",
+                Op::Activation { .. } => "Activation",
+                Op::LogSoftmax { .. } => "LogSoftmax",
+                Op::Threshold { .. } => "Threshold",
+                Op::Blend { .. } => "Blend",
+                Op::Density { .. } => "Density",
+                Op::LogMix { .. } => "LogMix",
+                Op::Route { select: Selector::All, .. } => "Route to all",
+                Op::Route { select: Selector::Mask(_), .. } => "Route by mask",
+                Op::Route { select: Selector::Index(_), .. } => "Route by index",
+                Op::Gather { .. } => "Gather",
+            });
+        });
+        features.extend(case.features);
+        outputs.insert(case.program.outputs());
+        assert!(reference::margins(&case.program, &double(&case.params), &case.rows) >= MARGIN);
+        assert!(case.rows.check(&case.program.channels).is_ok());
+    }
+    assert_eq!(ops.len(), 13, "{ops:?}");
+    assert_eq!(outputs, BTreeSet::from([1, 2, 3]));
+    assert_eq!(features, BTreeSet::from(FEATURES));
+    for (kind, _) in Architecture::KINDS {
+        let leaf = matches!(kind, "mlp" | "lookup");
+        for depth in 1..=if leaf { MAX_DEPTH } else { MAX_DEPTH - 1 } {
+            assert!(nodes.contains(&(kind, depth)), "no {kind} at depth {depth}");
+        }
+    }
+    assert!(nodes.iter().all(|&(_, depth)| depth <= MAX_DEPTH));
+}
+
+#[test]
+fn the_reference_computes_a_perceptron_with_sensitivities() {
+    let mlp = json!({
+        "hidden": [2], "activation": "relu", "output": "linear", "sensitivity": [2.0, 4.0],
+    });
+    let program = program(json!({ "mlp": mlp }), 2, 1);
+    let params = params(
+        &program,
+        &[
+            ("layer.0.weight", &[1.0, -1.0, 2.0, 1.0]),
+            ("layer.0.bias", &[0.5, -0.25]),
+            ("layer.0.sensitivity", &[2.0, 3.0]),
+            ("layer.1.weight", &[0.5, 7.0]),
+            ("layer.1.bias", &[-0.5]),
+            ("layer.1.sensitivity", &[4.0]),
+        ],
+    );
+    let rows = rows(&program, &[&[0.5, 0.25], &[0.0, 0.5]]);
+    // Nets (1.5, −0.5) and (1.5, 0.25), times β (3, −1.5) and (3, 0.75), out 4·(0.5·3 + 7·… − 0.5).
+    let outcome = reference::run(&program, &params, &rows, Some(&[3.0, 25.0]));
+    assert_near(&outcome.output, &[4.0, 25.0]);
+    assert_near(&outcome.density, &[-0.5, 0.0]);
+    let blind = reference::run(&program, &params, &rows, None);
+    assert_eq!((blind.output, blind.density), (outcome.output, vec![]));
+    assert_eq!(reference::margins(&program, &params, &rows), f64::INFINITY);
+}
+
+#[test]
+fn the_reference_computes_every_activation() {
+    let e = std::f64::consts::E;
+    let expected = [
+        ("tanh", (e - 1.0 / e) / (e + 1.0 / e)),
+        ("sigmoid", e / (1.0 + e)),
+        ("relu", 1.0),
+        ("silu", e / (1.0 + e)),
+        ("linear", 1.0),
+    ];
+    for (f, y) in expected {
+        let program = program(json!({ "mlp": { "hidden": [], "output": f } }), 1, 1);
+        let params = params(&program, &[("layer.0.weight", &[1.0])]);
+        let outcome = reference::run(&program, &params, &rows(&program, &[&[1.0]]), None);
+        assert_near(&outcome.output, &[y]);
+    }
+}
+
+/// A mixture whose gates and experts are constants.
+fn constants(kind: &str, threshold: f32, gates: &[f64], y: &[f64]) -> (Program, Vec<f64>) {
+    let expert = json!({ "mlp": { "hidden": [], "output": "linear" } });
+    let mut mixture = json!({ "experts": gates.len(), "expert": expert, "threshold": threshold });
+    if kind == "hme" {
+        mixture["variance"] = json!(0.0025);
+    }
+    let program = program(json!({ kind: mixture }), 1, 1);
+    let gates: Vec<f64> = gates.iter().map(|g| g.ln()).collect();
+    let names: Vec<String> = (0..y.len()).map(|i| format!("expert.{i}.layer.0.bias")).collect();
+    let mut given = vec![("gate.layer.0.bias", gates.as_slice())];
+    given.extend(names.iter().map(String::as_str).zip(y.chunks(1)));
+    let params = params(&program, &given);
+    (program, params)
+}
+
+#[test]
+fn the_reference_selects_by_threshold() {
+    let check = |threshold, gates: &[f64], y: f64, margin: f64| {
+        let (program, params) = constants("meta_pi", threshold, gates, &[1.0, 2.0, 4.0]);
+        let rows = rows(&program, &[&[0.3]]);
+        assert_near(&reference::run(&program, &params, &rows, None).output, &[y]);
+        let found = reference::margins(&program, &params, &rows);
+        assert!(found == margin || (found - margin).abs() < 1e-6, "{found} is not {margin}");
+    };
+    check(0.0, &[0.6, 0.3, 0.1], 1.6, f64::INFINITY);
+    check(0.25, &[0.6, 0.3, 0.1], 4.0 / 3.0, 0.05);
+    check(0.5, &[0.3, 0.1, 0.6], 4.0, 0.1);
+    // None passes: the largest alone, the first of equals.
+    check(0.7, &[0.1, 0.55, 0.35], 2.0, 0.15);
+    check(0.7, &[0.1, 0.47, 0.43], 2.0, 0.04);
+    check(0.7, &[0.2, 0.4, 0.4], 2.0, 0.0);
+}
+
+#[test]
+fn the_density_of_a_mixture_stays_finite_at_a_small_variance() {
+    let (program, params) = constants("hme", 0.0, &[0.75, 0.25], &[0.0, 1.0]);
+    let rows = rows(&program, &[&[0.0], &[0.0], &[0.0]]);
+    let outcome = reference::run(&program, &params, &rows, Some(&[0.5, 0.0, 5.0]));
+    assert_near(&outcome.output, &[0.25; 3]);
+    // −200 (d − y)² of both experts: (−50, −50), (0, −200), (−5000, −3200), where e⁻³²⁰⁰ is no f64.
+    let expected = [-50.0, 0.75f64.ln(), 0.25f64.ln() - 3200.0];
+    for (found, expected) in outcome.density.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
+    }
+}
+
+#[test]
+fn experts_that_are_not_selected_have_no_share_in_the_density() {
+    let (program, params) = constants("hme", 0.5, &[0.75, 0.25], &[0.0, 1.0]);
+    let rows = rows(&program, &[&[0.0]]);
+    let outcome = reference::run(&program, &params, &rows, Some(&[1.0]));
+    assert_near(&outcome.output, &[0.0]);
+    assert!((outcome.density[0] + 200.0).abs() < 1e-4, "{:?}", outcome.density);
+}
+
+#[test]
+fn a_nested_mixture_equals_the_flat_one() {
+    let expert = json!({ "mlp": { "hidden": [3] } });
+    let inner = json!({ "hme": { "experts": 2, "expert": expert, "variance": 0.05 } });
+    let nested = program(json!({ "hme": { "experts": 2, "expert": inner, "variance": 0.7 } }), 2, 2);
+    let flat = program(json!({ "hme": { "experts": 4, "expert": expert, "variance": 0.05 } }), 2, 2);
+    // The gates must not depend on the row, or no linear gate of the flat mixture could be their product.
+    let (outer, inner) = ([0.8f64, 0.2], [[0.7f64, 0.3], [0.1, 0.9]]);
+    let mut nested_params = vec![0.0; nested.parameters()];
+    let mut flat_params = vec![0.0; flat.parameters()];
+    for p in &nested.params {
+        let slots = &mut nested_params[p.offset..][..p.len()];
+        let digits: Vec<usize> = p.name.split('.').filter_map(|part| part.parse().ok()).collect();
+        if p.name == "gate.layer.0.bias" {
+            slots.copy_from_slice(&outer.map(f64::ln));
+        } else if p.name.ends_with("gate.layer.0.bias") {
+            slots.copy_from_slice(&inner[digits[0]].map(f64::ln));
+        } else if !p.name.contains("gate") {
+            let (i, j) = (digits[0], digits[1]);
+            let twin =
+                p.name.replacen(&format!("expert.{i}.expert.{j}"), &format!("expert.{}", 2 * i + j), 1);
+            let twin = flat.params.iter().find(|q| q.name == twin).unwrap();
+            for (k, slot) in slots.iter_mut().enumerate() {
+                *slot = ((p.offset + k) as f64 * 1.7).sin();
+                flat_params[twin.offset + k] = *slot;
+            }
+        }
+    }
+    let gates: Vec<f64> = (0..4).map(|i| (outer[i / 2] * inner[i / 2][i % 2]).ln()).collect();
+    let bias = flat.params.iter().find(|p| p.name == "gate.layer.0.bias").unwrap();
+    flat_params[bias.offset..][..4].copy_from_slice(&gates);
+    let rows = rows(&nested, &[&[0.3, -0.8], &[1.0, 0.4], &[-0.6, 0.0]]);
+    let targets = [0.2, -0.4, 0.9, 0.1, -1.0, 0.5];
+    let a = reference::run(&nested, &nested_params, &rows, Some(&targets));
+    let b = reference::run(&flat, &flat_params, &rows, Some(&targets));
+    assert_near(&a.output, &b.output);
+    assert_near(&a.density, &b.density);
+}
+
+#[cfg(feature = "flex")]
+mod burn_flex {
+    use super::*;
+    use adept_model::ModelError;
+    use adept_model::burn_engine::BurnEngine;
+    use burn::tensor::{Device, Tensor};
+    use common::Case;
+    use proptest::prelude::*;
+
+    /// The first number that is further from the reference than single precision explains.
+    fn far(found: &[f32], expected: &[f64]) -> Option<(usize, f32, f64)> {
+        assert_eq!(found.len(), expected.len());
+        let pairs = found.iter().zip(expected).enumerate();
+        let far = |a: f32, b: f64| {
+            let near = (f64::from(a) - b).abs() <= 1e-5 * (1.0 + b.abs());
+            !near
+        };
+        pairs.map(|(i, (&a, &b))| (i, a, b)).find(|&(_, a, b)| far(a, b))
+    }
+
+    fn check(case: &Case) -> Result<(), String> {
+        let expected = reference::run(&case.program, &double(&case.params), &case.rows, Some(&case.targets));
+        let engine = BurnEngine::flex(case.program.clone());
+        let found = engine.run(&case.params, &case.rows, Some(&case.targets)).unwrap();
+        if let Some(far) = far(&found.output, &expected.output) {
+            return Err(format!("output {far:?} of {:?}", case.architecture));
+        }
+        if let Some(far) = far(&found.density, &expected.density) {
+            return Err(format!("density {far:?} of {:?}", case.architecture));
+        }
+        let blind = engine.run(&case.params, &case.rows, None).unwrap();
+        if blind.output != found.output || !blind.density.is_empty() {
+            return Err("the output depends on the targets".into());
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn follows_the_reference_on_the_fixed_seeds() {
+        for seed in SEEDS {
+            check(&case(seed)).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn follows_the_reference(seed: u64) {
+            check(&case(seed)).map_err(TestCaseError::fail)?;
+        }
+    }
+
+    /// Gradients along a random direction against difference quotients of the reference.
+    #[test]
+    fn its_gradients_are_those_of_the_reference() {
+        for seed in SEEDS {
+            let case = case(seed);
+            let device = Device::flex().autodiff();
+            let engine = BurnEngine::new(case.program.clone(), device);
+            let params: Vec<Tensor<2>> =
+                engine.parameters(&case.params).unwrap().into_iter().map(Tensor::require_grad).collect();
+            let inputs = engine.inputs(&case.rows, Some(&case.targets)).unwrap();
+            let (_, density) = engine.forward(&params, &inputs);
+            let grads = density.unwrap().mean().backward();
+            let direction: Vec<f64> = (0..case.params.len()).map(|i| (i as f64 * 2.3 + 1.0).sin()).collect();
+            let mut slope = 0.0;
+            for (tensor, param) in params.iter().zip(&case.program.params) {
+                // A parameter that no row reaches may have no gradient.
+                let Some(grad) = tensor.grad(&grads) else {
+                    continue;
+                };
+                let grad = grad.try_into_vec_as::<f32>().unwrap();
+                assert!(grad.iter().all(|g| g.is_finite()), "seed {seed}: {}", param.name);
+                for (g, d) in grad.iter().zip(&direction[param.offset..]) {
+                    slope += f64::from(*g) * d;
+                }
+            }
+            let mean = |h: f64| {
+                let moved: Vec<f64> =
+                    case.params.iter().zip(&direction).map(|(&p, d)| f64::from(p) + h * d).collect();
+                let outcome = reference::run(&case.program, &moved, &case.rows, Some(&case.targets));
+                outcome.density.iter().sum::<f64>() / case.rows.len() as f64
+            };
+            let expected = (mean(1e-6) - mean(-1e-6)) / 2e-6;
+            let tolerance = 1e-3 * (1.0 + expected.abs());
+            assert!(
+                (slope - expected).abs() <= tolerance,
+                "seed {seed}: {slope} is not {expected} for {:?}",
+                case.architecture
+            );
+        }
+    }
+
+    #[test]
+    fn the_first_of_equal_gates_is_taken() {
+        let (program, params) = constants("meta_pi", 0.7, &[0.2, 0.4, 0.4], &[1.0, 2.0, 4.0]);
+        let (params, rows) =
+            (params.iter().map(|&p| p as f32).collect::<Vec<_>>(), rows(&program, &[&[0.3]]));
+        let outcome = BurnEngine::flex(program.into()).run(&params, &rows, None).unwrap();
+        assert_eq!(outcome.output, [2.0]);
+    }
+
+    #[test]
+    fn an_expert_that_is_not_selected_leaves_no_trace() {
+        let (program, params) = constants("hme", 0.5, &[0.75, 0.25], &[0.0, f64::INFINITY]);
+        let params: Vec<f32> = params.iter().map(|&p| p as f32).collect();
+        let rows = rows(&program, &[&[0.3]]);
+        let outcome = BurnEngine::flex(program.into()).run(&params, &rows, Some(&[1.0])).unwrap();
+        assert_eq!(outcome.output, [0.0]);
+        assert!((outcome.density[0] + 200.0).abs() < 1e-3, "{outcome:?}");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error() {
+        let case = case(1);
+        let engine = BurnEngine::flex(case.program.clone());
+        let run = |params: &[f32], rows: &Rows, targets: Option<&[f32]>| {
+            engine.run(params, rows, targets).unwrap_err()
+        };
+        let (params, rows) = (&case.params, &case.rows);
+        assert!(matches!(run(&params[1..], rows, None), ModelError::Unsupported(_)));
+        assert!(matches!(run(params, rows, Some(&case.targets[1..])), ModelError::Rows(_)));
+        let other = Rows::new(&[Channel::new("x", ChannelKind::Value)]);
+        assert!(matches!(run(params, &other, None), ModelError::Rows(_)));
+        let mut bad = rows.clone();
+        bad.index[0] = 3;
+        assert!(matches!(run(params, &bad, None), ModelError::Rows(_)));
+        let mut bad = rows.clone();
+        bad.index.pop();
+        assert!(matches!(run(params, &bad, None), ModelError::Rows(_)));
+        let none = Rows::new(&case.program.channels);
+        assert_eq!(engine.run(params, &none, Some(&[])).unwrap(), Default::default());
+    }
+}

@@ -1,0 +1,85 @@
+//! The native engine against the f64 reference, and its gradients against differences of the reference.
+
+mod common;
+
+use adept_model::native::Isa;
+use adept_model::{Network, Optimiser, Samples, reference};
+use common::{Case, SEEDS, case, double};
+
+fn close(found: f32, exact: f64) -> bool {
+    (f64::from(found) - exact).abs() <= 1e-5 * (1.0 + exact.abs())
+}
+
+fn network(case: &Case, isa: Isa) -> Network {
+    Network::with_isa(case.program.clone(), &case.params, Optimiser::default(), isa)
+}
+
+#[test]
+fn outputs_and_densities_agree_with_the_reference_on_every_instruction_set() {
+    for seed in SEEDS {
+        let case = case(seed);
+        let exact = reference::run(&case.program, &double(&case.params), &case.rows, Some(&case.targets));
+        for isa in Isa::available() {
+            let mut network = network(&case, isa);
+            // Twice: the second run meets warm buffers.
+            for _ in 0..2 {
+                let (output, density) = network.run(&case.rows, Some(&case.targets));
+                let all = output.iter().zip(&exact.output).chain(density.iter().zip(&exact.density));
+                for (found, exact) in all {
+                    assert!(
+                        close(*found, *exact),
+                        "seed {seed}, {isa:?}: {found}, exactly {exact}\n{:?}",
+                        case.architecture
+                    );
+                }
+                assert_eq!(network.run(&case.rows, None).0, output, "seed {seed}, {isa:?}");
+            }
+        }
+    }
+}
+
+/// Central differences of the reference in f64 for up to 40 parameters of each program.
+#[test]
+fn gradients_agree_with_finite_differences() {
+    let h = 1e-5;
+    for seed in SEEDS {
+        let case = case(seed);
+        let weights: Vec<f32> = (0..case.rows.len()).map(|r| 0.5 + 0.25 * (r % 4) as f32).collect();
+        let samples =
+            Samples { rows: case.rows.clone(), targets: case.targets.clone(), weights: weights.clone() };
+        let loss = |params: &[f64]| -> f64 {
+            let density = reference::run(&case.program, params, &case.rows, Some(&case.targets)).density;
+            density.iter().zip(&weights).map(|(d, w)| -d * f64::from(*w)).sum()
+        };
+        let params = double(&case.params);
+        let step = (params.len() / 40).max(1);
+        let checked: Vec<usize> = (seed as usize % step..params.len()).step_by(step).collect();
+        let exact: Vec<f64> = checked
+            .iter()
+            .map(|&i| {
+                let at = |x: f64| {
+                    let mut moved = params.clone();
+                    moved[i] = x;
+                    loss(&moved)
+                };
+                (at(params[i] + h) - at(params[i] - h)) / (2.0 * h)
+            })
+            .collect();
+        for isa in Isa::available() {
+            let mut network = network(&case, isa);
+            for _ in 0..2 {
+                let (total, gradient) = network.gradient(&samples);
+                assert!(close(total as f32, loss(&params)), "seed {seed}: loss {total}");
+                let scale = exact.iter().fold(1.0f64, |m, g| m.max(g.abs()));
+                for (&i, exact) in checked.iter().zip(&exact) {
+                    let found = f64::from(gradient[i]);
+                    assert!(
+                        (found - exact).abs() <= 2e-4 * scale,
+                        "seed {seed}, {isa:?}, parameter {i}: {found}, differences give {exact}\n{:?}",
+                        case.architecture
+                    );
+                }
+            }
+        }
+    }
+}
