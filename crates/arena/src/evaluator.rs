@@ -94,15 +94,24 @@ impl<G: Game> Bound<G> {
         Self::new(game, self.encoder.clone(), self.learner.fork())
     }
 
-    /// Lists and values the legal actions of `player`, who is to move.
+    /// Lists and values the legal actions of `player`, who is to move, as far as learning needs it: beside an
+    /// action that ends the game with the highest utility there is, all others have value −1 and no model is
+    /// asked.
     #[inline]
-    pub fn decide(&mut self, game: &G, state: &G::State, player: usize) -> &mut Candidates<G> {
+    pub fn decide(&mut self, game: &G, state: &G::State, player: usize) -> &Candidates<G> {
         game.actions(state, &mut self.candidates.actions);
-        self.value_candidates(game, state, player);
-        &mut self.candidates
+        self.encode_candidates(game, state, player);
+        if self.candidates.values.contains(&1.0) {
+            let others = self.candidates.values.iter_mut().zip(&self.candidates.row_of);
+            others.filter(|(_, row)| row.is_some()).for_each(|(value, _)| *value = -1.0);
+        } else {
+            self.value_candidates();
+        }
+        &self.candidates
     }
 
-    fn value_candidates(&mut self, game: &G, state: &G::State, player: usize) {
+    /// Values of actions that end the game, rows of all others.
+    fn encode_candidates(&mut self, game: &G, state: &G::State, player: usize) {
         let c = &mut self.candidates;
         c.rows.clear();
         c.values.clear();
@@ -121,6 +130,10 @@ impl<G: Game> Bound<G> {
             let after = Afterstate { state: &c.state, action: Some(action), player };
             self.encoder.encode(game, after, RowMut { dense, index });
         }
+    }
+
+    fn value_candidates(&mut self) {
+        let c = &mut self.candidates;
         if c.rows.is_empty() {
             return;
         }
@@ -152,7 +165,8 @@ impl<G: Game> Evaluator<G> for Bound<G> {
     ) {
         self.candidates.actions.clear();
         self.candidates.actions.extend_from_slice(actions);
-        self.value_candidates(game, state, player);
+        self.encode_candidates(game, state, player);
+        self.value_candidates();
         values.clone_from(&self.candidates.values);
     }
 }

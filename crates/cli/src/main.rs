@@ -1,1 +1,35 @@
-fn main() {}
+//! `adept`: arguments in, a library call, text or JSON out.
+
+mod args;
+mod commands;
+mod output;
+mod progress;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let json = cli.json;
+    let done = match cli.command {
+        Command::Train(args) => commands::train::run(&args, json),
+        Command::Evaluate(args) => commands::measure::evaluate(&args, json),
+        Command::Value(args) => commands::measure::value(&args, json),
+        Command::Describe(args) => commands::measure::describe(&args, json),
+        Command::Reproduce(args) => commands::reproduce::run(&args, json),
+        Command::Play(args) => commands::play::run(&args, json),
+        Command::Config(args) => commands::config::run(&args, json),
+        Command::List(args) => commands::list::run(&args, json),
+        Command::Runs(args) => commands::list::runs(&args, json),
+        Command::Completions(args) => commands::list::completions(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

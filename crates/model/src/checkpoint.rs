@@ -1,1 +1,252 @@
-//! x
+//! Checkpoints: a model on disk, self-describing and checked.
+//!
+//! A checkpoint is a folder with `manifest.json`, `weights.safetensors` and, where training can go on from
+//! it, `training.safetensors`. It is written under a temporary name, synced and renamed, and never changed
+//! afterwards. Opening verifies every byte.
+
+use crate::architecture::Architecture;
+use crate::channel::Channel;
+use crate::error::ModelError;
+use crate::learner::{Tensor, TensorData};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Version of the layout that this program writes; it reads no newer one.
+pub const FORMAT: u32 = 1;
+
+const MANIFEST: &str = "manifest.json";
+const WEIGHTS: &str = "weights.safetensors";
+const TRAINING: &str = "training.safetensors";
+/// Stands in for the manifest's own checksum while that is computed.
+const BLANK: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// What a checkpoint says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the layout, [`FORMAT`].
+    pub format: u32,
+    /// `network` or `table`.
+    pub kind: String,
+    /// Rule set of the game.
+    pub game: String,
+    /// Encoder of the game.
+    pub encoder: String,
+    /// Channels of the encoder.
+    pub channels: Vec<Channel>,
+    /// Architecture.
+    pub architecture: Architecture,
+    /// The whole experiment.
+    pub config: serde_json::Value,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Games learned from.
+    pub step: u64,
+    /// Revision of the program that wrote it.
+    pub revision: String,
+    /// Measurements at this step.
+    pub metrics: serde_json::Value,
+    /// States of the generators and counters; none if training cannot go on from here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training: Option<serde_json::Value>,
+    /// SHA-256 of each other file.
+    pub checksums: BTreeMap<String, String>,
+    /// SHA-256 of this file with 64 zeros in this place.
+    pub checksum: String,
+}
+
+/// An opened checkpoint.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What it says of itself.
+    pub manifest: Manifest,
+    /// Its tensors; those of training after those of the model.
+    pub tensors: Vec<Tensor>,
+}
+
+/// Writes a checkpoint to a folder that must not exist yet.
+///
+/// `manifest.checksums` and `manifest.checksum` are filled in. Tensors whose name starts with `optimiser.` go to the
+/// training file.
+///
+/// # Errors
+/// [`ModelError::Io`], and [`ModelError::Checkpoint`] if a tensor is not finite: a diverged model is not
+/// worth keeping.
+pub fn write(path: &Path, mut manifest: Manifest, tensors: &[Tensor]) -> Result<(), ModelError> {
+    for tensor in tensors {
+        if matches!(tensor.data, TensorData::F32(_)) {
+            tensor.floats().map_err(|e| fault(path, e.to_string()))?;
+        }
+    }
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(ModelError::io(parent))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = parent.join(format!(".{name}.{}", std::process::id()));
+    if temporary.exists() {
+        fs::remove_dir_all(&temporary).map_err(ModelError::io(&temporary))?;
+    }
+    fs::create_dir(&temporary).map_err(ModelError::io(&temporary))?;
+    manifest.checksums.clear();
+    let training = |t: &&Tensor| t.name.starts_with("optimiser.");
+    let (later, model): (Vec<&Tensor>, Vec<&Tensor>) = tensors.iter().partition(training);
+    for (file, tensors) in [(WEIGHTS, model), (TRAINING, later)] {
+        if file == TRAINING && tensors.is_empty() {
+            continue;
+        }
+        let bytes = to_bytes(&tensors).map_err(|e| fault(path, e))?;
+        manifest.checksums.insert(file.into(), hex(&bytes));
+        write_synced(&temporary.join(file), &bytes)?;
+    }
+    manifest.checksum = BLANK.into();
+    let text = serde_json::to_string_pretty(&manifest).map_err(|e| fault(path, e.to_string()))?;
+    // The last key of the file, so that no other text can look like it.
+    let sum = hex(text.as_bytes());
+    let at = text.rfind(BLANK).unwrap_or(text.len());
+    let text = format!("{}{sum}{}", &text[..at], &text[(at + BLANK.len()).min(text.len())..]);
+    write_synced(&temporary.join(MANIFEST), text.as_bytes())?;
+    sync_folder(&temporary)?;
+    fs::rename(&temporary, path).map_err(ModelError::io(path))?;
+    sync_folder(parent)
+}
+
+/// Opens a checkpoint folder.
+///
+/// # Errors
+/// [`ModelError::Io`] and [`ModelError::Checkpoint`], which names the file that is missing, damaged, newer
+/// than this program or not what it should be.
+pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
+    let manifest_path = path.join(MANIFEST);
+    let text = fs::read(&manifest_path).map_err(ModelError::io(&manifest_path))?;
+    let text = String::from_utf8(text).map_err(|_| fault(&manifest_path, "is damaged: not text"))?;
+    // The version first: the rest of a newer manifest may have another form.
+    let version: serde_json::Value =
+        serde_json::from_str(&text).map_err(|e| fault(&manifest_path, format!("is damaged: {e}")))?;
+    match version.get("format").and_then(serde_json::Value::as_u64) {
+        Some(v) if v == u64::from(FORMAT) => {}
+        Some(v) if v > u64::from(FORMAT) => {
+            let message = format!("has format {v}, this program reads up to {FORMAT}: take a newer adept");
+            return Err(fault(&manifest_path, message));
+        }
+        _ => return Err(fault(&manifest_path, "is no manifest of a checkpoint: it has no known format")),
+    }
+    let manifest: Manifest =
+        serde_json::from_str(&text).map_err(|e| fault(&manifest_path, format!("is damaged: {e}")))?;
+    let at = text.rfind(&manifest.checksum).unwrap_or(0);
+    let end = (at + manifest.checksum.len()).min(text.len());
+    if hex(format!("{}{BLANK}{}", &text[..at], &text[end..]).as_bytes()) != manifest.checksum {
+        return Err(fault(&manifest_path, "is damaged: its checksum is another"));
+    }
+    let mut tensors = Vec::new();
+    for file in [WEIGHTS, TRAINING] {
+        let Some(expected) = manifest.checksums.get(file) else { continue };
+        let file_path = path.join(file);
+        let bytes = fs::read(&file_path).map_err(ModelError::io(&file_path))?;
+        if hex(&bytes) != *expected {
+            return Err(fault(&file_path, "is damaged: its checksum is not that of the manifest"));
+        }
+        tensors.extend(from_bytes(&bytes).map_err(|e| fault(&file_path, e))?);
+    }
+    Ok(Checkpoint { path: path.into(), manifest, tensors })
+}
+
+/// The checkpoint folder that a path names: itself, or the latest (or best) checkpoint of a run folder.
+///
+/// # Errors
+/// [`ModelError::Checkpoint`] if the path is neither, or the run has no checkpoint yet.
+pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
+    if path.join(MANIFEST).exists() {
+        return Ok(path.into());
+    }
+    let record_path = path.join("run.json");
+    let Ok(text) = fs::read(&record_path) else {
+        let why = if path.exists() { "is neither a checkpoint nor a run folder" } else { "does not exist" };
+        let hint = "give a folder with manifest.json or run.json; `adept runs list` shows the runs here";
+        return Err(fault(path, format!("{why}; {hint}")));
+    };
+    let record: serde_json::Value =
+        serde_json::from_slice(&text).map_err(|e| fault(&record_path, format!("is damaged: {e}")))?;
+    let name = if best { &record["best"]["checkpoint"] } else { &record["latest"] };
+    match name.as_str() {
+        Some(name) => Ok(path.join("checkpoints").join(name)),
+        None => Err(fault(path, "has no checkpoint yet")),
+    }
+}
+
+/// Writes a file under a temporary name, syncs it and renames it into place.
+///
+/// # Errors
+/// [`ModelError::Io`].
+pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), ModelError> {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = parent.join(format!(".{name}.{}", std::process::id()));
+    write_synced(&temporary, bytes)?;
+    fs::rename(&temporary, path).map_err(ModelError::io(path))?;
+    sync_folder(parent)
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), ModelError> {
+    let mut file = File::create(path).map_err(ModelError::io(path))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(ModelError::io(path))
+}
+
+fn sync_folder(path: &Path) -> Result<(), ModelError> {
+    // Other systems than Unix cannot open folders and order renames by themselves.
+    if cfg!(unix) {
+        File::open(path).and_then(|f| f.sync_all()).map_err(ModelError::io(path))
+    } else {
+        Ok(())
+    }
+}
+
+fn fault(path: &Path, message: impl Into<String>) -> ModelError {
+    ModelError::Checkpoint { path: path.into(), message: message.into() }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn to_bytes(tensors: &[&Tensor]) -> Result<Vec<u8>, String> {
+    let data: Vec<Vec<u8>> = tensors
+        .iter()
+        .map(|t| match &t.data {
+            TensorData::F32(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            TensorData::U64(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
+        })
+        .collect();
+    let views: Result<Vec<_>, _> = tensors
+        .iter()
+        .zip(&data)
+        .map(|(t, data)| {
+            let kind = if matches!(t.data, TensorData::F32(_)) { Dtype::F32 } else { Dtype::U64 };
+            Ok((t.name.clone(), TensorView::new(kind, t.shape.clone(), data)?))
+        })
+        .collect();
+    let views = views.map_err(|e: safetensors::SafeTensorError| e.to_string())?;
+    safetensors::serialize(views, None).map_err(|e| e.to_string())
+}
+
+fn from_bytes(bytes: &[u8]) -> Result<Vec<Tensor>, String> {
+    let file = SafeTensors::deserialize(bytes).map_err(|e| format!("is no safetensors file: {e}"))?;
+    file.iter()
+        .map(|(name, view)| {
+            let data = match view.dtype() {
+                Dtype::F32 => TensorData::F32(
+                    view.data().as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
+                ),
+                Dtype::U64 => TensorData::U64(
+                    view.data().as_chunks().0.iter().map(|b| u64::from_le_bytes(*b)).collect(),
+                ),
+                other => return Err(format!("the tensor `{name}` has type {other:?}, expected F32 or U64")),
+            };
+            Ok(Tensor { name: name.into(), shape: view.shape().to_vec(), data })
+        })
+        .collect()
+}

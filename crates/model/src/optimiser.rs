@@ -128,18 +128,24 @@ impl Optimiser {
         match *self {
             Self::Sgd(Sgd { momentum, decay }) if momentum == 0.0 => StepRule::Sgd { rate, decay },
             Self::Sgd(Sgd { momentum, decay }) => StepRule::Momentum { rate, decay, momentum },
-            Self::Adam(Adam { beta1, beta2, epsilon, decay }) => {
-                // m̂ / (√v̂ + ε) with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ), the corrections moved out of the loop.
-                let t = step.min(i32::MAX as u64) as i32;
-                let (c1, c2) = (1.0 - f64::from(beta1).powi(t), (1.0 - f64::from(beta2).powi(t)).sqrt());
-                StepRule::Adam {
-                    rate: (f64::from(rate) * c2 / c1) as f32,
-                    decay: rate * decay,
-                    beta1,
-                    beta2,
-                    epsilon: (f64::from(epsilon) * c2) as f32,
-                }
-            }
+            Self::Adam(adam) => adam.rule(rate, step),
+        }
+    }
+}
+
+impl Adam {
+    /// m̂ / (√v̂ + ε) with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ), the corrections moved out of the loop.
+    // Never inlined: the powers would be computed ahead of the branch that needs them.
+    #[inline(never)]
+    fn rule(&self, rate: f32, step: u64) -> StepRule {
+        let t = step.min(i32::MAX as u64) as i32;
+        let (c1, c2) = (1.0 - f64::from(self.beta1).powi(t), (1.0 - f64::from(self.beta2).powi(t)).sqrt());
+        StepRule::Adam {
+            rate: (f64::from(rate) * c2 / c1) as f32,
+            decay: rate * self.decay,
+            beta1: self.beta1,
+            beta2: self.beta2,
+            epsilon: (f64::from(self.epsilon) * c2) as f32,
         }
     }
 }

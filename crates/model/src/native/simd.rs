@@ -64,9 +64,6 @@ pub(crate) trait Simd: Copy {
     fn at_most(self, x: Self::V, high: Self::V) -> Self::V;
     /// `a` where x > 0, else 0.
     fn where_positive(self, x: Self::V, a: Self::V) -> Self::V;
-    fn abs(self, x: Self::V) -> Self::V;
-    /// The magnitude of `a`, which is not negative, with the sign of `sign`.
-    fn with_sign(self, a: Self::V, sign: Self::V) -> Self::V;
     /// 2ⁿ, where the low bits of `shifted` (n + 1.5 · 2²³) hold n.
     fn exp2_of_low_bits(self, shifted: Self::V) -> Self::V;
     /// Sum of all lanes in a fixed order.
@@ -152,14 +149,6 @@ impl Simd for Portable {
         each(|i| if x[i] > 0.0 { a[i] } else { 0.0 })
     }
     #[inline(always)]
-    fn abs(self, x: Chunk) -> Chunk {
-        each(|i| x[i].abs())
-    }
-    #[inline(always)]
-    fn with_sign(self, a: Chunk, sign: Chunk) -> Chunk {
-        each(|i| a[i].copysign(sign[i]))
-    }
-    #[inline(always)]
     fn exp2_of_low_bits(self, shifted: Chunk) -> Chunk {
         each(|i| f32::from_bits((shifted[i].to_bits() << 23).wrapping_add(127 << 23)))
     }
@@ -235,9 +224,6 @@ mod x86 {
             at_most(x: __m512, high: __m512) -> __m512 = _mm512_min_ps(high, x);
             where_positive(x: __m512, a: __m512) -> __m512 =
                 _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, _mm512_setzero_ps()), a);
-            abs(x: __m512) -> __m512 = _mm512_andnot_ps(_mm512_set1_ps(-0.0), x);
-            with_sign(a: __m512, sign: __m512) -> __m512 =
-                _mm512_or_ps(a, _mm512_and_ps(_mm512_set1_ps(-0.0), sign));
             exp2_of_low_bits(shifted: __m512) -> __m512 = _mm512_castsi512_ps(_mm512_add_epi32(
                 _mm512_slli_epi32::<23>(_mm512_castps_si512(shifted)),
                 _mm512_set1_epi32(127 << 23),
@@ -296,10 +282,6 @@ mod x86 {
             at_most(x: Pair, high: Pair) -> Pair = both2(x, high, |x, high| _mm256_min_ps(high, x));
             where_positive(x: Pair, a: Pair) -> Pair = both2(x, a, |x, a| {
                 _mm256_and_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(x, _mm256_setzero_ps()), a)
-            });
-            abs(x: Pair) -> Pair = both(x, |x| _mm256_andnot_ps(_mm256_set1_ps(-0.0), x));
-            with_sign(a: Pair, sign: Pair) -> Pair = both2(a, sign, |a, sign| {
-                _mm256_or_ps(a, _mm256_and_ps(_mm256_set1_ps(-0.0), sign))
             });
             exp2_of_low_bits(shifted: Pair) -> Pair = both(shifted, |x| {
                 _mm256_castsi256_ps(_mm256_add_epi32(

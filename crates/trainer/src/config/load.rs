@@ -5,7 +5,7 @@ use crate::names;
 use adept_arena::AgentSpec;
 use adept_model::{Architecture, ModelError};
 use std::path::Path;
-use toml_edit::{DocumentMut, ImDocument, Item};
+use toml_edit::{Document, DocumentMut, Item};
 
 /// Where a config comes from: its text, and what the command line changes in it.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub fn parse(source: &Source) -> Result<Config, ConfigError> {
     let (text, set_keys) = apply_set(source)?;
     let at = Located { file: &source.file, text: &text, set: &set_keys };
     // toml_edit first: it keeps the place of every key for the checks that follow parsing.
-    let document = ImDocument::parse(text.as_str()).map_err(|e| at.error(e.span(), one_line(e.message())))?;
+    let document = Document::parse(text.as_str()).map_err(|e| at.error(e.span(), one_line(e.message())))?;
     let config: Config = toml::from_str(&text).map_err(|e| at.error(e.span(), explain(e.message())))?;
     check(&config).map_err(|(path, message)| {
         at.error(

@@ -1,0 +1,86 @@
+//! `list`, `runs list`, `completions`.
+
+use crate::args::{Cli, CompletionsArgs, ListArgs, Listing, RunsAction, RunsArgs};
+use crate::output;
+use adept_arena::agents::AGENTS;
+use adept_model::Architecture;
+use adept_trainer::run::list_runs;
+use anyhow::Result;
+use clap::CommandFactory;
+use serde_json::{Value, json};
+
+pub(crate) fn run(args: &ListArgs, as_json: bool) -> Result<()> {
+    let entry = |name: &str, about: &str| json!({ "name": name, "about": about });
+    let games = adept_game::games();
+    let (key, entries): (&str, Vec<Value>) = match args.what {
+        Listing::Games => ("games", games.iter().map(|g| entry(g.name, g.about)).collect()),
+        Listing::Encoders => {
+            let all = games.iter().flat_map(|g| g.encoders.iter().map(move |e| (g.name, e)));
+            let describe =
+                |(game, (name, about, channels)): (&str, &(&str, &str, &[adept_game::Channel]))| {
+                    let channels: Vec<Value> = channels
+                        .iter()
+                        .map(|c| json!({ "name": c.name, "kind": format!("{:?}", c.kind), "about": c.about }))
+                        .collect();
+                    json!({ "name": name, "game": game, "about": about, "channels": channels })
+                };
+            ("encoders", all.map(describe).collect())
+        }
+        Listing::Architectures => {
+            ("architectures", Architecture::KINDS.iter().map(|(name, about)| entry(name, about)).collect())
+        }
+        Listing::Agents => {
+            let scripts = games.iter().flat_map(|g| {
+                g.scripts.iter().map(|(name, about)| json!({ "name": name, "game": g.name, "about": about }))
+            });
+            ("agents", scripts.chain(AGENTS.iter().map(|(name, about)| entry(name, about))).collect())
+        }
+    };
+    if as_json {
+        return output::json(&json!({ key: entries }));
+    }
+    let text_of = |v: &Value| v.as_str().unwrap_or_default().to_string();
+    let width = entries.iter().map(|e| text_of(&e["name"]).chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for e in &entries {
+        let game = e["game"].as_str().map_or(String::new(), |g| format!(" ({g})"));
+        text.push_str(&format!("{:<width$}  {}{game}\n", text_of(&e["name"]), text_of(&e["about"])));
+        for c in e["channels"].as_array().into_iter().flatten() {
+            let (name, kind, about) = (text_of(&c["name"]), text_of(&c["kind"]), text_of(&c["about"]));
+            text.push_str(&format!("{:width$}    {name:<10} {kind:<14} {about}\n", ""));
+        }
+    }
+    output::text(&text)
+}
+
+pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
+    let RunsAction::List { folder } = &args.action;
+    let runs = list_runs(folder)?;
+    if as_json {
+        return output::json(&json!({ "runs": runs }));
+    }
+    if runs.is_empty() {
+        return output::text(&format!("no runs under {}\n", folder.display()));
+    }
+    let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), |v| format!("{v:+.4}"));
+    let rows: Vec<Vec<String>> = runs
+        .iter()
+        .map(|r| {
+            vec![
+                r.run.display().to_string(),
+                r.status.clone(),
+                format!("{}/{}", r.step, r.games),
+                format!("{:.1}", r.seconds),
+                number(r.r#final),
+                number(r.best),
+            ]
+        })
+        .collect();
+    output::text(&output::table(&["run", "status", "games", "seconds", "final", "best"], &rows))
+}
+
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "adept", &mut script);
+    output::text(&String::from_utf8_lossy(&script))
+}

@@ -1,0 +1,147 @@
+//! `evaluate`, `value`, `describe`.
+
+use crate::args::{DescribeArgs, EvaluateArgs, SuiteArg, ValueArgs};
+use crate::output;
+use adept_model::Explanation;
+use adept_trainer::measure::{self, Suite};
+use anyhow::Result;
+use serde_json::json;
+use std::fmt::Write;
+
+pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
+    let suite = |s: &SuiteArg| match s {
+        SuiteArg::Equity => Suite::Equity,
+        SuiteArg::Speed => Suite::Speed,
+    };
+    let suites: Vec<Suite> = args.suites.iter().map(suite).collect();
+    let report = measure::evaluate(&args.checkpoint, args.best, &suites, &args.against)?;
+    if as_json {
+        return output::json(&report);
+    }
+    let mut text = format!("{} ({}, {} games)\n", report.checkpoint.display(), report.game, report.step);
+    if let Some(equity) = &report.equity {
+        let rows: Vec<Vec<String>> = equity
+            .opponents
+            .iter()
+            .map(|(name, e)| {
+                let (first, last) = (e.seats[0], e.seats[e.seats.len() - 1]);
+                vec![name.clone(), format!("{:+.6}", e.equity), format!("{first:+.6}"), format!("{last:+.6}")]
+            })
+            .collect();
+        text.push('\n');
+        text.push_str(&output::table(&["exact equity against", "equity", "first", "second"], &rows));
+        let _ = writeln!(
+            text,
+            "against {}: random play {:+.6}, best possible {:+.6}",
+            equity.against, equity.baseline.random, equity.baseline.optimal
+        );
+        if let Some(usage) = &equity.usage {
+            let shares: Vec<String> = usage.share.iter().map(|s| format!("{:.1} %", 100.0 * s)).collect();
+            let _ = writeln!(text, "experts run on {} of {} evaluations", shares.join(", "), usage.rows);
+        }
+    }
+    if let Some(speed) = &report.speed {
+        let rows: Vec<Vec<String>> = speed
+            .iter()
+            .map(|c| {
+                let million = |v: f64| format!("{:.2}", v / 1e6);
+                vec![
+                    c.batch.to_string(),
+                    million(c.evaluations_per_second),
+                    million(c.range.0),
+                    million(c.range.1),
+                ]
+            })
+            .collect();
+        text.push('\n');
+        text.push_str(&output::table(&["rows a call", "M evaluations/s", "slowest", "fastest"], &rows));
+    }
+    output::text(&text)
+}
+
+pub(crate) fn value(args: &ValueArgs, as_json: bool) -> Result<()> {
+    let values = measure::value(&args.checkpoint, args.best, &args.positions)?;
+    if as_json {
+        return output::json(&json!({ "values": values }));
+    }
+    let mut text = String::new();
+    for value in &values {
+        match value.to_move {
+            None => {
+                let _ = writeln!(text, "{}: over, {:+.3} for player 1", value.position, value.value);
+            }
+            Some(player) => {
+                let _ =
+                    writeln!(text, "{}: {:+.4} for player {player}, to move", value.position, value.value);
+            }
+        }
+        if let Some(after) = &value.after {
+            let _ = writeln!(text, "  as it stands, for the player who just moved: {:+.4}", after.value);
+            experts(after, 2, &mut text);
+        }
+        for m in &value.moves {
+            let _ = writeln!(text, "  {:<6} {:+.4}", m.action, m.explanation.value);
+            experts(&m.explanation, 2, &mut text);
+        }
+    }
+    output::text(&text)
+}
+
+fn experts(explanation: &Explanation, depth: usize, text: &mut String) {
+    for (i, (gate, expert)) in explanation.gates.iter().zip(&explanation.experts).enumerate() {
+        let indent = "  ".repeat(depth);
+        let number = i + 1;
+        match expert {
+            Some(e) => {
+                let _ = writeln!(text, "{indent}  expert {number}: weight {gate:.3}, value {:+.4}", e.value);
+                experts(e, depth + 1, text);
+            }
+            // Of nine experts picked by rule, eight idle ones are not worth a line.
+            None if explanation.gates.len() <= 4 => {
+                let _ = writeln!(text, "{indent}  expert {number}: idle");
+            }
+            None => {}
+        }
+    }
+}
+
+pub(crate) fn describe(args: &DescribeArgs, as_json: bool) -> Result<()> {
+    let d = measure::describe(&args.checkpoint, args.best)?;
+    if as_json {
+        return output::json(&d);
+    }
+    let mut text = match &d.checkpoint {
+        Some(path) => format!(
+            "{}, {} games, seed {}, by revision {}\n{}\n",
+            d.name,
+            d.step,
+            d.seed,
+            d.revision,
+            path.display()
+        ),
+        None => format!("{}, not trained\n", d.name),
+    };
+    let _ = writeln!(text, "\ngame {}, encoder {}", d.game, d.encoder);
+    for channel in &d.channels {
+        let _ = writeln!(text, "  {:<10} {:<14} {}", channel.name, channel.kind, channel.about);
+    }
+    let s = &d.size;
+    let adds = if s.multiply_adds == s.multiply_adds_least {
+        s.multiply_adds.to_string()
+    } else {
+        format!("{} to {}", s.multiply_adds_least, s.multiply_adds)
+    };
+    let _ = writeln!(
+        text,
+        "\n{} parameters, {} bytes, {adds} multiply-adds an evaluation\n",
+        s.parameters, s.bytes
+    );
+    let rows: Vec<Vec<String>> = s
+        .tensors
+        .iter()
+        .map(|t| vec![t.name.clone(), format!("{:?}", t.shape), t.group.clone(), format!("{}", t.rate)])
+        .collect();
+    text.push_str(&output::table(&["tensor", "shape", "group", "rate ×"], &rows));
+    let _ = writeln!(text, "\n{}", s.ops.join("\n"));
+    output::text(&text)
+}

@@ -1,0 +1,8 @@
+//! One file a group of commands.
+
+pub(crate) mod config;
+pub(crate) mod list;
+pub(crate) mod measure;
+pub(crate) mod play;
+pub(crate) mod reproduce;
+pub(crate) mod train;

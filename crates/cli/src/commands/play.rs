@@ -1,0 +1,25 @@
+//! `play`.
+
+use crate::args::PlayArgs;
+use crate::output;
+use adept_play::{PlayOptions, play};
+use anyhow::Result;
+use std::io::{stderr, stdin, stdout};
+
+pub(crate) fn run(args: &PlayArgs, as_json: bool) -> Result<()> {
+    let options = PlayOptions {
+        opponent: args.opponent.clone(),
+        game: args.game.clone(),
+        seat: args.seat as usize - 1,
+        seed: args.seed,
+        hints: args.hints,
+        best: args.best,
+    };
+    let mut input = stdin().lock();
+    if as_json {
+        let played = play(&options, &mut input, &mut stderr().lock())?;
+        return output::json(&played);
+    }
+    play(&options, &mut input, &mut stdout().lock())?;
+    Ok(())
+}

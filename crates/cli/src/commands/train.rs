@@ -1,0 +1,177 @@
+//! `train`.
+
+use crate::args::TrainArgs;
+use crate::output;
+use crate::progress::{Progress, on_interrupt};
+use adept_trainer::config;
+use adept_trainer::measure::{Baseline, baseline};
+use adept_trainer::run::{Record, Score, TrainOptions, mean_sd, train_seeds};
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(args: &TrainArgs, as_json: bool) -> Result<()> {
+    let config = config::load(&args.config, &args.set)?;
+    let first = args.seed.unwrap_or(config.seed);
+    let options = TrainOptions {
+        out: args.out.clone(),
+        resume: args.resume,
+        init: args.init.clone(),
+        max_seconds: args.max_seconds,
+    };
+    if !as_json {
+        eprintln!(
+            "{}: {}",
+            config.name,
+            if config.about.is_empty() { "(no description)" } else { &config.about }
+        );
+    }
+    let cancel = on_interrupt();
+    let progress = Progress::new(args.seeds > 1);
+    let runs = train_seeds(&config, first, args.seeds, args.threads, &options, &progress, &cancel)?;
+    let against = config.evaluate_against().swap_remove(0);
+    let baseline = baseline(&config.game.rules, &against).ok();
+    if as_json {
+        output::json(&as_value(&runs, &against, baseline))?;
+    } else {
+        output::text(&as_text(&runs, &against, baseline, config.learn.games)?)?;
+    }
+    if cancel.requested() {
+        bail!("stopped before the end: go on with --resume");
+    }
+    Ok(())
+}
+
+fn score(score: Option<&Score>) -> Value {
+    score.map_or(
+        Value::Null,
+        |s| json!({ "equity": s.equity, "first": s.seats.first(), "second": s.seats.last(), "step": s.step }),
+    )
+}
+
+fn one(path: &Path, record: &Record) -> Value {
+    json!({
+        "run": path,
+        "name": record.name,
+        "seed": record.seed,
+        "finished": record.finished,
+        "steps": record.step,
+        "seconds": record.seconds,
+        "final": score(record.r#final.as_ref()),
+        "best": score(record.best.as_ref()),
+    })
+}
+
+fn as_value(runs: &[(PathBuf, Record)], against: &str, baseline: Option<Baseline>) -> Value {
+    let mut value = match runs {
+        [(path, record)] => one(path, record),
+        runs => {
+            let equities = |f: fn(&Record) -> Option<&Score>| {
+                let values: Vec<f64> = runs.iter().filter_map(|(_, r)| f(r)).map(|s| s.equity).collect();
+                let summary = mean_sd(&values);
+                json!({ "equity": summary.mean, "mean": summary.mean, "sd": summary.sd, "runs": values.len() })
+            };
+            json!({
+                "runs": runs.iter().map(|(path, record)| one(path, record)).collect::<Vec<_>>(),
+                "steps": runs.iter().map(|(_, r)| r.step).sum::<u64>(),
+                "seconds": runs.iter().map(|(_, r)| r.seconds).sum::<f64>(),
+                "final": equities(|r| r.r#final.as_ref()),
+                "best": equities(|r| r.best.as_ref()),
+            })
+        }
+    };
+    value["against"] = json!(against);
+    value["baseline"] = json!(baseline);
+    value
+}
+
+fn as_text(
+    runs: &[(PathBuf, Record)],
+    against: &str,
+    baseline: Option<Baseline>,
+    games: u64,
+) -> Result<String> {
+    let mut text = String::new();
+    if let [(path, _)] = runs {
+        text.push_str(&curve(path, against)?);
+    }
+    let header = ["run", "games", "seconds", "final", "first", "second", "best", "at game"];
+    let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), |v| format!("{v:+.4}"));
+    let rows: Vec<Vec<String>> = runs
+        .iter()
+        .map(|(path, r)| {
+            let (last, best) = (r.r#final.as_ref(), r.best.as_ref());
+            vec![
+                path.display().to_string(),
+                r.step.to_string(),
+                format!("{:.1}", r.seconds),
+                number(last.map(|s| s.equity)),
+                number(last.and_then(|s| s.seats.first().copied())),
+                number(last.and_then(|s| s.seats.last().copied())),
+                number(best.map(|s| s.equity)),
+                best.map_or_else(|| "–".to_string(), |s| s.step.to_string()),
+            ]
+        })
+        .collect();
+    text.push_str(&output::table(&header, &rows));
+    let equities = |f: fn(&Record) -> Option<&Score>| -> Vec<f64> {
+        runs.iter().filter_map(|(_, r)| f(r)).map(|s| s.equity).collect()
+    };
+    if runs.len() > 1 {
+        for (name, values) in
+            [("final", equities(|r| r.r#final.as_ref())), ("best", equities(|r| r.best.as_ref()))]
+        {
+            if !values.is_empty() {
+                let s = mean_sd(&values);
+                text.push_str(&format!("{name}: {:+.4} ± {:.4} over {} seeds\n", s.mean, s.sd, values.len()));
+            }
+        }
+    }
+    if let Some(b) = baseline {
+        text.push_str(&format!(
+            "\nexact match equity against {against}, (wins − losses) / games; random play {:+.4}, best possible {:+.4}\n",
+            b.random, b.optimal
+        ));
+    }
+    if let [(path, record)] = runs {
+        let path = path.display();
+        text.push_str(&if record.finished {
+            format!("play against it: adept play {path} --hints\n")
+        } else {
+            format!("stopped after {} of {games} games: go on with --resume\n", record.step)
+        });
+    }
+    Ok(text)
+}
+
+/// The curve of a run, about twenty lines of it.
+fn curve(run: &Path, against: &str) -> Result<String> {
+    let text = std::fs::read_to_string(run.join("metrics.jsonl"))?;
+    let points: Vec<(u64, f64, f64)> = text
+        .lines()
+        .filter_map(|line| {
+            let line: Value = serde_json::from_str(line).ok()?;
+            let mut opponents = line["equity"].as_array()?.iter();
+            let equity = opponents.find(|e| e[0] == against)?[1]["equity"].as_f64()?;
+            Some((line["step"].as_u64()?, equity, line["loss"].as_f64()?))
+        })
+        .collect();
+    let every = points.len().div_ceil(20).max(1);
+    let shown = points.iter().enumerate().filter(|(i, _)| (i + 1) % every == 0 || i + 1 == points.len());
+    let rows: Vec<Vec<String>> = shown
+        .map(|(_, (step, equity, loss))| {
+            // −1 … 1 over forty places.
+            let places = ((equity + 1.0) * 20.0).round().clamp(0.0, 40.0) as usize;
+            vec![
+                step.to_string(),
+                format!("{equity:+.4}"),
+                format!("{loss:.4}"),
+                format!("{:<40}", "▪".repeat(places)),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(output::table(&["games", "equity", "loss", "−1 … equity … 1"], &rows) + "\n")
+}

@@ -1,0 +1,138 @@
+//! Progress of runs: bars on a terminal, plain lines in a pipe.
+
+use adept_trainer::run::{Cancel, Event, Observer};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Shows runs as they go.
+pub(crate) struct Progress {
+    bars: Option<MultiProgress>,
+    shown: Mutex<HashMap<u64, Shown>>,
+    /// How the runs are called in front of their lines; by seed without a name.
+    many: bool,
+}
+
+struct Shown {
+    bar: ProgressBar,
+    games: u64,
+    printed: Option<Instant>,
+    equity: String,
+}
+
+/// Plain lines come no more often than this.
+const PAUSE: Duration = Duration::from_secs(2);
+
+impl Progress {
+    /// Progress on stderr; `many` if runs of several seeds go on side by side.
+    pub(crate) fn new(many: bool) -> Self {
+        let bars = std::io::stderr().is_terminal().then(MultiProgress::new);
+        Self { bars, shown: Mutex::new(HashMap::new()), many }
+    }
+}
+
+impl Observer for Progress {
+    fn event(&self, seed: u64, event: Event<'_>) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Started { from, games } => {
+                let bar = match &self.bars {
+                    Some(bars) => bars.add(ProgressBar::new(games)),
+                    None => ProgressBar::hidden(),
+                };
+                if let Ok(style) = ProgressStyle::with_template(
+                    "{prefix}{bar:24} {human_pos}/{human_len} games, {msg}, {eta} left",
+                ) {
+                    bar.set_style(style);
+                }
+                if self.many {
+                    bar.set_prefix(format!("seed {seed:<4} "));
+                }
+                bar.set_position(from);
+                bar.reset_eta();
+                shown.insert(seed, Shown { bar, games, printed: None, equity: String::new() });
+            }
+            Event::Progress { step, rate } => {
+                let Some(run) = shown.get_mut(&seed) else { return };
+                run.bar.set_position(step);
+                run.bar.set_message(format!("{rate:.0}/s{}", run.equity));
+                let due = run.printed.is_none_or(|at| at.elapsed() >= PAUSE);
+                if self.bars.is_none() && due && step < run.games {
+                    let first = run.printed.is_none();
+                    run.printed = Some(Instant::now());
+                    if first {
+                        return;
+                    }
+                    let left = (run.games - step) as f64 / rate;
+                    let name = if self.many { format!("seed {seed}: ") } else { String::new() };
+                    eprintln!(
+                        "{name}{step}/{} games, {rate:.0}/s{}, {left:.0} s left",
+                        run.games, run.equity
+                    );
+                }
+            }
+            Event::Evaluated(evaluation) => {
+                let Some(run) = shown.get_mut(&seed) else { return };
+                if let Some((against, equity)) = evaluation.equity.first() {
+                    run.equity = format!(", equity {:+.4} against {against}", equity.equity);
+                }
+            }
+            Event::Ended(_) => {
+                if let Some(run) = shown.remove(&seed) {
+                    run.bar.finish_and_clear();
+                }
+            }
+        }
+    }
+}
+
+/// Progress of many runs of several experiments: one line at the end of each.
+pub(crate) struct Count {
+    bar: ProgressBar,
+    total: u64,
+}
+
+impl Count {
+    /// Counts to `total` runs on stderr.
+    pub(crate) fn new(total: u64) -> Self {
+        let bar =
+            if std::io::stderr().is_terminal() { ProgressBar::new(total) } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} runs, {msg}, {eta} left") {
+            bar.set_style(style);
+        }
+        Self { bar, total }
+    }
+}
+
+impl Observer for Count {
+    fn event(&self, seed: u64, event: Event<'_>) {
+        if let Event::Ended(record) = event {
+            self.bar.inc(1);
+            let equity = record.r#final.as_ref().map_or(f64::NAN, |f| f.equity);
+            let text = format!("{} seed {seed}: {equity:.4}", record.name);
+            if self.bar.is_hidden() {
+                eprintln!("{}/{} {text}, {:.1} s", self.bar.position(), self.total, record.seconds);
+            }
+            self.bar.set_message(text);
+        }
+    }
+}
+
+/// Ctrl-C asks the runs to write a checkpoint and stop; a second one stops at once.
+pub(crate) fn on_interrupt() -> Cancel {
+    let cancel = Cancel::default();
+    let asked = cancel.clone();
+    let handler = move || {
+        if asked.requested() {
+            std::process::exit(130);
+        }
+        eprintln!("\nstopping: writing a checkpoint (again to stop at once)");
+        asked.cancel();
+    };
+    if let Err(e) = ctrlc::set_handler(handler) {
+        eprintln!("warning: Ctrl-C will not write a checkpoint: {e}");
+    }
+    cancel
+}

@@ -1,0 +1,269 @@
+//! A person against an agent in the terminal: the board, the value of each move, the gates behind it.
+
+use adept_arena::{Agent, Bound, Evaluator, Greedy, OpenError, open};
+use adept_game::registry::Registered;
+use adept_game::{Turn, Visitor, stream, with_game};
+use adept_model::{Explanation, checkpoint};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::{BufRead, Write};
+use std::path::Path;
+
+/// Whom to play, and how.
+#[derive(Clone, Debug)]
+pub struct PlayOptions {
+    /// A checkpoint, a run or an agent.
+    pub opponent: String,
+    /// Rule set; that of the checkpoint, else the first game there is.
+    pub game: Option<String>,
+    /// Seat of the person, from 0.
+    pub seat: usize,
+    /// Seed of the agent's draws.
+    pub seed: u64,
+    /// Whether to show values and gates.
+    pub hints: bool,
+    /// Take the best checkpoint of a run.
+    pub best: bool,
+}
+
+/// A game that was played.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Played {
+    /// Rule set.
+    pub game: String,
+    /// The agent.
+    pub opponent: String,
+    /// Moves in order.
+    pub moves: Vec<String>,
+    /// The last position.
+    pub position: String,
+    /// Utility for the person; none if the game was left.
+    pub outcome: Option<f64>,
+}
+
+/// Why a game cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayError {
+    /// The opponent cannot be had.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The terminal is gone.
+    #[error("the terminal: {0}")]
+    Io(#[from] std::io::Error),
+    /// No such game, no such seat.
+    #[error("{0}")]
+    Options(String),
+}
+
+/// Plays one game. What is said goes to `out`, what the person types comes from `input`; the end of the
+/// input leaves the game.
+///
+/// # Errors
+/// See [`PlayError`].
+pub fn play(
+    options: &PlayOptions,
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+) -> Result<Played, PlayError> {
+    struct Play<'a, 'b>(&'a PlayOptions, &'b mut dyn BufRead, &'b mut dyn Write);
+    impl Visitor for Play<'_, '_> {
+        type Output = Result<Played, PlayError>;
+        fn visit<G: Registered>(self, game: G) -> Self::Output {
+            Table::new(&game, self.0)?.play(self.1, self.2)
+        }
+    }
+    let path = Path::new(&options.opponent);
+    let name = match &options.game {
+        Some(name) => name.clone(),
+        None if path.exists() => {
+            let located = checkpoint::locate(path, options.best).map_err(OpenError::from)?;
+            checkpoint::read(&located).map_err(OpenError::from)?.manifest.game
+        }
+        None => adept_game::games()[0].name.into(),
+    };
+    with_game(&name, Play(options, input, out)).unwrap_or_else(|| {
+        let known: Vec<&str> = adept_game::games().iter().map(|g| g.name).collect();
+        Err(PlayError::Options(format!("there is no game `{name}`; there is {}", known.join(", "))))
+    })
+}
+
+/// Who moves for the agent: a checkpoint whose thoughts can be shown, or any other agent.
+enum Opponent<G: Registered> {
+    Model(Box<Bound<G>>),
+    Other(Box<dyn Agent<G>>),
+}
+
+struct Table<'a, G: Registered> {
+    game: &'a G,
+    options: &'a PlayOptions,
+    opponent: Opponent<G>,
+    state: G::State,
+    moves: Vec<String>,
+}
+
+impl<'a, G: Registered> Table<'a, G> {
+    fn new(game: &'a G, options: &'a PlayOptions) -> Result<Self, PlayError> {
+        if options.seat >= game.players() {
+            return Err(PlayError::Options(format!(
+                "{} has {} players: take a seat from 1 to {}",
+                game.name(),
+                game.players(),
+                game.players()
+            )));
+        }
+        let path = Path::new(&options.opponent);
+        let opponent = if path.exists() {
+            Opponent::Model(Box::new(open::open(game, path, options.best)?.0))
+        } else {
+            Opponent::Other(open::agent(game, &options.opponent)?)
+        };
+        Ok(Self { game, options, opponent, state: game.start(), moves: Vec::new() })
+    }
+
+    fn play(mut self, input: &mut dyn BufRead, out: &mut dyn Write) -> Result<Played, PlayError> {
+        let mut rng = stream(self.options.seed, "terminal", 0);
+        let mut scratch = Vec::new();
+        let mut actions = Vec::new();
+        let hint = if self.options.hints { "" } else { " `hint` shows what it thinks," };
+        writeln!(
+            out,
+            "{} against {}. Type a move,{hint} `undo` takes back, `quit` leaves.",
+            self.game.name(),
+            self.options.opponent
+        )?;
+        let mut past = Vec::new();
+        loop {
+            let player = match self.game.turn(&self.state) {
+                Turn::Over => break,
+                Turn::Chance => {
+                    let action = self.game.sample(&self.state, &mut rng);
+                    self.game.apply(&mut self.state, &action);
+                    continue;
+                }
+                Turn::Player(player) => player,
+            };
+            if player != self.options.seat {
+                self.game.actions(&self.state, &mut actions);
+                let (choice, thoughts) = self.answer(player, &actions, &mut scratch, &mut rng);
+                let text = self.game.action_text(&self.state, &actions[choice]);
+                writeln!(out, "\nIt moves {text}.{thoughts}")?;
+                self.game.apply(&mut self.state, &actions[choice]);
+                self.moves.push(text);
+                continue;
+            }
+            writeln!(out, "\n{}", self.board(player, self.options.hints))?;
+            let action = loop {
+                write!(out, "your move> ")?;
+                out.flush()?;
+                let mut line = String::new();
+                if input.read_line(&mut line)? == 0 {
+                    writeln!(out)?;
+                    return Ok(self.over(None));
+                }
+                match line.trim() {
+                    "" => continue,
+                    "quit" | "q" => return Ok(self.over(None)),
+                    "hint" | "h" => writeln!(out, "\n{}", self.board(player, true))?,
+                    "undo" | "u" => match past.pop() {
+                        Some((state, moves)) => {
+                            (self.state, self.moves) = (state, moves);
+                            writeln!(out, "\n{}", self.board(player, self.options.hints))?;
+                        }
+                        None => writeln!(out, "there is nothing to take back")?,
+                    },
+                    text => match self.game.parse_action(&self.state, text) {
+                        Ok(action) => break action,
+                        Err(e) => writeln!(out, "{e}")?,
+                    },
+                }
+            };
+            past.push((self.state.clone(), self.moves.clone()));
+            self.moves.push(self.game.action_text(&self.state, &action));
+            self.game.apply(&mut self.state, &action);
+        }
+        let outcome = self.game.utility(&self.state, self.options.seat);
+        let said = match outcome {
+            o if o > 0.0 => "You win.",
+            o if o < 0.0 => "You lose.",
+            _ => "A draw.",
+        };
+        writeln!(out, "\n{}\n{said}", self.game.board(&self.state, &[]))?;
+        Ok(self.over(Some(outcome)))
+    }
+
+    fn over(self, outcome: Option<f64>) -> Played {
+        Played {
+            game: self.game.name().into(),
+            opponent: self.options.opponent.clone(),
+            position: self.game.position_text(&self.state),
+            moves: self.moves,
+            outcome,
+        }
+    }
+
+    /// The agent's move, and what it thinks of it.
+    fn answer(
+        &mut self,
+        player: usize,
+        actions: &[G::Action],
+        scratch: &mut Vec<f64>,
+        rng: &mut adept_game::Stream,
+    ) -> (usize, String) {
+        match &mut self.opponent {
+            Opponent::Other(agent) => {
+                (agent.act(self.game, &self.state, player, actions, scratch, rng), String::new())
+            }
+            Opponent::Model(bound) => {
+                let choice =
+                    Greedy::new(&mut **bound).act(self.game, &self.state, player, actions, scratch, rng);
+                let mut next = self.state.clone();
+                self.game.apply(&mut next, &actions[choice]);
+                if !self.options.hints || self.game.turn(&next) == Turn::Over {
+                    return (choice, String::new());
+                }
+                let rows = bound.encode(self.game, &next, Some(&actions[choice]), player);
+                let explanation = bound.learner.explain(&rows);
+                let mut text = format!(" It thinks this is worth {:+.3}.", explanation.value);
+                describe_gates(&explanation, 1, &mut text);
+                (choice, text)
+            }
+        }
+    }
+
+    /// The board, with the model's value of each move for the person.
+    fn board(&mut self, player: usize, hints: bool) -> String {
+        let mut marks = Vec::new();
+        let mut below = String::new();
+        if let (Opponent::Model(bound), true) = (&mut self.opponent, hints) {
+            let (mut actions, mut values) = (Vec::new(), Vec::new());
+            self.game.actions(&self.state, &mut actions);
+            bound.values(self.game, &self.state, player, &actions, &mut values);
+            for (action, value) in actions.iter().zip(&values) {
+                let name = self.game.action_text(&self.state, action);
+                marks.push((action.clone(), format!("{name}{value:+.2}")));
+                let mut next = self.state.clone();
+                self.game.apply(&mut next, action);
+                if self.game.turn(&next) != Turn::Over {
+                    let rows = bound.encode(self.game, &next, Some(action), player);
+                    let explanation = bound.learner.explain(&rows);
+                    if !explanation.gates.is_empty() {
+                        let _ = write!(below, "{name}: {:+.3}", explanation.value);
+                        describe_gates(&explanation, 1, &mut below);
+                        below.push('\n');
+                    }
+                }
+            }
+        }
+        format!("{}{below}", self.game.board(&self.state, &marks))
+    }
+}
+
+/// Appends the weights of the experts and what each of them thinks, nested nodes indented.
+fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
+    for (i, (gate, expert)) in explanation.gates.iter().zip(&explanation.experts).enumerate() {
+        let Some(expert) = expert else { continue };
+        let (indent, number) = ("  ".repeat(depth), i + 1);
+        let _ = write!(text, "\n{indent}expert {number}: weight {gate:.2}, value {:+.3}", expert.value);
+        describe_gates(expert, depth + 1, text);
+    }
+}

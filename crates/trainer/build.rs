@@ -1,0 +1,16 @@
+//! Records the revision of the source, so that checkpoints can say what wrote them.
+
+use std::process::Command;
+
+fn main() {
+    let git = |args: &[&str]| {
+        let output = Command::new("git").args(args).output().ok().filter(|o| o.status.success())?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let revision = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".into());
+    println!("cargo::rustc-env=ADEPT_REVISION={revision}");
+    // Without a repository there is nothing to watch; with one, HEAD and what it points to move.
+    if let Some(folder) = git(&["rev-parse", "--absolute-git-dir"]) {
+        println!("cargo::rerun-if-changed={folder}/logs/HEAD");
+    }
+}

@@ -1,0 +1,455 @@
+//! Measuring checkpoints: exact equity, speed, and what they think of a position.
+
+use crate::config::Config;
+use crate::run::TrainError;
+use adept_arena::{Bound, Equity, Evaluator, Greedy, OpenError, Random, equity, open};
+use adept_game::registry::Registered;
+use adept_game::{Turn, Visitor, stream, with_game};
+use adept_model::checkpoint::{self, Manifest};
+use adept_model::{Description, Explanation, ModelError, Rows, Usage};
+use rand::RngExt;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What `evaluate` measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suite {
+    /// Exact match equity of greedy play.
+    Equity,
+    /// Evaluations a second on this machine.
+    Speed,
+}
+
+/// What `evaluate` found.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The checkpoint.
+    pub checkpoint: PathBuf,
+    /// Its game.
+    pub game: String,
+    /// Games it learned from.
+    pub step: u64,
+    /// Exact match equity of greedy play.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub equity: Option<EquityReport>,
+    /// Evaluations a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed: Option<Vec<SpeedCell>>,
+}
+
+/// Exact match equity against each opponent; the first one's figures stand at the top.
+#[derive(Debug, Serialize)]
+pub struct EquityReport {
+    /// The first opponent.
+    pub against: String,
+    /// (wins − losses) / games, the mean over the seats.
+    pub equity: f64,
+    /// Playing first.
+    pub first: f64,
+    /// Playing last.
+    pub second: f64,
+    /// A random player's and the best possible equity against the same opponent.
+    pub baseline: Baseline,
+    /// All opponents.
+    pub opponents: Vec<(String, Equity)>,
+    /// How often each expert was run, where there is a choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+/// Equities that put a figure in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Baseline {
+    /// Of a uniformly random player.
+    pub random: f64,
+    /// Of the exact best response.
+    pub optimal: f64,
+}
+
+/// Evaluations a second at one batch size.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpeedCell {
+    /// Rows a call.
+    pub batch: usize,
+    /// Median of seven measurements.
+    pub evaluations_per_second: f64,
+    /// Slowest and fastest of them.
+    pub range: (f64, f64),
+}
+
+/// The baseline against that opponent.
+///
+/// # Errors
+/// [`TrainError`] if there is no such opponent or the game is too large to solve.
+pub fn baseline(game: &str, against: &str) -> Result<Baseline, TrainError> {
+    struct Against<'a>(&'a str);
+    impl Visitor for Against<'_> {
+        type Output = Result<Baseline, TrainError>;
+        fn visit<G: Registered>(self, game: G) -> Self::Output {
+            baseline_of(&game, self.0)
+        }
+    }
+    with_game(game, Against(against)).unwrap_or_else(|| Err(TrainError::Game(game.into())))
+}
+
+fn baseline_of<G: Registered>(game: &G, against: &str) -> Result<Baseline, TrainError> {
+    let mut other = open::agent(game, against)?;
+    let random = equity(game, &mut Random, &mut other)?.equity;
+    let mut best = open::agent(game, &format!("optimal:{against}"))?;
+    Ok(Baseline { random, optimal: equity(game, &mut best, &mut other)?.equity })
+}
+
+/// Opens the checkpoint that the path names and hands it with its game to `f`.
+fn with_checkpoint<V: OnCheckpoint>(path: &Path, best: bool, f: V) -> Result<V::Output, TrainError> {
+    struct Open<'a, V>(&'a Path, bool, V);
+    impl<V: OnCheckpoint> Visitor for Open<'_, V> {
+        type Output = Result<V::Output, TrainError>;
+        fn visit<G: Registered>(self, game: G) -> Self::Output {
+            let (bound, manifest) = open::open(&game, self.0, self.1)?;
+            self.2.with(&game, bound, manifest)
+        }
+    }
+    let located = checkpoint::locate(path, best)?;
+    let game = checkpoint::read(&located)?.manifest.game;
+    with_game(&game, Open(&located, best, f)).unwrap_or_else(|| {
+        Err(OpenError::Mismatch { path: located, message: format!("is of the unknown game `{game}`") }.into())
+    })
+}
+
+trait OnCheckpoint {
+    type Output;
+    fn with<G: Registered>(
+        self,
+        game: &G,
+        bound: Bound<G>,
+        manifest: Manifest,
+    ) -> Result<Self::Output, TrainError>;
+}
+
+/// Measures a checkpoint, or the latest (or best) one of a run. Without opponents those of its own config
+/// come first, then random and minimax.
+///
+/// # Errors
+/// See [`TrainError`].
+pub fn evaluate(path: &Path, best: bool, suites: &[Suite], against: &[String]) -> Result<Report, TrainError> {
+    struct Evaluate<'a>(PathBuf, &'a [Suite], &'a [String]);
+    impl OnCheckpoint for Evaluate<'_> {
+        type Output = Report;
+        fn with<G: Registered>(
+            self,
+            game: &G,
+            mut bound: Bound<G>,
+            manifest: Manifest,
+        ) -> Result<Report, TrainError> {
+            let Self(checkpoint, suites, against) = self;
+            let opponents = if against.is_empty() { judges(game, &manifest) } else { against.to_vec() };
+            let equity = if suites.contains(&Suite::Equity) {
+                Some(measure_equity(game, &mut bound, &opponents)?)
+            } else {
+                None
+            };
+            let speed =
+                if suites.contains(&Suite::Speed) { Some(measure_speed(game, &mut bound)) } else { None };
+            Ok(Report { checkpoint, game: manifest.game, step: manifest.step, equity, speed })
+        }
+    }
+    let located = checkpoint::locate(path, best)?;
+    with_checkpoint(&located, best, Evaluate(located.clone(), suites, against))
+}
+
+fn judges<G: Registered>(game: &G, manifest: &Manifest) -> Vec<String> {
+    let own = serde_json::from_value::<Config>(manifest.config.clone()).map(|c| c.evaluate_against());
+    let mut judges = own.unwrap_or_default();
+    let others = if game.zero_sum() { &["random", "minimax"][..] } else { &["random"] };
+    for other in others {
+        if !judges.iter().any(|j| j == other) {
+            judges.push((*other).into());
+        }
+    }
+    judges
+}
+
+fn measure_equity<G: Registered>(
+    game: &G,
+    bound: &mut Bound<G>,
+    opponents: &[String],
+) -> Result<EquityReport, TrainError> {
+    let mut found = Vec::with_capacity(opponents.len());
+    let mut usage = None;
+    for name in opponents {
+        let mut opponent = open::agent(game, name)?;
+        bound.learner.reset_usage();
+        found.push((name.clone(), equity(game, &mut Greedy::new(&mut *bound), &mut opponent)?));
+        usage = usage.or_else(|| bound.learner.usage());
+    }
+    let (against, first) = found[0].clone();
+    Ok(EquityReport {
+        baseline: baseline_of(game, &against)?,
+        against,
+        equity: first.equity,
+        first: first.seats[0],
+        second: first.seats[first.seats.len() - 1],
+        opponents: found,
+        usage,
+    })
+}
+
+/// Times [`adept_model::Learner::evaluate`] on rows of random games, at batches of 1, 8 and 512.
+fn measure_speed<G: Registered>(game: &G, bound: &mut Bound<G>) -> Vec<SpeedCell> {
+    let rows = rows_of_random_games(game, bound, 2048);
+    let mut values = Vec::new();
+    [1usize, 8, 512]
+        .into_iter()
+        .map(|batch| {
+            let batches: Vec<Rows> = (0..rows.len() / batch)
+                .map(|b| {
+                    let mut part = Rows::new(bound.learner.channels());
+                    (0..batch).for_each(|r| part.push_from(&rows, b * batch + r));
+                    part
+                })
+                .collect();
+            let mut rates: Vec<f64> = (0..8)
+                .map(|_| {
+                    let (start, mut done) = (Instant::now(), 0);
+                    while start.elapsed() < Duration::from_millis(60) {
+                        for part in &batches {
+                            bound.learner.evaluate(part, &mut values);
+                        }
+                        done += batches.len() * batch;
+                    }
+                    done as f64 / start.elapsed().as_secs_f64()
+                })
+                .skip(1) // warm-up
+                .collect();
+            rates.sort_by(f64::total_cmp);
+            SpeedCell { batch, evaluations_per_second: rates[3], range: (rates[0], rates[6]) }
+        })
+        .collect()
+}
+
+fn rows_of_random_games<G: Registered>(game: &G, bound: &Bound<G>, count: usize) -> Rows {
+    let mut rows = Rows::new(bound.learner.channels());
+    let mut rng = stream(1, "speed", 0);
+    let mut actions = Vec::new();
+    let mut state = game.start();
+    while rows.len() < count {
+        match game.turn(&state) {
+            Turn::Over => state = game.start(),
+            Turn::Chance => {
+                let action = game.sample(&state, &mut rng);
+                game.apply(&mut state, &action);
+            }
+            Turn::Player(player) => {
+                game.actions(&state, &mut actions);
+                let action = &actions[rng.random_range(0..actions.len())];
+                game.apply(&mut state, action);
+                if game.turn(&state) != Turn::Over {
+                    rows.push_from(&bound.encode(game, &state, Some(action), player), 0);
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// What a checkpoint thinks of a position.
+#[derive(Debug, Serialize)]
+pub struct PositionValue {
+    /// The position as given.
+    pub position: String,
+    /// Value for the player to move, in [−1, 1]: of the best move, or the exact result of a finished game for
+    /// player 1.
+    pub value: f32,
+    /// Player to move, from 1; none if the game is over.
+    pub to_move: Option<usize>,
+    /// The position itself, valued for the player who made the last move, where that is known or does not
+    /// matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Explanation>,
+    /// Each legal move, best first.
+    pub moves: Vec<MoveValue>,
+}
+
+/// What a checkpoint thinks of a move.
+#[derive(Debug, Serialize)]
+pub struct MoveValue {
+    /// The move.
+    pub action: String,
+    /// Value for the player who makes it, with the gates and experts behind it; exact if it ends the game.
+    #[serde(flatten)]
+    pub explanation: Explanation,
+}
+
+/// What the checkpoint thinks of positions.
+///
+/// # Errors
+/// [`TrainError`] if the checkpoint cannot be opened or a text is no position.
+pub fn value(path: &Path, best: bool, positions: &[String]) -> Result<Vec<PositionValue>, TrainError> {
+    struct Value<'a>(&'a [String]);
+    impl OnCheckpoint for Value<'_> {
+        type Output = Vec<PositionValue>;
+        fn with<G: Registered>(
+            self,
+            game: &G,
+            mut bound: Bound<G>,
+            _: Manifest,
+        ) -> Result<Self::Output, TrainError> {
+            self.0.iter().map(|text| position_value(game, &mut bound, text)).collect()
+        }
+    }
+    with_checkpoint(path, best, Value(positions))
+}
+
+fn position_value<G: Registered>(
+    game: &G,
+    bound: &mut Bound<G>,
+    text: &str,
+) -> Result<PositionValue, TrainError> {
+    let (state, last) = game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()))?;
+    let position = text.to_string();
+    let exact = |value: f64| Explanation { value: value as f32, gates: vec![], experts: vec![] };
+    let player = match game.turn(&state) {
+        Turn::Player(player) => player,
+        Turn::Over | Turn::Chance => {
+            let value = (game.utility(&state, 0) / game.scale()) as f32;
+            return Ok(PositionValue { position, value, to_move: None, after: None, moves: Vec::new() });
+        }
+    };
+    let knows = last.is_some() || !bound.encoder().needs_action();
+    let after = (knows && game.players() == 2).then(|| {
+        let rows = bound.encode(game, &state, last.as_ref(), 1 - player);
+        bound.learner.explain(&rows)
+    });
+    let mut actions = Vec::new();
+    game.actions(&state, &mut actions);
+    let mut values = Vec::new();
+    bound.values(game, &state, player, &actions, &mut values);
+    let mut moves: Vec<MoveValue> = actions
+        .iter()
+        .map(|action| {
+            let mut next = state.clone();
+            game.apply(&mut next, action);
+            let explanation = if game.turn(&next) == Turn::Over {
+                exact(game.utility(&next, player) / game.scale())
+            } else {
+                let rows = bound.encode(game, &next, Some(action), player);
+                bound.learner.explain(&rows)
+            };
+            MoveValue { action: game.action_text(&state, action), explanation }
+        })
+        .collect();
+    moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
+    let value = moves.first().map_or(0.0, |m| m.explanation.value);
+    Ok(PositionValue { position, value, to_move: Some(player + 1), after, moves })
+}
+
+/// A checkpoint's own words and its size.
+#[derive(Debug, Serialize)]
+pub struct Described {
+    /// Where it lies; none for a config that was not trained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<PathBuf>,
+    /// Name of the experiment.
+    pub name: String,
+    /// Rule set and encoder.
+    pub game: String,
+    /// Encoder.
+    pub encoder: String,
+    /// Channels with the meaning of each input.
+    pub channels: Vec<ChannelAbout>,
+    /// Games learned from.
+    pub step: u64,
+    /// Seed.
+    pub seed: u64,
+    /// Revision of the program that trained it.
+    pub revision: String,
+    /// Size and cost.
+    #[serde(flatten)]
+    pub size: Description,
+}
+
+/// A channel and what it means.
+#[derive(Debug, Serialize)]
+pub struct ChannelAbout {
+    /// Name.
+    pub name: String,
+    /// What it carries.
+    pub kind: String,
+    /// What each input means.
+    pub about: String,
+}
+
+/// Describes a checkpoint, the latest (or best) of a run, or a config file with fresh parameters.
+///
+/// # Errors
+/// [`TrainError`] if it can be read as neither.
+pub fn describe(path: &Path, best: bool) -> Result<Described, TrainError> {
+    struct Describe(PathBuf);
+    impl OnCheckpoint for Describe {
+        type Output = Described;
+        fn with<G: Registered>(
+            self,
+            _: &G,
+            bound: Bound<G>,
+            manifest: Manifest,
+        ) -> Result<Described, TrainError> {
+            Ok(described(
+                &bound,
+                Some(self.0),
+                manifest.config["name"].as_str().unwrap_or_default(),
+                manifest.game.clone(),
+                (manifest.step, manifest.seed, manifest.revision),
+            ))
+        }
+    }
+    struct Fresh(Config);
+    impl Visitor for Fresh {
+        type Output = Result<Described, TrainError>;
+        fn visit<G: Registered>(self, game: G) -> Self::Output {
+            let config = self.0;
+            let encoder = open::encoder::<G>(config.game.encoder.as_deref())?;
+            let channels = adept_arena::model_channels(encoder.channels());
+            let mut rng = stream(config.seed, "init", 0);
+            let learner =
+                adept_model::build(&config.architecture, &channels, config.learn.optimiser, &mut rng)?;
+            let bound = Bound::new(&game, encoder, learner);
+            let about = (0, config.seed, crate::REVISION.to_string());
+            Ok(described(&bound, None, &config.name, config.game.rules.clone(), about))
+        }
+    }
+    if path.extension().is_some_and(|e| e == "toml") {
+        let config = crate::config::load(path, &[]).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        let game = config.game.rules.clone();
+        return with_game(&game, Fresh(config)).unwrap_or_else(|| Err(TrainError::Game(game)));
+    }
+    let located = checkpoint::locate(path, best)?;
+    with_checkpoint(&located, best, Describe(located.clone()))
+}
+
+fn described<G: Registered>(
+    bound: &Bound<G>,
+    checkpoint: Option<PathBuf>,
+    name: &str,
+    game: String,
+    (step, seed, revision): (u64, u64, String),
+) -> Described {
+    let channels = bound.encoder().channels().iter();
+    Described {
+        checkpoint,
+        name: name.into(),
+        game,
+        encoder: bound.encoder().name().into(),
+        channels: channels
+            .map(|c| ChannelAbout {
+                name: c.name.into(),
+                kind: format!("{:?}", c.kind),
+                about: c.about.into(),
+            })
+            .collect(),
+        step,
+        seed,
+        revision,
+        size: bound.learner.describe(),
+    }
+}

@@ -1,0 +1,250 @@
+//! The folder of a run.
+//!
+//! `run.json` is the record: it names the checkpoints that count and how far `metrics.jsonl` is valid, and it is replaced as
+//! a whole. Whatever else lies in the folder is the rest of an interrupted step and is ignored or cut.
+
+use crate::config::Config;
+use adept_model::ModelError;
+use adept_model::checkpoint::replace_file;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Version of the record.
+const FORMAT: u32 = 1;
+
+/// A measured checkpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// Folder under `checkpoints/`.
+    pub checkpoint: String,
+    /// Games learned from.
+    pub step: u64,
+    /// Exact match equity against the first opponent.
+    pub equity: f64,
+    /// The same by seat, first to last.
+    pub seats: Vec<f64>,
+}
+
+/// What a run folder says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Version, 1.
+    pub format: u32,
+    /// Name of the experiment.
+    pub name: String,
+    /// Seed.
+    pub seed: u64,
+    /// The experiment.
+    pub config: Config,
+    /// Whether it came to its end.
+    pub finished: bool,
+    /// Games learned from.
+    pub step: u64,
+    /// Games of the whole run.
+    pub games: u64,
+    /// Seconds of learning and measuring, over all resumes.
+    pub seconds: f64,
+    /// Latest checkpoint.
+    #[serde(default)]
+    pub latest: Option<String>,
+    /// Best checkpoint so far.
+    #[serde(default)]
+    pub best: Option<Score>,
+    /// The last one, of a finished run.
+    #[serde(default)]
+    pub r#final: Option<Score>,
+    /// Bytes of `metrics.jsonl` that belong to the latest checkpoint.
+    pub metrics_bytes: u64,
+}
+
+/// What the folder holds for someone who wants to start a run there.
+pub(crate) enum Found {
+    Nothing,
+    Run(Box<Record>),
+    Other(String),
+}
+
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
+}
+
+fn io(path: &Path) -> impl FnOnce(std::io::Error) -> ModelError + '_ {
+    move |source| ModelError::Io { path: path.into(), source }
+}
+
+impl Folder {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    fn record_path(&self) -> PathBuf {
+        self.path.join("run.json")
+    }
+
+    pub(crate) fn metrics_path(&self) -> PathBuf {
+        self.path.join("metrics.jsonl")
+    }
+
+    pub(crate) fn checkpoint_path(&self, name: &str) -> PathBuf {
+        self.path.join("checkpoints").join(name)
+    }
+
+    pub(crate) fn look(&self) -> Result<Found, ModelError> {
+        match fs::read(self.record_path()) {
+            Ok(bytes) => Ok(match serde_json::from_slice::<Record>(&bytes) {
+                Ok(record) if record.format == FORMAT => Found::Run(Box::new(record)),
+                Ok(record) => {
+                    Found::Other(format!("run.json has format {}, expected {FORMAT}", record.format))
+                }
+                Err(e) => Found::Other(format!("run.json is damaged: {e}")),
+            }),
+            Err(e) if e.kind() == ErrorKind::NotFound => match fs::read_dir(&self.path) {
+                Ok(mut entries) => match entries.next() {
+                    // A first checkpoint may have been under way when the run was interrupted.
+                    Some(Ok(entry))
+                        if entry.file_name() != "metrics.jsonl"
+                            && entry.file_name() != "checkpoints"
+                            && entry.file_name() != "config.toml" =>
+                    {
+                        Ok(Found::Other(format!("it holds `{}`", entry.file_name().to_string_lossy())))
+                    }
+                    _ => Ok(Found::Nothing),
+                },
+                Err(e) if e.kind() == ErrorKind::NotFound => Ok(Found::Nothing),
+                Err(e) => Err(io(&self.path)(e)),
+            },
+            Err(e) => Err(io(&self.record_path())(e)),
+        }
+    }
+
+    pub(crate) fn create(&self, config: &Config) -> Result<(), ModelError> {
+        fs::create_dir_all(self.path.join("checkpoints")).map_err(io(&self.path))?;
+        let text = toml::to_string(config).unwrap_or_default();
+        replace_file(&self.path.join("config.toml"), text.as_bytes())?;
+        fs::write(self.metrics_path(), "").map_err(io(&self.metrics_path()))
+    }
+
+    pub(crate) fn write_record(&self, record: &Record) -> Result<(), ModelError> {
+        let text =
+            serde_json::to_string_pretty(record).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        replace_file(&self.record_path(), text.as_bytes())
+    }
+
+    /// Cuts the metrics back to what the record vouches for.
+    pub(crate) fn cut_metrics(&self, bytes: u64) -> Result<(), ModelError> {
+        let path = self.metrics_path();
+        let file =
+            OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(io(&path))?;
+        file.set_len(bytes).map_err(io(&path))
+    }
+
+    /// Appends lines; returns the length of the file.
+    pub(crate) fn append_metrics(&self, lines: &str, sync: bool) -> Result<u64, ModelError> {
+        let path = self.metrics_path();
+        let append = || {
+            let mut file = OpenOptions::new().append(true).create(true).open(&path)?;
+            file.write_all(lines.as_bytes())?;
+            if sync {
+                file.sync_all()?;
+            }
+            Ok(file.metadata()?.len())
+        };
+        append().map_err(io(&path))
+    }
+
+    /// Removes checkpoints that no record names any more.
+    pub(crate) fn prune(&self, record: &Record) -> Result<(), ModelError> {
+        let folder = self.path.join("checkpoints");
+        let best = record.best.as_ref().map(|b| &b.checkpoint);
+        for entry in fs::read_dir(&folder).map_err(io(&folder))?.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if Some(&name) != record.latest.as_ref() && Some(&name) != best {
+                fs::remove_dir_all(entry.path()).map_err(io(&folder))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A line about a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunSummary {
+    /// Its folder.
+    pub run: PathBuf,
+    /// Name of the experiment.
+    pub name: String,
+    /// Seed.
+    pub seed: u64,
+    /// `finished` or `stopped`, or why it cannot be read.
+    pub status: String,
+    /// Games learned from, and of the whole run.
+    pub step: u64,
+    /// Games of the whole run.
+    pub games: u64,
+    /// Seconds so far.
+    pub seconds: f64,
+    /// Exact match equity of the last checkpoint of a finished run.
+    pub r#final: Option<f64>,
+    /// And of the best checkpoint.
+    pub best: Option<f64>,
+}
+
+/// All runs in the folders under `root`, by name and seed.
+///
+/// # Errors
+/// [`ModelError::Io`] if the folder cannot be listed; a missing one holds no runs.
+pub fn list_runs(root: &Path) -> Result<Vec<RunSummary>, ModelError> {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![(root.to_path_buf(), 0)];
+    while let Some((folder, depth)) = waiting.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == ErrorKind::NotFound => continue,
+            Err(e) => return Err(io(&folder)(e)),
+        };
+        for path in entries.flatten().map(|e| e.path()).filter(|p| p.is_dir()) {
+            if !path.join("run.json").exists() {
+                if depth < 3 {
+                    waiting.push((path, depth + 1));
+                }
+                continue;
+            }
+            let summary = summary_of(&path);
+            found.insert((summary.name.clone(), summary.seed, path), summary);
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+fn summary_of(path: &Path) -> RunSummary {
+    let blank = |status: String| RunSummary {
+        run: path.into(),
+        name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        seed: 0,
+        status,
+        step: 0,
+        games: 0,
+        seconds: 0.0,
+        r#final: None,
+        best: None,
+    };
+    match Folder::new(path.into()).look() {
+        Ok(Found::Run(r)) => RunSummary {
+            run: path.into(),
+            status: if r.finished { "finished" } else { "stopped" }.into(),
+            step: r.step,
+            games: r.games,
+            seconds: r.seconds,
+            r#final: r.r#final.map(|f| f.equity),
+            best: r.best.map(|b| b.equity),
+            name: r.name,
+            seed: r.seed,
+        },
+        Ok(Found::Nothing) => blank("empty".into()),
+        Ok(Found::Other(why)) => blank(why),
+        Err(e) => blank(e.to_string()),
+    }
+}

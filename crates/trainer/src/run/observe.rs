@@ -1,0 +1,59 @@
+//! Watching a run, and stopping it.
+
+use super::experiment::Evaluation;
+use super::folder::Record;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What happens in a run.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// It starts, or goes on, at that game.
+    Started {
+        /// Games played before.
+        from: u64,
+        /// Games of the whole run.
+        games: u64,
+    },
+    /// Games were played.
+    Progress {
+        /// Games played so far.
+        step: u64,
+        /// Games a second since the start or the resume.
+        rate: f64,
+    },
+    /// It was measured.
+    Evaluated(&'a Evaluation),
+    /// It is over, or was stopped.
+    Ended(&'a Record),
+}
+
+/// Is told what happens, from the thread of the run.
+pub trait Observer: Sync {
+    /// Something happened in the run with that seed.
+    fn event(&self, seed: u64, event: Event<'_>);
+}
+
+/// Does not care.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn event(&self, _: u64, _: Event<'_>) {}
+}
+
+/// Asks runs to write a checkpoint and stop.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Asks.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked.
+    pub fn requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
