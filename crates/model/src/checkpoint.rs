@@ -66,7 +66,7 @@ pub struct Checkpoint {
     pub path: PathBuf,
     /// What it says of itself.
     pub manifest: Manifest,
-    /// Its tensors; those of training after those of the model.
+    /// Its tensors by name; those of training after those of the model.
     pub tensors: Vec<Tensor>,
 }
 
@@ -235,7 +235,11 @@ fn to_bytes(tensors: &[&Tensor]) -> Result<Vec<u8>, String> {
 
 fn from_bytes(bytes: &[u8]) -> Result<Vec<Tensor>, String> {
     let file = SafeTensors::deserialize(bytes).map_err(|e| format!("is no safetensors file: {e}"))?;
-    file.iter()
+    // The file keeps its tensors in no order of ours.
+    let mut views: Vec<_> = file.iter().collect();
+    views.sort_by_key(|(name, _)| *name);
+    views
+        .into_iter()
         .map(|(name, view)| {
             let data = match view.dtype() {
                 Dtype::F32 => TensorData::F32(

@@ -540,7 +540,7 @@ fn add_scaled_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
 /// The chunks of a span of parameters, which is padded to whole ones.
 #[inline(always)]
 fn chunks_whole(data: &mut [f32]) -> &mut [Chunk] {
-    debug_assert_eq!(data.len() % LANES, 0);
+    assert_eq!(data.len() % LANES, 0);
     chunks_mut(data)
 }
 

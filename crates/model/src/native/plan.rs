@@ -186,14 +186,13 @@ impl Plan {
     }
 }
 
-/// Entries that a parameter takes with its padding.
+/// Entries that a parameter takes with its padding: whole chunks, as optimiser steps want them.
 fn physical_len(shape: &[usize]) -> usize {
-    match *shape {
-        [rows, 1] => rows.next_multiple_of(LANES),
+    let entries = match *shape {
         [rows, columns] => rows * stride(columns),
-        [n] => stride(n),
         _ => shape.iter().product(),
-    }
+    };
+    entries.next_multiple_of(LANES)
 }
 
 struct Planner<'a> {

@@ -1,0 +1,103 @@
+//! Checkpoints: whole on the way back, damage found at every byte, newer formats refused.
+
+use adept_model::checkpoint::{FORMAT, Manifest, locate, read, write};
+use adept_model::{Architecture, Channel, ChannelKind, Tensor};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn manifest() -> Manifest {
+    let architecture: Architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [2] } }"#).unwrap();
+    Manifest {
+        format: FORMAT,
+        kind: "network".into(),
+        game: "tictactoe".into(),
+        encoder: "fields".into(),
+        channels: vec![Channel::new("fields", ChannelKind::Dense(9))],
+        architecture,
+        config: serde_json::json!({ "name": "x", "rate": 0.1 }),
+        seed: 1,
+        step: 10,
+        revision: "abc".into(),
+        metrics: serde_json::json!({ "equity": 0.123_456_789 }),
+        training: Some(serde_json::json!({ "play": { "s": [1, 2, 3, u64::MAX] } })),
+        checksums: Default::default(),
+        checksum: String::new(),
+    }
+}
+
+fn tensors() -> Vec<Tensor> {
+    vec![
+        Tensor::f32("a", vec![2, 2], vec![1.0, -2.5, f32::MIN_POSITIVE, 0.1]),
+        Tensor::u64("keys", vec![2], vec![u64::MAX, 0]),
+        Tensor::f32("optimiser.first.a", vec![2, 2], vec![0.5; 4]),
+    ]
+}
+
+fn written(folder: &Path) -> PathBuf {
+    let path = folder.join("checkpoint");
+    write(&path, manifest(), &tensors()).unwrap();
+    path
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let checkpoint = read(&written(folder.path())).unwrap();
+    assert_eq!(checkpoint.tensors, tensors());
+    let manifest = Manifest { checksums: Default::default(), checksum: String::new(), ..checkpoint.manifest };
+    assert_eq!(manifest, self::manifest());
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, ["checkpoint"], "nothing temporary stays behind");
+}
+
+#[test]
+fn every_damaged_byte_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path());
+    for entry in fs::read_dir(&path).unwrap() {
+        let file = entry.unwrap().path();
+        let good = fs::read(&file).unwrap();
+        for i in 0..good.len() {
+            let mut bad = good.clone();
+            bad[i] ^= 1 << (i % 8);
+            fs::write(&file, &bad).unwrap();
+            let error = read(&path).expect_err(&format!("byte {i} of {}", file.display())).to_string();
+            assert!(error.contains(&path.display().to_string()), "{error}");
+        }
+        fs::write(&file, &good[..good.len() - 1]).unwrap();
+        assert!(read(&path).is_err(), "a byte is missing from {}", file.display());
+        fs::write(&file, &good).unwrap();
+    }
+    read(&path).unwrap();
+}
+
+#[test]
+fn a_newer_format_and_a_missing_file_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path());
+    let file = path.join("manifest.json");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replacen("\"format\": 1", "\"format\": 2", 1)).unwrap();
+    let error = read(&path).unwrap_err().to_string();
+    assert!(error.contains("format 2") && error.contains("up to 1"), "{error}");
+    fs::write(&file, text).unwrap();
+    fs::remove_file(path.join("weights.safetensors")).unwrap();
+    assert!(read(&path).unwrap_err().to_string().contains("weights.safetensors"));
+}
+
+#[test]
+fn a_diverged_model_is_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint");
+    let error = write(&path, manifest(), &[Tensor::f32("a", vec![1], vec![f32::NAN])]).unwrap_err();
+    assert!(error.to_string().contains("`a`") && !path.exists(), "{error}");
+}
+
+#[test]
+fn a_path_that_is_neither_checkpoint_nor_run_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = locate(folder.path(), false).unwrap_err().to_string();
+    assert!(error.contains("neither a checkpoint nor a run"), "{error}");
+    let error = locate(&folder.path().join("nowhere"), false).unwrap_err().to_string();
+    assert!(error.contains("does not exist"), "{error}");
+}

@@ -1,0 +1,272 @@
+//! Learners: optimisers against their formulas, traces against gradients, states that come back whole.
+
+mod common;
+
+use adept_model::architecture::Lookup;
+use adept_model::optimiser::{Adam, Sgd};
+use adept_model::{
+    Architecture, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Program, Rows, Samples,
+    Table, TensorData, lower,
+};
+use common::{SEEDS, case};
+use std::sync::Arc;
+
+fn samples(rows: Rows, targets: Vec<f32>) -> Samples {
+    let weights = vec![1.0; rows.len()];
+    Samples { rows, targets, weights }
+}
+
+/// Learning rate of each flat parameter, and its lower bound.
+fn rates(program: &Program, rate: f64) -> Vec<(f64, f64)> {
+    let mut all = vec![(0.0, 0.0); program.parameters()];
+    for p in &program.params {
+        let group = f64::from(program.groups[p.group].rate);
+        all[p.offset..][..p.len()].fill((rate * group, p.min.map_or(f64::NEG_INFINITY, f64::from)));
+    }
+    all
+}
+
+/// Three steps of each optimiser against its textbook form in f64, on the engine's own gradients.
+#[test]
+fn optimisers_follow_their_formulas() {
+    let all = [
+        Optimiser::Sgd(Sgd { momentum: 0.0, decay: 0.1 }),
+        Optimiser::Sgd(Sgd { momentum: 0.9, decay: 0.0 }),
+        Optimiser::Adam(Adam { decay: 0.05, ..Adam::default() }),
+    ];
+    for seed in SEEDS.step_by(4) {
+        let case = case(seed);
+        let samples = samples(case.rows.clone(), case.targets.clone());
+        for optimiser in all {
+            let mut network = Network::new(case.program.clone(), &case.params, optimiser);
+            let n = case.params.len();
+            let mut exact: Vec<f64> = case.params.iter().map(|&p| f64::from(p)).collect();
+            let (mut m, mut v) = (vec![0.0; n], vec![0.0; n]);
+            for t in 1..=3 {
+                let (_, gradient) = network.gradient(&samples);
+                let (rate, max) = (0.002, gradient.iter().fold(1.0f64, |a, g| a.max(f64::from(g.abs()))));
+                for (i, (rate, min)) in rates(&case.program, rate).into_iter().enumerate() {
+                    let g = f64::from(gradient[i]);
+                    exact[i] = match optimiser {
+                        Optimiser::Sgd(Sgd { momentum, decay }) => {
+                            m[i] = f64::from(momentum) * m[i] + g;
+                            exact[i] * (1.0 - rate * f64::from(decay)) - rate * m[i]
+                        }
+                        Optimiser::Adam(a) => {
+                            let (b1, b2) = (f64::from(a.beta1), f64::from(a.beta2));
+                            m[i] = b1 * m[i] + (1.0 - b1) * g;
+                            v[i] = b2 * v[i] + (1.0 - b2) * g * g;
+                            let (mean, square) = (m[i] / (1.0 - b1.powi(t)), v[i] / (1.0 - b2.powi(t)));
+                            exact[i] * (1.0 - rate * f64::from(a.decay))
+                                - rate * mean / (square.sqrt() + f64::from(a.epsilon))
+                        }
+                    };
+                    exact[i] = exact[i].max(min);
+                }
+                network.update(&samples, 0.002).expect("a small step stays finite");
+                for (found, exact) in network.parameters().iter().zip(&mut exact) {
+                    let error = (f64::from(*found) - *exact).abs();
+                    assert!(
+                        error <= 2e-6 * max,
+                        "seed {seed}, {optimiser:?}, step {t}: {found}, exactly {exact}"
+                    );
+                    // The next gradient is taken where the network stands.
+                    *exact = f64::from(*found);
+                }
+            }
+        }
+    }
+}
+
+/// e ← λ e + ∇V and p ← p + rate · error · e, with ∇V from differences of the network's own value.
+#[test]
+fn traces_collect_the_gradient_of_the_value() {
+    let channels = [Channel::new("x", ChannelKind::Dense(3))];
+    let architecture: Architecture = serde_json::from_str(
+        r#"{ "meta_pi": { "experts": 2, "expert": { "mlp": { "hidden": [5], "sensitivity": 2.0 } }, "threshold": 0.1 } }"#,
+    )
+    .unwrap();
+    let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+    let mut rng = adept_rng();
+    let params = program.draw(&mut rng);
+    let mut rows = Rows::new(&channels);
+    for values in [[0.3, -0.2, 0.9], [-0.5, 0.4, 0.1]] {
+        rows.push().0.copy_from_slice(&values);
+    }
+    let gradient = |row: usize| -> Vec<f64> {
+        let exact: Vec<f64> = params.iter().map(|&p| f64::from(p)).collect();
+        let value = |p: &[f64]| adept_model::reference::run(&program, p, &rows, None).output[row];
+        (0..params.len())
+            .map(|i| {
+                let (mut up, mut down) = (exact.clone(), exact.clone());
+                up[i] += 1e-6;
+                down[i] -= 1e-6;
+                (value(&up) - value(&down)) / 2e-6
+            })
+            .collect()
+    };
+    let mut network = Network::new(program.clone(), &params, Optimiser::default());
+    let traces = network.traces().unwrap();
+    traces.accumulate(0, &rows, 0, 0.7);
+    traces.accumulate(1, &rows, 1, 0.7);
+    traces.accumulate(0, &rows, 1, 0.7);
+    traces.follow(0, 0.5, 0.1).unwrap();
+    let moved = network.parameters();
+    for (i, (rate, _)) in rates(&program, 0.1).into_iter().enumerate() {
+        let expected = f64::from(params[i]) + rate * 0.5 * (0.7 * gradient(0)[i] + gradient(1)[i]);
+        assert!(
+            (f64::from(moved[i]) - expected).abs() < 2e-5,
+            "parameter {i}: {}, expected {expected}",
+            moved[i]
+        );
+    }
+    let traces = network.traces().unwrap();
+    traces.cut(0);
+    traces.follow(0, 1.0, 1.0).unwrap();
+    assert_eq!(network.parameters(), moved, "a cut trace moves nothing");
+}
+
+fn adept_rng() -> rand_xoshiro::Xoshiro256PlusPlus {
+    rand::SeedableRng::seed_from_u64(5)
+}
+
+#[test]
+fn an_hme_refuses_online_traces() {
+    let channels = [Channel::new("x", ChannelKind::Dense(3))];
+    let architecture: Architecture =
+        serde_json::from_str(r#"{ "hme": { "experts": 2, "expert": { "mlp": { "hidden": [5] } } } }"#)
+            .unwrap();
+    let mut learner =
+        adept_model::build(&architecture, &channels, Optimiser::default(), &mut adept_rng()).unwrap();
+    let Err(error) = learner.traces() else { panic!("an HME has no use for the gradient of its value") };
+    assert!(error.to_string().contains("likelihood"), "{error}");
+}
+
+#[test]
+fn a_state_comes_back_whole() {
+    for seed in SEEDS.step_by(4) {
+        let case = case(seed);
+        let samples = samples(case.rows.clone(), case.targets.clone());
+        let mut first = Network::new(case.program.clone(), &case.params, Optimiser::Adam(Adam::default()));
+        first.update(&samples, 0.001).unwrap();
+        let fresh = vec![0.5; case.params.len()];
+        let mut second = Network::new(case.program.clone(), &fresh, Optimiser::Adam(Adam::default()));
+        second.restore(&first.state(true)).unwrap();
+        for _ in 0..2 {
+            assert_eq!(first.update(&samples, 0.001).unwrap(), second.update(&samples, 0.001).unwrap());
+        }
+        assert_eq!(first.parameters(), second.parameters(), "seed {seed}");
+        assert_eq!(first.fork().state(false), first.state(false));
+    }
+}
+
+#[test]
+fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
+    let case = case(3);
+    let mut network = Network::new(case.program.clone(), &case.params, Optimiser::default());
+    let good = network.state(true);
+    let mut missing = good.clone();
+    missing.remove(0);
+    let mut reshaped = good.clone();
+    reshaped[0].shape.push(1);
+    let mut extra = good.clone();
+    extra.push(adept_model::Tensor::f32("expert.99.weight", vec![1], vec![0.0]));
+    let mut infinite = good.clone();
+    if let TensorData::F32(data) = &mut infinite[0].data {
+        data[0] = f32::INFINITY;
+    }
+    let before = network.parameters();
+    for (state, expected) in
+        [(missing, "is missing"), (reshaped, "has shape"), (extra, "has no place"), (infinite, "not finite")]
+    {
+        let error = network.restore(&state).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+        assert_eq!(network.parameters(), before);
+    }
+}
+
+#[test]
+fn a_loss_that_is_not_finite_is_an_error_and_changes_nothing() {
+    let case = case(3);
+    let mut network = Network::new(case.program.clone(), &case.params, Optimiser::default());
+    let mut bad = samples(case.rows.clone(), case.targets.clone());
+    bad.targets[0] = f32::NAN;
+    assert!(matches!(network.update(&bad, 0.1), Err(ModelError::Diverged { .. })));
+    assert_eq!(network.parameters(), case.params);
+    let good = samples(case.rows.clone(), case.targets.clone());
+    assert!(network.update(&good, 1e-3).unwrap().is_finite());
+}
+
+fn table() -> (Table, Vec<Channel>) {
+    let channels = vec![Channel::new("x", ChannelKind::Dense(1)), Channel::new("key", ChannelKind::Key)];
+    let lookup = Lookup { by: None, initial: 0.25, rate: 1.0 };
+    (Table::new(&lookup, &channels, Optimiser::default()).unwrap(), channels)
+}
+
+fn keyed(channels: &[Channel], keys: &[u64]) -> Rows {
+    let mut rows = Rows::new(channels);
+    keys.iter().for_each(|&key| rows.push().1[0] = key);
+    rows
+}
+
+#[test]
+fn a_table_grows_with_what_it_learns_and_not_with_what_it_values() {
+    let (mut table, channels) = table();
+    let mut values = Vec::new();
+    table.evaluate(&keyed(&channels, &[7, u64::MAX]), &mut values);
+    assert_eq!((values.as_slice(), table.len()), (&[0.25, 0.25][..], 0));
+    let loss = table.update(&samples(keyed(&channels, &[7, 9]), vec![1.0, -1.0]), 0.5).unwrap();
+    assert!((loss - (0.5 * 0.75 * 0.75 + 0.5 * 1.25 * 1.25)).abs() < 1e-6);
+    table.evaluate(&keyed(&channels, &[7, 9, 11]), &mut values);
+    assert_eq!((values.as_slice(), table.len()), (&[0.625, -0.375, 0.25][..], 2));
+    let (mut other, _) = self::table();
+    other.restore(&table.state(true)).unwrap();
+    other.evaluate(&keyed(&channels, &[7, 9, 11]), &mut values);
+    assert_eq!(values, [0.625, -0.375, 0.25]);
+}
+
+#[test]
+fn the_traces_of_a_table_fade_by_entry() {
+    let (mut table, channels) = table();
+    let rows = keyed(&channels, &[1, 2, 1]);
+    table.accumulate_all(&rows);
+    table.traces().unwrap().follow(0, 1.0, 0.1).unwrap();
+    let mut values = Vec::new();
+    table.evaluate(&keyed(&channels, &[1, 2]), &mut values);
+    // Entry 1: 0.5² + 1, entry 2: 0.5.
+    let expected = [0.25 + 0.1 * 1.25, 0.25 + 0.1 * 0.5];
+    assert!(values.iter().zip(expected).all(|(v, e)| (v - e).abs() < 1e-6), "{values:?}");
+}
+
+trait AccumulateAll {
+    fn accumulate_all(&mut self, rows: &Rows);
+}
+
+impl AccumulateAll for Table {
+    fn accumulate_all(&mut self, rows: &Rows) {
+        for row in 0..rows.len() {
+            self.traces().unwrap().accumulate(0, rows, row, 0.5);
+        }
+    }
+}
+
+#[test]
+fn explanations_add_up() {
+    for seed in SEEDS {
+        let case = case(seed);
+        let mut network = Network::new(case.program.clone(), &case.params, Optimiser::default());
+        let explanation = network.explain(&case.rows);
+        if explanation.gates.is_empty() {
+            continue;
+        }
+        let total: f32 = explanation.gates.iter().sum();
+        assert!((total - 1.0).abs() < 1e-5, "seed {seed}: gates {:?}", explanation.gates);
+        let blend: f32 = explanation
+            .gates
+            .iter()
+            .zip(&explanation.experts)
+            .map(|(g, e)| e.as_ref().map_or(0.0, |e| g * e.value))
+            .sum();
+        assert!((blend - explanation.value).abs() < 1e-5, "seed {seed}: {explanation:?}");
+    }
+}

@@ -1,0 +1,199 @@
+//! Runs: what they learn, resume to the bit, independence of threads, clear ends.
+
+use adept_trainer::config::{Config, Source, parse};
+use adept_trainer::run::{
+    Cancel, Event, Observer, Record, Silent, TrainError, TrainOptions, list_runs, train, train_seeds,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn config(architecture: &str, learn: &str) -> Config {
+    let text = format!(
+        "name = \"test\"\n[game]\nrules = \"tictactoe\"\n[architecture.{architecture}\n[learn]\nagainst = \"ttt\"\n{learn}\n"
+    );
+    parse(&Source { file: "test.toml".into(), text, set: vec![] }).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn at(path: impl Into<PathBuf>) -> TrainOptions {
+    TrainOptions { out: Some(path.into()), ..Default::default() }
+}
+
+fn finished(config: &Config, seed: u64, path: &Path) -> Record {
+    train(config, seed, &at(path), &Silent, &Cancel::default()).expect("the run ends").1
+}
+
+/// Everything that learning decides: tensors of the latest checkpoint, generators and counters, and the metrics
+/// without their times.
+fn state(run: &Path) -> (Vec<adept_model::Tensor>, serde_json::Value, Vec<serde_json::Value>) {
+    let latest = adept_model::checkpoint::locate(run, false).unwrap();
+    let checkpoint = adept_model::checkpoint::read(&latest).unwrap();
+    let lines = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let metrics = lines
+        .lines()
+        .map(|line| {
+            let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+            line.as_object_mut().unwrap().remove("seconds");
+            line
+        })
+        .collect();
+    (checkpoint.tensors, checkpoint.manifest.training.unwrap(), metrics)
+}
+
+/// Asks the run to stop when it has played that many games.
+struct StopAt(u64, Cancel);
+
+impl Observer for StopAt {
+    fn event(&self, _: u64, event: Event<'_>) {
+        if let Event::Progress { step, .. } = event
+            && step >= self.0
+        {
+            self.1.cancel();
+        }
+    }
+}
+
+const MLP: &str = "mlp]\nhidden = [20]\nsensitivity = 3.0";
+
+#[test]
+fn a_network_learns_to_beat_ttt() {
+    let folder = tempfile::tempdir().unwrap();
+    let config =
+        config(MLP, "games = 60_000\nlambda = 0.5\nrate = { from = 0.02, to = 0.001 }\nexplore = 0.2");
+    let record = finished(&config, 1, &folder.path().join("run"));
+    let score = record.r#final.expect("a finished run has a final score");
+    assert!(score.equity > 0.4, "equity {}", score.equity);
+    assert!(record.best.unwrap().equity >= score.equity);
+}
+
+#[test]
+fn online_traces_learn_too_and_tables_learn_fastest() {
+    let folder = tempfile::tempdir().unwrap();
+    let online = config(MLP, "games = 60_000\nlambda = 0.5\nrate = 0.01\nexplore = 0.2\ntraces = \"online\"");
+    let table =
+        config("lookup]\nby = \"position\"", "games = 60_000\nlambda = 0.5\nrate = 0.2\nexplore = 0.4");
+    let table_online = config(
+        "lookup]\nby = \"position\"",
+        "games = 60_000\nrate = 0.2\nexplore = 0.4\ntraces = \"online\"",
+    );
+    for (name, config, least) in
+        [("online", online, 0.35), ("table", table, 0.6), ("table-online", table_online, 0.55)]
+    {
+        let score = finished(&config, 1, &folder.path().join(name)).r#final.unwrap();
+        assert!(score.equity > least, "{name}: equity {}", score.equity);
+    }
+}
+
+#[test]
+fn self_play_learns_to_beat_a_random_player() {
+    let folder = tempfile::tempdir().unwrap();
+    for traces in ["backward", "online"] {
+        let learn =
+            format!("games = 40_000\nlambda = 0.5\nrate = 0.02\nexplore = 0.2\ntraces = \"{traces}\"");
+        let mut config = config(MLP, &learn);
+        config.learn.against = "self".into();
+        let mut untrained = config.clone();
+        untrained.learn.games = 1;
+        let path = |name: &str| folder.path().join(format!("{name}-{traces}"));
+        let before = finished(&untrained, 1, &path("untrained")).r#final.unwrap().equity;
+        let after = finished(&config, 1, &path("run")).r#final.unwrap().equity;
+        assert!(after > 0.8 && after > before + 0.2, "{traces}: {before} before, {after} after");
+    }
+}
+
+#[test]
+fn a_stopped_run_goes_on_to_the_same_bits() {
+    let architectures = [
+        MLP,
+        "hme]\nexperts = 2\nexpert.mlp = { hidden = [8], sensitivity = 3.0 }\nthreshold = 0.3",
+        "lookup]\nby = \"position\"",
+    ];
+    for (i, architecture) in architectures.iter().enumerate() {
+        let learn = if i == 2 { "" } else { "optimiser.adam = { decay = 0.01 }\n" };
+        let config = config(architecture, &format!("{learn}games = 5_000\nrate = 0.01\nbatch = 3"));
+        let folder = tempfile::tempdir().unwrap();
+        let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
+        finished(&config, 7, &whole);
+        for stop in [700, 2_100, 2_105, u64::MAX] {
+            let cancel = Cancel::default();
+            let options = TrainOptions { resume: true, ..at(&parts) };
+            let (_, record) = train(&config, 7, &options, &StopAt(stop, cancel.clone()), &cancel).unwrap();
+            assert_eq!(record.finished, stop == u64::MAX);
+        }
+        // Not assert_eq: nobody reads two pages of weights.
+        assert!(state(&whole) == state(&parts), "architecture {i} went another way");
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    let config = config(MLP, "games = 3_000\nrate = 0.01");
+    let folder = tempfile::tempdir().unwrap();
+    let run = |threads: usize| {
+        let out = folder.path().join(threads.to_string());
+        let runs = train_seeds(&config, 3, 4, threads, &at(&out), &Silent, &Cancel::default()).unwrap();
+        runs.iter().map(|(path, _)| state(path)).collect::<Vec<_>>()
+    };
+    let one = run(1);
+    assert!(one == run(3));
+    assert!(one.windows(2).all(|w| w[0].0 != w[1].0), "seeds differ");
+    assert_eq!(list_runs(folder.path()).unwrap().len(), 8);
+}
+
+#[test]
+fn divergence_names_the_step_and_the_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config("mlp]\nhidden = [20]\noutput = \"linear\"", "games = 5_000\nrate = 1e6");
+    let error = train(&config, 1, &at(folder.path().join("run")), &Silent, &Cancel::default()).unwrap_err();
+    assert!(matches!(error, TrainError::Diverged { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("test, seed 1: diverged after") && text.contains("lower `learn.rate` (now 1000000)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_taken_folder_is_refused_and_a_finished_run_returns_its_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let short = config(MLP, "games = 300\nrate = 0.01");
+    let record = finished(&short, 1, &run);
+    assert_eq!(finished(&short, 1, &run), record);
+
+    let refusal = |config: &Config, path: &Path| {
+        train(config, 1, &at(path), &Silent, &Cancel::default()).unwrap_err().to_string()
+    };
+    let other = config(MLP, "games = 301\nrate = 0.01");
+    let error = refusal(&other, &run);
+    assert!(error.contains("of another config") && error.contains("--out"), "{error}");
+
+    let stopped = folder.path().join("stopped");
+    let cancel = Cancel::default();
+    train(&short, 1, &at(&stopped), &StopAt(100, cancel.clone()), &cancel).unwrap();
+    let error = refusal(&short, &stopped);
+    assert!(error.contains("stopped after 100 of 300 games") && error.contains("--resume"), "{error}");
+
+    let foreign = folder.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(foreign.join("thesis.tex"), "years of work").unwrap();
+    let error = refusal(&short, &foreign);
+    assert!(error.contains("thesis.tex") && error.contains("--out"), "{error}");
+    assert_eq!(fs::read_to_string(foreign.join("thesis.tex")).unwrap(), "years of work");
+}
+
+#[test]
+fn weights_of_another_run_can_be_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = config(MLP, "games = 30_000\nlambda = 0.5\nrate = 0.02\nexplore = 0.2");
+    let first = folder.path().join("first");
+    let equity = finished(&long, 1, &first).r#final.unwrap().equity;
+    let go_on = config(MLP, "games = 10\nrate = 1e-9");
+    let options = TrainOptions { init: Some(first.clone()), ..at(folder.path().join("second")) };
+    let (_, record) = train(&go_on, 2, &options, &Silent, &Cancel::default()).unwrap();
+    assert_eq!(record.r#final.unwrap().equity, equity);
+
+    let other = config("mlp]\nhidden = [21]", "games = 10\nrate = 0.01");
+    let options = TrainOptions { init: Some(first), ..at(folder.path().join("third")) };
+    let error = train(&other, 2, &options, &Silent, &Cancel::default()).unwrap_err().to_string();
+    assert!(error.contains("cannot start this architecture") && error.contains("[9, 20]"), "{error}");
+}
