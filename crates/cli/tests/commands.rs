@@ -1,0 +1,273 @@
+//! Every command once, end to end, as a user calls it: what it prints, its JSON, its exit code.
+
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder to work in, with the tracked configs beside it.
+struct Desk {
+    folder: tempfile::TempDir,
+}
+
+fn configs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/tictactoe")
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_string_lossy().into_owned()
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.run_with(args, "")
+    }
+
+    fn run_with(&self, args: &[&str], input: &str) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_adept"))
+            .args(args)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    fn text(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Exactly one JSON object on stdout.
+    fn json(&self, args: &[&str]) -> Value {
+        let text = self.text(&[args, &["--json"]].concat());
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{args:?}: {e}\n{text}"))
+    }
+
+    fn fails(&self, args: &[&str], code: i32) -> String {
+        let output = self.run(args);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {error}");
+        error
+    }
+
+    /// Trains a small network; the run folder.
+    fn trained(&self, config: &str, games: u64) -> String {
+        let config = configs().join(config).to_string_lossy().into_owned();
+        let run = self.path("run");
+        self.json(&["train", &config, "--set", &format!("learn.games={games}"), "--out", &run]);
+        run
+    }
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn train_learns_and_reports() {
+    let desk = Desk::new();
+    let config = configs().join("single-80.toml").to_string_lossy().into_owned();
+    let games = ["--set", "learn.games=40000", "--set", "evaluate.every=4000"];
+    let train = [&["train", &config][..], &games].concat();
+    let result = desk.json(&train);
+    assert_eq!(result["run"], "checkpoints/runs/single-80-1");
+    assert_eq!((result["seed"].as_u64(), result["steps"].as_u64()), (Some(1), Some(40_000)));
+    assert!(number(&result["final"]["equity"]) > 0.3 && number(&result["seconds"]) > 0.0);
+    assert!(number(&result["best"]["equity"]) >= number(&result["final"]["equity"]));
+    assert!((number(&result["baseline"]["optimal"]) - 637.0 / 960.0).abs() < 1e-9);
+    // A finished run of the same config prints its result again, with and without --resume.
+    assert_eq!(desk.json(&train), result);
+    assert_eq!(desk.json(&[&train[..], &["--resume"]].concat()), result);
+    let text = desk.text(&train);
+    assert!(text.contains("best possible +0.6635") && text.contains("adept play checkpoints/runs/single-80-1"), "{text}");
+
+    let listed = desk.json(&["runs", "list"]);
+    assert_eq!(listed["runs"][0]["status"], "finished");
+    assert!(desk.text(&["runs", "list"]).contains("40000/40000"));
+}
+
+#[test]
+fn train_runs_several_seeds_and_resumes() {
+    let desk = Desk::new();
+    let config = configs().join("lookup.toml").to_string_lossy().into_owned();
+    let train = ["train", &config, "--seeds", "2", "--set", "learn.games=4000", "--out", "many"];
+    let result = desk.json(&train);
+    assert_eq!(result["runs"].as_array().unwrap().len(), 2);
+    let finals: Vec<f64> = (0..2).map(|i| number(&result["runs"][i]["final"]["equity"])).collect();
+    assert!((number(&result["final"]["mean"]) - (finals[0] + finals[1]) / 2.0).abs() < 1e-12);
+    assert!(number(&result["final"]["sd"]) > 0.0 && result["best"]["mean"].is_number());
+
+    // Stopped by the clock, then taken up again.
+    let run = ["train", &config, "--set", "learn.games=300000", "--out", "one"];
+    let stopped = desk.json(&[&run[..], &["--max-seconds", "0.05"]].concat());
+    if stopped["finished"] == false {
+        assert!(desk.fails(&run, 1).contains("--resume"));
+    }
+    let whole = desk.json(&[&run[..], &["--resume"]].concat());
+    assert_eq!((whole["finished"].as_bool(), whole["steps"].as_u64()), (Some(true), Some(300_000)));
+}
+
+#[test]
+fn evaluate_measures_exactly_and_times() {
+    let desk = Desk::new();
+    let run = desk.trained("hme-2x40-st3.toml", 20_000);
+    let report = desk.json(&["evaluate", &run, "--suite", "equity", "--suite", "speed"]);
+    let equity = &report["equity"];
+    let mean = (number(&equity["first"]) + number(&equity["second"])) / 2.0;
+    assert!((number(&equity["equity"]) - mean).abs() < 1e-12 && equity["against"] == "ttt");
+    assert_eq!(equity["opponents"].as_array().unwrap().len(), 3, "ttt, random, minimax");
+    assert_eq!(equity["usage"]["share"].as_array().unwrap().len(), 2);
+    assert!(number(&report["speed"][0]["evaluations_per_second"]) > 1000.0);
+    let best = desk.json(&["evaluate", &run, "--best", "--against", "ttt"]);
+    assert!(number(&best["equity"]["equity"]) >= number(&equity["equity"]));
+    assert!(desk.text(&["evaluate", &run]).contains("experts run on"));
+}
+
+#[test]
+fn value_shows_moves_gates_and_experts() {
+    let desk = Desk::new();
+    let run = desk.trained("hme-2x40.toml", 20_000);
+    let values = desk.json(&["value", &run, "XX.OO....", "X...O....@5", "XXXOO...."]);
+    let values = values["values"].as_array().unwrap();
+    assert_eq!((number(&values[0]["value"]), values[0]["moves"][0]["action"].as_str()), (1.0, Some("3")));
+    assert_eq!(values[1]["moves"].as_array().unwrap().len(), 7);
+    let gates = values[1]["moves"][0]["gates"].as_array().unwrap();
+    assert!((gates.iter().map(number).sum::<f64>() - 1.0).abs() < 1e-5);
+    assert_eq!(values[1]["moves"][0]["experts"].as_array().unwrap().len(), 2);
+    assert_eq!((number(&values[2]["value"]), values[2]["to_move"].as_u64()), (1.0, None));
+    assert!(desk.text(&["value", &run, "X...O...."]).contains("expert 2: weight"));
+    assert!(desk.fails(&["value", &run, "XXX"], 1).contains("there are 3 squares"));
+}
+
+#[test]
+fn describe_counts() {
+    let desk = Desk::new();
+    let config = configs().join("single-80.toml").to_string_lossy().into_owned();
+    let described = desk.json(&["describe", &config]);
+    // 9·80 + 80 weights and biases, 80 + 1, and a sensitivity for each of the 81 units.
+    assert_eq!(described["parameters"], 720 + 80 + 80 + 1 + 81);
+    assert_eq!(described["bytes"], 4 * 962);
+    assert_eq!(described["multiply_adds"], 720 + 80 + 81);
+    let run = desk.trained("symbolic-9x20.toml", 1_000);
+    let text = desk.text(&["describe", &run]);
+    assert!(text.contains("route to one of 9 by square") && text.contains("1000 games"), "{text}");
+}
+
+#[test]
+fn reproduce_writes_the_table_beside_the_papers() {
+    let desk = Desk::new();
+    let table = desk.json(&["reproduce", "table1", "--quick", "--seeds", "1", "--out", "table1"]);
+    let rows = table["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().filter(|r| r["paper"].is_number()).count(), 10);
+    assert_eq!((rows[2]["name"].as_str(), number(&rows[2]["paper"])), (Some("single-80"), 0.6));
+    for key in ["final_mean", "final_sd", "best_mean", "seconds"] {
+        assert!(rows.iter().all(|r| r[key].is_number()), "{key}");
+    }
+    assert!(rows.iter().all(|r| number(&r["final_mean"]) <= 637.0 / 960.0 + 1e-9));
+    assert!(table["note"].as_str().unwrap().contains(".614"));
+    let read = |file: &str| fs::read_to_string(desk.folder.path().join("table1").join(file)).unwrap();
+    assert!(read("table1.md").contains("| HME 2×40, ST .3 |") && read("table1.md").contains("637/960"));
+    assert!(read("table1.svg").starts_with("<svg") && read("table1.svg").contains("lookup"));
+    assert_eq!(serde_json::from_str::<Value>(&read("table1.json")).unwrap(), table);
+}
+
+#[test]
+fn play_takes_moves_from_the_terminal() {
+    let desk = Desk::new();
+    let run = desk.trained("single-30.toml", 2_000);
+    // Whatever it answers: every square is offered, those taken are refused.
+    let moves = "5\nhint\nnonsense\nundo\n5\n1\n2\n3\n4\n6\n7\n8\n9\n1\n2\n3\n4\n6\n7\n8\n9\n";
+    let output = desk.run_with(&["play", &run, "--hints"], moves);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains("It moves") && text.contains("`nonsense` is no square"), "{text}");
+    assert!(["You win.", "You lose.", "A draw."].iter().any(|end| text.contains(end)), "{text}");
+    let output = desk.run_with(&["play", "ttt", "--seat", "2", "--json"], "quit\n");
+    let played: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((played["game"].as_str(), played["moves"].as_array().unwrap().len()), (Some("tictactoe"), 1));
+    assert!(desk.fails(&["play", "nobody"], 1).contains("there is ttt, random, minimax"));
+}
+
+#[test]
+fn config_checks_writes_and_describes_itself() {
+    let desk = Desk::new();
+    let new = desk.text(&["config", "new", "tictactoe"]);
+    fs::write(desk.path("my.toml"), &new).unwrap();
+    assert!(desk.text(&["config", "check", "my.toml"]).contains("my-tictactoe is fine"));
+    fs::write(desk.path("bad.toml"), new.replace("lambda", "lamda")).unwrap();
+    let error = desk.fails(&["config", "check", "my.toml", "bad.toml"], 1);
+    assert!(error.contains("bad.toml:16:1") && error.contains("did you mean `lambda`?"), "{error}");
+    let output = desk.run(&["config", "check", "bad.toml", "--json"]);
+    let checked: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((checked["faults"].as_u64(), checked["files"][0]["line"].as_u64()), (Some(1), Some(16)));
+    assert!(desk.json(&["config", "schema"])["properties"]["learn"].is_object());
+    assert!(desk.fails(&["config", "new", "tictacto"], 1).contains("did you mean `tictactoe`?"));
+}
+
+#[test]
+fn list_names_what_there_is() {
+    let desk = Desk::new();
+    for (what, name) in [("games", "tictactoe"), ("encoders", "fields"), ("architectures", "mlp"), ("agents", "ttt")] {
+        let listed = desk.json(&["list", what]);
+        assert!(listed[what].as_array().unwrap().iter().any(|e| e["name"] == name), "{what}");
+        assert!(desk.text(&["list", what]).contains(name));
+    }
+}
+
+#[test]
+fn completions_and_help_cover_every_command() {
+    let desk = Desk::new();
+    let help = desk.text(&["--help"]);
+    let completions = desk.text(&["completions", "bash"]);
+    let commands =
+        ["train", "evaluate", "value", "reproduce", "describe", "play", "config", "list", "runs", "completions"];
+    for command in commands {
+        assert!(help.contains(command) && completions.contains(command), "{command}");
+        assert!(desk.text(&[command, "--help"]).contains("Example"), "{command} --help shows an example");
+    }
+}
+
+#[test]
+fn usage_errors_exit_with_2_and_failures_with_1() {
+    let desk = Desk::new();
+    desk.fails(&["train"], 2);
+    desk.fails(&["fly"], 2);
+    desk.fails(&["train", "x.toml", "--seeds", "0"], 2);
+    assert!(desk.fails(&["train", "x.toml"], 1).contains("there is no such file"));
+    assert!(desk.fails(&["evaluate", "nowhere"], 1).contains("does not exist"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_writes_a_checkpoint_to_go_on_from() {
+    let desk = Desk::new();
+    let config = configs().join("single-30.toml").to_string_lossy().into_owned();
+    let args = ["train", &config, "--set", "learn.games=400000", "--out", "run"];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_adept"))
+        .args(args)
+        .current_dir(desk.folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // As soon as the run has its folder it can be interrupted.
+    while !desk.folder.path().join("run/metrics.jsonl").exists() && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let status = child.wait().unwrap();
+    let record: Value =
+        serde_json::from_slice(&fs::read(desk.folder.path().join("run/run.json")).unwrap()).unwrap();
+    assert_eq!(status.success(), record["finished"].as_bool().unwrap());
+    let whole = desk.json(&[&args[..], &["--resume"]].concat());
+    assert_eq!((whole["finished"].as_bool(), whole["steps"].as_u64()), (Some(true), Some(400_000)));
+}
