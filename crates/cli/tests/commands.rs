@@ -89,7 +89,10 @@ fn train_learns_and_reports() {
     assert_eq!(desk.json(&train), result);
     assert_eq!(desk.json(&[&train[..], &["--resume"]].concat()), result);
     let text = desk.text(&train);
-    assert!(text.contains("best possible +0.6635") && text.contains("adept play checkpoints/runs/single-80-1"), "{text}");
+    assert!(
+        text.contains("best possible +0.6635") && text.contains("adept play checkpoints/runs/single-80-1"),
+        "{text}"
+    );
 
     let listed = desk.json(&["runs", "list"]);
     assert_eq!(listed["runs"][0]["status"], "finished");
@@ -189,7 +192,10 @@ fn play_takes_moves_from_the_terminal() {
     let moves = "5\nhint\nnonsense\nundo\n5\n1\n2\n3\n4\n6\n7\n8\n9\n1\n2\n3\n4\n6\n7\n8\n9\n";
     let output = desk.run_with(&["play", &run, "--hints"], moves);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && text.contains("It moves") && text.contains("`nonsense` is no square"), "{text}");
+    assert!(
+        output.status.success() && text.contains("It moves") && text.contains("`nonsense` is no square"),
+        "{text}"
+    );
     assert!(["You win.", "You lose.", "A draw."].iter().any(|end| text.contains(end)), "{text}");
     let output = desk.run_with(&["play", "ttt", "--seat", "2", "--json"], "quit\n");
     let played: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -216,7 +222,9 @@ fn config_checks_writes_and_describes_itself() {
 #[test]
 fn list_names_what_there_is() {
     let desk = Desk::new();
-    for (what, name) in [("games", "tictactoe"), ("encoders", "fields"), ("architectures", "mlp"), ("agents", "ttt")] {
+    for (what, name) in
+        [("games", "tictactoe"), ("encoders", "fields"), ("architectures", "mlp"), ("agents", "ttt")]
+    {
         let listed = desk.json(&["list", what]);
         assert!(listed[what].as_array().unwrap().iter().any(|e| e["name"] == name), "{what}");
         assert!(desk.text(&["list", what]).contains(name));
@@ -228,8 +236,18 @@ fn completions_and_help_cover_every_command() {
     let desk = Desk::new();
     let help = desk.text(&["--help"]);
     let completions = desk.text(&["completions", "bash"]);
-    let commands =
-        ["train", "evaluate", "value", "reproduce", "describe", "play", "config", "list", "runs", "completions"];
+    let commands = [
+        "train",
+        "evaluate",
+        "value",
+        "reproduce",
+        "describe",
+        "play",
+        "config",
+        "list",
+        "runs",
+        "completions",
+    ];
     for command in commands {
         assert!(help.contains(command) && completions.contains(command), "{command}");
         assert!(desk.text(&[command, "--help"]).contains("Example"), "{command} --help shows an example");

@@ -1,8 +1,6 @@
 //! Runs a plan forwards and backwards.
 
-use super::kernels::{
-    Layer, LayerGrad, Matrix, Saved, dense_backward, dense_forward, exp_all, log_softmax, stride,
-};
+use super::kernels::{Layer, LayerGrad, Matrix, Saved, dense_backward, dense_forward, gate, stride};
 use super::plan::{Dense, Plan, Route, Source, Step};
 use super::simd::Isa;
 use crate::channel::Rows;
@@ -147,43 +145,35 @@ impl Plan {
                         ws.values[dense.net] = net;
                     }
                 }
-                Step::LogSoftmax { x, out } => {
-                    let mut to = ws.size(self, *out, n);
-                    log_softmax(ws.isa, n, self.widths[*x], &ws.values[*x], &mut to);
-                    ws.values[*out] = to;
-                }
-                Step::Threshold { x, log_threshold, out } => {
-                    let mut to = ws.size(self, *out, n);
-                    let width = self.widths[*x];
-                    let pairs =
-                        ws.values[*x].chunks_exact(stride(width)).zip(to.chunks_exact_mut(stride(width)));
-                    for (x, to) in pairs.take(n) {
-                        threshold(&x[..width], *log_threshold, &mut to[..width]);
+                Step::Gate(g) => {
+                    let width = self.widths[g.x];
+                    let mut weights = ws.size(self, g.weights, n);
+                    gate(ws.isa, n, width, g.threshold, &ws.values[g.x], &mut weights);
+                    if job.targets.is_some() {
+                        let mut logs = ws.size(self, g.logs, n);
+                        let stride = stride(width);
+                        for at in (0..n).map(|r| r * stride..r * stride + width) {
+                            log_weights(
+                                g.threshold.is_none(),
+                                &ws.values[g.x][at.clone()],
+                                &weights[at.clone()],
+                                &mut logs[at],
+                            );
+                        }
+                        ws.values[g.logs] = logs;
                     }
-                    ws.values[*out] = to;
+                    ws.values[g.weights] = weights;
                 }
-                Step::Blend { log_weights, y, out, .. } => {
+                Step::Blend { gate, y, out, .. } => {
                     let mut to = ws.size(self, *out, n);
-                    let (experts, outputs) = (self.widths[*log_weights], self.widths[*out]);
+                    let (experts, outputs) = (self.widths[gate.x], self.widths[*out]);
                     let (gs, ys, os) = (stride(experts), stride(experts * outputs), stride(outputs));
-                    let mut weights = [0.0; 64];
                     for r in 0..n {
                         let to = &mut to[r * os..][..outputs];
+                        let y = ws.values[*y][r * ys..][..experts * outputs].chunks_exact(outputs);
                         to.fill(0.0);
-                        let (mut first, mut left) = (0, experts);
-                        while left > 0 {
-                            let some = left.min(weights.len());
-                            exp_all(
-                                ws.isa,
-                                &ws.values[*log_weights][r * gs + first..][..some],
-                                &mut weights[..some],
-                            );
-                            for (i, &s) in weights[..some].iter().enumerate() {
-                                let y = &ws.values[*y][r * ys + (first + i) * outputs..][..outputs];
-                                to.iter_mut().zip(y).for_each(|(to, y)| *to += s * y);
-                            }
-                            first += some;
-                            left -= some;
+                        for (s, y) in ws.values[gate.weights][r * gs..][..experts].iter().zip(y) {
+                            to.iter_mut().zip(y).for_each(|(to, y)| *to += s * y);
                         }
                     }
                     ws.values[*out] = to;
@@ -201,14 +191,14 @@ impl Plan {
                     }
                     ws.values[*out] = to;
                 }
-                Step::LogMix { log_weights, densities, out } => {
+                Step::LogMix { gate, densities, out } => {
                     if job.targets.is_none() {
                         continue;
                     }
                     let mut to = ws.size(self, *out, n);
-                    let (width, stride) = (self.widths[*log_weights], stride(self.widths[*log_weights]));
+                    let (width, stride) = (self.widths[gate.x], stride(self.widths[gate.x]));
                     for (r, to) in to.iter_mut().enumerate() {
-                        let s = &ws.values[*log_weights][r * stride..][..width];
+                        let s = &ws.values[gate.logs][r * stride..][..width];
                         let l = &ws.values[*densities][r * stride..][..width];
                         *to = log_sum_exp(s.iter().zip(l).map(|(s, l)| s + l));
                     }
@@ -256,11 +246,11 @@ impl Plan {
                     Selector::Index(column) => {
                         take_branch(job.batch.index_row(row as usize)[column] as usize)
                     }
-                    Selector::Mask(log_weights) => {
-                        let width = self.widths[log_weights];
-                        let s = &ws.values[log_weights][local * stride(width)..][..width];
+                    Selector::Mask(weights) => {
+                        let width = self.widths[weights];
+                        let s = &ws.values[weights][local * stride(width)..][..width];
                         for (b, s) in s.iter().enumerate() {
-                            if *s > f32::NEG_INFINITY || s.is_nan() {
+                            if *s > 0.0 || s.is_nan() {
                                 take_branch(b);
                             }
                         }
@@ -360,9 +350,7 @@ impl Plan {
                 Step::Dense(dense) if !results.contains(&dense.out) => {
                     ws.adjoints[dense.out].resize(n * stride(self.widths[dense.out]), 0.0);
                 }
-                Step::LogSoftmax { out, .. } | Step::Threshold { out, .. } => {
-                    self.zero_adjoints(ws, &[*out], n);
-                }
+                Step::Gate(gate) => self.zero_adjoints(ws, &[gate.logs], n),
                 Step::Route(route) => {
                     for out in route.out.iter().filter(|out| !results.contains(out)) {
                         self.zero_adjoints(ws, &[*out], n);
@@ -403,43 +391,39 @@ impl Plan {
                         ws.adjoints[x] = dx;
                     }
                 }
-                Step::LogSoftmax { x, out } | Step::Threshold { x, out, .. } => {
-                    let width = self.widths[*out];
-                    let stride = stride(width);
-                    let mut dx = take(&mut ws.adjoints[*x]);
+                Step::Gate(gate) => {
+                    // ln sᵢ = xᵢ − ln Σ eˣ, the sum over the experts that are selected.
+                    let (width, stride) = (self.widths[gate.x], stride(self.widths[gate.x]));
+                    let mut dx = take(&mut ws.adjoints[gate.x]);
                     dx.resize(n * stride, 0.0);
                     for r in 0..n {
-                        let a = &ws.adjoints[*out][r * stride..][..width];
-                        let s = &ws.values[*out][r * stride..][..width];
-                        let total: f32 = a.iter().zip(s).filter(|(_, s)| passes(**s)).map(|(a, _)| a).sum();
+                        let a = &ws.adjoints[gate.logs][r * stride..][..width];
+                        let s = &ws.values[gate.weights][r * stride..][..width];
+                        let total: f32 = a.iter().sum();
                         for ((dx, a), s) in dx[r * stride..].iter_mut().zip(a).zip(s) {
-                            *dx = if passes(*s) { a - s.exp() * total } else { 0.0 };
+                            *dx = a - s * total;
                         }
                     }
-                    ws.adjoints[*x] = dx;
+                    ws.adjoints[gate.x] = dx;
                 }
-                Step::Blend { log_weights, y, out, in_density } => {
+                Step::Blend { gate, y, out, in_density } => {
                     if density && !in_density {
                         continue;
                     }
-                    let (experts, outputs) = (self.widths[*log_weights], self.widths[*out]);
+                    let (experts, outputs) = (self.widths[gate.x], self.widths[*out]);
                     let (gs, ys, os) = (stride(experts), stride(experts * outputs), stride(outputs));
-                    let (mut dg, mut dy) = (take(&mut ws.adjoints[*log_weights]), take(&mut ws.adjoints[*y]));
+                    let (mut dg, mut dy) = (take(&mut ws.adjoints[gate.logs]), take(&mut ws.adjoints[*y]));
                     for r in 0..n {
                         let a = &ws.adjoints[*out][r * os..][..outputs];
                         for e in 0..experts {
-                            let s = ws.values[*log_weights][r * gs + e];
-                            if !passes(s) {
-                                continue;
-                            }
-                            let s = s.exp();
+                            let s = ws.values[gate.weights][r * gs + e];
                             let at = r * ys + e * outputs;
                             let y = &ws.values[*y][at..][..outputs];
                             dg[r * gs + e] += s * a.iter().zip(y).map(|(a, y)| a * y).sum::<f32>();
                             dy[at..][..outputs].iter_mut().zip(a).for_each(|(d, a)| *d += s * a);
                         }
                     }
-                    ws.adjoints[*log_weights] = dg;
+                    ws.adjoints[gate.logs] = dg;
                     ws.adjoints[*y] = dy;
                 }
                 Step::Density { y, variance, out } => {
@@ -460,26 +444,23 @@ impl Plan {
                     }
                     ws.adjoints[*y] = dy;
                 }
-                Step::LogMix { log_weights, densities, out } => {
+                Step::LogMix { gate, densities, out } => {
                     if !density {
                         continue;
                     }
-                    let (width, stride) = (self.widths[*log_weights], stride(self.widths[*log_weights]));
+                    let (width, stride) = (self.widths[gate.x], stride(self.widths[gate.x]));
                     let (mut dg, mut dl) =
-                        (take(&mut ws.adjoints[*log_weights]), take(&mut ws.adjoints[*densities]));
+                        (take(&mut ws.adjoints[gate.logs]), take(&mut ws.adjoints[*densities]));
                     for r in 0..n {
                         let (a, mix) = (ws.adjoints[*out][r], ws.values[*out][r]);
                         for at in r * stride..r * stride + width {
-                            let s = ws.values[*log_weights][at];
-                            if passes(s) {
-                                // The posterior responsibility of this expert for the target.
-                                let h = (s + ws.values[*densities][at] - mix).exp();
-                                dg[at] += a * h;
-                                dl[at] += a * h;
-                            }
+                            // The posterior responsibility of this expert for the target; 0 if not selected.
+                            let h = (ws.values[gate.logs][at] + ws.values[*densities][at] - mix).exp();
+                            dg[at] += a * h;
+                            dl[at] += a * h;
                         }
                     }
-                    ws.adjoints[*log_weights] = dg;
+                    ws.adjoints[gate.logs] = dg;
                     ws.adjoints[*densities] = dl;
                 }
                 Step::Route(route) => self.pull_route(route, ws, job, rows, derivative, grad),
@@ -555,27 +536,14 @@ impl Dense {
     }
 }
 
-fn passes(log_weight: f32) -> bool {
-    log_weight != f32::NEG_INFINITY
-}
-
-fn threshold(x: &[f32], log_threshold: f32, out: &mut [f32]) {
-    if x.iter().any(|&v| v > log_threshold) {
-        let norm = log_sum_exp(x.iter().copied().filter(|&v| v > log_threshold));
-        for (out, &v) in out.iter_mut().zip(x) {
-            *out = if v > log_threshold { v - norm } else { f32::NEG_INFINITY };
-        }
-        return;
+/// ln sᵢ of the selected experts from the net inputs, exact also where sᵢ is too small for a float.
+/// Without a threshold `all` are, even one whose weight rounds to 0.
+fn log_weights(all: bool, x: &[f32], weights: &[f32], logs: &mut [f32]) {
+    let selected = |s: f32| all || s > 0.0 || s.is_nan();
+    let norm = log_sum_exp(x.iter().zip(weights).filter(|(_, s)| selected(**s)).map(|(x, _)| *x));
+    for ((log, x), s) in logs.iter_mut().zip(x).zip(weights) {
+        *log = if selected(*s) { x - norm } else { f32::NEG_INFINITY };
     }
-    let mut largest = 0;
-    for (i, v) in x.iter().enumerate() {
-        if *v > x[largest] {
-            largest = i;
-        }
-    }
-    out.fill(f32::NEG_INFINITY);
-    // A NaN gate must not hide behind a certain choice.
-    out[largest] = if x[largest].is_nan() { f32::NAN } else { 0.0 };
 }
 
 fn log_sum_exp(terms: impl Iterator<Item = f32> + Clone) -> f32 {

@@ -46,11 +46,11 @@ impl Plan {
     /// Weight of each branch for the first row.
     fn gates(&self, steps: &[Step], route: &Route, ws: &Workspace) -> Vec<f32> {
         let weights = steps.iter().find_map(|s| match s {
-            Step::Blend { log_weights, .. } => Some(*log_weights),
+            Step::Blend { gate, .. } => Some(gate.weights),
             _ => None,
         });
         match weights {
-            Some(id) => ws.value(id)[..self.widths[id]].iter().map(|l| l.exp()).collect(),
+            Some(id) => ws.value(id)[..self.widths[id]].to_vec(),
             None => {
                 (0..route.branches.len()).map(|b| f32::from(u8::from(ws.ran_first(route.id, b)))).collect()
             }

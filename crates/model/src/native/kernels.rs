@@ -124,13 +124,9 @@ dispatched! {
 }
 
 dispatched! {
-    /// out = x − ln Σ eˣ over the first `width` columns, for `n` rows of padded values.
-    fn log_softmax(n: usize, width: usize, x: &[f32], out: &mut [f32]) = log_softmax_body;
-}
-
-dispatched! {
-    /// `weights` = e^`logs`, elementwise.
-    fn exp_all(logs: &[f32], weights: &mut [f32]) = exp_all_body;
+    /// weights = eˣ / Σ eˣ over the first `width` columns, for `n` rows of padded values; with a threshold ST
+    /// those above it divided by their sum, or the largest alone if none is (the first of equals).
+    fn gate(n: usize, width: usize, threshold: Option<f32>, x: &[f32], weights: &mut [f32]) = gate_body;
 }
 
 dispatched! {
@@ -441,37 +437,88 @@ fn backward_single<S: Simd>(
 }
 
 #[inline(always)]
-fn log_softmax_body<S: Simd>(s: S, n: usize, width: usize, x: &[f32], out: &mut [f32]) {
+fn gate_body<S: Simd>(s: S, n: usize, width: usize, threshold: Option<f32>, x: &[f32], weights: &mut [f32]) {
     let stride = stride(width);
-    for (x, out) in x.chunks_exact(stride).zip(out.chunks_exact_mut(stride)).take(n) {
-        let x = &x[..width];
-        let max = x.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
-        let mut sum = 0.0;
-        for part in x.chunks(LANES) {
-            let mut chunk = [f32::NEG_INFINITY; LANES];
-            chunk[..part.len()].copy_from_slice(part);
-            let e = exp(s, s.sub(s.load(&chunk), s.splat(max)));
-            s.store(&mut chunk, e);
-            sum += chunk[..part.len()].iter().sum::<f32>();
+    if width <= LANES {
+        gate_narrow(s, n, width, x, weights);
+    } else {
+        for r in 0..n {
+            gate_wide(s, &x[r * stride..][..width], &mut weights[r * stride..][..width]);
         }
-        let log = max + sum.ln();
-        for (o, v) in out.iter_mut().zip(x) {
-            *o = v - log;
+    }
+    if let Some(threshold) = threshold {
+        for w in weights[..n * stride].chunks_exact_mut(stride) {
+            select(threshold, &mut w[..width]);
         }
     }
 }
 
+/// Softmax of up to sixteen rows side by side, a row a lane: most gates are far narrower than a register.
 #[inline(always)]
-fn exp_all_body<S: Simd>(s: S, logs: &[f32], weights: &mut [f32]) {
-    for (logs, weights) in logs.chunks(LANES).zip(weights.chunks_mut(LANES)) {
-        let mut chunk = [0.0; LANES];
-        chunk[..logs.len()].copy_from_slice(logs);
-        let e = exp(s, s.load(&chunk));
-        s.store(&mut chunk, e);
-        for ((w, e), l) in weights.iter_mut().zip(chunk).zip(logs) {
-            *w = if *l == f32::NEG_INFINITY { 0.0 } else { e };
+fn gate_narrow<S: Simd>(s: S, n: usize, width: usize, x: &[f32], weights: &mut [f32]) {
+    let stride = stride(width);
+    let mut columns = [[0.0; LANES]; LANES];
+    for first in (0..n).step_by(LANES) {
+        let rows = LANES.min(n - first);
+        for (e, column) in columns[..width].iter_mut().enumerate() {
+            for (r, lane) in column[..rows].iter_mut().enumerate() {
+                *lane = x[(first + r) * stride + e];
+            }
+        }
+        let mut max = s.load(&columns[0]);
+        for column in &columns[1..width] {
+            max = s.at_least(max, s.load(column));
+        }
+        let mut sum = s.splat(0.0);
+        for column in &mut columns[..width] {
+            let e = exp(s, s.sub(s.load(column), max));
+            s.store(column, e);
+            sum = s.add(sum, e);
+        }
+        for (e, column) in columns[..width].iter_mut().enumerate() {
+            let w = s.div(s.load(column), sum);
+            s.store(column, w);
+            for (r, lane) in column[..rows].iter().enumerate() {
+                weights[(first + r) * stride + e] = *lane;
+            }
         }
     }
+}
+
+/// Softmax of one row.
+#[inline(always)]
+fn gate_wide<S: Simd>(s: S, x: &[f32], weights: &mut [f32]) {
+    let max = x.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
+    let mut sum = 0.0;
+    for (x, w) in x.chunks(LANES).zip(weights.chunks_mut(LANES)) {
+        let mut chunk = [0.0; LANES];
+        chunk[..x.len()].copy_from_slice(x);
+        let e = exp(s, s.sub(s.load(&chunk), s.splat(max)));
+        s.store(&mut chunk, e);
+        w.copy_from_slice(&chunk[..w.len()]);
+        sum += w.iter().sum::<f32>();
+    }
+    weights.iter_mut().for_each(|w| *w /= sum);
+}
+
+/// Keeps what is above the threshold, divided by its sum, or the largest alone.
+#[inline(always)]
+fn select(threshold: f32, weights: &mut [f32]) {
+    let sum: f32 = weights.iter().filter(|w| **w > threshold).sum();
+    if sum > 0.0 {
+        weights.iter_mut().for_each(|w| *w = if *w > threshold { *w / sum } else { 0.0 });
+        return;
+    }
+    let mut largest = 0;
+    for (i, w) in weights.iter().enumerate() {
+        if *w > weights[largest] {
+            largest = i;
+        }
+    }
+    // A NaN gate must not hide behind a certain choice.
+    let alone = if weights[largest].is_nan() { f32::NAN } else { 1.0 };
+    weights.fill(0.0);
+    weights[largest] = alone;
 }
 
 #[inline(always)]
@@ -588,18 +635,63 @@ mod tests {
         }
     }
 
+    dispatched! {
+        /// y = eˣ, elementwise.
+        fn exp_all(x: &[Chunk], y: &mut [Chunk]) = exp_all_body;
+    }
+
+    fn exp_all_body<S: Simd>(s: S, x: &[Chunk], y: &mut [Chunk]) {
+        for (x, y) in x.iter().zip(y) {
+            s.store(y, exp(s, s.load(x)));
+        }
+    }
+
     #[test]
-    fn exp_is_close_to_exact_and_zero_of_minus_infinity() {
+    fn exp_is_close_to_exact() {
         for isa in Isa::available() {
-            let x: Vec<f32> = (-4000..=4000).map(|i| i as f32 * 0.02).chain([f32::NEG_INFINITY]).collect();
-            let mut y = vec![1.0; x.len()];
-            exp_all(isa, &x, &mut y);
-            for (x, y) in x.iter().zip(&y) {
+            let x: Vec<f32> = (-4096..4096).map(|i| i as f32 * 0.02).collect();
+            let mut y = vec![[0.0; LANES]; x.len() / LANES];
+            exp_all(isa, chunks(&x), &mut y);
+            for (x, y) in x.iter().zip(y.as_flattened()) {
                 let exact = f64::from(*x).exp();
                 assert!(
                     (f64::from(*y) - exact).abs() <= 4e-7 * exact,
                     "{isa:?}: exp({x}) = {y}, exactly {exact}"
                 );
+            }
+        }
+    }
+
+    /// Narrow and wide gates, with and without a threshold, against the definition in f64.
+    #[test]
+    fn gates_follow_their_definition() {
+        for isa in Isa::available() {
+            for (width, n) in [(1, 3), (2, 5), (3, 16), (16, 21), (17, 2), (40, 3)] {
+                let stride = stride(width);
+                let x: Vec<f32> = (0..n * stride).map(|i| ((i * 37) % 23) as f32 * 0.3 - 3.0).collect();
+                for threshold in [None, Some(0.3), Some(0.9)] {
+                    let mut weights = vec![0.0; n * stride];
+                    gate(isa, n, width, threshold, &x, &mut weights);
+                    for r in 0..n {
+                        let e: Vec<f64> =
+                            x[r * stride..][..width].iter().map(|v| f64::from(*v).exp()).collect();
+                        let sum: f64 = e.iter().sum();
+                        let g: Vec<f64> = e.iter().map(|e| e / sum).collect();
+                        let passes = |g: f64| threshold.is_none_or(|t| g > f64::from(t));
+                        let passed: f64 = g.iter().copied().filter(|g| passes(*g)).sum();
+                        let top = g.iter().copied().fold(0.0, f64::max);
+                        let first = g.iter().position(|g| (g - top).abs() < 1e-9).unwrap();
+                        for (i, w) in weights[r * stride..][..width].iter().enumerate() {
+                            let exact = match () {
+                                () if passed == 0.0 => f64::from(u8::from(i == first)),
+                                () if passes(g[i]) => g[i] / passed,
+                                () => 0.0,
+                            };
+                            let close = (f64::from(*w) - exact).abs() < 1e-6;
+                            assert!(close, "{isa:?}, {width} wide, {threshold:?}: {w}, exactly {exact}");
+                        }
+                    }
+                }
             }
         }
     }

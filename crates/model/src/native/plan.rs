@@ -39,19 +39,11 @@ pub(crate) enum Step {
     },
     /// y = f(β ∘ (x W + b)).
     Dense(Dense),
-    LogSoftmax {
-        x: ValueId,
-        out: ValueId,
-    },
-    Threshold {
-        x: ValueId,
-        log_threshold: f32,
-        out: ValueId,
-    },
+    Gate(Gate),
     /// In the density of a mixture the experts meet the target one by one, so that the blend has no part in
     /// its gradient: then `in_density` is false.
     Blend {
-        log_weights: ValueId,
+        gate: Gate,
         y: ValueId,
         out: ValueId,
         in_density: bool,
@@ -62,7 +54,7 @@ pub(crate) enum Step {
         out: ValueId,
     },
     LogMix {
-        log_weights: ValueId,
+        gate: Gate,
         densities: ValueId,
         out: ValueId,
     },
@@ -92,9 +84,20 @@ pub(crate) struct Dense {
     pub(crate) wants_dx: bool,
 }
 
+/// LogSoftmax and Threshold in one: x → sᵢ, and where densities are wanted ln sᵢ.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gate {
+    pub(crate) x: ValueId,
+    pub(crate) threshold: Option<f32>,
+    /// sᵢ, 0 where the expert is not selected.
+    pub(crate) weights: ValueId,
+    /// ln sᵢ, −∞ where the expert is not selected. Its adjoint is that of the gate.
+    pub(crate) logs: ValueId,
+}
+
 #[derive(Debug)]
 pub(crate) struct Route {
-    /// For [`Selector::Index`] the column in the index part of the batch.
+    /// For [`Selector::Index`] the column in the index part of the batch, for [`Selector::Mask`] the weights.
     pub(crate) select: Selector,
     pub(crate) branches: Vec<Branch>,
     pub(crate) out: Vec<ValueId>,
@@ -129,7 +132,8 @@ impl Plan {
     /// Plans a program.
     ///
     /// # Panics
-    /// If a Scale or Activation does not follow an Affine, which lowering never writes.
+    /// If a Scale or Activation does not follow an Affine or a Threshold a LogSoftmax, or log weights come from
+    /// elsewhere; lowering writes no such program.
     pub fn new(program: Arc<Program>) -> Self {
         let (mut places, mut length) = (Vec::new(), 0);
         let mut groups: Vec<(Span, usize)> = Vec::new();
@@ -206,6 +210,7 @@ impl Planner<'_> {
     fn block(&mut self, block: &Block) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         let mut sources: Vec<(ValueId, Source)> = Vec::new();
+        let mut gates: Vec<Gate> = Vec::new();
         let has_mixture = block.ops.iter().any(|op| matches!(op, Op::LogMix { .. }));
         let mut i = 0;
         while i < block.ops.len() {
@@ -252,21 +257,33 @@ impl Planner<'_> {
                         wants_dx,
                     }));
                 }
-                // Lowering writes both right behind an Affine, where they were taken above.
-                Op::Scale { .. } | Op::Activation { .. } => unreachable!("a loose Scale or Activation"),
-                Op::LogSoftmax { x, out } => steps.push(Step::LogSoftmax { x: *x, out: *out }),
-                Op::Threshold { x, threshold, out } => {
-                    steps.push(Step::Threshold { x: *x, log_threshold: threshold.ln(), out: *out });
+                // Lowering writes these right behind an Affine or a LogSoftmax, where they were taken above.
+                Op::Scale { .. } | Op::Activation { .. } | Op::Threshold { .. } => {
+                    unreachable!("a Scale, Activation or Threshold on its own")
+                }
+                Op::LogSoftmax { x, out } => {
+                    let (mut logs, mut threshold) = (*out, None);
+                    if let Some(Op::Threshold { x, threshold: st, out }) = block.ops.get(i + 1)
+                        && *x == logs
+                    {
+                        (logs, threshold) = (*out, Some(*st));
+                        i += 1;
+                    }
+                    self.widths.push(self.program.widths[logs]);
+                    let gate = Gate { x: *x, threshold, weights: self.widths.len() - 1, logs };
+                    gates.push(gate);
+                    steps.push(Step::Gate(gate));
                 }
                 Op::Blend { log_weights, y, out } => {
-                    let (log_weights, y, out) = (*log_weights, *y, *out);
-                    steps.push(Step::Blend { log_weights, y, out, in_density: !has_mixture });
+                    let (gate, y, out) = (gate_of(&gates, *log_weights), *y, *out);
+                    steps.push(Step::Blend { gate, y, out, in_density: !has_mixture });
                 }
                 Op::Density { y, variance, out } => {
                     steps.push(Step::Density { y: *y, variance: *variance, out: *out });
                 }
                 Op::LogMix { log_weights, densities, out } => {
-                    steps.push(Step::LogMix { log_weights: *log_weights, densities: *densities, out: *out });
+                    let gate = gate_of(&gates, *log_weights);
+                    steps.push(Step::LogMix { gate, densities: *densities, out: *out });
                 }
                 Op::Route { select, branches, out } => {
                     let id = self.routes;
@@ -277,7 +294,8 @@ impl Planner<'_> {
                         .collect();
                     let select = match *select {
                         Selector::Index(channel) => Selector::Index(self.program.layout.offsets[channel]),
-                        other => other,
+                        Selector::Mask(logs) => Selector::Mask(gate_of(&gates, logs).weights),
+                        Selector::All => Selector::All,
                     };
                     steps.push(Step::Route(Route { select, branches, out: out.clone(), id }));
                 }
@@ -304,4 +322,9 @@ impl Planner<'_> {
         }
         pieces
     }
+}
+
+/// The gate that writes these log weights.
+fn gate_of(gates: &[Gate], logs: ValueId) -> Gate {
+    *gates.iter().find(|g| g.logs == logs).expect("log weights come from a gate of the same block")
 }
