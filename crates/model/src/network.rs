@@ -125,10 +125,8 @@ impl Network {
         self.plan.backward(
             &mut self.workspace,
             &self.params,
-            rows,
-            &samples.targets,
-            Derivative::Density,
-            &self.seeds,
+            (rows, &samples.targets),
+            (Derivative::Density, &self.seeds),
             &mut self.grad,
         );
         loss
@@ -300,10 +298,8 @@ impl Traces for Network {
         self.plan.backward(
             &mut self.workspace,
             &self.params,
-            &part,
-            &self.no_targets,
-            Derivative::Output,
-            &[1.0],
+            (&part, &self.no_targets),
+            (Derivative::Output, &[1.0]),
             &mut self.grad,
         );
         if self.traces.len() <= slot {

@@ -126,7 +126,7 @@ impl Optimiser {
     /// The rule of step number `step`, from 1, at that learning rate.
     pub(crate) fn rule(&self, rate: f32, step: u64) -> StepRule {
         match *self {
-            Self::Sgd(Sgd { momentum, decay }) if momentum == 0.0 => StepRule::Sgd { rate, decay },
+            Self::Sgd(Sgd { momentum: 0.0, decay }) => StepRule::Sgd { rate, decay },
             Self::Sgd(Sgd { momentum, decay }) => StepRule::Momentum { rate, decay, momentum },
             Self::Adam(adam) => adam.rule(rate, step),
         }

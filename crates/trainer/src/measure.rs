@@ -421,7 +421,7 @@ pub fn describe(path: &Path, best: bool) -> Result<Described, TrainError> {
     if path.extension().is_some_and(|e| e == "toml") {
         let config = crate::config::load(path, &[]).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         let game = config.game.rules.clone();
-        return with_game(&game, Fresh(config)).unwrap_or_else(|| Err(TrainError::Game(game)));
+        return with_game(&game, Fresh(config)).unwrap_or(Err(TrainError::Game(game)));
     }
     let located = checkpoint::locate(path, best)?;
     with_checkpoint(&located, best, Describe(located.clone()))

@@ -1,6 +1,6 @@
 //! Encoders. All see the board from the player who just moved: own stones, the other's stones.
 
-use super::rules::{LINES, Position, TicTacToe, squares};
+use super::rules::{Position, SYMMETRIES, TicTacToe, completes};
 use crate::encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 
 /// The nine inputs of Wiering & Kröse, section 4.1.1, with the square just played for symbolic gates and
@@ -46,54 +46,52 @@ impl Encoder<TicTacToe> for Fields {
     }
 }
 
-/// Counts of the lines by what stands on them, with the number of stones: the same for all eight
-/// symmetric positions, and a dozen numbers instead of nine squares.
+/// The nine squares turned and mirrored so that the eight symmetric positions give the same row, with the
+/// threats that decide what TTT does next.
 #[derive(Clone, Copy, Debug)]
-pub struct Lines;
+pub struct Canonical;
 
-const LINES_CHANNELS: [Channel; 2] = [
+const CANONICAL: [Channel; 3] = [
     Channel {
-        name: "lines",
-        kind: ChannelKind::Dense(14),
-        about: "1–5: lines with own stones only 1, 2, the other's only 1, 2, and with both, each ÷ 4; \
-                6–8: own stone on centre, share of corners, of edges; 9–11: the other's; \
-                12: squares where an own line and another own line of one stone cross, ÷ 4; \
-                13: the same of the other; 14: stones ÷ 9",
+        name: "fields",
+        kind: ChannelKind::Dense(9),
+        about: "squares 1..9 of the symmetric position with the largest number below: own stone +1, the other's −1",
     },
-    Channel { name: "stones", kind: ChannelKind::Index(10), about: "stones on the board" },
+    Channel {
+        name: "threats",
+        kind: ChannelKind::Bits(4),
+        about: "empty squares that complete a line: own at least 1, own at least 2, the other's at least 1, 2",
+    },
+    Channel {
+        name: "position",
+        kind: ChannelKind::Index(19_683),
+        about: "Σ 3^s · (0 empty, 1 own, 2 other) over squares s, the largest of the eight symmetric ones",
+    },
 ];
 
-impl Encoder<TicTacToe> for Lines {
+impl Encoder<TicTacToe> for Canonical {
     fn name(&self) -> &'static str {
-        "lines"
+        "canonical"
     }
 
     fn channels(&self) -> &'static [Channel] {
-        &LINES_CHANNELS
+        &CANONICAL
     }
 
     fn encode(&self, _: &TicTacToe, after: Afterstate<'_, TicTacToe>, row: RowMut<'_>) {
         let sides = seen_by(after.player, after.state);
-        let [own, other] = sides;
-        for line in LINES {
-            let (a, b) = ((own & line).count_ones() as usize, (other & line).count_ones() as usize);
-            match (a, b) {
-                (1..=2, 0) => row.dense[a - 1] += 0.25,
-                (0, 1..=2) => row.dense[b + 1] += 0.25,
-                (1.., 1..) => row.dense[4] += 0.25,
-                _ => {}
-            }
+        let images = (0..8).map(|k| sides.map(|stones| IMAGES[k][usize::from(stones)]));
+        let number = |[own, other]: [u16; 2]| ternary(own) + 2 * ternary(other);
+        let [own, other] = images.max_by_key(|image| number(*image)).unwrap_or(sides);
+        for (square, input) in row.dense.iter_mut().take(9).enumerate() {
+            *input = f32::from(own >> square & 1) - f32::from(other >> square & 1);
         }
-        for (side, stones) in sides.into_iter().enumerate() {
-            let share = |set: u16| (stones & set).count_ones() as f32 / set.count_ones() as f32;
-            row.dense[5 + 3 * side] = share(0b000_010_000);
-            row.dense[6 + 3 * side] = share(0b101_000_101);
-            row.dense[7 + 3 * side] = share(0b010_101_010);
-            row.dense[11 + side] = forks(stones, sides[1 - side], after.state.empty()) as f32 / 4.0;
+        for (stones, bits) in [own, other].into_iter().zip(row.dense[9..].chunks_exact_mut(2)) {
+            let completing = completes(stones, !(own | other)).count_ones();
+            bits[0] = f32::from(u8::from(completing >= 1));
+            bits[1] = f32::from(u8::from(completing >= 2));
         }
-        let stones = (own | other).count_ones();
-        row.dense[13] = stones as f32 / 9.0;
-        row.index[0] = stones.into();
+        row.index[0] = number([own, other]);
     }
 
     fn needs_action(&self) -> bool {
@@ -101,17 +99,21 @@ impl Encoder<TicTacToe> for Lines {
     }
 }
 
-/// Empty squares on at least two lines that hold one stone of this side and none of the other.
-fn forks(side: u16, other: u16, empty: u16) -> usize {
-    squares(empty)
-        .filter(|&s| {
-            let open = |line: &&u16| {
-                **line >> s & 1 == 1 && (**line & side).count_ones() == 1 && **line & other == 0
-            };
-            LINES.iter().filter(open).count() >= 2
-        })
-        .count()
-}
+/// The image of each set of squares under each symmetry.
+const IMAGES: [[u16; 512]; 8] = {
+    let mut table = [[0; 512]; 8];
+    let mut k = 0;
+    while k < 8 {
+        let mut set = 1usize;
+        while set < 512 {
+            let square = SYMMETRIES[k][set.trailing_zeros() as usize];
+            table[k][set] = table[k][set & (set - 1)] | 1 << square;
+            set += 1;
+        }
+        k += 1;
+    }
+    table
+};
 
 #[inline]
 fn seen_by(player: usize, position: &Position) -> [u16; 2] {

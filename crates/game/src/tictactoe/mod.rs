@@ -6,6 +6,6 @@ mod encoders;
 mod rules;
 mod ttt;
 
-pub use encoders::{Fields, Lines};
+pub use encoders::{Canonical, Fields};
 pub use rules::{LINES, Position, SYMMETRIES, TicTacToe, has_line};
 pub use ttt::ttt_moves;

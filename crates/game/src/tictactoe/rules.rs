@@ -45,6 +45,12 @@ pub fn has_line(stones: u16) -> bool {
     HAS_LINE[usize::from(stones & FULL)]
 }
 
+/// The squares among `empty` that complete a line of these stones.
+#[inline]
+pub(super) fn completes(stones: u16, empty: u16) -> u16 {
+    squares(empty & FULL).filter(|&s| has_line(stones | 1 << s)).fold(0, |set, s| set | 1 << s)
+}
+
 /// The eight symmetries of the board: square s goes to `SYMMETRIES[k][s]`; the first is the identity.
 pub const SYMMETRIES: [[u8; 9]; 8] = [
     [0, 1, 2, 3, 4, 5, 6, 7, 8],
@@ -282,7 +288,10 @@ impl Registered for TicTacToe {
     fn encoders() -> Vec<(&'static str, Box<dyn Encoder<Self>>)> {
         vec![
             ("the nine squares of Wiering & Kröse, and the square just played", Box::new(encoders::Fields)),
-            ("counts of lines by their stones, equal under all symmetries", Box::new(encoders::Lines)),
+            (
+                "the squares up to symmetry, and who threatens to complete a line",
+                Box::new(encoders::Canonical),
+            ),
         ]
     }
 }

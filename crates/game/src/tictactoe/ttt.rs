@@ -1,19 +1,16 @@
 //! The fixed opponent TTT.
 
-use super::rules::{Position, TicTacToe, has_line, squares};
+use super::rules::{Position, TicTacToe, completes};
 
 /// The squares among which TTT draws uniformly: those that win, else those that block, else all empty ones.
 #[inline]
 pub fn ttt_moves(position: &Position) -> u16 {
     let mover = position.mover();
-    let completes = |stones: u16| {
-        squares(position.empty()).filter(|&s| has_line(stones | 1 << s)).fold(0u16, |set, s| set | 1 << s)
-    };
-    let wins = completes(position.stones[mover]);
+    let wins = completes(position.stones[mover], position.empty());
     if wins != 0 {
         return wins;
     }
-    let blocks = completes(position.stones[1 - mover]);
+    let blocks = completes(position.stones[1 - mover], position.empty());
     if blocks != 0 { blocks } else { position.empty() }
 }
 

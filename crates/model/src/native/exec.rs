@@ -303,10 +303,8 @@ impl Plan {
         &self,
         workspace: &mut Workspace,
         params: &[f32],
-        batch: &Rows,
-        targets: &[f32],
-        derivative: Derivative,
-        seeds: &[f32],
+        (batch, targets): (&Rows, &[f32]),
+        (derivative, seeds): (Derivative, &[f32]),
         grad: &mut [f32],
     ) {
         let n = batch.len();

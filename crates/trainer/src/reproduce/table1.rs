@@ -33,7 +33,7 @@ const ROWS: [PaperRow; 12] = [
     ("symbolic-9x30", "symbolic 9×30", Some((0.598, 0.004)), config!("symbolic-9x30")),
     ("lookup", "lookup", Some((0.606, 0.007)), config!("lookup")),
     ("single-40", "single 40 (beside ST .3)", None, config!("single-40")),
-    ("lines", "own choice", None, config!("lines")),
+    ("canonical", "own choice", None, config!("canonical")),
 ];
 
 /// Number of rows.

@@ -96,8 +96,8 @@ mod tests {
     fn the_recursion_is_the_weighted_sum_of_n_step_returns() {
         let chain = chain(&[(0.1, 0.1), (0.2, 0.2), (0.4, 0.4)]);
         let l = 0.8f32;
-        let first = (1.0 - l) * 0.2 + (1.0 - l) * l * 0.4 + l * l * -1.0;
-        let second = (1.0 - l) * 0.4 + l * -1.0;
+        let first = (1.0 - l) * 0.2 + (1.0 - l) * l * 0.4 - l * l;
+        let second = (1.0 - l) * 0.4 - l;
         for (found, expected) in targets(&chain, -1.0, l).iter().zip([first, second, -1.0]) {
             assert!((found - expected).abs() < 1e-6);
         }
