@@ -94,13 +94,21 @@ impl<G: Game> Bound<G> {
         Self::new(game, self.encoder.clone(), self.learner.fork())
     }
 
+    /// Lists and encodes the legal actions of `player`, who is to move; values are 0 where the model would have to
+    /// be asked.
+    #[inline]
+    pub fn candidates(&mut self, game: &G, state: &G::State, player: usize) -> &Candidates<G> {
+        game.actions(state, &mut self.candidates.actions);
+        self.encode_candidates(game, state, player);
+        &self.candidates
+    }
+
     /// Lists and values the legal actions of `player`, who is to move, as far as learning needs it: beside an
     /// action that ends the game with the highest utility there is, all others have value −1 and no model is
     /// asked.
     #[inline]
     pub fn decide(&mut self, game: &G, state: &G::State, player: usize) -> &Candidates<G> {
-        game.actions(state, &mut self.candidates.actions);
-        self.encode_candidates(game, state, player);
+        self.candidates(game, state, player);
         if self.candidates.values.contains(&1.0) {
             let others = self.candidates.values.iter_mut().zip(&self.candidates.row_of);
             others.filter(|(_, row)| row.is_some()).for_each(|(value, _)| *value = -1.0);

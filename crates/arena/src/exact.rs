@@ -13,6 +13,9 @@ pub enum ExactError {
     /// It has too many states.
     #[error("more than {0} states: too many to measure exactly, play matches instead")]
     Size(usize),
+    /// An agent gave no policy, as one does whose values are not numbers.
+    #[error("an agent's probabilities sum to {0} instead of 1: its values are not finite numbers")]
+    Policy(String),
 }
 
 /// States kept at most by the recursions of this module and of the solvers.
@@ -120,6 +123,10 @@ pub(crate) fn branches<G: Game>(
             let (mut actions, mut p) = (Vec::new(), Vec::new());
             game.actions(state, &mut actions);
             policy(state, player, &actions, &mut p);
+            let sum: f64 = p.iter().sum();
+            if !((sum - 1.0).abs() < 1e-6) {
+                return Err(ExactError::Policy(sum.to_string()));
+            }
             let taken = actions.iter().zip(&p).filter(|(_, p)| **p > 0.0);
             Ok(taken.map(|(a, p)| (after(a), *p)).collect())
         }

@@ -59,7 +59,7 @@ pub(crate) struct TrainArgs {
     /// Config file of the experiment.
     pub(crate) config: PathBuf,
     /// Seed of all random draws; that of the config if left out.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(0..i64::MAX as u64 - 10_000))]
     pub(crate) seed: Option<u64>,
     /// Run that many seeds, from the first on, in parallel.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]

@@ -171,7 +171,7 @@ impl Default for InitScale {
 ///
 /// Written as a number (hidden layers; the output starts at 1), as a list with one number a layer,
 /// output last, or as `{ initial = …, rate = … }`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sensitivity {
     /// First value: of the hidden layers, or of each layer, output last.
     pub initial: OneOrEach<f32>,
@@ -344,6 +344,30 @@ impl<'de> Deserialize<'de> for Sensitivity {
             }
         }
         deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl JsonSchema for Sensitivity {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Sensitivity".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let each = generator.subschema_for::<OneOrEach<f32>>();
+        schemars::json_schema!({
+            "description": "First values: a number (hidden layers; the output starts at 1), a list with one number \
+                            a layer, output last, or a table with the factor on the learning rate beside them.",
+            "anyOf": [
+                { "type": "number" },
+                { "type": "array", "items": { "type": "number" } },
+                {
+                    "type": "object",
+                    "properties": { "initial": each, "rate": each },
+                    "required": ["initial"],
+                    "additionalProperties": false
+                }
+            ]
+        })
     }
 }
 

@@ -9,6 +9,8 @@ use crate::program::{Activation, Block, Group, Init, Op, Param, ParamId, Program
 
 /// No network of this program is larger; a slip of the keyboard in a config should not ask for terabytes.
 const MAX_PARAMETERS: usize = 1 << 30;
+/// Nor has one more tensors, which nested experts multiply.
+const MAX_TENSORS: usize = 1 << 16;
 /// Nor has a node more experts.
 const MAX_EXPERTS: usize = 4096;
 
@@ -45,7 +47,8 @@ struct At {
 
 impl At {
     fn path(&self, key: &str) -> Self {
-        let path = if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) };
+        let dot = if self.path.is_empty() || key.is_empty() { "" } else { "." };
+        let path = format!("{}{dot}{key}", self.path);
         Self { path, name: self.name.clone() }
     }
 
@@ -104,6 +107,9 @@ impl Builder<'_> {
         let Some(total) = total else {
             return at.fail("", format!("more than {MAX_PARAMETERS} parameters: make the layers smaller"));
         };
+        if self.params.len() == MAX_TENSORS {
+            return at.fail("", format!("more than {MAX_TENSORS} parameter tensors: take fewer experts"));
+        }
         let name = format!("{}{name}", at.name);
         self.params.push(Param { name, shape, init, group, min: None, offset: self.length });
         self.length = total;
@@ -157,14 +163,14 @@ impl Builder<'_> {
                     }
                     each_layer => each(each_layer, layers, at, "sensitivity", "layer, output last")?,
                 };
-                let rate = each(&s.rate, layers, at, "sensitivity", "layer, output last")?;
+                let rate = each(&s.rate, layers, at, "sensitivity.rate", "layer, output last")?;
                 if let Some(bad) = initial.iter().find(|&&b| !(b >= SENSITIVITY_MIN && b.is_finite())) {
                     return at.fail(
                         "sensitivity",
                         format!("a sensitivity must be at least {SENSITIVITY_MIN}, found {bad}"),
                     );
                 }
-                check_rates(&rate, at, "sensitivity")?;
+                check_rates(&rate, at, "sensitivity.rate")?;
                 Some(initial.into_iter().zip(rate).collect())
             }
         };
@@ -336,7 +342,8 @@ impl Builder<'_> {
             }
             (Some(_), Some(_)) => return at.fail("expert", "give either `expert` or `experts`, not both"),
             (None, None) => {
-                return at.fail("by", "say what the experts are, such as `expert.mlp = { hidden = [20] }`");
+                return at
+                    .fail("expert", "say what the experts are, such as `expert.mlp = { hidden = [20] }`");
             }
         };
         let same = symbolic.expert.is_some();
@@ -371,6 +378,9 @@ impl Builder<'_> {
         };
         if names.is_empty() {
             return at.fail("inputs", "name at least one channel, or leave `inputs` out to read all");
+        }
+        if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+            return at.fail("inputs", format!("names the channel `{twice}` twice"));
         }
         let known: Vec<&str> = all.iter().map(|&c| self.channels[c].name.as_str()).collect();
         names

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
 /// An optimiser and its settings, written as its name or as `{ adam = { beta2 = 0.99 } }`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Optimiser {
     /// p ← (1 − rate · decay) p − rate · m with m ← momentum · m + gradient.
@@ -55,9 +55,9 @@ impl<'de> Deserialize<'de> for Optimiser {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "snake_case")]
-        enum Table {
-            Sgd(Sgd),
-            Adam(Adam),
+        enum Kind {
+            Sgd,
+            Adam,
         }
         struct Visitor;
         impl<'de> de::Visitor<'de> for Visitor {
@@ -72,14 +72,42 @@ impl<'de> Deserialize<'de> for Optimiser {
                     other => Err(E::unknown_variant(other, &["sgd", "adam"])),
                 }
             }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Optimiser, A::Error> {
-                Ok(match Table::deserialize(de::value::MapAccessDeserializer::new(map))? {
-                    Table::Sgd(sgd) => Optimiser::Sgd(sgd),
-                    Table::Adam(adam) => Optimiser::Adam(adam),
-                })
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Optimiser, A::Error> {
+                // Not an enum from the map: that would take the first entry and be silent about others.
+                let optimiser = match map.next_key()? {
+                    Some(Kind::Sgd) => Optimiser::Sgd(map.next_value()?),
+                    Some(Kind::Adam) => Optimiser::Adam(map.next_value()?),
+                    None => return Err(de::Error::custom("name an optimiser, `sgd` or `adam`")),
+                };
+                match map.next_key::<de::IgnoredAny>()? {
+                    None => Ok(optimiser),
+                    Some(_) => Err(de::Error::custom("name one optimiser, `sgd` or `adam`")),
+                }
             }
         }
         deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl JsonSchema for Optimiser {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Optimiser".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let one = |name: &str, settings: schemars::Schema| {
+            schemars::json_schema!({
+                "type": "object",
+                "properties": { name: settings },
+                "required": [name],
+                "additionalProperties": false
+            })
+        };
+        let (sgd, adam) = (generator.subschema_for::<Sgd>(), generator.subschema_for::<Adam>());
+        schemars::json_schema!({
+            "description": "An optimiser, by its name or with its settings.",
+            "anyOf": [{ "enum": ["sgd", "adam"] }, one("sgd", sgd), one("adam", adam)]
+        })
     }
 }
 
@@ -90,7 +118,7 @@ impl Optimiser {
             if (0.0..1.0).contains(&v) {
                 Ok(())
             } else {
-                Err((key, format!("lies in 0..1 (1 excluded), found {v}")))
+                Err((key, format!("must lie in 0..1 (1 excluded), found {v}")))
             }
         };
         let positive = |key, v: f32| {
@@ -108,7 +136,10 @@ impl Optimiser {
             Self::Adam(Adam { beta1, beta2, epsilon, decay }) => {
                 unit("adam.beta1", beta1)?;
                 unit("adam.beta2", beta2)?;
-                positive("adam.epsilon", epsilon)?;
+                if !(epsilon > 0.0 && epsilon.is_finite()) {
+                    // 0/0 where a gradient has always been 0.
+                    return Err(("adam.epsilon", format!("must be above 0, found {epsilon}")));
+                }
                 positive("adam.decay", decay)
             }
         }

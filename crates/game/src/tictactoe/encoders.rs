@@ -34,9 +34,7 @@ impl Encoder<TicTacToe> for Fields {
     #[inline]
     fn encode(&self, _: &TicTacToe, after: Afterstate<'_, TicTacToe>, row: RowMut<'_>) {
         let [own, other] = seen_by(after.player, after.state);
-        for (square, input) in row.dense.iter_mut().take(9).enumerate() {
-            *input = f32::from(own >> square & 1) - f32::from(other >> square & 1);
-        }
+        write_fields(own, other, row.dense);
         row.index[0] = after.action.copied().unwrap_or(0).into();
         row.index[1] = ternary(own) + 2 * ternary(other);
     }
@@ -83,9 +81,7 @@ impl Encoder<TicTacToe> for Canonical {
         let images = (0..8).map(|k| sides.map(|stones| IMAGES[k][usize::from(stones)]));
         let number = |[own, other]: [u16; 2]| ternary(own) + 2 * ternary(other);
         let [own, other] = images.max_by_key(|image| number(*image)).unwrap_or(sides);
-        for (square, input) in row.dense.iter_mut().take(9).enumerate() {
-            *input = f32::from(own >> square & 1) - f32::from(other >> square & 1);
-        }
+        write_fields(own, other, row.dense);
         for (stones, bits) in [own, other].into_iter().zip(row.dense[9..].chunks_exact_mut(2)) {
             let completing = completes(stones, !(own | other)).count_ones();
             bits[0] = f32::from(u8::from(completing >= 1));
@@ -99,8 +95,34 @@ impl Encoder<TicTacToe> for Canonical {
     }
 }
 
+/// The squares: own stone +1, the other's −1, empty 0.
+#[inline]
+fn write_fields(own: u16, other: u16, dense: &mut [f32]) {
+    let sides = UNPACKED[usize::from(own)].iter().zip(&UNPACKED[usize::from(other)]);
+    for (input, (own, other)) in dense.iter_mut().zip(sides) {
+        *input = own - other;
+    }
+}
+
+/// The squares of each set as numbers: 1 in the set, else 0.
+static UNPACKED: [[f32; 9]; 512] = {
+    let mut table = [[0.0; 9]; 512];
+    let mut set = 0;
+    while set < 512 {
+        let mut square = 0;
+        while square < 9 {
+            if set >> square & 1 == 1 {
+                table[set][square] = 1.0;
+            }
+            square += 1;
+        }
+        set += 1;
+    }
+    table
+};
+
 /// The image of each set of squares under each symmetry.
-const IMAGES: [[u16; 512]; 8] = {
+static IMAGES: [[u16; 512]; 8] = {
     let mut table = [[0; 512]; 8];
     let mut k = 0;
     while k < 8 {
@@ -121,7 +143,7 @@ fn seen_by(player: usize, position: &Position) -> [u16; 2] {
 }
 
 /// Σ 3^s over the squares s of a set.
-const TERNARY: [u16; 512] = {
+static TERNARY: [u16; 512] = {
     let mut table = [0; 512];
     let mut set = 1usize;
     while set < 512 {

@@ -23,7 +23,7 @@ pub const LINES: [u16; 8] = [
 const FULL: u16 = 0b111_111_111;
 
 /// For each set of squares whether it holds a line.
-const HAS_LINE: [bool; 512] = {
+static HAS_LINE: [bool; 512] = {
     let mut table = [false; 512];
     let mut set = 0;
     while set < 512 {
@@ -233,7 +233,12 @@ impl Game for TicTacToe {
         let Some(last) = last else { return Ok((position, None)) };
         let mover = 1 - position.mover();
         match last.trim().parse::<u8>() {
-            Ok(s @ 1..=9) if position.stones[mover] >> (s - 1) & 1 == 1 => Ok((position, Some(s - 1))),
+            Ok(s @ 1..=9) if position.stones[mover] >> (s - 1) & 1 == 1 => {
+                if has_line(position.stones[mover] & !(1 << (s - 1))) {
+                    return fail("the game was over before the last move".into());
+                }
+                Ok((position, Some(s - 1)))
+            }
             Ok(1..=9) => fail(format!("the last stone cannot be on square {last}")),
             _ => fail(format!("`{last}` is no square from 1 to 9")),
         }
@@ -245,6 +250,7 @@ impl Game for TicTacToe {
 
     fn parse_action(&self, state: &Position, text: &str) -> Result<u8, GameError> {
         match text.trim().parse::<u8>() {
+            Ok(1..=9) if state.over() => Err(GameError("the game is over".into())),
             Ok(s @ 1..=9) if state.empty() >> (s - 1) & 1 == 1 => Ok(s - 1),
             Ok(1..=9) => Err(GameError(format!("square {} is taken", text.trim()))),
             _ => Err(GameError(format!(

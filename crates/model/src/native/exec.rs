@@ -9,7 +9,7 @@ use std::mem::take;
 
 /// What [`Plan::backward`] derives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Derivative {
+pub(crate) enum Derivative {
     /// The log density of the targets: the gradient of the loss, negated.
     Density,
     /// The output: ∇V of eligibility traces.
@@ -18,7 +18,7 @@ pub enum Derivative {
 
 /// Buffers of one thread, reused from batch to batch.
 #[derive(Debug)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     isa: Isa,
     /// Values, `[rows, stride(width)]`.
     values: Vec<Vec<f32>>,
@@ -48,13 +48,8 @@ struct Job<'a> {
 }
 
 impl Workspace {
-    /// Buffers for a plan, with the best instruction set of this machine.
-    pub fn new(plan: &Plan) -> Self {
-        Self::with_isa(plan, Isa::detect())
-    }
-
     /// Buffers for a plan, with that instruction set, one of [`Isa::available`].
-    pub fn with_isa(plan: &Plan, isa: Isa) -> Self {
+    pub(crate) fn with_isa(plan: &Plan, isa: Isa) -> Self {
         let n = plan.widths.len();
         Self {
             isa,

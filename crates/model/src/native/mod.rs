@@ -6,7 +6,7 @@ mod kernels;
 mod plan;
 mod simd;
 
-pub use exec::{Derivative, Workspace};
+pub(crate) use exec::{Derivative, Workspace};
 pub(crate) use kernels::{StepRule, add_scaled, scale_add, step};
-pub use plan::Plan;
+pub(crate) use plan::Plan;
 pub use simd::Isa;

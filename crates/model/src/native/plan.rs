@@ -113,7 +113,7 @@ pub(crate) struct Branch {
 
 /// A program made ready to run.
 #[derive(Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     pub(crate) program: Arc<Program>,
     pub(crate) steps: Vec<Step>,
     /// Width of each value; the program's, then those of the kept net inputs.
@@ -134,7 +134,7 @@ impl Plan {
     /// # Panics
     /// If a Scale or Activation does not follow an Affine or a Threshold a LogSoftmax, or log weights come from
     /// elsewhere; lowering writes no such program.
-    pub fn new(program: Arc<Program>) -> Self {
+    pub(crate) fn new(program: Arc<Program>) -> Self {
         let (mut places, mut length) = (Vec::new(), 0);
         let mut groups: Vec<(Span, usize)> = Vec::new();
         let mut bounds = Vec::new();

@@ -41,13 +41,44 @@ pub fn load(path: &Path, set: &[String]) -> Result<Config, ConfigError> {
 /// Parses and checks a config.
 ///
 /// # Errors
-/// A [`ConfigError`] with the place of the first fault.
+/// A [`ConfigError`] with the place of the first fault, or with the first `--set` that made a fault.
 pub fn parse(source: &Source) -> Result<Config, ConfigError> {
-    let (text, set_keys) = apply_set(source)?;
-    let at = Located { file: &source.file, text: &text, set: &set_keys };
+    let all = source.set.len();
+    let whole = parse_with(source, all);
+    let Err(fault) = whole else { return whole };
+    // The text with the settings in it is nobody's file: its lines would only mislead. The last setting
+    // after which nothing was right any more is to blame.
+    let mut good = all;
+    while let Some(fewer) = good.checked_sub(1) {
+        good = fewer;
+        if parse_with(source, good).is_ok() {
+            let message = parse_with(source, good + 1).err().map_or(fault.message, |e| e.message);
+            return Err(ConfigError {
+                file: format!("--set {}", source.set[good]),
+                place: None,
+                line: None,
+                message,
+            });
+        }
+    }
+    match parse_with(source, 0) {
+        Err(own) if own.message == fault.message => Err(own),
+        _ => Err(ConfigError {
+            message: format!("{} (with --set {})", fault.message, source.set.join(" --set ")),
+            place: None,
+            line: None,
+            ..fault
+        }),
+    }
+}
+
+/// Parses and checks a config with the first few of its settings.
+fn parse_with(source: &Source, settings: usize) -> Result<Config, ConfigError> {
+    let text = apply_set(source, settings)?;
+    let at = Located { file: &source.file, text: &text };
     // toml_edit first: it keeps the place of every key for the checks that follow parsing.
-    let document = Document::parse(text.as_str()).map_err(|e| at.error(e.span(), one_line(e.message())))?;
-    let config: Config = toml::from_str(&text).map_err(|e| at.error(e.span(), explain(e.message())))?;
+    let document = Document::parse(text.as_str()).map_err(|e| at.syntax(e.span(), e.message()))?;
+    let config: Config = toml::from_str(&text).map_err(|e| at.serde(e.span(), e.message()))?;
     check(&config).map_err(|(path, message)| {
         at.error(
             span_of(document.as_item(), &path),
@@ -57,30 +88,31 @@ pub fn parse(source: &Source) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-/// The text with the changes of `--set`, and the keys that they touch.
-fn apply_set(source: &Source) -> Result<(String, Vec<String>), ConfigError> {
-    if source.set.is_empty() {
-        return Ok((source.text.clone(), Vec::new()));
+/// The text with the changes of the first few `--set`.
+fn apply_set(source: &Source, settings: usize) -> Result<String, ConfigError> {
+    if settings == 0 {
+        return Ok(source.text.clone());
     }
-    let at = Located { file: &source.file, text: &source.text, set: &[] };
+    let at = Located { file: &source.file, text: &source.text };
     let mut document: DocumentMut =
-        source.text.parse().map_err(|e: toml_edit::TomlError| at.error(e.span(), one_line(e.message())))?;
-    let mut keys = Vec::new();
-    for setting in &source.set {
+        source.text.parse().map_err(|e: toml_edit::TomlError| at.syntax(e.span(), e.message()))?;
+    for setting in &source.set[..settings] {
         let fail = |message: String| ConfigError {
             file: format!("--set {setting}"),
             place: None,
             line: None,
             message,
         };
-        let Some((key, value)) = setting.split_once('=') else {
-            return Err(fail("write KEY=VALUE, such as learn.games=10000".into()));
+        let (key, value) = match setting.split_once('=') {
+            Some((key, value)) if key.split('.').all(|part| !part.trim().is_empty()) => {
+                (key.trim(), value.trim())
+            }
+            _ => return Err(fail("write KEY=VALUE, such as learn.games=10000".into())),
         };
-        let (key, value) = (key.trim(), value.trim());
         let value: toml_edit::Value = match value.parse() {
             Ok(value) => value,
             Err(_) if value.chars().all(|c| c.is_alphanumeric() || "-_./:".contains(c)) => value.into(),
-            Err(e) => return Err(fail(one_line(&e.to_string()))),
+            Err(e) => return Err(fail(syntax(value, e.span(), e.message()))),
         };
         let mut item = document.as_item_mut();
         for part in key.split('.') {
@@ -90,41 +122,134 @@ fn apply_set(source: &Source) -> Result<(String, Vec<String>), ConfigError> {
             item = &mut item[part];
         }
         *item = Item::Value(value);
-        keys.push(key.to_string());
     }
-    Ok((document.to_string(), keys))
+    Ok(document.to_string())
 }
 
 /// Turns places in the text into lines and columns.
 struct Located<'a> {
     file: &'a str,
     text: &'a str,
-    set: &'a [String],
 }
 
 impl Located<'_> {
-    fn error(&self, span: Option<std::ops::Range<usize>>, message: String) -> ConfigError {
+    fn error(&self, span: Option<Span>, message: String) -> ConfigError {
         let place = span.map(|span| {
             let before = &self.text[..span.start.min(self.text.len())];
             let line_start = before.rfind('\n').map_or(0, |i| i + 1);
             (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
         });
         let line = place.and_then(|(line, _)| self.text.lines().nth(line - 1)).map(str::to_string);
-        let message = match self.set {
-            [] => message,
-            set => format!("{message} (after --set {})", set.join(", ")),
-        };
         ConfigError { file: self.file.into(), place, line, message }
     }
+
+    fn syntax(&self, span: Option<Span>, message: &str) -> ConfigError {
+        self.error(span.clone(), syntax(self.text, span, message))
+    }
+
+    fn serde(&self, span: Option<Span>, message: &str) -> ConfigError {
+        if let Some(key) = message.strip_prefix("missing field `").and_then(|m| m.split('`').next()) {
+            return match missing(key) {
+                Missing::AtTheTop(message) => self.error(None, message),
+                Missing::Here(message) => self.error(span, message),
+            };
+        }
+        let double = span.as_ref().and_then(|s| self.text.get(s.start..)?.strip_prefix("[["));
+        if let Some(name) = double.and_then(|t| t.split(']').next()).filter(|_| message.contains("type: map"))
+        {
+            return self.error(span, format!("write `[{name}]`: double brackets make a list"));
+        }
+        self.error(span, explain(message))
+    }
 }
+
+type Span = std::ops::Range<usize>;
 
 fn one_line(message: &str) -> String {
     message.trim().replace('\n', ", ")
 }
 
-/// Serde's message, with the nearest of the names that it lists.
+/// The parser's message on text that is no TOML, and what to write where that is plain.
+fn syntax(text: &str, span: Option<Span>, message: &str) -> String {
+    let rest = span.and_then(|s| text.get(s.start..)).unwrap_or_default();
+    let rest = rest.lines().next().unwrap_or_default().split('#').next().unwrap_or_default().trim_end();
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || "-_./: ".contains(c))).unwrap_or(rest.len());
+    let word = rest[..end].trim_end();
+    let value = ["literal string", "invalid boolean", "must be quoted"].iter().any(|m| message.contains(m));
+    match rest.trim_start().chars().next() {
+        _ if message == "duplicate key" => format!("`{word}` is there already"),
+        None | Some('}' | ',') if value => "a value is missing here".into(),
+        Some(c) if value && c.is_alphabetic() => {
+            format!("text stands in quotes: write \"{word}\"")
+        }
+        Some('.') if message.contains("mantissa") => format!("a number begins with a digit: write 0{word}"),
+        _ => one_line(message),
+    }
+}
+
+/// Where a missing key belongs, and what to write.
+enum Missing {
+    AtTheTop(String),
+    Here(String),
+}
+
+fn missing(key: &str) -> Missing {
+    let example = match key {
+        "name" => r#"name = "my-experiment""#,
+        "game" => "[game]",
+        "architecture" => "[architecture.mlp]",
+        "learn" => "[learn]",
+        "rules" => r#"rules = "tictactoe""#,
+        "games" => "games = 200_000",
+        "rate" => "rate = { from = 0.02, to = 0.0002 }",
+        "hidden" => "hidden = [80]",
+        "experts" => "experts = 2",
+        "by" => r#"by = "square""#,
+        _ => return Missing::Here(format!("`{key}` is missing here")),
+    };
+    let message = format!("`{key}` is missing: write `{example}`");
+    match key {
+        "name" | "game" | "architecture" | "learn" => Missing::AtTheTop(format!(
+            "{message}, or start from the config that `adept config new tictactoe` prints"
+        )),
+        _ => Missing::Here(message),
+    }
+}
+
+/// Serde's message in the words of a config: the nearest of the names that it lists, and no Rust types.
 fn explain(message: &str) -> String {
     let message = one_line(message);
+    if message.starts_with("wanted exactly 1 element") {
+        return "exactly one kind is expected here, such as `[architecture.mlp]` or `expert.mlp`, with its \
+                settings below it"
+            .into();
+    }
+    if message.ends_with("expected newtype variant") {
+        return "expected a kind with its settings below it, such as `[architecture.mlp]` or \
+                `expert.mlp = { hidden = [40] }`, found a name alone"
+            .into();
+    }
+    if message == "wanted string or table" {
+        return "expected a name in quotes".into();
+    }
+    let mistyped = message.strip_prefix("invalid type: ").or(message.strip_prefix("invalid value: "));
+    if let Some((found, expected)) = mistyped.and_then(|m| m.split_once(", expected ")) {
+        let found = match found.split_once(' ') {
+            Some(("string", text)) => format!("the text {text}"),
+            Some(("integer" | "boolean", value)) => value.replace('`', ""),
+            Some(("floating", value)) => value.replace("point ", "").replace('`', ""),
+            _ => found.replace("sequence", "a list").replace("map", "a table"),
+        };
+        let expected = match expected {
+            "u64" | "usize" => "a whole number, at least 0",
+            "f32" | "f64" => "a number",
+            "a string" => "text in quotes",
+            "a sequence" => "a list in brackets",
+            table if table.starts_with("struct ") => "a table",
+            other => other,
+        };
+        return format!("expected {expected}, found {found}");
+    }
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let [found, known @ ..] = &quoted[..] else { return message };
     let what = if message.starts_with("unknown field") {
@@ -141,7 +266,7 @@ fn explain(message: &str) -> String {
 }
 
 /// The place of the value at a dotted path, or of the nearest thing above it that the text has.
-fn span_of(root: &Item, path: &str) -> Option<std::ops::Range<usize>> {
+fn span_of(root: &Item, path: &str) -> Option<Span> {
     let mut item = root;
     let mut span = None;
     for part in path.split('.').filter(|p| !p.is_empty()) {
@@ -172,6 +297,9 @@ fn check(config: &Config) -> Result<(), Fault> {
             "a name consists of letters, digits, `-`, `_` and `.`, and does not start with a dot".into(),
         );
     }
+    if i64::try_from(config.seed).is_err() {
+        return fail("seed", format!("must be at most {}, found {}", i64::MAX, config.seed));
+    }
     let games = adept_game::games();
     let Some(game) = games.iter().find(|g| g.name == config.game.rules) else {
         let known: Vec<&str> = games.iter().map(|g| g.name).collect();
@@ -196,22 +324,30 @@ fn check(config: &Config) -> Result<(), Fault> {
     let learn = &config.learn;
     let agents: Vec<&str> =
         game.scripts.iter().map(|s| s.0).chain(["random", "minimax", "optimal:…"]).collect();
-    let known_agent = |text: &str| -> Result<(), String> {
-        let mut spec = AgentSpec::parse(text)?;
+    let known_agent = |text: &str, known: &[&str]| -> Result<(), String> {
+        // A fault in the parameter of an agent with a checkpoint does not matter: a config has none.
+        let mut spec = AgentSpec::parse(text).unwrap_or_else(|_| AgentSpec::Greedy(text.into()));
         while let AgentSpec::Optimal(inner) = spec {
             spec = *inner;
         }
         match spec {
             AgentSpec::Random | AgentSpec::Minimax => Ok(()),
             AgentSpec::Named(name) if game.scripts.iter().any(|s| s.0 == name) => Ok(()),
-            _ => Err(format!("{} has no agent `{text}`{}", game.name, names::suggest(text, &agents))),
+            AgentSpec::Named(name) => {
+                Err(format!("{} has no agent `{name}`{}", game.name, names::suggest(&name, known)))
+            }
+            _ => Err(format!(
+                "`{text}` needs a checkpoint, which a config cannot name; there is {}",
+                known.join(", ")
+            )),
         }
     };
     if learn.against != SELF {
-        known_agent(&learn.against).map_err(|m| ("learn.against".to_string(), m))?;
+        let known = [&[SELF], &agents[..]].concat();
+        known_agent(&learn.against, &known).map_err(|m| ("learn.against".to_string(), m))?;
     }
     for (i, agent) in config.evaluate.against.iter().flatten().enumerate() {
-        known_agent(agent).map_err(|m| (format!("evaluate.against.{i}"), m))?;
+        known_agent(agent, &agents).map_err(|m| (format!("evaluate.against.{i}"), m))?;
     }
     if config.evaluate.against.as_ref().is_some_and(Vec::is_empty) {
         return fail("evaluate.against", "name at least one opponent, or leave it out".into());
@@ -234,11 +370,16 @@ fn check(config: &Config) -> Result<(), Fault> {
     }
     schedule("learn.lambda", &learn.lambda, 0.0, 1.0)?;
     schedule("learn.explore", &learn.explore, 0.0, 1.0)?;
-    schedule("learn.rate", &learn.rate, 0.0, f64::MAX)?;
+    schedule("learn.rate", &learn.rate, 0.0, 1e9)?;
     if learn.rate.range().1 == 0.0 {
         return fail("learn.rate", "is 0 throughout: nothing would be learned".into());
     }
     learn.optimiser.check().map_err(|(key, m)| (format!("learn.optimiser.{key}"), m))?;
+    if matches!(config.architecture, Architecture::Lookup(_))
+        && learn.optimiser != adept_model::Optimiser::default()
+    {
+        return fail("learn.optimiser", "a table learns by plain steps: leave `optimiser` out".into());
+    }
     if learn.traces == TraceKind::Online {
         if matches!(config.architecture, Architecture::Hme(_)) {
             return fail("learn.traces", "online traces follow the gradient of the value, an HME learns by its likelihood: write `backward`, or take `meta_pi`".into());
@@ -271,10 +412,8 @@ fn schedule(path: &str, schedule: &Schedule, low: f64, high: f64) -> Result<(), 
         return fail("is not a finite number".into());
     }
     if least < low || most > high {
-        return fail(match high {
-            f64::MAX => format!("must be at least {low}, found {least}"),
-            _ => format!("lies in {low}..{high}, found {}", if least < low { least } else { most }),
-        });
+        let found = if least < low { least } else { most };
+        return fail(format!("must lie in {low}..{high}, found {found}"));
     }
     if schedule.shape == Shape::Exponential && least <= 0.0 {
         return fail("an exponential schedule needs both ends above 0".into());

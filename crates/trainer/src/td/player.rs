@@ -94,10 +94,20 @@ impl<G: Game> TdPlayer<G> {
                 continue;
             }
             stats.decisions += 1;
-            let candidates = bound.decide(game, &self.state, player);
-            let greedy = candidates.values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
-            let choice = choose(&candidates.values, greedy, settings.explore, rng);
             let chain = &mut self.chains[player];
+            let explores = rng.random::<f64>() < settings.explore;
+            // Values at a first decision teach nothing: there is no afterstate before it.
+            let candidates = if explores && chain.decisions.is_empty() {
+                bound.candidates(game, &self.state, player)
+            } else {
+                bound.decide(game, &self.state, player)
+            };
+            let greedy = candidates.values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
+            let choice = if explores {
+                rng.random_range(0..candidates.values.len())
+            } else {
+                pick_greedy(&candidates.values, greedy, rng)
+            };
             let row = candidates.row_of[choice].map(|row| {
                 chain.rows.push_from(&candidates.rows, row as usize);
                 chain.rows.len() as u32 - 1
@@ -123,12 +133,9 @@ impl<G: Game> TdPlayer<G> {
     }
 }
 
-/// ε-greedy with ties at random: a place in `values`.
+/// A place of the highest value, ties at random.
 #[inline]
-fn choose(values: &[f32], greedy: f32, explore: f64, rng: &mut Stream) -> usize {
-    if rng.random::<f64>() < explore {
-        return rng.random_range(0..values.len());
-    }
+fn pick_greedy(values: &[f32], greedy: f32, rng: &mut Stream) -> usize {
     let ties = values.iter().filter(|&&v| v == greedy).count();
     let skip = if ties > 1 { rng.random_range(0..ties) } else { 0 };
     values.iter().enumerate().filter(|(_, v)| **v == greedy).nth(skip).map_or(0, |(i, _)| i)

@@ -1,0 +1,309 @@
+//! The configs in the repository, what a config says when written out again, and the schema for editors.
+
+use adept_trainer::config::{Config, Schedule, Shape, Source, Suite, TraceKind, load, parse, template};
+use adept_trainer::names::suggest;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// All files under `configs/`.
+fn tracked() -> Vec<PathBuf> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in folder.read_dir().expect("the folder is there") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|e| e == "toml") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs"), &mut found);
+    found.sort();
+    found
+}
+
+fn read(text: &str, set: &[&str]) -> Config {
+    let set = set.iter().map(|s| s.to_string()).collect();
+    parse(&Source { file: "test.toml".into(), text: text.into(), set }).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn every_config_of_the_repository_is_valid_and_named_like_its_file() {
+    let files = tracked();
+    assert!(files.len() >= 10, "only {} configs found", files.len());
+    for file in files {
+        let config = load(&file, &[]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(Some(config.name.as_str()), file.file_stem().and_then(|s| s.to_str()));
+        assert!(!config.about.is_empty(), "{} does not say what it is for", file.display());
+        let folder = file.parent().and_then(Path::file_name).and_then(|f| f.to_str());
+        assert_eq!(folder, Some(config.game.rules.as_str()), "configs lie in the folder of their game");
+    }
+}
+
+/// A run folder keeps the config with every default written out; reading it must give the same run.
+#[test]
+fn a_config_written_out_reads_back_to_itself() {
+    let mut texts: Vec<String> =
+        tracked().iter().map(|f| std::fs::read_to_string(f).expect("it can be read")).collect();
+    texts.push(EVERYTHING.into());
+    texts.push(LEAST.into());
+    for text in texts {
+        let config = read(&text, &[]);
+        let written = toml::to_string(&config).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(read(&written, &[]), config, "{written}");
+        assert_eq!(toml::to_string(&read(&written, &[])).as_deref(), Ok(written.as_str()));
+    }
+}
+
+/// Every form in which a setting can be written.
+const EVERYTHING: &str = r#"
+name  = "every.thing_1-2"
+about = "every key, in the less usual of its forms"
+seed  = 7
+
+[game]
+rules   = "tictactoe"
+encoder = "fields"
+
+[architecture.meta_pi]
+threshold = 0.25
+
+[architecture.meta_pi.gate]
+inputs     = ["fields"]
+hidden     = [3, 2]
+activation = ["relu", "silu"]
+init       = "fan_in"
+rate       = 0.5
+
+[[architecture.meta_pi.experts]]
+mlp = { inputs = ["fields"], hidden = [], output = "linear", sensitivity = [2.0], init = 0.1, rate = 0.0 }
+
+[[architecture.meta_pi.experts]]
+mlp = { hidden = [4], activation = "sigmoid", sensitivity = { initial = 3.0, rate = [0.1, 0.2] } }
+
+[[architecture.meta_pi.experts]]
+hme = { experts = 2, expert.lookup = { by = "position", initial = -0.5, rate = 2.0 }, variance = 0.0025 }
+
+[[architecture.meta_pi.experts]]
+symbolic = { by = "square", expert.mlp = { hidden = [2] } }
+
+[learn]
+method    = "td"
+against   = "self"
+games     = 500
+batch     = 16
+lambda    = { from = 1, to = 0.5, shape = "cosine" }
+rate      = { from = 0.1, to = 0.001, shape = "exponential" }
+explore   = 0
+traces    = "backward"
+optimiser = { adam = { beta1 = 0.8, beta2 = 0.99, epsilon = 1e-6, decay = 0.01 } }
+
+[evaluate]
+every      = 50
+suites     = ["equity"]
+against    = ["optimal:optimal:ttt", "minimax", "random"]
+checkpoint = 250
+"#;
+
+const LEAST: &str = r#"
+name              = "least"
+game.rules        = "tictactoe"
+architecture.mlp  = { hidden = [1] }
+learn             = { games = 1, rate = 1 }
+"#;
+
+#[test]
+fn what_is_left_out_has_its_documented_default() {
+    let least = read(LEAST, &[]);
+    assert_eq!((least.seed, least.about.as_str(), least.game.encoder.as_deref()), (1, "", None));
+    assert_eq!((least.learn.against.as_str(), least.learn.batch), ("self", 1));
+    assert_eq!(least.learn.lambda, Schedule::constant(0.8));
+    assert_eq!(least.learn.explore, Schedule::constant(0.1));
+    assert_eq!(least.learn.traces, TraceKind::Backward);
+    assert_eq!(least.evaluate.suites, [Suite::Equity]);
+    assert_eq!(least.evaluate_against(), ["random"], "self-play is measured against random");
+    assert_eq!((least.evaluate_every(), least.checkpoint_every()), (1, 1), "no run is too short to measure");
+    let longer = read(LEAST, &["learn.games=5000", "learn.against=ttt"]);
+    assert_eq!((longer.evaluate_every(), longer.checkpoint_every()), (50, 500));
+    assert_eq!(longer.evaluate_against(), ["ttt"]);
+}
+
+#[test]
+fn set_changes_what_it_names_and_nothing_else() {
+    let base = read(EVERYTHING, &[]);
+    type Change = fn(&mut Config);
+    let changes: [(&str, Change); 8] = [
+        ("learn.games=20_000", |c| c.learn.games = 20_000),
+        (" learn.games = 20000 ", |c| c.learn.games = 20_000),
+        ("learn.against=ttt", |c| c.learn.against = "ttt".into()),
+        ("about=\"two words\"", |c| c.about = "two words".into()),
+        ("learn.rate=0.5", |c| c.learn.rate = Schedule::constant(0.5)),
+        ("learn.rate.to=0.05", |c| c.learn.rate.to = 0.05),
+        ("learn.lambda.shape=linear", |c| c.learn.lambda.shape = Shape::Linear),
+        ("evaluate.against=['random']", |c| c.evaluate.against = Some(vec!["random".into()])),
+    ];
+    for (set, change) in changes {
+        let mut expected = base.clone();
+        change(&mut expected);
+        assert_ne!(expected, base);
+        assert_eq!(read(EVERYTHING, &[set]), expected, "--set {set}");
+    }
+    // Several, the last of the same key wins; a section that is not in the file appears.
+    let several = read(LEAST, &["learn.games=5", "evaluate.every=2", "learn.games=6"]);
+    assert_eq!((several.learn.games, several.evaluate.every), (6, Some(2)));
+}
+
+#[test]
+fn the_template_of_every_game_is_valid_and_comes_with_comments() {
+    for game in adept_game::games() {
+        let text = template(game.name).expect("every game has one");
+        let config = read(&text, &[]);
+        assert_eq!((config.game.rules.as_str(), config.name), (game.name, format!("my-{}", game.name)));
+        for (encoder, ..) in &game.encoders {
+            assert!(text.contains(encoder), "the template does not name the encoder {encoder}");
+        }
+        assert!(text.contains('#'));
+    }
+    assert_eq!(template("backgammon"), None);
+}
+
+/// Keys of the object of that name in the schema, or of the config itself.
+fn keys(name: Option<&str>) -> Vec<String> {
+    let schema = serde_json::to_value(schemars::schema_for!(Config)).expect("a schema is JSON");
+    let object = match name {
+        None => &schema,
+        Some(name) => &schema["$defs"][name],
+    };
+    let properties = object["properties"].as_object().unwrap_or_else(|| panic!("no {name:?} in {schema:#}"));
+    properties.keys().cloned().collect()
+}
+
+#[test]
+fn the_schema_lists_every_key() {
+    assert_eq!(keys(None), ["name", "about", "seed", "game", "architecture", "learn", "evaluate"]);
+    let learn = ["method", "against", "games", "batch", "lambda", "rate", "explore", "traces", "optimiser"];
+    assert_eq!(keys(Some("Learn")), learn);
+    assert_eq!(keys(Some("GameConfig")), ["rules", "encoder"]);
+    assert_eq!(keys(Some("Evaluate")), ["every", "suites", "against", "checkpoint"]);
+    assert_eq!(keys(Some("Hme")), ["experts", "expert", "gate", "threshold", "variance"]);
+    let mlp = ["inputs", "hidden", "activation", "output", "sensitivity", "init", "rate"];
+    assert_eq!(keys(Some("Mlp")), mlp);
+}
+
+/// Whether a value is as its schema wants it: those words of JSON Schema that ours uses.
+fn fits(schema: &Value, value: &Value, root: &Value) -> bool {
+    let Some(schema) = schema.as_object() else { return schema == &Value::Bool(true) };
+    schema.iter().all(|(word, argument)| match word.as_str() {
+        "$schema" | "$defs" | "title" | "description" | "default" | "format" => true,
+        "$ref" => {
+            let name = argument.as_str().and_then(|r| r.strip_prefix("#/$defs/")).expect("a definition");
+            fits(&root["$defs"][name], value, root)
+        }
+        "anyOf" => argument.as_array().expect("a list").iter().any(|s| fits(s, value, root)),
+        "oneOf" => argument.as_array().expect("a list").iter().filter(|s| fits(s, value, root)).count() == 1,
+        "enum" => argument.as_array().expect("a list").contains(value),
+        "const" => argument == value,
+        "type" => {
+            let is = |name: &Value| match name.as_str() {
+                Some("object") => value.is_object(),
+                Some("array") => value.is_array(),
+                Some("string") => value.is_string(),
+                Some("number") => value.is_number(),
+                Some("integer") => value.is_i64() || value.is_u64(),
+                Some("null") => value.is_null(),
+                _ => panic!("type {name}"),
+            };
+            argument.as_array().map_or_else(|| is(argument), |names| names.iter().any(is))
+        }
+        "minimum" => value.as_f64() >= argument.as_f64(),
+        "items" => value.as_array().is_none_or(|items| items.iter().all(|i| fits(argument, i, root))),
+        "required" => value.as_object().is_none_or(|object| {
+            argument
+                .as_array()
+                .expect("a list")
+                .iter()
+                .all(|k| object.contains_key(k.as_str().expect("a key")))
+        }),
+        "properties" => value.as_object().is_none_or(|object| {
+            object.iter().all(|(key, v)| argument.get(key).is_none_or(|s| fits(s, v, root)))
+        }),
+        "additionalProperties" => value.as_object().is_none_or(|object| {
+            assert_eq!(argument, &Value::Bool(false));
+            let known = schema.get("properties").and_then(Value::as_object);
+            object.keys().all(|key| known.is_some_and(|known| known.contains_key(key)))
+        }),
+        other => panic!("`{other}` is new in the schema: teach it to this test"),
+    })
+}
+
+/// An editor that checks configs by the schema is content with every valid one, also as written out by a run,
+/// and marks slips that the parser would refuse.
+#[test]
+fn the_schema_accepts_what_the_parser_accepts() {
+    let schema = serde_json::to_value(schemars::schema_for!(Config)).expect("a schema is JSON");
+    let json = |text: &str| {
+        let table: toml::Table = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        serde_json::to_value(table).expect("TOML fits into JSON")
+    };
+    let mut texts: Vec<String> =
+        tracked().iter().map(|f| std::fs::read_to_string(f).expect("it can be read")).collect();
+    texts.extend([EVERYTHING, LEAST].map(String::from));
+    texts.push(LEAST.replace("rate = 1", r#"rate = 1, optimiser = "adam""#));
+    texts.push(LEAST.replace("rate = 1", "rate = 1, optimiser = { sgd = {} }"));
+    for text in &texts {
+        assert!(fits(&schema, &json(text), &schema), "{text}");
+        let written = toml::to_string(&read(text, &[])).expect("it can be written");
+        assert!(fits(&schema, &json(&written), &schema), "{written}");
+    }
+    for (valid, slip) in [
+        ("seed  = 7", "sead  = 7"),
+        ("seed  = 7", "seed  = -7"),
+        (r#"name  = "every.thing_1-2""#, ""),
+        ("games     = 500", "games     = 500.5"),
+        ("games     = 500", r#"games     = "500""#),
+        (r#"shape = "cosine""#, r#"shape = "cosinus""#),
+        (r#"["relu", "silu"]"#, r#"["relu", "gelu"]"#),
+        ("{ adam = {", "{ adamw = {"),
+        ("sensitivity = [2.0]", "sensitivity = true"),
+        ("sensitivity = { initial = 3.0", "sensitivity = { first = 3.0"),
+        (r#"["equity"]"#, r#"["equty"]"#),
+        ("mlp = { hidden = [4], ", "mlp = { "),
+        ("hme = {", "hmm = {"),
+    ] {
+        assert_eq!(EVERYTHING.matches(valid).count(), 1, "{valid}");
+        let text = EVERYTHING.replace(valid, slip);
+        assert!(
+            parse(&Source { file: "test.toml".into(), text: text.clone(), set: vec![] }).is_err(),
+            "{slip}"
+        );
+        assert!(!fits(&schema, &json(&text), &schema), "{slip}");
+    }
+}
+
+/// A key with any one letter dropped is recognised, in the names and in the message of the whole config.
+#[test]
+fn a_dropped_letter_is_recognised() {
+    for key in keys(Some("Learn")) {
+        for i in 0..key.len() {
+            let slip = format!("{}{}", &key[..i], &key[i + 1..]);
+            let learn = keys(Some("Learn"));
+            let known: Vec<&str> = learn.iter().map(String::as_str).collect();
+            assert_eq!(suggest(&slip, &known), format!(": did you mean `{key}`?"), "{slip}");
+            let text = format!("{LEAST}\n").replace("games = 1,", &format!("games = 1, {slip} = 1,"));
+            let source = Source { file: "test.toml".into(), text, set: vec![] };
+            let error = parse(&source).expect_err("it is no key");
+            assert_eq!(error.message, format!("unknown key `{slip}`: did you mean `{key}`?"));
+            assert_eq!(error.place.map(|p| p.0), Some(5));
+        }
+    }
+}
+
+#[test]
+fn names_far_from_all_others_are_answered_with_the_list() {
+    let known = ["games", "batch", "rate"];
+    assert_eq!(suggest("momentum", &known), "; there is games, batch, rate");
+    assert_eq!(suggest("learning_rate", &known), ": did you mean `rate`?");
+    assert_eq!(suggest("Games", &known), ": did you mean `games`?");
+    assert_eq!(suggest("games", &[]), "");
+}
