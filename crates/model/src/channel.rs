@@ -104,6 +104,7 @@ impl Rows {
     }
 
     /// Number of rows.
+    #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
@@ -124,6 +125,7 @@ impl Rows {
     }
 
     /// Forgets all rows, keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.len = 0;
         self.dense.clear();
@@ -131,6 +133,7 @@ impl Rows {
     }
 
     /// Appends a row of zeros and returns its dense and index parts to be filled.
+    #[inline]
     pub fn push(&mut self) -> (&mut [f32], &mut [u64]) {
         let (d, i) = (self.dense.len(), self.index.len());
         self.dense.resize(d + self.dense_width, 0.0);
@@ -143,6 +146,7 @@ impl Rows {
     ///
     /// # Panics
     /// If `row` is out of range or the widths differ.
+    #[inline]
     pub fn push_from(&mut self, other: &Rows, row: usize) {
         assert_eq!((self.dense_width, self.index_width), (other.dense_width, other.index_width));
         self.dense.extend_from_slice(other.dense_row(row));
@@ -160,11 +164,13 @@ impl Rows {
     }
 
     /// Dense part of one row.
+    #[inline]
     pub fn dense_row(&self, row: usize) -> &[f32] {
         &self.dense[row * self.dense_width..][..self.dense_width]
     }
 
     /// Index part of one row.
+    #[inline]
     pub fn index_row(&self, row: usize) -> &[u64] {
         &self.index[row * self.index_width..][..self.index_width]
     }

@@ -186,7 +186,7 @@ fn tanh<S: Simd>(s: S, x: S::V) -> S::V {
         p = s.fma(p, u, s.splat((P[i] * DOWN) as f32));
         q = s.fma(q, u, s.splat(Q[i]));
     }
-    s.div(s.mul(x, p), q)
+    s.div_near(s.mul(x, p), q)
 }
 
 #[inline(always)]
@@ -370,17 +370,22 @@ fn backward_body<S: Simd>(
             s.store(g, s.add(s.load(g), delta));
             s.store(d, delta);
         }
-        for (&x, g) in saved.x.row(r)[..layer.inputs].iter().zip(gw.chunks_exact_mut(stride)) {
-            let x = s.splat(x);
-            for (g, d) in chunks_mut(g).iter_mut().zip(dy.iter()) {
-                s.store(g, s.fma(x, s.load(d), s.load(g)));
-            }
-        }
         if !dx.is_empty() {
             let dx = &mut dx[r * dx_stride..][..layer.inputs];
             for (dx, w) in dx.iter_mut().zip(layer.weight.chunks_exact(stride)) {
                 *dx = dot(s, w, dy.as_flattened());
             }
+        }
+    }
+    // Row after row inside, so that each chunk of the gradient is read and written once.
+    for (k, g) in gw.chunks_exact_mut(stride).enumerate() {
+        for (c, g) in chunks_mut(g).iter_mut().enumerate() {
+            let mut sum = s.load(g);
+            for r in 0..n {
+                let delta = &chunks(&dy[r * stride..])[c];
+                sum = s.fma(s.splat(saved.x.row(r)[k]), s.load(delta), sum);
+            }
+            s.store(g, sum);
         }
     }
 }

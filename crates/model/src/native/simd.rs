@@ -55,6 +55,12 @@ pub(crate) trait Simd: Copy {
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
     fn div(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a / b to one unit in the last place or two, for b of moderate size; a division is the slowest
+    /// instruction of all where a reciprocal estimate and a Newton step are not.
+    #[inline(always)]
+    fn div_near(self, a: Self::V, b: Self::V) -> Self::V {
+        self.div(a, b)
+    }
     fn sqrt(self, a: Self::V) -> Self::V;
     /// a · b + c, rounded once where the machine can.
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
@@ -217,6 +223,11 @@ mod x86 {
             sub(a: __m512, b: __m512) -> __m512 = _mm512_sub_ps(a, b);
             mul(a: __m512, b: __m512) -> __m512 = _mm512_mul_ps(a, b);
             div(a: __m512, b: __m512) -> __m512 = _mm512_div_ps(a, b);
+            div_near(a: __m512, b: __m512) -> __m512 = {
+                let r = _mm512_rcp14_ps(b);
+                let r = _mm512_mul_ps(r, _mm512_fnmadd_ps(b, r, _mm512_set1_ps(2.0)));
+                _mm512_mul_ps(a, r)
+            };
             sqrt(a: __m512) -> __m512 = _mm512_sqrt_ps(a);
             fma(a: __m512, b: __m512, c: __m512) -> __m512 = _mm512_fmadd_ps(a, b, c);
             // The second operand comes back where one is NaN.

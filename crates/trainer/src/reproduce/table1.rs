@@ -44,10 +44,13 @@ const NOTE: &str = "The paper gives .614 as the best match equity against TTT. T
 the exact optimum is 637/960 = .663542 (89/96 playing first, 2/5 playing second), found by solving the game. \
 A player restricted to moves that never risk a loss reaches .593700, minimax with uniform ties .469847.";
 
+/// The settings of the rows were chosen on seeds 1 to 10; the table is made from this one on.
+const FIRST_SEED: u64 = 101;
+
 /// How the table is made.
 #[derive(Clone, Debug)]
 pub struct ReproduceOptions {
-    /// Seeds 1..=seeds a row.
+    /// Seeds a row.
     pub seeds: u64,
     /// A twentieth of the games: shows the way, not the figures.
     pub quick: bool,
@@ -155,7 +158,7 @@ pub fn table1(
             .map_err(|source| adept_model::ModelError::Io { path: runs.clone(), source })?;
     }
     let jobs: Vec<(usize, u64)> =
-        (0..configs.len()).flat_map(|row| (1..=options.seeds).map(move |seed| (row, seed))).collect();
+        (0..configs.len()).flat_map(|row| (0..options.seeds).map(move |i| (row, FIRST_SEED + i))).collect();
     let one = |(row, seed): (usize, u64)| {
         let config = &configs[row];
         let out = Some(options.out.join("runs").join(format!("{}-{seed}", config.name)));
@@ -285,7 +288,8 @@ fn mean_curve<'a>(runs: impl Iterator<Item = &'a Path>, against: &str) -> Vec<(f
 /// The table for people.
 fn markdown(table: &Reproduced) -> String {
     let mut text = format!(
-        "# Table 1 of Wiering & Kröse: match equity against TTT\n\n{} seeds a row{}. Equities are exact; the paper \
+        "# Table 1 of Wiering & Kröse: match equity against TTT\n\n{} seeds a row{}, from {FIRST_SEED} on; settings were \
+         chosen on seeds 1 to 10. Equities are exact; the paper \
          reports the best over a run, estimated from games.\n\n\
          | row | parameters | paper (best) | final | best | optimal final / best | seconds |\n|---|---|---|---|---|---|---|\n",
         table.seeds,
