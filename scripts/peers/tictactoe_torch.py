@@ -27,9 +27,9 @@ HIDDEN = 80
 INIT = 0.4  # weights and biases ~ U(−INIT, INIT)
 SENSITIVITY = (3.0, 1.0)  # first s1, s2
 SENSITIVITY_RATE, SENSITIVITY_MIN = 0.2, 1e-3
-LAMBDA = 0.8
+LAMBDA = 0.3
 EPSILON = (0.4, 0.05)  # first, last; linear over the run
-RATE = (0.02, 0.0002)  # likewise
+RATE = (0.005, 0.00005)  # likewise
 
 # --- The game: positions are codes Σ 3^s d(s), d = 0 empty, 1 the learner's stone, 2 TTT's. All rules are
 # tables over the 3⁹ codes, so that a move costs an index.

@@ -98,9 +98,11 @@ impl Encoder<TicTacToe> for Canonical {
 /// The squares: own stone +1, the other's −1, empty 0.
 #[inline]
 fn write_fields(own: u16, other: u16, dense: &mut [f32]) {
-    let sides = UNPACKED[usize::from(own)].iter().zip(&UNPACKED[usize::from(other)]);
-    for (input, (own, other)) in dense.iter_mut().zip(sides) {
-        *input = own - other;
+    let (own, other) = (&UNPACKED[usize::from(own & 511)], &UNPACKED[usize::from(other & 511)]);
+    if let Some(fields) = dense.first_chunk_mut::<9>() {
+        for (i, input) in fields.iter_mut().enumerate() {
+            *input = own[i] - other[i];
+        }
     }
 }
 

@@ -48,6 +48,9 @@ pub(crate) trait Simd: Copy {
     /// Sixteen floats in registers.
     type V: Copy;
 
+    /// Chunks of which two sums each fit into the registers, at most 5.
+    const BLOCK: usize;
+
     fn splat(self, x: f32) -> Self::V;
     fn load(self, from: &Chunk) -> Self::V;
     fn store(self, to: &mut Chunk, v: Self::V);
@@ -100,6 +103,7 @@ fn tree_sum(mut v: Chunk) -> f32 {
 
 impl Simd for Portable {
     type V = Chunk;
+    const BLOCK: usize = 2;
 
     #[inline(always)]
     fn splat(self, x: f32) -> Chunk {
@@ -214,6 +218,7 @@ mod x86 {
 
     impl Simd for Avx512 {
         type V = __m512;
+        const BLOCK: usize = 5;
 
         methods! {
             splat(x: f32) -> __m512 = _mm512_set1_ps(x);
@@ -274,6 +279,7 @@ mod x86 {
 
     impl Simd for Avx2 {
         type V = Pair;
+        const BLOCK: usize = 2;
 
         methods! {
             splat(x: f32) -> Pair = (_mm256_set1_ps(x), _mm256_set1_ps(x));
