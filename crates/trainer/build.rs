@@ -7,7 +7,8 @@ fn main() {
         let output = Command::new("git").args(args).output().ok().filter(|o| o.status.success())?;
         Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
     };
-    let revision = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".into());
+    let revision = git(&["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])
+        .unwrap_or_else(|| "unknown".into());
     println!("cargo::rustc-env=ADEPT_REVISION={revision}");
     // Without a repository there is nothing to watch; with one, HEAD and what it points to move.
     if let Some(folder) = git(&["rev-parse", "--absolute-git-dir"]) {

@@ -124,7 +124,7 @@ pub(crate) fn branches<G: Game>(
             game.actions(state, &mut actions);
             policy(state, player, &actions, &mut p);
             let sum: f64 = p.iter().sum();
-            if !((sum - 1.0).abs() < 1e-6) {
+            if sum.is_nan() || (sum - 1.0).abs() > 1e-6 {
                 return Err(ExactError::Policy(sum.to_string()));
             }
             let taken = actions.iter().zip(&p).filter(|(_, p)| **p > 0.0);

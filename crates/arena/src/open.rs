@@ -6,7 +6,7 @@ use crate::exact::ExactError;
 use crate::solve::{BestResponse, Minimax};
 use adept_game::registry::Registered;
 use adept_game::{Encoder, stream};
-use adept_model::checkpoint::{self, Manifest};
+use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::{ModelError, Optimiser};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,9 +51,15 @@ pub fn encoder<G: Registered>(name: Option<&str>) -> Result<Arc<dyn Encoder<G>>,
 /// # Errors
 /// [`OpenError::Model`] if it is damaged, [`OpenError::Mismatch`] if it is of another game, encoder or shape.
 pub fn open<G: Registered>(game: &G, path: &Path, best: bool) -> Result<(Bound<G>, Manifest), OpenError> {
-    let path = checkpoint::locate(path, best)?;
-    let checkpoint = checkpoint::read(&path)?;
-    let manifest = checkpoint.manifest;
+    bind(game, checkpoint::read(&checkpoint::locate(path, best)?)?)
+}
+
+/// Binds a checkpoint that was read to its game.
+///
+/// # Errors
+/// [`OpenError::Mismatch`] if it is of another game, encoder or shape.
+pub fn bind<G: Registered>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>, Manifest), OpenError> {
+    let Checkpoint { path, manifest, tensors } = checkpoint;
     let fail = |message: String| Err(OpenError::Mismatch { path: path.clone(), message });
     if manifest.game != game.name() {
         return fail(format!("is a checkpoint of `{}`, expected `{}`", manifest.game, game.name()));
@@ -69,7 +75,7 @@ pub fn open<G: Registered>(game: &G, path: &Path, best: bool) -> Result<(Bound<G
     let mut rng = stream(0, "open", 0);
     let mut learner =
         adept_model::build(&manifest.architecture, &manifest.channels, Optimiser::default(), &mut rng)?;
-    if let Err(e) = learner.restore(&checkpoint.tensors) {
+    if let Err(e) = learner.restore(&tensors) {
         return fail(format!("does not fit its own architecture: {e}"));
     }
     Ok((Bound::new(game, encoder, learner), manifest))

@@ -62,8 +62,8 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_parser = clap::value_parser!(u64).range(0..i64::MAX as u64 - 10_000))]
     pub(crate) seed: Option<u64>,
     /// Run that many seeds, from the first on, in parallel.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    pub(crate) seeds: u64,
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) seeds: Option<u64>,
     /// Run folder (with --seeds the folder around them); checkpoints/runs/NAME-SEED if left out.
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,

@@ -7,13 +7,14 @@ mod progress;
 
 use args::{Cli, Command};
 use clap::Parser;
+use output::say;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let json = cli.json;
     let done = match cli.command {
-        Command::Train(args) => commands::train::run(&args, json),
+        Command::Train(args) => commands::train::train(&args, json),
         Command::Evaluate(args) => commands::measure::evaluate(&args, json),
         Command::Value(args) => commands::measure::value(&args, json),
         Command::Describe(args) => commands::measure::describe(&args, json),
@@ -22,13 +23,13 @@ fn main() -> ExitCode {
         Command::Config(args) => commands::config::run(&args, json),
         Command::List(args) => commands::list::run(&args, json),
         Command::Runs(args) => commands::list::runs(&args, json),
-        Command::Completions(args) => commands::list::completions(&args),
+        Command::Completions(args) => commands::list::completions(&args, json),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            say(format!("error: {error}"));
             ExitCode::FAILURE
         }
     }

@@ -20,6 +20,11 @@ pub(crate) fn text(text: &str) -> Result<()> {
     Ok(())
 }
 
+/// Says something on stderr. Nobody may be listening any more, which is no reason to stop.
+pub(crate) fn say(line: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
 /// Whether whoever reads our output has closed it, as `head` does.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;

@@ -1,5 +1,6 @@
 //! Progress of runs: bars on a terminal, plain lines in a pipe.
 
+use crate::output::say;
 use adept_trainer::run::{Cancel, Event, Observer};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::HashMap;
@@ -113,7 +114,7 @@ impl Observer for Count {
             let equity = record.r#final.as_ref().map_or(f64::NAN, |f| f.equity);
             let text = format!("{} seed {seed}: {equity:.4}", record.name);
             if self.bar.is_hidden() {
-                eprintln!("{}/{} {text}, {:.1} s", self.bar.position(), self.total, record.seconds);
+                say(format!("{}/{} {text}, {:.1} s", self.bar.position(), self.total, record.seconds));
             }
             self.bar.set_message(text);
         }
@@ -128,11 +129,11 @@ pub(crate) fn on_interrupt() -> Cancel {
         if asked.requested() {
             std::process::exit(130);
         }
-        eprintln!("\nstopping: writing a checkpoint (again to stop at once)");
         asked.cancel();
+        say("\nstopping: writing a checkpoint (again to stop at once)");
     };
     if let Err(e) = ctrlc::set_handler(handler) {
-        eprintln!("warning: Ctrl-C will not write a checkpoint: {e}");
+        say(format!("warning: Ctrl-C will not write a checkpoint: {e}"));
     }
     cancel
 }

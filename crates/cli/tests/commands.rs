@@ -182,6 +182,9 @@ fn reproduce_writes_the_table_beside_the_papers() {
     assert!(read("table1.md").contains("| HME 2×40, ST .3 |") && read("table1.md").contains("637/960"));
     assert!(read("table1.svg").starts_with("<svg") && read("table1.svg").contains("lookup"));
     assert_eq!(serde_json::from_str::<Value>(&read("table1.json")).unwrap(), table);
+    // Another call takes nothing away unless it is told to go on.
+    let again = desk.fails(&["reproduce", "table1", "--quick", "--seeds", "1", "--out", "table1"], 1);
+    assert!(again.contains("--resume"), "{again}");
 }
 
 #[test]
@@ -236,6 +239,7 @@ fn completions_and_help_cover_every_command() {
     let desk = Desk::new();
     let help = desk.text(&["--help"]);
     let completions = desk.text(&["completions", "bash"]);
+    assert_eq!(desk.json(&["completions", "bash"])["script"], completions);
     let commands = [
         "train",
         "evaluate",
@@ -260,6 +264,9 @@ fn usage_errors_exit_with_2_and_failures_with_1() {
     desk.fails(&["train"], 2);
     desk.fails(&["fly"], 2);
     desk.fails(&["train", "x.toml", "--seeds", "0"], 2);
+    let config = configs().join("single-30.toml").to_string_lossy().into_owned();
+    let wide = ["train", &config, "--set", "architecture.mlp.init=3e38"];
+    assert!(desk.fails(&wide, 1).contains("cannot be drawn from"));
     assert!(desk.fails(&["train", "x.toml"], 1).contains("there is no such file"));
     assert!(desk.fails(&["evaluate", "nowhere"], 1).contains("does not exist"));
 }

@@ -46,6 +46,9 @@ pub struct Manifest {
     pub seed: u64,
     /// Games learned from.
     pub step: u64,
+    /// Checkpoint whose weights were the start of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub init: Option<Origin>,
     /// Revision of the program that wrote it.
     pub revision: String,
     /// Measurements at this step.
@@ -56,6 +59,15 @@ pub struct Manifest {
     /// SHA-256 of each other file.
     pub checksums: BTreeMap<String, String>,
     /// SHA-256 of this file with 64 zeros in this place.
+    pub checksum: String,
+}
+
+/// A checkpoint that weights were taken from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Where it lay.
+    pub path: PathBuf,
+    /// [`Manifest::checksum`], which identifies it wherever it lies.
     pub checksum: String,
 }
 
@@ -137,9 +149,12 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     }
     let manifest: Manifest =
         serde_json::from_str(&text).map_err(|e| fault(&manifest_path, format!("is damaged: {e}")))?;
-    let at = text.rfind(&manifest.checksum).unwrap_or(0);
-    let end = (at + manifest.checksum.len()).min(text.len());
-    if hex(format!("{}{BLANK}{}", &text[..at], &text[end..]).as_bytes()) != manifest.checksum {
+    let sum = &manifest.checksum;
+    let blanked = text
+        .rsplit_once(sum.as_str())
+        .filter(|_| sum.len() == BLANK.len())
+        .map(|(before, after)| format!("{before}{BLANK}{after}"));
+    if blanked.is_none_or(|text| hex(text.as_bytes()) != *sum) {
         return Err(fault(&manifest_path, "is damaged: its checksum is another"));
     }
     let mut tensors = Vec::new();

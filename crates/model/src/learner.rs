@@ -137,10 +137,18 @@ impl Tensor {
         Self { name: name.into(), shape, data: TensorData::U64(data) }
     }
 
+    /// Whether all entries are finite numbers.
+    pub fn is_finite(&self) -> bool {
+        match &self.data {
+            TensorData::F32(data) => data.iter().all(|v| v.is_finite()),
+            TensorData::U64(_) => true,
+        }
+    }
+
     /// Its entries, if they are finite floats.
     pub(crate) fn floats(&self) -> Result<&[f32], ModelError> {
         match &self.data {
-            TensorData::F32(data) if data.iter().all(|v| v.is_finite()) => Ok(data),
+            TensorData::F32(data) if self.is_finite() => Ok(data),
             TensorData::F32(_) => Err(ModelError::Unsupported(format!(
                 "the tensor `{}` holds a number that is not finite",
                 self.name

@@ -14,6 +14,7 @@ mod describe;
 mod error;
 pub mod learner;
 mod lower;
+pub mod names;
 pub mod native;
 mod network;
 pub mod optimiser;

@@ -5,12 +5,15 @@ use crate::architecture::{
 };
 use crate::channel::{Channel, ChannelKind, Layout};
 use crate::error::ModelError;
+use crate::names::suggest;
 use crate::program::{Activation, Block, Group, Init, Op, Param, ParamId, Program, Selector, ValueId};
 
 /// No network of this program is larger; a slip of the keyboard in a config should not ask for terabytes.
 const MAX_PARAMETERS: usize = 1 << 30;
 /// Nor has one more tensors, which nested experts multiply.
 const MAX_TENSORS: usize = 1 << 16;
+/// First weights lie within ± this at most.
+const MAX_INIT: f32 = 1000.0;
 /// Nor has a node more experts.
 const MAX_EXPERTS: usize = 4096;
 
@@ -192,7 +195,7 @@ impl Builder<'_> {
     fn layers(&mut self, layers: Layers<'_>, at: &At) -> Result<(Vec<Op>, ValueId), ModelError> {
         check_rates(&[layers.rate], at, "rate")?;
         if let InitScale::Uniform(a) = layers.init
-            && !(a > 0.0 && a.is_finite())
+            && !(a > 0.0 && a <= MAX_INIT)
         {
             return at.fail(
                 "init",
@@ -455,15 +458,5 @@ fn each<T: Copy>(
         OneOrEach::Each(list) => {
             at.fail(key, format!("one number or name for each {what}: {n} expected, {} found", list.len()))
         }
-    }
-}
-
-/// `: did you mean …` or the list of what there is.
-pub(crate) fn suggest(name: &str, known: &[&str]) -> String {
-    let near = known.iter().map(|k| (strsim::damerau_levenshtein(name, k), k)).min();
-    match near {
-        Some((distance, k)) if distance <= 1 + k.len() / 3 => format!(": did you mean `{k}`?"),
-        Some(_) => format!("; there is {}", known.join(", ")),
-        None => "; it has none".into(),
     }
 }

@@ -59,8 +59,10 @@ impl Network {
     /// The same on that instruction set, one of [`Isa::available`].
     ///
     /// # Panics
-    /// If the number of parameters is another.
+    /// If the number of parameters is another, or this machine does not have the instruction set.
     pub fn with_isa(program: Arc<Program>, flat: &[f32], optimiser: Optimiser, isa: Isa) -> Self {
+        // What the kernels rely on: no other instruction set ever reaches them.
+        assert!(Isa::available().contains(&isa), "{isa:?} on a machine without it");
         assert_eq!(flat.len(), program.parameters());
         let part = Rows::new(&program.channels);
         let plan = Arc::new(Plan::new(program));
@@ -134,9 +136,8 @@ impl Network {
 
     fn keep_bounds(&mut self) {
         for (span, min) in &self.plan.bounds {
-            // Padding is 0 and must stay so: only entries that carry a parameter are above 0.
             for p in &mut self.params[span.range()] {
-                if *p != 0.0 && *p < *min {
+                if *p < *min {
                     *p = *min;
                 }
             }

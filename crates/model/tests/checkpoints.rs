@@ -17,6 +17,7 @@ fn manifest() -> Manifest {
         config: serde_json::json!({ "name": "x", "rate": 0.1 }),
         seed: 1,
         step: 10,
+        init: None,
         revision: "abc".into(),
         metrics: serde_json::json!({ "equity": 0.123_456_789 }),
         training: Some(serde_json::json!({ "play": { "s": [1, 2, 3, u64::MAX] } })),

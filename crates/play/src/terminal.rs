@@ -124,7 +124,8 @@ impl<'a, G: Registered> Table<'a, G> {
         let mut rng = stream(self.options.seed, "terminal", 0);
         let mut scratch = Vec::new();
         let mut actions = Vec::new();
-        let hint = if self.options.hints { "" } else { " `hint` shows what it thinks," };
+        let can_think = matches!(self.opponent, Opponent::Model(_)) && !self.options.hints;
+        let hint = if can_think { " `hint` shows what it thinks," } else { "" };
         writeln!(
             out,
             "{} against {}. Type a move,{hint} `undo` takes back, `quit` leaves.",
@@ -155,12 +156,12 @@ impl<'a, G: Registered> Table<'a, G> {
             let action = loop {
                 write!(out, "your move> ")?;
                 out.flush()?;
-                let mut line = String::new();
-                if input.read_line(&mut line)? == 0 {
+                let mut line = Vec::new();
+                if input.read_until(b'\n', &mut line)? == 0 {
                     writeln!(out)?;
                     return Ok(self.over(None));
                 }
-                match line.trim() {
+                match String::from_utf8_lossy(&line).trim() {
                     "" => continue,
                     "quit" | "q" => return Ok(self.over(None)),
                     "hint" | "h" => writeln!(out, "\n{}", self.board(player, true))?,

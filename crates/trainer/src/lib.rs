@@ -2,7 +2,6 @@
 
 pub mod config;
 pub mod measure;
-pub mod names;
 pub mod reproduce;
 pub mod run;
 pub mod td;

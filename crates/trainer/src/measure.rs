@@ -2,10 +2,10 @@
 
 use crate::config::Config;
 use crate::run::TrainError;
-use adept_arena::{Bound, Equity, Evaluator, Greedy, OpenError, Random, equity, open};
+use adept_arena::{Bound, Equity, Greedy, OpenError, Random, equity, open};
 use adept_game::registry::Registered;
 use adept_game::{Turn, Visitor, stream, with_game};
-use adept_model::checkpoint::{self, Manifest};
+use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::{Description, Explanation, ModelError, Rows, Usage};
 use rand::RngExt;
 use serde::Serialize;
@@ -102,17 +102,18 @@ fn baseline_of<G: Registered>(game: &G, against: &str) -> Result<Baseline, Train
 
 /// Opens the checkpoint that the path names and hands it with its game to `f`.
 fn with_checkpoint<V: OnCheckpoint>(path: &Path, best: bool, f: V) -> Result<V::Output, TrainError> {
-    struct Open<'a, V>(&'a Path, bool, V);
-    impl<V: OnCheckpoint> Visitor for Open<'_, V> {
+    struct Open<V>(Checkpoint, V);
+    impl<V: OnCheckpoint> Visitor for Open<V> {
         type Output = Result<V::Output, TrainError>;
         fn visit<G: Registered>(self, game: G) -> Self::Output {
-            let (bound, manifest) = open::open(&game, self.0, self.1)?;
-            self.2.with(&game, bound, manifest)
+            let (bound, manifest) = open::bind(&game, self.0)?;
+            self.1.with(&game, bound, manifest)
         }
     }
     let located = checkpoint::locate(path, best)?;
-    let game = checkpoint::read(&located)?.manifest.game;
-    with_game(&game, Open(&located, best, f)).unwrap_or_else(|| {
+    let checkpoint = checkpoint::read(&located)?;
+    let game = checkpoint.manifest.game.clone();
+    with_game(&game, Open(checkpoint, f)).unwrap_or_else(|| {
         Err(OpenError::Mismatch { path: located, message: format!("is of the unknown game `{game}`") }.into())
     })
 }
@@ -316,15 +317,14 @@ fn position_value<G: Registered>(
             return Ok(PositionValue { position, value, to_move: None, after: None, moves: Vec::new() });
         }
     };
-    let knows = last.is_some() || !bound.encoder().needs_action();
+    let moved = state != game.start();
+    let knows = moved && (last.is_some() || !bound.encoder().needs_action());
     let after = (knows && game.players() == 2).then(|| {
         let rows = bound.encode(game, &state, last.as_ref(), 1 - player);
         bound.learner.explain(&rows)
     });
     let mut actions = Vec::new();
     game.actions(&state, &mut actions);
-    let mut values = Vec::new();
-    bound.values(game, &state, player, &actions, &mut values);
     let mut moves: Vec<MoveValue> = actions
         .iter()
         .map(|action| {

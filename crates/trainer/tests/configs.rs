@@ -1,7 +1,7 @@
 //! The configs in the repository, what a config says when written out again, and the schema for editors.
 
+use adept_model::names::suggest;
 use adept_trainer::config::{Config, Schedule, Shape, Source, Suite, TraceKind, load, parse, template};
-use adept_trainer::names::suggest;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -306,4 +306,13 @@ fn names_far_from_all_others_are_answered_with_the_list() {
     assert_eq!(suggest("learning_rate", &known), ": did you mean `rate`?");
     assert_eq!(suggest("Games", &known), ": did you mean `games`?");
     assert_eq!(suggest("games", &[]), "");
+}
+
+/// The README shows a tracked config as it is.
+#[test]
+fn the_readme_shows_a_tracked_config() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let config = std::fs::read_to_string(root.join("configs/tictactoe/hme-2x40-st3.toml")).unwrap();
+    assert!(readme.contains(config.trim()), "README.md and configs/tictactoe/hme-2x40-st3.toml differ");
 }

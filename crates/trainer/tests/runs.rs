@@ -2,7 +2,7 @@
 
 use adept_trainer::config::{Config, Source, parse};
 use adept_trainer::run::{
-    Cancel, Event, Observer, Record, Silent, TrainError, TrainOptions, list_runs, train, train_seeds,
+    Cancel, Event, Observer, Record, Seeds, Silent, TrainError, TrainOptions, list_runs, train, train_seeds,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -130,8 +130,9 @@ fn results_do_not_depend_on_threads() {
     let folder = tempfile::tempdir().unwrap();
     let run = |threads: usize| {
         let out = folder.path().join(threads.to_string());
-        let runs = train_seeds(&config, 3, 4, threads, &at(&out), &Silent, &Cancel::default()).unwrap();
-        runs.iter().map(|(path, _)| state(path)).collect::<Vec<_>>()
+        let seeds = Seeds { first: 3, count: 4, threads };
+        let runs = train_seeds(&config, seeds, &at(&out), &Silent, &Cancel::default());
+        runs.into_iter().map(|(_, run)| state(&run.unwrap().0)).collect::<Vec<_>>()
     };
     let one = run(1);
     assert!(one == run(3));
@@ -196,4 +197,94 @@ fn weights_of_another_run_can_be_the_start() {
     let options = TrainOptions { init: Some(first), ..at(folder.path().join("third")) };
     let error = train(&other, 2, &options, &Silent, &Cancel::default()).unwrap_err().to_string();
     assert!(error.contains("cannot start this architecture") && error.contains("[9, 20]"), "{error}");
+}
+
+#[test]
+fn nothing_of_anybody_elses_is_overwritten_or_removed() {
+    let short = config(MLP, "games = 300\nrate = 0.01");
+    let folder = tempfile::tempdir().unwrap();
+    // What a run writes, without the record that makes it one.
+    let run = folder.path().join("run");
+    fs::create_dir_all(run.join("checkpoints/precious")).unwrap();
+    fs::write(run.join("config.toml"), "mine").unwrap();
+    let error = train(&short, 1, &at(&run), &Silent, &Cancel::default()).unwrap_err().to_string();
+    assert!(error.contains("is no folder for a run"), "{error}");
+    assert_eq!(fs::read_to_string(run.join("config.toml")).unwrap(), "mine");
+
+    // And a stranger among a run's own checkpoints.
+    let other = folder.path().join("other");
+    let cancel = Cancel::default();
+    train(&short, 1, &at(&other), &StopAt(100, cancel.clone()), &cancel).unwrap();
+    fs::create_dir(other.join("checkpoints/precious")).unwrap();
+    let options = TrainOptions { resume: true, ..at(&other) };
+    assert!(train(&short, 1, &options, &Silent, &Cancel::default()).unwrap().1.finished);
+    assert!(other.join("checkpoints/precious").exists());
+}
+
+/// Starts another run in the same folder as soon as the first has begun.
+struct Intruder<'a>(&'a Config, PathBuf, std::sync::Mutex<Option<String>>);
+
+impl Observer for Intruder<'_> {
+    fn event(&self, _: u64, event: Event<'_>) {
+        if let Event::Started { .. } = event {
+            let options = TrainOptions { resume: true, ..at(&self.1) };
+            let outcome = train(self.0, 1, &options, &Silent, &Cancel::default());
+            *self.2.lock().unwrap() = Some(outcome.unwrap_err().to_string());
+        }
+    }
+}
+
+#[test]
+fn two_cannot_work_on_one_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let config = config(MLP, "games = 300\nrate = 0.01");
+    let intruder = Intruder(&config, run.clone(), Default::default());
+    assert!(train(&config, 1, &at(&run), &intruder, &Cancel::default()).unwrap().1.finished);
+    let error = intruder.2.into_inner().unwrap().unwrap();
+    assert!(error.contains("another process is at work"), "{error}");
+}
+
+#[test]
+fn metrics_that_lost_their_end_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let config = config(MLP, "games = 300\nrate = 0.01");
+    let cancel = Cancel::default();
+    train(&config, 1, &at(&run), &StopAt(100, cancel.clone()), &cancel).unwrap();
+    fs::write(run.join("metrics.jsonl"), "").unwrap();
+    let options = TrainOptions { resume: true, ..at(&run) };
+    let error = train(&config, 1, &options, &Silent, &Cancel::default()).unwrap_err().to_string();
+    assert!(error.contains("metrics.jsonl") && error.contains("has 0 bytes"), "{error}");
+}
+
+#[test]
+fn a_start_must_be_of_the_same_encoder_and_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = config("lookup]\nby = \"position\"", "games = 300\nrate = 0.1");
+    let first = folder.path().join("first");
+    finished(&table, 1, &first);
+    let mut canonical = table.clone();
+    canonical.game.encoder = Some("canonical".into());
+    let options = |name: &str| TrainOptions { init: Some(first.clone()), ..at(folder.path().join(name)) };
+    let error =
+        train(&canonical, 1, &options("second"), &Silent, &Cancel::default()).unwrap_err().to_string();
+    assert!(error.contains("its weights would mean something else"), "{error}");
+    let (path, record) = train(&table, 2, &options("third"), &Silent, &Cancel::default()).unwrap();
+    assert!(record.init.is_some());
+    // The same again gives the result, another start is another run.
+    train(&table, 2, &options("third"), &Silent, &Cancel::default()).unwrap();
+    let other = TrainOptions { init: Some(path.clone()), ..at(&path) };
+    let error = train(&table, 2, &other, &Silent, &Cancel::default()).unwrap_err().to_string();
+    assert!(error.contains("from another start"), "{error}");
+}
+
+#[test]
+fn divergence_is_named_also_when_a_measurement_meets_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config =
+        config("mlp]\nhidden = [4]\nactivation = \"linear\"\noutput = \"linear\"", "games = 50\nrate = 1e9");
+    config.evaluate.every = Some(1);
+    let error = train(&config, 1, &at(folder.path().join("run")), &Silent, &Cancel::default()).unwrap_err();
+    assert!(matches!(error, TrainError::Diverged { .. }), "{error}");
 }

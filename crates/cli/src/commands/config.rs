@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ConfigArgs, as_json: bool) -> Result<()> {
             None => {
                 let games = adept_game::games();
                 let known: Vec<&str> = games.iter().map(|g| g.name).collect();
-                bail!("there is no game `{game}`{}", adept_trainer::names::suggest(game, &known))
+                bail!("there is no game `{game}`{}", adept_model::names::suggest(game, &known))
             }
         },
     }

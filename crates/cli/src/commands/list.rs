@@ -79,8 +79,12 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
     output::text(&output::table(&["run", "status", "games", "seconds", "final", "best"], &rows))
 }
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<()> {
+pub(crate) fn completions(args: &CompletionsArgs, as_json: bool) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "adept", &mut script);
-    output::text(&String::from_utf8_lossy(&script))
+    let script = String::from_utf8_lossy(&script);
+    if as_json {
+        return output::json(&json!({ "shell": args.shell.to_string(), "script": script }));
+    }
+    output::text(&script)
 }

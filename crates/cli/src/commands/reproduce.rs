@@ -1,7 +1,7 @@
 //! `reproduce`.
 
 use crate::args::{ReproduceArgs, Reproduction};
-use crate::output;
+use crate::output::{self, say};
 use crate::progress::{Count, on_interrupt};
 use adept_trainer::reproduce::{ReproduceOptions, TABLE1_ROWS, table1};
 use anyhow::Result;
@@ -23,6 +23,6 @@ pub(crate) fn run(args: &ReproduceArgs, as_json: bool) -> Result<()> {
     }
     output::text(&std::fs::read_to_string(&table.files[0])?)?;
     let files: Vec<String> = table.files.iter().map(|f| f.display().to_string()).collect();
-    eprintln!("{:.0} s; written: {}", table.seconds, files.join(", "));
+    say(format!("{:.0} s; written: {}", table.seconds, files.join(", ")));
     Ok(())
 }

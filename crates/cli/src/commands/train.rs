@@ -5,12 +5,12 @@ use crate::output;
 use crate::progress::{Progress, on_interrupt};
 use adept_trainer::config;
 use adept_trainer::measure::{Baseline, baseline};
-use adept_trainer::run::{Record, Score, TrainOptions, mean_sd, train_seeds};
+use adept_trainer::run::{self, Record, Score, Seeds, TrainOptions, mean_sd, train_seeds};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(args: &TrainArgs, as_json: bool) -> Result<()> {
+pub(crate) fn train(args: &TrainArgs, as_json: bool) -> Result<()> {
     let config = config::load(&args.config, &args.set)?;
     let first = args.seed.unwrap_or(config.seed);
     let options = TrainOptions {
@@ -27,16 +27,35 @@ pub(crate) fn run(args: &TrainArgs, as_json: bool) -> Result<()> {
         );
     }
     let cancel = on_interrupt();
-    let progress = Progress::new(args.seeds > 1);
-    let runs = train_seeds(&config, first, args.seeds, args.threads, &options, &progress, &cancel)?;
+    let progress = Progress::new(args.seeds.is_some());
+    let results = match args.seeds {
+        None => vec![(first, run::train(&config, first, &options, &progress, &cancel))],
+        Some(count) => {
+            let seeds = Seeds { first, count, threads: args.threads };
+            train_seeds(&config, seeds, &options, &progress, &cancel)
+        }
+    };
+    let (mut runs, mut errors) = (Vec::new(), Vec::new());
+    for (seed, result) in results {
+        match result {
+            Ok(run) => runs.push(run),
+            Err(e) if args.seeds.is_some() => errors.push(format!("seed {seed}: {e}")),
+            Err(e) => return Err(e.into()),
+        }
+    }
     let against = config.evaluate_against().swap_remove(0);
     let baseline = baseline(&config.game.rules, &against).ok();
     if as_json {
-        output::json(&as_value(&runs, &against, baseline))?;
+        output::json(&as_value(&runs, args.seeds.is_some(), &against, baseline))?;
     } else {
         output::text(&as_text(&runs, &against, baseline, config.learn.games)?)?;
     }
-    if cancel.requested() {
+    if !errors.is_empty() {
+        bail!("{}", errors.join("\n"));
+    }
+    if cancel.requested() && (runs.len() as u64) < args.seeds.unwrap_or(1)
+        || runs.iter().any(|(_, record)| !record.finished && args.max_seconds.is_none())
+    {
         bail!("stopped before the end: go on with --resume");
     }
     Ok(())
@@ -62,9 +81,9 @@ fn one(path: &Path, record: &Record) -> Value {
     })
 }
 
-fn as_value(runs: &[(PathBuf, Record)], against: &str, baseline: Option<Baseline>) -> Value {
+fn as_value(runs: &[(PathBuf, Record)], several: bool, against: &str, baseline: Option<Baseline>) -> Value {
     let mut value = match runs {
-        [(path, record)] => one(path, record),
+        [(path, record)] if !several => one(path, record),
         runs => {
             let equities = |f: fn(&Record) -> Option<&Score>| {
                 let values: Vec<f64> = runs.iter().filter_map(|(_, r)| f(r)).map(|s| s.equity).collect();

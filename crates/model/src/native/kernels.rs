@@ -97,7 +97,7 @@ macro_rules! dispatched {
                     $body(unsafe { Avx2::new() }, $($arg),*)
                 }
                 match isa {
-                    // SAFETY: `Isa::Avx512` is only made where these features were detected.
+                    // SAFETY: a network takes only instruction sets that were detected.
                     Isa::Avx512 => return unsafe { avx512($($arg),*) },
                     // SAFETY: likewise.
                     Isa::Avx2 => return unsafe { avx2($($arg),*) },

@@ -147,7 +147,8 @@ impl Plan {
                 _ => groups.push((span, param.group)),
             }
             if let Some(min) = param.min {
-                bounds.push((span, min));
+                // Without the padding, which is 0 and must stay so; sensitivities are vectors.
+                bounds.push((Span { start: span.start, len: param.len() }, min));
             }
         }
         let mut planner =

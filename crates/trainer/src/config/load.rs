@@ -1,8 +1,8 @@
 //! Reading and checking configs.
 
 use super::{Config, ConfigError, SELF, Schedule, Shape, Suite, TraceKind};
-use crate::names;
 use adept_arena::AgentSpec;
+use adept_model::names;
 use adept_model::{Architecture, ModelError};
 use std::path::Path;
 use toml_edit::{Document, DocumentMut, Item};
@@ -219,6 +219,9 @@ fn missing(key: &str) -> Missing {
 /// Serde's message in the words of a config: the nearest of the names that it lists, and no Rust types.
 fn explain(message: &str) -> String {
     let message = one_line(message);
+    if message.contains("recursion limit") {
+        return "nested deeper than a config can be read: take fewer levels".into();
+    }
     if message.starts_with("wanted exactly 1 element") {
         return "exactly one kind is expected here, such as `[architecture.mlp]` or `expert.mlp`, with its \
                 settings below it"

@@ -7,10 +7,10 @@ use crate::td::{Settings, TdPlayer};
 use adept_arena::{Agent, Bound, Equity, ExactError, Greedy, OpenError, equity, model_channels, open};
 use adept_game::registry::Registered;
 use adept_game::{Stream, Visitor, stream, with_game};
-use adept_model::checkpoint::{self, Manifest};
+use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::{ModelError, Tensor, Usage};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// How a run is started, beside its config.
@@ -76,11 +76,11 @@ pub struct Evaluation {
     pub step: u64,
     /// Mean loss of a sample since the last measurement.
     pub loss: f64,
-    /// Learning rate, ε and λ at this step.
+    /// Learning rate at this step.
     pub rate: f64,
-    /// ε.
+    /// ε at this step.
     pub explore: f64,
-    /// λ.
+    /// λ at this step.
     pub lambda: f64,
     /// Exact match equity by opponent.
     pub equity: Vec<(String, Equity)>,
@@ -137,8 +137,26 @@ fn run<G: Registered>(
     let folder = Folder::new(path.clone());
     let taken = |message: String| Err(TrainError::Folder { path: path.clone(), message });
     let config = &Config { seed, ..config.clone() };
+    let start = options.init.as_deref().map(|path| Start::read(game, config, path)).transpose()?;
+    let origin = start.as_ref().map(|s| &s.origin);
+    if let Found::Other(why) = folder.look()? {
+        return taken(format!("is no folder for a run, {why}: name another with --out"));
+    }
+    let Some(_lock) = folder.lock()? else {
+        return taken(
+            "another process is at work on this run: wait for it, or name another folder with --out".into(),
+        );
+    };
     let record = match folder.look()? {
         Found::Nothing => None,
+        Found::Run(record)
+            if origin.is_some_and(|o| record.init.as_ref().is_none_or(|i| i.checksum != o.checksum)) =>
+        {
+            return taken(format!(
+                "holds the run `{}` from another start: leave --init out, or name another folder with --out",
+                record.name
+            ));
+        }
         Found::Run(record) if record.config == *config && record.finished => {
             observer.event(seed, Event::Ended(&record));
             return Ok((path, *record));
@@ -158,14 +176,43 @@ fn run<G: Registered>(
         }
         Found::Other(why) => return taken(format!("is no folder for a run, {why}: name another with --out")),
     };
-    let mut experiment = Experiment::new(game, config, seed, folder, options)?;
+    let mut experiment = Experiment::new(game, config, seed, folder, start)?;
     match record {
         Some(record) => experiment.resume(record)?,
-        None => experiment.folder.create(config)?,
+        None => experiment.folder.create(&experiment.record)?,
     }
     experiment.learn(options.max_seconds, observer, cancel)?;
     observer.event(seed, Event::Ended(&experiment.record));
     Ok((path, experiment.record))
+}
+
+/// Weights to begin with.
+struct Start {
+    origin: Origin,
+    weights: Vec<Tensor>,
+}
+
+impl Start {
+    /// Reads a checkpoint, or the latest of a run, that must be of the same game and encoder.
+    fn read<G: Registered>(game: &G, config: &Config, path: &Path) -> Result<Self, TrainError> {
+        let located = checkpoint::locate(path, false)?;
+        let from = checkpoint::read(&located)?;
+        let encoder = open::encoder::<G>(config.game.encoder.as_deref())?;
+        let (found, channels) = (&from.manifest, model_channels(encoder.channels()));
+        if found.game != game.name() || found.encoder != encoder.name() || found.channels != channels {
+            let message = format!(
+                "is of {} with the encoder `{}`, this experiment of {} with `{}`: its weights would mean something else",
+                found.game,
+                found.encoder,
+                game.name(),
+                encoder.name()
+            );
+            return Err(OpenError::Mismatch { path: located, message }.into());
+        }
+        let origin = Origin { path: located, checksum: found.checksum.clone() };
+        let weights = from.tensors.into_iter().filter(|t| !t.name.starts_with("optimiser.")).collect();
+        Ok(Self { origin, weights })
+    }
 }
 
 struct Experiment<'a, G: Registered> {
@@ -178,7 +225,7 @@ struct Experiment<'a, G: Registered> {
     folder: Folder,
     record: Record,
     progress: Progress,
-    /// Parameters and manifest of the best checkpoint, until they are written.
+    /// Score and tensors of the best checkpoint, until they are written.
     best: Option<(Score, Vec<Tensor>)>,
     /// Metrics not yet written.
     lines: String,
@@ -192,19 +239,16 @@ impl<'a, G: Registered> Experiment<'a, G> {
         config: &'a Config,
         seed: u64,
         folder: Folder,
-        options: &TrainOptions,
+        start: Option<Start>,
     ) -> Result<Self, TrainError> {
         let encoder = open::encoder::<G>(config.game.encoder.as_deref())?;
         let channels = model_channels(encoder.channels());
         let mut rng = stream(seed, "init", 0);
         let mut learner =
             adept_model::build(&config.architecture, &channels, config.learn.optimiser, &mut rng)?;
-        if let Some(init) = &options.init {
-            let from = checkpoint::read(&checkpoint::locate(init, false)?)?;
-            let weights: Vec<Tensor> =
-                from.tensors.into_iter().filter(|t| !t.name.starts_with("optimiser.")).collect();
-            learner.restore(&weights).map_err(|e| OpenError::Mismatch {
-                path: init.clone(),
+        if let Some(start) = &start {
+            learner.restore(&start.weights).map_err(|e| OpenError::Mismatch {
+                path: start.origin.path.clone(),
                 message: format!("cannot start this architecture: {e}"),
             })?;
         }
@@ -221,6 +265,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
             finished: false,
             step: 0,
             games: config.learn.games,
+            init: start.map(|s| s.origin),
             seconds: 0.0,
             latest: None,
             best: None,
@@ -320,22 +365,6 @@ impl<'a, G: Registered> Experiment<'a, G> {
     /// Plays the games `step..end` and learns from them.
     fn batch(&mut self, step: u64, end: u64) -> Result<(), TrainError> {
         let settings = self.settings(step);
-        let diverged = |e: ModelError| match e {
-            ModelError::Diverged { what } => TrainError::Diverged {
-                name: self.record.name.clone(),
-                seed: self.record.seed,
-                step,
-                what,
-                rate: f64::from(settings.rate),
-                more: match self.config.learn.optimiser {
-                    adept_model::Optimiser::Sgd(sgd) if sgd.momentum > 0.0 => {
-                        format!(" or `learn.optimiser.sgd.momentum` (now {})", sgd.momentum)
-                    }
-                    _ => String::new(),
-                },
-            },
-            other => other.into(),
-        };
         for g in step..end {
             let seat = (g % self.game.players() as u64) as usize;
             let opponent = self.opponent.as_mut().map(|o| &mut **o as &mut dyn Agent<G>);
@@ -351,15 +380,43 @@ impl<'a, G: Registered> Experiment<'a, G> {
                 settings,
                 &mut self.progress.play,
             );
-            play.map_err(diverged)?;
+            let stats = play.map_err(|e| self.named(e, g))?;
+            self.progress.loss += stats.loss;
+            self.progress.samples += stats.samples;
         }
         if settings.traces == TraceKind::Backward && !self.player.samples.is_empty() {
-            let loss = self.bound.learner.update(&self.player.samples, settings.rate).map_err(diverged)?;
-            self.progress.loss += loss;
+            let update = self.bound.learner.update(&self.player.samples, settings.rate);
+            self.progress.loss += update.map_err(|e| self.named(e, step))?;
             self.progress.samples += self.player.samples.len() as u64;
             self.player.samples.clear();
         }
         Ok(())
+    }
+
+    /// Names the step and the setting to change where learning left the finite numbers.
+    fn named(&self, error: ModelError, step: u64) -> TrainError {
+        match error {
+            ModelError::Diverged { what } => self.diverged(what, step),
+            other => other.into(),
+        }
+    }
+
+    fn diverged(&self, what: String, step: u64) -> TrainError {
+        let more = match self.config.learn.optimiser {
+            adept_model::Optimiser::Sgd(sgd) if sgd.momentum > 0.0 => {
+                format!(" or `learn.optimiser.sgd.momentum` (now {})", sgd.momentum)
+            }
+            _ => String::new(),
+        };
+        let rate = f64::from(self.settings(step).rate);
+        TrainError::Diverged {
+            name: self.record.name.clone(),
+            seed: self.record.seed,
+            step,
+            what,
+            rate,
+            more,
+        }
     }
 
     fn evaluate(&mut self, step: u64) -> Result<Evaluation, TrainError> {
@@ -367,7 +424,12 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let mut equities = Vec::with_capacity(self.judges.len());
         for (name, judge) in &mut self.judges {
             let mut greedy = Greedy::new(&mut self.bound);
-            equities.push((name.clone(), equity(self.game, &mut greedy, judge)?));
+            match equity(self.game, &mut greedy, judge) {
+                Ok(found) => equities.push((name.clone(), found)),
+                // Nobody else in a measurement can give no policy.
+                Err(ExactError::Policy(_)) => return Err(self.diverged("value of a position".into(), step)),
+                Err(other) => return Err(other.into()),
+            }
         }
         let settings = self.settings(step);
         let evaluation = Evaluation {
@@ -405,6 +467,9 @@ impl<'a, G: Registered> Experiment<'a, G> {
         self.lines.clear();
         let latest = checkpoint_name(step);
         let state = self.bound.learner.state(true);
+        if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
+            return Err(self.diverged(format!("parameter {}", bad.name), step));
+        }
         let training =
             serde_json::to_value(&self.progress).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         let score = self.best.as_ref().map(|b| &b.0).filter(|b| b.checkpoint == latest);
@@ -450,6 +515,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
             config,
             seed: self.record.seed,
             step,
+            init: self.record.init.clone(),
             revision: crate::REVISION.into(),
             metrics,
             training,

@@ -5,15 +5,17 @@
 
 use crate::config::Config;
 use adept_model::ModelError;
-use adept_model::checkpoint::replace_file;
+use adept_model::checkpoint::{Origin, replace_file};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Version of the record.
 const FORMAT: u32 = 1;
+/// Held by the process that works on the run.
+const LOCK: &str = "run.lock";
 
 /// A measured checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +47,9 @@ pub struct Record {
     pub step: u64,
     /// Games of the whole run.
     pub games: u64,
+    /// Checkpoint whose weights were the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub init: Option<Origin>,
     /// Seconds of learning and measuring, over all resumes.
     pub seconds: f64,
     /// Latest checkpoint.
@@ -58,6 +63,13 @@ pub struct Record {
     pub r#final: Option<Score>,
     /// Bytes of `metrics.jsonl` that belong to the latest checkpoint.
     pub metrics_bytes: u64,
+}
+
+/// Holds the folder against other processes for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    // Closing the file gives the lock back.
+    _file: File,
 }
 
 /// What the folder holds for someone who wants to start a run there.
@@ -93,36 +105,60 @@ impl Folder {
     }
 
     pub(crate) fn look(&self) -> Result<Found, ModelError> {
-        match fs::read(self.record_path()) {
-            Ok(bytes) => Ok(match serde_json::from_slice::<Record>(&bytes) {
-                Ok(record) if record.format == FORMAT => Found::Run(Box::new(record)),
-                Ok(record) => {
-                    Found::Other(format!("run.json has format {}, expected {FORMAT}", record.format))
-                }
-                Err(e) => Found::Other(format!("run.json is damaged: {e}")),
-            }),
-            Err(e) if e.kind() == ErrorKind::NotFound => match fs::read_dir(&self.path) {
-                Ok(mut entries) => match entries.next() {
-                    // A first checkpoint may have been under way when the run was interrupted.
-                    Some(Ok(entry))
-                        if entry.file_name() != "metrics.jsonl"
-                            && entry.file_name() != "checkpoints"
-                            && entry.file_name() != "config.toml" =>
-                    {
-                        Ok(Found::Other(format!("it holds `{}`", entry.file_name().to_string_lossy())))
-                    }
-                    _ => Ok(Found::Nothing),
-                },
-                Err(e) if e.kind() == ErrorKind::NotFound => Ok(Found::Nothing),
-                Err(e) => Err(io(&self.path)(e)),
-            },
-            Err(e) => Err(io(&self.record_path())(e)),
+        let bytes = match fs::read(self.record_path()) {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == ErrorKind::NotFound => return self.look_around(),
+            Err(e) => return Err(io(&self.record_path())(e)),
+        };
+        // The version first: the rest of a newer record may have another form.
+        let record: serde_json::Value = match serde_json::from_slice(&bytes) {
+            Ok(record) => record,
+            Err(e) => return Ok(Found::Other(format!("its run.json is damaged: {e}"))),
+        };
+        if record["format"] != FORMAT {
+            let found = &record["format"];
+            return Ok(Found::Other(format!("its run.json has format {found}, this program reads {FORMAT}")));
+        }
+        Ok(match serde_json::from_value(record) {
+            Ok(record) => Found::Run(Box::new(record)),
+            Err(e) => Found::Other(format!("its run.json is damaged: {e}")),
+        })
+    }
+
+    /// A folder without a record may be taken only if nothing of anybody's lies in it: the record is the first
+    /// thing that a run writes.
+    fn look_around(&self) -> Result<Found, ModelError> {
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(e) => return Err(io(&self.path)(e)),
+        };
+        for entry in entries {
+            let name = entry.map_err(io(&self.path))?.file_name().to_string_lossy().into_owned();
+            if name != LOCK && !name.starts_with(".run.json.") {
+                return Ok(Found::Other(format!("it holds `{name}`")));
+            }
+        }
+        Ok(Found::Nothing)
+    }
+
+    /// Takes the folder, which is made if missing, for this process.
+    pub(crate) fn lock(&self) -> Result<Option<Lock>, ModelError> {
+        fs::create_dir_all(&self.path).map_err(io(&self.path))?;
+        let path = self.path.join(LOCK);
+        let file =
+            OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(io(&path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(e)) => Err(io(&path)(e)),
         }
     }
 
-    pub(crate) fn create(&self, config: &Config) -> Result<(), ModelError> {
+    pub(crate) fn create(&self, record: &Record) -> Result<(), ModelError> {
+        self.write_record(record)?;
         fs::create_dir_all(self.path.join("checkpoints")).map_err(io(&self.path))?;
-        let text = toml::to_string(config).unwrap_or_default();
+        let text = toml::to_string(&record.config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         replace_file(&self.path.join("config.toml"), text.as_bytes())?;
         fs::write(self.metrics_path(), "").map_err(io(&self.metrics_path()))
     }
@@ -138,6 +174,12 @@ impl Folder {
         let path = self.metrics_path();
         let file =
             OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(io(&path))?;
+        let found = file.metadata().map_err(io(&path))?.len();
+        if found < bytes {
+            let message =
+                format!("has {found} bytes, the run wrote {bytes}: put the file back or start anew");
+            return Err(ModelError::Checkpoint { path, message });
+        }
         file.set_len(bytes).map_err(io(&path))
     }
 
@@ -161,11 +203,21 @@ impl Folder {
         let best = record.best.as_ref().map(|b| &b.checkpoint);
         for entry in fs::read_dir(&folder).map_err(io(&folder))?.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if Some(&name) != record.latest.as_ref() && Some(&name) != best {
+            if is_checkpoint(&name) && Some(&name) != record.latest.as_ref() && Some(&name) != best {
                 fs::remove_dir_all(entry.path()).map_err(io(&folder))?;
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a run may have written a checkpoint of that name: twelve digits, or `.` before and `.PID` behind
+/// them while it is being written.
+fn is_checkpoint(name: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    match name.strip_prefix('.').and_then(|n| n.split_once('.')) {
+        Some((step, process)) => step.len() == 12 && digits(step) && digits(process),
+        None => name.len() == 12 && digits(name),
     }
 }
 
@@ -178,9 +230,9 @@ pub struct RunSummary {
     pub name: String,
     /// Seed.
     pub seed: u64,
-    /// `finished` or `stopped`, or why it cannot be read.
+    /// `finished`, `running` or `stopped`, or why it cannot be read.
     pub status: String,
-    /// Games learned from, and of the whole run.
+    /// Games learned from.
     pub step: u64,
     /// Games of the whole run.
     pub games: u64,
@@ -234,7 +286,13 @@ fn summary_of(path: &Path) -> RunSummary {
     match Folder::new(path.into()).look() {
         Ok(Found::Run(r)) => RunSummary {
             run: path.into(),
-            status: if r.finished { "finished" } else { "stopped" }.into(),
+            status: match r.finished {
+                true => "finished",
+                // Who cannot take the lock has met the process that holds it.
+                false if matches!(Folder::new(path.into()).lock(), Ok(None)) => "running",
+                false => "stopped",
+            }
+            .into(),
             step: r.step,
             games: r.games,
             seconds: r.seconds,

@@ -25,33 +25,50 @@ pub fn mean_sd(values: &[f64]) -> Summary {
     Summary { mean, sd: if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 } }
 }
 
-/// Runs the seeds `first .. first + count`, each in its own folder; `options.out` is the folder around
-/// them. Results do not depend on the number of threads.
-///
-/// # Errors
-/// The error of the first seed that has one; the others run to their end.
+/// Calls `f` with each job on that many threads (0: one a core) and returns what it gave in the order of the
+/// jobs. Each job is a piece of its own: jobs differ in time, and none should wait behind another.
+pub(crate) fn in_parallel<J: Sync, R: Send>(
+    jobs: &[J],
+    threads: usize,
+    f: impl Fn(&J) -> R + Send + Sync,
+) -> Vec<R> {
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        // One job after the other is what a machine without threads can do.
+        Err(_) => jobs.iter().map(f).collect(),
+        Ok(pool) => pool.install(|| jobs.par_iter().with_max_len(1).map(f).collect()),
+    }
+}
+
+/// Which seeds, and how many at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Seeds {
+    /// The first; the others follow one by one.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+    /// Threads; 0 takes all cores.
+    pub threads: usize,
+}
+
+/// A seed and how its run ended.
+pub type SeedResult = (u64, Result<(PathBuf, Record), TrainError>);
+
+/// Runs the seeds, each in its own folder; `options.out` is the folder around them. Results do not depend on the
+/// number of threads. Seeds not yet begun when the cancellation comes are left out.
 pub fn train_seeds(
     config: &Config,
-    first: u64,
-    count: u64,
-    threads: usize,
+    seeds: Seeds,
     options: &TrainOptions,
     observer: &dyn Observer,
     cancel: &Cancel,
-) -> Result<Vec<(PathBuf, Record)>, TrainError> {
-    let one = |seed: u64| {
-        let name = format!("{}-{seed}", config.name);
-        let out = options.out.as_ref().map(|out| if count == 1 { out.clone() } else { out.join(name) });
-        train(config, seed, &TrainOptions { out, ..options.clone() }, observer, cancel)
-    };
-    let seeds: Vec<u64> = (first..first.saturating_add(count)).collect();
-    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-        // One run after the other is what a machine without threads can do.
-        Err(_) => seeds.into_iter().map(one).collect(),
-        Ok(pool) => {
-            // Single pieces: seeds differ in time, and none should wait behind another.
-            let all: Vec<_> = pool.install(|| seeds.into_par_iter().with_max_len(1).map(one).collect());
-            all.into_iter().collect()
+) -> Vec<SeedResult> {
+    let all: Vec<u64> = (seeds.first..seeds.first.saturating_add(seeds.count)).collect();
+    let one = |seed: &u64| {
+        if cancel.requested() {
+            return None;
         }
-    }
+        let out = options.out.as_ref().map(|out| out.join(format!("{}-{seed}", config.name)));
+        Some((*seed, train(config, *seed, &TrainOptions { out, ..options.clone() }, observer, cancel)))
+    };
+    in_parallel(&all, seeds.threads, one).into_iter().flatten().collect()
 }

@@ -20,13 +20,20 @@ pub struct Settings {
     pub traces: TraceKind,
 }
 
-/// What a game gave.
+/// What the online steps of a game gave; nothing where samples are collected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GameStats {
-    /// Decisions of the learner.
-    pub decisions: u64,
-    /// Utility for the learner over the game's scale; of player 0 in self-play.
-    pub outcome: f64,
+    /// Σ ½(target − V)².
+    pub loss: f64,
+    /// Steps.
+    pub samples: u64,
+}
+
+/// One row and its value, reused from step to step.
+#[derive(Debug)]
+struct Scratch {
+    row: Rows,
+    value: Vec<f32>,
 }
 
 /// Plays games and collects samples, or steps online.
@@ -35,6 +42,7 @@ pub struct TdPlayer<G: Game> {
     chains: Vec<Chain>,
     actions: Vec<G::Action>,
     probabilities: Vec<f64>,
+    scratch: Scratch,
     /// Samples since the last step.
     pub samples: Samples,
 }
@@ -48,6 +56,7 @@ impl<G: Game> TdPlayer<G> {
             chains: (0..game.players()).map(|_| chain()).collect(),
             actions: Vec::new(),
             probabilities: Vec::new(),
+            scratch: Scratch { row: Rows::new(learner.channels()), value: Vec::new() },
             samples: Samples::new(learner.channels()),
         }
     }
@@ -93,7 +102,6 @@ impl<G: Game> TdPlayer<G> {
                 game.apply(&mut self.state, &self.actions[i]);
                 continue;
             }
-            stats.decisions += 1;
             let chain = &mut self.chains[player];
             let explores = rng.random::<f64>() < settings.explore;
             // Values at a first decision teach nothing: there is no afterstate before it.
@@ -116,7 +124,16 @@ impl<G: Game> TdPlayer<G> {
             game.apply(&mut self.state, &candidates.actions[choice]);
             chain.decisions.push(decision);
             if online {
-                step_online(&mut *bound.learner, chain, player, decision.greedy, settings)?;
+                let learner = &mut *bound.learner;
+                step_online(
+                    learner,
+                    chain,
+                    player,
+                    decision.greedy,
+                    settings,
+                    &mut self.scratch,
+                    &mut stats,
+                )?;
             }
         }
         for (player, chain) in self.chains.iter().enumerate() {
@@ -124,11 +141,10 @@ impl<G: Game> TdPlayer<G> {
             if !online {
                 chain.targets(z, settings.lambda, &mut self.samples);
             } else if let Some(&Decision { row: Some(row), .. }) = chain.decisions.last() {
-                finish_online(&mut *bound.learner, chain, player, row, z, settings)?;
+                let learner = &mut *bound.learner;
+                follow(learner, chain, player, (row, z), settings, &mut self.scratch, &mut stats)?;
             }
         }
-        let seat = if opponent.is_some() { seat } else { 0 };
-        stats.outcome = game.utility(&self.state, seat) / game.scale();
         Ok(stats)
     }
 }
@@ -149,31 +165,35 @@ fn step_online(
     player: usize,
     target: f32,
     settings: Settings,
+    scratch: &mut Scratch,
+    stats: &mut GameStats,
 ) -> Result<(), ModelError> {
     let [.., before, now] = &chain.decisions[..] else { return Ok(()) };
     let Some(row) = before.row else { return Ok(()) };
-    finish_online(learner, chain, player, row, target, settings)?;
+    follow(learner, chain, player, (row, target), settings, scratch, stats)?;
     if now.cuts() {
         learner.traces()?.cut(player);
     }
     Ok(())
 }
 
-/// e ← λ e + ∇V, then a step of (target − V) along e.
-fn finish_online(
+/// e ← λ e + ∇V of that row, then a step of (target − V) along e.
+fn follow(
     learner: &mut dyn Learner,
     chain: &Chain,
     player: usize,
-    row: u32,
-    target: f32,
+    (row, target): (u32, f32),
     settings: Settings,
+    scratch: &mut Scratch,
+    stats: &mut GameStats,
 ) -> Result<(), ModelError> {
-    let mut value = Vec::with_capacity(1);
-    let mut one = Rows::clone(&chain.rows);
-    one.clear();
-    one.push_from(&chain.rows, row as usize);
-    learner.evaluate(&one, &mut value);
+    scratch.row.clear();
+    scratch.row.push_from(&chain.rows, row as usize);
+    learner.evaluate(&scratch.row, &mut scratch.value);
+    let error = target - scratch.value[0];
+    stats.loss += 0.5 * f64::from(error) * f64::from(error);
+    stats.samples += 1;
     let traces = learner.traces()?;
-    traces.accumulate(player, &one, 0, settings.lambda);
-    traces.follow(player, target - value[0], settings.rate)
+    traces.accumulate(player, &scratch.row, 0, settings.lambda);
+    traces.follow(player, error, settings.rate)
 }
