@@ -96,13 +96,10 @@ impl Network {
     /// All outputs `[rows, outputs]`, and with targets of that shape the log densities `[rows]`.
     pub fn run(&mut self, rows: &Rows, targets: Option<&[f32]>) -> (Vec<f32>, Vec<f32>) {
         self.plan.forward(&mut self.workspace, &self.params, rows, targets);
-        let program = self.program().clone();
-        let outputs = program.outputs();
-        let stride = self.workspace.value(program.output()).len() / rows.len().max(1);
-        let rows_of = self.workspace.value(program.output()).chunks_exact(stride.max(1));
-        let output = rows_of.flat_map(|row| row[..outputs].to_vec()).collect();
+        let (program, n) = (&self.plan.program, rows.len());
+        let output = self.workspace.rows(&self.plan, program.output(), n).flatten().copied().collect();
         let density = match targets {
-            Some(_) => self.workspace.value(program.density()).to_vec(),
+            Some(_) => self.workspace.value(program.density())[..n].to_vec(),
             None => Vec::new(),
         };
         (output, density)
@@ -162,14 +159,14 @@ impl Learner for Network {
         let output = self.plan.program.output();
         if rows.len() <= PASS {
             self.plan.forward(&mut self.workspace, &self.params, rows, None);
-            values.extend(self.workspace.firsts(&self.plan, output));
+            values.extend(self.workspace.rows(&self.plan, output, rows.len()).map(|row| row[0]));
             return;
         }
         let mut part = std::mem::take(&mut self.part);
         for first in (0..rows.len()).step_by(PASS) {
             part.copy_range(rows, first, PASS.min(rows.len() - first));
             self.plan.forward(&mut self.workspace, &self.params, &part, None);
-            values.extend(self.workspace.firsts(&self.plan, output));
+            values.extend(self.workspace.rows(&self.plan, output, part.len()).map(|row| row[0]));
         }
         self.part = part;
     }

@@ -20,7 +20,7 @@ pub(crate) enum Derivative {
 #[derive(Debug)]
 pub(crate) struct Workspace {
     isa: Isa,
-    /// Values, `[rows, stride(width)]`.
+    /// Values, `[at least rows, stride(width)]`.
     values: Vec<Vec<f32>>,
     adjoints: Vec<Vec<f32>>,
     /// Rows that each branch of each route ran on.
@@ -61,7 +61,7 @@ impl Workspace {
         }
     }
 
-    /// A value of the last run, padded rows.
+    /// A value of the last run, padded rows; there may be more than the run had.
     pub(crate) fn value(&self, id: ValueId) -> &[f32] {
         &self.values[id]
     }
@@ -86,7 +86,11 @@ impl Workspace {
 
     fn size(&mut self, plan: &Plan, id: ValueId, n: usize) -> Vec<f32> {
         let mut buffer = take(&mut self.values[id]);
-        buffer.resize(n * stride(plan.widths[id]), 0.0);
+        let length = n * stride(plan.widths[id]);
+        // Never shorter: rows beyond the batch are left as they are, and nobody reads them.
+        if buffer.len() < length {
+            buffer.resize(length, 0.0);
+        }
         buffer
     }
 }
@@ -192,7 +196,7 @@ impl Plan {
                     }
                     let mut to = ws.size(self, *out, n);
                     let (width, stride) = (self.widths[gate.x], stride(self.widths[gate.x]));
-                    for (r, to) in to.iter_mut().enumerate() {
+                    for (r, to) in to.iter_mut().enumerate().take(n) {
                         let s = &ws.values[gate.logs][r * stride..][..width];
                         let l = &ws.values[*densities][r * stride..][..width];
                         *to = log_sum_exp(s.iter().zip(l).map(|(s, l)| s + l));
@@ -264,7 +268,7 @@ impl Plan {
         for &out in &route.out[..results] {
             let mut to = ws.size(self, out, n);
             if let Selector::Mask(_) = route.select {
-                to.fill(0.0);
+                to[..n * stride(self.widths[out])].fill(0.0);
             }
             ws.values[out] = to;
         }

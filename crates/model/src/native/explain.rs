@@ -7,9 +7,10 @@ use crate::learner::Explanation;
 use crate::program::{Selector, ValueId};
 
 impl Workspace {
-    /// The first entry of each row of a value of the last run.
-    pub(crate) fn firsts<'a>(&'a self, plan: &Plan, id: ValueId) -> impl Iterator<Item = f32> + 'a {
-        self.value(id).iter().step_by(stride(plan.widths[id])).copied()
+    /// The `n` rows of a value of the last run, without their padding.
+    pub(crate) fn rows<'a>(&'a self, plan: &Plan, id: ValueId, n: usize) -> impl Iterator<Item = &'a [f32]> {
+        let width = plan.widths[id];
+        self.value(id).chunks_exact(stride(width)).take(n).map(move |row| &row[..width])
     }
 }
 

@@ -110,7 +110,7 @@ impl<G: Game> TdPlayer<G> {
             } else {
                 bound.decide(game, &self.state, player)
             };
-            let greedy = candidates.values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
+            let greedy = candidates.values.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
             let choice = if explores {
                 rng.random_range(0..candidates.values.len())
             } else {
@@ -152,9 +152,13 @@ impl<G: Game> TdPlayer<G> {
 /// A place of the highest value, ties at random.
 #[inline]
 fn pick_greedy(values: &[f32], greedy: f32, rng: &mut Stream) -> usize {
-    let ties = values.iter().filter(|&&v| v == greedy).count();
-    let skip = if ties > 1 { rng.random_range(0..ties) } else { 0 };
-    values.iter().enumerate().filter(|(_, v)| **v == greedy).nth(skip).map_or(0, |(i, _)| i)
+    let first = values.iter().position(|&v| v == greedy).unwrap_or(0);
+    let others = values[first + 1..].iter().filter(|&&v| v == greedy).count();
+    if others == 0 {
+        return first;
+    }
+    let skip = rng.random_range(0..=others);
+    values.iter().enumerate().filter(|(_, v)| **v == greedy).nth(skip).map_or(first, |(i, _)| i)
 }
 
 /// The step that the newest decision of a chain allows: the afterstate before it is drawn towards the greedy
