@@ -48,8 +48,25 @@ pub fn has_line(stones: u16) -> bool {
 /// The squares among `empty` that complete a line of these stones.
 #[inline]
 pub(super) fn completes(stones: u16, empty: u16) -> u16 {
-    squares(empty & FULL).filter(|&s| has_line(stones | 1 << s)).fold(0, |set, s| set | 1 << s)
+    COMPLETING[usize::from(stones & FULL)] & empty
 }
+
+/// For each set of squares those that would complete a line with it.
+static COMPLETING: [u16; 512] = {
+    let mut table = [0; 512];
+    let mut set = 0;
+    while set < 512 {
+        let mut square = 0;
+        while square < 9 {
+            if set >> square & 1 == 0 && HAS_LINE[set | 1 << square] {
+                table[set] |= 1 << square;
+            }
+            square += 1;
+        }
+        set += 1;
+    }
+    table
+};
 
 /// The eight symmetries of the board: square s goes to `SYMMETRIES[k][s]`; the first is the identity.
 pub const SYMMETRIES: [[u8; 9]; 8] = [

@@ -113,7 +113,7 @@ pub struct Evaluate {
     /// opponent in training, or `random` for self-play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Vec<String>>,
-    /// Games between two checkpoints; a tenth of the run if left out.
+    /// Games between two checkpoints; one every ten seconds if left out. Results do not depend on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<u64>,
 }
@@ -136,11 +136,6 @@ impl Config {
     /// Games between two measurements.
     pub fn evaluate_every(&self) -> u64 {
         self.evaluate.every.unwrap_or_else(|| (self.learn.games / 100).max(1))
-    }
-
-    /// Games between two checkpoints.
-    pub fn checkpoint_every(&self) -> u64 {
-        self.evaluate.checkpoint.unwrap_or_else(|| (self.learn.games / 10).max(1))
     }
 
     /// Opponents of the suite `equity`.

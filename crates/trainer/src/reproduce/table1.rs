@@ -133,8 +133,6 @@ fn configs(quick: bool) -> Result<Vec<Config>, ConfigError> {
             if quick {
                 config.learn.games = (config.learn.games / 20).max(1);
             }
-            // Only the end and the best matter here.
-            config.evaluate.checkpoint = Some(config.learn.games);
             Ok(config)
         })
         .collect()

@@ -11,7 +11,7 @@ use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::{ModelError, Tensor, Usage};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How a run is started, beside its config.
 #[derive(Clone, Debug, Default)]
@@ -113,6 +113,9 @@ pub fn train(
     with_game(&config.game.rules, Train(config, seed, options, observer, cancel))
         .unwrap_or_else(|| Err(TrainError::Game(config.game.rules.clone())))
 }
+
+/// Between two checkpoints where the config does not count games. Where they fall changes nothing in a run.
+const CHECKPOINT_PAUSE: Duration = Duration::from_secs(10);
 
 /// What of a run is not in the learner.
 #[derive(Debug, Serialize, Deserialize)]
@@ -330,7 +333,8 @@ impl<'a, G: Registered> Experiment<'a, G> {
         cancel: &Cancel,
     ) -> Result<(), TrainError> {
         let (seed, from, games) = (self.record.seed, self.record.step, self.config.learn.games);
-        let (every, checkpoint_every) = (self.config.evaluate_every(), self.config.checkpoint_every());
+        let every = self.config.evaluate_every();
+        let mut written = Instant::now();
         observer.event(seed, Event::Started { from, games });
         let tick = (games / 1000).clamp(1, 5000);
         let mut step = from;
@@ -352,8 +356,13 @@ impl<'a, G: Registered> Experiment<'a, G> {
             let out_of_time =
                 crosses(tick) && max_seconds.is_some_and(|s| self.started.elapsed().as_secs_f64() >= s);
             let stop = step < games && (out_of_time || cancel.requested());
-            if stop || crosses(checkpoint_every) {
+            let due = match self.config.evaluate.checkpoint {
+                Some(games) => crosses(games),
+                None => crosses(tick) && written.elapsed() >= CHECKPOINT_PAUSE,
+            };
+            if stop || due || step == games {
                 self.checkpoint(step)?;
+                written = Instant::now();
             }
             if stop {
                 break;

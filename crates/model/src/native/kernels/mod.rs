@@ -1,0 +1,67 @@
+//! The inner loops of the native engine, generic over the instruction set and picked at run time.
+//!
+//! Every matrix row is padded with zeros to a multiple of [`LANES`] numbers, so that all loops run over
+//! whole chunks; a width of 1 stays 1. Weights have shape `[inputs, padded outputs]`, so that one input
+//! times one row of weights is a vector operation; with a single output they are one padded column.
+
+use super::simd::{Chunk, LANES};
+
+/// Defines `$name`, which runs `$body` compiled for the instruction set at hand.
+macro_rules! dispatched {
+    ($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) = $body:ident;) => {
+        $(#[$meta])*
+        pub(crate) fn $name(isa: crate::native::simd::Isa, $($arg: $type),*) {
+            use crate::native::simd::{Isa, Portable};
+            #[cfg(target_arch = "x86_64")]
+            {
+                use crate::native::simd::{Avx2, Avx512};
+                #[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
+                fn avx512($($arg: $type),*) {
+                    // SAFETY: these are the features of this function.
+                    $body(unsafe { Avx512::new() }, $($arg),*)
+                }
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2($($arg: $type),*) {
+                    // SAFETY: these are the features of this function.
+                    $body(unsafe { Avx2::new() }, $($arg),*)
+                }
+                match isa {
+                    // SAFETY: a network takes only instruction sets that were detected.
+                    Isa::Avx512 => return unsafe { avx512($($arg),*) },
+                    // SAFETY: likewise.
+                    Isa::Avx2 => return unsafe { avx2($($arg),*) },
+                    Isa::Portable => {}
+                }
+            }
+            // Elsewhere there is nothing but the portable version.
+            #[cfg(not(target_arch = "x86_64"))]
+            let Isa::Portable = isa;
+            $body(Portable, $($arg),*)
+        }
+    };
+}
+
+// Below the macro that they use.
+mod dense;
+mod gate;
+mod math;
+mod step;
+
+pub(crate) use dense::{Layer, LayerGrad, Matrix, Saved, dense_backward, dense_forward};
+pub(crate) use gate::gate;
+pub(crate) use step::{StepRule, add_scaled, scale_add, step};
+
+/// Row length of a value or weight of that width.
+pub(crate) fn stride(width: usize) -> usize {
+    if width == 1 { 1 } else { width.next_multiple_of(LANES) }
+}
+
+#[inline(always)]
+fn chunks(data: &[f32]) -> &[Chunk] {
+    data.as_chunks().0
+}
+
+#[inline(always)]
+fn chunks_mut(data: &mut [f32]) -> &mut [Chunk] {
+    data.as_chunks_mut().0
+}

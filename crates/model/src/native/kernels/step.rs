@@ -1,0 +1,114 @@
+//! Optimiser steps and traces over spans of parameters, which are padded to whole chunks.
+
+use super::{chunks, chunks_mut};
+use crate::native::simd::{Chunk, LANES, Simd};
+
+/// Settings of one optimiser step on one span of parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StepRule {
+    Sgd {
+        rate: f32,
+        decay: f32,
+    },
+    Momentum {
+        rate: f32,
+        decay: f32,
+        momentum: f32,
+    },
+    /// `rate` and `epsilon` already carry the bias corrections.
+    Adam {
+        rate: f32,
+        decay: f32,
+        beta1: f32,
+        beta2: f32,
+        epsilon: f32,
+    },
+}
+
+dispatched! {
+    /// One optimiser step on a span; the gradient is set to 0. `first` and `second` are the moments that
+    /// the rule keeps, else empty.
+    fn step(
+        rule: StepRule, params: &mut [f32], grad: &mut [f32], first: &mut [f32], second: &mut [f32],
+    ) = step_body;
+}
+
+dispatched! {
+    /// a = scale · a + b.
+    fn scale_add(scale: f32, a: &mut [f32], b: &[f32]) = scale_add_body;
+}
+
+dispatched! {
+    /// a = a + scale · b.
+    fn add_scaled(scale: f32, a: &mut [f32], b: &[f32]) = add_scaled_body;
+}
+
+#[inline(always)]
+fn step_body<S: Simd>(
+    s: S,
+    rule: StepRule,
+    params: &mut [f32],
+    grad: &mut [f32],
+    first: &mut [f32],
+    second: &mut [f32],
+) {
+    let (params, grad) = (chunks_whole(params), chunks_whole(grad));
+    let (first, second) = (chunks_whole(first), chunks_whole(second));
+    let zero = s.splat(0.0);
+    match rule {
+        StepRule::Sgd { rate, decay } => {
+            let (rate, keep) = (s.splat(-rate), s.splat(1.0 - rate * decay));
+            for (p, g) in params.iter_mut().zip(grad.iter_mut()) {
+                s.store(p, s.fma(rate, s.load(g), s.mul(keep, s.load(p))));
+                s.store(g, zero);
+            }
+        }
+        StepRule::Momentum { rate, decay, momentum } => {
+            let (rate, keep, momentum) = (s.splat(-rate), s.splat(1.0 - rate * decay), s.splat(momentum));
+            for ((p, g), m) in params.iter_mut().zip(grad.iter_mut()).zip(first) {
+                let moved = s.fma(momentum, s.load(m), s.load(g));
+                s.store(m, moved);
+                s.store(p, s.fma(rate, moved, s.mul(keep, s.load(p))));
+                s.store(g, zero);
+            }
+        }
+        StepRule::Adam { rate, decay, beta1, beta2, epsilon } => {
+            let (rate, keep, epsilon) = (s.splat(-rate), s.splat(1.0 - decay), s.splat(epsilon));
+            let (b1, c1) = (s.splat(beta1), s.splat(1.0 - beta1));
+            let (b2, c2) = (s.splat(beta2), s.splat(1.0 - beta2));
+            for (((p, g), m), v) in params.iter_mut().zip(grad.iter_mut()).zip(first).zip(second) {
+                let gradient = s.load(g);
+                let mean = s.fma(b1, s.load(m), s.mul(c1, gradient));
+                let square = s.fma(b2, s.load(v), s.mul(c2, s.mul(gradient, gradient)));
+                s.store(m, mean);
+                s.store(v, square);
+                let step = s.div(mean, s.add(s.sqrt(square), epsilon));
+                s.store(p, s.fma(rate, step, s.mul(keep, s.load(p))));
+                s.store(g, zero);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn scale_add_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
+    let scale = s.splat(scale);
+    for (a, b) in chunks_whole(a).iter_mut().zip(chunks(b)) {
+        s.store(a, s.fma(scale, s.load(a), s.load(b)));
+    }
+}
+
+#[inline(always)]
+fn add_scaled_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
+    let scale = s.splat(scale);
+    for (a, b) in chunks_whole(a).iter_mut().zip(chunks(b)) {
+        s.store(a, s.fma(scale, s.load(b), s.load(a)));
+    }
+}
+
+/// The chunks of a span of parameters, which is padded to whole ones.
+#[inline(always)]
+fn chunks_whole(data: &mut [f32]) -> &mut [Chunk] {
+    assert_eq!(data.len() % LANES, 0);
+    chunks_mut(data)
+}
