@@ -38,12 +38,9 @@ pub fn encoder<G: Registered>(name: Option<&str>) -> Result<Arc<dyn Encoder<G>>,
     let encoders = G::encoders();
     let names: Vec<&str> = encoders.iter().map(|(_, e)| e.name()).collect();
     let wanted = name.unwrap_or(names[0]);
-    match names.iter().position(|n| *n == wanted) {
-        Some(i) => Ok(Arc::from(encoders.into_iter().nth(i).map(|(_, e)| e).expect("position is in range"))),
-        None => {
-            Err(OpenError::Unknown(format!("there is no encoder `{wanted}`; there is {}", names.join(", "))))
-        }
-    }
+    let unknown = format!("there is no encoder `{wanted}`; there is {}", names.join(", "));
+    let found = encoders.into_iter().map(|(_, e)| e).find(|e| e.name() == wanted);
+    found.map(Arc::from).ok_or(OpenError::Unknown(unknown))
 }
 
 /// Opens a checkpoint, or the latest (or best) one of a run folder, as an evaluator of this game.
