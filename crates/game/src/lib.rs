@@ -4,6 +4,7 @@
 //! reads, [`registry`] finds both by name. The recipe for a new game: copy `tictactoe/`, rename, write the
 //! rules, record golden trajectories and golden rows, add a line to the registry.
 
+pub mod bearoff;
 pub mod encoder;
 pub mod game;
 pub mod registry;

@@ -1,0 +1,77 @@
+//! Named distributions of positions.
+
+use super::{MAX_CHECKERS, POINTS, Position, Side, rank};
+use crate::rng::Stream;
+use rand::RngExt;
+use std::fmt;
+use std::str::FromStr;
+
+/// How positions are drawn; both sides alike and independently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// Uniform over the sides with 1 to n checkers.
+    Table,
+    /// The number of checkers uniform in 1..n, each checker uniform on the points 1 to 6.
+    Checkers,
+    /// All n checkers, each uniform on the points 1 to 6.
+    Full,
+    /// As `checkers`, with at most 6 of them.
+    Small,
+}
+
+/// Checkers of a side where nothing else is said: the most that cannot lose a gammon.
+pub const USUAL_CHECKERS: u8 = 14;
+
+impl Distribution {
+    /// All, with a line about each.
+    pub const ALL: [(Self, &'static str); 4] = [
+        (Self::Table, "uniform over all pairs of sides with a checker"),
+        (Self::Checkers, "the number of checkers uniform, each on a uniform point"),
+        (Self::Full, "all checkers on the board, each on a uniform point"),
+        (Self::Small, "as checkers, with 1 to 6 a side"),
+    ];
+
+    /// Draws a position in which a side has at most `checkers` checkers, 1 to 15.
+    pub fn sample(self, checkers: u8, rng: &mut Stream) -> Position {
+        let checkers = checkers.clamp(1, MAX_CHECKERS);
+        Position { own: self.side(checkers, rng), opponent: self.side(checkers, rng) }
+    }
+
+    fn side(self, checkers: u8, rng: &mut Stream) -> Side {
+        let count = match self {
+            Self::Table => return Side::of_rank(rng.random_range(1..rank::sides(checkers))),
+            Self::Full => checkers,
+            Self::Checkers => rng.random_range(1..=checkers),
+            Self::Small => rng.random_range(1..=checkers.min(6)),
+        };
+        let mut counts = [0; POINTS];
+        for _ in 0..count {
+            counts[rng.random_range(0..POINTS)] += 1;
+        }
+        Side::new(counts).expect("there are at most 15 checkers")
+    }
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Table => "table",
+            Self::Checkers => "checkers",
+            Self::Full => "full",
+            Self::Small => "small",
+        })
+    }
+}
+
+impl FromStr for Distribution {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|(distribution, _)| distribution.to_string() == text);
+        found.map(|(distribution, _)| *distribution).ok_or_else(|| {
+            let names: Vec<String> =
+                Self::ALL.iter().map(|(distribution, _)| distribution.to_string()).collect();
+            format!("`{text}` is no distribution; there are {}", names.join(", "))
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! Positions with values in CSV files: columns own1..own6, opp1..opp6 and value, the last optional.
+//!
+//! Checkers on the points 1 to 6 of the side to roll and of its opponent; V in [−1, 1] for the side to roll.
+
+use super::{POINTS, Position, Side};
+use crate::game::GameError;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The columns of a file.
+pub const COLUMNS: [&str; 2 * POINTS + 1] =
+    ["own1", "own2", "own3", "own4", "own5", "own6", "opp1", "opp2", "opp3", "opp4", "opp5", "opp6", "value"];
+
+/// Reads the positions of a file and their values.
+///
+/// # Errors
+/// The file, line and column of what is no position or value, and what was expected.
+pub fn read(path: &Path) -> Result<Vec<(Position, f64)>, GameError> {
+    let fault = |what: String| GameError(format!("{}: {what}", path.display()));
+    let mut reader =
+        csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(|e| fault(e.to_string()))?;
+    let header = reader.headers().map_err(|e| fault(e.to_string()))?;
+    if !header.iter().eq(COLUMNS) {
+        let found: Vec<&str> = header.iter().collect();
+        return Err(fault(format!(
+            "the first line is `{}`; it must name the columns {}",
+            found.join(","),
+            COLUMNS.join(",")
+        )));
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|e| fault(e.to_string()))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let at = |column: usize, what: &str| {
+            let (name, text) = (COLUMNS[column], record.get(column).unwrap_or(""));
+            fault(format!("line {line}, column {name}: `{text}` is {what}"))
+        };
+        let side = |first: usize| {
+            let mut counts = [0; POINTS];
+            for (k, count) in counts.iter_mut().enumerate() {
+                let text = record.get(first + k).unwrap_or("");
+                *count = text.parse().map_err(|_| at(first + k, "no number of checkers"))?;
+            }
+            Side::new(counts).ok_or_else(|| at(first, "one of more than 15 checkers on this side"))
+        };
+        let position = Position { own: side(0)?, opponent: side(POINTS)? };
+        if position.own.is_empty() && position.opponent.is_empty() {
+            return Err(at(0, "no position: no side has a checker"));
+        }
+        let value = match record.get(2 * POINTS).unwrap_or("").parse::<f64>() {
+            Ok(value) if (-1.0..=1.0).contains(&value) => value,
+            _ => return Err(at(2 * POINTS, "no value in −1 to 1")),
+        };
+        rows.push((position, value));
+    }
+    Ok(rows)
+}
+
+/// Writes positions and their values, with nine digits.
+///
+/// # Errors
+/// What the system said.
+pub fn write(rows: impl IntoIterator<Item = (Position, f64)>, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = io::BufWriter::new(out);
+    writeln!(out, "{}", COLUMNS.join(","))?;
+    for (Position { own, opponent }, value) in rows {
+        writeln!(out, "{own},{opponent},{value:.9}")?;
+    }
+    out.flush()
+}

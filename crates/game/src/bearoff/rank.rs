@@ -1,0 +1,68 @@
+//! Numbers for sides: a bijection with 0 .. C(n + 6, 6) for at most n checkers.
+
+use super::{MAX_CHECKERS, POINTS, Side};
+
+/// Number of sides of at most `checkers` checkers: C(n + 6, 6).
+pub fn sides(checkers: u8) -> usize {
+    choose(usize::from(checkers) + POINTS, POINTS)
+}
+
+const fn choose(n: usize, k: usize) -> usize {
+    if k > n {
+        return 0;
+    }
+    let (mut result, mut i) = (1, 0);
+    while i < k {
+        result = result * (n - i) / (i + 1);
+        i += 1;
+    }
+    result
+}
+
+/// `TERMS[k][t]` = C(t + k, k + 1).
+const TERMS: [[u32; MAX_CHECKERS as usize + 1]; POINTS] = {
+    let mut terms = [[0; MAX_CHECKERS as usize + 1]; POINTS];
+    let mut k = 0;
+    while k < POINTS {
+        let mut t = 0;
+        while t <= MAX_CHECKERS as usize {
+            terms[k][t] = choose(t + k, k + 1) as u32;
+            t += 1;
+        }
+        k += 1;
+    }
+    terms
+};
+
+impl Side {
+    /// Rank of the side: Σₖ C(Tₖ + k − 1, k) over k = 1..6, with Tₖ the checkers on the k highest points (the
+    /// combinatorial number system). It does not depend on how many checkers a table holds; sides of at most n
+    /// checkers have the ranks below C(n + 6, 6), the empty one has 0, and a move always lowers the rank.
+    #[inline]
+    pub fn rank(self) -> usize {
+        let (mut rank, mut above) = (0, 0);
+        for (k, terms) in TERMS.iter().enumerate() {
+            above += self.on((POINTS - k) as u8);
+            rank += terms[usize::from(above)];
+        }
+        rank as usize
+    }
+
+    /// The side of that rank, which must be below C(21, 6) = 54,264.
+    ///
+    /// # Panics
+    /// If the rank is higher.
+    pub fn of_rank(rank: usize) -> Self {
+        assert!(rank < sides(MAX_CHECKERS), "a side of at most {MAX_CHECKERS} checkers has no rank {rank}");
+        let mut left = rank as u32;
+        let mut above = [0; POINTS + 1];
+        for k in (0..POINTS).rev() {
+            // The largest number of checkers whose term still fits.
+            let t = TERMS[k].partition_point(|&term| term <= left) - 1;
+            left -= TERMS[k][t];
+            above[k + 1] = t as u8;
+        }
+        let counts = std::array::from_fn(|point| above[POINTS - point] - above[POINTS - 1 - point]);
+        Self::new(counts).expect("ranks below the bound are sides")
+    }
+}

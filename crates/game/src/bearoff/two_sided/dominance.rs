@@ -1,0 +1,269 @@
+//! Short move lists, proved on the table itself.
+//!
+//! Of the afterstates of a roll (161 a side over the 21 rolls, for 14 checkers), hardly more than one a roll is ever
+//! the best. Which ones cannot be told in advance: "every checker at least as far" is wrong. But that one row of
+//! the table is at least another *in the columns at hand* is a comparison of numbers that are there, and then
+//! leaving the other out of a maximum over these columns changes nothing. So:
+//!
+//! - a *claim* says that one afterstate is at least another, in every column. It is guessed from a sample of columns;
+//! - a row's *program* is its move lists without the afterstates that a claim makes superfluous;
+//! - before a program runs over some columns, every claim is tested there. A claim that fails is withdrawn for good,
+//!   and in those columns the rows that may have relied on it run over their full lists.
+//!
+//! Five or six claims a row leave 26 afterstates of the 161. The table is the same to the last bit.
+
+use super::grid::Grid;
+use super::lanes::Line;
+use super::order::{GROUP, Moves, Order};
+use super::program::{Programs, ShortLists};
+use crate::bearoff::ROLLS;
+use rustc_hash::FxHashSet;
+
+/// Most claims about one worse row.
+const MOST_CLAIMS: usize = 12;
+
+/// Row `better` is at least row `worse`, for the player who moved there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Claim {
+    pub(super) worse: u16,
+    pub(super) better: u16,
+}
+
+/// Programs of the rows so far, and the claims that they rely on.
+pub(super) struct Dominance<'a> {
+    order: &'a Order,
+    moves: &'a Moves,
+    /// All claims that hold so far, by worse row.
+    pub(super) claims: Vec<Claim>,
+    better: Vec<[u16; MOST_CLAIMS]>,
+    count: Vec<u8>,
+    withdrawn: FxHashSet<Claim>,
+    /// Short lists of the rows so far: where each starts, and its ends by roll.
+    lists: Vec<(u32, [u16; ROLLS.len()])>,
+    kept: Vec<u16>,
+    ahead: Ahead,
+    /// What the kernels run.
+    pub(super) programs: Programs,
+    scratch: Scratch,
+}
+
+/// For each row, the rows to be fetched from memory before it is computed.
+struct Ahead {
+    starts: Vec<u32>,
+    rows: Vec<u16>,
+}
+
+impl Ahead {
+    fn of(&self, row: usize) -> &[u16] {
+        match self.starts.get(row + 1) {
+            Some(&end) => &self.rows[self.starts[row] as usize..end as usize],
+            None => &[],
+        }
+    }
+}
+
+/// Rows computed since a row was read last after which it has left the nearest cache.
+const FORGOTTEN: u32 = 96;
+
+struct Scratch {
+    round: u32,
+    in_list: Vec<u32>,
+    kept: Vec<u16>,
+    ends: [u16; ROLLS.len()],
+    /// Row for which a row was last read, 0 for none.
+    read: Vec<u16>,
+}
+
+impl<'a> Dominance<'a> {
+    pub(super) fn new(order: &'a Order, moves: &'a Moves) -> Self {
+        let rows = order.sides.len();
+        let scratch = Scratch {
+            round: 0,
+            in_list: vec![0; rows],
+            kept: Vec::new(),
+            ends: [0; ROLLS.len()],
+            read: vec![0; rows],
+        };
+        // The level of the empty side has no moves.
+        let idle = order.levels[1];
+        Self {
+            order,
+            moves,
+            claims: Vec::new(),
+            better: vec![[0; MOST_CLAIMS]; rows],
+            count: vec![0; rows],
+            withdrawn: FxHashSet::default(),
+            lists: vec![(0, [0; ROLLS.len()]); idle],
+            kept: Vec::new(),
+            ahead: Ahead { starts: vec![0; idle + 1], rows: Vec::new() },
+            programs: Programs::default(),
+            scratch,
+        }
+    }
+
+    /// Writes the programs of a level, whose lower levels are solved, and returns the claims that are new in it,
+    /// by worse row. They are not among [`Self::claims`] yet.
+    pub(super) fn add_level(&mut self, level: usize, table: Grid<i16>) -> Vec<Claim> {
+        let rows = self.order.levels[level]..self.order.levels[level + 1];
+        let sample = Sample::new(table, rows.start / GROUP);
+        let mut new = Vec::new();
+        for row in rows.clone() {
+            self.shorten(row, Some((&sample, &mut new)));
+            self.lists.push((0, [0; ROLLS.len()]));
+            self.store(row);
+            let Scratch { read, kept, .. } = &mut self.scratch;
+            for &afterstate in kept.iter() {
+                let last = std::mem::replace(&mut read[usize::from(afterstate)], row as u16);
+                // All rows of the level are in memory only when it begins.
+                if usize::from(last) < rows.start || row as u32 - u32::from(last) > FORGOTTEN {
+                    self.ahead.rows.push(afterstate);
+                }
+            }
+            self.ahead.starts.push(self.ahead.rows.len() as u32);
+        }
+        self.write_piece(level - 1);
+        new.sort_unstable();
+        new
+    }
+
+    /// Takes claims that were tested into those that hold.
+    pub(super) fn accept(&mut self, claims: &[Claim]) {
+        self.claims.extend_from_slice(claims);
+        // Two sorted runs: a merge.
+        self.claims.sort();
+    }
+
+    /// Withdraws claims that failed and rewrites the programs that relied on them.
+    pub(super) fn withdraw(&mut self, failed: &[Claim]) {
+        if failed.is_empty() {
+            return;
+        }
+        self.withdrawn.extend(failed);
+        self.claims.retain(|claim| !self.withdrawn.contains(claim));
+        let mut rows = Vec::new();
+        for claim in failed {
+            let worse = usize::from(claim.worse);
+            let count = usize::from(self.count[worse]);
+            let better = &mut self.better[worse];
+            if let Some(at) = better[..count].iter().position(|&b| b == claim.better) {
+                better.copy_within(at + 1..count, at);
+                self.count[worse] -= 1;
+            }
+            rows.extend(self.relying(*claim));
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        for &row in &rows {
+            self.shorten(row, None);
+            self.store(row);
+        }
+        rows.iter_mut().for_each(|row| *row = self.programs.piece_of(*row));
+        rows.dedup();
+        rows.into_iter().for_each(|piece| self.write_piece(piece));
+    }
+
+    /// The rows, among those with a program, in which a list holds both sides of a claim.
+    pub(super) fn relying(&self, claim: Claim) -> impl Iterator<Item = usize> {
+        let known = self.lists.len();
+        let origins = self.moves.origins(usize::from(claim.worse)).iter().map(|&row| usize::from(row));
+        origins.take_while(move |&row| row < known).filter(move |&row| {
+            (0..ROLLS.len()).any(|roll| {
+                let list = self.moves.list(row, roll);
+                list.len() > 1 && list.contains(&claim.better) && list.contains(&claim.worse)
+            })
+        })
+    }
+
+    /// Stores the lists in the scratch as those of a row.
+    fn store(&mut self, row: usize) {
+        self.lists[row] = (self.kept.len() as u32, self.scratch.ends);
+        self.kept.extend_from_slice(&self.scratch.kept);
+    }
+
+    /// Writes the programs of a level.
+    fn write_piece(&mut self, piece: usize) {
+        let rows = self.order.levels[piece + 1]..self.order.levels[piece + 2];
+        let Self { lists, kept, ahead, programs, .. } = self;
+        let lists = |row: usize| {
+            let (start, ends) = &lists[row];
+            ShortLists { rows: &kept[*start as usize..], ends }
+        };
+        programs.write(piece, rows, lists, |row| ahead.of(row + GROUP));
+    }
+
+    /// Shortens the lists of a row into the scratch, with the claims there are and, given a sample, new ones.
+    fn shorten(&mut self, row: usize, mut guess: Option<(&Sample, &mut Vec<Claim>)>) {
+        let Scratch { round, in_list, kept, ends, .. } = &mut self.scratch;
+        kept.clear();
+        for (roll, end) in ends.iter_mut().enumerate() {
+            let list = self.moves.list(row, roll);
+            let start = kept.len();
+            kept.push(list[0]);
+            *round += 1;
+            for &row in list {
+                in_list[usize::from(row)] = *round;
+            }
+            // Claims always point to fewer expected rolls (or, with as many, to a lower row), the order of the
+            // lists, so that they never run in circles and the first of a list is never left out.
+            for &worse in &list[1..] {
+                let w = usize::from(worse);
+                let count = usize::from(self.count[w]);
+                if self.better[w][..count].iter().any(|&b| in_list[usize::from(b)] == *round) {
+                    continue;
+                }
+                if let Some((sample, new)) = &mut guess
+                    && count < MOST_CLAIMS
+                {
+                    let claim = kept[start..]
+                        .iter()
+                        .map(|&better| Claim { worse, better })
+                        .find(|claim| sample.supports(*claim) && !self.withdrawn.contains(claim));
+                    if let Some(claim) = claim {
+                        self.better[w][count] = claim.better;
+                        self.count[w] += 1;
+                        new.push(claim);
+                        continue;
+                    }
+                }
+                kept.push(worse);
+            }
+            *end = kept.len() as u16;
+        }
+    }
+}
+
+/// Columns from which claims are guessed.
+struct Sample {
+    table: Grid<i16>,
+    lines: Vec<usize>,
+}
+
+impl Sample {
+    /// Lines spread over the first `lines` ones, which are solved; line 0 is the empty side's.
+    fn new(table: Grid<i16>, lines: usize) -> Self {
+        // The nearer the opponent is to the end, the more a move's detail counts; far columns find other faults.
+        const PLACES: [f64; 12] = [0.03, 0.3, 0.01, 0.1, 0.6, 0.999, 0.06, 0.2, 0.45, 0.8, 0.005, 0.9];
+        let mut chosen: Vec<usize> = Vec::new();
+        if lines > 1 {
+            for place in PLACES {
+                let line = 1 + ((lines - 1) as f64 * place) as usize;
+                if line < lines && !chosen.contains(&line) {
+                    chosen.push(line);
+                }
+            }
+        }
+        Self { table, lines: chosen }
+    }
+
+    fn supports(&self, claim: Claim) -> bool {
+        let line = |line, row: u16| -> &Line {
+            // SAFETY: nothing writes while programs are made, and the table has these lines.
+            unsafe { &*self.table.line(line, usize::from(row)).cast() }
+        };
+        !self.lines.is_empty()
+            && self.lines.iter().all(|&l| {
+                let (better, worse) = (line(l, claim.better), line(l, claim.worse));
+                better.0.iter().zip(&worse.0).fold(true, |all, (b, w)| all & (b >= w))
+            })
+    }
+}

@@ -1,0 +1,221 @@
+//! Table files: checksummed by blocks, mapped when opened.
+//!
+//! | bytes | |
+//! |---|---|
+//! | 0 .. 16 | `adept bear-off 2` |
+//! | 16 .. 104 | eleven 64-bit numbers: format, checkers, bits of a value, rows, sides, bytes of a block, start of the rows of the sides, of the checksums, of the values; length of the file; checksum of all from the rows of the sides to the values |
+//! | 104 .. 112 | checksum of the 104 bytes before |
+//! | then | the row of each side by rank, 16 bits each; the checksum of each block; the values as in memory, from a multiple of 4096 on |
+//!
+//! All numbers are little-endian; checksums are XXH3 of 64 bits.
+
+use super::grid::LINE_BYTES;
+use super::table::{Precision, Storage, Table, TableError};
+use crate::bearoff::{MAX_CHECKERS, rank};
+use memmap2::Mmap;
+use rayon::prelude::*;
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Version of the format of table files.
+pub const FORMAT: u64 = 1;
+
+const MAGIC: &[u8; 16] = b"adept bear-off 2";
+const FIELDS: usize = 11;
+const HEADER: usize = MAGIC.len() + 8 * FIELDS + 8;
+
+/// Bytes of a block.
+const BLOCK: usize = 1 << 20;
+
+/// A mapped file.
+#[derive(Debug)]
+pub(super) struct Mapped {
+    map: Mmap,
+    path: PathBuf,
+    values: Range<usize>,
+    block: usize,
+    sums: Vec<u64>,
+    checked: Vec<AtomicBool>,
+}
+
+impl Mapped {
+    /// The values from that byte on; the block in which they begin is checked if it has not been.
+    #[inline]
+    pub(super) fn bytes_from(&self, at: usize) -> Result<&[u8], TableError> {
+        let block = at / self.block;
+        if !self.checked[block].load(Ordering::Relaxed) {
+            self.check(block)?;
+        }
+        Ok(&self.map[self.values.start + at..])
+    }
+
+    #[cold]
+    fn check(&self, block: usize) -> Result<(), TableError> {
+        let start = self.values.start + block * self.block;
+        let end = (start + self.block).min(self.values.end);
+        if xxh3_64(&self.map[start..end]) != self.sums[block] {
+            let (path, blocks) = (self.path.clone(), self.sums.len());
+            return Err(TableError::Damaged { path, block, blocks, start: start as u64, end: end as u64 });
+        }
+        self.checked[block].store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub(super) fn check_all(&self) -> Result<(), TableError> {
+        let damaged = (0..self.sums.len()).into_par_iter().find_map_first(|block| self.check(block).err());
+        damaged.map_or(Ok(()), Err)
+    }
+}
+
+/// See [`Table::open`].
+pub(super) fn open(path: &Path) -> Result<Table, TableError> {
+    let file_error = |source| TableError::File { path: path.into(), source };
+    let format_error = |what: String| TableError::Format { path: path.into(), what };
+    if cfg!(target_endian = "big") {
+        return Err(format_error("table files can be mapped on little-endian machines only".into()));
+    }
+    let file = File::open(path).map_err(file_error)?;
+    // SAFETY: a file that somebody changes while it is mapped gives other numbers, which is what the checksums
+    // are for, or ends the process where it was cut off. Table files are replaced as a whole, never changed.
+    let map = unsafe { Mmap::map(&file) }.map_err(file_error)?;
+    if !map.starts_with(MAGIC) {
+        return Err(format_error("this is no table of adept; build one with `adept oracle build`".into()));
+    }
+    let truncated = |expected: u64| {
+        format_error(format!(
+            "the file ends after {} of {expected} bytes; build the table again with `adept oracle build`",
+            map.len()
+        ))
+    };
+    if map.len() < HEADER {
+        return Err(truncated(HEADER as u64));
+    }
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| map[at + k]));
+    let fields: [u64; FIELDS] = std::array::from_fn(|k| word(MAGIC.len() + 8 * k));
+    let [format, checkers, bits, rows, sides, block, rows_at, sums_at, values_at, length, index_sum] = fields;
+    if format != FORMAT {
+        return Err(format_error(format!(
+            "format {format} of table files; this program reads {FORMAT}: build the table again"
+        )));
+    }
+    let damaged = |what: &str| {
+        Err(format_error(format!("{what} is damaged; build the table again with `adept oracle build`")))
+    };
+    if word(HEADER - 8) != xxh3_64(&map[..HEADER - 8]) {
+        return damaged("the header");
+    }
+    if map.len() as u64 != length {
+        return Err(truncated(length));
+    }
+    let (Some(precision), true) =
+        (Precision::of_bits(bits as u32), (1..=u64::from(MAX_CHECKERS)).contains(&checkers))
+    else {
+        return damaged("the header");
+    };
+    let checkers = checkers as u8;
+    let [rows, sides, block, rows_at, sums_at, values_at] =
+        [rows, sides, block, rows_at, sums_at, values_at].map(|field| field as usize);
+    // What the header promises fits together, or no address could be trusted.
+    let bytes = map.len().saturating_sub(values_at);
+    let fits = sides == rank::sides(checkers)
+        && rows >= sides
+        && rows <= usize::from(u16::MAX)
+        && rows.is_multiple_of(LINE_BYTES / 2)
+        && bytes == precision.bytes(rows)
+        && block > 0
+        && block.is_multiple_of(LINE_BYTES)
+        && values_at.is_multiple_of(4096)
+        && rows_at == HEADER
+        && sums_at == rows_at + 2 * sides
+        && values_at >= sums_at + 8 * bytes.div_ceil(block);
+    if !fits {
+        return damaged("the header");
+    }
+    let index = &map[rows_at..values_at];
+    if xxh3_64(index) != index_sum {
+        return damaged("the index");
+    }
+    let row_of: Vec<u16> =
+        index[..2 * sides].as_chunks().0.iter().map(|&bytes| u16::from_le_bytes(bytes)).collect();
+    if row_of.iter().any(|&row| usize::from(row) >= rows) {
+        return damaged("the index");
+    }
+    let blocks = bytes.div_ceil(block);
+    let sums = &index[sums_at - rows_at..][..8 * blocks];
+    let sums: Vec<u64> = sums.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect();
+    let checked = (0..blocks).map(|_| AtomicBool::new(false)).collect();
+    let values = values_at..map.len();
+    let mapped = Mapped { map, path: path.into(), values, block, sums, checked };
+    Ok(Table { checkers, precision, rows, row_of, storage: Storage::File(mapped) })
+}
+
+/// See [`Table::save`].
+pub(super) fn save(table: &Table, path: &Path) -> Result<(), TableError> {
+    let values = match &table.storage {
+        Storage::Memory(map, start) => &map[*start..start + table.bytes() as usize],
+        Storage::File(mapped) => {
+            mapped.check_all()?;
+            &mapped.map[mapped.values.clone()]
+        }
+    };
+    write(table, values, path).map_err(|source| TableError::File { path: path.into(), source })
+}
+
+fn write(table: &Table, values: &[u8], path: &Path) -> io::Result<()> {
+    if cfg!(target_endian = "big") {
+        return Err(io::Error::other("table files can be written on little-endian machines only"));
+    }
+    let sums: Vec<u64> = values.par_chunks(BLOCK).map(xxh3_64).collect();
+    let mut index: Vec<u8> = Vec::new();
+    index.extend(table.row_of.iter().flat_map(|row| row.to_le_bytes()));
+    index.extend(sums.iter().flat_map(|sum| sum.to_le_bytes()));
+    let values_at = (HEADER + index.len()).next_multiple_of(4096);
+    index.resize(values_at - HEADER, 0);
+    let fields: [u64; FIELDS] = [
+        FORMAT,
+        table.checkers.into(),
+        table.precision.bits().into(),
+        table.rows as u64,
+        table.row_of.len() as u64,
+        BLOCK as u64,
+        HEADER as u64,
+        (HEADER + 2 * table.row_of.len()) as u64,
+        values_at as u64,
+        (values_at + values.len()) as u64,
+        xxh3_64(&index),
+    ];
+    let mut header = MAGIC.to_vec();
+    header.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
+    header.extend(xxh3_64(&header).to_le_bytes());
+    replace(path, |file| {
+        file.write_all(&header)?;
+        file.write_all(&index)?;
+        values.chunks(8 * BLOCK).try_for_each(|chunk| file.write_all(chunk))
+    })
+}
+
+/// Writes a file under another name, syncs it and gives it its name. What was there stays until then.
+pub(super) fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    std::fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".partial-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    fill(file.as_file_mut())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|e| e.error)?;
+    // The name itself lasts once the folder is synced, where folders can be.
+    File::open(folder).and_then(|folder| folder.sync_all()).or(Ok(()))
+}

@@ -1,0 +1,417 @@
+//! One pass: the values of some rows in one or two lines of columns.
+//!
+//! V[i][j] = (1/36) Σ over the rolls w · max over the afterstates m of (i, roll) of Q[m][j], and Q[j][i] = −V[i][j],
+//! where Q[m][j] is the value to the player who moved to m while j is to roll. For a fixed i the list of afterstates
+//! does not depend on j, so all of it runs over whole lines of columns; 32 × 32 results are turned over in registers.
+
+use super::dominance::Claim;
+pub(super) use super::grid::Grid;
+use super::grid::{Cell, STRIP_LINES};
+use super::lanes::{Block, Isa, LANES, Lanes, Line, Portable, Weights};
+use super::order::{GROUP, Moves};
+use super::program::{Program, Programs};
+use crate::bearoff::{MIXED, ROLLS};
+use std::ops::Range;
+
+/// What a pass computes, and from what.
+#[derive(Clone, Copy)]
+pub(super) struct Pass<'a, T> {
+    pub(super) table: Grid<T>,
+    pub(super) moves: &'a Moves,
+    /// First line of columns; one or two are computed, of one strip.
+    pub(super) line: usize,
+    pub(super) lines: usize,
+    /// First and last row, whole groups.
+    pub(super) rows: (usize, usize),
+}
+
+/// Computes a pass over short lists. Rows that are `flagged` run over their full lists; no flags flag all.
+///
+/// # Safety
+/// The machine has the instruction set. The table is as large as the moves say; no other thread writes what the
+/// lists of these rows read in these columns, or reads or writes the columns of these rows in the rows of these
+/// columns. Fences are left to the caller: see [`settle`].
+pub(super) unsafe fn run_programs(
+    isa: Isa,
+    pass: Pass<'_, i16>,
+    programs: &Programs,
+    flagged: Option<&[bool]>,
+) {
+    let short = Short { programs, flagged };
+    // SAFETY: as the caller vouches.
+    unsafe { dispatch(isa, pass, Work::Run(Some(short)), &mut Vec::new()) }
+}
+
+/// Computes a pass over full lists.
+///
+/// # Safety
+/// As for [`run_programs`].
+pub(super) unsafe fn run_lists(isa: Isa, pass: Pass<'_, i16>) {
+    // SAFETY: as the caller vouches.
+    unsafe { dispatch(isa, pass, Work::Run(None), &mut Vec::new()) }
+}
+
+/// Appends the claims that do not hold in the columns of a pass.
+///
+/// # Safety
+/// As for [`run_programs`], for all rows that are claimed about.
+pub(super) unsafe fn test_claims(isa: Isa, pass: Pass<'_, i16>, claims: &[Claim], failed: &mut Vec<Claim>) {
+    // SAFETY: as the caller vouches.
+    unsafe { dispatch(isa, pass, Work::Test(claims), failed) }
+}
+
+/// Makes what a thread has written past the caches visible to others, at the end of its passes.
+pub(super) fn settle() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: part of SSE, which every x86-64 has.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Short<'a> {
+    programs: &'a Programs,
+    flagged: Option<&'a [bool]>,
+}
+
+#[derive(Clone, Copy)]
+enum Work<'a> {
+    Run(Option<Short<'a>>),
+    Test(&'a [Claim]),
+}
+
+unsafe fn dispatch(isa: Isa, pass: Pass<'_, i16>, work: Work<'_>, failed: &mut Vec<Claim>) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use super::lanes::{Avx2, Avx512};
+        #[target_feature(enable = "avx512f,avx512bw,avx2")]
+        unsafe fn avx512(pass: Pass<'_, i16>, work: Work<'_>, failed: &mut Vec<Claim>) {
+            // SAFETY: these are the features of this function; the rest as the caller vouches.
+            unsafe { with_lines(Avx512::new(), pass, work, failed) }
+        }
+        #[target_feature(enable = "avx2")]
+        unsafe fn avx2(pass: Pass<'_, i16>, work: Work<'_>, failed: &mut Vec<Claim>) {
+            // SAFETY: as above.
+            unsafe { with_lines(Avx2::new(), pass, work, failed) }
+        }
+        match isa {
+            // SAFETY: as the caller vouches.
+            Isa::Avx512 => return unsafe { avx512(pass, work, failed) },
+            // SAFETY: as the caller vouches.
+            Isa::Avx2 => return unsafe { avx2(pass, work, failed) },
+            Isa::Portable => {}
+        }
+    }
+    #[cfg(target_arch = "aarch64")]
+    if isa == Isa::Neon {
+        // SAFETY: as the caller vouches; every ARM of 64 bits that Rust builds for has NEON.
+        return unsafe { with_lines(super::lanes::Neon::new(), pass, work, failed) };
+    }
+    let _ = isa;
+    // SAFETY: as the caller vouches.
+    unsafe { with_lines(Portable, pass, work, failed) }
+}
+
+#[inline(always)]
+unsafe fn with_lines<L: Lanes>(l: L, pass: Pass<'_, i16>, work: Work<'_>, failed: &mut Vec<Claim>) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        match pass.lines {
+            1 => run_or_test::<L, 1>(l, pass, work, failed),
+            _ => run_or_test::<L, 2>(l, pass, work, failed),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn run_or_test<L: Lanes, const K: usize>(
+    l: L,
+    pass: Pass<'_, i16>,
+    work: Work<'_>,
+    failed: &mut Vec<Claim>,
+) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        match work {
+            Work::Run(short) => run::<L, K>(l, pass, short),
+            Work::Test(claims) => test::<L, K>(l, pass, claims, failed),
+        }
+    }
+}
+
+/// K neighbouring lines of any row.
+#[derive(Clone, Copy)]
+struct Columns<const K: usize>(*const Line);
+
+impl<const K: usize> Columns<K> {
+    #[inline(always)]
+    unsafe fn load<L: Lanes>(self, l: L, row: u16, k: usize) -> L::V {
+        // SAFETY: as the caller vouches.
+        l.load(unsafe { self.at(row, k) })
+    }
+
+    #[inline(always)]
+    unsafe fn at(self, row: u16, k: usize) -> &'static Line {
+        // SAFETY: the caller knows that the table has this row. The reference does not outlive its pass.
+        unsafe { &*self.0.add(usize::from(row) * STRIP_LINES + k) }
+    }
+
+    #[inline(always)]
+    fn prefetch<L: Lanes>(self, l: L, row: u16) {
+        for k in 0..K {
+            l.prefetch(self.0.wrapping_add(usize::from(row) * STRIP_LINES + k));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn test<L: Lanes, const K: usize>(
+    l: L,
+    pass: Pass<'_, i16>,
+    claims: &[Claim],
+    failed: &mut Vec<Claim>,
+) {
+    let columns = Columns::<K>(pass.table.line(pass.line, 0).cast());
+    let flag = |claim: &Claim, mut flags| {
+        for k in 0..K {
+            // SAFETY: claims are about rows of the table.
+            let (worse, better) = unsafe { (columns.at(claim.worse, k), columns.at(claim.better, k)) };
+            flags = l.flag_above(flags, l.load(worse), l.load(better));
+        }
+        flags
+    };
+    for some in claims.chunks(32) {
+        // Claims are sorted by worse row: what the next ones read is not far on.
+        let far = some[some.len() - 1].worse;
+        for next in 1..=8 {
+            columns.prefetch(l, far.saturating_add(next));
+        }
+        if l.any(some.iter().fold(l.no_flags(), |flags, claim| flag(claim, flags))) {
+            failed.extend(some.iter().filter(|claim| l.any(flag(claim, l.no_flags()))));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn run<L: Lanes, const K: usize>(l: L, pass: Pass<'_, i16>, short: Option<Short<'_>>) {
+    let columns = Columns::<K>(pass.table.line(pass.line, 0).cast());
+    let mut blocks = [Block::ZERO; K];
+    let mut stream: &[u16] = &[];
+    for group in (pass.rows.0..pass.rows.1).step_by(GROUP) {
+        if let Some(short) = &short
+            && stream.is_empty()
+        {
+            stream = short.programs.from(group);
+        }
+        for row in group..group + GROUP {
+            // SAFETY: programs and lists name rows of the table.
+            let (row, values) = unsafe {
+                match short {
+                    None => (row, full::<L, K>(l, columns, pass.moves, row)),
+                    Some(Short { flagged, .. }) => {
+                        let program;
+                        (program, stream) = Program::read(stream);
+                        for &far in program.ahead {
+                            columns.prefetch(l, far);
+                        }
+                        let row = group + program.place;
+                        if flagged.is_some_and(|flagged| flagged[row]) {
+                            (row, full::<L, K>(l, columns, pass.moves, row))
+                        } else {
+                            (row, brief::<L, K>(l, columns, program))
+                        }
+                    }
+                }
+            };
+            for k in 0..K {
+                l.store(&mut blocks[k].0[row % GROUP], values[k]);
+            }
+        }
+        for (k, block) in blocks.iter().enumerate() {
+            let to = pass.table.line(group / LANES, (pass.line + k) * LANES);
+            // SAFETY: the rows of these columns, in the line of this group, are of the table and nobody else's.
+            unsafe { l.transpose(block, to.cast(), STRIP_LINES) };
+        }
+    }
+}
+
+#[inline(always)]
+fn negated_means<L: Lanes, const K: usize>(l: L, sums: [L::Sums; K]) -> [L::V; K] {
+    let mut values = [l.zero(); K];
+    for k in 0..K {
+        values[k] = l.negated_mean(sums[k]);
+    }
+    values
+}
+
+/// Weights of two rolls that are summed up together.
+const MIXED_WAYS: i16 = 2;
+const DOUBLE_WAYS: i16 = 1;
+
+/// Weights of max − first, for a roll that is no double and for one that is.
+const CORRECTIONS: [Weights; 2] =
+    [Weights::new(MIXED_WAYS, -MIXED_WAYS), Weights::new(DOUBLE_WAYS, -DOUBLE_WAYS)];
+
+/// Runs one program: the first afterstate of each roll, then corrections where there are more.
+#[inline(always)]
+unsafe fn brief<L: Lanes, const K: usize>(l: L, columns: Columns<K>, program: Program<'_>) -> [L::V; K] {
+    let mut sums = [l.no_sums(); K];
+    let Program { first, pairs, triples, mut longer, .. } = program;
+    // SAFETY: programs name rows of the table.
+    unsafe {
+        for pair in 0..MIXED / 2 {
+            for (k, sums) in sums.iter_mut().enumerate() {
+                let (a, b) = (columns.load(l, first[2 * pair], k), columns.load(l, first[2 * pair + 1], k));
+                *sums = l.add(*sums, a, b, Weights::new(MIXED_WAYS, MIXED_WAYS));
+            }
+        }
+        for (k, sums) in sums.iter_mut().enumerate() {
+            let (a, b) = (columns.load(l, first[MIXED - 1], k), columns.load(l, first[MIXED], k));
+            *sums = l.add(*sums, a, b, Weights::new(MIXED_WAYS, DOUBLE_WAYS));
+        }
+        for pair in 0..2 {
+            let at = MIXED + 1 + 2 * pair;
+            for (k, sums) in sums.iter_mut().enumerate() {
+                let (a, b) = (columns.load(l, first[at], k), columns.load(l, first[at + 1], k));
+                *sums = l.add(*sums, a, b, Weights::new(DOUBLE_WAYS, DOUBLE_WAYS));
+            }
+        }
+        for (k, sums) in sums.iter_mut().enumerate() {
+            *sums = l.add(*sums, columns.load(l, first[20], k), l.zero(), Weights::new(DOUBLE_WAYS, 0));
+        }
+        for &[kind, a, b] in pairs {
+            let weights = CORRECTIONS[usize::from(kind & 1)];
+            for (k, sums) in sums.iter_mut().enumerate() {
+                let first = columns.load(l, a, k);
+                *sums = l.add(*sums, l.max(first, columns.load(l, b, k)), first, weights);
+            }
+        }
+        for &[kind, a, b, c] in triples {
+            let weights = CORRECTIONS[usize::from(kind & 1)];
+            for (k, sums) in sums.iter_mut().enumerate() {
+                let first = columns.load(l, a, k);
+                let best = l.max(l.max(first, columns.load(l, b, k)), columns.load(l, c, k));
+                *sums = l.add(*sums, best, first, weights);
+            }
+        }
+        while let [kind, rows @ ..] = longer {
+            let (list, rest) = rows.split_at(usize::from(kind >> 1));
+            let weights = CORRECTIONS[usize::from(kind & 1)];
+            for (k, sums) in sums.iter_mut().enumerate() {
+                let first = columns.load(l, list[0], k);
+                let mut best = first;
+                for &row in &list[1..] {
+                    best = l.max(best, columns.load(l, row, k));
+                }
+                *sums = l.add(*sums, best, first, weights);
+            }
+            longer = rest;
+        }
+    }
+    negated_means(l, sums)
+}
+
+#[inline(always)]
+unsafe fn full<L: Lanes, const K: usize>(l: L, columns: Columns<K>, moves: &Moves, row: usize) -> [L::V; K] {
+    let mut sums = [l.no_sums(); K];
+    let mut previous = [l.zero(); K];
+    for roll in 0..ROLLS.len() {
+        let (&first, rest) = moves.list(row, roll).split_first().expect("a roll can always be played");
+        for k in 0..K {
+            // SAFETY: lists name rows of the table.
+            unsafe {
+                let mut best = l.load(columns.at(first, k));
+                for &row in rest {
+                    best = l.max(best, l.load(columns.at(row, k)));
+                }
+                // Two rolls are summed up together.
+                if roll % 2 == 0 {
+                    previous[k] = best;
+                } else {
+                    let ways = |roll| if roll < MIXED { MIXED_WAYS } else { DOUBLE_WAYS };
+                    sums[k] = l.add(sums[k], previous[k], best, Weights::new(ways(roll - 1), ways(roll)));
+                }
+            }
+        }
+    }
+    for k in 0..K {
+        sums[k] = l.add(sums[k], previous[k], l.zero(), Weights::new(DOUBLE_WAYS, 0));
+    }
+    negated_means(l, sums)
+}
+
+/// The same for any kind of number, over full lists: for the floats, and for 16 bits the reference of the above.
+///
+/// # Safety
+/// As for [`run_programs`].
+pub(super) unsafe fn run_plain<T: Cell>(isa: Isa, pass: Pass<'_, T>) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx2")]
+        unsafe fn avx512<T: Cell>(pass: Pass<'_, T>) {
+            // SAFETY: as the caller vouches.
+            unsafe { plain(pass) }
+        }
+        #[target_feature(enable = "avx2")]
+        unsafe fn avx2<T: Cell>(pass: Pass<'_, T>) {
+            // SAFETY: as the caller vouches.
+            unsafe { plain(pass) }
+        }
+        match isa {
+            // SAFETY: as the caller vouches; every machine with AVX-512 BW has DQ.
+            Isa::Avx512 => return unsafe { avx512(pass) },
+            // SAFETY: as the caller vouches.
+            Isa::Avx2 => return unsafe { avx2(pass) },
+            Isa::Portable => {}
+        }
+    }
+    let _ = isa;
+    // SAFETY: as the caller vouches.
+    unsafe { plain(pass) }
+}
+
+#[inline(always)]
+unsafe fn plain<T: Cell>(pass: Pass<'_, T>) {
+    let Pass { table, moves, .. } = pass;
+    for row in pass.rows.0..pass.rows.1 {
+        for line in pass.line..pass.line + pass.lines {
+            // SAFETY: lists name rows of the table; nobody writes these lines now.
+            let at = |row: u16| unsafe { std::slice::from_raw_parts(table.line(line, row.into()), T::LANES) };
+            // Only the first T::LANES of each are used.
+            let (mut mixed, mut doubles) = ([T::Sum::default(); LANES], [T::Sum::default(); LANES]);
+            let mut best = [T::default(); LANES];
+            for roll in 0..ROLLS.len() {
+                let (&first, rest) =
+                    moves.list(row, roll).split_first().expect("a roll can always be played");
+                best[..T::LANES].copy_from_slice(at(first));
+                for &row in rest {
+                    for (best, &value) in best[..T::LANES].iter_mut().zip(at(row)) {
+                        *best = if value > *best { value } else { *best };
+                    }
+                }
+                let sums = if roll < MIXED { &mut mixed } else { &mut doubles };
+                for (sum, &best) in sums[..T::LANES].iter_mut().zip(&best) {
+                    *sum = T::add(*sum, best);
+                }
+            }
+            for lane in 0..T::LANES {
+                let value = T::negated_mean(mixed[lane], doubles[lane]);
+                // SAFETY: the columns of these rows, in the rows of these columns, are nobody else's now.
+                unsafe { table.cell(line * T::LANES + lane, row).write(value) };
+            }
+        }
+    }
+}
+
+/// The columns of a range of lines, cut where strips end.
+pub(super) fn strips(lines: Range<usize>) -> Vec<(usize, usize)> {
+    let mut pieces = Vec::new();
+    let mut line = lines.start;
+    while line < lines.end {
+        let end = (line / STRIP_LINES * STRIP_LINES + STRIP_LINES).min(lines.end);
+        pieces.push((line, end - line));
+        line = end;
+    }
+    pieces
+}

@@ -1,0 +1,458 @@
+//! Tables in memory or mapped from a file: solving and looking up.
+
+use super::file::Mapped;
+use super::grid::{Cell, Grid};
+use super::lanes::Isa;
+use super::order::{Order, order_and_moves};
+use super::solve::{Method, Progress, Solvable, Team};
+use crate::bearoff::{DicePosition, MAX_CHECKERS, Position, Side, rank};
+use cpu_time::ProcessTime;
+use memmap2::MmapMut;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The numbers of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// 16 bits, V · 32767: within 4.5e-5 of the exact value.
+    Bits16,
+    /// 32-bit floats: within 1e-6.
+    Bits32,
+    /// 64-bit floats.
+    Bits64,
+}
+
+impl Precision {
+    /// Bits of a number.
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::Bits16 => 16,
+            Self::Bits32 => 32,
+            Self::Bits64 => 64,
+        }
+    }
+
+    /// The precision of that many bits.
+    pub fn of_bits(bits: u32) -> Option<Self> {
+        [Self::Bits16, Self::Bits32, Self::Bits64].into_iter().find(|p| p.bits() == bits)
+    }
+
+    /// Bytes of a table with that many rows.
+    pub(super) fn bytes(self, rows: usize) -> usize {
+        match self {
+            Self::Bits16 => Grid::<i16>::bytes(rows),
+            Self::Bits32 => Grid::<f32>::bytes(rows),
+            Self::Bits64 => Grid::<f64>::bytes(rows),
+        }
+    }
+}
+
+/// Which table to solve, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Most checkers of a side, 1 to 15.
+    pub checkers: u8,
+    /// The numbers of the table.
+    pub precision: Precision,
+    /// Threads; 0 for one a core. The result does not depend on it.
+    pub threads: usize,
+    /// Instruction set; it must be one of [`Isa::available`]. The result does not depend on it.
+    pub isa: Isa,
+    /// Whether to shorten the lists of moves first, in 16 bits; when it pays if left open. The result does not depend
+    /// on it.
+    pub shorten: Option<bool>,
+}
+
+impl Settings {
+    /// 16 bits, all cores, the best instructions.
+    pub fn new(checkers: u8) -> Self {
+        Self { checkers, precision: Precision::Bits16, threads: 0, isa: Isa::detect(), shorten: None }
+    }
+}
+
+/// Time of one step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seconds {
+    /// By the clock.
+    pub wall: f64,
+    /// Of all cores together.
+    pub cpu: f64,
+}
+
+/// Runs a step and takes its time.
+pub(super) fn timed<T>(step: impl FnOnce() -> T) -> (T, Seconds) {
+    let (clock, cpu) = (Instant::now(), ProcessTime::now());
+    let result = step();
+    // A clock of the processor that is not there counts nothing.
+    let cpu = cpu.try_elapsed().unwrap_or(Duration::ZERO);
+    (result, Seconds { wall: clock.elapsed().as_secs_f64(), cpu: cpu.as_secs_f64() })
+}
+
+/// Time of the steps of a solution.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timings {
+    /// Listing moves and ordering sides.
+    pub moves: Seconds,
+    /// Getting the memory from the system, each page touched once.
+    pub memory: Seconds,
+    /// Solving.
+    pub solve: Seconds,
+}
+
+/// What can go wrong with a table.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// A number of checkers that no table has.
+    #[error("a table holds sides of 1 to {MAX_CHECKERS} checkers, not {0}")]
+    Checkers(u8),
+    /// The machine has too little memory.
+    #[error(
+        "a table of {checkers} checkers in {bits} bits needs {:.2} GB of memory and {:.2} GB are free; take fewer \
+         checkers{} or free some", *needed as f64 / 1e9, *free as f64 / 1e9, if *bits > 16 { ", 16 bits" } else { "" }
+    )]
+    Memory {
+        /// Most checkers of a side.
+        checkers: u8,
+        /// Bits of a number.
+        bits: u32,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
+    /// The system refused memory or threads.
+    #[error("{what}: {source}")]
+    System {
+        /// What was asked for.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A side has more checkers than the table.
+    #[error("{side} has {} checkers, the table at most {checkers}; solve one with --checkers {}", side.checkers(), side.checkers())]
+    TooManyCheckers {
+        /// The side.
+        side: Side,
+        /// Most checkers of a side of the table.
+        checkers: u8,
+    },
+    /// Both sides of a position are empty.
+    #[error("0,0,0,0,0,0/0,0,0,0,0,0 is no position: a side needs a checker")]
+    BothEmpty,
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{}: {what}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// A block of a file does not have its checksum.
+    #[error(
+        "{}: block {block} of {blocks} (bytes {start} to {end}) is damaged; build the table again",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Number of the block, from 0.
+        block: usize,
+        /// Number of blocks.
+        blocks: usize,
+        /// First byte of the block in the file.
+        start: u64,
+        /// The byte after its last.
+        end: u64,
+    },
+}
+
+/// Differences between a table and given values.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Errors {
+    /// Values compared.
+    pub rows: u64,
+    /// Largest absolute difference.
+    pub max: f64,
+    /// Sum of the squared differences.
+    pub squares: f64,
+}
+
+impl Errors {
+    /// Takes one more difference into account.
+    pub fn add(&mut self, difference: f64) {
+        self.rows += 1;
+        self.max = self.max.max(difference.abs());
+        self.squares += difference * difference;
+    }
+
+    /// Both together.
+    pub fn and(self, other: Self) -> Self {
+        let (rows, squares) = (self.rows + other.rows, self.squares + other.squares);
+        Self { rows, max: self.max.max(other.max), squares }
+    }
+
+    /// Root of the mean of the squares; 0 for none.
+    pub fn rms(self) -> f64 {
+        if self.rows == 0 { 0.0 } else { (self.squares / self.rows as f64).sqrt() }
+    }
+}
+
+/// The exact values of all pairs of sides with at most so many checkers.
+///
+/// Lookups take `&self` and may come from many threads.
+#[derive(Debug)]
+pub struct Table {
+    pub(super) checkers: u8,
+    pub(super) precision: Precision,
+    pub(super) rows: usize,
+    /// Row of a side, by rank.
+    pub(super) row_of: Vec<u16>,
+    pub(super) storage: Storage,
+}
+
+/// Where the numbers are.
+#[derive(Debug)]
+pub(super) enum Storage {
+    /// In memory; they start that many bytes into the map.
+    Memory(MmapMut, usize),
+    /// In a file.
+    File(Mapped),
+}
+
+impl Table {
+    /// Solves a table in memory. `progress` is called after each level.
+    ///
+    /// # Errors
+    /// A number of checkers that is not 1 to 15, too little memory, or what the system refused.
+    pub fn solve(
+        settings: Settings,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(Self, Timings), TableError> {
+        let Settings { checkers, precision, threads, isa, shorten } = settings;
+        if !(1..=MAX_CHECKERS).contains(&checkers) {
+            return Err(TableError::Checkers(checkers));
+        }
+        check_memory(checkers, precision)?;
+        let refused = |what| {
+            move |source: Box<dyn std::error::Error + Send + Sync>| TableError::System {
+                what,
+                source: std::io::Error::other(source),
+            }
+        };
+        let team = Team::new(threads).map_err(|e| refused("starting threads")(e.into()))?;
+        let ((order, moves), moves_time) = timed(|| order_and_moves(checkers));
+        let rows = order.sides.len();
+        let (memory, memory_time) = timed(|| allocate(precision.bytes(rows), &team));
+        let (mut map, start) = memory.map_err(|e| refused("memory for the table")(e.into()))?;
+        let method = Method { isa, shorten };
+        let at = map[start..].as_mut_ptr();
+        let ((), solve_time) = timed(|| {
+            // SAFETY: the map has the size of the table, is aligned to a line, zero, and nobody else's.
+            unsafe {
+                match precision {
+                    Precision::Bits16 => {
+                        i16::solve(Grid::new(at.cast(), rows), &order, &moves, method, &team, progress);
+                    }
+                    Precision::Bits32 => {
+                        f32::solve(Grid::new(at.cast(), rows), &order, &moves, method, &team, progress);
+                    }
+                    Precision::Bits64 => {
+                        f64::solve(Grid::new(at.cast(), rows), &order, &moves, method, &team, progress);
+                    }
+                }
+            }
+        });
+        let Order { row_of, .. } = order;
+        let table = Self { checkers, precision, rows, row_of, storage: Storage::Memory(map, start) };
+        Ok((table, Timings { moves: moves_time, memory: memory_time, solve: solve_time }))
+    }
+
+    /// Maps the table of a file; its blocks are checked when they are first read.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no whole table of this format.
+    pub fn open(path: &Path) -> Result<Self, TableError> {
+        super::file::open(path)
+    }
+
+    /// Writes the table to a file: under another name first, then synced and renamed.
+    ///
+    /// # Errors
+    /// What the system refused; a file of that name stays as it was.
+    pub fn save(&self, path: &Path) -> Result<Seconds, TableError> {
+        let (result, time) = timed(|| super::file::save(self, path));
+        result.map(|()| time)
+    }
+
+    /// Checks every block of a file; tables in memory have none.
+    ///
+    /// # Errors
+    /// The first damaged block.
+    pub fn verify(&self) -> Result<(), TableError> {
+        match &self.storage {
+            Storage::Memory(..) => Ok(()),
+            Storage::File(mapped) => mapped.check_all(),
+        }
+    }
+
+    /// Most checkers of a side.
+    pub fn checkers(&self) -> u8 {
+        self.checkers
+    }
+
+    /// The numbers it holds.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// Pairs with a checker on both sides.
+    pub fn pairs(&self) -> u64 {
+        (rank::sides(self.checkers) as u64 - 1).pow(2)
+    }
+
+    /// Bytes of the numbers, with those that fill up levels.
+    pub fn bytes(&self) -> u64 {
+        self.precision.bytes(self.rows) as u64
+    }
+
+    /// V = P(win) − P(lose) of the side to roll, in [−1, 1]; 1 if it is off already, −1 if the other side is.
+    ///
+    /// # Errors
+    /// More checkers than the table has, no checker at all, or a damaged block.
+    #[inline]
+    pub fn value(&self, position: Position) -> Result<f64, TableError> {
+        if position.own.is_empty() && position.opponent.is_empty() {
+            return Err(TableError::BothEmpty);
+        }
+        Ok(-self.cell(self.row(position.opponent)?, self.row(position.own)?)?)
+    }
+
+    /// Replaces `values` by the afterstates of a decision and their values to the side that moves, best first,
+    /// equal ones ascending.
+    ///
+    /// # Errors
+    /// As for [`Table::value`].
+    pub fn moves(&self, decision: DicePosition, values: &mut Vec<(Side, f64)>) -> Result<(), TableError> {
+        let mut afterstates = Vec::with_capacity(128);
+        decision.afterstates(&mut afterstates);
+        let column = self.row(decision.position.opponent)?;
+        self.row(decision.position.own)?;
+        values.clear();
+        for side in afterstates {
+            values.push((side, self.cell(self.row(side)?, column)?));
+        }
+        values.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Ok(())
+    }
+
+    #[inline]
+    fn row(&self, side: Side) -> Result<usize, TableError> {
+        match self.row_of.get(side.rank()) {
+            Some(&row) => Ok(usize::from(row)),
+            None => Err(TableError::TooManyCheckers { side, checkers: self.checkers }),
+        }
+    }
+
+    /// The value to the side that moved to `row` while that of `column` is to roll.
+    #[inline]
+    fn cell(&self, row: usize, column: usize) -> Result<f64, TableError> {
+        match self.precision {
+            Precision::Bits16 => self.read::<i16>(Grid::<i16>::place(self.rows, row, column)),
+            Precision::Bits32 => self.read::<f32>(Grid::<f32>::place(self.rows, row, column)),
+            Precision::Bits64 => self.read::<f64>(Grid::<f64>::place(self.rows, row, column)),
+        }
+    }
+
+    #[inline]
+    fn read<T: Cell>(&self, place: usize) -> Result<f64, TableError> {
+        let at = place * size_of::<T>();
+        let bytes = match &self.storage {
+            Storage::Memory(map, start) => &map[start + at..],
+            Storage::File(mapped) => mapped.bytes_from(at)?,
+        };
+        // SAFETY: rows and columns are below the number of rows, so that the place is in the table, whose
+        // numbers are aligned; any bits are a number.
+        Ok(unsafe { bytes.as_ptr().cast::<T>().read() }.to_value())
+    }
+
+    /// The differences of all pairs of this table to those of another of as many checkers or more, both sides
+    /// with a checker.
+    ///
+    /// # Errors
+    /// As for [`Table::value`].
+    pub fn compare(&self, other: &Self) -> Result<Errors, TableError> {
+        self.compare_with(|position| other.value(position))
+    }
+
+    /// The differences of all pairs to the values of a function.
+    ///
+    /// # Errors
+    /// As for [`Table::value`], or what the function could not value.
+    pub fn compare_with<E: From<TableError> + Send>(
+        &self,
+        value: impl Fn(Position) -> Result<f64, E> + Sync,
+    ) -> Result<Errors, E> {
+        use rayon::prelude::*;
+        let sides = self.row_of.len();
+        let differences = |own: usize| {
+            let own = Side::of_rank(own);
+            let mut errors = Errors::default();
+            for opponent in 1..sides {
+                let position = Position { own, opponent: Side::of_rank(opponent) };
+                errors.add(self.value(position)? - value(position)?);
+            }
+            Ok(errors)
+        };
+        let all: Result<Vec<Errors>, E> = (1..sides).into_par_iter().map(differences).collect();
+        Ok(all?.into_iter().fold(Errors::default(), Errors::and))
+    }
+}
+
+/// Refuses what does not fit into memory, with some room for move lists.
+fn check_memory(checkers: u8, precision: Precision) -> Result<(), TableError> {
+    let sides = rank::sides(checkers) as u64;
+    // Levels are filled up: 31 rows on average would be half of that too much.
+    let rows = sides + 36 * 32;
+    let needed = precision.bytes(rows as usize) as u64 + sides * 1600;
+    let mut system = sysinfo::System::new();
+    system.refresh_memory();
+    let free = match system.cgroup_limits() {
+        Some(limits) => limits.free_memory.min(system.available_memory()),
+        None => system.available_memory(),
+    };
+    // A system that does not tell says 0.
+    if free != 0 && free < needed {
+        return Err(TableError::Memory { checkers, bits: precision.bits(), needed, free });
+    }
+    Ok(())
+}
+
+/// Large pages, where the system has them.
+const LARGE_PAGE: usize = 2 << 20;
+
+/// Zero memory whose pages are all there, in large pages if possible, and where in it an aligned table starts.
+fn allocate(bytes: usize, team: &Team) -> std::io::Result<(MmapMut, usize)> {
+    let mut map = MmapMut::map_anon(bytes + LARGE_PAGE)?;
+    #[cfg(target_os = "linux")]
+    {
+        // Only a hint.
+        let _ = map.advise(memmap2::Advice::HugePage);
+    }
+    let start = map.as_ptr().align_offset(LARGE_PAGE);
+    let pages: Vec<&mut [u8]> = map[start..start + bytes].chunks_mut(LARGE_PAGE).collect();
+    let pages: Vec<std::sync::Mutex<&mut [u8]>> = pages.into_iter().map(std::sync::Mutex::new).collect();
+    let touch = |page: usize| {
+        let mut page = pages[page].lock().unwrap_or_else(|e| e.into_inner());
+        page.iter_mut().step_by(4096).for_each(|byte| *byte = 0);
+    };
+    team.share(pages.len(), touch, || {});
+    Ok((map, start))
+}
