@@ -1,5 +1,7 @@
 //! The command line: one definition for parsing, help and completions.
 
+use adept_game::bearoff::two_sided::Precision;
+use adept_game::bearoff::{Distribution, Position, Roll, USUAL_CHECKERS};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -33,6 +35,11 @@ pub(crate) enum Command {
     /// Reproduce a published table or figure, ours beside the paper's.
     #[command(after_help = "Example:\n  adept reproduce table1 --seeds 10")]
     Reproduce(ReproduceArgs),
+    /// The exact bear-off: build its table, ask it for values and moves, check it, draw labelled positions.
+    #[command(
+        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/1,1,1,1,1,1\n  adept oracle build --checkers 14"
+    )]
+    Oracle(OracleArgs),
     /// Play against a checkpoint or an agent in the terminal.
     #[command(after_help = "Example:\n  adept play checkpoints/runs/single-80-1 --hints")]
     Play(PlayArgs),
@@ -183,6 +190,148 @@ pub(crate) struct PlayArgs {
     /// Take the best checkpoint of the run.
     #[arg(long)]
     pub(crate) best: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OracleArgs {
+    #[command(subcommand)]
+    pub(crate) action: OracleAction,
+}
+
+/// Where values come from.
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    /// Table file. If left out: datasets/bearoff-N.table if there is one that is large enough, else the smallest table
+    /// that holds the positions is solved in memory.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) table: Option<PathBuf>,
+    /// Bits of a number of a table that is solved: 16, 32 or 64.
+    #[arg(long, default_value = "16", value_parser = bits)]
+    pub(crate) bits: Precision,
+    /// Threads for solving; all cores if left out. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub(crate) threads: usize,
+}
+
+fn bits(text: &str) -> Result<Precision, String> {
+    let bits = text.parse().ok().and_then(Precision::of_bits);
+    bits.ok_or_else(|| "tables have 16, 32 or 64 bits".into())
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OracleAction {
+    /// Solve the table of all pairs of sides and write it to a file.
+    #[command(after_help = "Example:\n  adept oracle build --checkers 14")]
+    Build {
+        /// Most checkers of a side, 1 to 15; gammons, possible with 15, are not counted.
+        #[arg(long, value_parser = clap::value_parser!(u8).range(1..=15))]
+        checkers: u8,
+        /// File to write; datasets/bearoff-N.table if left out.
+        #[arg(long)]
+        out: Option<PathBuf>,
+        /// Bits of a number: 16, 32 or 64.
+        #[arg(long, default_value = "16", value_parser = bits)]
+        bits: Precision,
+        /// Threads; all cores if left out. The table does not depend on it.
+        #[arg(long, default_value_t = 0, hide_default_value = true)]
+        threads: usize,
+        /// Solve only, and write no file.
+        #[arg(long, conflicts_with = "out")]
+        no_file: bool,
+    },
+    /// Exact values of positions for the side to roll.
+    #[command(
+        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates"
+    )]
+    Value {
+        /// Positions: own/opponent, each the checkers on the points 1 to 6; a gnubg Position ID; or an XGID.
+        #[arg(required = true)]
+        positions: Vec<Position>,
+        /// Show the estimates from each side's own race beside them.
+        #[arg(long)]
+        estimates: bool,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// All afterstates of a roll with their exact values, best first.
+    #[command(after_help = "Example:\n  adept oracle moves 1,1,1,1,1,1/0,0,0,0,0,2 65")]
+    Moves {
+        /// Position, the side to roll first.
+        position: Position,
+        /// The roll, such as 65.
+        dice: Roll,
+        /// List the legal afterstates without values.
+        #[arg(long)]
+        legal: bool,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// Compare with given values, or check all blocks of a table file; exit 1 above the tolerance.
+    #[command(
+        after_help = "Examples:\n  adept oracle verify --csv datasets/bearoff-reference.csv\n  adept oracle verify --checkers 10 --exact\n  adept oracle verify --table datasets/bearoff-14.table"
+    )]
+    Verify {
+        /// Labelled positions: columns own1..own6, opp1..opp6, value.
+        #[arg(long, group = "with")]
+        csv: Option<PathBuf>,
+        /// Two-sided database of GNU Backgammon: all its pairs.
+        #[arg(long, group = "with", value_name = "FILE")]
+        gnubg: Option<PathBuf>,
+        /// All pairs, against a table solved in 64 bits.
+        #[arg(long, group = "with")]
+        exact: bool,
+        /// Most checkers of a side of a table that is solved for --exact.
+        #[arg(long, requires = "exact", value_parser = clap::value_parser!(u8).range(1..=15))]
+        checkers: Option<u8>,
+        /// Largest absolute difference that passes; if left out 5e-5 for 16 bits, 1e-6 for 32, 1e-9 for 64, and 1e-4
+        /// more with --gnubg, whose numbers are rounded at every step.
+        #[arg(long, value_name = "X", value_parser = tolerance)]
+        tolerance: Option<f64>,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// Draw positions and label them with their exact values.
+    #[command(
+        after_help = "Example:\n  adept oracle sample --distribution table --count 5000 --seed 1 --out my.csv"
+    )]
+    Sample {
+        /// How positions are drawn: table, checkers, full or small.
+        #[arg(long, default_value = "table")]
+        distribution: Distribution,
+        /// How many.
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+        count: u64,
+        /// Seed of the draws.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Most checkers of a side.
+        #[arg(long, default_value_t = USUAL_CHECKERS, value_parser = clap::value_parser!(u8).range(1..=15))]
+        checkers: u8,
+        /// File to write: columns own1..own6, opp1..opp6, value.
+        #[arg(long)]
+        out: PathBuf,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// Write the values in GNU Backgammon's two-sided format, without the cube.
+    #[command(after_help = "Example:\n  adept oracle export --checkers 8 --out gnubg_ts.bd")]
+    Export {
+        /// Most checkers of a side, 1 to 14.
+        #[arg(long, value_parser = clap::value_parser!(u8).range(1..=14))]
+        checkers: u8,
+        /// File to write.
+        #[arg(long)]
+        out: PathBuf,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
+        _ => Err("a difference of 0 or more is expected".into()),
+    }
 }
 
 #[derive(Debug, Args)]

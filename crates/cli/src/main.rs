@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Command::Value(args) => commands::measure::value(&args, json),
         Command::Describe(args) => commands::measure::describe(&args, json),
         Command::Reproduce(args) => commands::reproduce::run(&args, json),
+        Command::Oracle(args) => commands::oracle::run(&args, json),
         Command::Play(args) => commands::play::run(&args, json),
         Command::Config(args) => commands::config::run(&args, json),
         Command::List(args) => commands::list::run(&args, json),

@@ -1,6 +1,7 @@
 //! Progress of runs: bars on a terminal, plain lines in a pipe.
 
 use crate::output::say;
+use adept_game::bearoff::two_sided;
 use adept_trainer::run::{Cancel, Event, Observer};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::HashMap;
@@ -117,6 +118,38 @@ impl Observer for Count {
                 say(format!("{}/{} {text}, {:.1} s", self.bar.position(), self.total, record.seconds));
             }
             self.bar.set_message(text);
+        }
+    }
+}
+
+/// Progress of a table that is solved: a bar on a terminal, a line every two seconds in a pipe.
+pub(crate) struct Levels {
+    bar: ProgressBar,
+    printed: Instant,
+}
+
+impl Levels {
+    pub(crate) fn new() -> Self {
+        let bar =
+            if std::io::stderr().is_terminal() { ProgressBar::new(1000) } else { ProgressBar::hidden() };
+        if let Ok(style) =
+            ProgressStyle::with_template("solving {bar:24} {percent} %, level {msg}, {eta} left")
+        {
+            bar.set_style(style);
+        }
+        Self { bar, printed: Instant::now() }
+    }
+
+    /// Shows how far the solution is.
+    pub(crate) fn show(&mut self, progress: two_sided::Progress) {
+        let two_sided::Progress { level, levels, share } = progress;
+        self.bar.set_message(format!("{level} of {levels}"));
+        self.bar.set_position((share * 1000.0) as u64);
+        if level == levels {
+            self.bar.finish_and_clear();
+        } else if self.bar.is_hidden() && self.printed.elapsed() >= PAUSE {
+            self.printed = Instant::now();
+            say(format!("solving: level {level} of {levels}, {:.0} % of all pairs", 100.0 * share));
         }
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod config;
 pub(crate) mod list;
 pub(crate) mod measure;
+pub(crate) mod oracle;
 pub(crate) mod play;
 pub(crate) mod reproduce;
 pub(crate) mod train;

@@ -2,8 +2,10 @@
 //!
 //! Checkers on the points 1 to 6 of the side to roll and of its opponent; V in [−1, 1] for the side to roll.
 
-use super::{POINTS, Position, Side};
+use super::two_sided::{Table, TableError, replace};
+use super::{Distribution, POINTS, Position, Side};
 use crate::game::GameError;
+use crate::rng::stream;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -57,15 +59,39 @@ pub fn read(path: &Path) -> Result<Vec<(Position, f64)>, GameError> {
     Ok(rows)
 }
 
-/// Writes positions and their values, with nine digits.
+/// Draws positions, looks their values up and writes both to a file, nine digits a value.
+///
+/// Positions are drawn one after the other, so that a longer file of the same seed begins with a shorter one.
 ///
 /// # Errors
-/// What the system said.
-pub fn write(rows: impl IntoIterator<Item = (Position, f64)>, out: &mut dyn Write) -> io::Result<()> {
-    let mut out = io::BufWriter::new(out);
-    writeln!(out, "{}", COLUMNS.join(","))?;
-    for (Position { own, opponent }, value) in rows {
-        writeln!(out, "{own},{opponent},{value:.9}")?;
+/// Positions that the table does not hold, or what the system refused; a file of that name then stays as it was.
+pub fn write_samples(
+    table: &Table,
+    distribution: Distribution,
+    checkers: u8,
+    count: u64,
+    seed: u64,
+    path: &Path,
+) -> Result<(), TableError> {
+    let mut fault = None;
+    let mut rng = stream(seed, "bear-off positions", 0);
+    let written = replace(path, |file| {
+        let mut out = io::BufWriter::new(file);
+        writeln!(out, "{}", COLUMNS.join(","))?;
+        for _ in 0..count {
+            let position = distribution.sample(checkers, &mut rng);
+            match table.value(position) {
+                Ok(value) => writeln!(out, "{},{},{value:.9}", position.own, position.opponent)?,
+                Err(error) => {
+                    fault = Some(error);
+                    return Err(io::Error::other("a position has no value"));
+                }
+            }
+        }
+        out.flush()
+    });
+    match fault {
+        Some(error) => Err(error),
+        None => written.map_err(|source| TableError::File { path: path.into(), source }),
     }
-    out.flush()
 }

@@ -199,7 +199,10 @@ fn write(table: &Table, values: &[u8], path: &Path) -> io::Result<()> {
 }
 
 /// Writes a file under another name, syncs it and gives it its name. What was there stays until then.
-pub(super) fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+pub(in crate::bearoff) fn replace(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -12,11 +12,12 @@
 //! | `dominance`, `program` | which moves can be left out, and what remains as the kernels read it |
 //! | `pass` | the values of some rows in some columns |
 //! | `solve` | the levels one after the other, on several threads |
-//! | `table`, `file` | lookups; the file |
+//! | `table`, `file`, `find` | lookups; the file; which file |
 //! | `gnubg` | GNU Backgammon's files |
 
 mod dominance;
 mod file;
+mod find;
 pub mod gnubg;
 mod grid;
 mod lanes;
@@ -27,6 +28,8 @@ mod solve;
 mod table;
 
 pub use file::FORMAT;
+pub(super) use file::replace;
+pub use find::{Source, find, usual_file};
 pub use lanes::Isa;
 pub use solve::Progress;
 pub use table::{Errors, Precision, Seconds, Settings, Table, TableError, Timings};
