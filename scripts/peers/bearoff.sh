@@ -15,7 +15,7 @@ usage: scripts/peers/bearoff.sh [options]
   --seed N          of those pairs and decisions                       (1)
 
 environment:
-  ADEPT               a built adept, instead of `cargo build --release`
+  ADEPT_BIN           a built adept, instead of `cargo build --release`
   ADEPT_PEERS_PYTHON  Python that compares, 3.10 or later              (python3)
 
 It installs gnubg from Debian if missing, which takes root. Then it runs half a minute. Exit status 1 if the
@@ -59,7 +59,7 @@ if ! have_gnubg; then
     fi
 fi
 
-adept=${ADEPT:-}
+adept=${ADEPT_BIN:-}
 if [[ -z $adept ]]; then
     (cd "$root" && cargo build --release)
     adept=$root/target/release/adept
