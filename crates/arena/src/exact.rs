@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExactError {
     /// Its chance can only be sampled.
-    #[error("chance in this game cannot be listed, only sampled: measure by playing matches")]
+    #[error("what chance may bring in this game is too much to list: nothing exact can be computed of it")]
     Chance,
     /// It has too many states.
     #[error("more than {0} states: too many to measure exactly, play matches instead")]

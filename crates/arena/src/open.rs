@@ -95,7 +95,12 @@ fn build<G: Registered>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>,
         AgentSpec::Minimax if !game.zero_sum() => {
             return Err(OpenError::Unknown(format!("{} is no two-player zero-sum game", game.name())));
         }
-        AgentSpec::Minimax => Box::new(Minimax::solve(game).map_err(exact)?),
+        AgentSpec::Minimax => Box::new(Minimax::solve(game).map_err(|e| match e {
+            ExactError::Chance => {
+                OpenError::Unknown(format!("{} has chance, minimax is for games without", game.name()))
+            }
+            other => exact(other),
+        })?),
         AgentSpec::Optimal(other) => Box::new(BestResponse::solve(game, build(game, other)?).map_err(exact)?),
         AgentSpec::Greedy(path) => Box::new(Greedy::new(bound(path)?)),
         AgentSpec::Epsilon(e, path) => Box::new(EpsilonGreedy::new(bound(path)?, *e)),
@@ -104,12 +109,13 @@ fn build<G: Registered>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>,
             Some(script) => Box::new(script),
             None if Path::new(name).exists() => Box::new(Greedy::new(bound(name)?)),
             None => {
-                let scripts: Vec<&str> = game.scripts().iter().map(|s| s.0).collect();
+                let scripts = game.scripts().iter().map(|s| s.0);
+                let exact = if game.start_is_listed() { &["minimax", "optimal:AGENT"][..] } else { &[] };
+                let known: Vec<&str> = scripts.chain(["random"]).chain(exact.iter().copied()).collect();
                 return Err(OpenError::Unknown(format!(
-                    "`{name}` is no agent of {} and no checkpoint; there is {}, random, minimax, optimal:AGENT and \
-                     any checkpoint folder",
+                    "`{name}` is no agent of {} and no checkpoint; there is {} and any checkpoint folder",
                     game.name(),
-                    scripts.join(", ")
+                    known.join(", ")
                 )));
             }
         },

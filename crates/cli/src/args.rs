@@ -100,7 +100,7 @@ fn positive(text: &str) -> Result<f64, String> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SuiteArg {
-    /// Exact match equity of greedy play.
+    /// Exact match equity of greedy play, in games that can be gone through.
     Equity,
     /// Evaluations a second on this machine.
     Speed,
@@ -126,7 +126,8 @@ pub(crate) struct ValueArgs {
     /// Checkpoint folder, or run folder (its latest checkpoint).
     pub(crate) checkpoint: PathBuf,
     /// Positions in the game's text form; tic-tac-toe: nine of X, O and . row by row, then @ and the square just
-    /// played (1..9) where it matters.
+    /// played (1..9) where it matters; bear-off: checkers on the points 1 to 6 of the player to roll and of the other, then
+    /// the roll if a move is to come, "1,1,0,0,0,0/0,0,0,0,0,2 65".
     #[arg(required = true)]
     pub(crate) positions: Vec<String>,
     /// Take the best checkpoint of the run.

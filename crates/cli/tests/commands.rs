@@ -222,12 +222,56 @@ fn config_checks_writes_and_describes_itself() {
     assert!(desk.fails(&["config", "new", "tictacto"], 1).contains("did you mean `tictactoe`?"));
 }
 
+/// A game of dice, from the config that the program writes to a game in the terminal.
+#[test]
+fn the_bear_off_is_trained_valued_and_played() {
+    let desk = Desk::new();
+    let new = desk.text(&["config", "new", "bearoff"]);
+    fs::write(desk.path("my.toml"), new).unwrap();
+    let result = desk.json(&["train", "my.toml", "--set", "learn.games=500", "--out", "run"]);
+    assert_eq!((result["steps"].as_u64(), result["finished"].as_bool()), (Some(500), Some(true)));
+    assert!(["final", "best", "against", "baseline"].iter().all(|key| result[key].is_null()), "{result}");
+    assert!(
+        desk.text(&["train", "my.toml", "--set", "learn.games=500", "--out", "run"]).contains("adept play")
+    );
+
+    assert!(desk.fails(&["evaluate", "run"], 1).contains("measure another suite, such as `speed`"));
+    assert!(desk.fails(&["evaluate", "run", "--best", "--suite", "speed"], 1).contains("leave --best out"));
+    let report = desk.json(&["evaluate", "run", "--suite", "speed"]);
+    assert!(report["equity"].is_null() && number(&report["speed"][0]["evaluations_per_second"]) > 1000.0);
+
+    let values = desk.json(&["value", "run", "1,1,0,0,0,2/0,0,0,0,1,2", "1,1,0,0,0,2/0,0,0,0,1,2 61"]);
+    let values = values["values"].as_array().unwrap();
+    assert_eq!(number(&values[0]["value"]), -number(&values[0]["after"]["value"]), "for the player to roll");
+    let moves = values[1]["moves"].as_array().unwrap();
+    assert!(
+        moves.iter().any(|m| m["action"] == "6/5 6/off") || moves.iter().any(|m| m["action"] == "6/off 6/5")
+    );
+    assert!(desk.fails(&["value", "run", "start"], 1).contains("chance is to come"));
+
+    let output = desk.run_with(&["play", "random", "--game", "bearoff"], "hello\nquit\n");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains("The game begins with") && text.contains("You roll"));
+    assert!(text.contains("player 1") && text.contains("`hello` is no move"), "{text}");
+    let output = desk.run_with(&["play", "run", "--hints", "--seat", "2", "--json"], "quit\n");
+    let played: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(played["moves"].as_array().unwrap().len(), 4, "the position, a roll, a move, a roll");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("It rolls") && said.contains("It thinks this is worth"), "{said}");
+    assert!(desk.fails(&["play", "minimax", "--game", "bearoff"], 1).contains("bearoff has chance"));
+}
+
 #[test]
 fn list_names_what_there_is() {
     let desk = Desk::new();
-    for (what, name) in
-        [("games", "tictactoe"), ("encoders", "fields"), ("architectures", "mlp"), ("agents", "ttt")]
-    {
+    for (what, name) in [
+        ("games", "tictactoe"),
+        ("encoders", "fields"),
+        ("architectures", "mlp"),
+        ("agents", "ttt"),
+        ("games", "bearoff"),
+        ("encoders", "bits"),
+    ] {
         let listed = desk.json(&["list", what]);
         assert!(listed[what].as_array().unwrap().iter().any(|e| e["name"] == name), "{what}");
         assert!(desk.text(&["list", what]).contains(name));

@@ -57,7 +57,10 @@ fn lookups(c: &mut Criterion) {
     group.throughput(Throughput::Elements(batch as u64));
     group.bench_function("random pairs", |b| {
         let sum = |positions: Vec<Position>| -> f64 {
-            positions.into_iter().map(|position| table.value(position).expect("a position of the table")).sum()
+            positions
+                .into_iter()
+                .map(|position| table.value(position).expect("a position of the table"))
+                .sum()
         };
         b.iter_batched(|| positions(batch), sum, BatchSize::LargeInput);
     });

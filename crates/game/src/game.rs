@@ -72,6 +72,17 @@ pub trait Game: Send + Sync + 'static {
     /// Whether there are two players and what one wins the other loses.
     fn zero_sum(&self) -> bool;
 
+    /// Whether what chance brings at the start can be listed, which everything exact needs.
+    fn start_is_listed(&self) -> bool {
+        let start = self.start();
+        self.turn(&start) != Turn::Chance || self.outcomes(&start, &mut Vec::new())
+    }
+
+    /// The player whose action led to this state, where the state tells: none at the start, nor when chance was last.
+    fn just_acted(&self, _state: &Self::State) -> Option<usize> {
+        None
+    }
+
     /// What the player knows in this state.
     fn info(&self, state: &Self::State, player: usize) -> Self::Info;
 
@@ -106,7 +117,12 @@ pub trait Game: Send + Sync + 'static {
     /// Why it names none.
     fn parse_action(&self, state: &Self::State, text: &str) -> Result<Self::Action, GameError>;
 
-    /// A drawing of the position over several lines. `marks` may put a few characters on a legal action,
+    /// What chance brings to a state, told in a sentence to the player in `seat`, who alone reads it.
+    fn chance_text(&self, state: &Self::State, action: &Self::Action, _seat: usize) -> String {
+        format!("Chance brings {}.", self.action_text(state, action))
+    }
+
+    /// A drawing of the position over several lines. `marks` may put a few characters beside a legal action,
     /// such as its value.
     fn board(&self, state: &Self::State, marks: &[(Self::Action, String)]) -> String;
 }

@@ -1,5 +1,6 @@
 //! Games by name. Rules are generic inside and meet their names only here.
 
+use crate::bearoff::Bearoff;
 use crate::encoder::{Channel, Encoder};
 use crate::game::Game;
 use crate::tictactoe::TicTacToe;
@@ -15,6 +16,8 @@ pub struct GameInfo {
     pub encoders: Vec<(&'static str, &'static str, &'static [Channel])>,
     /// Its scripted agents: name, one line.
     pub scripts: &'static [(&'static str, &'static str)],
+    /// Whether its start can be listed, which everything exact needs: equity, minimax, best responses.
+    pub start_is_listed: bool,
 }
 
 /// A game with its encoders: what the registry hands out.
@@ -39,29 +42,25 @@ pub trait Visitor {
 pub fn with_game<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
         "tictactoe" => Some(visitor.visit(TicTacToe)),
+        "bearoff" => Some(visitor.visit(Bearoff::default())),
         _ => None,
     }
 }
 
 /// All games, in the order of the list above.
 pub fn games() -> Vec<GameInfo> {
-    struct Describe;
+    struct Describe(&'static str);
     impl Visitor for Describe {
-        type Output = (
-            &'static str,
-            Vec<(&'static str, &'static str, &'static [Channel])>,
-            &'static [(&'static str, &'static str)],
-        );
+        type Output = GameInfo;
         fn visit<G: Registered>(self, game: G) -> Self::Output {
-            let encoders = G::encoders().iter().map(|(about, e)| (e.name(), *about, e.channels())).collect();
-            (G::ABOUT, encoders, game.scripts())
+            GameInfo {
+                name: self.0,
+                about: G::ABOUT,
+                encoders: G::encoders().iter().map(|(about, e)| (e.name(), *about, e.channels())).collect(),
+                scripts: game.scripts(),
+                start_is_listed: game.start_is_listed(),
+            }
         }
     }
-    ["tictactoe"]
-        .into_iter()
-        .filter_map(|name| {
-            let (about, encoders, scripts) = with_game(name, Describe)?;
-            Some(GameInfo { name, about, encoders, scripts })
-        })
-        .collect()
+    ["tictactoe", "bearoff"].into_iter().filter_map(|name| with_game(name, Describe(name))).collect()
 }

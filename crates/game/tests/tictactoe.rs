@@ -150,7 +150,7 @@ fn play_against_ttt_meets_4381_afterstates_of_601_classes() {
 #[test]
 fn the_rules_are_those_of_every_school_book() {
     assert_eq!((GAME.name(), GAME.players(), GAME.zero_sum(), GAME.scale()), ("tictactoe", 2, true, 1.0));
-    assert_eq!(GAME.start(), at("........."));
+    assert!(GAME.start() == at(".........") && GAME.start_is_listed());
     // Squares 1..9 from the top left: three rows, three columns, two diagonals.
     let lines = ["123", "456", "789", "147", "258", "369", "159", "357"];
     let lines = lines.map(|l| l.bytes().fold(0u16, |set, b| set | 1 << (b - b'1')));
@@ -171,6 +171,8 @@ fn the_rules_are_those_of_every_school_book() {
             assert_eq!(GAME.utility(&state, player), utility, "{state:?}");
             assert_eq!(GAME.info(&state, player), state, "nothing is hidden");
         }
+        let last = (state != GAME.start()).then_some(1 - mover);
+        assert_eq!(GAME.just_acted(&state), last, "{state:?}");
         let mut outcomes = vec![(0, 1.0)];
         assert!(GAME.outcomes(&state, &mut outcomes) && outcomes.is_empty(), "nothing is left to chance");
         for action in legal(&state) {

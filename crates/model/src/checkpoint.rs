@@ -189,6 +189,10 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
     let name = if best { &record["best"]["checkpoint"] } else { &record["latest"] };
     match name.as_str() {
         Some(name) => Ok(path.join("checkpoints").join(name)),
+        None if best && record["latest"].is_string() => Err(fault(
+            path,
+            "has no best checkpoint, its experiment does not measure which that is: leave --best out",
+        )),
         None => Err(fault(path, "has no checkpoint yet")),
     }
 }

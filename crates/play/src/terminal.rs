@@ -33,7 +33,7 @@ pub struct Played {
     pub game: String,
     /// The agent.
     pub opponent: String,
-    /// Moves in order.
+    /// Moves in order, and among them what chance brought.
     pub moves: Vec<String>,
     /// The last position.
     pub position: String,
@@ -138,6 +138,8 @@ impl<'a, G: Registered> Table<'a, G> {
                 Turn::Over => break,
                 Turn::Chance => {
                     let action = self.game.sample(&self.state, &mut rng);
+                    writeln!(out, "\n{}", self.game.chance_text(&self.state, &action, self.options.seat))?;
+                    self.moves.push(self.game.action_text(&self.state, &action));
                     self.game.apply(&mut self.state, &action);
                     continue;
                 }
@@ -239,9 +241,11 @@ impl<'a, G: Registered> Table<'a, G> {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             self.game.actions(&self.state, &mut actions);
             bound.values(self.game, &self.state, player, &actions, &mut values);
-            for (action, value) in actions.iter().zip(&values) {
+            let mut valued: Vec<_> = actions.iter().zip(&values).collect();
+            valued.sort_by(|a, b| b.1.total_cmp(a.1));
+            for (action, value) in valued {
                 let name = self.game.action_text(&self.state, action);
-                marks.push((action.clone(), format!("{name}{value:+.2}")));
+                marks.push((action.clone(), format!("{value:+.2}")));
                 let mut next = self.state.clone();
                 self.game.apply(&mut next, action);
                 if self.game.turn(&next) != Turn::Over {

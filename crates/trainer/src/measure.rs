@@ -1,6 +1,6 @@
 //! Measuring checkpoints: exact equity, speed, and what they think of a position.
 
-use crate::config::Config;
+use crate::config::{Config, no_equity};
 use crate::run::TrainError;
 use adept_arena::{Bound, Equity, Greedy, OpenError, Random, equity, open};
 use adept_game::registry::Registered;
@@ -144,6 +144,10 @@ pub fn evaluate(path: &Path, best: bool, suites: &[Suite], against: &[String]) -
             manifest: Manifest,
         ) -> Result<Report, TrainError> {
             let Self(checkpoint, suites, against) = self;
+            if suites.contains(&Suite::Equity) && !game.start_is_listed() {
+                let why = no_equity(game.name());
+                return Err(TrainError::Suite(format!("{why}: measure another suite, such as `speed`")));
+            }
             let opponents = if against.is_empty() { judges(game, &manifest) } else { against.to_vec() };
             let equity = if suites.contains(&Suite::Equity) {
                 Some(measure_equity(game, &mut bound, &opponents)?)
@@ -259,13 +263,13 @@ fn rows_of_random_games<G: Registered>(game: &G, bound: &Bound<G>, count: usize)
 pub struct PositionValue {
     /// The position as given.
     pub position: String,
-    /// Value for the player to move, in [−1, 1]: of the best move, or the exact result of a finished game for
-    /// player 1.
+    /// Value for the player to move, in [−1, 1]: of the best move; of the position itself where chance comes before
+    /// that move; or the exact result of a finished game for player 1.
     pub value: f32,
-    /// Player to move, from 1; none if the game is over.
+    /// Player to move, at once or after chance, from 1; none if the game is over.
     pub to_move: Option<usize>,
-    /// The position itself, valued for the player who made the last move, where that is known or does not
-    /// matter.
+    /// The position itself, valued for the player who made the last move; none where that is not known and matters, at
+    /// the start, and right after chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Explanation>,
     /// Each legal move, best first.
@@ -310,19 +314,29 @@ fn position_value<G: Registered>(
     let (state, last) = game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()))?;
     let position = text.to_string();
     let exact = |value: f64| Explanation { value: value as f32, gates: vec![], experts: vec![] };
+    let knows = last.is_some() || !bound.encoder().needs_action();
+    let mover = game.just_acted(&state).filter(|_| knows);
+    let mut after = |mover| bound.learner.explain(&bound.encode(game, &state, last.as_ref(), mover));
     let player = match game.turn(&state) {
         Turn::Player(player) => player,
-        Turn::Over | Turn::Chance => {
+        Turn::Over => {
             let value = (game.utility(&state, 0) / game.scale()) as f32;
             return Ok(PositionValue { position, value, to_move: None, after: None, moves: Vec::new() });
         }
+        Turn::Chance => {
+            let Some(mover) = mover.filter(|_| game.zero_sum()) else {
+                let message =
+                    format!("`{position}`: chance is to come: name a position in which a player moves");
+                return Err(OpenError::Unknown(message).into());
+            };
+            // What one of two players wins the other loses.
+            let after = after(mover);
+            let (value, player) = (-after.value, 1 - mover);
+            let to_move = Some(player + 1);
+            return Ok(PositionValue { position, value, to_move, after: Some(after), moves: Vec::new() });
+        }
     };
-    let moved = state != game.start();
-    let knows = moved && (last.is_some() || !bound.encoder().needs_action());
-    let after = (knows && game.players() == 2).then(|| {
-        let rows = bound.encode(game, &state, last.as_ref(), 1 - player);
-        bound.learner.explain(&rows)
-    });
+    let after = mover.map(after);
     let mut actions = Vec::new();
     game.actions(&state, &mut actions);
     let mut moves: Vec<MoveValue> = actions

@@ -358,6 +358,41 @@ fn faults_shown_elsewhere() {
     assert_readable("faults_shown_elsewhere", &messages(&faults, false));
 }
 
+/// The bear-off begins with a draw too large to list.
+const BEAROFF: &str = r#"name = "faulty"
+
+[game]
+rules = "bearoff"
+
+[architecture.mlp]
+hidden = [4]
+
+[learn]
+against = "self"
+games   = 1000
+rate    = 0.01
+
+[evaluate]
+suites = []
+"#;
+
+#[test]
+fn what_no_game_of_such_chance_can_have() {
+    assert_eq!(read(BEAROFF, &[]), Ok(()));
+    let faults = [
+        (BEAROFF, "suites = []", "suites = [\"equity\"]"),
+        (BEAROFF, "suites = []", "suites = []\nagainst = [\"random\"]"),
+        (BEAROFF, "\"self\"", "\"minimax\""),
+        (BEAROFF, "\"self\"", "\"optimal:random\""),
+        (BEAROFF, "\"self\"", "\"ttt\""),
+    ];
+    let shown: Vec<_> = faults.iter().map(|fault| messages(&[*fault], !fault.2.contains('\n'))).collect();
+    assert_readable("unlisted_chance", &shown.concat());
+    // The suite stands there also where nothing is written.
+    let error = read(&edited(BEAROFF, "\n[evaluate]\nsuites = []\n", ""), &[]).expect_err("it has no equity");
+    assert!(error.message.ends_with("write `suites = []`"), "{error}");
+}
+
 #[test]
 fn broken_files() {
     let mut text = String::new();

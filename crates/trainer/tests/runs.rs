@@ -1,6 +1,7 @@
 //! Runs: what they learn, resume to the bit, independence of threads, clear ends.
 
-use adept_trainer::config::{Config, Source, parse};
+use adept_trainer::config::{Config, Source, parse, template};
+use adept_trainer::measure;
 use adept_trainer::run::{
     Cancel, Event, Observer, Record, Seeds, Silent, TrainError, TrainOptions, list_runs, train, train_seeds,
 };
@@ -98,6 +99,36 @@ fn self_play_learns_to_beat_a_random_player() {
         let after = finished(&config, 1, &path("run")).r#final.unwrap().equity;
         assert!(after > 0.8 && after > before + 0.2, "{traces}: {before} before, {after} after");
     }
+}
+
+/// A game whose start cannot be listed is learned without equity: nothing is best, the latest counts.
+#[test]
+fn self_play_learns_the_bear_off_without_equity() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = template("bearoff").unwrap();
+    let set = ["learn.games=6000", "evaluate.every=2000", "architecture.mlp.hidden=[10]"].map(String::from);
+    let config = parse(&Source { file: "test.toml".into(), text, set: set.into() }).unwrap();
+    let whole = folder.path().join("whole");
+    let record = finished(&config, 1, &whole);
+    assert!(record.finished && record.best.is_none() && record.r#final.is_none());
+    let losses: Vec<f64> = state(&whole).2.iter().map(|line| line["loss"].as_f64().unwrap()).collect();
+    assert!(losses.len() == 3 && losses[2] < losses[0], "{losses:?}");
+    assert!(measure::evaluate(&whole, true, &[measure::Suite::Speed], &[]).is_err(), "none is best");
+
+    // One checker each on the ace point: whoever rolls wins. The value is for the player to roll.
+    let sure = measure::value(&whole, false, &["1,0,0,0,0,0/1,0,0,0,0,0".into()]).unwrap().remove(0);
+    let thinks = sure.after.expect("the other has just moved").value;
+    assert!(sure.value > 0.3 && thinks == -sure.value && sure.to_move == Some(1), "{}", sure.value);
+    // After the roll it is exact, and no player has acted last.
+    let won = measure::value(&whole, false, &["1,0,0,0,0,0/1,0,0,0,0,0 65".into()]).unwrap().remove(0);
+    assert!(won.value == 1.0 && won.after.is_none() && won.moves[0].action == "1/off");
+
+    let stopped = folder.path().join("stopped");
+    let cancel = Cancel::default();
+    train(&config, 1, &at(&stopped), &StopAt(2500, cancel.clone()), &cancel).unwrap();
+    let resume = TrainOptions { resume: true, ..at(&stopped) };
+    assert!(train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap().1.finished);
+    assert_eq!(state(&stopped), state(&whole));
 }
 
 #[test]

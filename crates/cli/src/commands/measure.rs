@@ -79,8 +79,9 @@ pub(crate) fn value(args: &ValueArgs, as_json: bool) -> Result<()> {
             let _ = writeln!(text, "  as it stands, for the player who just moved: {:+.4}", after.value);
             experts(after, 2, &mut text);
         }
+        let width = value.moves.iter().map(|m| m.action.chars().count()).max().unwrap_or(0).max(6);
         for m in &value.moves {
-            let _ = writeln!(text, "  {:<6} {:+.4}", m.action, m.explanation.value);
+            let _ = writeln!(text, "  {:<width$} {:+.4}", m.action, m.explanation.value);
             experts(&m.explanation, 2, &mut text);
         }
     }

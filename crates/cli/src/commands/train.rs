@@ -43,12 +43,12 @@ pub(crate) fn train(args: &TrainArgs, as_json: bool) -> Result<()> {
             Err(e) => return Err(e.into()),
         }
     }
-    let against = config.evaluate_against().swap_remove(0);
-    let baseline = baseline(&config.game.rules, &against).ok();
+    let against = config.evaluate_against().into_iter().next();
+    let baseline = against.as_ref().and_then(|against| baseline(&config.game.rules, against).ok());
     if as_json {
-        output::json(&as_value(&runs, args.seeds.is_some(), &against, baseline))?;
+        output::json(&as_value(&runs, args.seeds.is_some(), against.as_deref(), baseline))?;
     } else {
-        output::text(&as_text(&runs, &against, baseline, config.learn.games)?)?;
+        output::text(&as_text(&runs, against.as_deref(), baseline, config.learn.games)?)?;
     }
     if !errors.is_empty() {
         bail!("{}", errors.join("\n"));
@@ -81,7 +81,12 @@ fn one(path: &Path, record: &Record) -> Value {
     })
 }
 
-fn as_value(runs: &[(PathBuf, Record)], several: bool, against: &str, baseline: Option<Baseline>) -> Value {
+fn as_value(
+    runs: &[(PathBuf, Record)],
+    several: bool,
+    against: Option<&str>,
+    baseline: Option<Baseline>,
+) -> Value {
     let mut value = match runs {
         [(path, record)] if !several => one(path, record),
         runs => {
@@ -106,12 +111,12 @@ fn as_value(runs: &[(PathBuf, Record)], several: bool, against: &str, baseline: 
 
 fn as_text(
     runs: &[(PathBuf, Record)],
-    against: &str,
+    against: Option<&str>,
     baseline: Option<Baseline>,
     games: u64,
 ) -> Result<String> {
     let mut text = String::new();
-    if let [(path, _)] = runs {
+    if let ([(path, _)], Some(against)) = (runs, against) {
         text.push_str(&curve(path, against)?);
     }
     let header = ["run", "games", "seconds", "final", "first", "second", "best", "at game"];
@@ -146,7 +151,7 @@ fn as_text(
             }
         }
     }
-    if let Some(b) = baseline {
+    if let (Some(against), Some(b)) = (against, baseline) {
         text.push_str(&format!(
             "\nexact match equity against {against}, (wins − losses) / games; random play {:+.4}, best possible {:+.4}\n",
             b.random, b.optimal

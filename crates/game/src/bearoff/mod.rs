@@ -1,9 +1,13 @@
 //! The bear-off of backgammon on points 1 to 6, with its exact oracles.
 
+mod board;
 mod distribution;
+mod encoders;
 pub mod estimates;
+mod game;
 mod ids;
 pub mod labelled;
+mod notation;
 mod one_sided;
 mod position;
 pub mod rank;
@@ -13,7 +17,9 @@ mod side;
 pub mod two_sided;
 
 pub use distribution::{Distribution, USUAL_CHECKERS};
+pub use encoders::Bits;
 pub use estimates::Estimate;
+pub use game::{Action, Bearoff, Stage, State};
 pub use one_sided::OneSided;
 pub use position::{DicePosition, Position};
 pub use roll::{MIXED, ROLLS, Roll};

@@ -192,6 +192,10 @@ impl Game for TicTacToe {
         true
     }
 
+    fn just_acted(&self, state: &Position) -> Option<usize> {
+        (*state != self.start()).then(|| 1 - state.mover())
+    }
+
     fn info(&self, state: &Position, _player: usize) -> Position {
         *state
     }
@@ -290,7 +294,7 @@ impl Game for TicTacToe {
                 let square = 3 * row + column;
                 let mark = marks.iter().find(|(s, _)| *s == square).map(|(_, m)| m.as_str());
                 let cell = match glyph(state, square) {
-                    '.' => mark.map_or_else(|| (square + 1).to_string(), str::to_string),
+                    '.' => format!("{}{}", square + 1, mark.unwrap_or_default()),
                     stone => stone.to_string(),
                 };
                 let _ = write!(text, "{cell:^7}{}", if column < 2 { "|" } else { "\n" });

@@ -325,11 +325,19 @@ fn check(config: &Config) -> Result<(), Fault> {
         },
     };
     let learn = &config.learn;
-    let agents: Vec<&str> =
-        game.scripts.iter().map(|s| s.0).chain(["random", "minimax", "optimal:…"]).collect();
+    let exact = if game.start_is_listed { &["minimax", "optimal:…"][..] } else { &[] };
+    let scripts = game.scripts.iter().map(|s| s.0);
+    let agents: Vec<&str> = scripts.chain(["random"]).chain(exact.iter().copied()).collect();
     let known_agent = |text: &str, known: &[&str]| -> Result<(), String> {
         // A fault in the parameter of an agent with a checkpoint does not matter: a config has none.
         let mut spec = AgentSpec::parse(text).unwrap_or_else(|_| AgentSpec::Greedy(text.into()));
+        if matches!(spec, AgentSpec::Minimax | AgentSpec::Optimal(_)) && !game.start_is_listed {
+            return Err(format!(
+                "`{text}` must go through all that may happen, and {} begins with a draw too large to list; there is {}",
+                game.name,
+                known.join(", ")
+            ));
+        }
         while let AgentSpec::Optimal(inner) = spec {
             spec = *inner;
         }
@@ -368,8 +376,20 @@ fn check(config: &Config) -> Result<(), Fault> {
     if config.evaluate.suites.iter().enumerate().any(|(i, s)| config.evaluate.suites[..i].contains(s)) {
         return fail("evaluate.suites", "names a suite twice".into());
     }
-    if !config.evaluate.suites.contains(&Suite::Equity) {
-        return fail("evaluate.suites", "needs `equity`, which decides what checkpoint is best".into());
+    match config.evaluate.suites.contains(&Suite::Equity) {
+        true if !game.start_is_listed => {
+            return fail("evaluate.suites", format!("{}: write `suites = []`", no_equity(game.name)));
+        }
+        false if game.start_is_listed => {
+            return fail("evaluate.suites", "needs `equity`, which decides what checkpoint is best".into());
+        }
+        false if config.evaluate.against.is_some() => {
+            return fail(
+                "evaluate.against",
+                "names opponents of the suite `equity`, which is not measured: leave it out".into(),
+            );
+        }
+        _ => {}
     }
     schedule("learn.lambda", &learn.lambda, 0.0, 1.0)?;
     schedule("learn.explore", &learn.explore, 0.0, 1.0)?;
@@ -406,6 +426,14 @@ fn check(config: &Config) -> Result<(), Fault> {
         Err(ModelError::Architecture { path, message }) => fail(&format!("architecture.{path}"), message),
         Err(other) => fail("architecture", other.to_string()),
     }
+}
+
+/// Why the suite `equity` cannot measure that game.
+pub(crate) fn no_equity(game: &str) -> String {
+    format!(
+        "`equity` goes through all that may happen, and {game} begins with a draw too large to list, so that it has \
+         no exact equity"
+    )
 }
 
 fn schedule(path: &str, schedule: &Schedule, low: f64, high: f64) -> Result<(), Fault> {

@@ -6,6 +6,7 @@ mod schedule;
 mod template;
 
 pub use error::ConfigError;
+pub(crate) use load::no_equity;
 pub use load::{Source, load, parse};
 pub use schedule::{Schedule, Shape};
 pub use template::template;
@@ -107,7 +108,7 @@ pub struct Evaluate {
     /// Games between two measurements; a hundredth of the run if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<u64>,
-    /// What is measured.
+    /// What is measured; `[]` for games without exact equity.
     pub suites: Vec<Suite>,
     /// Opponents of the suite `equity`. The first decides which checkpoint is best; if left out, the
     /// opponent in training, or `random` for self-play.
@@ -138,9 +139,10 @@ impl Config {
         self.evaluate.every.unwrap_or_else(|| (self.learn.games / 100).max(1))
     }
 
-    /// Opponents of the suite `equity`.
+    /// Opponents of the suite `equity`; none if it is not measured.
     pub fn evaluate_against(&self) -> Vec<String> {
         match &self.evaluate.against {
+            _ if !self.evaluate.suites.contains(&Suite::Equity) => Vec::new(),
             Some(list) => list.clone(),
             None if self.learn.against == SELF => vec!["random".into()],
             None => vec![self.learn.against.clone()],

@@ -5,6 +5,11 @@ pub fn template(game: &str) -> Option<String> {
     let info = adept_game::games().into_iter().find(|g| g.name == game)?;
     let encoders: Vec<&str> = info.encoders.iter().map(|e| e.0).collect();
     let against = info.scripts.first().map_or(super::SELF, |s| s.0);
+    let other = if against == super::SELF { "" } else { r#""self", "# };
+    let suites = match info.start_is_listed {
+        true => r#"["equity"]"#,
+        false => "[]                  # the start is a draw too large to list: no exact equity",
+    };
     Some(format!(
         r#"name  = "my-{game}"
 about = "what this experiment is for"
@@ -19,7 +24,7 @@ sensitivity = 3.0            # first slope of the hidden units; leave out for pl
 
 [learn]
 method  = "td"
-against = "{against}"              # or "self", "random", …: adept list agents
+against = "{against}"              # or {other}"random", …: adept list agents
 games   = 200_000
 lambda  = 0.8
 rate    = {{ from = 0.02, to = 0.0002 }}
@@ -27,9 +32,9 @@ explore = {{ from = 0.4, to = 0.05 }}
 
 [evaluate]
 every  = 10_000
-suites = ["equity"]
+suites = {suites}
 "#,
         encoders[0],
-        encoders.join(", ")
+        encoders.join(", "),
     ))
 }

@@ -64,6 +64,9 @@ pub enum TrainError {
         /// Another setting that may be the cause.
         more: String,
     },
+    /// A suite that the game does not have.
+    #[error("{0}")]
+    Suite(String),
     /// There is no such game.
     #[error("there is no game `{0}`")]
     Game(String),
@@ -452,14 +455,17 @@ impl<'a, G: Registered> Experiment<'a, G> {
             seconds: self.seconds(),
         };
         (self.progress.loss, self.progress.samples) = (0.0, 0);
-        let first = &evaluation.equity[0].1;
-        let score = |checkpoint| Score { checkpoint, step, equity: first.equity, seats: first.seats.clone() };
-        let best = self.best.as_ref().map(|b| &b.0).or(self.record.best.as_ref());
-        if best.is_none_or(|b| first.equity > b.equity) {
-            self.best = Some((score(checkpoint_name(step)), self.bound.learner.state(false)));
-        }
-        if step == self.record.games {
-            self.record.r#final = Some(score(checkpoint_name(step)));
+        // Without equity no checkpoint is better than another.
+        if let Some((_, first)) = evaluation.equity.first() {
+            let score =
+                |checkpoint| Score { checkpoint, step, equity: first.equity, seats: first.seats.clone() };
+            let best = self.best.as_ref().map(|b| &b.0).or(self.record.best.as_ref());
+            if best.is_none_or(|b| first.equity > b.equity) {
+                self.best = Some((score(checkpoint_name(step)), self.bound.learner.state(false)));
+            }
+            if step == self.record.games {
+                self.record.r#final = Some(score(checkpoint_name(step)));
+            }
         }
         let line = serde_json::to_string(&evaluation).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         self.lines.push_str(&line);

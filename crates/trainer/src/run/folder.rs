@@ -55,10 +55,10 @@ pub struct Record {
     /// Latest checkpoint.
     #[serde(default)]
     pub latest: Option<String>,
-    /// Best checkpoint so far.
+    /// Best checkpoint so far, where equity is measured.
     #[serde(default)]
     pub best: Option<Score>,
-    /// The last one, of a finished run.
+    /// The last one of a finished run, where equity is measured.
     #[serde(default)]
     pub r#final: Option<Score>,
     /// Bytes of `metrics.jsonl` that belong to the latest checkpoint.
