@@ -3,7 +3,7 @@
 //! An evaluator values a state right after an action for the player who acted, in [−1, 1] (utility divided
 //! by the game's scale). A finished game has its exact utility and never reaches a model.
 
-use adept_game::{Afterstate, Channel, Encoder, Game, RowMut, Turn};
+use adept_game::{Afterstate, Channel, Encoder, Game, RowMut, Turn, Valuation};
 use adept_model::{Learner, Rows};
 use std::sync::Arc;
 
@@ -30,6 +30,30 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for &mut E {
         values: &mut Vec<f32>,
     ) {
         (**self).values(game, state, player, actions, values);
+    }
+}
+
+/// A valuation of the game as an evaluator.
+#[derive(Clone)]
+pub struct Known<G: Game>(pub Arc<dyn Valuation<G>>);
+
+impl<G: Game> Evaluator<G> for Known<G> {
+    fn values(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        values: &mut Vec<f32>,
+    ) {
+        values.clear();
+        let mut after = state.clone();
+        for action in actions {
+            after.clone_from(state);
+            game.apply(&mut after, action);
+            values
+                .push(self.0.value(game, Afterstate { state: &after, action: Some(action), player }) as f32);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ pub mod open;
 mod solve;
 
 pub use agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
-pub use evaluator::{Bound, Candidates, Evaluator, model_channels};
+pub use evaluator::{Bound, Candidates, Evaluator, Known, model_channels};
 pub use exact::{Equity, ExactError, equity, expected_utilities};
 pub use open::OpenError;
 pub use solve::{BestResponse, Minimax};

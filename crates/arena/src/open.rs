@@ -1,7 +1,7 @@
 //! Checkpoints and agents by name, bound to a game.
 
 use crate::agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
-use crate::evaluator::{Bound, model_channels};
+use crate::evaluator::{Bound, Known, model_channels};
 use crate::exact::ExactError;
 use crate::solve::{BestResponse, Minimax};
 use adept_game::registry::Registered;
@@ -107,9 +107,13 @@ fn build<G: Registered>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>,
         AgentSpec::Boltzmann(t, path) => Box::new(Boltzmann::new(bound(path)?, *t)),
         AgentSpec::Named(name) => match Scripted::new(game, name) {
             Some(script) => Box::new(script),
+            None if let Some(valuation) = game.valuation(name) => {
+                let valuation = valuation.map_err(|e| OpenError::Unknown(e.to_string()))?;
+                Box::new(Greedy::new(Known(valuation)))
+            }
             None if Path::new(name).exists() => Box::new(Greedy::new(bound(name)?)),
             None => {
-                let scripts = game.scripts().iter().map(|s| s.0);
+                let scripts = game.scripts().iter().chain(G::valuations()).map(|s| s.0);
                 let exact = if game.start_is_listed() { &["minimax", "optimal:AGENT"][..] } else { &[] };
                 let known: Vec<&str> = scripts.chain(["random"]).chain(exact.iter().copied()).collect();
                 return Err(OpenError::Unknown(format!(

@@ -340,3 +340,119 @@ fn an_interrupt_writes_a_checkpoint_to_go_on_from() {
     let whole = desk.json(&[&args[..], &["--resume"]].concat());
     assert_eq!((whole["finished"].as_bool(), whole["steps"].as_u64()), (Some(true), Some(400_000)));
 }
+
+const FULL: &str = "1,1,1,1,1,1/1,1,1,1,1,1";
+
+#[test]
+fn oracle_builds_a_table_and_answers_from_it() {
+    let desk = Desk::new();
+    let built = desk.json(&["oracle", "build", "--checkers", "6"]);
+    assert_eq!((built["checkers"].as_u64(), built["pairs"].as_u64()), (Some(6), Some(851_929)));
+    assert!(built["bytes"].as_u64().unwrap() >= 2 * 851_929);
+    for step in ["moves", "memory", "solve", "write"] {
+        assert!(built["seconds"][step].is_number() && built["cpu_seconds"][step].is_number(), "{built}");
+    }
+    assert!(desk.folder.path().join("datasets/bearoff-6.table").exists());
+
+    let output = desk.run(&["oracle", "value", FULL, "VQUAgKoCAAAAAA", "--estimates", "--json"]);
+    // It says on stderr when it has to solve.
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let values: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for value in values["values"].as_array().unwrap() {
+        assert_eq!(value["position"], FULL);
+        assert!((value["value"].as_f64().unwrap() - 0.401_143_250).abs() < 5e-5, "{value}");
+        assert!((value["convolution"].as_f64().unwrap() - 0.4011).abs() < 5e-3, "{value}");
+    }
+
+    let verified = desk.json(&["oracle", "verify"]);
+    assert_eq!((verified["rows"].as_u64(), verified["max_abs_error"].as_f64()), (Some(851_929), Some(0.0)));
+    let path = desk.folder.path().join("datasets/bearoff-6.table");
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    assert!(desk.fails(&["oracle", "verify"], 1).contains("block 1 of 3"));
+}
+
+#[test]
+fn oracle_solves_in_memory_what_is_asked_and_says_so() {
+    let desk = Desk::new();
+    let output = desk.run(&["oracle", "moves", "2,0,2,1,0,0/5,0,0,0,0,0", "31", "--json"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("there is no datasets/bearoff-5.table: solving 5 checkers a side in memory"),
+        "{said}"
+    );
+    let moves: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let moves = moves["moves"].as_array().unwrap();
+    let afterstates: Vec<&str> = moves.iter().map(|m| m["afterstate"].as_str().unwrap()).collect();
+    assert_eq!(afterstates[0], "1,0,1,1,0,0/5,0,0,0,0,0");
+    assert_eq!(moves[0]["play"], "3/off 1/off");
+    assert!(moves.is_sorted_by(|a, b| a["value"].as_f64() >= b["value"].as_f64()));
+    let legal = desk.json(&["oracle", "moves", "2,0,2,1,0,0/5,0,0,0,0,0", "31", "--legal"]);
+    assert_eq!(legal["moves"].as_array().unwrap().len(), moves.len());
+    let text = desk.text(&["oracle", "moves", "2,0,2,1,0,0/5,0,0,0,0,0", "31"]);
+    assert!(text.lines().nth(1).unwrap().contains("+0.435"), "{text}");
+}
+
+#[test]
+fn oracle_samples_and_verifies_labelled_positions() {
+    let desk = Desk::new();
+    let args = ["oracle", "sample", "--distribution", "small", "--count", "50", "--seed", "3"];
+    let sample = |out: &str, count: &str| {
+        let mut args = args.map(str::to_string);
+        args[5] = count.into();
+        let args: Vec<&str> = args.iter().map(String::as_str).chain(["--out", out]).collect();
+        assert_eq!(desk.json(&args)["rows"].to_string(), count);
+        fs::read_to_string(desk.folder.path().join(out)).unwrap()
+    };
+    let (rows, more) = (sample("a.csv", "50"), sample("b.csv", "60"));
+    assert!(rows.starts_with("own1,own2,own3,own4,own5,own6,opp1,opp2,opp3,opp4,opp5,opp6,value\n"));
+    assert!(rows.lines().count() == 51 && more.starts_with(&rows));
+    let verified = desk.json(&["oracle", "verify", "--csv", "a.csv"]);
+    assert_eq!(verified["rows"], 50);
+    assert!(verified["max_abs_error"].as_f64().unwrap() < 1e-9 && verified["rms_error"].is_number());
+    // One value off, one line broken.
+    let wrong = rows.replacen("\n", "\n1,0,0,0,0,0,1,0,0,0,0,0,0.5\n", 1);
+    fs::write(desk.folder.path().join("a.csv"), &wrong).unwrap();
+    assert!(desk.fails(&["oracle", "verify", "--csv", "a.csv"], 1).contains("above the tolerance 5.0e-5"));
+    fs::write(desk.folder.path().join("a.csv"), wrong.replacen(",0.5\n", ",1.5\n", 1)).unwrap();
+    let error = desk.fails(&["oracle", "verify", "--csv", "a.csv"], 1);
+    assert!(error.contains("a.csv: line 2, column value: `1.5` is no value in −1 to 1"), "{error}");
+    let exact = desk.json(&["oracle", "verify", "--exact", "--checkers", "5"]);
+    assert_eq!(exact["rows"].as_u64(), Some(461 * 461));
+    assert!(exact["rms_error"].as_f64().unwrap() < 1.2e-5);
+}
+
+#[test]
+fn oracle_exports_for_gnubg_and_reads_it_back() {
+    let desk = Desk::new();
+    let exported = desk.json(&["oracle", "export", "--checkers", "4", "--out", "gnubg_ts.bd"]);
+    assert_eq!(exported["bytes"], 88_240);
+    let verified = desk.json(&["oracle", "verify", "--gnubg", "gnubg_ts.bd", "--tolerance", "2e-5"]);
+    assert_eq!(verified["rows"].as_u64(), Some(209 * 209));
+}
+
+#[test]
+fn oracle_refuses_what_makes_no_sense() {
+    let desk = Desk::new();
+    desk.fails(&["oracle", "build", "--checkers", "16"], 2);
+    desk.fails(&["oracle", "value", "1,1,1/1,1,1,1,1,1"], 2);
+    desk.fails(&["oracle", "moves", FULL, "70"], 2);
+    desk.fails(&["oracle", "build", "--checkers", "3", "--bits", "8"], 2);
+    assert!(desk.fails(&["oracle", "verify"], 1).contains("there is no table in datasets"));
+    let over = desk.fails(&["oracle", "moves", "0,0,0,0,0,0/1,0,0,0,0,0", "21"], 1);
+    assert!(over.contains("the game is over"), "{over}");
+    desk.json(&["oracle", "build", "--checkers", "3", "--out", "small.table"]);
+    let small = desk.fails(&["oracle", "value", FULL, "--table", "small.table"], 1);
+    assert!(small.contains("at most 3 checkers and 6 are needed"), "{small}");
+}
+
+#[test]
+fn the_oracle_plays_in_the_terminal() {
+    let desk = Desk::new();
+    fs::create_dir(desk.folder.path().join("datasets")).unwrap();
+    let output = desk.run_with(&["play", "convolution", "--game", "bearoff"], "quit\n");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("bearoff against convolution"));
+}

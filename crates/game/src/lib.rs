@@ -13,5 +13,5 @@ pub mod tictactoe;
 
 pub use encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 pub use game::{Game, GameError, Script, Turn};
-pub use registry::{GameInfo, Visitor, games, with_game};
+pub use registry::{GameInfo, Valuation, Visitor, games, with_game};
 pub use rng::{Stream, stream};

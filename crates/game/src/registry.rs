@@ -1,9 +1,10 @@
 //! Games by name. Rules are generic inside and meet their names only here.
 
 use crate::bearoff::Bearoff;
-use crate::encoder::{Channel, Encoder};
-use crate::game::Game;
+use crate::encoder::{Afterstate, Channel, Encoder};
+use crate::game::{Game, GameError};
 use crate::tictactoe::TicTacToe;
+use std::sync::Arc;
 
 /// What lists and error messages say about a game.
 #[derive(Clone, Debug)]
@@ -16,9 +17,21 @@ pub struct GameInfo {
     pub encoders: Vec<(&'static str, &'static str, &'static [Channel])>,
     /// Its scripted agents: name, one line.
     pub scripts: &'static [(&'static str, &'static str)],
+    /// Its valuations, which also play: name, one line.
+    pub valuations: &'static [(&'static str, &'static str)],
     /// Whether its start can be listed, which everything exact needs: equity, minimax, best responses.
     pub start_is_listed: bool,
 }
+
+/// What a game itself knows of the value of its states: exact tables, formulas.
+pub trait Valuation<G: Game>: Send + Sync {
+    /// Value of a state right after an action for the player who acted, in [−1, 1] (utility divided by the
+    /// game's scale); NaN where nothing is known.
+    fn value(&self, game: &G, after: Afterstate<'_, G>) -> f64;
+}
+
+/// A valuation that was asked for by name.
+pub type FoundValuation<G> = Option<Result<Arc<dyn Valuation<G>>, GameError>>;
 
 /// A game with its encoders: what the registry hands out.
 pub trait Registered: Game + Sized {
@@ -27,6 +40,16 @@ pub trait Registered: Game + Sized {
 
     /// All encoders with a line about each; the first is the default.
     fn encoders() -> Vec<(&'static str, Box<dyn Encoder<Self>>)>;
+
+    /// Names of its valuations, with a line about each.
+    fn valuations() -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// The valuation of that name; some take a parameter behind a colon. An error says why it cannot be had.
+    fn valuation(&self, _name: &str) -> FoundValuation<Self> {
+        None
+    }
 }
 
 /// Code that works for any game.
@@ -58,6 +81,7 @@ pub fn games() -> Vec<GameInfo> {
                 about: G::ABOUT,
                 encoders: G::encoders().iter().map(|(about, e)| (e.name(), *about, e.channels())).collect(),
                 scripts: game.scripts(),
+                valuations: G::valuations(),
                 start_is_listed: game.start_is_listed(),
             }
         }

@@ -31,7 +31,10 @@ pub(crate) fn run(args: &ListArgs, as_json: bool) -> Result<()> {
         }
         Listing::Agents => {
             let scripts = games.iter().flat_map(|g| {
-                g.scripts.iter().map(|(name, about)| json!({ "name": name, "game": g.name, "about": about }))
+                g.scripts
+                    .iter()
+                    .chain(g.valuations)
+                    .map(|(name, about)| json!({ "name": name, "game": g.name, "about": about }))
             });
             ("agents", scripts.chain(AGENTS.iter().map(|(name, about)| entry(name, about))).collect())
         }

@@ -147,7 +147,10 @@ fn legal_moves(decision: DicePosition, as_json: bool) -> Result<()> {
     decision.afterstates(&mut afterstates);
     let text = |own| Position { own, ..decision.position }.to_string();
     if as_json {
-        let moves: Vec<Value> = afterstates.iter().map(|&s| json!({ "afterstate": text(s) })).collect();
+        let moves: Vec<Value> = afterstates
+            .iter()
+            .map(|&s| json!({ "afterstate": text(s), "play": decision.notation(s) }))
+            .collect();
         return output::json(&json!({ "moves": moves }));
     }
     output::text(&afterstates.iter().map(|&s| text(s) + "\n").collect::<String>())
@@ -167,16 +170,20 @@ fn moves(decision: DicePosition, args: &TableArgs, as_json: bool) -> Result<()> 
     table.moves(decision, &mut moves)?;
     let text = |own| Position { own, ..decision.position }.to_string();
     if as_json {
-        let moves: Vec<Value> =
-            moves.iter().map(|&(s, value)| json!({ "afterstate": text(s), "value": value })).collect();
+        let moves: Vec<Value> = moves
+            .iter()
+            .map(|&(s, value)| json!({ "afterstate": text(s), "play": decision.notation(s), "value": value }))
+            .collect();
         return output::json(&json!({ "moves": moves }));
     }
     let best = moves.first().map_or(0.0, |&(_, value)| value);
     let rows: Vec<Vec<String>> = moves
         .iter()
-        .map(|&(s, value)| vec![text(s), format!("{value:+.6}"), format!("{:.6}", best - value)])
+        .map(|&(s, value)| {
+            vec![decision.notation(s), text(s), format!("{value:+.6}"), format!("{:.6}", best - value)]
+        })
         .collect();
-    output::text(&output::table(&["afterstate", "V of the side that moves", "loss"], &rows))
+    output::text(&output::table(&["play", "afterstate", "V of the side that moves", "loss"], &rows))
 }
 
 /// What values are compared with.

@@ -1,8 +1,7 @@
 //! Named distributions of positions.
 
 use super::{MAX_CHECKERS, POINTS, Position, Side, rank};
-use crate::rng::Stream;
-use rand::RngExt;
+use rand::{Rng, RngExt};
 use std::fmt;
 use std::str::FromStr;
 
@@ -32,12 +31,12 @@ impl Distribution {
     ];
 
     /// Draws a position in which a side has at most `checkers` checkers, 1 to 15.
-    pub fn sample(self, checkers: u8, rng: &mut Stream) -> Position {
+    pub fn sample<R: Rng + ?Sized>(self, checkers: u8, rng: &mut R) -> Position {
         let checkers = checkers.clamp(1, MAX_CHECKERS);
         Position { own: self.side(checkers, rng), opponent: self.side(checkers, rng) }
     }
 
-    fn side(self, checkers: u8, rng: &mut Stream) -> Side {
+    fn side<R: Rng + ?Sized>(self, checkers: u8, rng: &mut R) -> Side {
         let count = match self {
             Self::Table => return Side::of_rank(rng.random_range(1..rank::sides(checkers))),
             Self::Full => checkers,

@@ -1,9 +1,12 @@
 //! The bear-off as a game: the position is drawn, then the players roll and move in turn.
 
-use super::{DicePosition, MIXED, Position, ROLLS, Roll, Side, board, encoders, notation, rank};
+use super::{
+    DicePosition, Distribution, MIXED, Position, ROLLS, Roll, Side, USUAL_CHECKERS, board, encoders,
+    notation, valuations,
+};
 use crate::encoder::Encoder;
 use crate::game::{Game, GameError, Turn};
-use crate::registry::Registered;
+use crate::registry::{FoundValuation, Registered};
 use rand::{Rng, RngExt};
 
 /// The rules: who first has no checker left wins, +1 against −1. A game begins with a position that chance draws
@@ -74,7 +77,7 @@ impl Default for Bearoff {
 
 impl Bearoff {
     /// The most checkers of a side in this game.
-    pub const MOST_CHECKERS: u8 = 14;
+    pub const MOST_CHECKERS: u8 = USUAL_CHECKERS;
 
     /// The game with at most that many checkers a side; none unless they are 1 to 14.
     pub fn new(checkers: u8) -> Option<Self> {
@@ -194,9 +197,7 @@ impl Game for Bearoff {
 
     fn sample(&self, state: &State, rng: &mut dyn Rng) -> Action {
         if state.stage == Stage::Setup {
-            // Rank 0 is the empty side.
-            let mut side = || Side::of_rank(rng.random_range(1..rank::sides(self.checkers)));
-            return Action::Setup(Position { own: side(), opponent: side() });
+            return Action::Setup(Distribution::Table.sample(self.checkers, rng));
         }
         // Of 36 throws two give each of the mixed rolls, which come first, and one gives each double.
         let throw = rng.random_range(0..36);
@@ -323,5 +324,13 @@ impl Registered for Bearoff {
 
     fn encoders() -> Vec<(&'static str, Box<dyn Encoder<Self>>)> {
         vec![("the checkers on each point and borne off, as binary numbers", Box::new(encoders::Bits))]
+    }
+
+    fn valuations() -> &'static [(&'static str, &'static str)] {
+        &valuations::ALL
+    }
+
+    fn valuation(&self, name: &str) -> FoundValuation<Self> {
+        valuations::valuation(self, name)
     }
 }

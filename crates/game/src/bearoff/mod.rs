@@ -15,6 +15,7 @@ mod roll;
 pub mod rules;
 mod side;
 pub mod two_sided;
+mod valuations;
 
 pub use distribution::{Distribution, USUAL_CHECKERS};
 pub use encoders::Bits;

@@ -1,6 +1,6 @@
 //! Positions: two sides, one of them to roll; and the decision that a roll poses.
 
-use super::{Roll, Side, ids, rules};
+use super::{Roll, Side, ids, notation, rules};
 use crate::game::GameError;
 use std::fmt;
 use std::str::FromStr;
@@ -72,6 +72,11 @@ impl DicePosition {
     /// Replaces `afterstates` by what the side to roll can leave itself, ascending, without repeats.
     pub fn afterstates(self, afterstates: &mut Vec<Side>) {
         rules::afterstates(self.position.own, self.roll, afterstates);
+    }
+
+    /// The move to an afterstate as people write it, such as `6/off 5/4`; the afterstate where no move leads to it.
+    pub fn notation(self, afterstate: Side) -> String {
+        notation::text(self.position.own, self.roll, afterstate).unwrap_or_else(|| afterstate.to_string())
     }
 
     /// The position after the move: the other side is to roll.
