@@ -61,6 +61,11 @@ impl Side {
         (32 - self.0.leading_zeros()).div_ceil(4) as u8
     }
 
+    /// Four bits a point, point 1 lowest.
+    pub(super) fn bits(self) -> u32 {
+        self.0
+    }
+
     /// The side after a checker on `point` has moved `pips` points, off where that takes it past point 1.
     #[inline]
     pub(super) fn moved(self, point: u8, pips: u8) -> Self {

@@ -72,6 +72,8 @@ struct Scratch {
     ends: [u16; ROLLS.len()],
     /// Row for which a row was last read, 0 for none.
     read: Vec<u16>,
+    /// How often claims of a kind were made; a kind is the difference of two sides.
+    uses: Vec<u32>,
 }
 
 impl<'a> Dominance<'a> {
@@ -83,6 +85,7 @@ impl<'a> Dominance<'a> {
             kept: Vec::new(),
             ends: [0; ROLLS.len()],
             read: vec![0; rows],
+            uses: vec![0; 1 << 16],
         };
         // The level of the empty side has no moves.
         let idle = order.levels[1];
@@ -193,11 +196,16 @@ impl<'a> Dominance<'a> {
 
     /// Shortens the lists of a row into the scratch, with the claims there are and, given a sample, new ones.
     fn shorten(&mut self, row: usize, mut guess: Option<(&Sample, &mut Vec<Claim>)>) {
-        let Scratch { round, in_list, kept, ends, .. } = &mut self.scratch;
+        let Scratch { round, in_list, kept, ends, uses, .. } = &mut self.scratch;
+        let sides = &self.order.sides;
+        let kind = |Claim { worse, better }: Claim| {
+            let [worse, better] = [worse, better].map(|row| sides[usize::from(row)].bits());
+            // Sixteen bits that tell the common differences apart.
+            (better.wrapping_sub(worse).wrapping_mul(0x9e37_79b1) >> 16) as usize
+        };
         kept.clear();
         for (roll, end) in ends.iter_mut().enumerate() {
             let list = self.moves.list(row, roll);
-            let start = kept.len();
             kept.push(list[0]);
             *round += 1;
             for &row in list {
@@ -205,7 +213,7 @@ impl<'a> Dominance<'a> {
             }
             // Claims always point to fewer expected rolls (or, with as many, to a lower row), the order of the
             // lists, so that they never run in circles and the first of a list is never left out.
-            for &worse in &list[1..] {
+            for (at, &worse) in list[1..].iter().enumerate() {
                 let w = usize::from(worse);
                 let count = usize::from(self.count[w]);
                 if self.better[w][..count].iter().any(|&b| in_list[usize::from(b)] == *round) {
@@ -214,11 +222,20 @@ impl<'a> Dominance<'a> {
                 if let Some((sample, new)) = &mut guess
                     && count < MOST_CLAIMS
                 {
-                    let claim = kept[start..]
-                        .iter()
-                        .map(|&better| Claim { worse, better })
-                        .find(|claim| sample.supports(*claim) && !self.withdrawn.contains(claim));
-                    if let Some(claim) = claim {
+                    // Of those that seem to hold the kind that has been made most often: it will be of use again.
+                    let mut claim: Option<(u32, Claim)> = None;
+                    for &better in &list[..at + 1] {
+                        let candidate = Claim { worse, better };
+                        let uses = uses[kind(candidate)];
+                        if claim.is_none_or(|(most, _)| uses > most)
+                            && sample.supports(candidate)
+                            && !self.withdrawn.contains(&candidate)
+                        {
+                            claim = Some((uses, candidate));
+                        }
+                    }
+                    if let Some((_, claim)) = claim {
+                        uses[kind(claim)] += 1;
                         self.better[w][count] = claim.better;
                         self.count[w] += 1;
                         new.push(claim);

@@ -165,6 +165,10 @@ impl<const K: usize> Columns<K> {
     }
 }
 
+/// Claims that are tested together, and after how many of these chunks what is fetched now is needed.
+const CHUNK: usize = 32;
+const AHEAD: usize = 2;
+
 #[inline(always)]
 unsafe fn test<L: Lanes, const K: usize>(
     l: L,
@@ -181,11 +185,10 @@ unsafe fn test<L: Lanes, const K: usize>(
         }
         flags
     };
-    for some in claims.chunks(32) {
-        // Claims are sorted by worse row: what the next ones read is not far on.
-        let far = some[some.len() - 1].worse;
-        for next in 1..=8 {
-            columns.prefetch(l, far.saturating_add(next));
+    for (chunk, some) in claims.chunks(CHUNK).enumerate() {
+        for ahead in claims[(CHUNK * (chunk + AHEAD)).min(claims.len())..].iter().take(CHUNK) {
+            columns.prefetch(l, ahead.worse);
+            columns.prefetch(l, ahead.better);
         }
         if l.any(some.iter().fold(l.no_flags(), |flags, claim| flag(claim, flags))) {
             failed.extend(some.iter().filter(|claim| l.any(flag(claim, l.no_flags()))));
