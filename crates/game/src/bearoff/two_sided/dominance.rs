@@ -42,8 +42,9 @@ pub(super) struct Dominance<'a> {
     lists: Vec<(u32, [u16; ROLLS.len()])>,
     kept: Vec<u16>,
     ahead: Ahead,
-    /// What the kernels run.
+    /// What the kernels run, and which of its pieces are to be written again.
     pub(super) programs: Programs,
+    stale: Vec<bool>,
     scratch: Scratch,
 }
 
@@ -66,8 +67,8 @@ impl Ahead {
 const FORGOTTEN: u32 = 96;
 
 struct Scratch {
-    round: u32,
-    in_list: Vec<u32>,
+    /// Whether a row is in the list at hand.
+    in_list: Vec<bool>,
     kept: Vec<u16>,
     ends: [u16; ROLLS.len()],
     /// Row for which a row was last read, 0 for none.
@@ -80,8 +81,7 @@ impl<'a> Dominance<'a> {
     pub(super) fn new(order: &'a Order, moves: &'a Moves) -> Self {
         let rows = order.sides.len();
         let scratch = Scratch {
-            round: 0,
-            in_list: vec![0; rows],
+            in_list: vec![false; rows],
             kept: Vec::new(),
             ends: [0; ROLLS.len()],
             read: vec![0; rows],
@@ -100,6 +100,7 @@ impl<'a> Dominance<'a> {
             kept: Vec::new(),
             ahead: Ahead { starts: vec![0; idle + 1], rows: Vec::new() },
             programs: Programs::default(),
+            stale: Vec::new(),
             scratch,
         }
     }
@@ -124,7 +125,7 @@ impl<'a> Dominance<'a> {
             }
             self.ahead.starts.push(self.ahead.rows.len() as u32);
         }
-        self.write_piece(level - 1);
+        self.stale.push(true);
         new.sort_unstable();
         new
     }
@@ -156,13 +157,13 @@ impl<'a> Dominance<'a> {
         }
         rows.sort_unstable();
         rows.dedup();
-        for &row in &rows {
+        for row in rows {
             self.shorten(row, None);
             self.store(row);
+            // Levels from 1 on have a piece each.
+            let level = self.order.levels.partition_point(|&start| start <= row) - 1;
+            self.stale[level - 1] = true;
         }
-        rows.iter_mut().for_each(|row| *row = self.programs.piece_of(*row));
-        rows.dedup();
-        rows.into_iter().for_each(|piece| self.write_piece(piece));
     }
 
     /// The rows, among those with a program, in which a list holds both sides of a claim.
@@ -183,20 +184,24 @@ impl<'a> Dominance<'a> {
         self.kept.extend_from_slice(&self.scratch.kept);
     }
 
-    /// Writes the programs of a level.
-    fn write_piece(&mut self, piece: usize) {
-        let rows = self.order.levels[piece + 1]..self.order.levels[piece + 2];
-        let Self { lists, kept, ahead, programs, .. } = self;
-        let lists = |row: usize| {
-            let (start, ends) = &lists[row];
-            ShortLists { rows: &kept[*start as usize..], ends }
-        };
-        programs.write(piece, rows, lists, |row| ahead.of(row + GROUP));
+    /// Writes the programs of the levels from `level` on as far as they have changed.
+    pub(super) fn write_programs(&mut self, level: usize) {
+        for piece in level - 1..self.stale.len() {
+            if std::mem::take(&mut self.stale[piece]) {
+                let rows = self.order.levels[piece + 1]..self.order.levels[piece + 2];
+                let Self { lists, kept, ahead, programs, .. } = self;
+                let lists = |row: usize| {
+                    let (start, ends) = &lists[row];
+                    ShortLists { rows: &kept[*start as usize..], ends }
+                };
+                programs.write(piece, rows, lists, |row| ahead.of(row + GROUP));
+            }
+        }
     }
 
     /// Shortens the lists of a row into the scratch, with the claims there are and, given a sample, new ones.
     fn shorten(&mut self, row: usize, mut guess: Option<(&Sample, &mut Vec<Claim>)>) {
-        let Scratch { round, in_list, kept, ends, uses, .. } = &mut self.scratch;
+        let Scratch { in_list, kept, ends, uses, .. } = &mut self.scratch;
         let sides = &self.order.sides;
         let kind = |Claim { worse, better }: Claim| {
             let [worse, better] = [worse, better].map(|row| sides[usize::from(row)].bits());
@@ -207,16 +212,13 @@ impl<'a> Dominance<'a> {
         for (roll, end) in ends.iter_mut().enumerate() {
             let list = self.moves.list(row, roll);
             kept.push(list[0]);
-            *round += 1;
-            for &row in list {
-                in_list[usize::from(row)] = *round;
-            }
+            list.iter().for_each(|&row| in_list[usize::from(row)] = true);
             // Claims always point to fewer expected rolls (or, with as many, to a lower row), the order of the
             // lists, so that they never run in circles and the first of a list is never left out.
             for (at, &worse) in list[1..].iter().enumerate() {
                 let w = usize::from(worse);
                 let count = usize::from(self.count[w]);
-                if self.better[w][..count].iter().any(|&b| in_list[usize::from(b)] == *round) {
+                if self.better[w][..count].iter().any(|&b| in_list[usize::from(b)]) {
                     continue;
                 }
                 if let Some((sample, new)) = &mut guess
@@ -244,6 +246,7 @@ impl<'a> Dominance<'a> {
                 }
                 kept.push(worse);
             }
+            list.iter().for_each(|&row| in_list[usize::from(row)] = false);
             *end = kept.len() as u16;
         }
     }

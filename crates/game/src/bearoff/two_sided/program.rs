@@ -28,11 +28,11 @@ impl<'a> Program<'a> {
     pub(super) fn read(stream: &'a [u16]) -> (Self, &'a [u16]) {
         let (&[places, short, longer], rest) =
             stream.split_first_chunk::<HEAD>().expect("a program is whole");
-        let (ahead, rest) = rest.split_at(usize::from(places >> 8));
         let (first, rest) = rest.split_first_chunk().expect("a program is whole");
         let (pairs, rest) = rest.split_at(3 * usize::from(short & 0xff));
         let (triples, rest) = rest.split_at(4 * usize::from(short >> 8));
         let (longer, rest) = rest.split_at(usize::from(longer));
+        let (ahead, rest) = rest.split_at(usize::from(places >> 8));
         let (pairs, triples) = (pairs.as_chunks().0, triples.as_chunks().0);
         (Self { place: usize::from(places & 0xff), ahead, first, pairs, triples, longer }, rest)
     }
@@ -45,42 +45,39 @@ pub(super) struct ShortLists<'a> {
     pub(super) ends: &'a [u16; ROLLS.len()],
 }
 
-impl<'a> ShortLists<'a> {
-    fn rolls(self) -> impl Iterator<Item = (bool, &'a [u16])> + Clone {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(self.ends).enumerate().map(move |(roll, (start, &end))| {
-            (roll >= MIXED, &self.rows[usize::from(start)..usize::from(end)])
-        })
-    }
-
-    /// How many rolls have more than three, three, and two afterstates.
-    fn shape(self) -> [usize; 3] {
-        let count = |sizes: std::ops::RangeInclusive<usize>| {
-            self.rolls().filter(|(_, list)| sizes.contains(&list.len())).count()
+impl ShortLists<'_> {
+    /// Replaces `words` by the program of the row at that place of its group, with nothing to fetch ahead.
+    fn encode(self, place: usize, words: &mut Vec<u16>) {
+        words.clear();
+        words.extend([place as u16, 0, 0]);
+        let list = |roll: usize| {
+            let start = if roll == 0 { 0 } else { self.ends[roll - 1] };
+            &self.rows[usize::from(start)..usize::from(self.ends[roll])]
         };
-        [count(4..=usize::MAX), count(3..=3), count(2..=2)]
-    }
-
-    /// Appends the program of the row at that place of its group.
-    fn write(self, place: usize, ahead: &[u16], stream: &mut Vec<u16>) {
-        let [_, triples, pairs] = self.shape();
-        let longer = self.rolls().map(|(_, list)| list.len()).filter(|&len| len > 3);
-        let words: usize = longer.map(|len| len + 1).sum();
-        stream.push(place as u16 | (ahead.len() as u16) << 8);
-        stream.push(pairs as u16 | (triples as u16) << 8);
-        stream.push(words as u16);
-        stream.extend_from_slice(ahead);
-        stream.extend(self.rolls().map(|(_, list)| list[0]));
-        for size in [2, 3] {
-            for (double, list) in self.rolls().filter(|(_, list)| list.len() == size) {
-                stream.push(double.into());
-                stream.extend_from_slice(list);
+        // Rolls by the length of their lists: two, three, more.
+        let mut rolls = [[0; ROLLS.len()]; 3];
+        let mut counts = [0; 3];
+        for roll in 0..ROLLS.len() {
+            let list = list(roll);
+            words.push(list[0]);
+            if list.len() > 1 {
+                let kind = list.len().min(4) - 2;
+                rolls[kind][counts[kind]] = roll;
+                counts[kind] += 1;
             }
         }
-        for (double, list) in self.rolls().filter(|(_, list)| list.len() > 3) {
-            stream.push((list.len() as u16) << 1 | u16::from(double));
-            stream.extend_from_slice(list);
+        let [pairs, triples, longer] = counts;
+        for roll in rolls[0][..pairs].iter().chain(&rolls[1][..triples]) {
+            words.push((*roll >= MIXED).into());
+            words.extend_from_slice(list(*roll));
         }
+        let start = words.len();
+        for &roll in &rolls[2][..longer] {
+            words.push((list(roll).len() as u16) << 1 | u16::from(roll >= MIXED));
+            words.extend_from_slice(list(roll));
+        }
+        words[1] = pairs as u16 | (triples as u16) << 8;
+        words[2] = (words.len() - start) as u16;
     }
 }
 
@@ -89,10 +86,12 @@ impl<'a> ShortLists<'a> {
 pub(super) struct Programs {
     /// First row, and the stream from it on, of pieces of a whole number of groups.
     pieces: Vec<(usize, Vec<u16>)>,
+    /// Programs of a group before they are put in order.
+    group: [Vec<u16>; GROUP],
 }
 
 /// Most rows that a row fetches ahead.
-pub(super) const MOST_AHEAD: usize = 255;
+const MOST_AHEAD: usize = 255;
 
 impl Programs {
     /// The stream from that row on, which begins a piece, to the end of the piece.
@@ -100,11 +99,6 @@ impl Programs {
     pub(super) fn from(&self, row: usize) -> &[u16] {
         let at = self.pieces.partition_point(|&(first, _)| first < row);
         &self.pieces[at].1
-    }
-
-    /// The number of the piece that holds a row.
-    pub(super) fn piece_of(&self, row: usize) -> usize {
-        self.pieces.partition_point(|&(first, _)| first <= row) - 1
     }
 
     /// Writes piece `at`, which is one of those there or the next, from the lists of its rows.
@@ -121,13 +115,18 @@ impl Programs {
         let stream = &mut self.pieces[at].1;
         stream.clear();
         for group in rows.step_by(GROUP) {
+            for (place, words) in self.group.iter_mut().enumerate() {
+                lists(group + place).encode(place, words);
+            }
             // Programs of one shape run one after the other, so that the machine can foresee their loops.
-            let mut places: [usize; GROUP] = std::array::from_fn(|place| place);
-            places.sort_by_cached_key(|&place| lists(group + place).shape());
-            for (turn, place) in places.into_iter().enumerate() {
+            self.group.sort_unstable_by_key(|words| (words[2], words[1], words[0]));
+            for (turn, words) in self.group.iter_mut().enumerate() {
                 // What is fetched ahead is for the rows a group later, in the order of rows.
                 let ahead = ahead(group + turn);
-                lists(group + place).write(place, &ahead[..ahead.len().min(MOST_AHEAD)], stream);
+                let ahead = &ahead[..ahead.len().min(MOST_AHEAD)];
+                words[0] |= (ahead.len() as u16) << 8;
+                stream.extend_from_slice(words);
+                stream.extend_from_slice(ahead);
             }
         }
     }

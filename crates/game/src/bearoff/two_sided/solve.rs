@@ -217,11 +217,13 @@ impl Solver<'_> {
         let (first, rest): (Vec<_>, Vec<_>) = pieces.iter().enumerate().partition(scouts);
         for pieces in [first, rest] {
             let pieces: Vec<_> = pieces.into_iter().map(|(_, &piece)| piece).collect();
+            dominance.write_programs(level);
             let failed = self.phase(&pieces, level_rows, &new, dominance);
             new.retain(|claim| failed.binary_search(claim).is_err());
             dominance.withdraw(&failed);
         }
         dominance.accept(&new);
+        dominance.write_programs(1);
         let pieces = strips(level_columns.0 / i16::LANES..level_columns.1 / i16::LANES);
         let failed = self.phase(&pieces, rows, &dominance.claims, dominance);
         dominance.withdraw(&failed);
