@@ -351,22 +351,15 @@ unsafe fn full<L: Lanes, const K: usize>(l: L, columns: Columns<K>, moves: &Move
 pub(super) unsafe fn run_plain<T: Cell>(isa: Isa, pass: Pass<'_, T>) {
     #[cfg(target_arch = "x86_64")]
     {
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx2")]
-        unsafe fn avx512<T: Cell>(pass: Pass<'_, T>) {
-            // SAFETY: as the caller vouches.
-            unsafe { plain(pass) }
-        }
         #[target_feature(enable = "avx2")]
         unsafe fn avx2<T: Cell>(pass: Pass<'_, T>) {
             // SAFETY: as the caller vouches.
             unsafe { plain(pass) }
         }
-        match isa {
-            // SAFETY: as the caller vouches; every machine with AVX-512 BW has DQ.
-            Isa::Avx512 => return unsafe { avx512(pass) },
-            // SAFETY: as the caller vouches.
-            Isa::Avx2 => return unsafe { avx2(pass) },
-            Isa::Portable => {}
+        // On machines with AVX-512 too: what the compiler makes of these loops is faster with 256 bits.
+        if isa != Isa::Portable {
+            // SAFETY: as the caller vouches; AVX-512 machines have AVX2.
+            return unsafe { avx2(pass) };
         }
     }
     let _ = isa;
@@ -376,33 +369,43 @@ pub(super) unsafe fn run_plain<T: Cell>(isa: Isa, pass: Pass<'_, T>) {
 
 #[inline(always)]
 unsafe fn plain<T: Cell>(pass: Pass<'_, T>) {
-    let Pass { table, moves, .. } = pass;
+    // SAFETY: as the caller vouches.
+    unsafe {
+        match pass.lines * T::LANES {
+            8 => plain_columns::<T, 8>(pass),
+            16 => plain_columns::<T, 16>(pass),
+            32 => plain_columns::<T, 32>(pass),
+            _ => plain_columns::<T, 64>(pass),
+        }
+    }
+}
+
+/// As [`plain`], with N columns in all lines together.
+#[inline(always)]
+unsafe fn plain_columns<T: Cell, const N: usize>(pass: Pass<'_, T>) {
+    let Pass { table, moves, line, .. } = pass;
     for row in pass.rows.0..pass.rows.1 {
-        for line in pass.line..pass.line + pass.lines {
+        let (mut mixed, mut doubles) = ([T::Sum::default(); N], [T::Sum::default(); N]);
+        for roll in 0..ROLLS.len() {
+            let (&first, rest) = moves.list(row, roll).split_first().expect("a roll can always be played");
             // SAFETY: lists name rows of the table; nobody writes these lines now.
-            let at = |row: u16| unsafe { std::slice::from_raw_parts(table.line(line, row.into()), T::LANES) };
-            // Only the first T::LANES of each are used.
-            let (mut mixed, mut doubles) = ([T::Sum::default(); LANES], [T::Sum::default(); LANES]);
-            let mut best = [T::default(); LANES];
-            for roll in 0..ROLLS.len() {
-                let (&first, rest) =
-                    moves.list(row, roll).split_first().expect("a roll can always be played");
-                best[..T::LANES].copy_from_slice(at(first));
-                for &row in rest {
-                    for (best, &value) in best[..T::LANES].iter_mut().zip(at(row)) {
-                        *best = if value > *best { value } else { *best };
-                    }
-                }
-                let sums = if roll < MIXED { &mut mixed } else { &mut doubles };
-                for (sum, &best) in sums[..T::LANES].iter_mut().zip(&best) {
-                    *sum = T::add(*sum, best);
+            let mut best: [T; N] = unsafe { table.line(line, first.into()).cast::<[T; N]>().read() };
+            for &row in rest {
+                // SAFETY: as above.
+                let other: &[T; N] = unsafe { &*table.line(line, row.into()).cast() };
+                for (best, &value) in best.iter_mut().zip(other) {
+                    *best = if value > *best { value } else { *best };
                 }
             }
-            for lane in 0..T::LANES {
-                let value = T::negated_mean(mixed[lane], doubles[lane]);
-                // SAFETY: the columns of these rows, in the rows of these columns, are nobody else's now.
-                unsafe { table.cell(line * T::LANES + lane, row).write(value) };
+            let sums = if roll < MIXED { &mut mixed } else { &mut doubles };
+            for (sum, &best) in sums.iter_mut().zip(&best) {
+                *sum = T::add(*sum, best);
             }
+        }
+        for (column, (&mixed, &doubles)) in mixed.iter().zip(&doubles).enumerate() {
+            let value = T::negated_mean(mixed, doubles);
+            // SAFETY: the columns of these rows, in the rows of these columns, are nobody else's now.
+            unsafe { table.cell(line * T::LANES + column, row).write(value) };
         }
     }
 }
