@@ -200,18 +200,26 @@ pub(crate) struct OracleArgs {
 }
 
 /// Where values come from.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct TableArgs {
     /// Table file. If left out: datasets/bearoff-N.table if there is one that is large enough, else the smallest table
     /// that holds the positions is solved in memory.
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
-    /// Bits of a number of a table that is solved: 16, 32 or 64.
-    #[arg(long, default_value = "16", value_parser = bits)]
-    pub(crate) bits: Precision,
-    /// Threads for solving; all cores if left out. Results do not depend on it.
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    /// Fewest bits of a number: 16, 32 or 64. If left out any table will do, and one that is solved has 64 for up to 8
+    /// checkers, else 16.
+    #[arg(long, value_parser = bits)]
+    pub(crate) bits: Option<Precision>,
+    /// Threads for solving, at most 1024; all cores if left out. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads) if threads <= 1024 => Ok(threads),
+        _ => Err("0 (all cores) to 1024 threads are possible".into()),
+    }
 }
 
 fn bits(text: &str) -> Result<Precision, String> {
@@ -233,8 +241,8 @@ pub(crate) enum OracleAction {
         /// Bits of a number: 16, 32 or 64.
         #[arg(long, default_value = "16", value_parser = bits)]
         bits: Precision,
-        /// Threads; all cores if left out. The table does not depend on it.
-        #[arg(long, default_value_t = 0, hide_default_value = true)]
+        /// Threads for solving, at most 1024; all cores if left out. The table does not depend on it.
+        #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
         threads: usize,
         /// Solve only, and write no file.
         #[arg(long, conflicts_with = "out")]
@@ -245,7 +253,8 @@ pub(crate) enum OracleAction {
         after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates"
     )]
     Value {
-        /// Positions: own/opponent, each the checkers on the points 1 to 6; a gnubg Position ID; or an XGID.
+        /// Positions: own/opponent, each the checkers on the points 1 to 6; a gnubg Position ID; or an XGID, which must begin
+        /// with `XGID=`.
         #[arg(required = true)]
         positions: Vec<Position>,
         /// Show the estimates from each side's own race beside them.

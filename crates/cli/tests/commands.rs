@@ -379,10 +379,7 @@ fn oracle_solves_in_memory_what_is_asked_and_says_so() {
     let desk = Desk::new();
     let output = desk.run(&["oracle", "moves", "2,0,2,1,0,0/5,0,0,0,0,0", "31", "--json"]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("there is no datasets/bearoff-5.table: solving 5 checkers a side in memory"),
-        "{said}"
-    );
+    assert!(said.contains("in datasets: solving 5 checkers in 64 bits in memory"), "{said}");
     let moves: Value = serde_json::from_slice(&output.stdout).unwrap();
     let moves = moves["moves"].as_array().unwrap();
     let afterstates: Vec<&str> = moves.iter().map(|m| m["afterstate"].as_str().unwrap()).collect();
@@ -409,7 +406,7 @@ fn oracle_samples_and_verifies_labelled_positions() {
     let (rows, more) = (sample("a.csv", "50"), sample("b.csv", "60"));
     assert!(rows.starts_with("own1,own2,own3,own4,own5,own6,opp1,opp2,opp3,opp4,opp5,opp6,value\n"));
     assert!(rows.lines().count() == 51 && more.starts_with(&rows));
-    let verified = desk.json(&["oracle", "verify", "--csv", "a.csv"]);
+    let verified = desk.json(&["oracle", "verify", "--csv", "a.csv", "--bits", "64"]);
     assert_eq!(verified["rows"], 50);
     assert!(verified["max_abs_error"].as_f64().unwrap() < 1e-9 && verified["rms_error"].is_number());
     // One value off, one line broken.
@@ -419,6 +416,9 @@ fn oracle_samples_and_verifies_labelled_positions() {
     fs::write(desk.folder.path().join("a.csv"), wrong.replacen(",0.5\n", ",1.5\n", 1)).unwrap();
     let error = desk.fails(&["oracle", "verify", "--csv", "a.csv"], 1);
     assert!(error.contains("a.csv: line 2, column value: `1.5` is no value in −1 to 1"), "{error}");
+    desk.json(&["oracle", "build", "--checkers", "4", "--out", "four.table"]);
+    let named = desk.json(&["oracle", "verify", "--exact", "--table", "four.table"]);
+    assert_eq!((named["rows"].as_u64(), named["bits"].as_u64()), (Some(209 * 209), Some(16)));
     let exact = desk.json(&["oracle", "verify", "--exact", "--checkers", "5"]);
     assert_eq!(exact["rows"].as_u64(), Some(461 * 461));
     assert!(exact["rms_error"].as_f64().unwrap() < 1.2e-5);
@@ -429,7 +429,8 @@ fn oracle_exports_for_gnubg_and_reads_it_back() {
     let desk = Desk::new();
     let exported = desk.json(&["oracle", "export", "--checkers", "4", "--out", "gnubg_ts.bd"]);
     assert_eq!(exported["bytes"], 88_240);
-    let verified = desk.json(&["oracle", "verify", "--gnubg", "gnubg_ts.bd", "--tolerance", "2e-5"]);
+    let verified =
+        desk.json(&["oracle", "verify", "--gnubg", "gnubg_ts.bd", "--bits", "64", "--tolerance", "2e-5"]);
     assert_eq!(verified["rows"].as_u64(), Some(209 * 209));
 }
 

@@ -48,14 +48,22 @@ pub(crate) fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
 /// The table to ask, for sides of that many checkers.
 fn find(checkers: u8, args: &TableArgs) -> Result<Table> {
     let checkers = checkers.max(1);
-    let settings = Settings { precision: args.bits, threads: args.threads, ..Settings::new(checkers) };
+    // Small tables are solved exactly in no time.
+    let usual = if checkers <= 8 { Precision::Bits64 } else { Precision::Bits16 };
+    let precision = args.bits.unwrap_or(usual);
+    let settings = Settings { precision, threads: args.threads, ..Settings::new(checkers) };
+    let least = args.bits.unwrap_or(Precision::Bits16);
     let mut levels = Levels::new();
     let solving = || {
-        let usual = usual_file(Path::new(FOLDER), checkers);
-        say(format!("there is no {}: solving {checkers} checkers a side in memory", usual.display()));
+        say(format!(
+            "no table of {checkers} checkers or more and at least {} bits in {FOLDER}: solving {checkers} checkers in \
+             {} bits in memory",
+            least.bits(),
+            precision.bits()
+        ));
     };
     let (table, source) =
-        two_sided::find(args.table.as_deref(), Path::new(FOLDER), settings, solving, &mut |p| {
+        two_sided::find(args.table.as_deref(), Path::new(FOLDER), least, settings, solving, &mut |p| {
             levels.show(p)
         })?;
     if let Source::Solved(Timings { moves, memory, solve }) = source {
@@ -92,17 +100,26 @@ fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
         .map(|(name, s)| vec![(*name).into(), format!("{:.3}", s.wall), format!("{:.3}", s.cpu)])
         .collect();
     let mut text = format!(
-        "{} pairs of sides with at most {} checkers, {} bits, {:.2} GB\n",
+        "{} pairs of sides with at most {} checkers, {} bits, {:.1} MB\n",
         table.pairs(),
         table.checkers(),
         table.precision().bits(),
-        table.bytes() as f64 / 1e9
+        table.bytes() as f64 / 1e6
     );
     text.push_str(&output::table(&["step", "seconds", "CPU-seconds"], &rows));
     if let Some(path) = out {
         text.push_str(&format!("{}\n", path.display()));
     }
     output::text(&text)
+}
+
+/// A value with the digits that the table is good for.
+fn signed(table: &Table, value: f64) -> String {
+    match table.precision() {
+        Precision::Bits16 => format!("{value:+.5}"),
+        Precision::Bits32 => format!("{value:+.6}"),
+        Precision::Bits64 => format!("{value:+.9}"),
+    }
 }
 
 fn value(positions: &[Position], estimates: bool, args: &TableArgs, as_json: bool) -> Result<()> {
@@ -125,7 +142,7 @@ fn value(positions: &[Position], estimates: bool, args: &TableArgs, as_json: boo
             "win_probability": (1.0 + value) / 2.0,
         });
         let mut row =
-            vec![position.to_string(), format!("{value:+.6}"), format!("{:.6}", (1.0 + value) / 2.0)];
+            vec![position.to_string(), signed(&table, value), format!("{:.6}", (1.0 + value) / 2.0)];
         for estimate in &estimates {
             object[estimate.name()] = estimate.value(position).into();
             row.push(format!("{:+.6}", estimate.value(position)));
@@ -180,7 +197,12 @@ fn moves(decision: DicePosition, args: &TableArgs, as_json: bool) -> Result<()> 
     let rows: Vec<Vec<String>> = moves
         .iter()
         .map(|&(s, value)| {
-            vec![decision.notation(s), text(s), format!("{value:+.6}"), format!("{:.6}", best - value)]
+            vec![
+                decision.notation(s),
+                text(s),
+                signed(&table, value),
+                signed(&table, best - value)[1..].to_string(),
+            ]
         })
         .collect();
     output::text(&output::table(&["play", "afterstate", "V of the side that moves", "loss"], &rows))
@@ -196,6 +218,8 @@ enum Against<'a> {
 }
 
 fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: bool) -> Result<()> {
+    // What is compared with is seldom more precise than that, and a table that is may be asked for.
+    let args = &TableArgs { bits: Some(args.bits.unwrap_or(Precision::Bits16)), ..args.clone() };
     let (table, errors, rounding) = match what {
         Against::Csv(path) => {
             let rows = labelled::read(path)?;
@@ -214,13 +238,15 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
             (table, errors, 1e-4)
         }
         Against::Exact(checkers) => {
-            let table = find(checkers.unwrap_or(8), args)?;
-            let mut levels = Levels::new();
-            let settings = Settings {
-                precision: Precision::Bits64,
-                threads: args.threads,
-                ..Settings::new(checkers.unwrap_or(table.checkers()))
+            let checkers = match (checkers, &args.table) {
+                (Some(checkers), _) => checkers,
+                (None, Some(path)) => Table::open(path)?.checkers(),
+                (None, None) => 8,
             };
+            let table = find(checkers, args)?;
+            let mut levels = Levels::new();
+            let settings =
+                Settings { precision: Precision::Bits64, threads: args.threads, ..Settings::new(checkers) };
             let (exact, _) = Table::solve(settings, &mut |progress| levels.show(progress))?;
             let errors = exact.compare(&table)?;
             (table, errors, 0.0)

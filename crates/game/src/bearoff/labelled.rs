@@ -1,4 +1,4 @@
-//! Positions with values in CSV files: columns own1..own6, opp1..opp6 and value, the last optional.
+//! Positions with values in CSV files: columns own1..own6, opp1..opp6 and value.
 //!
 //! Checkers on the points 1 to 6 of the side to roll and of its opponent; V in [−1, 1] for the side to roll.
 

@@ -60,7 +60,7 @@ pub(super) fn valuation(game: &Bearoff, name: &str) -> FoundValuation<Bearoff> {
 
 fn table(game: &Bearoff, file: Option<&Path>) -> Result<Table, GameError> {
     let settings = Settings::new(game.checkers());
-    let found = find(file, Path::new(FOLDER), settings, || {}, &mut |_| {});
+    let found = find(file, Path::new(FOLDER), settings.precision, settings, || {}, &mut |_| {});
     let checked = found.and_then(|(table, _)| table.verify().map(|()| table));
     checked.map_err(|error| GameError(error.to_string()))
 }

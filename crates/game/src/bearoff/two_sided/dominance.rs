@@ -7,10 +7,10 @@
 //!
 //! - a *claim* says that one afterstate is at least another, in every column. It is guessed from a sample of columns;
 //! - a row's *program* is its move lists without the afterstates that a claim makes superfluous;
-//! - before a program runs over some columns, every claim is tested there. A claim that fails is withdrawn for good,
-//!   and in those columns the rows that may have relied on it run over their full lists.
+//! - a program runs only over columns in which every claim has been tested, each once. A claim that fails is withdrawn for
+//!   good, and in those columns the rows that may have relied on it run over their full lists.
 //!
-//! Five or six claims a row leave 26 afterstates of the 161. The table is the same to the last bit.
+//! Some six claims a row leave 25 afterstates of the 161. The table is the same to the last bit.
 
 use super::grid::Grid;
 use super::lanes::Line;
@@ -18,6 +18,9 @@ use super::order::{GROUP, Moves, Order};
 use super::program::{Programs, ShortLists};
 use crate::bearoff::ROLLS;
 use rustc_hash::FxHashSet;
+
+/// Lines of columns from which claims are guessed.
+pub(super) const SAMPLE: usize = 12;
 
 /// Most claims about one worse row.
 const MOST_CLAIMS: usize = 12;
@@ -33,6 +36,7 @@ pub(super) struct Claim {
 pub(super) struct Dominance<'a> {
     order: &'a Order,
     moves: &'a Moves,
+    sample: usize,
     /// All claims that hold so far, by worse row.
     pub(super) claims: Vec<Claim>,
     better: Vec<[u16; MOST_CLAIMS]>,
@@ -78,7 +82,8 @@ struct Scratch {
 }
 
 impl<'a> Dominance<'a> {
-    pub(super) fn new(order: &'a Order, moves: &'a Moves) -> Self {
+    /// Nothing is known yet; claims will be guessed from `sample` lines of columns.
+    pub(super) fn new(order: &'a Order, moves: &'a Moves, sample: usize) -> Self {
         let rows = order.sides.len();
         let scratch = Scratch {
             in_list: vec![false; rows],
@@ -92,6 +97,7 @@ impl<'a> Dominance<'a> {
         Self {
             order,
             moves,
+            sample,
             claims: Vec::new(),
             better: vec![[0; MOST_CLAIMS]; rows],
             count: vec![0; rows],
@@ -109,7 +115,7 @@ impl<'a> Dominance<'a> {
     /// by worse row. They are not among [`Self::claims`] yet.
     pub(super) fn add_level(&mut self, level: usize, table: Grid<i16>) -> Vec<Claim> {
         let rows = self.order.levels[level]..self.order.levels[level + 1];
-        let sample = Sample::new(table, rows.start / GROUP);
+        let sample = Sample::new(table, rows.start / GROUP, self.sample);
         let mut new = Vec::new();
         for row in rows.clone() {
             self.shorten(row, Some((&sample, &mut new)));
@@ -128,6 +134,12 @@ impl<'a> Dominance<'a> {
         self.stale.push(true);
         new.sort_unstable();
         new
+    }
+
+    /// Afterstates in all short lists so far.
+    #[cfg(test)]
+    pub(super) fn kept_in_all(&self) -> usize {
+        self.lists.iter().map(|(_, ends)| usize::from(ends[ROLLS.len() - 1])).sum()
     }
 
     /// Takes claims that were tested into those that hold.
@@ -259,13 +271,13 @@ struct Sample {
 }
 
 impl Sample {
-    /// Lines spread over the first `lines` ones, which are solved; line 0 is the empty side's.
-    fn new(table: Grid<i16>, lines: usize) -> Self {
+    /// At most `most` lines spread over the first `lines` ones, which are solved; line 0 is the empty side's.
+    fn new(table: Grid<i16>, lines: usize, most: usize) -> Self {
         // The nearer the opponent is to the end, the more a move's detail counts; far columns find other faults.
-        const PLACES: [f64; 12] = [0.03, 0.3, 0.01, 0.1, 0.6, 0.999, 0.06, 0.2, 0.45, 0.8, 0.005, 0.9];
+        const PLACES: [f64; SAMPLE] = [0.03, 0.3, 0.01, 0.1, 0.6, 0.999, 0.06, 0.2, 0.45, 0.8, 0.005, 0.9];
         let mut chosen: Vec<usize> = Vec::new();
         if lines > 1 {
-            for place in PLACES {
+            for place in PLACES.into_iter().take(most) {
                 let line = 1 + ((lines - 1) as f64 * place) as usize;
                 if line < lines && !chosen.contains(&line) {
                     chosen.push(line);

@@ -9,12 +9,12 @@
 //!
 //! All numbers are little-endian; checksums are XXH3 of 64 bits.
 
-use super::grid::LINE_BYTES;
+use super::order::GROUP;
 use super::table::{Precision, Storage, Table, TableError};
 use crate::bearoff::{MAX_CHECKERS, rank};
 use memmap2::Mmap;
 use rayon::prelude::*;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Version of the format of table files.
-pub const FORMAT: u64 = 1;
+const FORMAT: u64 = 1;
 
 const MAGIC: &[u8; 16] = b"adept bear-off 2";
 const FIELDS: usize = 11;
@@ -124,10 +124,9 @@ pub(super) fn open(path: &Path) -> Result<Table, TableError> {
     let fits = sides == rank::sides(checkers)
         && rows >= sides
         && rows <= usize::from(u16::MAX)
-        && rows.is_multiple_of(LINE_BYTES / 2)
+        && rows.is_multiple_of(GROUP)
         && bytes == precision.bytes(rows)
-        && block > 0
-        && block.is_multiple_of(LINE_BYTES)
+        && block == BLOCK
         && values_at.is_multiple_of(4096)
         && rows_at == HEADER
         && sums_at == rows_at + 2 * sides
@@ -198,7 +197,8 @@ fn write(table: &Table, values: &[u8], path: &Path) -> io::Result<()> {
     })
 }
 
-/// Writes a file under another name, syncs it and gives it its name. What was there stays until then.
+/// Writes a file under another name, syncs it and gives it its name. What was there stays until then. The other name is
+/// the same each time, so that an interrupted call leaves at most one behind, which the next one writes over.
 pub(in crate::bearoff) fn replace(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
@@ -208,17 +208,27 @@ pub(in crate::bearoff) fn replace(
         _ => Path::new("."),
     };
     std::fs::create_dir_all(folder)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".partial-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    let mut name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_os_string();
+    name.push(".partial");
+    let partial = folder.join(name);
+    let mut file = File::options().write(true).create(true).truncate(false).open(&partial)?;
+    // Who holds the lock is writing it now.
+    file.try_lock().map_err(|e| match e {
+        TryLockError::WouldBlock => {
+            io::Error::other(format!("another process is writing {}", partial.display()))
+        }
+        TryLockError::Error(e) => e,
+    })?;
+    let written = file
+        .set_len(0)
+        .and_then(|()| fill(&mut file))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| std::fs::rename(&partial, path));
+    if written.is_err() {
+        // The first fault is the one to tell.
+        let _ = std::fs::remove_file(&partial);
+        return written;
     }
-    let mut file = builder.tempfile_in(folder)?;
-    fill(file.as_file_mut())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|e| e.error)?;
     // The name itself lasts once the folder is synced, where folders can be.
     File::open(folder).and_then(|folder| folder.sync_all()).or(Ok(()))
 }

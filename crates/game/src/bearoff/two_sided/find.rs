@@ -1,7 +1,7 @@
 //! The table to look in: a file that is named, one that lies in the usual place, or one solved on the spot.
 
 use super::solve::Progress;
-use super::table::{Settings, Table, TableError, Timings};
+use super::table::{Precision, Settings, Table, TableError, Timings};
 use crate::bearoff::MAX_CHECKERS;
 use std::path::{Path, PathBuf};
 
@@ -20,13 +20,14 @@ pub fn usual_file(folder: &Path, checkers: u8) -> PathBuf {
 }
 
 /// A table that holds sides of `settings.checkers`: `file` if one is named; else the smallest usual file in `folder`
-/// that does, with numbers as precise as those asked for; else it is solved in memory, and `solving` is called first.
+/// that does, with at least as many bits as `least`; else it is solved in memory, and `solving` is called first.
 ///
 /// # Errors
 /// What is wrong with the file, with its checkers, or with solving.
 pub fn find(
     file: Option<&Path>,
     folder: &Path,
+    least: Precision,
     settings: Settings,
     solving: impl FnOnce(),
     progress: &mut dyn FnMut(Progress),
@@ -51,7 +52,7 @@ pub fn find(
         let path = usual_file(folder, checkers);
         if path.exists() {
             let table = Table::open(&path)?;
-            if table.precision().bits() >= settings.precision.bits() {
+            if table.checkers() >= settings.checkers && table.precision().bits() >= least.bits() {
                 return Ok((table, Source::File(path)));
             }
         }

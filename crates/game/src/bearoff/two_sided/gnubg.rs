@@ -108,14 +108,14 @@ impl Table {
         let sides = rank::sides(checkers);
         let mut damaged: Option<TableError> = None;
         let written = replace(path, |file| {
+            let mut file = std::io::BufWriter::new(file);
             file.write_all(format!("gnubg-TS-06-{checkers:02}-0{:x<23}\n", "").as_bytes())?;
             let mut row = Vec::with_capacity(2 * sides);
             for own in 0..sides {
                 row.clear();
                 for opponent in 0..sides {
-                    let position = Position { own: Side::of_rank(own), opponent: Side::of_rank(opponent) };
                     // As makebearoff has it where both are off.
-                    let value = if own == 0 { Ok(1.0) } else { self.value(position) };
+                    let value = if own == 0 { Ok(1.0) } else { self.value_of_ranks(own, opponent) };
                     let value = match value {
                         Ok(value) => value,
                         Err(error) => {
@@ -129,7 +129,7 @@ impl Table {
                 }
                 file.write_all(&row)?;
             }
-            Ok(())
+            file.flush()
         });
         match damaged {
             Some(error) => Err(error),

@@ -27,7 +27,6 @@ mod program;
 mod solve;
 mod table;
 
-pub use file::FORMAT;
 pub(super) use file::replace;
 pub use find::{Source, find, usual_file};
 pub use lanes::Isa;

@@ -25,7 +25,7 @@ pub(super) struct Pass<'a, T> {
     pub(super) rows: (usize, usize),
 }
 
-/// Computes a pass over short lists. Rows that are `flagged` run over their full lists; no flags flag all.
+/// Computes a pass over short lists. Rows that are `flagged` run over their full lists.
 ///
 /// # Safety
 /// The machine has the instruction set. The table is as large as the moves say; no other thread writes what the
@@ -152,8 +152,8 @@ impl<const K: usize> Columns<K> {
     }
 
     #[inline(always)]
-    unsafe fn at(self, row: u16, k: usize) -> &'static Line {
-        // SAFETY: the caller knows that the table has this row. The reference does not outlive its pass.
+    unsafe fn at<'a>(self, row: u16, k: usize) -> &'a Line {
+        // SAFETY: the caller knows that the table has this row and does not keep the reference beyond its pass.
         unsafe { &*self.0.add(usize::from(row) * STRIP_LINES + k) }
     }
 

@@ -20,6 +20,8 @@ pub(super) struct Method {
     pub(super) isa: Isa,
     /// Whether move lists are shortened; the result is the same.
     pub(super) shorten: Option<bool>,
+    /// Lines of columns from which claims are guessed; fewer guess worse, to the same result.
+    pub(super) sample: usize,
 }
 
 /// How far a solution is.
@@ -174,17 +176,39 @@ impl Solvable for i16 {
         team: &Team,
         progress: &mut dyn FnMut(Progress),
     ) {
-        // SAFETY: as the caller vouches.
-        unsafe { set_ends(table, order) };
-        let solver = Solver { table, order, moves, isa: method.isa, team };
         let shorten = method.shorten.unwrap_or(order.sides.len() >= FEWEST_ROWS_TO_SHORTEN);
-        if shorten {
-            let mut dominance = Dominance::new(order, moves);
-            by_level(order, progress, |level| solver.level_over_short_lists(level, &mut dominance));
-        } else {
-            by_level(order, progress, |level| solver.level_over_full_lists(level));
+        // SAFETY: as the caller vouches.
+        unsafe {
+            if shorten {
+                solve_short(table, order, moves, method, team, progress);
+            } else {
+                set_ends(table, order);
+                let solver = Solver { table, order, moves, isa: method.isa, team };
+                by_level(order, progress, |level| solver.level_over_full_lists(level));
+            }
         }
     }
+}
+
+/// Solves in 16 bits over short lists; gives the number of claims that were made.
+///
+/// # Safety
+/// As for [`Solvable::solve`].
+pub(super) unsafe fn solve_short(
+    table: Grid<i16>,
+    order: &Order,
+    moves: &Moves,
+    method: Method,
+    team: &Team,
+    progress: &mut dyn FnMut(Progress),
+) -> usize {
+    // SAFETY: as the caller vouches.
+    unsafe { set_ends(table, order) };
+    let solver = Solver { table, order, moves, isa: method.isa, team };
+    let mut dominance = Dominance::new(order, moves, method.sample);
+    let mut made = 0;
+    by_level(order, progress, |level| made += solver.level_over_short_lists(level, &mut dominance));
+    made
 }
 
 /// Solves in 16 bits.
@@ -208,8 +232,12 @@ impl Solver<'_> {
         }
     }
 
-    fn level_over_short_lists(&self, level: usize, dominance: &mut Dominance<'_>) {
+    /// Solves a level; gives the number of claims that were made in it.
+    fn level_over_short_lists(&self, level: usize, dominance: &mut Dominance<'_>) -> usize {
+        // Claims that were accepted hold in all columns of lower levels, in which the first phase works: there only the
+        // new ones are open. In the level's own columns all are.
         let mut new = dominance.add_level(level, self.table);
+        let made = new.len();
         let [(below, level_rows), (level_columns, rows)] = self.phases(level);
         // Most claims that fail at all fail in many columns: a few columns first spare the others.
         let pieces = strips(below.0 / i16::LANES..below.1 / i16::LANES);
@@ -227,6 +255,7 @@ impl Solver<'_> {
         let pieces = strips(level_columns.0 / i16::LANES..level_columns.1 / i16::LANES);
         let failed = self.phase(&pieces, rows, &dominance.claims, dominance);
         dominance.withdraw(&failed);
+        made
     }
 
     /// Columns and rows of the two phases of a level.

@@ -1,9 +1,10 @@
 //! Tables in memory or mapped from a file: solving and looking up.
 
+use super::dominance::SAMPLE;
 use super::file::Mapped;
 use super::grid::{Cell, Grid};
 use super::lanes::Isa;
-use super::order::{Order, order_and_moves};
+use super::order::{GROUP, Order, order_and_moves};
 use super::solve::{Method, Progress, Solvable, Team};
 use crate::bearoff::{DicePosition, MAX_CHECKERS, Position, Side, rank};
 use cpu_time::ProcessTime;
@@ -105,6 +106,9 @@ pub enum TableError {
     /// A number of checkers that no table has.
     #[error("a table holds sides of 1 to {MAX_CHECKERS} checkers, not {0}")]
     Checkers(u8),
+    /// The machine lacks the instruction set that was asked for.
+    #[error("this machine has no {0:?}; it has {have:?}", have = Isa::available())]
+    Isa(Isa),
     /// The machine has too little memory.
     #[error(
         "a table of {checkers} checkers in {bits} bits needs {:.2} GB of memory and {:.2} GB are free; take fewer \
@@ -189,14 +193,19 @@ impl Errors {
     /// Takes one more difference into account.
     pub fn add(&mut self, difference: f64) {
         self.rows += 1;
-        self.max = self.max.max(difference.abs());
+        // What is no number stays the largest of all, and above any tolerance.
+        let difference = difference.abs();
+        if difference > self.max || difference.is_nan() {
+            self.max = difference;
+        }
         self.squares += difference * difference;
     }
 
     /// Both together.
     pub fn and(self, other: Self) -> Self {
         let (rows, squares) = (self.rows + other.rows, self.squares + other.squares);
-        Self { rows, max: self.max.max(other.max), squares }
+        let max = if self.max <= other.max || other.max.is_nan() { other.max } else { self.max };
+        Self { rows, max, squares }
     }
 
     /// Root of the mean of the squares; 0 for none.
@@ -240,7 +249,11 @@ impl Table {
         if !(1..=MAX_CHECKERS).contains(&checkers) {
             return Err(TableError::Checkers(checkers));
         }
-        check_memory(checkers, precision)?;
+        // Everything that runs on an instruction set relies on this.
+        if !Isa::available().contains(&isa) {
+            return Err(TableError::Isa(isa));
+        }
+        check_memory(checkers, precision, free_memory())?;
         let refused = |what| {
             move |source: Box<dyn std::error::Error + Send + Sync>| TableError::System {
                 what,
@@ -252,7 +265,7 @@ impl Table {
         let rows = order.sides.len();
         let (memory, memory_time) = timed(|| allocate(precision.bytes(rows), &team));
         let (mut map, start) = memory.map_err(|e| refused("memory for the table")(e.into()))?;
-        let method = Method { isa, shorten };
+        let method = Method { isa, shorten, sample: SAMPLE };
         let at = map[start..].as_mut_ptr();
         let ((), solve_time) = timed(|| {
             // SAFETY: the map has the size of the table, is aligned to a line, zero, and nobody else's.
@@ -332,7 +345,8 @@ impl Table {
         if position.own.is_empty() && position.opponent.is_empty() {
             return Err(TableError::BothEmpty);
         }
-        Ok(-self.cell(self.row(position.opponent)?, self.row(position.own)?)?)
+        // Not −x, which would make −0 of 0.
+        Ok(0.0 - self.cell(self.row(position.opponent)?, self.row(position.own)?)?)
     }
 
     /// Replaces `values` by the afterstates of a decision and their values to the side that moves, best first,
@@ -351,6 +365,11 @@ impl Table {
         }
         values.sort_by(|a, b| b.1.total_cmp(&a.1));
         Ok(())
+    }
+
+    /// V of the side of rank `own`, to roll, against that of rank `opponent`; both are in the table.
+    pub(super) fn value_of_ranks(&self, own: usize, opponent: usize) -> Result<f64, TableError> {
+        Ok(0.0 - self.cell(self.row_of[opponent].into(), self.row_of[own].into())?)
     }
 
     #[inline]
@@ -416,23 +435,35 @@ impl Table {
     }
 }
 
-/// Refuses what does not fit into memory, with some room for move lists.
-fn check_memory(checkers: u8, precision: Precision) -> Result<(), TableError> {
+/// Refuses what does not fit into that many free bytes, if they are known, with some room for move lists.
+pub(super) fn check_memory(checkers: u8, precision: Precision, free: Option<u64>) -> Result<(), TableError> {
     let sides = rank::sides(checkers) as u64;
-    // Levels are filled up: 31 rows on average would be half of that too much.
-    let rows = sides + 36 * 32;
-    let needed = precision.bytes(rows as usize) as u64 + sides * 1600;
+    // Each of at most 36 levels is filled up, by less than a group.
+    let rows = sides as usize + 36 * GROUP;
+    let needed = precision.bytes(rows) as u64 + sides * 1600;
+    match free {
+        Some(free) if free < needed => {
+            Err(TableError::Memory { checkers, bits: precision.bits(), needed, free })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that the system would give: what is available on the machine, or less in a control group with a limit of its
+/// own. Pages of files that are merely cached count as free.
+fn free_memory() -> Option<u64> {
     let mut system = sysinfo::System::new();
     system.refresh_memory();
-    let free = match system.cgroup_limits() {
-        Some(limits) => limits.free_memory.min(system.available_memory()),
-        None => system.available_memory(),
-    };
+    let machine = system.available_memory();
     // A system that does not tell says 0.
-    if free != 0 && free < needed {
-        return Err(TableError::Memory { checkers, bits: precision.bits(), needed, free });
+    let known = (machine > 0).then_some(machine);
+    match system.cgroup_limits() {
+        Some(group) if group.total_memory < system.total_memory() => {
+            let left = group.total_memory.saturating_sub(group.rss);
+            Some(known.map_or(left, |machine| machine.min(left)))
+        }
+        _ => known,
     }
-    Ok(())
 }
 
 /// Large pages, where the system has them.

@@ -1,5 +1,11 @@
+use super::dominance::{Dominance, SAMPLE};
 use super::gnubg::GnubgTable;
-use super::{Isa, Precision, Settings, Table, TableError};
+use super::grid::Grid;
+use super::lanes::{LANES, Line};
+use super::order::order_and_moves;
+use super::solve::{Method, Team, solve_plain, solve_short};
+use super::table::{Storage, check_memory};
+use super::{Isa, Precision, Settings, Source, Table, TableError, find, usual_file};
 use crate::bearoff::{DicePosition, Position, ROLLS, Side, rank, rules};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -115,12 +121,107 @@ fn tables_are_the_same_on_every_path_and_number_of_threads() {
     }
 }
 
+/// Solves in 16 bits over short lists with claims guessed from so many lines of columns; gives the values, and how many
+/// claims were made.
+fn solve_by_claims(checkers: u8, sample: usize) -> (Vec<i16>, usize) {
+    let (order, moves) = order_and_moves(checkers);
+    let rows = order.sides.len();
+    let mut lines = vec![Line([0; LANES]); Grid::<i16>::bytes(rows) / size_of::<Line>()];
+    let table = Grid::<i16>::new(lines.as_mut_ptr().cast(), rows);
+    let method = Method { isa: Isa::detect(), shorten: Some(true), sample };
+    // SAFETY: the lines are as many as the table has, and nobody else's.
+    let claims = unsafe { solve_short(table, &order, &moves, method, &Team::new(2).unwrap(), &mut |_| {}) };
+    (lines.iter().flat_map(|line| line.0).collect(), claims)
+}
+
 #[test]
-fn lists_are_shortened_without_a_trace_where_many_claims_fail() {
-    let full = Settings { shorten: Some(false), ..Settings::new(9) };
-    let short = Settings { shorten: Some(true), ..full };
-    let errors = solve(full).compare(&solve(short)).unwrap();
+fn claims_that_are_guessed_badly_change_nothing_but_the_time() {
+    let (expected, few_fail) = solve_by_claims(8, SAMPLE);
+    for sample in [1, 2] {
+        let (values, many_fail) = solve_by_claims(8, sample);
+        assert!(values == expected, "{sample} lines");
+        // More of them are guessed, and withdrawn, again and again.
+        assert!(many_fail > few_fail, "{many_fail} {few_fail}");
+    }
+    let full = solve(Settings { shorten: Some(false), ..Settings::new(9) });
+    let short = solve(Settings { shorten: Some(true), ..Settings::new(9) });
+    let errors = full.compare(&short).unwrap();
     assert_eq!((errors.rows, errors.max), (5004 * 5004, 0.0));
+}
+
+#[test]
+fn claims_shorten_lists_to_a_third_and_less() {
+    let (order, moves) = order_and_moves(9);
+    let table = solve(Settings::new(9));
+    let Storage::Memory(map, start) = &table.storage else { unreachable!("it was solved") };
+    // Read only.
+    let grid = Grid::<i16>::new(map[*start..].as_ptr().cast_mut().cast(), table.rows);
+    let mut dominance = Dominance::new(&order, &moves, SAMPLE);
+    for level in 1..order.levels.len() - 1 {
+        let new = dominance.add_level(level, grid);
+        dominance.accept(&new);
+    }
+    let full: usize = (order.levels[1]..order.sides.len())
+        .flat_map(|row| (0..ROLLS.len()).map(move |roll| (row, roll)))
+        .map(|(row, roll)| moves.list(row, roll).len())
+        .sum();
+    assert!(3 * dominance.kept_in_all() < full, "{} of {full}", dominance.kept_in_all());
+}
+
+#[test]
+fn rows_and_lists_of_fifteen_checkers_fit_into_sixteen_bits() {
+    let (order, moves) = order_and_moves(15);
+    assert!(order.sides.len() < usize::from(u16::MAX));
+    let longest = (0..order.sides.len())
+        .map(|row| (0..ROLLS.len()).map(|roll| moves.list(row, roll).len()).sum::<usize>())
+        .max();
+    assert!(longest < Some(usize::from(u16::MAX)));
+}
+
+#[test]
+fn memory_that_is_short_is_named_before_anything_is_done() {
+    check_memory(14, Precision::Bits16, Some(3_300_000_000)).unwrap();
+    check_memory(15, Precision::Bits64, None).unwrap();
+    let error = check_memory(14, Precision::Bits64, Some(8_000_000_000)).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "a table of 14 checkers in 64 bits needs 12.81 GB of memory and 8.00 GB are free; take fewer checkers, 16 \
+         bits or free some"
+    );
+}
+
+#[test]
+fn the_smallest_file_that_will_do_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    for (checkers, precision) in [(4, Precision::Bits16), (3, Precision::Bits64)] {
+        let table = solve(Settings { precision, ..Settings::new(checkers) });
+        table.save(&usual_file(folder.path(), checkers)).unwrap();
+    }
+    let found = |checkers, least| {
+        let settings = Settings { precision: least, ..Settings::new(checkers) };
+        let (table, source) = find(None, folder.path(), least, settings, || (), &mut |_| {}).unwrap();
+        (table.checkers(), table.precision(), matches!(source, Source::Solved(_)))
+    };
+    assert_eq!(found(2, Precision::Bits16), (3, Precision::Bits64, false));
+    assert_eq!(found(4, Precision::Bits16), (4, Precision::Bits16, false));
+    assert_eq!(found(4, Precision::Bits32), (4, Precision::Bits32, true));
+    assert_eq!(found(5, Precision::Bits16), (5, Precision::Bits16, true));
+    let file = usual_file(folder.path(), 3);
+    let error = find(Some(&file), folder.path(), Precision::Bits16, Settings::new(4), || (), &mut |_| {});
+    assert!(error.unwrap_err().to_string().contains("at most 3 checkers and 4 are needed"));
+}
+
+#[test]
+fn the_float_code_gives_the_same_sixteen_bits() {
+    let (order, moves) = order_and_moves(5);
+    let rows = order.sides.len();
+    let mut lines = vec![Line([0; LANES]); Grid::<i16>::bytes(rows) / size_of::<Line>()];
+    let grid = Grid::<i16>::new(lines.as_mut_ptr().cast(), rows);
+    let team = Team::new(1).unwrap();
+    // SAFETY: the lines are as many as the table has, and nobody else's.
+    unsafe { solve_plain(grid, &order, &moves, Isa::detect(), &team, &mut |_| {}) };
+    let (expected, _) = solve_by_claims(5, SAMPLE);
+    assert!(lines.iter().flat_map(|line| line.0).eq(expected));
 }
 
 #[test]
@@ -197,6 +298,14 @@ fn what_a_table_does_not_hold_is_refused() {
 }
 
 #[test]
+fn what_is_no_number_is_above_any_tolerance() {
+    let mut errors = super::Errors::default();
+    [0.5, f64::NAN, 0.25].into_iter().for_each(|difference| errors.add(difference));
+    let both = super::Errors { rows: 1, max: 1.0, squares: 1.0 }.and(errors);
+    assert!(errors.max.is_nan() && both.max.is_nan());
+}
+
+#[test]
 fn lookups_come_from_many_threads() {
     let folder = tempfile::tempdir().unwrap();
     let (table, mapped) = saved(folder.path(), 5);
@@ -252,6 +361,30 @@ fn damage_is_named_wherever_it_is() {
     }
     open(&whole).unwrap();
     insta::assert_snapshot!(messages.join("\n"));
+}
+
+#[test]
+fn headers_that_make_no_sense_are_refused_even_with_a_checksum() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(saved(folder.path(), 3));
+    let path = folder.path().join("t.table");
+    let whole = std::fs::read(&path).unwrap();
+    // Checkers, bits, rows, sides, bytes of a block, and where things start.
+    for field in 1..9 {
+        for value in [0, 1, 63, 1 << 20, u64::MAX - 63] {
+            let mut bytes = whole.clone();
+            let at = 16 + 8 * field;
+            if bytes[at..at + 8] == value.to_le_bytes() {
+                continue;
+            }
+            bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            let sum = xxhash_rust::xxh3::xxh3_64(&bytes[..104]);
+            bytes[104..112].copy_from_slice(&sum.to_le_bytes());
+            std::fs::write(&path, &bytes).unwrap();
+            let error = Table::open(&path).unwrap_err().to_string();
+            assert!(error.contains("is damaged"), "field {field} {value}: {error}");
+        }
+    }
 }
 
 #[test]
