@@ -26,7 +26,7 @@ pub(super) struct Order {
 pub(super) struct Moves {
     /// Where the list of row r and roll k starts, at r · 21 + k.
     starts: Vec<u32>,
-    /// All lists, each with the fewest expected rolls first.
+    /// All lists, each with the fewest expected rolls first if they are to be shortened.
     rows: Vec<u16>,
     /// Where the rows that can move to a row start.
     origin_starts: Vec<u32>,
@@ -53,11 +53,12 @@ struct Lists {
     ranks: Vec<u16>,
 }
 
-/// Lists all moves of sides with at most `checkers` checkers, and orders them by level.
-pub(super) fn order_and_moves(checkers: u8) -> (Order, Moves) {
+/// Lists all moves of sides with at most `checkers` checkers, and orders them by level. What is only there `to_shorten` the
+/// lists is left out otherwise: the order within lists, and origins.
+pub(super) fn order_and_moves(checkers: u8, to_shorten: bool) -> (Order, Moves) {
     let lists = afterstates_by_rank(checkers);
     let order = by_level(checkers, &lists);
-    let moves = by_row(&order, &lists);
+    let moves = by_row(&order, &lists, to_shorten);
     (order, moves)
 }
 
@@ -68,8 +69,9 @@ fn afterstates_by_rank(checkers: u8) -> Lists {
     let mut steps: Vec<u16> = Vec::with_capacity(sides * 16);
     step_starts.push(0_u32);
     for rank in 0..sides {
+        let side = Side::of_rank(rank);
         for die in 1..=6 {
-            steps.extend(rules::steps(Side::of_rank(rank), die).map(|s| s.rank() as u16));
+            steps.extend(rules::steps(side, die).map(|s| s.rank() as u16));
             step_starts.push(steps.len() as u32);
         }
     }
@@ -166,9 +168,8 @@ fn by_level(checkers: u8, lists: &Lists) -> Order {
     order
 }
 
-fn by_row(order: &Order, lists: &Lists) -> Moves {
-    let sides = order.row_of.len();
-    // Expected rolls under best play against the clock; a guess at which afterstates are good.
+/// Expected rolls under best play against the clock, by rank; a guess at which afterstates are good.
+fn expected_rolls(lists: &Lists, sides: usize) -> Vec<f32> {
     let mut expected = vec![0_f32; sides];
     for rank in 1..sides {
         let total: f32 = lists
@@ -181,14 +182,23 @@ fn by_row(order: &Order, lists: &Lists) -> Moves {
             .sum();
         expected[rank] = 1.0 + total / 36.0;
     }
+    expected
+}
+
+fn by_row(order: &Order, lists: &Lists, to_shorten: bool) -> Moves {
+    let expected = if to_shorten { expected_rolls(lists, order.row_of.len()) } else { Vec::new() };
     let rows = order.sides.len();
     let mut starts = Vec::with_capacity(rows * ROLLS.len() + 1);
     let mut refs: Vec<u16> = Vec::with_capacity(lists.ranks.len() + lists.ranks.len() / 32);
-    let mut counts = vec![0_u32; rows + 1];
     let mut keyed: Vec<u64> = Vec::new();
     starts.push(0);
     for side in &order.sides {
         for list in lists.of(side.rank()) {
+            if !to_shorten {
+                refs.extend(list.iter().map(|&r| order.row_of[usize::from(r)]));
+                starts.push(refs.len() as u32);
+                continue;
+            }
             // Non-negative floats order like their bits.
             keyed.clear();
             keyed.extend(list.iter().map(|&r| {
@@ -200,7 +210,15 @@ fn by_row(order: &Order, lists: &Lists) -> Moves {
             starts.push(refs.len() as u32);
         }
     }
+    let (origin_starts, origins) =
+        if to_shorten { origins(&starts, &refs, rows) } else { Default::default() };
+    Moves { starts, rows: refs, origin_starts, origins }
+}
+
+/// For each row those that can move to it, ascending: where they start, and all of them.
+fn origins(starts: &[u32], refs: &[u16], rows: usize) -> (Vec<u32>, Vec<u16>) {
     // Each row once for each side that it can move to, by counting.
+    let mut counts = vec![0_u32; rows + 1];
     let mut seen = Seen::new(rows);
     let mut distinct = Vec::with_capacity(refs.len());
     let mut distinct_ends = Vec::with_capacity(rows);
@@ -227,5 +245,5 @@ fn by_row(order: &Order, lists: &Lists) -> Moves {
         }
         start = end;
     }
-    Moves { starts, rows: refs, origin_starts: counts, origins }
+    (counts, origins)
 }

@@ -11,15 +11,12 @@ use super::pass::{self, Pass, run_lists, run_plain, run_programs, strips, test_c
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Below that many rows, full lists are faster than finding short ones.
-const FEWEST_ROWS_TO_SHORTEN: usize = 6000;
-
 /// How a table is solved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Method {
     pub(super) isa: Isa,
-    /// Whether move lists are shortened; the result is the same.
-    pub(super) shorten: Option<bool>,
+    /// Whether move lists are shortened, in 16 bits, for which they must have been prepared; the result is the same.
+    pub(super) shorten: bool,
     /// Lines of columns from which claims are guessed; fewer guess worse, to the same result.
     pub(super) sample: usize,
 }
@@ -176,10 +173,9 @@ impl Solvable for i16 {
         team: &Team,
         progress: &mut dyn FnMut(Progress),
     ) {
-        let shorten = method.shorten.unwrap_or(order.sides.len() >= FEWEST_ROWS_TO_SHORTEN);
         // SAFETY: as the caller vouches.
         unsafe {
-            if shorten {
+            if method.shorten {
                 solve_short(table, order, moves, method, team, progress);
             } else {
                 set_ends(table, order);

@@ -55,7 +55,7 @@ pub struct Settings {
     pub checkers: u8,
     /// The numbers of the table.
     pub precision: Precision,
-    /// Threads; 0 for one a core. The result does not depend on it.
+    /// Threads; 0 for one a core. Small tables take one in any case. The result does not depend on it.
     pub threads: usize,
     /// Instruction set; it must be one of [`Isa::available`]. The result does not depend on it.
     pub isa: Isa,
@@ -70,6 +70,12 @@ impl Settings {
         Self { checkers, precision: Precision::Bits16, threads: 0, isa: Isa::detect(), shorten: None }
     }
 }
+
+/// With fewer sides, full lists are faster than finding short ones.
+const FEWEST_SIDES_TO_SHORTEN: usize = 6000;
+
+/// With fewer sides, waking other threads takes longer than their share of the work.
+const FEWEST_SIDES_TO_SHARE: usize = 2000;
 
 /// Time of one step.
 #[derive(Clone, Copy, Debug, Default)]
@@ -254,14 +260,17 @@ impl Table {
             return Err(TableError::Isa(isa));
         }
         check_memory(checkers, precision, free_memory())?;
+        let shorten = precision == Precision::Bits16
+            && shorten.unwrap_or(rank::sides(checkers) >= FEWEST_SIDES_TO_SHORTEN);
         let refused = |what| {
             move |source: Box<dyn std::error::Error + Send + Sync>| TableError::System {
                 what,
                 source: std::io::Error::other(source),
             }
         };
+        let threads = if rank::sides(checkers) < FEWEST_SIDES_TO_SHARE { 1 } else { threads };
         let team = Team::new(threads).map_err(|e| refused("starting threads")(e.into()))?;
-        let ((order, moves), moves_time) = timed(|| order_and_moves(checkers));
+        let ((order, moves), moves_time) = timed(|| order_and_moves(checkers, shorten));
         let rows = order.sides.len();
         let (memory, memory_time) = timed(|| allocate(precision.bytes(rows), &team));
         let (mut map, start) = memory.map_err(|e| refused("memory for the table")(e.into()))?;
