@@ -71,7 +71,7 @@ impl Team {
 
 /// A kind of number that can be solved for.
 pub(super) trait Solvable: Cell {
-    /// Fills the table, whose memory is zero or written already.
+    /// Fills the table, whose memory is zero or written already; with full lists and plain code where nothing better is known.
     ///
     /// # Safety
     /// The table has the size of the order and is nobody else's.
@@ -82,8 +82,14 @@ pub(super) trait Solvable: Cell {
         method: Method,
         team: &Team,
         progress: &mut dyn FnMut(Progress),
-    );
+    ) {
+        // SAFETY: as the caller vouches.
+        unsafe { solve_plain(table, order, moves, method.isa, team, progress) }
+    }
 }
+
+impl Solvable for f32 {}
+impl Solvable for f64 {}
 
 /// Sets what needs no solving: who has borne off all checkers has won.
 unsafe fn set_ends<T: Cell>(table: Grid<T>, order: &Order) {
@@ -111,27 +117,6 @@ fn by_level(order: &Order, progress: &mut dyn FnMut(Progress), mut phases: impl 
         progress(Progress { level, levels, share: done * done / (rows * rows) });
     }
 }
-
-macro_rules! solve_floats {
-    ($float:ty) => {
-        impl Solvable for $float {
-            unsafe fn solve(
-                table: Grid<Self>,
-                order: &Order,
-                moves: &Moves,
-                method: Method,
-                team: &Team,
-                progress: &mut dyn FnMut(Progress),
-            ) {
-                // SAFETY: as the caller vouches.
-                unsafe { solve_plain(table, order, moves, method.isa, team, progress) }
-            }
-        }
-    };
-}
-
-solve_floats!(f32);
-solve_floats!(f64);
 
 /// Solves with full lists and plain code, for any kind of number.
 ///
