@@ -10,7 +10,7 @@
 //! - a program runs only over columns in which every claim has been tested, each once. A claim that fails is withdrawn for
 //!   good, and in those columns the rows that may have relied on it run over their full lists.
 //!
-//! Some six claims a row leave 25 afterstates of the 161. The table is the same to the last bit.
+//! Some six claims a row leave 26 afterstates of the 161 (n = 14; 3 % of the claims made fail somewhere). The table is the same to the last bit.
 
 use super::grid::Grid;
 use super::lanes::Line;
@@ -124,7 +124,7 @@ impl<'a> Dominance<'a> {
             let Scratch { read, kept, .. } = &mut self.scratch;
             for &afterstate in kept.iter() {
                 let last = std::mem::replace(&mut read[usize::from(afterstate)], row as u16);
-                // All rows of the level are in memory only when it begins.
+                // The first phase of a level begins with cold caches: what was read for lower levels counts as forgotten.
                 if usize::from(last) < rows.start || row as u32 - u32::from(last) > FORGOTTEN {
                     self.ahead.rows.push(afterstate);
                 }
