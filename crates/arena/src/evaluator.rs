@@ -4,7 +4,7 @@
 //! by the game's scale). A finished game has its exact utility and never reaches a model.
 
 use adept_game::{Afterstate, Channel, Encoder, Game, RowMut, Turn, Valuation};
-use adept_model::{Learner, Rows};
+use adept_model::{Learner, ModelError, Rows};
 use std::sync::Arc;
 
 /// Values the actions of a decision.
@@ -113,9 +113,12 @@ impl<G: Game> Bound<G> {
         &self.encoder
     }
 
-    /// The same with a copy of the learner.
-    pub fn fork(&self, game: &G) -> Self {
-        Self::new(game, self.encoder.clone(), self.learner.fork())
+    /// The same with a copy of the learner on the CPU, for another thread.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if the learner's device no longer answers.
+    pub fn player(&mut self, game: &G) -> Result<Self, ModelError> {
+        Ok(Self::new(game, self.encoder.clone(), self.learner.player()?))
     }
 
     /// Lists and encodes the legal actions of `player`, who is to move; values are 0 where the model would have to

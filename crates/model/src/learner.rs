@@ -82,7 +82,10 @@ pub trait Learner: Send {
     fn describe(&self) -> Description;
 
     /// The parameters, and with `training` what else is needed to go on learning as if never stopped.
-    fn state(&self, training: bool) -> Vec<Tensor>;
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if a device no longer answers.
+    fn state(&mut self, training: bool) -> Result<Vec<Tensor>, ModelError>;
 
     /// Takes over a state; what belongs to training may be missing and then starts afresh.
     ///
@@ -91,8 +94,24 @@ pub trait Learner: Send {
     /// not finite; the learner is then as before.
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError>;
 
-    /// A learner in the same state, for another thread.
-    fn fork(&self) -> Box<dyn Learner>;
+    /// A learner on the CPU with the same parameters, which plays on another thread while this one learns; `weights` and
+    /// [`adopt`](Self::adopt) keep it up to date.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if a device no longer answers.
+    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError>;
+
+    /// Replaces `flat` by the parameters.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] for a learner whose parameters are no fixed list, or if a device no longer answers.
+    fn weights(&mut self, flat: &mut Vec<f32>) -> Result<(), ModelError>;
+
+    /// Takes the parameters that [`weights`](Self::weights) of such a learner gave.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if their number is another.
+    fn adopt(&mut self, flat: &[f32]) -> Result<(), ModelError>;
 }
 
 /// Online TD(λ): e ← decay · e + ∇V, parameters ← parameters + rate · error · e.

@@ -7,7 +7,7 @@ use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::native::Isa;
 use crate::native::{Derivative, Plan, Workspace, add_scaled, scale_add, step};
 use crate::optimiser::Optimiser;
-use crate::program::{Init, Program};
+use crate::program::{Init, Param, Program};
 use crate::samples::Samples;
 use rand::{Rng, RngExt};
 use std::sync::Arc;
@@ -44,6 +44,20 @@ impl Program {
             }
         }
         flat
+    }
+
+    /// The parameters of a flat vector by name, each name behind that prefix.
+    pub(crate) fn tensors(&self, prefix: &str, flat: &[f32]) -> Vec<Tensor> {
+        let tensor = |p: &Param| {
+            Tensor::f32(format!("{prefix}{}", p.name), p.shape.clone(), flat[p.offset..][..p.len()].to_vec())
+        };
+        self.params.iter().map(tensor).collect()
+    }
+
+    /// Names the first parameter that is not finite, or the loss.
+    pub(crate) fn name_divergence(&self, flat: &[f32]) -> ModelError {
+        let bad = self.params.iter().find(|p| flat[p.offset..][..p.len()].iter().any(|v| !v.is_finite()));
+        ModelError::Diverged { what: bad.map_or("loss".into(), |p| format!("parameter {}", p.name)) }
     }
 }
 
@@ -142,10 +156,12 @@ impl Network {
     }
 
     fn name_divergence(&self) -> ModelError {
-        let flat = self.parameters();
-        let bad =
-            self.program().params.iter().find(|p| flat[p.offset..][..p.len()].iter().any(|v| !v.is_finite()));
-        ModelError::Diverged { what: bad.map_or("loss".into(), |p| format!("parameter {}", p.name)) }
+        self.program().name_divergence(&self.parameters())
+    }
+
+    /// The moments of the optimiser, in the order of their names.
+    pub(crate) fn moments(&self) -> impl Iterator<Item = Vec<f32>> {
+        self.moments.iter().map(|moment| self.plan.unpad(moment))
     }
 }
 
@@ -228,23 +244,16 @@ impl Learner for Network {
         self.plan.program.describe()
     }
 
-    fn state(&self, training: bool) -> Vec<Tensor> {
-        let mut state = Vec::new();
-        let mut vector = |prefix: &str, physical: &[f32]| {
-            let flat = self.plan.unpad(physical);
-            state.extend(self.plan.program.params.iter().map(|p| {
-                let name = format!("{prefix}{}", p.name);
-                Tensor::f32(name, p.shape.clone(), flat[p.offset..][..p.len()].to_vec())
-            }));
-        };
-        vector("", &self.params);
+    fn state(&mut self, training: bool) -> Result<Vec<Tensor>, ModelError> {
+        let program = &self.plan.program;
+        let mut state = program.tensors("", &self.parameters());
         if training {
-            for (name, moment) in self.optimiser.moments().iter().zip(&self.moments) {
-                vector(&format!("optimiser.{name}."), moment);
+            for (name, moment) in self.optimiser.moments().iter().zip(self.moments()) {
+                state.extend(program.tensors(&format!("optimiser.{name}."), &moment));
             }
             state.push(Tensor::u64("optimiser.steps", vec![1], vec![self.steps]));
         }
-        state
+        Ok(state)
     }
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
@@ -278,11 +287,27 @@ impl Learner for Network {
         Ok(())
     }
 
-    fn fork(&self) -> Box<dyn Learner> {
-        let mut fork = Self::with_isa(self.program().clone(), &self.parameters(), self.optimiser, self.isa);
-        fork.moments = self.moments.clone();
-        fork.steps = self.steps;
-        Box::new(fork)
+    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+        let program = self.program().clone();
+        Ok(Box::new(Self::with_isa(program, &self.parameters(), self.optimiser, self.isa)))
+    }
+
+    fn weights(&mut self, flat: &mut Vec<f32>) -> Result<(), ModelError> {
+        flat.resize(self.plan.program.parameters(), 0.0);
+        self.plan.unpad_into(&self.params, flat);
+        Ok(())
+    }
+
+    fn adopt(&mut self, flat: &[f32]) -> Result<(), ModelError> {
+        let expected = self.plan.program.parameters();
+        if flat.len() != expected {
+            let found = flat.len();
+            return Err(ModelError::Unsupported(format!(
+                "{found} parameters given, the model has {expected}"
+            )));
+        }
+        self.plan.pad_into(flat, &mut self.params);
+        Ok(())
     }
 }
 

@@ -165,11 +165,11 @@ impl Learner for Table {
         }
     }
 
-    fn state(&self, _training: bool) -> Vec<Tensor> {
-        vec![
+    fn state(&mut self, _training: bool) -> Result<Vec<Tensor>, ModelError> {
+        Ok(vec![
             Tensor::u64("keys", vec![self.len()], self.keys.clone()),
             Tensor::f32("values", vec![self.len()], self.values.clone()),
-        ]
+        ])
     }
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
@@ -192,9 +192,24 @@ impl Learner for Table {
         Ok(())
     }
 
-    fn fork(&self) -> Box<dyn Learner> {
-        Box::new(self.clone())
+    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+        Ok(Box::new(self.clone()))
     }
+
+    fn weights(&mut self, _: &mut Vec<f32>) -> Result<(), ModelError> {
+        Err(no_list())
+    }
+
+    fn adopt(&mut self, _: &[f32]) -> Result<(), ModelError> {
+        Err(no_list())
+    }
+}
+
+fn no_list() -> ModelError {
+    ModelError::Unsupported(
+        "a table grows and learns after every game: play in one worker, without overlap (`learn.workers`, `learn.overlap`)"
+            .into(),
+    )
 }
 
 impl Table {

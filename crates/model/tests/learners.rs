@@ -151,12 +151,20 @@ fn a_state_comes_back_whole() {
         first.update(&samples, 0.001).unwrap();
         let fresh = vec![0.5; case.params.len()];
         let mut second = Network::new(case.program.clone(), &fresh, Optimiser::Adam(Adam::default()));
-        second.restore(&first.state(true)).unwrap();
+        second.restore(&first.state(true).unwrap()).unwrap();
         for _ in 0..2 {
             assert_eq!(first.update(&samples, 0.001).unwrap(), second.update(&samples, 0.001).unwrap());
         }
         assert_eq!(first.parameters(), second.parameters(), "seed {seed}");
-        assert_eq!(first.fork().state(false), first.state(false));
+        let mut player = first.player().unwrap();
+        assert_eq!(player.state(false).unwrap(), first.state(false).unwrap());
+        let (mut flat, mut taken) = (Vec::new(), Vec::new());
+        first.update(&samples, 0.001).unwrap();
+        first.weights(&mut flat).unwrap();
+        player.adopt(&flat).unwrap();
+        player.weights(&mut taken).unwrap();
+        assert_eq!(taken, first.parameters());
+        assert!(player.adopt(&flat[1..]).is_err());
     }
 }
 
@@ -164,7 +172,7 @@ fn a_state_comes_back_whole() {
 fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
     let case = case(3);
     let mut network = Network::new(case.program.clone(), &case.params, Optimiser::default());
-    let good = network.state(true);
+    let good = network.state(true).unwrap();
     let mut missing = good.clone();
     missing.remove(0);
     let mut reshaped = good.clone();
@@ -220,7 +228,7 @@ fn a_table_grows_with_what_it_learns_and_not_with_what_it_values() {
     table.evaluate(&keyed(&channels, &[7, 9, 11]), &mut values);
     assert_eq!((values.as_slice(), table.len()), (&[0.625, -0.375, 0.25][..], 2));
     let (mut other, _) = self::table();
-    other.restore(&table.state(true)).unwrap();
+    other.restore(&table.state(true).unwrap()).unwrap();
     other.evaluate(&keyed(&channels, &[7, 9, 11]), &mut values);
     assert_eq!(values, [0.625, -0.375, 0.25]);
 }

@@ -171,15 +171,25 @@ impl Plan {
     /// The padded form of a flat parameter vector.
     pub(crate) fn pad(&self, flat: &[f32]) -> Vec<f32> {
         let mut physical = vec![0.0; self.length];
-        self.each_entry(|logical, at| physical[at] = flat[logical]);
+        self.pad_into(flat, &mut physical);
         physical
+    }
+
+    /// The same in place; padding stays what it is.
+    pub(crate) fn pad_into(&self, flat: &[f32], physical: &mut [f32]) {
+        self.each_entry(|logical, at| physical[at] = flat[logical]);
     }
 
     /// The flat parameter vector of a padded one.
     pub(crate) fn unpad(&self, physical: &[f32]) -> Vec<f32> {
         let mut flat = vec![0.0; self.program.parameters()];
-        self.each_entry(|logical, at| flat[logical] = physical[at]);
+        self.unpad_into(physical, &mut flat);
         flat
+    }
+
+    /// The same in place.
+    pub(crate) fn unpad_into(&self, physical: &[f32], flat: &mut [f32]) {
+        self.each_entry(|logical, at| flat[logical] = physical[at]);
     }
 
     fn each_entry(&self, mut f: impl FnMut(usize, usize)) {

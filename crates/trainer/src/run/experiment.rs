@@ -461,7 +461,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
                 |checkpoint| Score { checkpoint, step, equity: first.equity, seats: first.seats.clone() };
             let best = self.best.as_ref().map(|b| &b.0).or(self.record.best.as_ref());
             if best.is_none_or(|b| first.equity > b.equity) {
-                self.best = Some((score(checkpoint_name(step)), self.bound.learner.state(false)));
+                self.best = Some((score(checkpoint_name(step)), self.bound.learner.state(false)?));
             }
             if step == self.record.games {
                 self.record.r#final = Some(score(checkpoint_name(step)));
@@ -481,7 +481,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         self.record.metrics_bytes = self.folder.append_metrics(&self.lines, true)?;
         self.lines.clear();
         let latest = checkpoint_name(step);
-        let state = self.bound.learner.state(true);
+        let state = self.bound.learner.state(true)?;
         if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
             return Err(self.diverged(format!("parameter {}", bad.name), step));
         }

@@ -1,0 +1,199 @@
+//! The program as the device runs it: branches that look alike lie side by side in one tensor.
+//!
+//! Sixteen experts of one shape are one batched product of `[16, rows, in]` and `[16, in, out]` rather than
+//! sixteen small ones: a device wants few and large kernels, and the optimiser few and large parameters.
+
+use crate::program::{Block, Op, ParamId, Program, Selector, ValueId};
+use rustc_hash::FxHashMap;
+
+/// Parameters of one shape that are one tensor `[lanes, rows, columns]` on the device.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Stack {
+    /// The parameters, lane by lane.
+    pub(super) params: Vec<ParamId>,
+    /// Their shape; a vector is one row.
+    pub(super) shape: [usize; 2],
+    /// Their learning-rate group.
+    pub(super) group: usize,
+    /// Their lower bound.
+    pub(super) min: Option<f32>,
+}
+
+impl Stack {
+    /// Shape of the tensor: lanes, rows, columns.
+    pub(super) fn dims(&self) -> [usize; 3] {
+        [self.params.len(), self.shape[0], self.shape[1]]
+    }
+
+    /// Entries of the tensor.
+    pub(super) fn entries(&self) -> usize {
+        self.dims().iter().product()
+    }
+}
+
+/// Blocks that look alike, run as one. Values are those of the first block, with a lane for each.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Lanes {
+    /// How many blocks.
+    pub(super) lanes: usize,
+    pub(super) steps: Vec<Step>,
+    pub(super) results: Vec<ValueId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// An op whose parameter ids number stacks.
+    Op(Op),
+    /// A route over `n` branches in each lane.
+    Route { select: Selector, n: usize, branches: Branches, out: Vec<ValueId> },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Branches {
+    /// All of them look alike: branch i of lane e is lane e · n + i.
+    Together(Lanes),
+    /// Branch i of every lane.
+    Apart(Vec<Lanes>),
+}
+
+/// The body of the program, and its parameters by stack.
+pub(super) fn plan(program: &Program) -> (Lanes, Vec<Stack>) {
+    let mut planner = Planner { program, stacks: Vec::new() };
+    let body = planner.lanes(&[&program.body]);
+    (body, planner.stacks)
+}
+
+struct Planner<'a> {
+    program: &'a Program,
+    stacks: Vec<Stack>,
+}
+
+impl Planner<'_> {
+    /// Blocks that look alike, as one.
+    fn lanes(&mut self, blocks: &[&Block]) -> Lanes {
+        let step = |k: usize| {
+            let ops: Vec<&Op> = blocks.iter().map(|block| &block.ops[k]).collect();
+            self.step(&ops)
+        };
+        let steps = (0..blocks[0].ops.len()).map(step).collect();
+        Lanes { lanes: blocks.len(), steps, results: blocks[0].results.clone() }
+    }
+
+    fn step(&mut self, ops: &[&Op]) -> Step {
+        if let Op::Route { select, branches, out } = ops[0] {
+            let n = branches.len();
+            let all: Vec<&Block> = ops.iter().flat_map(|op| branches_of(op)).collect();
+            let branches = if all.iter().all(|block| self.alike(all[0], block)) {
+                Branches::Together(self.lanes(&all))
+            } else {
+                let branch = |i: usize| -> Vec<&Block> { all.iter().skip(i).step_by(n).copied().collect() };
+                Branches::Apart((0..n).map(|i| self.lanes(&branch(i))).collect())
+            };
+            return Step::Route { select: *select, n, branches, out: out.clone() };
+        }
+        let mut op = ops[0].clone();
+        let lists: Vec<Vec<ParamId>> = ops.iter().map(|op| parameters(op)).collect();
+        for (slot, id) in parameters_mut(&mut op).into_iter().enumerate() {
+            *id = self.stack(lists.iter().map(|list| list[slot]).collect());
+        }
+        Step::Op(op)
+    }
+
+    fn stack(&mut self, params: Vec<ParamId>) -> usize {
+        let first = &self.program.params[params[0]];
+        let columns = first.shape.last().copied().unwrap_or(1);
+        let shape = [first.len() / columns.max(1), columns];
+        self.stacks.push(Stack { params, shape, group: first.group, min: first.min });
+        self.stacks.len() - 1
+    }
+
+    /// Whether two blocks do the same to parameters of the same shapes.
+    fn alike(&self, a: &Block, b: &Block) -> bool {
+        self.same(a, b, &mut FxHashMap::default())
+    }
+
+    /// The same, where `twins` gives the values of `b` that stand for values of `a`.
+    fn same(&self, a: &Block, b: &Block, twins: &mut FxHashMap<ValueId, ValueId>) -> bool {
+        a.ops.len() == b.ops.len()
+            && a.ops.iter().zip(&b.ops).all(|(x, y)| self.same_op(x, y, twins))
+            && are_twins(&a.results, &b.results, twins)
+    }
+
+    fn same_op(&self, x: &Op, y: &Op, twins: &mut FxHashMap<ValueId, ValueId>) -> bool {
+        if let (Op::Route { branches: p, .. }, Op::Route { branches: q, .. }) = (x, y)
+            && !(p.len() == q.len() && p.iter().zip(q).all(|(a, b)| self.same(a, b, twins)))
+        {
+            return false;
+        }
+        let same_param = |(p, q): (&ParamId, &ParamId)| {
+            let (p, q) = (&self.program.params[*p], &self.program.params[*q]);
+            (&p.shape, p.group, p.min) == (&q.shape, q.group, q.min)
+        };
+        let (p, q) = (parameters(x), parameters(y));
+        let bare = |op: &Op| {
+            let mut op = op.clone();
+            parameters_mut(&mut op).into_iter().for_each(|id| *id = 0);
+            values_mut(&mut op).into_iter().for_each(|id| *id = 0);
+            if let Op::Route { branches, .. } = &mut op {
+                branches.clear();
+            }
+            op
+        };
+        let values = |op: &Op| values_mut(&mut op.clone()).into_iter().map(|id| *id).collect::<Vec<_>>();
+        bare(x) == bare(y) && p.iter().zip(&q).all(same_param) && are_twins(&values(x), &values(y), twins)
+    }
+}
+
+/// Pairs values, each always with the same one.
+fn are_twins(a: &[ValueId], b: &[ValueId], twins: &mut FxHashMap<ValueId, ValueId>) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| *twins.entry(a).or_insert(b) == b)
+}
+
+fn branches_of(op: &Op) -> &[Block] {
+    match op {
+        Op::Route { branches, .. } => branches,
+        _ => &[],
+    }
+}
+
+fn parameters(op: &Op) -> Vec<ParamId> {
+    parameters_mut(&mut op.clone()).into_iter().map(|id| *id).collect()
+}
+
+fn parameters_mut(op: &mut Op) -> Vec<&mut ParamId> {
+    match op {
+        Op::Affine { weight, bias, .. } => vec![weight, bias],
+        Op::Scale { beta, .. } => vec![beta],
+        Op::Gather { table, .. } => vec![table],
+        Op::Input { .. }
+        | Op::Activation { .. }
+        | Op::LogSoftmax { .. }
+        | Op::Threshold { .. }
+        | Op::Blend { .. }
+        | Op::Density { .. }
+        | Op::LogMix { .. }
+        | Op::Route { .. } => vec![],
+    }
+}
+
+/// What an op itself reads and writes, not what its branches do.
+fn values_mut(op: &mut Op) -> Vec<&mut ValueId> {
+    match op {
+        Op::Input { out, .. } | Op::Gather { out, .. } => vec![out],
+        Op::Affine { x, out, .. }
+        | Op::Scale { x, out, .. }
+        | Op::Activation { x, out, .. }
+        | Op::LogSoftmax { x, out }
+        | Op::Threshold { x, out, .. } => vec![x, out],
+        Op::Blend { log_weights, y, out } => vec![log_weights, y, out],
+        Op::Density { y, out, .. } => vec![y, out],
+        Op::LogMix { log_weights, densities, out } => vec![log_weights, densities, out],
+        Op::Route { select, out, .. } => {
+            let mask = match select {
+                Selector::Mask(mask) => Some(mask),
+                Selector::All | Selector::Index(_) => None,
+            };
+            mask.into_iter().chain(out).collect()
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! The op program on Burn tensors, on any device that Burn has.
+//!
+//! The engine is dense: every branch runs on every row, and what a row did not select is masked
+//! afterwards. [`BurnEngine::forward`] is a pure function of tensors, so that on an autodiff device it
+//! can be differentiated by the parameters.
+
+mod lanes;
+mod network;
+mod step;
+
+pub use network::BurnNetwork;
+
+use crate::channel::{ChannelKind, Rows};
+use crate::error::ModelError;
+use crate::program::{Activation, Op, Program, Selector, ValueId};
+use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation};
+use lanes::{Branches, Lanes, Stack, Step};
+use std::sync::Arc;
+
+/// Stands for −∞ as the log weight of an expert that was not selected: e to it is exactly 0 too, but
+/// arithmetic and gradients with it give no NaN.
+const UNSELECTED: f32 = -1e30;
+
+/// What a program computes for a batch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome32 {
+    /// `[rows, outputs]`, row by row.
+    pub output: Vec<f32>,
+    /// `[rows]`: log density of each target up to a constant; empty without targets.
+    pub density: Vec<f32>,
+}
+
+/// A batch on the device.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// Dense part of the rows, `[1, rows, layout.dense]`; absent if the channels have none.
+    dense: Option<Tensor<3>>,
+    /// Columns of the index part, each `[rows]`; key channels, which no op reads, are absent.
+    index: Vec<Option<Tensor<1, Int>>>,
+    /// `[1, rows, outputs]`.
+    targets: Option<Tensor<3>>,
+}
+
+/// Runs one program on one device.
+#[derive(Clone, Debug)]
+pub struct BurnEngine {
+    program: Arc<Program>,
+    body: Arc<Lanes>,
+    stacks: Arc<Vec<Stack>>,
+    device: Device,
+}
+
+impl BurnEngine {
+    /// An engine for this program on this device.
+    pub fn new(program: Arc<Program>, device: Device) -> Self {
+        let (body, stacks) = lanes::plan(&program);
+        Self { program, body: body.into(), stacks: stacks.into(), device }
+    }
+
+    /// The program it runs.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Runs all rows with these parameters (flat, in the order of their offsets); with `targets` of
+    /// shape `[rows, outputs]` also computes their log densities.
+    ///
+    /// # Errors
+    /// [`ModelError::Rows`] if rows or targets do not fit the program, [`ModelError::Unsupported`] if
+    /// the parameters do not or the device fails.
+    pub fn run(&self, params: &[f32], rows: &Rows, targets: Option<&[f32]>) -> Result<Outcome32, ModelError> {
+        let params = self.parameters(params)?;
+        let inputs = self.inputs(rows, targets)?;
+        if rows.is_empty() {
+            return Ok(Outcome32::default());
+        }
+        let (output, density) = self.forward(&params, &inputs);
+        let density = density.map(read).transpose()?.unwrap_or_default();
+        Ok(Outcome32 { output: read(output)?, density })
+    }
+
+    /// The parameters as tensors on the device: those of experts that look alike as one, `[experts, inputs,
+    /// outputs]`.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if their number is not that of the program.
+    pub fn parameters(&self, flat: &[f32]) -> Result<Vec<Tensor<3>>, ModelError> {
+        let expected = self.program.parameters();
+        if flat.len() != expected {
+            return Err(ModelError::Unsupported(format!(
+                "{} parameters given, the model has {expected}",
+                flat.len()
+            )));
+        }
+        let tensor = |stack: &Stack| {
+            let params = stack.params.iter().map(|&id| &self.program.params[id]);
+            let entries = params.flat_map(|p| &flat[p.offset..p.offset + p.len()]).copied().collect();
+            self.floats(entries, stack.dims())
+        };
+        Ok(self.stacks.iter().map(tensor).collect())
+    }
+
+    /// The flat vector of what [`Self::parameters`] gives, from the entries of each tensor.
+    fn flatten(&self, tensors: &[Vec<f32>]) -> Vec<f32> {
+        let mut flat = vec![0.0; self.program.parameters()];
+        for (stack, entries) in self.stacks.iter().zip(tensors) {
+            for (lane, &id) in stack.params.iter().enumerate() {
+                let p = &self.program.params[id];
+                flat[p.offset..p.offset + p.len()].copy_from_slice(&entries[lane * p.len()..][..p.len()]);
+            }
+        }
+        flat
+    }
+
+    /// A batch, with targets of shape `[rows, outputs]` if any, as tensors on the device.
+    ///
+    /// # Errors
+    /// [`ModelError::Rows`] if rows or targets do not fit the program.
+    pub fn inputs(&self, rows: &Rows, targets: Option<&[f32]>) -> Result<Inputs, ModelError> {
+        let (n, layout, outputs) = (rows.len(), &self.program.layout, self.program.outputs());
+        rows.check(&self.program.channels)?;
+        if let Some(targets) = targets
+            && targets.len() != n * outputs
+        {
+            return Err(ModelError::Rows(format!(
+                "{n} rows with {outputs} outputs take {} targets, found {}",
+                n * outputs,
+                targets.len()
+            )));
+        }
+        let mut index = vec![None; layout.index];
+        for (channel, &column) in self.program.channels.iter().zip(&layout.offsets) {
+            if matches!(channel.kind, ChannelKind::Index(_)) {
+                let entries: Vec<i64> = (0..n).map(|row| rows.index_row(row)[column] as i64).collect();
+                index[column] = Some(Tensor::from_data(TensorData::new(entries, [n]), &self.device));
+            }
+        }
+        Ok(Inputs {
+            dense: (layout.dense > 0).then(|| self.floats(rows.dense.clone(), [1, n, layout.dense])),
+            index,
+            targets: targets.map(|targets| self.floats(targets.to_vec(), [1, n, outputs])),
+        })
+    }
+
+    /// The output `[1, rows, outputs]` and, with targets, their log densities `[1, rows, 1]`, as a function of
+    /// what [`Self::parameters`] and [`Self::inputs`] give; at least one row.
+    pub fn forward(&self, params: &[Tensor<3>], inputs: &Inputs) -> (Tensor<3>, Option<Tensor<3>>) {
+        let pass = self.pass(params, inputs);
+        let density = inputs.targets.is_some().then(|| pass.value(self.program.density()));
+        (pass.value(self.program.output()), density)
+    }
+
+    fn pass<'a>(&'a self, params: &'a [Tensor<3>], inputs: &'a Inputs) -> Pass<'a> {
+        let values = vec![None; self.program.widths.len()];
+        let mut pass = Pass { program: &self.program, params, inputs, values };
+        pass.lanes(&self.body);
+        pass
+    }
+
+    fn floats<const D: usize>(&self, entries: Vec<f32>, shape: [usize; D]) -> Tensor<D> {
+        // The default type of a device is a setting of the process; the engine does not depend on it.
+        Tensor::from_data(TensorData::new(entries, shape), (&self.device, DType::F32))
+    }
+}
+
+/// All entries, row by row.
+fn read<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>, ModelError> {
+    tensor.try_into_vec_as::<f32>().map_err(|e| no_result(&e))
+}
+
+fn no_result(error: &dyn std::fmt::Display) -> ModelError {
+    ModelError::Unsupported(format!("the device gave no result: {error}"))
+}
+
+/// One batch on its way through the program.
+struct Pass<'a> {
+    program: &'a Program,
+    params: &'a [Tensor<3>],
+    inputs: &'a Inputs,
+    /// Value v, `[lanes, rows, widths[v]]`, once it is written; one lane where it is the same for all.
+    values: Vec<Option<Tensor<3>>>,
+}
+
+impl Pass<'_> {
+    /// A value that an op before has written.
+    fn value(&self, id: ValueId) -> Tensor<3> {
+        self.values[id].clone().expect("a lowered program writes each value before it reads it")
+    }
+
+    /// The column of an index channel, `[rows]`.
+    fn index(&self, channel: usize) -> Tensor<1, Int> {
+        let column = self.program.layout.offsets[channel];
+        self.inputs.index[column].clone().expect("a lowered program selects by index channels")
+    }
+
+    fn lanes(&mut self, lanes: &Lanes) {
+        for step in &lanes.steps {
+            match step {
+                Step::Op(op) => self.op(op),
+                Step::Route { select, n, branches, out } => {
+                    self.route(*select, lanes.lanes, *n, branches, out);
+                }
+            }
+        }
+    }
+
+    fn op(&mut self, op: &Op) {
+        let param = |id: usize| self.params[id].clone();
+        let (out, result) = match *op {
+            Op::Input { ref channels, out } => (out, self.input(channels)),
+            Op::Affine { x, weight, bias, out } => (out, self.value(x).matmul(param(weight)) + param(bias)),
+            Op::Scale { x, beta, out } => (out, self.value(x) * param(beta)),
+            Op::Activation { x, f, out } => {
+                let x = self.value(x);
+                let y = match f {
+                    Activation::Tanh => activation::tanh(x),
+                    Activation::Sigmoid => activation::sigmoid(x),
+                    Activation::Relu => activation::relu(x),
+                    Activation::Silu => activation::silu(x),
+                    Activation::Linear => x,
+                };
+                (out, y)
+            }
+            Op::LogSoftmax { x, out } => (out, activation::log_softmax(self.value(x), 2)),
+            Op::Threshold { x, threshold, out } => {
+                let x = self.value(x);
+                let unselected = selected(x.clone(), threshold).bool_not();
+                let masked = x.mask_fill(unselected.clone(), UNSELECTED);
+                let renormed = activation::log_softmax(masked, 2);
+                (out, renormed.mask_fill(unselected, UNSELECTED))
+            }
+            Op::Blend { log_weights, y, out } => {
+                let weights = self.value(log_weights).exp();
+                let ([lanes, rows, experts], width) = (weights.dims(), self.program.widths[out]);
+                let y = self.value(y).reshape([lanes, rows, experts, width]);
+                let sum = (weights.reshape([lanes, rows, experts, 1]) * y).sum_dim(2);
+                (out, sum.reshape([lanes, rows, width]))
+            }
+            Op::Density { y, variance, out } => {
+                let Some(targets) = self.inputs.targets.clone() else {
+                    return;
+                };
+                let square = (targets - self.value(y)).square().sum_dim(2);
+                (out, square * (-0.5 / f64::from(variance)))
+            }
+            Op::LogMix { log_weights, densities, out } => {
+                if self.inputs.targets.is_none() {
+                    return;
+                }
+                let terms = self.value(log_weights) + self.value(densities);
+                // The maximum cancels out, so it needs no gradient.
+                let max = terms.clone().detach().max_dim(2);
+                (out, (terms - max.clone()).exp().sum_dim(2).log() + max)
+            }
+            Op::Gather { table, channel, out } => (out, param(table).select(1, self.index(channel))),
+            Op::Route { .. } => unreachable!("a plan has its own step for routes"),
+        };
+        self.values[out] = Some(result);
+    }
+
+    fn input(&self, channels: &[usize]) -> Tensor<3> {
+        let dense = self.inputs.dense.as_ref().expect("a lowered program reads dense channels");
+        // Channels that lie side by side are one piece.
+        let mut pieces: Vec<(usize, usize)> = Vec::new();
+        for &c in channels {
+            let (first, width) =
+                (self.program.layout.offsets[c], self.program.channels[c].kind.dense_width());
+            match pieces.last_mut() {
+                Some((start, length)) if *start + *length == first => *length += width,
+                _ => pieces.push((first, width)),
+            }
+        }
+        if pieces == [(0, self.program.layout.dense)] {
+            return dense.clone();
+        }
+        let parts = pieces.into_iter().map(|(first, width)| dense.clone().narrow(2, first, width));
+        Tensor::cat(parts.collect(), 2)
+    }
+
+    /// Runs all `n` branches in each lane and puts their results side by side, 0 where one was not selected.
+    fn route(&mut self, select: Selector, lanes: usize, n: usize, branches: &Branches, out: &[ValueId]) {
+        // The second result is a density.
+        let results = if self.inputs.targets.is_some() { out.len() } else { 1 };
+        match branches {
+            Branches::Together(all) => self.lanes(all),
+            Branches::Apart(each) => each.iter().for_each(|branch| self.lanes(branch)),
+        }
+        for (k, &out) in out[..results].iter().enumerate() {
+            // [lanes, rows, n, width]
+            let stacked: Tensor<4> = match branches {
+                Branches::Together(all) => {
+                    let result = self.value(all.results[k]);
+                    let [_, rows, width] = result.dims();
+                    result.reshape([lanes, n, rows, width]).swap_dims(1, 2)
+                }
+                Branches::Apart(each) => {
+                    let results = each.iter().map(|branch| self.value(branch.results[k]));
+                    Tensor::stack(results.collect(), 2)
+                }
+            };
+            let [lanes, rows, n, width] = stacked.dims();
+            let result = match select {
+                Selector::All => stacked.reshape([lanes, rows, n * width]),
+                Selector::Mask(mask) => {
+                    let unselected = self.value(mask).lower_elem(0.5 * UNSELECTED);
+                    let unselected = unselected.reshape([lanes, rows, n, 1]).expand([lanes, rows, n, width]);
+                    stacked.mask_fill(unselected, 0.0).reshape([lanes, rows, n * width])
+                }
+                Selector::Index(channel) => {
+                    let index = self.index(channel).reshape([rows, 1]);
+                    let number = Tensor::<1, Int>::arange(0..n as i64, (&index.device(), index.dtype()));
+                    let other = index.expand([rows, n]).not_equal(number.reshape([1, n]).expand([rows, n]));
+                    let other = other.reshape([1, rows, n, 1]).expand([lanes, rows, n, width]);
+                    stacked.mask_fill(other, 0.0).sum_dim(2).reshape([lanes, rows, width])
+                }
+            };
+            self.values[out] = Some(result);
+        }
+    }
+}
+
+/// Which gates, given as logarithms `[lanes, rows, experts]`, pass the threshold; where none does, the largest,
+/// the first of equals.
+fn selected(log_gates: Tensor<3>, threshold: f32) -> Tensor<3, Bool> {
+    let log_gates = log_gates.detach();
+    let (shape, device) = (log_gates.dims(), log_gates.device());
+    let passes = log_gates.clone().exp().greater_elem(threshold);
+    let none = passes.clone().any_dim(2).bool_not().expand(shape);
+    let largest = log_gates.argmax(2);
+    let number = Tensor::<1, Int>::arange(0..shape[2] as i64, (&device, largest.dtype()));
+    let is_largest = largest.expand(shape).equal(number.reshape([1, 1, shape[2]]).expand(shape));
+    passes.bool_or(none.bool_and(is_largest))
+}

@@ -1,0 +1,255 @@
+//! A network that learns on a Burn device.
+
+use super::step::{Memory, Stepper};
+use super::{BurnEngine, no_result, read};
+use crate::channel::{Channel, Rows};
+use crate::describe::Description;
+use crate::error::ModelError;
+use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
+use crate::network::Network;
+use crate::optimiser::Optimiser;
+use crate::program::Program;
+use crate::samples::Samples;
+use burn::tensor::{self, Device, Transaction};
+use std::sync::Arc;
+
+/// A network whose steps run on a device; it values rows by the native engine on the CPU, which a batch of one
+/// decision's candidates would not be worth the way to a device for.
+pub struct BurnNetwork {
+    engine: BurnEngine,
+    optimiser: Optimiser,
+    /// One for each learning-rate group.
+    steppers: Vec<Stepper>,
+    /// The parameters by stack, without history of operations.
+    params: Vec<tensor::Tensor<3>>,
+    memories: Vec<Memory>,
+    steps: u64,
+    /// The same network on the CPU, once its parameters are fetched.
+    mirror: Network,
+    mirrored: bool,
+}
+
+/// What a batch gives: the loss, and its gradient by stack.
+type Gradient = (tensor::Tensor<1>, Vec<tensor::Tensor<3>>);
+
+impl BurnNetwork {
+    /// A network with those flat parameters (`program.parameters()` numbers, see [`Program::draw`]).
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if their number is another.
+    pub fn new(
+        program: Arc<Program>,
+        flat: &[f32],
+        optimiser: Optimiser,
+        device: Device,
+    ) -> Result<Self, ModelError> {
+        let engine = BurnEngine::new(program.clone(), device.autodiff());
+        let params: Vec<_> = engine.parameters(flat)?.into_iter().map(tensor::Tensor::inner).collect();
+        let steppers: Vec<Stepper> = program.groups.iter().map(|_| Stepper::new(optimiser)).collect();
+        let fresh = Stepper::new(optimiser).fresh();
+        Ok(Self {
+            memories: vec![fresh; params.len()],
+            params,
+            steppers,
+            steps: 0,
+            mirror: Network::new(program, flat, optimiser),
+            mirrored: true,
+            optimiser,
+            engine,
+        })
+    }
+
+    /// The program that it runs.
+    pub fn program(&self) -> &Arc<Program> {
+        self.engine.program()
+    }
+
+    /// The flat parameters.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if the device fails.
+    pub fn parameters(&self) -> Result<Vec<f32>, ModelError> {
+        let reads = self.params.iter().fold(Transaction::default(), |t, p| t.register(p.clone()));
+        self.flat_of(reads)
+    }
+
+    /// Σ weight · loss, and its gradient by the flat parameters.
+    ///
+    /// # Errors
+    /// [`ModelError::Rows`] if the samples do not fit, [`ModelError::Unsupported`] if the device fails.
+    pub fn gradient(&self, samples: &Samples) -> Result<(f64, Vec<f32>), ModelError> {
+        let (loss, gradient) = self.differentiate(samples)?;
+        let loss = f64::from(read(loss)?[0]);
+        let reads = gradient.into_iter().fold(Transaction::default(), |t, g| t.register(g));
+        Ok((loss, self.flat_of(reads)?))
+    }
+
+    fn flat_of(&self, reads: Transaction) -> Result<Vec<f32>, ModelError> {
+        let data = reads.try_execute().map_err(|e| no_result(&e))?;
+        let tensors: Result<Vec<Vec<f32>>, _> = data.into_iter().map(|d| d.try_into_vec::<f32>()).collect();
+        Ok(self.engine.flatten(&tensors.map_err(|e| no_result(&e))?))
+    }
+
+    fn differentiate(&self, samples: &Samples) -> Result<Gradient, ModelError> {
+        let params: Vec<tensor::Tensor<3>> =
+            self.params.iter().map(|p| p.clone().autodiff().require_grad()).collect();
+        let inputs = self.engine.inputs(&samples.rows, Some(&samples.targets))?;
+        let weights = self.engine.floats(samples.weights.clone(), [1, samples.len(), 1]);
+        let (_, density) = self.engine.forward(&params, &inputs);
+        // Not `sum`: on GPUs that adds in no fixed order, and a seed shall give the same bits.
+        let weighted = (density.expect("there are targets") * weights).reshape([1, samples.len()]);
+        let loss = weighted.sum_dim(1).neg().reshape([1]);
+        let gradients = loss.backward();
+        // A parameter that no row reaches may have no gradient.
+        let of = |p: &tensor::Tensor<3>| p.grad(&gradients).unwrap_or_else(|| p.clone().inner().zeros_like());
+        Ok((loss.inner(), params.iter().map(of).collect()))
+    }
+
+    /// The network on the CPU, with the newest parameters.
+    fn mirror(&mut self) -> Result<&mut Network, ModelError> {
+        if !self.mirrored {
+            self.mirror.adopt(&self.parameters()?)?;
+            self.mirrored = true;
+        }
+        Ok(&mut self.mirror)
+    }
+
+    /// The same where the interface allows no error: a device that is lost gives no values.
+    fn mirror_or_nan(&mut self, rows: usize, values: &mut Vec<f32>) -> Option<&mut Network> {
+        values.clear();
+        if self.mirror().is_err() {
+            values.resize(rows, f32::NAN);
+            return None;
+        }
+        Some(&mut self.mirror)
+    }
+
+    /// Names what left the finite numbers.
+    fn name_divergence(&self) -> ModelError {
+        let Ok(flat) = self.parameters() else { return ModelError::Diverged { what: "loss".into() } };
+        self.program().name_divergence(&flat)
+    }
+}
+
+impl Learner for BurnNetwork {
+    fn channels(&self) -> &[Channel] {
+        self.mirror.channels()
+    }
+
+    fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
+        if let Some(mirror) = self.mirror_or_nan(rows.len(), values) {
+            mirror.evaluate(rows, values);
+        }
+    }
+
+    fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
+        if samples.is_empty() {
+            return Ok(0.0);
+        }
+        let (loss, gradient) = self.differentiate(samples)?;
+        let (mut params, mut memories) = (Vec::new(), Vec::new());
+        for (s, gradient) in gradient.into_iter().enumerate() {
+            let stack = &self.engine.stacks[s];
+            let rate = f64::from(rate * self.engine.program.groups[stack.group].rate);
+            let (before, memory) = (self.params[s].clone(), self.memories[s].clone());
+            let (after, memory) = self.steppers[stack.group].step(rate, before, gradient, memory);
+            params.push(stack.min.map_or(after.clone(), |min| after.clamp_min(min)));
+            memories.push(memory);
+        }
+        // Read last: until here the device was only told what to do.
+        let loss = f64::from(read(loss)?[0]);
+        if !loss.is_finite() {
+            return Err(self.name_divergence());
+        }
+        (self.params, self.memories, self.mirrored) = (params, memories, false);
+        self.steps += 1;
+        Ok(loss)
+    }
+
+    fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {
+        Err(ModelError::Unsupported(
+            "online eligibility traces step at every move, which a device is too far away for: use the native engine \
+             (`learn.engine = \"native\"`) or λ-returns (`learn.traces = \"backward\"`)"
+                .into(),
+        ))
+    }
+
+    fn explain(&mut self, rows: &Rows) -> Explanation {
+        // An explanation of a lost device's network is that of the last one fetched.
+        let _ = self.mirror();
+        self.mirror.explain(rows)
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.mirror.usage()
+    }
+
+    fn reset_usage(&mut self) {
+        self.mirror.reset_usage();
+    }
+
+    fn describe(&self) -> Description {
+        self.program().describe()
+    }
+
+    fn state(&mut self, training: bool) -> Result<Vec<Tensor>, ModelError> {
+        let program = self.program().clone();
+        let mut state = program.tensors("", &self.parameters()?);
+        if training {
+            let moments: Result<Vec<_>, _> = self.memories.iter().map(Memory::moments).collect();
+            let moments = moments?;
+            for (k, name) in self.optimiser.moments().iter().enumerate() {
+                let of = |s: usize| {
+                    let zeros = || vec![0.0; self.engine.stacks[s].entries()];
+                    moments[s].get(k).cloned().unwrap_or_else(zeros)
+                };
+                let stacks: Vec<Vec<f32>> = (0..moments.len()).map(of).collect();
+                state.extend(program.tensors(&format!("optimiser.{name}."), &self.engine.flatten(&stacks)));
+            }
+            state.push(Tensor::u64("optimiser.steps", vec![1], vec![self.steps]));
+        }
+        Ok(state)
+    }
+
+    fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
+        // The same network on the CPU knows what fits.
+        let mut mirror = Network::new(self.program().clone(), &self.parameters()?, self.optimiser);
+        mirror.restore(state)?;
+        let steps = match state.iter().any(|t| t.name == "optimiser.steps") {
+            true => find(state, "optimiser.steps", &[1])?.integers()?[0],
+            false => 0,
+        };
+        let params = self.engine.parameters(&mirror.parameters())?;
+        let mut moments: Vec<Vec<Vec<f32>>> = vec![Vec::new(); params.len()];
+        for flat in mirror.moments().filter(|_| steps > 0) {
+            for (s, tensor) in self.engine.parameters(&flat)?.into_iter().enumerate() {
+                moments[s].push(read(tensor)?);
+            }
+        }
+        let device = self.engine.device.clone().inner();
+        let memory = |(s, moments): (usize, Vec<Vec<f32>>)| {
+            let stack = &self.engine.stacks[s];
+            Memory::restored(&self.steppers[stack.group], steps, moments, stack.dims(), &device)
+        };
+        self.memories = moments.into_iter().enumerate().map(memory).collect();
+        self.params = params.into_iter().map(tensor::Tensor::inner).collect();
+        (self.mirror, self.mirrored, self.steps) = (mirror, true, steps);
+        Ok(())
+    }
+
+    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+        let flat = self.parameters()?;
+        Ok(Box::new(Network::new(self.program().clone(), &flat, self.optimiser)))
+    }
+
+    fn weights(&mut self, flat: &mut Vec<f32>) -> Result<(), ModelError> {
+        self.mirror()?.weights(flat)
+    }
+
+    fn adopt(&mut self, flat: &[f32]) -> Result<(), ModelError> {
+        let params = self.engine.parameters(flat)?;
+        self.mirror.adopt(flat)?;
+        (self.params, self.mirrored) = (params.into_iter().map(tensor::Tensor::inner).collect(), true);
+        Ok(())
+    }
+}

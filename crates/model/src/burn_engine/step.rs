@@ -1,0 +1,120 @@
+//! One step of an optimiser of burn-optim.
+
+use crate::error::ModelError;
+use crate::optimiser::{Adam, Optimiser, Sgd};
+use burn::optim::momentum::{MomentumConfig, MomentumState};
+use burn::optim::{
+    AdamW, AdamWConfig, AdamWState, AdaptiveMomentumState, Optimizer, RecordState, Sgd as BurnSgd, SgdConfig,
+    SgdState, StateSink,
+};
+use burn::tensor::{DType, Device, Tensor, TensorData};
+
+/// The optimiser of one learning-rate group.
+#[derive(Clone)]
+pub(super) enum Stepper {
+    Sgd { sgd: BurnSgd, decay: f64 },
+    Adam(AdamW),
+}
+
+/// What it remembers of one tensor.
+#[derive(Clone)]
+pub(super) enum Memory {
+    Sgd(Option<SgdState<3>>),
+    Adam(Option<AdamWState<3>>),
+}
+
+impl Stepper {
+    pub(super) fn new(optimiser: Optimiser) -> Self {
+        match optimiser {
+            Optimiser::Sgd(Sgd { momentum, decay }) => {
+                let config = MomentumConfig::new().with_momentum(momentum.into()).with_dampening(0.0);
+                let sgd = SgdConfig::new().with_momentum((momentum > 0.0).then_some(config)).build();
+                Self::Sgd { sgd, decay: decay.into() }
+            }
+            Optimiser::Adam(Adam { beta1, beta2, epsilon, decay }) => Self::Adam(
+                AdamWConfig::new()
+                    .with_beta_1(beta1)
+                    .with_beta_2(beta2)
+                    .with_epsilon(epsilon)
+                    .with_weight_decay(decay)
+                    .build(),
+            ),
+        }
+    }
+
+    /// What a tensor that was never stepped is remembered by.
+    pub(super) fn fresh(&self) -> Memory {
+        match self {
+            Self::Sgd { .. } => Memory::Sgd(None),
+            Self::Adam(_) => Memory::Adam(None),
+        }
+    }
+
+    /// The tensor after a step along `gradient`, both without history of operations.
+    pub(super) fn step(
+        &self,
+        rate: f64,
+        tensor: Tensor<3>,
+        gradient: Tensor<3>,
+        memory: Memory,
+    ) -> (Tensor<3>, Memory) {
+        match (self, memory) {
+            (Self::Sgd { sgd, decay }, Memory::Sgd(state)) => {
+                // Burn's own weight decay would run through the momentum; ours, as in Adam, does not.
+                let tensor = if *decay > 0.0 { tensor * (1.0 - rate * decay) } else { tensor };
+                let (tensor, state) = sgd.step(rate, tensor, gradient, state);
+                (tensor, Memory::Sgd(state))
+            }
+            (Self::Adam(adam), Memory::Adam(state)) => {
+                let (tensor, state) = adam.step(rate, tensor, gradient, state);
+                (tensor, Memory::Adam(state))
+            }
+            _ => unreachable!("a memory comes from its own stepper"),
+        }
+    }
+}
+
+impl Memory {
+    /// Its moment vectors, in the order of [`Optimiser::moments`]; none before the first step.
+    pub(super) fn moments(&self) -> Result<Vec<Vec<f32>>, ModelError> {
+        match self {
+            Self::Sgd(Some(SgdState { momentum: Some(momentum) })) => {
+                // The velocity is private, its record is not.
+                let mut sink = StateSink::default();
+                momentum.state_flatten("", &mut sink);
+                let read = |data: TensorData| data.try_to_vec::<f32>().map_err(|e| super::no_result(&e));
+                sink.tensors.into_iter().map(|(_, data)| read(data)).collect()
+            }
+            Self::Adam(Some(AdamWState { momentum })) => {
+                [&momentum.moment_1, &momentum.moment_2].into_iter().map(|m| super::read(m.clone())).collect()
+            }
+            Self::Sgd(_) | Self::Adam(None) => Ok(Vec::new()),
+        }
+    }
+
+    /// The memory after that many steps with these moments.
+    pub(super) fn restored(
+        stepper: &Stepper,
+        steps: u64,
+        moments: Vec<Vec<f32>>,
+        shape: [usize; 3],
+        device: &Device,
+    ) -> Self {
+        let tensors = moments
+            .into_iter()
+            .map(|entries| Tensor::from_data(TensorData::new(entries, shape), (device, DType::F32)));
+        let tensors: Vec<Tensor<3>> = tensors.collect();
+        match (stepper, &tensors[..], steps) {
+            (_, _, 0) => stepper.fresh(),
+            (Stepper::Sgd { .. }, [], _) => Self::Sgd(Some(SgdState { momentum: None })),
+            (Stepper::Sgd { .. }, [velocity, ..], _) => {
+                Self::Sgd(Some(SgdState { momentum: Some(MomentumState::new(velocity.clone())) }))
+            }
+            (Stepper::Adam(_), [first, second, ..], _) => {
+                let momentum = AdaptiveMomentumState::new(steps as usize, first.clone(), second.clone());
+                Self::Adam(Some(AdamWState { momentum }))
+            }
+            (Stepper::Adam(_), _, _) => stepper.fresh(),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Burn's devices: which there are, and opening one without a panic.
+//!
+//! Burn opens devices at their first use and panics where that fails. So the drivers are asked first, and a small
+//! product is computed and checked before a device is trusted.
+
+use super::DeviceName;
+use crate::error::ModelError;
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Names of the adapters that WebGPU finds, in the order of their numbers; or what to do.
+#[cfg(not(feature = "wgpu"))]
+pub(super) fn wgpu() -> Result<Vec<String>, String> {
+    Err(DeviceName::Wgpu(0).not_compiled())
+}
+
+/// Names of the CUDA devices, in the order of their numbers; or what to do.
+#[cfg(not(feature = "cuda"))]
+pub(super) fn cuda() -> Result<Vec<String>, String> {
+    Err(DeviceName::Cuda(0).not_compiled())
+}
+
+impl DeviceName {
+    /// The device, after it has shown that it computes.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`], which says what to do: the feature to build with, the driver that is missing, the
+    /// devices that there are.
+    pub fn open(&self) -> Result<Device, ModelError> {
+        let fail =
+            |why: String| ModelError::Unsupported(format!("the device `{self}` cannot be used: {why}"));
+        let device: Result<Device, String> = match self {
+            #[cfg(feature = "flex")]
+            Self::Cpu | Self::Flex => Ok(Device::flex()),
+            #[cfg(not(feature = "flex"))]
+            Self::Cpu | Self::Flex => Err(Self::Flex.not_compiled()),
+            #[cfg(feature = "ndarray")]
+            // Asked for by name, and upstream's advice is in `list devices`.
+            #[allow(deprecated)]
+            Self::Ndarray => Ok(Device::ndarray()),
+            #[cfg(feature = "wgpu")]
+            Self::Wgpu(n) => gpu::open(*n),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(n) => nvidia::open(*n),
+            #[cfg(not(all(feature = "ndarray", feature = "wgpu", feature = "cuda")))]
+            other => Err(other.not_compiled()),
+        };
+        let device = device.map_err(fail)?;
+        guarded(|| product(&device)).map_err(fail)?;
+        Ok(device)
+    }
+}
+
+/// Makes a panic of a driver an error.
+fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        Err(text
+            .or(panic.downcast_ref::<&str>().map(|s| s.to_string()))
+            .unwrap_or("its driver failed".into()))
+    })
+}
+
+/// Computes a product and compares it.
+fn product(device: &Device) -> Result<(), String> {
+    let data = TensorData::new(vec![1.0f32, 2.0, 3.0, 4.0], [2, 2]);
+    let a = Tensor::<2>::from_data(data, (device, DType::F32));
+    match a.clone().matmul(a).try_into_vec_as::<f32>() {
+        Ok(found) if found == [7.0, 10.0, 15.0, 22.0] => Ok(()),
+        Ok(found) => Err(format!("a product that is 7, 10, 15, 22 came out as {found:?}")),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+#[cfg(feature = "wgpu")]
+pub(super) use gpu::names as wgpu;
+
+#[cfg(feature = "wgpu")]
+mod gpu {
+    use super::guarded;
+    use burn::tensor::wgpu::wgpu;
+    use burn::tensor::{Device, DeviceKind};
+    use std::pin::pin;
+    use std::sync::{Mutex, OnceLock, PoisonError};
+    use std::task::{Context, Poll, Waker};
+
+    struct Adapter {
+        name: String,
+        /// None for what Burn cannot name, as OpenGL's adapters.
+        kind: Option<DeviceKind>,
+    }
+
+    /// Looked up once: Vulkan's loader is not made for instances that come and go on several threads.
+    fn adapters() -> &'static [Adapter] {
+        static ADAPTERS: OnceLock<Vec<Adapter>> = OnceLock::new();
+        ADAPTERS.get_or_init(|| guarded(|| Ok(look())).unwrap_or_default())
+    }
+
+    fn of_api(api: wgpu::Backend) -> Vec<wgpu::AdapterInfo> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: api.into(),
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        });
+        // Outside a browser the future is ready at once.
+        match pin!(instance.enumerate_adapters(api.into())).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(adapters) => adapters.iter().map(wgpu::Adapter::get_info).collect(),
+            Poll::Pending => Vec::new(),
+        }
+    }
+
+    /// The choice that Burn will make: the first graphics API with a real GPU, else the first with anything.
+    fn look() -> Vec<Adapter> {
+        let apis: &[wgpu::Backend] = if cfg!(target_os = "macos") {
+            &[wgpu::Backend::Metal]
+        } else {
+            &[wgpu::Backend::Vulkan, wgpu::Backend::Dx12, wgpu::Backend::Gl]
+        };
+        let mut found = Vec::new();
+        for &api in apis {
+            let here = of_api(api);
+            if here.iter().any(|a| a.device_type != wgpu::DeviceType::Cpu) {
+                found = here;
+                break;
+            }
+            if found.is_empty() {
+                found = here;
+            }
+        }
+        let mut counts = [0; 4];
+        let mut number = |kind: usize| std::mem::replace(&mut counts[kind], counts[kind] + 1);
+        let mut adapters = Vec::new();
+        for info in found {
+            let kind = match info.device_type {
+                wgpu::DeviceType::DiscreteGpu => Some(DeviceKind::DiscreteGpu(number(0))),
+                wgpu::DeviceType::IntegratedGpu => Some(DeviceKind::IntegratedGpu(number(1))),
+                wgpu::DeviceType::VirtualGpu => Some(DeviceKind::VirtualGpu(number(2))),
+                // Burn can name only the first.
+                wgpu::DeviceType::Cpu if number(3) > 0 => continue,
+                wgpu::DeviceType::Cpu => Some(DeviceKind::Cpu),
+                wgpu::DeviceType::Other => None,
+            };
+            let name = format!("{} ({:?}, {:?})", info.name, info.backend, info.device_type);
+            adapters.push(Adapter { name, kind });
+        }
+        adapters
+    }
+
+    const NONE: &str = "no adapter was found: install a driver for Vulkan, Metal or DirectX 12 (on Linux without a GPU \
+                        Mesa's lavapipe, mesa-vulkan-drivers)";
+
+    pub(crate) fn names() -> Result<Vec<String>, String> {
+        match adapters() {
+            [] => Err(NONE.into()),
+            adapters => Ok(adapters.iter().map(|a| a.name.clone()).collect()),
+        }
+    }
+
+    pub(super) fn open(n: usize) -> Result<Device, String> {
+        let adapters = adapters();
+        match adapters.get(n).map(|a| &a.kind) {
+            Some(Some(kind)) => start(kind),
+            Some(None) if adapters.len() == 1 => start(&DeviceKind::DefaultDevice),
+            Some(None) => Err("Burn cannot choose this adapter among several".into()),
+            None if adapters.is_empty() => Err(NONE.into()),
+            None => Err(format!("there are {} adapters, counted from 0: adept list devices", adapters.len())),
+        }
+    }
+
+    /// Starts the runtime of an adapter, once in a process: a second start is an error.
+    fn start(kind: &DeviceKind) -> Result<Device, String> {
+        static STARTED: Mutex<Vec<(DeviceKind, Device)>> = Mutex::new(Vec::new());
+        let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, device)) = started.iter().find(|(k, _)| k == kind) {
+            return Ok(device.clone());
+        }
+        let start = || Device::wgpu_options().device_kind(kind.clone()).init().map_err(|e| e.to_string());
+        let device = guarded(start)?;
+        started.push((kind.clone(), device.clone()));
+        Ok(device)
+    }
+}
+
+#[cfg(feature = "cuda")]
+pub(super) use nvidia::names as cuda;
+
+#[cfg(feature = "cuda")]
+mod nvidia {
+    use super::guarded;
+    use burn::tensor::Device;
+    use cudarc::driver::{result, sys};
+
+    const NONE: &str = "no NVIDIA GPU was found: install NVIDIA's driver";
+
+    /// Asks the driver's library only; no context is opened.
+    pub(crate) fn names() -> Result<Vec<String>, String> {
+        let names = guarded(|| {
+            // SAFETY: the call only tries to load the driver's library under its usual names.
+            if !unsafe { sys::is_culib_present() } {
+                return Ok(Vec::new());
+            }
+            // The code of an error, not its text: that the driver itself would be asked for.
+            result::init().map_err(|e| format!("NVIDIA's driver does not start: {:?}", e.0))?;
+            let count = result::device::get_count().map_err(|e| format!("NVIDIA's driver: {:?}", e.0))?;
+            let name = |n| result::device::get(n).and_then(result::device::get_name);
+            Ok((0..count).map(|n| name(n).unwrap_or_else(|e| format!("GPU {n} ({:?})", e.0))).collect())
+        })?;
+        if names.is_empty() { Err(NONE.into()) } else { Ok(names) }
+    }
+
+    pub(super) fn open(n: usize) -> Result<Device, String> {
+        match names()?.len() {
+            found if n < found => Ok(Device::cuda(n)),
+            found => Err(format!("there are {found} GPUs, counted from 0: adept list devices")),
+        }
+    }
+}

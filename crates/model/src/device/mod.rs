@@ -1,0 +1,216 @@
+//! Where networks learn: the native engine on the CPU, or the burn engine on one of Burn's devices.
+
+#[cfg(feature = "burn")]
+mod adapters;
+
+use crate::names::suggest;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What runs the steps of learning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// Written for this program: small batches on the CPU, one thread a run.
+    #[default]
+    Native,
+    /// Burn tensors: large batches, on any of its devices.
+    Burn,
+}
+
+impl FromStr for Engine {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "native" => Ok(Self::Native),
+            "burn" => Ok(Self::Burn),
+            _ => Err(format!("there is no engine `{text}`{}", suggest(text, &["native", "burn"]))),
+        }
+    }
+}
+
+/// A device, written `cpu`, `flex`, `ndarray`, `wgpu`, `cuda`, the last two with a number behind a colon where there
+/// are several: `cuda:1`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DeviceName {
+    /// The CPU: by the native engine as it is, by the burn engine through [`Self::Flex`].
+    #[default]
+    Cpu,
+    /// Burn's own CPU backend.
+    Flex,
+    /// The CPU through the crate ndarray, deprecated upstream in favour of flex.
+    Ndarray,
+    /// A GPU through WebGPU: Vulkan, Metal or DirectX.
+    Wgpu(usize),
+    /// An NVIDIA GPU.
+    Cuda(usize),
+}
+
+impl fmt::Display for DeviceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wgpu(n) | Self::Cuda(n) if *n > 0 => write!(f, "{}:{n}", self.kind()),
+            _ => f.write_str(self.kind()),
+        }
+    }
+}
+
+impl FromStr for DeviceName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, number) = text.split_once(':').map_or((text, None), |(kind, number)| (kind, Some(number)));
+        let n = match number.map(str::parse) {
+            None => 0,
+            Some(Ok(n)) if matches!(kind, "wgpu" | "cuda") => n,
+            Some(_) => {
+                return Err(format!("`{text}` is no device: write `{kind}`, or `cuda:1` for the second"));
+            }
+        };
+        match kind {
+            "cpu" => Ok(Self::Cpu),
+            "flex" => Ok(Self::Flex),
+            "ndarray" => Ok(Self::Ndarray),
+            "wgpu" => Ok(Self::Wgpu(n)),
+            "cuda" => Ok(Self::Cuda(n)),
+            _ => Err(format!("there is no device `{text}`{}", suggest(text, &Self::KINDS))),
+        }
+    }
+}
+
+impl DeviceName {
+    const KINDS: [&str; 5] = ["cpu", "flex", "ndarray", "wgpu", "cuda"];
+
+    /// The name without a number.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Flex => "flex",
+            Self::Ndarray => "ndarray",
+            Self::Wgpu(_) => "wgpu",
+            Self::Cuda(_) => "cuda",
+        }
+    }
+}
+
+impl Serialize for DeviceName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for DeviceName {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for DeviceName {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Device".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A device: cpu, flex, ndarray, wgpu, cuda; wgpu:1, cuda:1 for the second of several.",
+            "type": "string",
+            "pattern": "^(cpu|flex|ndarray|(wgpu|cuda)(:[0-9]+)?)$"
+        })
+    }
+}
+
+/// An engine and its device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compute {
+    /// What runs the steps of learning.
+    pub engine: Engine,
+    /// Where.
+    pub device: DeviceName,
+}
+
+impl Compute {
+    /// Whether the engine runs on the device.
+    ///
+    /// # Errors
+    /// What to write instead.
+    pub fn check(&self) -> Result<(), String> {
+        match (self.engine, self.device) {
+            (Engine::Native, DeviceName::Cpu) | (Engine::Burn, _) => Ok(()),
+            (Engine::Native, device) => {
+                Err(format!("the native engine runs on the cpu, not on `{device}`: choose the engine burn"))
+            }
+        }
+    }
+}
+
+/// A kind of device, and what this program and machine make of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeviceInfo {
+    /// Name for `--device`.
+    pub name: String,
+    /// Which engines run on it.
+    pub engines: Vec<Engine>,
+    /// One line for people.
+    pub about: String,
+    /// Whether it can be used here.
+    pub usable: bool,
+    /// What to do where it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// All devices there may be, each with what is to be done where it cannot be used.
+pub fn devices() -> Vec<DeviceInfo> {
+    let mut all = vec![DeviceInfo {
+        name: "cpu".into(),
+        engines: vec![Engine::Native, Engine::Burn],
+        about: "CPU, by the native engine; by the burn engine the same as flex".into(),
+        usable: true,
+        hint: None,
+    }];
+    for (device, about) in [
+        (DeviceName::Flex, "CPU, Burn's own backend"),
+        (DeviceName::Ndarray, "CPU, through ndarray; deprecated upstream in favour of flex"),
+    ] {
+        let compiled =
+            if device == DeviceName::Flex { cfg!(feature = "flex") } else { cfg!(feature = "ndarray") };
+        all.push(device.info(about.into(), (!compiled).then(|| device.not_compiled())));
+    }
+    #[cfg(feature = "burn")]
+    let (wgpu, cuda) = (adapters::wgpu(), adapters::cuda());
+    #[cfg(not(feature = "burn"))]
+    let (wgpu, cuda) = {
+        let none = |device: DeviceName| Err::<Vec<String>, String>(device.not_compiled());
+        (none(DeviceName::Wgpu(0)), none(DeviceName::Cuda(0)))
+    };
+    let kinds: [(fn(usize) -> DeviceName, _, _); 2] = [
+        (DeviceName::Wgpu, "GPU, through WebGPU", wgpu),
+        (DeviceName::Cuda, "NVIDIA GPU, through CUDA", cuda),
+    ];
+    for (device, what, found) in kinds {
+        match found {
+            Ok(names) => all.extend(
+                names.iter().enumerate().map(|(n, name)| device(n).info(format!("{what}: {name}"), None)),
+            ),
+            Err(hint) => all.push(device(0).info(what.into(), Some(hint))),
+        }
+    }
+    all
+}
+
+impl DeviceName {
+    fn info(self, about: String, hint: Option<String>) -> DeviceInfo {
+        let usable = hint.is_none();
+        DeviceInfo { name: self.to_string(), engines: vec![Engine::Burn], about, usable, hint }
+    }
+
+    fn not_compiled(&self) -> String {
+        let kind = self.kind();
+        format!(
+            "it is not compiled into this program: build it with `cargo build --release --features {kind}`"
+        )
+    }
+}

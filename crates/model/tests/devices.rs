@@ -1,0 +1,310 @@
+//! The burn engine on every device that the tests are compiled with, against the reference and the native engine.
+//!
+//! flex and ndarray always; wgpu and cuda with their features, on the machines that have an adapter.
+
+#![cfg(feature = "flex")]
+#![recursion_limit = "256"]
+
+mod common;
+
+use adept_model::burn_engine::{BurnEngine, BurnNetwork};
+use adept_model::optimiser::{Adam, Sgd};
+use adept_model::program::Program;
+use adept_model::{
+    Architecture, Channel, ChannelKind, DeviceName, Learner, ModelError, Network, Optimiser, Rows, Samples,
+    lower, reference,
+};
+use burn::tensor::Device;
+use common::{Case, SEEDS, case, double};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// All devices under test by name.
+fn devices() -> Vec<(&'static str, Device)> {
+    // The crate's own feature is not needed: the suite brings ndarray along.
+    #[allow(deprecated)]
+    let mut devices = vec![("flex", Device::flex()), ("ndarray", Device::ndarray())];
+    if cfg!(feature = "wgpu") {
+        devices.push(("wgpu", DeviceName::Wgpu(0).open().unwrap_or_else(|e| panic!("{e}"))));
+    }
+    if cfg!(feature = "cuda") {
+        devices.push(("cuda", DeviceName::Cuda(0).open().unwrap_or_else(|e| panic!("{e}"))));
+    }
+    devices
+}
+
+/// Seeds for a device: all of them on the CPU; a GPU compiles kernels for each shape, which takes its time.
+fn seeds(device: &str) -> impl Iterator<Item = u64> {
+    SEEDS.step_by(if matches!(device, "flex" | "ndarray") { 1 } else { 8 })
+}
+
+const OPTIMISERS: [Optimiser; 5] = [
+    Optimiser::Sgd(Sgd { momentum: 0.0, decay: 0.0 }),
+    Optimiser::Sgd(Sgd { momentum: 0.0, decay: 0.1 }),
+    Optimiser::Sgd(Sgd { momentum: 0.9, decay: 0.1 }),
+    // Where a gradient is all but 0 its sign is noise, which a small ε would blow up to a whole step.
+    Optimiser::Adam(Adam { beta1: 0.9, beta2: 0.999, epsilon: 0.01, decay: 0.0 }),
+    Optimiser::Adam(Adam { beta1: 0.8, beta2: 0.99, epsilon: 0.01, decay: 0.1 }),
+];
+
+fn samples(case: &Case) -> Samples {
+    let weights = (0..case.rows.len()).map(|r| 0.5 + 0.25 * (r % 4) as f32).collect();
+    Samples { rows: case.rows.clone(), targets: case.targets.clone(), weights }
+}
+
+/// Largest |a − b| / (1 + |b|).
+fn distance(found: &[f32], exact: &[f64]) -> f64 {
+    assert_eq!(found.len(), exact.len());
+    let pairs = found.iter().zip(exact);
+    let all = pairs.map(|(a, b)| (f64::from(*a) - b).abs() / (1.0 + b.abs()));
+    all.fold(0.0, |max, d| if d > max || d.is_nan() { d } else { max })
+}
+
+/// Largest |a − b|, as a share of the largest |b| where that is above 1.
+fn distance_of_vectors(found: &[f32], exact: &[f64]) -> f64 {
+    assert_eq!(found.len(), exact.len());
+    let scale = exact.iter().fold(1.0f64, |max, b| max.max(b.abs()));
+    let all = found.iter().zip(exact).map(|(a, b)| (f64::from(*a) - b).abs() / scale);
+    all.fold(0.0, |max, d| if d > max || d.is_nan() { d } else { max })
+}
+
+fn check_outputs(case: &Case, name: &str, device: &Device) -> Result<(), String> {
+    let exact = reference::run(&case.program, &double(&case.params), &case.rows, Some(&case.targets));
+    let engine = BurnEngine::new(case.program.clone(), device.clone());
+    let found = engine.run(&case.params, &case.rows, Some(&case.targets)).map_err(|e| e.to_string())?;
+    for (what, found, exact) in
+        [("output", &found.output, &exact.output), ("density", &found.density, &exact.density)]
+    {
+        let distance = distance(found, exact);
+        if distance.is_nan() || distance > 1e-5 {
+            return Err(format!("{name}: {what} is {distance:e} away for {:?}", case.architecture));
+        }
+    }
+    let blind = engine.run(&case.params, &case.rows, None).map_err(|e| e.to_string())?;
+    if !blind.density.is_empty() || self::distance(&blind.output, &exact.output) > 1e-5 {
+        return Err(format!("{name}: the output depends on the targets"));
+    }
+    Ok(())
+}
+
+#[test]
+fn outputs_and_densities_agree_with_the_reference() {
+    for (name, device) in devices() {
+        for seed in seeds(name) {
+            check_outputs(&case(seed), name, &device).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn flex_follows_the_reference_on_any_program(seed: u64) {
+        check_outputs(&case(seed), "flex", &Device::flex()).map_err(TestCaseError::fail)?;
+    }
+}
+
+/// Loss and gradient in every entry against the native engine, whose own are tested against differences of the
+/// reference.
+#[test]
+fn losses_and_gradients_agree_with_the_native_engine() {
+    for (name, device) in devices() {
+        for seed in seeds(name) {
+            let case = case(seed);
+            let samples = samples(&case);
+            let mut native = Network::new(case.program.clone(), &case.params, Optimiser::default());
+            let (loss, gradient) = native.gradient(&samples);
+            let network =
+                BurnNetwork::new(case.program.clone(), &case.params, Optimiser::default(), device.clone());
+            let (found_loss, found) = network.unwrap().gradient(&samples).unwrap();
+            let gap = (found_loss - loss).abs() / (1.0 + loss.abs());
+            assert!(gap <= 1e-5, "{name}, seed {seed}: loss {found_loss}, native {loss}");
+            let gap = distance_of_vectors(&found, &double(&gradient));
+            assert!(gap <= 1e-5, "{name}, seed {seed}: gradients {gap:e} apart for {:?}", case.architecture);
+        }
+    }
+}
+
+/// Three steps of every optimiser from the same start.
+#[test]
+fn steps_of_every_optimiser_agree_with_the_native_engine() {
+    for (name, device) in devices() {
+        for seed in seeds(name).step_by(2) {
+            let case = case(seed);
+            let samples = samples(&case);
+            for optimiser in OPTIMISERS {
+                let mut native = Network::new(case.program.clone(), &case.params, optimiser);
+                let mut network =
+                    BurnNetwork::new(case.program.clone(), &case.params, optimiser, device.clone()).unwrap();
+                for step in 1..=3 {
+                    // Both from where the native engine stands: what is compared is the step.
+                    network.adopt(&native.parameters()).unwrap();
+                    native.update(&samples, 1e-4).unwrap();
+                    network.update(&samples, 1e-4).unwrap();
+                    let gap = distance(&network.parameters().unwrap(), &double(&native.parameters()));
+                    assert!(gap <= 1e-5, "{name}, seed {seed}, {optimiser:?}, step {step}: {gap:e} apart");
+                }
+            }
+        }
+    }
+}
+
+/// What a step by the default Adam does, in f64 on the engine's own gradient.
+#[test]
+fn adam_with_its_small_epsilon_follows_its_formula() {
+    for (name, device) in devices() {
+        for seed in seeds(name).step_by(4) {
+            let case = case(seed);
+            let samples = samples(&case);
+            let adam = Adam::default();
+            let mut network =
+                BurnNetwork::new(case.program.clone(), &case.params, Optimiser::Adam(adam), device.clone())
+                    .unwrap();
+            let (mut m, mut v) = (vec![0.0; case.params.len()], vec![0.0; case.params.len()]);
+            for t in 1..=3 {
+                let before = network.parameters().unwrap();
+                let (_, gradient) = network.gradient(&samples).unwrap();
+                network.update(&samples, 1e-3).unwrap();
+                let after = network.parameters().unwrap();
+                for p in &case.program.params {
+                    for i in p.offset..p.offset + p.len() {
+                        let g = f64::from(gradient[i]);
+                        let (b1, b2) = (f64::from(adam.beta1), f64::from(adam.beta2));
+                        m[i] = b1 * m[i] + (1.0 - b1) * g;
+                        v[i] = b2 * v[i] + (1.0 - b2) * g * g;
+                        let (mean, square) = (m[i] / (1.0 - b1.powi(t)), v[i] / (1.0 - b2.powi(t)));
+                        let rate = 1e-3 * f64::from(case.program.groups[p.group].rate);
+                        let moved =
+                            f64::from(before[i]) - rate * mean / (square.sqrt() + f64::from(adam.epsilon));
+                        let exact = moved.max(p.min.map_or(f64::NEG_INFINITY, f64::from));
+                        let gap = (f64::from(after[i]) - exact).abs();
+                        assert!(gap <= 1e-6, "{name}, seed {seed}, {} at step {t}: {gap:e}", p.name);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A state goes from engine to engine, and one engine goes on from its own to the same bits.
+#[test]
+fn a_state_comes_back_whole_and_fits_both_engines() {
+    for (name, device) in devices() {
+        for seed in seeds(name).step_by(8) {
+            let case = case(seed);
+            let samples = samples(&case);
+            for optimiser in OPTIMISERS {
+                let new = || {
+                    BurnNetwork::new(case.program.clone(), &case.params, optimiser, device.clone()).unwrap()
+                };
+                let (mut first, mut second) = (new(), new());
+                first.update(&samples, 1e-3).unwrap();
+                let state = first.state(true).unwrap();
+                second.restore(&state).unwrap();
+                let mut native = Network::new(case.program.clone(), &case.params, optimiser);
+                native.restore(&state).unwrap();
+                assert_eq!(native.state(true).unwrap(), state, "{name}, seed {seed}, {optimiser:?}");
+                for _ in 0..2 {
+                    let losses = [&mut first, &mut second].map(|n| n.update(&samples, 1e-3).unwrap());
+                    assert_eq!(losses[0], losses[1], "{name}, seed {seed}, {optimiser:?}");
+                }
+                assert_eq!(first.state(true).unwrap(), second.state(true).unwrap());
+                let mut values = (Vec::new(), Vec::new());
+                let mut player = first.player().unwrap();
+                first.evaluate(&case.rows, &mut values.0);
+                player.evaluate(&case.rows, &mut values.1);
+                assert_eq!(values.0, values.1);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loss_that_is_not_finite_is_an_error_and_changes_nothing() {
+    for (name, device) in devices() {
+        let case = case(3);
+        let adam = Optimiser::Adam(Adam::default());
+        let mut network = BurnNetwork::new(case.program.clone(), &case.params, adam, device).unwrap();
+        let before = network.state(true).unwrap();
+        let mut bad = samples(&case);
+        bad.targets[0] = f32::NAN;
+        assert!(matches!(network.update(&bad, 0.1), Err(ModelError::Diverged { .. })), "{name}");
+        assert_eq!(network.state(true).unwrap(), before);
+        assert!(network.update(&samples(&case), 1e-3).unwrap().is_finite());
+        assert!(network.traces().err().unwrap().to_string().contains("native"));
+    }
+}
+
+fn program(architecture: Value, inputs: usize) -> Program {
+    let architecture: Architecture = serde_json::from_value(architecture).unwrap();
+    lower(&architecture, &[Channel::new("x", ChannelKind::Dense(inputs))], 1).unwrap()
+}
+
+/// A mixture of constants with these gates.
+fn constants(kind: &str, threshold: f32, gates: &[f64], y: &[f32]) -> (Arc<Program>, Vec<f32>) {
+    let expert = json!({ "mlp": { "hidden": [], "output": "linear" } });
+    let mut mixture = json!({ "experts": gates.len(), "expert": expert, "threshold": threshold });
+    if kind == "hme" {
+        mixture["variance"] = json!(0.0025);
+    }
+    let program = program(json!({ kind: mixture }), 1);
+    let mut params = vec![0.0; program.parameters()];
+    for p in &program.params {
+        if p.name == "gate.layer.0.bias" {
+            for (slot, gate) in params[p.offset..].iter_mut().zip(gates) {
+                *slot = gate.ln() as f32;
+            }
+        }
+        if let Some(i) = (0..y.len()).find(|i| p.name == format!("expert.{i}.layer.0.bias")) {
+            params[p.offset] = y[i];
+        }
+    }
+    (program.into(), params)
+}
+
+fn one_row(program: &Program) -> Rows {
+    let mut rows = Rows::new(&program.channels);
+    rows.push().0[0] = 0.3;
+    rows
+}
+
+#[test]
+fn the_first_of_equal_gates_is_taken() {
+    for (name, device) in devices() {
+        let (program, params) = constants("meta_pi", 0.7, &[0.2, 0.4, 0.4], &[1.0, 2.0, 4.0]);
+        let outcome = BurnEngine::new(program.clone(), device).run(&params, &one_row(&program), None);
+        assert_eq!(outcome.unwrap().output, [2.0], "{name}");
+    }
+}
+
+#[test]
+fn an_expert_that_is_not_selected_leaves_no_trace() {
+    for (name, device) in devices() {
+        let (program, params) = constants("hme", 0.5, &[0.75, 0.25], &[0.0, f32::INFINITY]);
+        let outcome = BurnEngine::new(program.clone(), device).run(&params, &one_row(&program), Some(&[1.0]));
+        let outcome = outcome.unwrap();
+        assert_eq!(outcome.output, [0.0], "{name}");
+        assert!((outcome.density[0] + 200.0).abs() < 1e-3, "{name}: {outcome:?}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_an_error() {
+    let case = case(1);
+    let engine = BurnEngine::new(case.program.clone(), Device::flex());
+    let run =
+        |params: &[f32], rows: &Rows, targets: Option<&[f32]>| engine.run(params, rows, targets).unwrap_err();
+    let (params, rows) = (&case.params, &case.rows);
+    assert!(matches!(run(&params[1..], rows, None), ModelError::Unsupported(_)));
+    assert!(matches!(run(params, rows, Some(&case.targets[1..])), ModelError::Rows(_)));
+    let other = Rows::new(&[Channel::new("x", ChannelKind::Value)]);
+    assert!(matches!(run(params, &other, None), ModelError::Rows(_)));
+    let mut bad = rows.clone();
+    bad.index[0] = 3;
+    assert!(matches!(run(params, &bad, None), ModelError::Rows(_)));
+    let mut bad = rows.clone();
+    bad.index.pop();
+    assert!(matches!(run(params, &bad, None), ModelError::Rows(_)));
+    let none = Rows::new(&case.program.channels);
+    assert_eq!(engine.run(params, &none, Some(&[])).unwrap(), Default::default());
+}
