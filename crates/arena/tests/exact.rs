@@ -519,12 +519,12 @@ fn a_bound_network_values_what_goes_on_and_only_that() {
     let mut rng = stream(1, "init", 0);
     let learner = adept_model::build(&Architecture::Mlp(mlp), &channels, Optimiser::default(), &mut rng);
     let mut bound = Bound::new(&GAME, Arc::new(Fields), learner.expect("it can be built"));
-    let mut player = bound.player(&GAME).expect("no device is asked");
+    let mut twin = bound.player(&GAME).expect("no device is asked");
     let (mut values, mut single, mut wins) = (Vec::new(), Vec::new(), 0);
     for state in decisions() {
         let (actions, player) = (legal(&state), state.mover());
         bound.values(&GAME, &state, player, &actions, &mut values);
-        let decided = player.decide(&GAME, &state, player);
+        let decided = twin.decide(&GAME, &state, player);
         assert_eq!(decided.actions, actions);
         assert_eq!(decided.row_of.iter().flatten().count(), decided.rows.len());
         let decided = decided.values.clone();

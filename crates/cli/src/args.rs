@@ -2,6 +2,8 @@
 
 use adept_game::bearoff::two_sided::Precision;
 use adept_game::bearoff::{Distribution, Position, Roll, USUAL_CHECKERS};
+use adept_model::{DeviceName, Engine};
+use adept_trainer::run::Init;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -48,7 +50,7 @@ pub(crate) enum Command {
         after_help = "Examples:\n  adept config check configs/tictactoe/*.toml\n  adept config new tictactoe > my.toml"
     )]
     Config(ConfigArgs),
-    /// List what there is: games, encoders, architectures, agents.
+    /// List what there is: games, encoders, architectures, agents, devices.
     #[command(after_help = "Example:\n  adept list encoders")]
     List(ListArgs),
     /// Runs on this machine.
@@ -80,15 +82,39 @@ pub(crate) struct TrainArgs {
     /// Change a setting of the config, such as learn.games=10000.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Start from the weights of this checkpoint or run.
-    #[arg(long, value_name = "CHECKPOINT")]
-    pub(crate) init: Option<PathBuf>,
+    /// Engine of the steps: native, or burn. That of the config if left out; burn where --device names one of its own.
+    #[arg(long)]
+    pub(crate) engine: Option<Engine>,
+    /// Device of the steps: cpu, flex, ndarray, wgpu, cuda (adept list devices); that of the config if left out.
+    #[arg(long)]
+    pub(crate) device: Option<DeviceName>,
+    /// Start from the weights of this checkpoint or run. They may be those of an expert: the first that is the same network
+    /// takes them, or the one named, as in expert.1=CHECKPOINT. May be given several times.
+    #[arg(long, value_name = "[PART=]CHECKPOINT")]
+    pub(crate) init: Vec<Init>,
     /// Write a checkpoint and stop after that many seconds.
     #[arg(long, value_name = "S", value_parser = positive)]
     pub(crate) max_seconds: Option<f64>,
     /// Go on from the latest checkpoint of the run folder, if there is one.
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Learn for two seconds, write nothing, and say what time and disk the run would take.
+    #[arg(long, conflicts_with_all = ["resume", "seeds"])]
+    pub(crate) estimate: bool,
+}
+
+impl TrainArgs {
+    /// All changes of the config.
+    pub(crate) fn settings(&self) -> Vec<String> {
+        let mut set = self.set.clone();
+        let engine = self.engine.or(match self.device {
+            Some(DeviceName::Cpu) | None => None,
+            Some(_) => Some(Engine::Burn),
+        });
+        set.extend(engine.map(|e| format!("learn.engine=\"{e}\"")));
+        set.extend(self.device.map(|d| format!("learn.device=\"{d}\"")));
+        set
+    }
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -380,6 +406,8 @@ pub(crate) enum Listing {
     Architectures,
     /// Agents.
     Agents,
+    /// Devices to learn on.
+    Devices,
 }
 
 #[derive(Debug, Args)]

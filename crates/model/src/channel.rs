@@ -154,6 +154,37 @@ impl Rows {
         self.len += 1;
     }
 
+    /// No rows of the same channels.
+    pub(crate) fn empty(&self) -> Self {
+        Self { dense_width: self.dense_width, index_width: self.index_width, ..Self::default() }
+    }
+
+    /// Appends copies of all rows of another batch with the same channels.
+    pub(crate) fn append(&mut self, other: &Rows) {
+        assert_eq!((self.dense_width, self.index_width), (other.dense_width, other.index_width));
+        self.dense.extend_from_slice(&other.dense);
+        self.index.extend_from_slice(&other.index);
+        self.len += other.len;
+    }
+
+    /// Becomes `len` rows with these columns, row by row.
+    ///
+    /// # Errors
+    /// [`ModelError::Rows`] if their number is another.
+    pub fn fill(&mut self, len: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<(), ModelError> {
+        if (dense.len(), index.len()) != (len * self.dense_width, len * self.index_width) {
+            return Err(ModelError::Rows(format!(
+                "{len} rows need {} dense and {} index numbers, found {} and {}",
+                len * self.dense_width,
+                len * self.index_width,
+                dense.len(),
+                index.len()
+            )));
+        }
+        (self.len, self.dense, self.index) = (len, dense, index);
+        Ok(())
+    }
+
     /// Becomes a copy of `n` rows of another batch with the same channels, from row `first` on.
     pub(crate) fn copy_range(&mut self, other: &Rows, first: usize, n: usize) {
         self.clear();

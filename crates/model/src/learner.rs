@@ -156,6 +156,14 @@ impl Tensor {
         Self { name: name.into(), shape, data: TensorData::U64(data) }
     }
 
+    /// Bytes of its entries.
+    pub fn bytes(&self) -> u64 {
+        match &self.data {
+            TensorData::F32(data) => size_of_val(&data[..]) as u64,
+            TensorData::U64(data) => size_of_val(&data[..]) as u64,
+        }
+    }
+
     /// Whether all entries are finite numbers.
     pub fn is_finite(&self) -> bool {
         match &self.data {

@@ -1,6 +1,7 @@
 //! A network: an op program with parameters, run by the native engine.
 
 use crate::channel::{Channel, Rows};
+use crate::checkpoint::is_of_training;
 use crate::describe::Description;
 use crate::error::ModelError;
 use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
@@ -266,8 +267,7 @@ impl Learner for Network {
             Ok(self.plan.pad(&flat))
         };
         let params = read("")?;
-        let known =
-            |t: &Tensor| t.name.starts_with("optimiser.") || program.params.iter().any(|p| p.name == t.name);
+        let known = |t: &Tensor| is_of_training(&t.name) || program.params.iter().any(|p| p.name == t.name);
         if let Some(extra) = state.iter().find(|t| !known(t)) {
             return Err(ModelError::Unsupported(format!(
                 "the tensor `{}` has no place in this architecture",

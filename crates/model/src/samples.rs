@@ -29,6 +29,22 @@ impl Samples {
         self.weights.is_empty()
     }
 
+    /// Appends the samples of another batch with the same channels.
+    ///
+    /// # Panics
+    /// If the widths of the rows differ.
+    pub fn append(&mut self, other: &Samples) {
+        self.rows.append(&other.rows);
+        self.targets.extend_from_slice(&other.targets);
+        self.weights.extend_from_slice(&other.weights);
+    }
+
+    /// All samples; none are left.
+    pub fn take(&mut self) -> Self {
+        let empty = Self { rows: self.rows.empty(), ..Self::default() };
+        std::mem::replace(self, empty)
+    }
+
     /// Forgets all samples, keeps the memory.
     pub fn clear(&mut self) {
         self.rows.clear();

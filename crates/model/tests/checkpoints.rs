@@ -1,6 +1,7 @@
 //! Checkpoints: whole on the way back, damage found at every byte, newer formats refused.
 
 use adept_model::checkpoint::{FORMAT, Manifest, locate, read, write};
+use adept_model::files::Files;
 use adept_model::{Architecture, Channel, ChannelKind, Tensor};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,10 +18,10 @@ fn manifest() -> Manifest {
         config: serde_json::json!({ "name": "x", "rate": 0.1 }),
         seed: 1,
         step: 10,
-        init: None,
+        init: Vec::new(),
         revision: "abc".into(),
         metrics: serde_json::json!({ "equity": 0.123_456_789 }),
-        training: Some(serde_json::json!({ "play": { "s": [1, 2, 3, u64::MAX] } })),
+        training: Some(serde_json::json!({ "play": [{ "s": [1, 2, 3, u64::MAX] }] })),
         checksums: Default::default(),
         checksum: String::new(),
     }
@@ -36,7 +37,7 @@ fn tensors() -> Vec<Tensor> {
 
 fn written(folder: &Path) -> PathBuf {
     let path = folder.join("checkpoint");
-    write(&path, manifest(), &tensors()).unwrap();
+    write(&Files::default(), &path, manifest(), &tensors()).unwrap();
     path
 }
 
@@ -78,9 +79,9 @@ fn a_newer_format_and_a_missing_file_are_named() {
     let path = written(folder.path());
     let file = path.join("manifest.json");
     let text = fs::read_to_string(&file).unwrap();
-    fs::write(&file, text.replacen("\"format\": 1", "\"format\": 2", 1)).unwrap();
+    fs::write(&file, text.replacen("\"format\": 2", "\"format\": 3", 1)).unwrap();
     let error = read(&path).unwrap_err().to_string();
-    assert!(error.contains("format 2") && error.contains("up to 1"), "{error}");
+    assert!(error.contains("format 3") && error.contains("up to 2"), "{error}");
     fs::write(&file, text).unwrap();
     fs::remove_file(path.join("weights.safetensors")).unwrap();
     assert!(read(&path).unwrap_err().to_string().contains("weights.safetensors"));
@@ -90,7 +91,8 @@ fn a_newer_format_and_a_missing_file_are_named() {
 fn a_diverged_model_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
-    let error = write(&path, manifest(), &[Tensor::f32("a", vec![1], vec![f32::NAN])]).unwrap_err();
+    let error = write(&Files::default(), &path, manifest(), &[Tensor::f32("a", vec![1], vec![f32::NAN])])
+        .unwrap_err();
     assert!(error.to_string().contains("`a`") && !path.exists(), "{error}");
 }
 

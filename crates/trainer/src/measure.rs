@@ -164,7 +164,7 @@ pub fn evaluate(path: &Path, best: bool, suites: &[Suite], against: &[String]) -
 }
 
 fn judges<G: Registered>(game: &G, manifest: &Manifest) -> Vec<String> {
-    let own = serde_json::from_value::<Config>(manifest.config.clone()).map(|c| c.evaluate_against());
+    let own = Config::from_saved(manifest.config.clone()).map(|c| c.evaluate_against());
     let mut judges = own.unwrap_or_default();
     let others = if game.zero_sum() { &["random", "minimax"][..] } else { &["random"] };
     for other in others {

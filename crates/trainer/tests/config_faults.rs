@@ -33,12 +33,21 @@ rate      = { from = 0.02, to = 0.0002, shape = "linear" }
 explore   = { from = 0.4, to = 0.05 }
 traces    = "backward"
 optimiser = { adam = { beta1 = 0.9 } }
+engine    = "native"
+device    = "cpu"
+workers   = 1
+overlap   = false
 
 [evaluate]
 every      = 100
 suites     = ["equity"]
 against    = ["ttt", "random"]
-checkpoint = 500
+patience   = 50
+
+[checkpoints]
+every      = 500
+keep       = 3
+milestones = 500
 "#;
 
 const HME: &str = r#"name = "faulty"
@@ -182,7 +191,7 @@ fn misspelt_keys() {
         (MLP, "{ adam =", "{ adamw ="),
         (MLP, "beta1", "beta"),
         (MLP, "every ", "evry "),
-        (MLP, "checkpoint =", "checkpoints ="),
+        (MLP, "patience   =", "patient   ="),
         (HME, "[architecture.hme]", "[architecture.hmm]"),
         (HME, "expert.mlp", "expert.mpl"),
         (HME, "{ hidden = [4], sens", "{ hiden = [4], sens"),
@@ -313,7 +322,20 @@ fn impossible_settings() {
         (MLP, "init        = 0.4", "init        = 0"),
         (MLP, "rate        = 1.0", "rate        = -1.0"),
         (MLP, "every      = 100", "every      = 0"),
-        (MLP, "checkpoint = 500", "checkpoint = 0"),
+        (MLP, "patience   = 50", "patience   = 0"),
+        (MLP, "every      = 500", "every      = 0"),
+        (MLP, "milestones = 500", "milestones = 0"),
+        (MLP, "keep       = 3", "keep       = 1"),
+        (MLP, "workers   = 1", "workers   = 0"),
+        (MLP, "workers   = 1", "workers   = 2"),
+        (MLP, r#""native""#, r#""torch""#),
+        (MLP, r#""cpu""#, r#""wgpu""#),
+        (MLP, r#""cpu""#, r#""wpgu""#),
+        (MLP, r#""cpu""#, r#""flex:1""#),
+        (LOOKUP, r#"optimiser = "sgd""#, r#"engine = "burn""#),
+        (LOOKUP, r#"optimiser = "sgd""#, "overlap = true"),
+        (META_PI, r#"traces = "online""#, "traces = \"online\"\nengine = \"burn\""),
+        (META_PI, r#"traces = "online""#, "traces = \"online\"\noverlap = true"),
         (MLP, r#"["equity"]"#, "[]"),
         (MLP, r#"["equity"]"#, r#"["equity", "equity"]"#),
         (MLP, r#"["ttt", "random"]"#, "[]"),

@@ -181,11 +181,29 @@ fn keys(name: Option<&str>) -> Vec<String> {
 
 #[test]
 fn the_schema_lists_every_key() {
-    assert_eq!(keys(None), ["name", "about", "seed", "game", "architecture", "learn", "evaluate"]);
-    let learn = ["method", "against", "games", "batch", "lambda", "rate", "explore", "traces", "optimiser"];
+    assert_eq!(
+        keys(None),
+        ["name", "about", "seed", "game", "architecture", "learn", "evaluate", "checkpoints"]
+    );
+    let learn = [
+        "method",
+        "against",
+        "games",
+        "batch",
+        "lambda",
+        "rate",
+        "explore",
+        "traces",
+        "optimiser",
+        "engine",
+        "device",
+        "workers",
+        "overlap",
+    ];
     assert_eq!(keys(Some("Learn")), learn);
     assert_eq!(keys(Some("GameConfig")), ["rules", "encoder"]);
-    assert_eq!(keys(Some("Evaluate")), ["every", "suites", "against", "checkpoint"]);
+    assert_eq!(keys(Some("Evaluate")), ["every", "suites", "against", "patience"]);
+    assert_eq!(keys(Some("Checkpoints")), ["every", "keep", "milestones"]);
     assert_eq!(keys(Some("Hme")), ["experts", "expert", "gate", "threshold", "variance"]);
     let mlp = ["inputs", "hidden", "activation", "output", "sensitivity", "init", "rate"];
     assert_eq!(keys(Some("Mlp")), mlp);

@@ -1,59 +1,15 @@
 //! Runs: what they learn, resume to the bit, independence of threads, clear ends.
 
+mod common;
+
 use adept_trainer::config::{Config, Source, parse, template};
 use adept_trainer::measure;
 use adept_trainer::run::{
     Cancel, Event, Observer, Record, Seeds, Silent, TrainError, TrainOptions, list_runs, train, train_seeds,
 };
+use common::{MLP, StopAt, at, config, finished, from, state};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-fn config(architecture: &str, learn: &str) -> Config {
-    let text = format!(
-        "name = \"test\"\n[game]\nrules = \"tictactoe\"\n[architecture.{architecture}\n[learn]\nagainst = \"ttt\"\n{learn}\n"
-    );
-    parse(&Source { file: "test.toml".into(), text, set: vec![] }).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn at(path: impl Into<PathBuf>) -> TrainOptions {
-    TrainOptions { out: Some(path.into()), ..Default::default() }
-}
-
-fn finished(config: &Config, seed: u64, path: &Path) -> Record {
-    train(config, seed, &at(path), &Silent, &Cancel::default()).expect("the run ends").1
-}
-
-/// Everything that learning decides: tensors of the latest checkpoint, generators and counters, and the metrics
-/// without their times.
-fn state(run: &Path) -> (Vec<adept_model::Tensor>, serde_json::Value, Vec<serde_json::Value>) {
-    let latest = adept_model::checkpoint::locate(run, false).unwrap();
-    let checkpoint = adept_model::checkpoint::read(&latest).unwrap();
-    let lines = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-    let metrics = lines
-        .lines()
-        .map(|line| {
-            let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
-            line.as_object_mut().unwrap().remove("seconds");
-            line
-        })
-        .collect();
-    (checkpoint.tensors, checkpoint.manifest.training.unwrap(), metrics)
-}
-
-/// Asks the run to stop when it has played that many games.
-struct StopAt(u64, Cancel);
-
-impl Observer for StopAt {
-    fn event(&self, _: u64, event: Event<'_>) {
-        if let Event::Progress { step, .. } = event
-            && step >= self.0
-        {
-            self.1.cancel();
-        }
-    }
-}
-
-const MLP: &str = "mlp]\nhidden = [20]\nsensitivity = 3.0";
 
 #[test]
 fn a_network_learns_to_beat_ttt() {
@@ -220,12 +176,12 @@ fn weights_of_another_run_can_be_the_start() {
     let first = folder.path().join("first");
     let equity = finished(&long, 1, &first).r#final.unwrap().equity;
     let go_on = config(MLP, "games = 10\nrate = 1e-9");
-    let options = TrainOptions { init: Some(first.clone()), ..at(folder.path().join("second")) };
+    let options = TrainOptions { init: from(&first), ..at(folder.path().join("second")) };
     let (_, record) = train(&go_on, 2, &options, &Silent, &Cancel::default()).unwrap();
     assert_eq!(record.r#final.unwrap().equity, equity);
 
     let other = config("mlp]\nhidden = [21]", "games = 10\nrate = 0.01");
-    let options = TrainOptions { init: Some(first), ..at(folder.path().join("third")) };
+    let options = TrainOptions { init: from(&first), ..at(folder.path().join("third")) };
     let error = train(&other, 2, &options, &Silent, &Cancel::default()).unwrap_err().to_string();
     assert!(error.contains("cannot start this architecture") && error.contains("[9, 20]"), "{error}");
 }
@@ -297,15 +253,15 @@ fn a_start_must_be_of_the_same_encoder_and_is_recorded() {
     finished(&table, 1, &first);
     let mut canonical = table.clone();
     canonical.game.encoder = Some("canonical".into());
-    let options = |name: &str| TrainOptions { init: Some(first.clone()), ..at(folder.path().join(name)) };
+    let options = |name: &str| TrainOptions { init: from(&first), ..at(folder.path().join(name)) };
     let error =
         train(&canonical, 1, &options("second"), &Silent, &Cancel::default()).unwrap_err().to_string();
     assert!(error.contains("its weights would mean something else"), "{error}");
     let (path, record) = train(&table, 2, &options("third"), &Silent, &Cancel::default()).unwrap();
-    assert!(record.init.is_some());
+    assert_eq!(record.init.len(), 1);
     // The same again gives the result, another start is another run.
     train(&table, 2, &options("third"), &Silent, &Cancel::default()).unwrap();
-    let other = TrainOptions { init: Some(path.clone()), ..at(&path) };
+    let other = TrainOptions { init: from(&path), ..at(&path) };
     let error = train(&table, 2, &other, &Silent, &Cancel::default()).unwrap_err().to_string();
     assert!(error.contains("from another start"), "{error}");
 }

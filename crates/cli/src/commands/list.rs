@@ -4,6 +4,7 @@ use crate::args::{Cli, CompletionsArgs, ListArgs, Listing, RunsAction, RunsArgs}
 use crate::output;
 use adept_arena::agents::AGENTS;
 use adept_model::Architecture;
+use adept_model::device::devices;
 use adept_trainer::run::list_runs;
 use anyhow::Result;
 use clap::CommandFactory;
@@ -38,6 +39,10 @@ pub(crate) fn run(args: &ListArgs, as_json: bool) -> Result<()> {
             });
             ("agents", scripts.chain(AGENTS.iter().map(|(name, about)| entry(name, about))).collect())
         }
+        Listing::Devices => {
+            let all: Result<Vec<Value>, _> = devices().iter().map(serde_json::to_value).collect();
+            ("devices", all?)
+        }
     };
     if as_json {
         return output::json(&json!({ key: entries }));
@@ -51,6 +56,9 @@ pub(crate) fn run(args: &ListArgs, as_json: bool) -> Result<()> {
         for c in e["channels"].as_array().into_iter().flatten() {
             let (name, kind, about) = (text_of(&c["name"]), text_of(&c["kind"]), text_of(&c["about"]));
             text.push_str(&format!("{:width$}    {name:<10} {kind:<14} {about}\n", ""));
+        }
+        if let Some(hint) = e["hint"].as_str() {
+            text.push_str(&format!("{:width$}    {hint}\n", ""));
         }
     }
     output::text(&text)

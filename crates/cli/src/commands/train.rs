@@ -3,22 +3,27 @@
 use crate::args::TrainArgs;
 use crate::output;
 use crate::progress::{Progress, on_interrupt};
-use adept_trainer::config;
+use adept_trainer::config::{self, Config};
 use adept_trainer::measure::{Baseline, baseline};
-use adept_trainer::run::{self, Record, Score, Seeds, TrainOptions, mean_sd, train_seeds};
+use adept_trainer::run::{self, Host, Record, Score, Seeds, TrainOptions, mean_sd, train_seeds};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(crate) fn train(args: &TrainArgs, as_json: bool) -> Result<()> {
-    let config = config::load(&args.config, &args.set)?;
+    let config = config::load(&args.config, &args.settings())?;
     let first = args.seed.unwrap_or(config.seed);
     let options = TrainOptions {
         out: args.out.clone(),
         resume: args.resume,
         init: args.init.clone(),
         max_seconds: args.max_seconds,
+        host: Host::default(),
     };
+    if args.estimate {
+        return estimate(&config, first, &options, as_json);
+    }
     if !as_json {
         eprintln!(
             "{}: {}",
@@ -61,6 +66,25 @@ pub(crate) fn train(args: &TrainArgs, as_json: bool) -> Result<()> {
     Ok(())
 }
 
+fn estimate(config: &Config, seed: u64, options: &TrainOptions, as_json: bool) -> Result<()> {
+    let e = run::estimate(config, seed, options, Duration::from_secs(2))?;
+    if as_json {
+        return output::json(&e);
+    }
+    let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    output::text(&format!(
+        "{} games: about {:.0} s, {:.0} s of them measuring (from {} games and one measurement)\n\
+         disk: up to {}, {} a checkpoint; {} free\n",
+        e.games,
+        e.seconds,
+        e.measuring,
+        e.tried,
+        megabytes(e.disk_bytes),
+        megabytes(e.checkpoint_bytes),
+        e.free_bytes.map_or("an unknown amount".into(), megabytes),
+    ))
+}
+
 fn score(score: Option<&Score>) -> Value {
     score.map_or(
         Value::Null,
@@ -74,6 +98,16 @@ fn one(path: &Path, record: &Record) -> Value {
         "name": record.name,
         "seed": record.seed,
         "finished": record.finished,
+        "early": record.early,
+        "engine": record.config.learn.engine,
+        "device": record.config.learn.device,
+        "timing": record.timing.map(|t| json!({
+            "samples": t.samples,
+            "learning": t.learning,
+            "waiting": t.waiting,
+            "samples_per_second": t.samples_per_second(),
+            "share_waited": t.share_waited(),
+        })),
         "steps": record.step,
         "seconds": record.seconds,
         "final": score(record.r#final.as_ref()),
@@ -158,6 +192,23 @@ fn as_text(
         ));
     }
     if let [(path, record)] = runs {
+        if let Some(t) = record.timing {
+            let learn = &record.config.learn;
+            text.push_str(&format!(
+                "{} on {}: {:.0} samples/s, waiting for games {:.0} % of the time\n",
+                learn.engine,
+                learn.device,
+                t.samples_per_second(),
+                100.0 * t.share_waited()
+            ));
+        }
+        if let Some(early) = &record.early {
+            text.push_str(&format!("ended after {} of {games} games: {early}\n", record.step));
+        }
+        for origin in &record.init {
+            let part = origin.part.as_deref().unwrap_or("all");
+            text.push_str(&format!("began with the weights of {} ({part})\n", origin.path.display()));
+        }
         let path = path.display();
         text.push_str(&if record.finished {
             format!("play against it: adept play {path} --hints\n")

@@ -20,6 +20,15 @@ pub enum Engine {
     Burn,
 }
 
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Native => "native",
+            Self::Burn => "burn",
+        })
+    }
+}
+
 impl FromStr for Engine {
     type Err = String;
 

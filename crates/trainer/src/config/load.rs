@@ -3,7 +3,7 @@
 use super::{Config, ConfigError, SELF, Schedule, Shape, Suite, TraceKind};
 use adept_arena::AgentSpec;
 use adept_model::names;
-use adept_model::{Architecture, ModelError};
+use adept_model::{Architecture, Engine, ModelError};
 use std::path::Path;
 use toml_edit::{Document, DocumentMut, Item};
 
@@ -367,7 +367,9 @@ fn check(config: &Config) -> Result<(), Fault> {
         ("learn.games", Some(learn.games)),
         ("learn.batch", Some(learn.batch)),
         ("evaluate.every", config.evaluate.every),
-        ("evaluate.checkpoint", config.evaluate.checkpoint),
+        ("evaluate.patience", config.evaluate.patience),
+        ("checkpoints.every", config.checkpoints.every),
+        ("checkpoints.milestones", config.checkpoints.milestones),
     ] {
         if count == Some(0) {
             return fail(path, "must be at least 1".into());
@@ -414,6 +416,11 @@ fn check(config: &Config) -> Result<(), Fault> {
             return fail("learn.optimiser", "online traces take plain steps: leave `optimiser` out".into());
         }
     }
+    if config.checkpoints.keep < 2 {
+        let message = "must be at least 2: a reader may hold on to the last while the next is written";
+        return fail("checkpoints.keep", message.into());
+    }
+    compute(config)?;
     let channels = adept_arena::model_channels(encoder.2);
     let outcome = match &config.architecture {
         Architecture::Lookup(lookup) => {
@@ -426,6 +433,49 @@ fn check(config: &Config) -> Result<(), Fault> {
         Err(ModelError::Architecture { path, message }) => fail(&format!("architecture.{path}"), message),
         Err(other) => fail("architecture", other.to_string()),
     }
+}
+
+/// Where and by how many a run works.
+fn compute(config: &Config) -> Result<(), Fault> {
+    let (learn, fail) = (&config.learn, |path: &str, message: String| Err((path.to_string(), message)));
+    let table = matches!(config.architecture, Architecture::Lookup(_));
+    let online = learn.traces == TraceKind::Online;
+    learn.compute().check().map_err(|m| ("learn.device".to_string(), m))?;
+    if learn.engine == Engine::Burn {
+        if table {
+            return fail(
+                "learn.engine",
+                "a table learns entry by entry, not by tensors: leave `engine` out".into(),
+            );
+        }
+        if online {
+            return fail(
+                "learn.engine",
+                "online traces step at every move, for which a device is too far away: leave `engine` out"
+                    .into(),
+            );
+        }
+    }
+    if !(1..=1024).contains(&learn.workers) {
+        return fail("learn.workers", format!("must lie in 1..1024, found {}", learn.workers));
+    }
+    if learn.workers as u64 > learn.batch {
+        return fail(
+            "learn.workers",
+            format!("{} workers share a batch of {}: raise `learn.batch`", learn.workers, learn.batch),
+        );
+    }
+    let (path, apart) = match learn.workers {
+        1 => ("learn.overlap", learn.overlaps()),
+        _ => ("learn.workers", true),
+    };
+    if apart && table {
+        return fail(path, "a table grows while it plays: leave this out".into());
+    }
+    if apart && online {
+        return fail(path, "online traces step at every move: leave this out".into());
+    }
+    Ok(())
 }
 
 /// Why the suite `equity` cannot measure that game.

@@ -11,8 +11,8 @@ pub use load::{Source, load, parse};
 pub use schedule::{Schedule, Shape};
 pub use template::template;
 
-use adept_model::Architecture;
 use adept_model::optimiser::Optimiser;
+use adept_model::{Architecture, Compute, DeviceName, Engine};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,9 @@ pub struct Config {
     /// How it is measured while it learns.
     #[serde(default)]
     pub evaluate: Evaluate,
+    /// What is kept on disk while it learns.
+    #[serde(default)]
+    pub checkpoints: Checkpoints,
 }
 
 /// The game and how positions become numbers.
@@ -79,6 +82,20 @@ pub struct Learn {
     /// Optimiser.
     #[serde(default)]
     pub optimiser: Optimiser,
+    /// What runs the steps: `native` on the CPU, or `burn` on any device.
+    #[serde(default)]
+    pub engine: Engine,
+    /// Where the burn engine runs; `adept list devices` shows what there is.
+    #[serde(default)]
+    pub device: DeviceName,
+    /// How many play side by side, each with a generator of its own; each batch is shared out among them. Results
+    /// depend on it, and not on the threads.
+    #[serde(default = "one_worker")]
+    pub workers: usize,
+    /// Whether the games of the next batch are played while the network learns from this one, with the parameters
+    /// before that step. If left out, with the burn engine only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<bool>,
 }
 
 /// Where targets come from.
@@ -114,14 +131,35 @@ pub struct Evaluate {
     /// opponent in training, or `random` for self-play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Vec<String>>,
-    /// Games between two checkpoints; one every ten seconds if left out. Results do not depend on it.
+    /// Ends the run after that many measurements without a better one: of the equity against the first opponent, or
+    /// of the loss where no equity is measured. An exact measure then has a say in when learning ends.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub checkpoint: Option<u64>,
+    pub patience: Option<u64>,
 }
 
 impl Default for Evaluate {
     fn default() -> Self {
-        Self { every: None, suites: vec![Suite::Equity], against: None, checkpoint: None }
+        Self { every: None, suites: vec![Suite::Equity], against: None, patience: None }
+    }
+}
+
+/// What is kept on disk while a model learns. Results do not depend on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Checkpoints {
+    /// Games between two checkpoints; one every ten seconds if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<u64>,
+    /// How many of the newest stay beside the best; at least 2, so that who reads one is not overtaken.
+    pub keep: usize,
+    /// Games between two checkpoints that stay for good; none if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub milestones: Option<u64>,
+}
+
+impl Default for Checkpoints {
+    fn default() -> Self {
+        Self { every: None, keep: 2, milestones: None }
     }
 }
 
@@ -133,7 +171,33 @@ pub enum Suite {
     Equity,
 }
 
+impl Learn {
+    /// Engine and device.
+    pub fn compute(&self) -> Compute {
+        Compute { engine: self.engine, device: self.device }
+    }
+
+    /// Whether a batch is played while the one before is learned from.
+    pub fn overlaps(&self) -> bool {
+        self.overlap.unwrap_or(self.engine == Engine::Burn)
+    }
+}
+
 impl Config {
+    /// The config that a run or checkpoint was saved with, by whatever version of this program.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn from_saved(mut saved: serde_json::Value) -> Result<Self, serde_json::Error> {
+        // Until format 2 it stood in another section.
+        if let Some(evaluate) = saved.get_mut("evaluate").and_then(|e| e.as_object_mut())
+            && let Some(every) = evaluate.remove("checkpoint")
+        {
+            saved["checkpoints"] = serde_json::json!({ "every": every });
+        }
+        serde_json::from_value(saved)
+    }
+
     /// Games between two measurements.
     pub fn evaluate_every(&self) -> u64 {
         self.evaluate.every.unwrap_or_else(|| (self.learn.games / 100).max(1))
@@ -154,6 +218,10 @@ impl Config {
 pub const SELF: &str = "self";
 
 fn one() -> u64 {
+    1
+}
+
+fn one_worker() -> usize {
     1
 }
 

@@ -4,7 +4,7 @@ use super::chart;
 use crate::config::{Config, ConfigError, Source, parse};
 use crate::measure::{self, SpeedCell, Suite};
 use crate::run::{Cancel, Observer, TrainError, TrainOptions, in_parallel, mean_sd, train};
-use adept_model::checkpoint::replace_file;
+use adept_model::files::Files;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -271,7 +271,7 @@ fn write(
     let json = serde_json::to_string_pretty(table)
         .map_err(|e| adept_model::ModelError::Unsupported(e.to_string()))?;
     for (path, text) in table.files.iter().zip([markdown(table), json, svg]) {
-        replace_file(path, text.as_bytes())?;
+        Files::default().replace(path, text.as_bytes())?;
     }
     Ok(())
 }

@@ -1,17 +1,19 @@
 //! One run: games, steps, measurements, checkpoints.
 
-use super::folder::{Folder, Found, Record, Score};
+use super::folder::{FORMAT, Folder, Found, Record, Score};
+use super::games::{Games, GamesState, Span};
+use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
-use crate::config::{Config, SELF, TraceKind};
-use crate::td::{Settings, TdPlayer};
+use super::start::{Init, Start};
+use crate::config::Config;
 use adept_arena::{Agent, Bound, Equity, ExactError, Greedy, OpenError, equity, model_channels, open};
 use adept_game::registry::Registered;
-use adept_game::{Stream, Visitor, stream, with_game};
+use adept_game::{Visitor, stream, with_game};
 use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::{ModelError, Tensor, Usage};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// How a run is started, beside its config.
 #[derive(Clone, Debug, Default)]
@@ -20,18 +22,30 @@ pub struct TrainOptions {
     pub out: Option<PathBuf>,
     /// Go on from the latest checkpoint, if there is one.
     pub resume: bool,
-    /// Start from the weights of this checkpoint.
-    pub init: Option<PathBuf>,
+    /// Start from the weights of these checkpoints.
+    pub init: Vec<Init>,
     /// Write a checkpoint and stop after that many seconds.
     pub max_seconds: Option<f64>,
+    /// Files and time.
+    pub host: Host,
 }
 
 /// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-    /// A file or the model.
+    /// The model, or a file.
     #[error(transparent)]
-    Model(#[from] ModelError),
+    Model(ModelError),
+    /// The disk does not take what is to be written.
+    #[error("{}: {source}: {hint}", path.display())]
+    Disk {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+        /// What to do.
+        hint: &'static str,
+    },
     /// An opponent or a checkpoint to start from.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -45,6 +59,19 @@ pub enum TrainError {
         path: PathBuf,
         /// Why, and what to do.
         message: String,
+    },
+    /// The disk is too small for the run.
+    #[error(
+        "{}: the run takes up to {needed} of disk, {free} are free: free some space, name another folder with --out, or keep fewer checkpoints (`checkpoints`)",
+        path.display()
+    )]
+    Space {
+        /// The folder.
+        path: PathBuf,
+        /// What it takes.
+        needed: String,
+        /// What there is.
+        free: String,
     },
     /// Learning left the finite numbers.
     #[error(
@@ -70,6 +97,23 @@ pub enum TrainError {
     /// There is no such game.
     #[error("there is no game `{0}`")]
     Game(String),
+}
+
+impl From<ModelError> for TrainError {
+    fn from(error: ModelError) -> Self {
+        use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        let ModelError::Io { path, source } = error else { return Self::Model(error) };
+        let hint = match source.kind() {
+            StorageFull | QuotaExceeded => {
+                "what was written before is whole: free some space, then go on with --resume"
+            }
+            PermissionDenied | ReadOnlyFilesystem => {
+                "what was written before is whole: make the folder writable, or name another with --out"
+            }
+            _ => return Self::Model(ModelError::Io { path, source }),
+        };
+        Self::Disk { path, source, hint }
+    }
 }
 
 /// A measurement during a run: one line of `metrics.jsonl`.
@@ -123,9 +167,21 @@ const CHECKPOINT_PAUSE: Duration = Duration::from_secs(10);
 /// What of a run is not in the learner.
 #[derive(Debug, Serialize, Deserialize)]
 struct Progress {
-    play: Stream,
+    #[serde(flatten)]
+    games: GamesState,
+    /// Σ loss and samples since the last measurement.
     loss: f64,
     samples: u64,
+    /// Measurements since the best one, and what that was.
+    #[serde(default)]
+    patience: Patience,
+}
+
+/// How long no measurement has been better.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Patience {
+    best: Option<f64>,
+    since: u64,
 }
 
 fn run<G: Registered>(
@@ -136,15 +192,12 @@ fn run<G: Registered>(
     observer: &dyn Observer,
     cancel: &Cancel,
 ) -> Result<(PathBuf, Record), TrainError> {
-    let path = options
-        .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("checkpoints/runs").join(format!("{}-{seed}", config.name)));
-    let folder = Folder::new(path.clone());
+    let path = folder_of(config, seed, options);
+    let folder = Folder::new(path.clone(), options.host.files.clone());
     let taken = |message: String| Err(TrainError::Folder { path: path.clone(), message });
     let config = &Config { seed, ..config.clone() };
-    let start = options.init.as_deref().map(|path| Start::read(game, config, path)).transpose()?;
-    let origin = start.as_ref().map(|s| &s.origin);
+    let mut experiment = experiment(game, config, seed, options)?;
+    let origins = experiment.record.init.clone();
     if let Found::Other(why) = folder.look()? {
         return taken(format!("is no folder for a run, {why}: name another with --out"));
     }
@@ -155,15 +208,15 @@ fn run<G: Registered>(
     };
     let record = match folder.look()? {
         Found::Nothing => None,
-        Found::Run(record)
-            if origin.is_some_and(|o| record.init.as_ref().is_none_or(|i| i.checksum != o.checksum)) =>
-        {
+        Found::Run(record) if !origins.is_empty() && !same_origins(&origins, &record.init) => {
             return taken(format!(
                 "holds the run `{}` from another start: leave --init out, or name another folder with --out",
                 record.name
             ));
         }
         Found::Run(record) if record.config == *config && record.finished => {
+            // What a process left behind that was killed at its very end. The result stands without this.
+            let _ = folder.complete(&record).and_then(|()| folder.prune(&record, config.checkpoints.keep));
             observer.event(seed, Event::Ended(&record));
             return Ok((path, *record));
         }
@@ -182,60 +235,61 @@ fn run<G: Registered>(
         }
         Found::Other(why) => return taken(format!("is no folder for a run, {why}: name another with --out")),
     };
-    let mut experiment = Experiment::new(game, config, seed, folder, start)?;
     match record {
         Some(record) => experiment.resume(record)?,
-        None => experiment.folder.create(&experiment.record)?,
+        None => {
+            experiment.check_space()?;
+            experiment.folder.create(&experiment.record)?;
+        }
     }
     experiment.learn(options.max_seconds, observer, cancel)?;
     observer.event(seed, Event::Ended(&experiment.record));
     Ok((path, experiment.record))
 }
 
-/// Weights to begin with.
-struct Start {
-    origin: Origin,
-    weights: Vec<Tensor>,
+/// The folder of a run.
+fn folder_of(config: &Config, seed: u64, options: &TrainOptions) -> PathBuf {
+    let usual = || PathBuf::from("checkpoints/runs").join(format!("{}-{seed}", config.name));
+    options.out.clone().unwrap_or_else(usual)
 }
 
-impl Start {
-    /// Reads a checkpoint, or the latest of a run, that must be of the same game and encoder.
-    fn read<G: Registered>(game: &G, config: &Config, path: &Path) -> Result<Self, TrainError> {
-        let located = checkpoint::locate(path, false)?;
-        let from = checkpoint::read(&located)?;
-        let encoder = open::encoder::<G>(config.game.encoder.as_deref())?;
-        let (found, channels) = (&from.manifest, model_channels(encoder.channels()));
-        if found.game != game.name() || found.encoder != encoder.name() || found.channels != channels {
-            let message = format!(
-                "is of {} with the encoder `{}`, this experiment of {} with `{}`: its weights would mean something else",
-                found.game,
-                found.encoder,
-                game.name(),
-                encoder.name()
-            );
-            return Err(OpenError::Mismatch { path: located, message }.into());
-        }
-        let origin = Origin { path: located, checksum: found.checksum.clone() };
-        let weights = from.tensors.into_iter().filter(|t| !t.name.starts_with("optimiser.")).collect();
-        Ok(Self { origin, weights })
-    }
-}
-
-struct Experiment<'a, G: Registered> {
+/// Everything that a run needs, at its beginning; nothing is written yet.
+pub(super) fn experiment<'a, G: Registered>(
     game: &'a G,
     config: &'a Config,
-    bound: Bound<G>,
-    player: TdPlayer<G>,
-    opponent: Option<Box<dyn Agent<G>>>,
+    seed: u64,
+    options: &TrainOptions,
+) -> Result<Experiment<'a, G>, TrainError> {
+    let starts: Result<Vec<Start>, TrainError> =
+        options.init.iter().map(|init| Start::read(game, config, init)).collect();
+    let folder = Folder::new(folder_of(config, seed, options), options.host.files.clone());
+    Experiment::new(game, config, seed, folder, &starts?, options.host.clock.clone())
+}
+
+/// Whether two runs began with the same weights in the same places.
+fn same_origins(a: &[Origin], b: &[Origin]) -> bool {
+    let key = |o: &Origin| (o.part.clone(), o.checksum.clone());
+    a.iter().map(key).eq(b.iter().map(key))
+}
+
+pub(super) struct Experiment<'a, G: Registered> {
+    game: &'a G,
+    pub(super) config: &'a Config,
+    pub(super) bound: Bound<G>,
+    games: Games<'a, G>,
     judges: Vec<(String, Box<dyn Agent<G>>)>,
-    folder: Folder,
+    pub(super) folder: Folder,
     record: Record,
-    progress: Progress,
+    /// Σ loss and samples since the last measurement.
+    loss: f64,
+    samples: u64,
+    patience: Patience,
     /// Score and tensors of the best checkpoint, until they are written.
     best: Option<(Score, Vec<Tensor>)>,
     /// Metrics not yet written.
     lines: String,
-    started: Instant,
+    pub(super) clock: Clock,
+    started: Duration,
     seconds_before: f64,
 }
 
@@ -245,35 +299,37 @@ impl<'a, G: Registered> Experiment<'a, G> {
         config: &'a Config,
         seed: u64,
         folder: Folder,
-        start: Option<Start>,
+        starts: &[Start],
+        clock: Clock,
     ) -> Result<Self, TrainError> {
         let encoder = open::encoder::<G>(config.game.encoder.as_deref())?;
         let channels = model_channels(encoder.channels());
         let mut rng = stream(seed, "init", 0);
+        let (optimiser, compute) = (config.learn.optimiser, config.learn.compute());
         let mut learner =
-            adept_model::build(&config.architecture, &channels, config.learn.optimiser, &mut rng)?;
-        if let Some(start) = &start {
-            learner.restore(&start.weights).map_err(|e| OpenError::Mismatch {
-                path: start.origin.path.clone(),
-                message: format!("cannot start this architecture: {e}"),
-            })?;
+            adept_model::build_on(&config.architecture, &channels, optimiser, compute, &mut rng)?;
+        for start in starts {
+            start.apply(&mut *learner)?;
         }
         let agent = |name: &str| open::agent(game, name);
-        let opponent = if config.learn.against == SELF { None } else { Some(agent(&config.learn.against)?) };
         let judges: Result<Vec<_>, OpenError> =
             config.evaluate_against().into_iter().map(|name| Ok((name.clone(), agent(&name)?))).collect();
-        let bound = Bound::new(game, encoder, learner);
+        let mut bound = Bound::new(game, encoder, learner);
+        let games = Games::new(game, &config.learn, seed, &mut bound)?;
         let record = Record {
-            format: 1,
+            format: FORMAT,
             name: config.name.clone(),
             seed,
             config: config.clone(),
             finished: false,
+            early: None,
             step: 0,
             games: config.learn.games,
-            init: start.map(|s| s.origin),
+            init: starts.iter().map(|s| s.origin.clone()).collect(),
             seconds: 0.0,
+            timing: None,
             latest: None,
+            milestones: Vec::new(),
             best: None,
             r#final: None,
             metrics_bytes: 0,
@@ -281,16 +337,18 @@ impl<'a, G: Registered> Experiment<'a, G> {
         Ok(Self {
             game,
             config,
-            player: TdPlayer::new(game, &*bound.learner),
             bound,
-            opponent,
+            games,
             judges: judges?,
             folder,
             record,
-            progress: Progress { play: stream(seed, "play", 0), loss: 0.0, samples: 0 },
+            loss: 0.0,
+            samples: 0,
+            patience: Patience::default(),
             best: None,
             lines: String::new(),
-            started: Instant::now(),
+            started: clock.now(),
+            clock,
             seconds_before: 0.0,
         })
     }
@@ -304,29 +362,22 @@ impl<'a, G: Registered> Experiment<'a, G> {
             let Some(training) = checkpoint.manifest.training else {
                 return Err(fail("has no training state: the run cannot go on from it".into()).into());
             };
-            self.progress =
+            let progress: Progress =
                 serde_json::from_value(training).map_err(|e| fail(format!("training state: {e}")))?;
+            (self.loss, self.samples, self.patience) = (progress.loss, progress.samples, progress.patience);
             self.bound.learner.restore(&checkpoint.tensors).map_err(|e| fail(e.to_string()))?;
+            let games = self.games.restore(progress.games, &checkpoint.tensors, &*self.bound.learner);
+            games.map_err(|e| fail(format!("training state: {e}")))?;
+            self.games.publish(&mut *self.bound.learner)?;
         }
-        self.folder.cut_metrics(record.metrics_bytes)?;
+        self.folder.complete(&record)?;
         self.seconds_before = record.seconds;
         self.record = record;
         Ok(())
     }
 
     fn seconds(&self) -> f64 {
-        self.seconds_before + self.started.elapsed().as_secs_f64()
-    }
-
-    fn settings(&self, step: u64) -> Settings {
-        let learn = &self.config.learn;
-        let share = step as f64 / learn.games as f64;
-        Settings {
-            lambda: learn.lambda.at(share) as f32,
-            explore: learn.explore.at(share),
-            rate: learn.rate.at(share) as f32,
-            traces: learn.traces,
-        }
+        self.seconds_before + self.clock.since(self.started).as_secs_f64()
     }
 
     fn learn(
@@ -337,70 +388,65 @@ impl<'a, G: Registered> Experiment<'a, G> {
     ) -> Result<(), TrainError> {
         let (seed, from, games) = (self.record.seed, self.record.step, self.config.learn.games);
         let every = self.config.evaluate_every();
-        let mut written = Instant::now();
+        let clock = self.clock.clone();
+        let mut written = clock.now();
         observer.event(seed, Event::Started { from, games });
         let tick = (games / 1000).clamp(1, 5000);
         let mut step = from;
         while step < games {
-            let end = (step + self.config.learn.batch).min(games);
-            self.batch(step, end)?;
-            // Whether a multiple of n lies in (begin, end].
             let begin = step;
+            let (end, then) = (self.batch_end(begin), self.batch_end(self.batch_end(begin)));
+            self.batch(begin..end, end..then)?;
+            // Whether a multiple of n lies in (begin, end].
             let crosses = |n: u64| end / n > begin / n || end == games;
             step = end;
+            let spent = || clock.since(self.started).as_secs_f64();
             if crosses(tick) {
-                let rate = (step - from) as f64 / self.started.elapsed().as_secs_f64();
-                observer.event(seed, Event::Progress { step, rate });
+                observer
+                    .event(seed, Event::Progress { step, rate: (step - from) as f64 / spent().max(1e-9) });
             }
+            let out_of_time = crosses(tick) && max_seconds.is_some_and(|s| spent() >= s);
+            let mut over = step == games;
             if crosses(every) {
                 let evaluation = self.evaluate(step)?;
                 observer.event(seed, Event::Evaluated(&evaluation));
+                over = over || self.record.early.is_some();
             }
-            let out_of_time =
-                crosses(tick) && max_seconds.is_some_and(|s| self.started.elapsed().as_secs_f64() >= s);
-            let stop = step < games && (out_of_time || cancel.requested());
-            let due = match self.config.evaluate.checkpoint {
+            let stop = !over && (out_of_time || cancel.requested());
+            let milestone = self.config.checkpoints.milestones.is_some_and(crosses);
+            let due = match self.config.checkpoints.every {
                 Some(games) => crosses(games),
-                None => crosses(tick) && written.elapsed() >= CHECKPOINT_PAUSE,
+                None => crosses(tick) && clock.since(written) >= CHECKPOINT_PAUSE,
             };
-            if stop || due || step == games {
-                self.checkpoint(step)?;
-                written = Instant::now();
+            if stop || due || over || milestone {
+                self.checkpoint(step, over, milestone)?;
+                written = clock.now();
             }
-            if stop {
+            if stop || over {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Plays the games `step..end` and learns from them.
-    fn batch(&mut self, step: u64, end: u64) -> Result<(), TrainError> {
-        let settings = self.settings(step);
-        for g in step..end {
-            let seat = (g % self.game.players() as u64) as usize;
-            let opponent = self.opponent.as_mut().map(|o| &mut **o as &mut dyn Agent<G>);
-            let settings = Settings {
-                explore: self.config.learn.explore.at(g as f64 / self.record.games as f64),
-                ..settings
-            };
-            let play = self.player.play(
-                self.game,
-                &mut self.bound,
-                seat,
-                opponent,
-                settings,
-                &mut self.progress.play,
-            );
-            let stats = play.map_err(|e| self.named(e, g))?;
-            self.progress.loss += stats.loss;
-            self.progress.samples += stats.samples;
-        }
-        if settings.traces == TraceKind::Backward && !self.player.samples.is_empty() {
-            let update = self.bound.learner.update(&self.player.samples, settings.rate);
-            self.progress.loss += update.map_err(|e| self.named(e, step))?;
-            self.progress.samples += self.player.samples.len() as u64;
-            self.player.samples.clear();
+    /// The last game, exclusive, of the batch that begins with that one.
+    pub(super) fn batch_end(&self, begin: u64) -> u64 {
+        begin.saturating_add(self.config.learn.batch).min(self.record.games)
+    }
+
+    /// Plays the games `span` and learns from them.
+    pub(super) fn batch(&mut self, span: Span, next: Span) -> Result<(), TrainError> {
+        let (clock, started) = (&self.clock, self.started);
+        let now = || clock.since(started).as_secs_f64();
+        let learned = self.games.batch(&mut self.bound, span, next, now);
+        let learned = learned.map_err(|(error, game)| self.named(error, game))?;
+        self.loss += learned.loss;
+        self.samples += learned.samples;
+        if let Some((learning, waiting)) = learned.seconds {
+            let timing = self.record.timing.get_or_insert_default();
+            timing.samples += learned.samples;
+            timing.learning += learning;
+            timing.waiting += waiting;
         }
         Ok(())
     }
@@ -420,7 +466,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
             }
             _ => String::new(),
         };
-        let rate = f64::from(self.settings(step).rate);
+        let rate = f64::from(self.config.learn.settings(step).rate);
         TrainError::Diverged {
             name: self.record.name.clone(),
             seed: self.record.seed,
@@ -431,7 +477,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         }
     }
 
-    fn evaluate(&mut self, step: u64) -> Result<Evaluation, TrainError> {
+    pub(super) fn evaluate(&mut self, step: u64) -> Result<Evaluation, TrainError> {
         self.bound.learner.reset_usage();
         let mut equities = Vec::with_capacity(self.judges.len());
         for (name, judge) in &mut self.judges {
@@ -443,10 +489,10 @@ impl<'a, G: Registered> Experiment<'a, G> {
                 Err(other) => return Err(other.into()),
             }
         }
-        let settings = self.settings(step);
+        let settings = self.config.learn.settings(step);
         let evaluation = Evaluation {
             step,
-            loss: self.progress.loss / self.progress.samples.max(1) as f64,
+            loss: self.loss / self.samples.max(1) as f64,
             rate: f64::from(settings.rate),
             explore: settings.explore,
             lambda: f64::from(settings.lambda),
@@ -454,7 +500,14 @@ impl<'a, G: Registered> Experiment<'a, G> {
             usage: self.bound.learner.usage(),
             seconds: self.seconds(),
         };
-        (self.progress.loss, self.progress.samples) = (0.0, 0);
+        (self.loss, self.samples) = (0.0, 0);
+        if let Some(patience) = self.config.evaluate.patience {
+            let merit = evaluation.equity.first().map_or(-evaluation.loss, |(_, first)| first.equity);
+            let since = self.patience.better(merit);
+            if since >= patience && step < self.record.games {
+                self.record.early = Some(format!("no better measurement in {since}"));
+            }
+        }
         // Without equity no checkpoint is better than another.
         if let Some((_, first)) = evaluation.equity.first() {
             let score =
@@ -463,7 +516,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
             if best.is_none_or(|b| first.equity > b.equity) {
                 self.best = Some((score(checkpoint_name(step)), self.bound.learner.state(false)?));
             }
-            if step == self.record.games {
+            if step == self.record.games || self.record.early.is_some() {
                 self.record.r#final = Some(score(checkpoint_name(step)));
             }
         }
@@ -474,19 +527,24 @@ impl<'a, G: Registered> Experiment<'a, G> {
     }
 
     /// Writes metrics and checkpoints, then the record that makes them count.
-    fn checkpoint(&mut self, step: u64) -> Result<(), TrainError> {
+    fn checkpoint(&mut self, step: u64, over: bool, milestone: bool) -> Result<(), TrainError> {
         self.record.step = step;
         self.record.seconds = self.seconds();
-        self.record.finished = step == self.record.games;
-        self.record.metrics_bytes = self.folder.append_metrics(&self.lines, true)?;
+        self.record.finished = over;
+        self.record.metrics_bytes = self.folder.append_metrics(&self.lines)?;
         self.lines.clear();
         let latest = checkpoint_name(step);
-        let state = self.bound.learner.state(true)?;
+        let mut state = self.bound.learner.state(true)?;
         if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
             return Err(self.diverged(format!("parameter {}", bad.name), step));
         }
-        let training =
-            serde_json::to_value(&self.progress).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        if over {
+            self.games.forget();
+        }
+        let (games, ahead) = self.games.state();
+        state.extend(ahead);
+        let progress = Progress { games, loss: self.loss, samples: self.samples, patience: self.patience };
+        let training = serde_json::to_value(&progress).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         let score = self.best.as_ref().map(|b| &b.0).filter(|b| b.checkpoint == latest);
         let metrics = serde_json::to_value(score.or(self.record.r#final.as_ref()))
             .map_err(|e| ModelError::Unsupported(e.to_string()))?;
@@ -499,9 +557,12 @@ impl<'a, G: Registered> Experiment<'a, G> {
             }
             self.record.best = Some(score);
         }
+        if milestone {
+            self.record.milestones.push(latest.clone());
+        }
         self.record.latest = Some(latest);
         self.folder.write_record(&self.record)?;
-        self.folder.prune(&self.record)?;
+        self.folder.prune(&self.record, self.config.checkpoints.keep)?;
         Ok(())
     }
 
@@ -514,10 +575,6 @@ impl<'a, G: Registered> Experiment<'a, G> {
         tensors: &[Tensor],
     ) -> Result<(), TrainError> {
         let path = self.folder.checkpoint_path(name);
-        if path.exists() {
-            // The rest of an interrupted step, or the same state with less beside it.
-            std::fs::remove_dir_all(&path).map_err(|source| ModelError::Io { path: path.clone(), source })?;
-        }
         let encoder = self.bound.encoder();
         let config = serde_json::to_value(self.config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         let manifest = Manifest {
@@ -537,8 +594,20 @@ impl<'a, G: Registered> Experiment<'a, G> {
             checksums: Default::default(),
             checksum: String::new(),
         };
-        checkpoint::write(&path, manifest, tensors)?;
+        checkpoint::write(&self.folder.files, &path, manifest, tensors)?;
         Ok(())
+    }
+}
+
+impl Patience {
+    /// Takes a measurement, larger is better; returns how many there were since the best.
+    fn better(&mut self, merit: f64) -> u64 {
+        if self.best.is_none_or(|best| merit > best) {
+            *self = Self { best: Some(merit), since: 0 };
+        } else {
+            self.since += 1;
+        }
+        self.since
     }
 }
 

@@ -5,15 +5,17 @@
 
 use crate::config::Config;
 use adept_model::ModelError;
-use adept_model::checkpoint::{Origin, replace_file};
+use adept_model::checkpoint::Origin;
+use adept_model::files::Files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Version of the record.
-const FORMAT: u32 = 1;
+/// Version of the record; older ones are brought up to it. With 2 `init` became a list, and `evaluate.checkpoint` of
+/// the config `checkpoints.every`.
+pub(super) const FORMAT: u32 = 2;
 /// Held by the process that works on the run.
 const LOCK: &str = "run.lock";
 
@@ -30,10 +32,35 @@ pub struct Score {
     pub seats: Vec<f64>,
 }
 
+/// What the time of a run went into, over all resumes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Samples learned from.
+    pub samples: u64,
+    /// Seconds in steps of the optimiser.
+    pub learning: f64,
+    /// Seconds in which the optimiser waited for games.
+    pub waiting: f64,
+}
+
+impl Timing {
+    /// Samples a second of learning and waiting; 0 before the first.
+    pub fn samples_per_second(&self) -> f64 {
+        let seconds = self.learning + self.waiting;
+        if seconds > 0.0 { self.samples as f64 / seconds } else { 0.0 }
+    }
+
+    /// Share of the time in which the optimiser waited, in [0, 1].
+    pub fn share_waited(&self) -> f64 {
+        let seconds = self.learning + self.waiting;
+        if seconds > 0.0 { self.waiting / seconds } else { 0.0 }
+    }
+}
+
 /// What a run folder says of itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version, 1.
+    /// Version, 2.
     pub format: u32,
     /// Name of the experiment.
     pub name: String,
@@ -43,18 +70,27 @@ pub struct Record {
     pub config: Config,
     /// Whether it came to its end.
     pub finished: bool,
+    /// Why it came to its end before the last game, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early: Option<String>,
     /// Games learned from.
     pub step: u64,
     /// Games of the whole run.
     pub games: u64,
-    /// Checkpoint whose weights were the start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub init: Option<Origin>,
+    /// Checkpoints whose weights were the start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub init: Vec<Origin>,
     /// Seconds of learning and measuring, over all resumes.
     pub seconds: f64,
+    /// Where they went, where games and steps run side by side or on a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing: Option<Timing>,
     /// Latest checkpoint.
     #[serde(default)]
     pub latest: Option<String>,
+    /// Checkpoints that stay for good.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub milestones: Vec<String>,
     /// Best checkpoint so far, where equity is measured.
     #[serde(default)]
     pub best: Option<Score>,
@@ -81,6 +117,7 @@ pub(crate) enum Found {
 
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
+    pub(crate) files: Files,
 }
 
 fn io(path: &Path) -> impl FnOnce(std::io::Error) -> ModelError + '_ {
@@ -88,8 +125,8 @@ fn io(path: &Path) -> impl FnOnce(std::io::Error) -> ModelError + '_ {
 }
 
 impl Folder {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path }
+    pub(crate) fn new(path: PathBuf, files: Files) -> Self {
+        Self { path, files }
     }
 
     fn record_path(&self) -> PathBuf {
@@ -115,11 +152,12 @@ impl Folder {
             Ok(record) => record,
             Err(e) => return Ok(Found::Other(format!("its run.json is damaged: {e}"))),
         };
-        if record["format"] != FORMAT {
-            let found = &record["format"];
-            return Ok(Found::Other(format!("its run.json has format {found}, this program reads {FORMAT}")));
+        let format = &record["format"];
+        if !format.as_u64().is_some_and(|f| (1..=u64::from(FORMAT)).contains(&f)) {
+            let message = format!("its run.json has format {format}, this program reads up to {FORMAT}");
+            return Ok(Found::Other(message));
         }
-        Ok(match serde_json::from_value(record) {
+        Ok(match migrated(record) {
             Ok(record) => Found::Run(Box::new(record)),
             Err(e) => Found::Other(format!("its run.json is damaged: {e}")),
         })
@@ -135,7 +173,7 @@ impl Folder {
         };
         for entry in entries {
             let name = entry.map_err(io(&self.path))?.file_name().to_string_lossy().into_owned();
-            if name != LOCK && !name.starts_with(".run.json.") {
+            if name != LOCK && !is_temporary(&name) {
                 return Ok(Found::Other(format!("it holds `{name}`")));
             }
         }
@@ -144,7 +182,7 @@ impl Folder {
 
     /// Takes the folder, which is made if missing, for this process.
     pub(crate) fn lock(&self) -> Result<Option<Lock>, ModelError> {
-        fs::create_dir_all(&self.path).map_err(io(&self.path))?;
+        self.files.create_folder(&self.path)?;
         let path = self.path.join(LOCK);
         let file =
             OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(io(&path))?;
@@ -157,58 +195,85 @@ impl Folder {
 
     pub(crate) fn create(&self, record: &Record) -> Result<(), ModelError> {
         self.write_record(record)?;
-        fs::create_dir_all(self.path.join("checkpoints")).map_err(io(&self.path))?;
-        let text = toml::to_string(&record.config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        replace_file(&self.path.join("config.toml"), text.as_bytes())?;
-        fs::write(self.metrics_path(), "").map_err(io(&self.metrics_path()))
+        self.complete(record)
+    }
+
+    /// Makes what a run has besides its record, if it is not there.
+    pub(crate) fn complete(&self, record: &Record) -> Result<(), ModelError> {
+        self.files.create_folder(&self.path.join("checkpoints"))?;
+        let config = self.path.join("config.toml");
+        if !config.exists() {
+            let text = toml::to_string(&record.config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+            self.files.replace(&config, text.as_bytes())?;
+        }
+        self.cut_metrics(record.metrics_bytes)?;
+        // What a process that was killed had begun to write.
+        for entry in fs::read_dir(&self.path).map_err(io(&self.path))?.flatten() {
+            if is_temporary(&entry.file_name().to_string_lossy()) {
+                self.files.remove(&entry.path())?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn write_record(&self, record: &Record) -> Result<(), ModelError> {
         let text =
             serde_json::to_string_pretty(record).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        replace_file(&self.record_path(), text.as_bytes())
+        self.files.replace(&self.record_path(), text.as_bytes())
     }
 
     /// Cuts the metrics back to what the record vouches for.
     pub(crate) fn cut_metrics(&self, bytes: u64) -> Result<(), ModelError> {
-        let path = self.metrics_path();
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(io(&path))?;
-        let found = file.metadata().map_err(io(&path))?.len();
-        if found < bytes {
-            let message =
-                format!("has {found} bytes, the run wrote {bytes}: put the file back or start anew");
-            return Err(ModelError::Checkpoint { path, message });
-        }
-        file.set_len(bytes).map_err(io(&path))
+        self.files.cut(&self.metrics_path(), bytes)
     }
 
     /// Appends lines; returns the length of the file.
-    pub(crate) fn append_metrics(&self, lines: &str, sync: bool) -> Result<u64, ModelError> {
-        let path = self.metrics_path();
-        let append = || {
-            let mut file = OpenOptions::new().append(true).create(true).open(&path)?;
-            file.write_all(lines.as_bytes())?;
-            if sync {
-                file.sync_all()?;
-            }
-            Ok(file.metadata()?.len())
-        };
-        append().map_err(io(&path))
+    pub(crate) fn append_metrics(&self, lines: &str) -> Result<u64, ModelError> {
+        self.files.append(&self.metrics_path(), lines.as_bytes())
     }
 
-    /// Removes checkpoints that no record names any more.
-    pub(crate) fn prune(&self, record: &Record) -> Result<(), ModelError> {
+    /// Removes checkpoints: all but the newest `keep`, the best and the milestones; and what lies beyond the latest,
+    /// the rest of an interrupted step.
+    pub(crate) fn prune(&self, record: &Record, keep: usize) -> Result<(), ModelError> {
         let folder = self.path.join("checkpoints");
+        let mut names: Vec<String> = fs::read_dir(&folder)
+            .map_err(io(&folder))?
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| is_checkpoint(name))
+            .collect();
+        names.sort_unstable();
+        let vouched = |name: &&String| record.latest.as_ref().is_some_and(|latest| *name <= latest);
+        let whole: Vec<&String> = names.iter().filter(|n| !n.starts_with('.')).filter(vouched).collect();
         let best = record.best.as_ref().map(|b| &b.checkpoint);
-        for entry in fs::read_dir(&folder).map_err(io(&folder))?.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if is_checkpoint(&name) && Some(&name) != record.latest.as_ref() && Some(&name) != best {
-                fs::remove_dir_all(entry.path()).map_err(io(&folder))?;
+        let newest = &whole[whole.len().saturating_sub(keep)..];
+        for name in &names {
+            if !newest.contains(&name) && Some(name) != best && !record.milestones.contains(name) {
+                self.files.remove(&folder.join(name))?;
             }
         }
         Ok(())
     }
+}
+
+/// A record of whatever format up to this one.
+fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> {
+    if let Some(init @ serde_json::Value::Object(_)) = record.get_mut("init") {
+        *init = serde_json::json!([init.take()]);
+    }
+    record["format"] = serde_json::json!(FORMAT);
+    let config = Config::from_saved(record["config"].take())?;
+    record["config"] = serde_json::to_value(config)?;
+    serde_json::from_value(record)
+}
+
+/// Whether a run prepares one of its files under that name: `.NAME.PID`.
+fn is_temporary(name: &str) -> bool {
+    ["run.json", "config.toml"].iter().any(|file| {
+        let process =
+            name.strip_prefix('.').and_then(|n| n.strip_prefix(file)).and_then(|n| n.strip_prefix('.'));
+        process.is_some_and(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()))
+    })
 }
 
 /// Whether a run may have written a checkpoint of that name: twelve digits, or `.` before and `.PID` behind
@@ -283,13 +348,14 @@ fn summary_of(path: &Path) -> RunSummary {
         r#final: None,
         best: None,
     };
-    match Folder::new(path.into()).look() {
+    let folder = Folder::new(path.into(), Files::default());
+    match folder.look() {
         Ok(Found::Run(r)) => RunSummary {
             run: path.into(),
             status: match r.finished {
                 true => "finished",
                 // Who cannot take the lock has met the process that holds it.
-                false if matches!(Folder::new(path.into()).lock(), Ok(None)) => "running",
+                false if matches!(folder.lock(), Ok(None)) => "running",
                 false => "stopped",
             }
             .into(),

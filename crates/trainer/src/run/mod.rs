@@ -1,12 +1,19 @@
 //! Runs: an experiment that leaves a folder.
 
+mod estimate;
 mod experiment;
 mod folder;
+mod games;
+mod host;
 mod observe;
 mod several;
+mod start;
 
+pub use estimate::{Estimate, estimate};
 pub use experiment::{Evaluation, TrainError, TrainOptions, train};
-pub use folder::{Record, RunSummary, Score, list_runs};
+pub use folder::{Record, RunSummary, Score, Timing, list_runs};
+pub use host::{Clock, Host};
 pub use observe::{Cancel, Event, Observer, Silent};
 pub(crate) use several::in_parallel;
 pub use several::{SeedResult, Seeds, Summary, mean_sd, train_seeds};
+pub use start::Init;

@@ -2,22 +2,24 @@
 //!
 //! A checkpoint is a folder with `manifest.json`, `weights.safetensors` and, where training can go on from
 //! it, `training.safetensors`. It is written under a temporary name, synced and renamed, and never changed
-//! afterwards. Opening verifies every byte.
+//! afterwards. Opening verifies every byte, then brings an older format up to this one.
+
+mod migrate;
 
 use crate::architecture::Architecture;
 use crate::channel::Channel;
 use crate::error::ModelError;
+use crate::files::{Files, parent, temporary};
 use crate::learner::{Tensor, TensorData};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Version of the layout that this program writes; it reads no newer one.
-pub const FORMAT: u32 = 1;
+/// Version of the layout that this program writes; it reads all older ones and no newer one.
+pub const FORMAT: u32 = 2;
 
 const MANIFEST: &str = "manifest.json";
 const WEIGHTS: &str = "weights.safetensors";
@@ -46,9 +48,9 @@ pub struct Manifest {
     pub seed: u64,
     /// Games learned from.
     pub step: u64,
-    /// Checkpoint whose weights were the start of the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub init: Option<Origin>,
+    /// Checkpoints whose weights were the start of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub init: Vec<Origin>,
     /// Revision of the program that wrote it.
     pub revision: String,
     /// Measurements at this step.
@@ -69,6 +71,9 @@ pub struct Origin {
     pub path: PathBuf,
     /// [`Manifest::checksum`], which identifies it wherever it lies.
     pub checksum: String,
+    /// The part of the architecture that took them, such as `expert.0`; the whole without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
 }
 
 /// An opened checkpoint.
@@ -82,38 +87,44 @@ pub struct Checkpoint {
     pub tensors: Vec<Tensor>,
 }
 
-/// Writes a checkpoint to a folder that must not exist yet.
+/// Whether a tensor belongs to training alone and not to the model.
+pub fn is_of_training(name: &str) -> bool {
+    name.starts_with("optimiser.") || name.starts_with("ahead.")
+}
+
+/// Writes a checkpoint to a folder; one that is there under this name is replaced.
 ///
-/// `manifest.checksums` and `manifest.checksum` are filled in. Tensors whose name starts with `optimiser.` go to the
-/// training file.
+/// `manifest.checksums` and `manifest.checksum` are filled in. Tensors [of training](is_of_training) go to a file of
+/// their own.
 ///
 /// # Errors
 /// [`ModelError::Io`], and [`ModelError::Checkpoint`] if a tensor is not finite: a diverged model is not
 /// worth keeping.
-pub fn write(path: &Path, mut manifest: Manifest, tensors: &[Tensor]) -> Result<(), ModelError> {
+pub fn write(
+    files: &Files,
+    path: &Path,
+    mut manifest: Manifest,
+    tensors: &[Tensor],
+) -> Result<(), ModelError> {
     for tensor in tensors {
         if matches!(tensor.data, TensorData::F32(_)) {
             tensor.floats().map_err(|e| fault(path, e.to_string()))?;
         }
     }
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(ModelError::io(parent))?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = parent.join(format!(".{name}.{}", std::process::id()));
-    if temporary.exists() {
-        fs::remove_dir_all(&temporary).map_err(ModelError::io(&temporary))?;
-    }
-    fs::create_dir(&temporary).map_err(ModelError::io(&temporary))?;
+    files.create_folder(parent(path))?;
+    let temporary = temporary(path);
+    files.remove(&temporary)?;
+    files.create_folder(&temporary)?;
+    manifest.format = FORMAT;
     manifest.checksums.clear();
-    let training = |t: &&Tensor| t.name.starts_with("optimiser.");
-    let (later, model): (Vec<&Tensor>, Vec<&Tensor>) = tensors.iter().partition(training);
+    let (later, model): (Vec<&Tensor>, Vec<&Tensor>) = tensors.iter().partition(|t| is_of_training(&t.name));
     for (file, tensors) in [(WEIGHTS, model), (TRAINING, later)] {
         if file == TRAINING && tensors.is_empty() {
             continue;
         }
         let bytes = to_bytes(&tensors).map_err(|e| fault(path, e))?;
         manifest.checksums.insert(file.into(), hex(&bytes));
-        write_synced(&temporary.join(file), &bytes)?;
+        files.write(&temporary.join(file), &bytes)?;
     }
     manifest.checksum = BLANK.into();
     let text = serde_json::to_string_pretty(&manifest).map_err(|e| fault(path, e.to_string()))?;
@@ -121,10 +132,10 @@ pub fn write(path: &Path, mut manifest: Manifest, tensors: &[Tensor]) -> Result<
     let sum = hex(text.as_bytes());
     let at = text.rfind(BLANK).unwrap_or(text.len());
     let text = format!("{}{sum}{}", &text[..at], &text[(at + BLANK.len()).min(text.len())..]);
-    write_synced(&temporary.join(MANIFEST), text.as_bytes())?;
-    sync_folder(&temporary)?;
-    fs::rename(&temporary, path).map_err(ModelError::io(path))?;
-    sync_folder(parent)
+    files.write(&temporary.join(MANIFEST), text.as_bytes())?;
+    files.sync_folder(&temporary)?;
+    files.remove(path)?;
+    files.rename(&temporary, path)
 }
 
 /// Opens a checkpoint folder.
@@ -136,27 +147,29 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     let manifest_path = path.join(MANIFEST);
     let text = fs::read(&manifest_path).map_err(ModelError::io(&manifest_path))?;
     let text = String::from_utf8(text).map_err(|_| fault(&manifest_path, "is damaged: not text"))?;
-    // The version first: the rest of a newer manifest may have another form.
-    let version: serde_json::Value =
+    let mut value: serde_json::Value =
         serde_json::from_str(&text).map_err(|e| fault(&manifest_path, format!("is damaged: {e}")))?;
-    match version.get("format").and_then(serde_json::Value::as_u64) {
-        Some(v) if v == u64::from(FORMAT) => {}
+    // The version first: the rest of a newer manifest may have another form.
+    let format = match value.get("format").and_then(serde_json::Value::as_u64) {
         Some(v) if v > u64::from(FORMAT) => {
             let message = format!("has format {v}, this program reads up to {FORMAT}: take a newer adept");
             return Err(fault(&manifest_path, message));
         }
+        Some(v) if v > 0 => v,
         _ => return Err(fault(&manifest_path, "is no manifest of a checkpoint: it has no known format")),
-    }
-    let manifest: Manifest =
-        serde_json::from_str(&text).map_err(|e| fault(&manifest_path, format!("is damaged: {e}")))?;
-    let sum = &manifest.checksum;
+    };
+    // Then the checksum, of the bytes as they were written.
+    let sum = value["checksum"].as_str().unwrap_or_default().to_string();
     let blanked = text
         .rsplit_once(sum.as_str())
         .filter(|_| sum.len() == BLANK.len())
         .map(|(before, after)| format!("{before}{BLANK}{after}"));
-    if blanked.is_none_or(|text| hex(text.as_bytes()) != *sum) {
+    if blanked.is_none_or(|text| hex(text.as_bytes()) != sum) {
         return Err(fault(&manifest_path, "is damaged: its checksum is another"));
     }
+    migrate::manifest(&mut value, format);
+    let manifest: Manifest =
+        serde_json::from_value(value).map_err(|e| fault(&manifest_path, format!("is damaged: {e}")))?;
     let mut tensors = Vec::new();
     for file in [WEIGHTS, TRAINING] {
         let Some(expected) = manifest.checksums.get(file) else { continue };
@@ -194,33 +207,6 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
             "has no best checkpoint, its experiment does not measure which that is: leave --best out",
         )),
         None => Err(fault(path, "has no checkpoint yet")),
-    }
-}
-
-/// Writes a file under a temporary name, syncs it and renames it into place.
-///
-/// # Errors
-/// [`ModelError::Io`].
-pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), ModelError> {
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = parent.join(format!(".{name}.{}", std::process::id()));
-    write_synced(&temporary, bytes)?;
-    fs::rename(&temporary, path).map_err(ModelError::io(path))?;
-    sync_folder(parent)
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), ModelError> {
-    let mut file = File::create(path).map_err(ModelError::io(path))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(ModelError::io(path))
-}
-
-fn sync_folder(path: &Path) -> Result<(), ModelError> {
-    // Other systems than Unix cannot open folders and order renames by themselves.
-    if cfg!(unix) {
-        File::open(path).and_then(|f| f.sync_all()).map_err(ModelError::io(path))
-    } else {
-        Ok(())
     }
 }
 

@@ -1,0 +1,116 @@
+//! Parts of an architecture, and whether weights of one network mean the same in another.
+
+use crate::architecture::{Architecture, Experts, Hme, MetaPi, Symbolic};
+use crate::channel::{Channel, ChannelKind};
+use crate::lower::lower;
+
+impl Architecture {
+    /// The experts of a node over rows of these channels, in order; none of a leaf.
+    pub fn experts(&self, channels: &[Channel]) -> Vec<&Self> {
+        match self {
+            Self::Mlp(_) | Self::Lookup(_) => Vec::new(),
+            Self::Hme(Hme { experts, expert, .. }) | Self::MetaPi(MetaPi { experts, expert, .. }) => {
+                match (experts, expert) {
+                    (Experts::List(list), _) => list.iter().collect(),
+                    (Experts::Count(n), Some(expert)) => vec![expert; *n],
+                    (Experts::Count(_), None) => Vec::new(),
+                }
+            }
+            Self::Symbolic(Symbolic { by, expert, experts }) => match (expert, experts) {
+                (Some(expert), _) => {
+                    let n = channels.iter().find(|c| c.name == *by).map_or(0, |c| match c.kind {
+                        ChannelKind::Index(n) => n as usize,
+                        _ => 0,
+                    });
+                    vec![expert; n]
+                }
+                (None, Some(list)) => list.iter().collect(),
+                (None, None) => Vec::new(),
+            },
+        }
+    }
+
+    /// All nodes below this one with the names that their parameters begin with: `expert.0`, `expert.0.expert.1`, …
+    pub fn parts(&self, channels: &[Channel]) -> Vec<(String, &Self)> {
+        let mut parts = Vec::new();
+        for (i, expert) in self.experts(channels).into_iter().enumerate() {
+            parts.push((format!("expert.{i}"), expert));
+            let below = expert.parts(channels);
+            parts.extend(below.into_iter().map(|(name, node)| (format!("expert.{i}.{name}"), node)));
+        }
+        parts
+    }
+
+    /// Whether weights of `found` mean the same here: the same inputs, layers, activations, gates and experts. First
+    /// weights, learning rates, thresholds and variances may differ.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn same_shape(&self, found: &Self, channels: &[Channel]) -> Result<(), String> {
+        if let (Self::Lookup(here), Self::Lookup(there)) = (self, found) {
+            return match here.by == there.by {
+                true => Ok(()),
+                false => Err("the tables have different keys".into()),
+            };
+        }
+        if self.kind() != found.kind() {
+            return Err(format!("it is of kind `{}`, the checkpoint of `{}`", self.kind(), found.kind()));
+        }
+        let (mut a, mut b) = (self.clone(), found.clone());
+        a.forget_settings();
+        b.forget_settings();
+        let program = |architecture: &Self| lower(architecture, channels, 1).map_err(|e| e.to_string());
+        let (a, b) = (program(&a)?, program(&b)?);
+        for p in &a.params {
+            match b.params.iter().find(|q| q.name == p.name) {
+                Some(q) if q.shape == p.shape => {}
+                Some(q) => {
+                    return Err(format!(
+                        "`{}` has shape {:?} here, {:?} in the checkpoint",
+                        p.name, p.shape, q.shape
+                    ));
+                }
+                None => return Err(format!("the checkpoint has no `{}`", p.name)),
+            }
+        }
+        if let Some(extra) = b.params.iter().find(|q| a.params.iter().all(|p| p.name != q.name)) {
+            return Err(format!("the checkpoint's `{}` has no place", extra.name));
+        }
+        // Programs are numbered in one way, so that equal ones are the same text.
+        if a.body == b.body {
+            return Ok(());
+        }
+        let (a, b) = (a.describe().ops, b.describe().ops);
+        let differs = a.iter().zip(&b).find(|(a, b)| a != b);
+        Err(match differs {
+            Some((a, b)) => format!("it computes `{}` where the checkpoint does `{}`", a.trim(), b.trim()),
+            None => "it reads other inputs than the checkpoint".into(),
+        })
+    }
+
+    /// Sets what may differ between networks with the same weights to one value.
+    fn forget_settings(&mut self) {
+        let (experts, expert) = match self {
+            Self::Mlp(_) | Self::Lookup(_) => return,
+            Self::Hme(hme) => {
+                (hme.threshold, hme.variance) = (0.0, 1.0);
+                (&mut hme.experts, &mut hme.expert)
+            }
+            Self::MetaPi(pi) => {
+                pi.threshold = 0.0;
+                (&mut pi.experts, &mut pi.expert)
+            }
+            Self::Symbolic(symbolic) => {
+                let list = symbolic.experts.iter_mut().flatten();
+                list.chain(symbolic.expert.as_deref_mut()).for_each(Self::forget_settings);
+                return;
+            }
+        };
+        if let Experts::List(list) = experts {
+            list.iter_mut().for_each(Self::forget_settings);
+        }
+        if let Some(expert) = expert {
+            expert.forget_settings();
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a run will take: time and disk, before it takes them.
+
+use super::experiment::{Experiment, TrainError, TrainOptions, experiment};
+use crate::config::Config;
+use adept_game::registry::Registered;
+use adept_game::{Visitor, with_game};
+use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
+use sysinfo::Disks;
+
+/// What a run will take.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Games of the run.
+    pub games: u64,
+    /// Games played for the estimate.
+    pub tried: u64,
+    /// Seconds of learning and measuring, extrapolated from these games and one measurement.
+    pub seconds: f64,
+    /// Of these, seconds of measuring.
+    pub measuring: f64,
+    /// Bytes of one checkpoint.
+    pub checkpoint_bytes: u64,
+    /// Bytes of the run folder at its largest. A table that grows is counted as it is now.
+    pub disk_bytes: u64,
+    /// Bytes that are free where the folder will be, if the system says.
+    pub free_bytes: Option<u64>,
+}
+
+/// Plays and learns for about that long, writes nothing, and says what the whole run will take.
+///
+/// # Errors
+/// As for [`train`](super::train).
+pub fn estimate(
+    config: &Config,
+    seed: u64,
+    options: &TrainOptions,
+    trial: Duration,
+) -> Result<Estimate, TrainError> {
+    struct Try<'a>(&'a Config, u64, &'a TrainOptions, Duration);
+    impl Visitor for Try<'_> {
+        type Output = Result<Estimate, TrainError>;
+        fn visit<G: Registered>(self, game: G) -> Self::Output {
+            let Self(config, seed, options, trial) = self;
+            let config = Config { seed, ..config.clone() };
+            experiment(&game, &config, seed, options)?.estimate(trial)
+        }
+    }
+    with_game(&config.game.rules, Try(config, seed, options, trial))
+        .unwrap_or_else(|| Err(TrainError::Game(config.game.rules.clone())))
+}
+
+/// A line of metrics, about.
+const LINE: u64 = 400;
+/// A manifest and a record, about.
+const TEXTS: u64 = 6000;
+
+impl<G: Registered> Experiment<'_, G> {
+    fn estimate(mut self, trial: Duration) -> Result<Estimate, TrainError> {
+        let (games, start) = (self.config.learn.games, self.clock.now());
+        let mut step = 0;
+        while step < games && (step == 0 || self.clock.since(start) < trial) {
+            let (end, then) = (self.batch_end(step), self.batch_end(self.batch_end(step)));
+            self.batch(step..end, end..then)?;
+            step = end;
+        }
+        let played = self.clock.since(start).as_secs_f64();
+        self.evaluate(step)?;
+        let measured = self.clock.since(start).as_secs_f64() - played;
+        let measuring = measured * games.div_ceil(self.config.evaluate_every()) as f64;
+        let (checkpoint_bytes, disk_bytes) = self.disk()?;
+        Ok(Estimate {
+            games,
+            tried: step,
+            seconds: played * games as f64 / step.max(1) as f64 + measuring,
+            measuring,
+            checkpoint_bytes,
+            disk_bytes,
+            free_bytes: free_space(&self.folder.path),
+        })
+    }
+
+    /// Bytes of a checkpoint, and of the run folder at its largest.
+    fn disk(&mut self) -> Result<(u64, u64), TrainError> {
+        let bytes =
+            |tensors: Vec<adept_model::Tensor>| tensors.iter().map(adept_model::Tensor::bytes).sum::<u64>();
+        let model = bytes(self.bound.learner.state(false)?);
+        let training = bytes(self.bound.learner.state(true)?) + TEXTS;
+        let (config, games) = (self.config, self.config.learn.games);
+        let milestones = config.checkpoints.milestones.map_or(0, |n| games.div_ceil(n));
+        // One more while it is being written, and the best.
+        let kept = config.checkpoints.keep as u64 + 1 + milestones;
+        let lines = games.div_ceil(config.evaluate_every()) * LINE;
+        Ok((training, kept * training + model + TEXTS + lines + TEXTS))
+    }
+
+    /// Refuses to begin what the disk has no room for.
+    pub(super) fn check_space(&mut self) -> Result<(), TrainError> {
+        let (_, needed) = self.disk()?;
+        match free_space(&self.folder.path) {
+            Some(free) if free < needed => Err(TrainError::Space {
+                path: self.folder.path.clone(),
+                needed: megabytes(needed),
+                free: megabytes(free),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A number of bytes for people.
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+/// Bytes that are free on the disk of a path that need not exist yet; none if the system does not say.
+fn free_space(path: &Path) -> Option<u64> {
+    let here = std::path::absolute(path).ok()?;
+    let real = here.ancestors().find_map(|p| p.canonicalize().ok())?;
+    let disks = Disks::new_with_refreshed_list();
+    let holds = disks.iter().filter(|d| real.starts_with(d.mount_point()));
+    holds.max_by_key(|d| d.mount_point().components().count()).map(|d| d.available_space())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_disk_of_a_folder_that_is_not_there_yet_is_found() {
+        let here = std::env::temp_dir();
+        if let (Some(there), Some(not_yet)) = (free_space(&here), free_space(&here.join("not/there/yet"))) {
+            assert!(there > 0 && not_yet > 0);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Games for a batch: by the learner itself, or by workers that play with copies of it.
+//!
+//! Each worker has its own generator and its own share of every batch, and samples are put together in the order of
+//! the workers, so that results do not depend on threads. With overlap the games of a batch are played while the
+//! learner steps on the batch before: they see the parameters from before that step, always exactly one step old.
+
+use crate::config::{Learn, SELF, TraceKind};
+use crate::td::{GameStats, Settings, TdPlayer};
+use adept_arena::{Agent, Bound, OpenError, open};
+use adept_game::registry::Registered;
+use adept_game::{Stream, stream};
+use adept_model::{Learner, ModelError, Samples, Tensor, TensorData};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Games of a run by number.
+pub(super) type Span = Range<u64>;
+
+/// Who plays.
+pub(super) struct Games<'a, G: Registered> {
+    game: &'a G,
+    learn: &'a Learn,
+    workers: Vec<Worker<G>>,
+    /// None where the learner itself plays.
+    pool: Option<rayon::ThreadPool>,
+    flat: Vec<f32>,
+    /// A batch that was played and not yet learned from.
+    ahead: Option<(Span, Samples)>,
+}
+
+struct Worker<G: Registered> {
+    player: TdPlayer<G>,
+    opponent: Option<Box<dyn Agent<G>>>,
+    rng: Stream,
+    /// A copy of the learner; none where the learner itself plays.
+    bound: Option<Bound<G>>,
+}
+
+/// What of the games a checkpoint keeps: generators, and which games are played ahead.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct GamesState {
+    pub(super) play: Vec<Stream>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ahead: Option<Span>,
+}
+
+/// What a batch gave.
+pub(super) struct Learned {
+    pub(super) loss: f64,
+    pub(super) samples: u64,
+    /// Seconds of the step, and of waiting for games after it.
+    pub(super) seconds: Option<(f64, f64)>,
+}
+
+/// What goes wrong in a batch, and in which game.
+pub(super) type BatchError = (ModelError, u64);
+
+impl<'a, G: Registered> Games<'a, G> {
+    /// Workers as the config asks for them. They take the learner's parameters at the first [`Self::publish`].
+    pub(super) fn new(
+        game: &'a G,
+        learn: &'a Learn,
+        seed: u64,
+        bound: &mut Bound<G>,
+    ) -> Result<Self, OpenError> {
+        let apart = learn.workers > 1 || learn.overlaps();
+        let workers: Result<Vec<_>, OpenError> = (0..learn.workers as u64)
+            .map(|w| {
+                Ok(Worker {
+                    player: TdPlayer::new(game, &*bound.learner),
+                    opponent: if learn.against == SELF {
+                        None
+                    } else {
+                        Some(open::agent(game, &learn.against)?)
+                    },
+                    rng: stream(seed, "play", w),
+                    bound: if apart { Some(bound.player(game)?) } else { None },
+                })
+            })
+            .collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(learn.workers).build();
+        Ok(Self {
+            game,
+            learn,
+            workers: workers?,
+            // A machine that gives no threads plays on the one it has.
+            pool: if apart { pool.ok() } else { None },
+            flat: Vec::new(),
+            ahead: None,
+        })
+    }
+
+    /// What a checkpoint keeps.
+    pub(super) fn state(&self) -> (GamesState, Vec<Tensor>) {
+        let play = self.workers.iter().map(|w| w.rng.clone()).collect();
+        let Some((span, samples)) = &self.ahead else {
+            return (GamesState { play, ahead: None }, Vec::new());
+        };
+        let (n, rows) = (samples.len(), &samples.rows);
+        let tensors = vec![
+            Tensor::f32("ahead.dense", vec![n, rows.dense_width()], rows.dense.clone()),
+            Tensor::u64("ahead.index", vec![n, rows.index_width()], rows.index.clone()),
+            Tensor::f32("ahead.targets", vec![n], samples.targets.clone()),
+            Tensor::f32("ahead.weights", vec![n], samples.weights.clone()),
+        ];
+        (GamesState { play, ahead: Some(span.clone()) }, tensors)
+    }
+
+    /// Forgets games played ahead: the run is over.
+    pub(super) fn forget(&mut self) {
+        self.ahead = None;
+    }
+
+    /// Takes up what a checkpoint kept.
+    pub(super) fn restore(
+        &mut self,
+        state: GamesState,
+        tensors: &[Tensor],
+        learner: &dyn Learner,
+    ) -> Result<(), String> {
+        let (found, expected) = (state.play.len(), self.workers.len());
+        if found != expected {
+            return Err(format!("it has {found} generators for {expected} workers"));
+        }
+        for (worker, rng) in self.workers.iter_mut().zip(state.play) {
+            worker.rng = rng;
+        }
+        self.ahead = None;
+        if let Some(span) = state.ahead {
+            let mut samples = Samples::new(learner.channels());
+            let floats = |name: &str| match tensors.iter().find(|t| t.name == name).map(|t| &t.data) {
+                Some(TensorData::F32(data)) => Ok(data.clone()),
+                _ => Err(format!("it has no floats `{name}`")),
+            };
+            let index = match tensors.iter().find(|t| t.name == "ahead.index").map(|t| &t.data) {
+                Some(TensorData::U64(data)) => data.clone(),
+                _ => return Err("it has no integers `ahead.index`".into()),
+            };
+            (samples.targets, samples.weights) = (floats("ahead.targets")?, floats("ahead.weights")?);
+            samples
+                .rows
+                .fill(samples.weights.len(), floats("ahead.dense")?, index)
+                .map_err(|e| e.to_string())?;
+            samples.rows.check(learner.channels()).map_err(|e| e.to_string())?;
+            if samples.targets.len() != samples.weights.len() {
+                return Err("its games ahead have another number of targets than of weights".into());
+            }
+            self.ahead = Some((span, samples));
+        }
+        Ok(())
+    }
+
+    /// Gives the workers the learner's newest parameters.
+    pub(super) fn publish(&mut self, learner: &mut dyn Learner) -> Result<(), ModelError> {
+        if self.workers.iter().all(|w| w.bound.is_none()) {
+            return Ok(());
+        }
+        learner.weights(&mut self.flat)?;
+        for bound in self.workers.iter_mut().filter_map(|w| w.bound.as_mut()) {
+            bound.learner.adopt(&self.flat)?;
+        }
+        Ok(())
+    }
+
+    /// Plays the games `span` and learns from them; with overlap, plays `next` beside it.
+    pub(super) fn batch(
+        &mut self,
+        bound: &mut Bound<G>,
+        span: Span,
+        next: Span,
+        clock: impl Fn() -> f64,
+    ) -> Result<Learned, BatchError> {
+        let (game, learn) = (self.game, self.learn);
+        let now = learn.settings(span.start);
+        if self.workers[0].bound.is_none() {
+            let stats = self.workers[0].play(game, Some(bound), span.clone(), learn)?;
+            let samples = &mut self.workers[0].player.samples;
+            let mut learned = Learned { loss: stats.loss, samples: stats.samples, seconds: None };
+            if now.traces == TraceKind::Backward && !samples.is_empty() {
+                learned.loss += bound.learner.update(samples, now.rate).map_err(|e| (e, span.start))?;
+                learned.samples += samples.len() as u64;
+                samples.clear();
+            }
+            return Ok(learned);
+        }
+        let start = clock();
+        let samples = match self.ahead.take() {
+            Some((played, samples)) if played == span => samples,
+            _ => self.play_apart(&span)?,
+        };
+        let played = clock();
+        let (update, stepped);
+        if learn.overlaps() && !next.is_empty() {
+            let mut outcomes: Vec<Option<Result<GameStats, BatchError>>> = Vec::new();
+            outcomes.resize_with(self.workers.len(), || None);
+            let shares = shares(&next, self.workers.len());
+            let jobs = self.workers.iter_mut().zip(&mut outcomes).zip(shares);
+            let mut step = || {
+                let update = bound.learner.update(&samples, now.rate);
+                (update, clock())
+            };
+            (update, stepped) = match &self.pool {
+                // This thread steps: devices take work from one thread at a time best.
+                Some(pool) => pool.in_place_scope(|scope| {
+                    for ((worker, outcome), share) in jobs {
+                        scope.spawn(move |_| *outcome = Some(worker.play(game, None, share, learn)));
+                    }
+                    step()
+                }),
+                None => {
+                    jobs.for_each(|((w, o), share)| *o = Some(w.play(game, None, share, learn)));
+                    step()
+                }
+            };
+            for outcome in outcomes.into_iter().flatten() {
+                outcome?;
+            }
+            self.ahead = Some((next, self.collect()));
+        } else {
+            update = bound.learner.update(&samples, now.rate);
+            stepped = clock();
+        }
+        let loss = update.map_err(|e| (e, span.start))?;
+        self.publish(&mut *bound.learner).map_err(|e| (e, span.start))?;
+        let end = clock();
+        Ok(Learned {
+            loss,
+            samples: samples.len() as u64,
+            seconds: Some((stepped - played, played - start + end - stepped)),
+        })
+    }
+
+    /// Plays games by all workers; the learner waits.
+    fn play_apart(&mut self, span: &Span) -> Result<Samples, BatchError> {
+        let (game, learn, shares) = (self.game, self.learn, shares(span, self.workers.len()));
+        let jobs = self.workers.iter_mut().zip(shares);
+        let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, learn);
+        let outcomes: Vec<_> = match &self.pool {
+            Some(pool) => {
+                let jobs: Vec<_> = jobs.collect();
+                pool.install(|| jobs.into_par_iter().with_max_len(1).map(play).collect())
+            }
+            None => jobs.map(play).collect(),
+        };
+        outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(self.collect())
+    }
+
+    /// The samples of all workers in their order.
+    fn collect(&mut self) -> Samples {
+        let mut workers = self.workers.iter_mut();
+        let first = workers.next().map(|w| w.player.samples.take()).unwrap_or_default();
+        workers.fold(first, |mut all, worker| {
+            all.append(&worker.player.samples);
+            worker.player.samples.clear();
+            all
+        })
+    }
+}
+
+/// Cuts games into that many parts, the first ones not smaller than the last.
+fn shares(span: &Span, parts: usize) -> Vec<Span> {
+    let (parts, n) = (parts as u64, span.end - span.start);
+    let at = |part: u64| span.start + part * (n / parts) + part.min(n % parts);
+    (0..parts).map(|part| at(part)..at(part + 1)).collect()
+}
+
+impl<G: Registered> Worker<G> {
+    /// Plays games with its own copy of the learner, or with the learner.
+    fn play(
+        &mut self,
+        game: &G,
+        learner: Option<&mut Bound<G>>,
+        span: Span,
+        learn: &Learn,
+    ) -> Result<GameStats, BatchError> {
+        let mut total = GameStats::default();
+        let settings = learn.settings(span.start);
+        let Some(bound) = learner.or(self.bound.as_mut()) else { return Ok(total) };
+        for g in span {
+            let seat = (g % game.players() as u64) as usize;
+            let opponent = self.opponent.as_mut().map(|o| &mut **o as &mut dyn Agent<G>);
+            let settings = Settings { explore: learn.explore_at(g), ..settings };
+            let play = self.player.play(game, bound, seat, opponent, settings, &mut self.rng);
+            let stats = play.map_err(|e| (e, g))?;
+            total.loss += stats.loss;
+            total.samples += stats.samples;
+        }
+        Ok(total)
+    }
+}
+
+impl Learn {
+    /// Settings of a batch whose first game this is.
+    pub(super) fn settings(&self, game: u64) -> Settings {
+        let share = game as f64 / self.games as f64;
+        Settings {
+            lambda: self.lambda.at(share) as f32,
+            explore: self.explore_at(game),
+            rate: self.rate.at(share) as f32,
+            traces: self.traces,
+        }
+    }
+
+    fn explore_at(&self, game: u64) -> f64 {
+        self.explore.at(game as f64 / self.games as f64)
+    }
+}

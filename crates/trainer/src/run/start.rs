@@ -1,0 +1,125 @@
+//! Weights to begin with: those of a checkpoint, for the whole network or for a part of it.
+
+use super::experiment::TrainError;
+use crate::config::Config;
+use adept_arena::{OpenError, model_channels, open};
+use adept_game::registry::Registered;
+use adept_model::checkpoint::{self, Origin};
+use adept_model::{Architecture, Channel, Learner, Tensor};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A checkpoint to start from, written `CHECKPOINT` or `PART=CHECKPOINT`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Init {
+    /// The part that takes the weights, such as `expert.0` or `expert.1.expert.0`. Without one the whole network, or the
+    /// first expert that is what the checkpoint is.
+    pub part: Option<String>,
+    /// Checkpoint or run folder.
+    pub path: PathBuf,
+}
+
+impl FromStr for Init {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.split_once('=') {
+            Some((part, path)) if part.starts_with("expert.") => {
+                Self { part: Some(part.into()), path: path.into() }
+            }
+            _ => Self { part: None, path: text.into() },
+        })
+    }
+}
+
+/// A checkpoint that was read and found to fit.
+pub(super) struct Start {
+    pub(super) origin: Origin,
+    weights: Vec<Tensor>,
+}
+
+impl Start {
+    /// Reads a checkpoint, or the latest of a run, that must be of the same game and encoder, and finds its place.
+    pub(super) fn read<G: Registered>(game: &G, config: &Config, init: &Init) -> Result<Self, TrainError> {
+        let located = checkpoint::locate(&init.path, false)?;
+        let from = checkpoint::read(&located)?;
+        let encoder = open::encoder::<G>(config.game.encoder.as_deref())?;
+        let (found, channels) = (&from.manifest, model_channels(encoder.channels()));
+        let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
+        if found.game != game.name() || found.encoder != encoder.name() || found.channels != channels {
+            let message = format!(
+                "is of {} with the encoder `{}`, this experiment of {} with `{}`: its weights would mean something else",
+                found.game,
+                found.encoder,
+                game.name(),
+                encoder.name()
+            );
+            return Err(mismatch(message).into());
+        }
+        let part = place(&config.architecture, &found.architecture, init.part.as_deref(), &channels);
+        let part = part.map_err(|m| mismatch(format!("cannot start this architecture: {m}")))?;
+        let prefix = part.as_ref().map_or(String::new(), |part| format!("{part}."));
+        let weights = from.tensors.into_iter().filter(|t| !checkpoint::is_of_training(&t.name));
+        let weights = weights.map(|t| Tensor { name: format!("{prefix}{}", t.name), ..t }).collect();
+        let origin = Origin { path: located, checksum: found.checksum.clone(), part };
+        Ok(Self { origin, weights })
+    }
+
+    /// Puts the weights where they belong.
+    pub(super) fn apply(&self, learner: &mut dyn Learner) -> Result<(), TrainError> {
+        let mut state = if self.origin.part.is_none() { Vec::new() } else { learner.state(false)? };
+        for tensor in &self.weights {
+            match state.iter_mut().find(|t| t.name == tensor.name) {
+                Some(place) => *place = tensor.clone(),
+                None => state.push(tensor.clone()),
+            }
+        }
+        let path = self.origin.path.clone();
+        learner.restore(&state).map_err(|e| OpenError::Mismatch {
+            path,
+            message: format!("cannot start this architecture: {e}"),
+        })?;
+        Ok(())
+    }
+}
+
+/// Where weights of the architecture `found` fit into `wanted`: nothing for the whole, or the name of a part.
+fn place(
+    wanted: &Architecture,
+    found: &Architecture,
+    part: Option<&str>,
+    channels: &[Channel],
+) -> Result<Option<String>, String> {
+    if let Some(part) = part {
+        let parts = wanted.parts(channels);
+        let Some((_, node)) = parts.iter().find(|(name, _)| name == part) else {
+            let known: Vec<String> = parts.into_iter().map(|(name, _)| name).collect();
+            return Err(match &known[..] {
+                [] => format!("it has no part `{part}`, nor any other"),
+                known => format!("it has no part `{part}`; there is {}", some_of(known)),
+            });
+        };
+        let why = |why| format!("its part `{part}` is another network: {why}");
+        return node.same_shape(found, channels).map_err(why).map(|()| Some(part.to_string()));
+    }
+    let whole = match wanted.same_shape(found, channels) {
+        Ok(()) => return Ok(None),
+        Err(why) => why,
+    };
+    let parts = wanted.parts(channels);
+    let fits = parts.iter().find(|(_, node)| node.same_shape(found, channels).is_ok());
+    match fits {
+        Some((name, _)) => Ok(Some(name.clone())),
+        None if parts.is_empty() => Err(whole),
+        None => {
+            let names: Vec<String> = parts.into_iter().map(|(name, _)| name).collect();
+            Err(format!("{whole}; nor is it one of its parts {}", some_of(&names)))
+        }
+    }
+}
+
+/// The first few names.
+fn some_of(names: &[String]) -> String {
+    let shown = names.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > 6 { format!("{shown}, …") } else { shown }
+}

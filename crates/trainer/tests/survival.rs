@@ -1,0 +1,415 @@
+//! Runs that meet what happens to runs of hours: death at any file operation, full disks, clocks that jump, damaged
+//! and foreign checkpoints, older formats.
+
+mod common;
+
+use adept_model::checkpoint::{self, Checkpoint};
+use adept_model::files::{Files, Hook, Operation};
+use adept_model::{Tensor, TensorData};
+use adept_trainer::config::Config;
+use adept_trainer::measure;
+use adept_trainer::run::{Cancel, Clock, Host, Init, Silent, TrainError, TrainOptions, estimate, train};
+use common::{MLP, StopAt, at, config, finished, state};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Fails from the k-th operation on, or at that one alone.
+struct FailAt {
+    k: u64,
+    only: bool,
+    kind: ErrorKind,
+    count: AtomicU64,
+}
+
+impl FailAt {
+    fn new(k: u64, only: bool, kind: ErrorKind) -> Arc<Self> {
+        Arc::new(Self { k, only, kind, count: AtomicU64::new(0) })
+    }
+}
+
+impl Hook for FailAt {
+    fn before(&self, _: Operation, _: &Path) -> io::Result<()> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        if number == self.k || (number > self.k && !self.only) {
+            return Err(io::Error::from(self.kind));
+        }
+        Ok(())
+    }
+}
+
+fn watched(path: &Path, hook: Arc<FailAt>) -> TrainOptions {
+    let host = Host { files: Files::watched(hook), clock: Clock::default() };
+    TrainOptions { host, resume: true, ..at(path) }
+}
+
+/// A short run with all that a run may write: checkpoints, a best one, milestones, metrics.
+fn eventful(architecture: &str, learn: &str) -> Config {
+    let mut config = config(architecture, &format!("games = 60\nrate = 0.05\nlambda = 0.5\n{learn}"));
+    config.evaluate.every = Some(20);
+    config.checkpoints.every = Some(15);
+    config.checkpoints.milestones = Some(30);
+    config
+}
+
+fn all_kinds() -> [Config; 3] {
+    [
+        eventful(MLP, "optimiser.adam = {}\nbatch = 4\nworkers = 2\noverlap = true"),
+        eventful(
+            "hme]\nexperts = 2\nexpert.mlp = { hidden = [3] }\nthreshold = 0.3",
+            "optimiser.sgd = { momentum = 0.5 }",
+        ),
+        eventful("lookup]\nby = \"position\"", ""),
+    ]
+}
+
+#[test]
+fn a_run_that_dies_at_any_file_operation_goes_on_to_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    for (i, config) in all_kinds().into_iter().enumerate() {
+        let whole = folder.path().join(format!("whole-{i}"));
+        let count = FailAt::new(u64::MAX, false, ErrorKind::Other);
+        train(&config, 1, &watched(&whole, count.clone()), &Silent, &Cancel::default()).unwrap();
+        let (operations, expected) = (count.count.load(Ordering::Relaxed), state(&whole));
+        assert!(operations > 60, "{operations} operations");
+        for k in 0..operations {
+            let run = folder.path().join(format!("dies-{i}-{k}"));
+            // As a process that is killed: nothing happens after that. Every other time it dies once more.
+            for k in [Some(k), (k % 2 == 1).then_some(k / 3)].into_iter().flatten() {
+                let dies = watched(&run, FailAt::new(k, false, ErrorKind::Other));
+                // The second time it may come to its end first.
+                let _ = train(&config, 1, &dies, &Silent, &Cancel::default()).map_err(|e| e.to_string());
+                // Who reads meanwhile finds the last whole checkpoint, if there is one.
+                if let Ok(latest) = checkpoint::locate(&run, false) {
+                    checkpoint::read(&latest).unwrap_or_else(|e| panic!("operation {k}: {e}"));
+                }
+            }
+            let resumed = TrainOptions { resume: true, ..at(&run) };
+            let (_, record) = train(&config, 1, &resumed, &Silent, &Cancel::default())
+                .unwrap_or_else(|e| panic!("operation {k}: {e}"));
+            assert!(record.finished);
+            assert!(state(&run) == expected, "architecture {i} went another way after operation {k}");
+            assert_eq!(entries(&run), entries(&whole), "operation {k} left something behind");
+            fs::remove_dir_all(&run).unwrap();
+        }
+    }
+}
+
+/// All files and folders under a run.
+fn entries(run: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = [run.to_path_buf(), run.join("checkpoints")]
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap())
+        .map(|entry| entry.unwrap().path().strip_prefix(run).unwrap().to_path_buf())
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn a_full_disk_and_a_folder_that_cannot_be_written_are_named_and_leave_the_run_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let [config, ..] = all_kinds();
+    let whole = folder.path().join("whole");
+    finished(&config, 1, &whole);
+    let expected = state(&whole);
+    for (kind, hint) in [
+        (ErrorKind::StorageFull, "free some space, then go on with --resume"),
+        (ErrorKind::ReadOnlyFilesystem, "make the folder writable"),
+        (ErrorKind::PermissionDenied, "make the folder writable"),
+    ] {
+        for k in (0..).step_by(3) {
+            let run = folder.path().join(format!("{kind:?}-{k}"));
+            let once = watched(&run, FailAt::new(k, true, kind));
+            let outcome = train(&config, 1, &once, &Silent, &Cancel::default());
+            let Err(error) = outcome else { break };
+            let text = error.to_string();
+            assert!(matches!(error, TrainError::Disk { .. }), "operation {k}: {text}");
+            assert!(text.contains(hint) && text.contains(&run.display().to_string()), "{text}");
+            let resumed = TrainOptions { resume: true, ..at(&run) };
+            assert!(train(&config, 1, &resumed, &Silent, &Cancel::default()).unwrap().1.finished);
+            assert!(state(&run) == expected, "went another way after operation {k}");
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_jumps_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = config(MLP, "games = 3000\nrate = 0.01");
+    config.evaluate.every = Some(1000);
+    let whole = folder.path().join("whole");
+    finished(&config, 1, &whole);
+    let jumps = AtomicU64::new(0);
+    // Every look at it shows another hour, as often an earlier one as a later.
+    let clock = Clock::new(move || {
+        let n = jumps.fetch_add(1, Ordering::Relaxed);
+        Duration::from_secs(3600 * (n * 7919 % 101))
+    });
+    let run = folder.path().join("run");
+    let host = Host { clock, ..Host::default() };
+    let (_, record) =
+        train(&config, 1, &TrainOptions { host, ..at(&run) }, &Silent, &Cancel::default()).unwrap();
+    assert!(record.finished && record.seconds >= 0.0 && record.seconds.is_finite());
+    assert!(state(&run) == state(&whole));
+}
+
+/// A short run of a network, and its latest checkpoint.
+fn trained(folder: &Path) -> (PathBuf, PathBuf) {
+    let run = folder.join("run");
+    finished(&config(MLP, "games = 300\nrate = 0.01\noptimiser.adam = {}"), 1, &run);
+    let latest = checkpoint::locate(&run, false).unwrap();
+    (run, latest)
+}
+
+#[test]
+fn a_thousand_random_damages_of_a_byte_are_all_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, latest) = trained(folder.path());
+    let files: Vec<PathBuf> = fs::read_dir(&latest).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(files.len(), 3);
+    let good: Vec<Vec<u8>> = files.iter().map(|f| fs::read(f).unwrap()).collect();
+    let (all, mut rng) = (good.iter().map(Vec::len).sum::<usize>(), Xoshiro256PlusPlus::seed_from_u64(1));
+    let mut found = 0;
+    for _ in 0..1000 {
+        // Any byte of the checkpoint, changed to any other.
+        let mut at = rng.random_range(0..all);
+        let f = good
+            .iter()
+            .position(|bytes| {
+                at < bytes.len() || {
+                    at -= bytes.len();
+                    false
+                }
+            })
+            .unwrap();
+        let mut bad = good[f].clone();
+        bad[at] ^= rng.random_range(1..=255u8);
+        fs::write(&files[f], &bad).unwrap();
+        let error = checkpoint::read(&latest).err().map(|e| e.to_string());
+        found += u64::from(error.is_some_and(|e| e.contains(&latest.display().to_string())));
+        fs::write(&files[f], &good[f]).unwrap();
+    }
+    assert_eq!(found, 1000);
+    checkpoint::read(&latest).unwrap();
+}
+
+/// The latest checkpoint with something changed and signed anew, as another program might write it.
+fn forged(folder: &Path, name: &str, change: impl FnOnce(&mut Checkpoint)) -> PathBuf {
+    let mut checkpoint = checkpoint::read(&checkpoint::locate(&folder.join("run"), false).unwrap()).unwrap();
+    change(&mut checkpoint);
+    let path = folder.join(name);
+    checkpoint::write(&Files::default(), &path, checkpoint.manifest, &checkpoint.tensors).unwrap();
+    path
+}
+
+#[test]
+fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    trained(folder);
+    let refused = |path: &Path, reason: &str| {
+        let error = measure::value(path, false, &["X...O....".into()]).unwrap_err().to_string();
+        assert!(error.contains(reason) && error.contains(&path.display().to_string()), "{error}");
+    };
+    refused(&forged(folder, "game", |c| c.manifest.game = "bearoff".into()), "there is no encoder `fields`");
+    refused(&forged(folder, "unknown", |c| c.manifest.game = "go".into()), "go");
+    refused(&forged(folder, "encoder", |c| c.manifest.encoder = "canonical".into()), "other channels");
+    refused(
+        &forged(folder, "width", |c| {
+            let tensor = &mut c.tensors[0];
+            tensor.shape[0] += 1;
+            let columns = tensor.shape.get(1).copied().unwrap_or(1);
+            if let TensorData::F32(data) = &mut tensor.data {
+                data.extend(std::iter::repeat_n(0.0, columns));
+            }
+        }),
+        "has shape",
+    );
+    refused(
+        &forged(folder, "architecture", |c| {
+            c.manifest.architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [3, 3] } }"#).unwrap();
+        }),
+        "does not fit its own architecture",
+    );
+    refused(
+        &forged(folder, "extra", |c| c.tensors.push(Tensor::f32("z", vec![1], vec![0.0]))),
+        "has no place",
+    );
+    // A number that is not finite gets past no writer of ours; as bytes it is found all the same.
+    let path = forged(folder, "nan", |_| ());
+    let error = forge_nan(&path);
+    assert!(error.contains("not a finite number") || error.contains("not finite"), "{error}");
+}
+
+/// Puts a NaN among the weights with right checksums.
+fn forge_nan(path: &Path) -> String {
+    let mut c = checkpoint::read(path).unwrap();
+    if let TensorData::F32(data) = &mut c.tensors[0].data {
+        data[0] = f32::NAN;
+    }
+    let refused = checkpoint::write(&Files::default(), path, c.manifest.clone(), &c.tensors).unwrap_err();
+    let channels = c.manifest.channels.clone();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut learner =
+        adept_model::build(&c.manifest.architecture, &channels, Default::default(), &mut rng).unwrap();
+    format!("{refused}; {}", learner.restore(&c.tensors).unwrap_err())
+}
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-1").join(name)
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (path, name) = entry.map(|e| (e.path(), e.file_name())).unwrap();
+        if path.is_dir() {
+            copy(&path, &to.join(name));
+        } else {
+            fs::copy(&path, to.join(name)).unwrap();
+        }
+    }
+}
+
+/// Written by the first version of this program: an HME after 20 games, and a table after 1 of 60 games beside the same
+/// run without a break.
+#[test]
+fn the_first_format_is_read_and_gone_on_from() {
+    let values = measure::value(&data("network"), false, &["X...O....".into()]).unwrap();
+    assert!((values[0].value - 0.547_426_8).abs() < 1e-5, "{}", values[0].value);
+
+    let folder = tempfile::tempdir().unwrap();
+    let (stopped, whole) = (folder.path().join("stopped"), data("finished"));
+    copy(&data("stopped"), &stopped);
+    let text = fs::read_to_string(whole.join("config.toml")).unwrap().replace("checkpoint = 1\n", "");
+    let source = adept_trainer::config::Source {
+        file: "old.toml".into(),
+        text,
+        set: vec!["checkpoints.every=1".into()],
+    };
+    let config = adept_trainer::config::parse(&source).unwrap();
+    let options = TrainOptions { resume: true, ..at(&stopped) };
+    assert!(train(&config, 1, &options, &Silent, &Cancel::default()).unwrap().1.finished);
+    let (found, expected) = (state(&stopped), state(&whole));
+    assert!(found.0 == expected.0 && found.2 == expected.2);
+    assert_eq!(found.1["play"], expected.1["play"]);
+}
+
+#[test]
+fn what_the_config_asks_to_keep_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = config(MLP, "games = 1000\nrate = 0.01");
+    config.evaluate.every = Some(1000);
+    config.checkpoints.every = Some(100);
+    config.checkpoints.keep = 3;
+    config.checkpoints.milestones = Some(250);
+    let run = folder.path().join("run");
+    let record = finished(&config, 1, &run);
+    let steps = |entries: Vec<PathBuf>| -> Vec<u64> {
+        let names = entries.iter().filter_map(|e| e.strip_prefix("checkpoints").ok());
+        names.filter_map(|n| n.to_str()?.parse().ok()).collect()
+    };
+    assert_eq!(steps(entries(&run)), [250, 500, 750, 800, 900, 1000]);
+    assert_eq!(record.milestones.len(), 4);
+}
+
+#[test]
+fn a_run_without_progress_ends_early() {
+    let folder = tempfile::tempdir().unwrap();
+    // A rate that moves nothing: no measurement after the first is better.
+    let mut config = config(MLP, "games = 2000\nrate = 1e-12");
+    config.evaluate.every = Some(100);
+    config.evaluate.patience = Some(3);
+    let run = folder.path().join("run");
+    let record = finished(&config, 1, &run);
+    assert!(record.finished && record.step == 400, "{}", record.step);
+    assert_eq!(record.early.as_deref(), Some("no better measurement in 3"));
+    assert_eq!(record.r#final.as_ref().unwrap().step, 400);
+    // A break in between does not make it more patient.
+    let broken = folder.path().join("broken");
+    let cancel = Cancel::default();
+    train(&config, 1, &at(&broken), &StopAt(250, cancel.clone()), &cancel).unwrap();
+    let resume = TrainOptions { resume: true, ..at(&broken) };
+    assert_eq!(train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap().1.step, 400);
+    assert!(state(&broken) == state(&run));
+}
+
+#[test]
+fn an_estimate_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(MLP, "games = 100_000\nrate = 0.01");
+    let run = folder.path().join("run");
+    let e = estimate(&config, 1, &at(&run), Duration::from_millis(50)).unwrap();
+    assert!(!run.exists());
+    assert!(e.games == 100_000 && e.tried > 0 && e.seconds > e.measuring && e.measuring > 0.0, "{e:?}");
+    // 242 parameters and the texts around them, three times and the best.
+    assert!((4 * 242..20_000).contains(&e.checkpoint_bytes) && e.disk_bytes > 3 * e.checkpoint_bytes);
+}
+
+#[test]
+fn a_network_becomes_an_expert() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, _) = trained(folder.path());
+    let alone = |action: &str| -> f32 {
+        let value = measure::value(&run, false, &["X...O....".into()]).unwrap().remove(0);
+        value.moves.iter().find(|m| m.action == action).unwrap().explanation.value
+    };
+    let hierarchy = "hme]\nexperts = 3\nexpert.mlp = { hidden = [20], sensitivity = 1.0 }";
+    let start = |name: &str, architecture: &str, init: &[&str]| {
+        let init = init.iter().map(|part| format!("{part}{}", run.display()).parse().unwrap()).collect();
+        let path = folder.path().join(name);
+        let config = config(architecture, "games = 1\nrate = 1e-12");
+        train(&config, 2, &TrainOptions { init, ..at(&path) }, &Silent, &Cancel::default())
+            .map(|(p, r)| (p, r))
+    };
+    let experts_of = |run: &Path| -> (String, Vec<f32>) {
+        let value = measure::value(run, false, &["X...O....".into()]).unwrap().remove(0);
+        let best = &value.moves[0];
+        (best.action.clone(), best.explanation.experts.iter().map(|e| e.as_ref().unwrap().value).collect())
+    };
+    // Without a name the first that it fits.
+    let (first, record) = start("first", hierarchy, &[""]).unwrap();
+    assert_eq!(record.init[0].part.as_deref(), Some("expert.0"));
+    let (action, values) = experts_of(&first);
+    assert!((values[0] - alone(&action)).abs() < 1e-6 && (values[1] - values[0]).abs() > 1e-4, "{values:?}");
+    // By name, and twice.
+    let (named, record) = start("named", hierarchy, &["expert.1=", "expert.2="]).unwrap();
+    assert_eq!(record.init.len(), 2);
+    let (action, values) = experts_of(&named);
+    assert!((values[1] - alone(&action)).abs() < 1e-6 && values[1] == values[2] && values[0] != values[1]);
+    // Deeper down.
+    let nested = "meta_pi]\nexperts = 2\nexpert.hme = { experts = 2, expert.mlp = { hidden = [20], sensitivity = 1.0 } }";
+    let (_, record) = start("nested", nested, &["expert.1.expert.0="]).unwrap();
+    assert_eq!(record.init[0].part.as_deref(), Some("expert.1.expert.0"));
+    // What is another network is refused, with what differs.
+    for (architecture, init, reason) in [
+        ("mlp]\nhidden = [21]\nsensitivity = 1.0", "", "[9, 21] here, [9, 20] in the checkpoint"),
+        ("mlp]\nhidden = [20]\nsensitivity = 1.0\nactivation = \"relu\"", "", "computes `relu 20`"),
+        ("mlp]\nhidden = [20]", "", "no place"),
+        (hierarchy, "expert.3=", "no part `expert.3`; there is expert.0, expert.1, expert.2"),
+        (
+            "hme]\nexperts = 2\nexpert.mlp = { hidden = [8] }",
+            "",
+            "nor is it one of its parts expert.0, expert.1",
+        ),
+        (
+            "hme]\nexperts = 2\nexpert.mlp = { hidden = [8] }",
+            "expert.1=",
+            "its part `expert.1` is another network",
+        ),
+    ] {
+        let error = start("refused", architecture, &[init]).unwrap_err().to_string();
+        assert!(error.contains(reason) && error.contains(&run.display().to_string()), "{error}");
+    }
+    assert_eq!(
+        "expert.1=x".parse::<Init>().unwrap(),
+        Init { part: Some("expert.1".into()), path: "x".into() }
+    );
+    assert_eq!("a=b".parse::<Init>().unwrap(), Init { part: None, path: "a=b".into() });
+}
