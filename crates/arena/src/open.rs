@@ -61,7 +61,10 @@ pub fn bind<G: Registered>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>
     if manifest.game != game.name() {
         return fail(format!("is a checkpoint of `{}`, expected `{}`", manifest.game, game.name()));
     }
-    let encoder = encoder::<G>(Some(&manifest.encoder))?;
+    let encoder = match encoder::<G>(Some(&manifest.encoder)) {
+        Ok(encoder) => encoder,
+        Err(e) => return fail(e.to_string()),
+    };
     if model_channels(encoder.channels()) != manifest.channels {
         return fail(format!(
             "its encoder `{}` has other channels than this program's: it was written by another version",

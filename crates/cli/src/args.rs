@@ -23,6 +23,11 @@ pub(crate) enum Command {
     /// Run an experiment from a config file.
     #[command(after_help = "Example:\n  adept train configs/tictactoe/single-80.toml --seeds 10")]
     Train(TrainArgs),
+    /// Run an experiment over a grid of settings, several seeds each, and rank them.
+    #[command(
+        after_help = "Examples:\n  adept sweep my.toml --set learn.rate=0.005,0.01 --set architecture.mlp.hidden=[40],[80]\n  adept sweep my.toml --set 'learn.rate={from=0.02,to=0.001},0.01' --seeds 5\n\nThe folder holds sweep.json, sweep.md (the table) and a run folder for each combination and seed; `adept runs compare` takes their names without the seed. All configs are checked before anything runs. A combination that diverges stands at the end of the table and stops nothing.\n\nThe best of many settings looks better than it is, however exact the measurement: it was also the luckiest on these seeds. Confirm it on fresh ones with --seed."
+    )]
+    Sweep(SweepArgs),
     /// Measure a checkpoint: exact equity, speed.
     #[command(
         after_help = "Example:\n  adept evaluate checkpoints/runs/single-80-1 --suite equity --suite speed"
@@ -54,7 +59,9 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  adept list encoders")]
     List(ListArgs),
     /// Runs on this machine.
-    #[command(after_help = "Example:\n  adept runs list")]
+    #[command(
+        after_help = "Examples:\n  adept runs list\n  adept runs compare single-80 checkpoints/runs/single-50-1"
+    )]
     Runs(RunsArgs),
     /// Print completions for a shell.
     #[command(
@@ -115,6 +122,30 @@ impl TrainArgs {
         set.extend(self.device.map(|d| format!("learn.device=\"{d}\"")));
         set
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// Config file of the experiment.
+    pub(crate) config: PathBuf,
+    /// Settings to try; values stand between commas outside brackets, braces and quotes. A single value is a constant.
+    #[arg(long, value_name = "KEY=V1,V2,…")]
+    pub(crate) set: Vec<String>,
+    /// Seeds a combination.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) seeds: u64,
+    /// First seed; that of the config if left out.
+    #[arg(long, value_name = "FIRST", value_parser = clap::value_parser!(u64).range(0..i64::MAX as u64 - 10_000))]
+    pub(crate) seed: Option<u64>,
+    /// Folder around the runs; checkpoints/runs/sweep-NAME if left out.
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads; all cores if left out. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub(crate) threads: usize,
+    /// Go on with a sweep that was stopped: finished runs are kept, stopped ones go on.
+    #[arg(long)]
+    pub(crate) resume: bool,
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -430,6 +461,16 @@ pub(crate) enum RunsAction {
         /// Folder.
         #[arg(default_value = "checkpoints/runs")]
         folder: PathBuf,
+    },
+    /// Compare two experiments: settings that differ, and what the runs came to, with Welch's t-test over the seeds.
+    #[command(
+        after_help = "Examples:\n  adept runs compare single-50 single-80\n  adept runs compare checkpoints/runs/single-80-1 my-runs"
+    )]
+    Compare {
+        /// Run folder, folder with runs of one experiment, or NAME of runs NAME-SEED under checkpoints/runs.
+        a: PathBuf,
+        /// The other.
+        b: PathBuf,
     },
 }
 

@@ -15,6 +15,7 @@ fn main() -> ExitCode {
     let json = cli.json;
     let done = match cli.command {
         Command::Train(args) => commands::train::train(&args, json),
+        Command::Sweep(args) => commands::sweep::run(&args, json),
         Command::Evaluate(args) => commands::measure::evaluate(&args, json),
         Command::Value(args) => commands::measure::value(&args, json),
         Command::Describe(args) => commands::measure::describe(&args, json),

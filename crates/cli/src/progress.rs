@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// Shows runs as they go.
 pub(crate) struct Progress {
     bars: Option<MultiProgress>,
-    shown: Mutex<HashMap<u64, Shown>>,
-    /// How the runs are called in front of their lines; by seed without a name.
+    shown: Mutex<HashMap<String, Shown>>,
+    /// Whether runs go on side by side, so that lines need the name of theirs.
     many: bool,
 }
 
@@ -28,15 +28,30 @@ struct Shown {
 const PAUSE: Duration = Duration::from_secs(2);
 
 impl Progress {
-    /// Progress on stderr; `many` if runs of several seeds go on side by side.
+    /// Progress on stderr; `many` if several runs go on side by side.
     pub(crate) fn new(many: bool) -> Self {
         let bars = std::io::stderr().is_terminal().then(MultiProgress::new);
         Self { bars, shown: Mutex::new(HashMap::new()), many }
     }
-}
 
-impl Observer for Progress {
-    fn event(&self, seed: u64, event: Event<'_>) {
+    /// Says something that stays.
+    pub(crate) fn line(&self, text: &str) {
+        match &self.bars {
+            Some(bars) => bars.suspend(|| say(text)),
+            None => say(text),
+        }
+    }
+
+    /// Forgets a run that tells of no end.
+    pub(crate) fn remove(&self, name: &str) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(run) = shown.remove(name) {
+            run.bar.finish_and_clear();
+        }
+    }
+
+    /// Shows what happened in the run of that name.
+    pub(crate) fn show(&self, name: &str, event: Event<'_>) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::Started { from, games } => {
@@ -50,14 +65,14 @@ impl Observer for Progress {
                     bar.set_style(style);
                 }
                 if self.many {
-                    bar.set_prefix(format!("seed {seed:<4} "));
+                    bar.set_prefix(format!("{name:<9} "));
                 }
                 bar.set_position(from);
                 bar.reset_eta();
-                shown.insert(seed, Shown { bar, games, printed: None, equity: String::new() });
+                shown.insert(name.into(), Shown { bar, games, printed: None, equity: String::new() });
             }
             Event::Progress { step, rate } => {
-                let Some(run) = shown.get_mut(&seed) else { return };
+                let Some(run) = shown.get_mut(name) else { return };
                 run.bar.set_position(step);
                 run.bar.set_message(format!("{rate:.0}/s{}", run.equity));
                 let due = run.printed.is_none_or(|at| at.elapsed() >= PAUSE);
@@ -68,7 +83,7 @@ impl Observer for Progress {
                         return;
                     }
                     let left = (run.games - step) as f64 / rate;
-                    let name = if self.many { format!("seed {seed}: ") } else { String::new() };
+                    let name = if self.many { format!("{name}: ") } else { String::new() };
                     eprintln!(
                         "{name}{step}/{} games, {rate:.0}/s{}, {left:.0} s left",
                         run.games, run.equity
@@ -76,17 +91,23 @@ impl Observer for Progress {
                 }
             }
             Event::Evaluated(evaluation) => {
-                let Some(run) = shown.get_mut(&seed) else { return };
+                let Some(run) = shown.get_mut(name) else { return };
                 if let Some((against, equity)) = evaluation.equity.first() {
                     run.equity = format!(", equity {:+.4} against {against}", equity.equity);
                 }
             }
             Event::Ended(_) => {
-                if let Some(run) = shown.remove(&seed) {
+                if let Some(run) = shown.remove(name) {
                     run.bar.finish_and_clear();
                 }
             }
         }
+    }
+}
+
+impl Observer for Progress {
+    fn event(&self, seed: u64, event: Event<'_>) {
+        self.show(&format!("seed {seed}"), event);
     }
 }
 

@@ -3,7 +3,6 @@
 //! flex and ndarray always; wgpu and cuda with their features, on the machines that have an adapter.
 
 #![cfg(feature = "flex")]
-#![recursion_limit = "256"]
 
 mod common;
 
@@ -11,28 +10,14 @@ use adept_model::burn_engine::{BurnEngine, BurnNetwork};
 use adept_model::optimiser::{Adam, Sgd};
 use adept_model::program::Program;
 use adept_model::{
-    Architecture, Channel, ChannelKind, DeviceName, Learner, ModelError, Network, Optimiser, Rows, Samples,
-    lower, reference,
+    Architecture, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Rows, Samples, lower,
+    reference,
 };
 use burn::tensor::Device;
-use common::{Case, SEEDS, case, double};
+use common::{Case, SEEDS, case, devices, double};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
-
-/// All devices under test by name.
-fn devices() -> Vec<(&'static str, Device)> {
-    // The crate's own feature is not needed: the suite brings ndarray along.
-    #[allow(deprecated)]
-    let mut devices = vec![("flex", Device::flex()), ("ndarray", Device::ndarray())];
-    if cfg!(feature = "wgpu") {
-        devices.push(("wgpu", DeviceName::Wgpu(0).open().unwrap_or_else(|e| panic!("{e}"))));
-    }
-    if cfg!(feature = "cuda") {
-        devices.push(("cuda", DeviceName::Cuda(0).open().unwrap_or_else(|e| panic!("{e}"))));
-    }
-    devices
-}
 
 /// Seeds for a device: all of them on the CPU; a GPU compiles kernels for each shape, which takes its time.
 fn seeds(device: &str) -> impl Iterator<Item = u64> {

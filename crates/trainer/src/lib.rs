@@ -1,9 +1,14 @@
-//! Learning: experiment configs, episodes, targets, runs, and the reproduction of published figures.
+//! Learning: experiment configs, episodes, targets, runs, sweeps and comparisons of them, and the reproduction of
+//! published figures.
 
+pub mod compare;
 pub mod config;
 pub mod measure;
 pub mod reproduce;
 pub mod run;
+mod settings;
+pub mod statistics;
+pub mod sweep;
 pub mod td;
 
 /// Revision of the source, where it was built from a repository.

@@ -98,12 +98,21 @@ rate      = { from = 0.1, to = 0.001, shape = "exponential" }
 explore   = 0
 traces    = "backward"
 optimiser = { adam = { beta1 = 0.8, beta2 = 0.99, epsilon = 1e-6, decay = 0.01 } }
+engine    = "burn"
+device    = "wgpu:1"
+workers   = 2
+overlap   = false
 
 [evaluate]
 every      = 50
 suites     = ["equity"]
 against    = ["optimal:optimal:ttt", "minimax", "random"]
-checkpoint = 250
+patience   = 20
+
+[checkpoints]
+every      = 250
+keep       = 4
+milestones = 500
 "#;
 
 const LEAST: &str = r#"
@@ -251,6 +260,8 @@ fn fits(schema: &Value, value: &Value, root: &Value) -> bool {
             let known = schema.get("properties").and_then(Value::as_object);
             object.keys().all(|key| known.is_some_and(|known| known.contains_key(key)))
         }),
+        // The only one is that of devices.
+        "pattern" => value.as_str().is_none_or(|s| s.parse::<adept_model::DeviceName>().is_ok()),
         other => panic!("`{other}` is new in the schema: teach it to this test"),
     })
 }

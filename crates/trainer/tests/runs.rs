@@ -5,7 +5,7 @@ mod common;
 use adept_trainer::config::{Config, Source, parse, template};
 use adept_trainer::measure;
 use adept_trainer::run::{
-    Cancel, Event, Observer, Record, Seeds, Silent, TrainError, TrainOptions, list_runs, train, train_seeds,
+    Cancel, Event, Observer, Seeds, Silent, TrainError, TrainOptions, list_runs, train, train_seeds,
 };
 use common::{MLP, StopAt, at, config, finished, from, state};
 use std::fs;
@@ -109,6 +109,50 @@ fn a_stopped_run_goes_on_to_the_same_bits() {
         // Not assert_eq: nobody reads two pages of weights.
         assert!(state(&whole) == state(&parts), "architecture {i} went another way");
     }
+}
+
+/// Learning on a device while the next games are played, with a break in between.
+#[test]
+#[cfg(feature = "flex")]
+fn the_burn_engine_learns_too_and_goes_on_to_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let learn = "games = 30_000\nlambda = 0.5\nrate = { from = 0.02, to = 0.001 }\nexplore = 0.2\nbatch = 16";
+    let native = finished(&config(MLP, learn), 1, &folder.path().join("native"));
+    let config = config(MLP, &format!("{learn}\nengine = \"burn\"\nworkers = 2"));
+    let whole = folder.path().join("burn");
+    let record = finished(&config, 1, &whole);
+    let (burn, native) = (record.r#final.unwrap().equity, native.r#final.unwrap().equity);
+    assert!(burn > 0.35 && native > 0.35, "equity {burn}, native {native}");
+    let timing = record.timing.expect("games and steps side by side are timed");
+    assert!(timing.samples > 60_000 && timing.samples_per_second() > 0.0 && timing.share_waited() < 1.0);
+
+    let parts = folder.path().join("parts");
+    for stop in [5_000, 5_016, u64::MAX] {
+        let cancel = Cancel::default();
+        let options = TrainOptions { resume: true, ..at(&parts) };
+        train(&config, 1, &options, &StopAt(stop, cancel.clone()), &cancel).unwrap();
+    }
+    assert!(state(&whole) == state(&parts));
+    // Whoever only plays has no use for the device.
+    assert!(measure::evaluate(&whole, false, &[measure::Suite::Equity], &[]).is_ok());
+}
+
+#[test]
+fn workers_and_overlap_change_the_way_and_threads_do_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, more: &str| {
+        let path = folder.path().join(name);
+        finished(&config(MLP, &format!("games = 2_000\nrate = 0.01\nbatch = 10\n{more}")), 1, &path);
+        state(&path).0
+    };
+    let plain = run("plain", "");
+    // One worker without overlap is the learner itself.
+    assert!(plain == run("one", "workers = 1\noverlap = false"));
+    let (three, ahead) = (run("three", "workers = 3"), run("ahead", "overlap = true"));
+    assert!(three != plain && ahead != plain && three != ahead);
+    // Inside a pool of one thread, where workers take turns.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert!(three == pool.install(|| run("alone", "workers = 3")));
 }
 
 #[test]

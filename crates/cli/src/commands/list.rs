@@ -1,5 +1,6 @@
 //! `list`, `runs list`, `completions`.
 
+use super::compare;
 use crate::args::{Cli, CompletionsArgs, ListArgs, Listing, RunsAction, RunsArgs};
 use crate::output;
 use adept_arena::agents::AGENTS;
@@ -65,7 +66,10 @@ pub(crate) fn run(args: &ListArgs, as_json: bool) -> Result<()> {
 }
 
 pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
-    let RunsAction::List { folder } = &args.action;
+    let folder = match &args.action {
+        RunsAction::List { folder } => folder,
+        RunsAction::Compare { a, b } => return compare::run(a, b, as_json),
+    };
     let runs = list_runs(folder)?;
     if as_json {
         return output::json(&json!({ "runs": runs }));

@@ -1,9 +1,11 @@
 //! One file a group of commands.
 
+pub(crate) mod compare;
 pub(crate) mod config;
 pub(crate) mod list;
 pub(crate) mod measure;
 pub(crate) mod oracle;
 pub(crate) mod play;
 pub(crate) mod reproduce;
+pub(crate) mod sweep;
 pub(crate) mod train;

@@ -78,6 +78,23 @@ pub(crate) fn channels() -> Vec<Channel> {
     ]
 }
 
+/// All devices under test by name.
+#[cfg(feature = "flex")]
+pub(crate) fn devices() -> Vec<(&'static str, burn::tensor::Device)> {
+    use adept_model::DeviceName;
+    use burn::tensor::Device;
+    // The crate's own feature is not needed: the suite brings ndarray along.
+    #[allow(deprecated)]
+    let mut devices = vec![("flex", Device::flex()), ("ndarray", Device::ndarray())];
+    if cfg!(feature = "wgpu") {
+        devices.push(("wgpu", DeviceName::Wgpu(0).open().unwrap_or_else(|e| panic!("{e}"))));
+    }
+    if cfg!(feature = "cuda") {
+        devices.push(("cuda", DeviceName::Cuda(0).open().unwrap_or_else(|e| panic!("{e}"))));
+    }
+    devices
+}
+
 /// Parameters in double precision.
 pub(crate) fn double(params: &[f32]) -> Vec<f64> {
     params.iter().map(|&p| f64::from(p)).collect()
@@ -116,7 +133,7 @@ fn listed(experts: &Experts) -> &[Architecture] {
 
 /// The case of a seed: 1 to 40 rows, 1 to 3 outputs, nesting up to [`MAX_DEPTH`].
 pub(crate) fn case(seed: u64) -> Case {
-    let mut draw = Draw { rng: Xoshiro256PlusPlus::seed_from_u64(seed), features: BTreeSet::new() };
+    let mut draw = Draw::new(seed);
     let height = draw.range(1, MAX_DEPTH);
     let written = draw.node(height);
     let architecture: Architecture =
@@ -125,10 +142,21 @@ pub(crate) fn case(seed: u64) -> Case {
     let program = lower(&architecture, &channels(), outputs)
         .unwrap_or_else(|e| panic!("seed {seed}: {e} in {written}"));
     let params = draw.params(&program);
-    let rows = draw.rows(&program, &params);
+    let count = draw.range(1, 40);
+    let rows = draw.rows(&program, &params, count);
     let targets = (0..rows.len() * outputs).map(|_| draw.float(-1.2, 1.2)).collect();
     let features = draw.features;
     Case { architecture, program: Arc::new(program), params, rows, targets, features }
+}
+
+/// Parameters of a program, moved away from their first values.
+pub(crate) fn params_for(program: &Program, seed: u64) -> Vec<f32> {
+    Draw::new(seed).params(program)
+}
+
+/// That many rows at a distance of [`MARGIN`] from every change of the selected experts.
+pub(crate) fn rows_for(program: &Program, params: &[f32], count: usize, seed: u64) -> Rows {
+    Draw::new(seed).rows(program, params, count)
 }
 
 struct Draw {
@@ -137,6 +165,10 @@ struct Draw {
 }
 
 impl Draw {
+    fn new(seed: u64) -> Self {
+        Self { rng: Xoshiro256PlusPlus::seed_from_u64(seed), features: BTreeSet::new() }
+    }
+
     /// Uniform in `low..=high`.
     fn range(&mut self, low: usize, high: usize) -> usize {
         self.rng.random_range(low..=high)
@@ -335,8 +367,8 @@ impl Draw {
     }
 
     /// Rows at a distance of [`MARGIN`] from every change of the selected experts.
-    fn rows(&mut self, program: &Program, params: &[f32]) -> Rows {
-        let (params, count) = (double(params), self.range(1, 40));
+    fn rows(&mut self, program: &Program, params: &[f32], count: usize) -> Rows {
+        let params = double(params);
         let (mut rows, mut one) = (Rows::new(&program.channels), Rows::new(&program.channels));
         let mut draws = 0;
         while rows.len() < count {

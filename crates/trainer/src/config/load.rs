@@ -18,24 +18,34 @@ pub struct Source {
     pub set: Vec<String>,
 }
 
-/// Reads a file.
+impl Source {
+    /// Reads a file, to be changed by these settings.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] if it cannot be read.
+    pub fn read(path: &Path, set: &[String]) -> Result<Self, ConfigError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|e| ConfigError {
+            file: file.clone(),
+            place: None,
+            line: None,
+            message: match e.kind() {
+                std::io::ErrorKind::NotFound => {
+                    "there is no such file; `adept config new tictactoe` prints one to start from".into()
+                }
+                _ => format!("cannot be read: {e}"),
+            },
+        })?;
+        Ok(Self { file, text, set: set.to_vec() })
+    }
+}
+
+/// Reads, parses and checks a file.
 ///
 /// # Errors
 /// A [`ConfigError`] with the place of the first fault.
 pub fn load(path: &Path, set: &[String]) -> Result<Config, ConfigError> {
-    let file = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|e| ConfigError {
-        file: file.clone(),
-        place: None,
-        line: None,
-        message: match e.kind() {
-            std::io::ErrorKind::NotFound => {
-                "there is no such file; `adept config new tictactoe` prints one to start from".into()
-            }
-            _ => format!("cannot be read: {e}"),
-        },
-    })?;
-    parse(&Source { file, text, set: set.to_vec() })
+    parse(&Source::read(path, set)?)
 }
 
 /// Parses and checks a config.

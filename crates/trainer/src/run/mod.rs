@@ -6,6 +6,7 @@ mod folder;
 mod games;
 mod host;
 mod observe;
+mod outcome;
 mod several;
 mod start;
 
@@ -14,6 +15,7 @@ pub use experiment::{Evaluation, TrainError, TrainOptions, train};
 pub use folder::{Record, RunSummary, Score, Timing, list_runs};
 pub use host::{Clock, Host};
 pub use observe::{Cancel, Event, Observer, Silent};
+pub(crate) use outcome::{lock_of, losses, record_of};
 pub(crate) use several::in_parallel;
 pub use several::{SeedResult, Seeds, Summary, mean_sd, train_seeds};
 pub use start::Init;

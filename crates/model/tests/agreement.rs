@@ -1,0 +1,195 @@
+//! How far the engines are apart, op by op: `cargo test -p adept-model --test agreement -- --nocapture` shows the table.
+//!
+//! For each op a few architectures that put it between a linear layer and the loss. The referee is the reference in
+//! f64; its gradients are differences of its loss.
+
+#![cfg(feature = "flex")]
+
+mod common;
+
+use adept_model::burn_engine::{BurnEngine, BurnNetwork};
+use adept_model::optimiser::{Adam, Sgd};
+use adept_model::{Architecture, Learner, Network, Optimiser, Program, Samples, lower, reference};
+use common::{channels, devices, double, params_for, rows_for};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Architectures by the op that they are about.
+fn probes() -> Vec<(&'static str, Value)> {
+    let linear =
+        |hidden: Value| json!({ "mlp": { "hidden": hidden, "activation": "linear", "output": "linear" } });
+    let activated =
+        |f: &str| json!({ "mlp": { "hidden": [17], "activation": f, "output": "linear", "init": 0.8 } });
+    let expert = json!({ "mlp": { "hidden": [5], "output": "linear" } });
+    let mixture = |kind: &str, threshold: f64| json!({ kind: { "experts": 4, "expert": expert, "threshold": threshold } });
+    vec![
+        ("Input, Affine, Density", linear(json!([]))),
+        ("Affine, deep", linear(json!([33, 16]))),
+        ("Scale", json!({ "mlp": { "hidden": [16], "sensitivity": 3.0 } })),
+        ("Activation tanh", activated("tanh")),
+        ("Activation sigmoid", activated("sigmoid")),
+        ("Activation relu", activated("relu")),
+        ("Activation silu", activated("silu")),
+        ("LogSoftmax, Blend", mixture("meta_pi", 0.0)),
+        ("Threshold, Route mask", mixture("meta_pi", 0.3)),
+        ("LogMix", mixture("hme", 0.0)),
+        ("LogMix, small variance", json!({ "hme": { "experts": 4, "expert": expert, "variance": 0.0025 } })),
+        ("LogMix, Threshold", mixture("hme", 0.3)),
+        ("Route index", json!({ "symbolic": { "by": "cell", "expert": expert } })),
+        ("Gather", json!({ "symbolic": { "by": "phase", "expert": { "lookup": { "by": "cell" } } } })),
+    ]
+}
+
+const OPTIMISERS: [Optimiser; 3] = [
+    Optimiser::Sgd(Sgd { momentum: 0.0, decay: 0.1 }),
+    Optimiser::Sgd(Sgd { momentum: 0.9, decay: 0.1 }),
+    Optimiser::Adam(Adam { beta1: 0.9, beta2: 0.999, epsilon: 0.01, decay: 0.1 }),
+];
+
+struct Probe {
+    program: Arc<Program>,
+    params: Vec<f32>,
+    samples: Samples,
+}
+
+impl Probe {
+    fn new(architecture: &Value, seed: u64) -> Self {
+        let architecture: Architecture = serde_json::from_value(architecture.clone()).unwrap();
+        let program = Arc::new(lower(&architecture, &channels(), 1).unwrap());
+        let params = params_for(&program, seed);
+        let rows = rows_for(&program, &params, 64, seed);
+        let targets = (0..64).map(|r| (r as f32 * 1.7 + seed as f32).sin()).collect();
+        Self { program, params, samples: Samples { rows, targets, weights: vec![1.0; 64] } }
+    }
+
+    fn loss(&self, params: &[f64]) -> f64 {
+        let outcome = reference::run(&self.program, params, &self.samples.rows, Some(&self.samples.targets));
+        -outcome.density.iter().sum::<f64>()
+    }
+
+    fn gradient(&self) -> Vec<f64> {
+        let (params, h) = (double(&self.params), 1e-5);
+        let slope = |i: usize| {
+            let at = |x: f64| {
+                let mut moved = params.clone();
+                moved[i] = x;
+                self.loss(&moved)
+            };
+            (at(params[i] + h) - at(params[i] - h)) / (2.0 * h)
+        };
+        (0..params.len()).map(slope).collect()
+    }
+
+    /// The parameters after one step along that gradient.
+    fn step(&self, optimiser: Optimiser, gradient: &[f64], rate: f64) -> Vec<f64> {
+        let mut moved = double(&self.params);
+        for p in &self.program.params {
+            let rate = rate * f64::from(self.program.groups[p.group].rate);
+            for i in p.offset..p.offset + p.len() {
+                let (decay, step) = match optimiser {
+                    Optimiser::Sgd(sgd) => (sgd.decay, gradient[i]),
+                    // The first step of Adam: both corrections cancel the memory of 0.
+                    Optimiser::Adam(adam) => {
+                        (adam.decay, gradient[i] / (gradient[i].abs() + f64::from(adam.epsilon)))
+                    }
+                };
+                moved[i] = moved[i] * (1.0 - rate * f64::from(decay)) - rate * step;
+                moved[i] = moved[i].max(p.min.map_or(f64::NEG_INFINITY, f64::from));
+            }
+        }
+        moved
+    }
+}
+
+/// Largest disagreements with the reference: output, loss, gradient, a step of an optimiser.
+#[derive(Clone, Copy, Default)]
+struct Gaps([f64; 4]);
+
+impl Gaps {
+    fn see(&mut self, what: usize, found: &[f32], exact: &[f64], scale: f64) {
+        assert_eq!(found.len(), exact.len());
+        for (a, b) in found.iter().zip(exact) {
+            let gap = (f64::from(*a) - b).abs() / (scale + b.abs());
+            assert!(gap.is_finite(), "{a} against {b}");
+            self.0[what] = self.0[what].max(gap);
+        }
+    }
+}
+
+/// A network of an engine from these parameters.
+type Make<'a> = dyn Fn(&Probe, Optimiser) -> Box<dyn Learner> + 'a;
+
+#[test]
+fn the_engines_agree_op_by_op() {
+    let devices = devices();
+    let mut engines: Vec<(String, Box<Make>)> = vec![(
+        "native".into(),
+        Box::new(|p: &Probe, o| Box::new(Network::new(p.program.clone(), &p.params, o)) as Box<dyn Learner>),
+    )];
+    for (name, device) in &devices {
+        let make = move |p: &Probe, o: Optimiser| {
+            Box::new(BurnNetwork::new(p.program.clone(), &p.params, o, device.clone()).unwrap())
+                as Box<dyn Learner>
+        };
+        engines.push((format!("burn on {name}"), Box::new(make)));
+    }
+    let mut table = String::new();
+    writeln!(
+        table,
+        "{:<24} {:<16} {:>9} {:>9} {:>9} {:>9}",
+        "ops", "engine", "output", "loss", "gradient", "step"
+    )
+    .unwrap();
+    for (name, architecture) in probes() {
+        let mut gaps = vec![Gaps::default(); engines.len()];
+        for seed in 0..3 {
+            let probe = Probe::new(&architecture, seed);
+            let outcome = reference::run(
+                &probe.program,
+                &double(&probe.params),
+                &probe.samples.rows,
+                Some(&probe.samples.targets),
+            );
+            let (loss, gradient) = (probe.loss(&double(&probe.params)), probe.gradient());
+            let largest = gradient.iter().fold(0.0f64, |max, g| max.max(g.abs()));
+            for ((_, make), gaps) in engines.iter().zip(&mut gaps) {
+                let mut plain = make(&probe, Optimiser::default());
+                let rate = 1e-3;
+                let found = plain.update(&probe.samples, rate as f32).unwrap();
+                gaps.see(1, &[found as f32], &[loss], 1.0);
+                for optimiser in OPTIMISERS {
+                    let mut network = make(&probe, optimiser);
+                    let mut flat = Vec::new();
+                    network.update(&probe.samples, rate as f32).unwrap();
+                    network.weights(&mut flat).unwrap();
+                    gaps.see(3, &flat, &probe.step(optimiser, &gradient, rate), 1.0);
+                }
+            }
+            // The rest needs more than the interface of all learners: on devices that values rows on the CPU.
+            let mut native = Network::new(probe.program.clone(), &probe.params, Optimiser::default());
+            gaps[0].see(0, &native.run(&probe.samples.rows, None).0, &outcome.output, 1.0);
+            gaps[0].see(2, &native.gradient(&probe.samples).1, &gradient, largest.max(1.0));
+            for ((_, device), gaps) in devices.iter().zip(&mut gaps[1..]) {
+                let network = BurnNetwork::new(
+                    probe.program.clone(),
+                    &probe.params,
+                    Optimiser::default(),
+                    device.clone(),
+                );
+                let (_, found) = network.unwrap().gradient(&probe.samples).unwrap();
+                gaps.see(2, &found, &gradient, largest.max(1.0));
+            }
+        }
+        for ((engine, _), Gaps(g)) in engines.iter().zip(&gaps) {
+            let [output, loss, gradient, step] = g;
+            writeln!(
+                table,
+                "{name:<24} {engine:<16} {output:>9.1e} {loss:>9.1e} {gradient:>9.1e} {step:>9.1e}"
+            )
+            .unwrap();
+            assert!(g.iter().all(|gap| *gap <= 1e-5), "{name}, {engine}: {g:?}");
+        }
+    }
+    println!("{table}");
+}

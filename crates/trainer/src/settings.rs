@@ -1,0 +1,99 @@
+//! Settings of configs as values: read from the command line, shown to people, compared.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// A setting in which two configs differ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// Dotted key.
+    pub key: String,
+    /// Value in the first config; none if it is not there.
+    pub a: Option<Value>,
+    /// And in the second.
+    pub b: Option<Value>,
+}
+
+impl Difference {
+    /// Key and values for people.
+    pub fn cells(&self) -> [String; 3] {
+        [self.key.clone(), show(self.a.as_ref()), show(self.b.as_ref())]
+    }
+}
+
+/// The value that a text stands for on the command line: TOML, or else the text itself.
+pub(crate) fn value_of(text: &str) -> Value {
+    let parsed = toml::from_str::<toml::Table>(&format!("value = {text}")).ok();
+    let value = parsed.filter(|t| t.len() == 1).and_then(|mut t| t.remove("value"));
+    value.and_then(|v| serde_json::to_value(v).ok()).unwrap_or_else(|| text.into())
+}
+
+/// A value as one would write it in a config; text without its quotes, `–` for nothing.
+pub(crate) fn show(value: Option<&Value>) -> String {
+    match value {
+        None => "–".into(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) if number.is_f64() => number.as_f64().map_or_else(String::new, float),
+        Some(value) => {
+            toml::Value::try_from(value).map_or_else(|_| value.to_string(), |value| value.to_string())
+        }
+    }
+}
+
+/// A float without needless zeros, before or behind.
+fn float(x: f64) -> String {
+    if x == 0.0 || (1e-5..1e7).contains(&x.abs()) { x.to_string() } else { format!("{x:e}") }
+}
+
+/// What differs, key by key, in the order of the first and then the second.
+pub(crate) fn differences(a: &Value, b: &Value) -> Vec<Difference> {
+    let mut found = Vec::new();
+    compare("", Some(a), Some(b), &mut found);
+    found
+}
+
+fn compare(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<Difference>) {
+    if let (Some(Value::Object(left)), Some(Value::Object(right))) = (a, b) {
+        let only_right = right.keys().filter(|k| !left.contains_key(*k));
+        for key in left.keys().chain(only_right) {
+            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            compare(&path, left.get(key), right.get(key), found);
+        }
+    } else if a != b {
+        found.push(Difference { key: path.into(), a: a.cloned(), b: b.cloned() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn texts_become_values_and_values_texts() {
+        for (text, value, shown) in [
+            ("0.01", json!(0.01), "0.01"),
+            ("1e9", json!(1e9), "1e9"),
+            ("1.0", json!(1.0), "1"),
+            ("1_000", json!(1000), "1000"),
+            ("[40, 20]", json!([40, 20]), "[40, 20]"),
+            ("{from=0.02,to=0.001}", json!({ "from": 0.02, "to": 0.001 }), "{ from = 0.02, to = 0.001 }"),
+            ("\"ttt\"", json!("ttt"), "ttt"),
+            ("ttt", json!("ttt"), "ttt"),
+            ("1\nother = 2", json!("1\nother = 2"), "1\nother = 2"),
+        ] {
+            assert_eq!((value_of(text), show(Some(&value))), (value, shown.to_string()));
+        }
+    }
+
+    #[test]
+    fn only_what_differs_is_named_by_its_dotted_key() {
+        let a = json!({ "name": "x", "learn": { "rate": 0.1, "batch": 1 }, "net": { "mlp": [20] } });
+        let b = json!({ "name": "x", "learn": { "rate": { "from": 1 }, "batch": 1 }, "net": { "hme": 2 } });
+        let found = differences(&a, &b);
+        let keys: Vec<&str> = found.iter().map(|d| d.key.as_str()).collect();
+        assert_eq!(keys, ["learn.rate", "net.mlp", "net.hme"]);
+        assert_eq!((show(found[1].a.as_ref()), show(found[1].b.as_ref())), ("[20]".into(), "–".into()));
+        assert!(differences(&a, &a).is_empty());
+    }
+}

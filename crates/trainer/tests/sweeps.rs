@@ -1,0 +1,299 @@
+//! Sweeps and comparisons: what runs, what is kept, what is refused, what the tables say.
+
+use adept_trainer::compare::compare;
+use adept_trainer::config::Source;
+use adept_trainer::run::{Cancel, Event, Record, Seeds, TrainOptions, train_seeds};
+use adept_trainer::sweep::{Grid, Row, Sweep, SweepError, SweepEvent, SweepOptions, What, sweep};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+const TEXT: &str = r#"
+name = "test"
+[game]
+rules = "tictactoe"
+[architecture.mlp]
+hidden = [6]
+output = "linear"
+[learn]
+against = "ttt"
+games = 300
+rate = 0.01
+"#;
+
+fn grid_of(set: &[&str]) -> Result<Grid, SweepError> {
+    let set = set.iter().map(|s| s.to_string()).collect();
+    Grid::new(&Source { file: "test.toml".into(), text: TEXT.into(), set })
+}
+
+fn grid(set: &[&str]) -> Grid {
+    grid_of(set).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn seeds(count: u64) -> Seeds {
+    Seeds { first: 5, count, threads: 2 }
+}
+
+fn at(path: &Path, resume: bool) -> SweepOptions {
+    SweepOptions { out: Some(path.into()), resume }
+}
+
+fn silent(_: SweepEvent<'_>) {}
+
+fn whole(grid: &Grid, count: u64, path: &Path) -> Sweep {
+    sweep(grid, seeds(count), &at(path, false), &silent, &Cancel::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn refusal(grid: &Grid, count: u64, options: &SweepOptions) -> String {
+    sweep(grid, seeds(count), options, &silent, &Cancel::default()).unwrap_err().to_string()
+}
+
+/// The rows without what depends on the clock and the folder.
+fn figures(sweep: &Sweep) -> Vec<Value> {
+    let row = |r: &Row| json!([r.settings, r.seeds, r.final_mean, r.final_sd, r.best_mean]);
+    sweep.rows.iter().map(row).collect()
+}
+
+fn record(run: &Path) -> Record {
+    serde_json::from_slice(&fs::read(run.join("run.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn a_grid_runs_and_is_ranked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sweep");
+    let set =
+        ["learn.rate=0.01,{from=0.02,to=0.001}", "architecture.mlp.hidden=[4],[6,3]", "learn.games=200"];
+    let grid = grid(&set);
+    let result = whole(&grid, 2, &path);
+    assert!(result.finished && result.against.as_deref() == Some("ttt"));
+    assert_eq!(result.rows.len(), 4);
+    let means: Vec<f64> = result.rows.iter().map(|r| r.final_mean.unwrap()).collect();
+    assert!(means.windows(2).all(|w| w[0] >= w[1] - 1e-9), "{means:?}");
+    for row in &result.rows {
+        let records: Vec<Record> = row.runs.iter().map(|run| record(run)).collect();
+        assert_eq!(records.iter().map(|r| r.seed).collect::<Vec<_>>(), [5, 6]);
+        let finals: Vec<f64> = records.iter().map(|r| r.r#final.as_ref().unwrap().equity).collect();
+        let mean = (finals[0] + finals[1]) / 2.0;
+        assert!((row.final_mean.unwrap() - mean).abs() < 1e-12 && row.best_mean >= row.final_mean);
+        // What the row says is what was run.
+        assert_eq!(
+            json!(records[0].config.architecture)["mlp"]["hidden"],
+            row.settings["architecture.mlp.hidden"]
+        );
+        assert_eq!(records[0].config.learn.games, 200);
+        assert!(!row.settings.contains_key("learn.games"), "constants are no columns");
+    }
+    let names: Vec<String> = grid.combinations.iter().map(|c| c.name.clone()).collect();
+    assert_eq!(names[0], "1-rate-0.01_hidden-4");
+    assert_eq!(names[3], "4-rate-from-0.02-to-0.001_hidden-6-3");
+    assert!(path.join("4-rate-from-0.02-to-0.001_hidden-6-3-6/run.json").exists());
+    let table = fs::read_to_string(path.join("sweep.md")).unwrap();
+    assert!(table.contains("| learn.rate | architecture.mlp.hidden | final |"), "{table}");
+    assert!(table.contains("{ from = 0.02, to = 0.001 }") && table.contains("--seed 7 on"), "{table}");
+
+    // Results do not depend on threads, and a sweep that has ended gives its result again.
+    let other = folder.path().join("other");
+    let alone = Seeds { threads: 1, ..seeds(2) };
+    let again = sweep(&grid, alone, &at(&other, true), &silent, &Cancel::default()).unwrap();
+    assert_eq!(figures(&again), figures(&result));
+    let none = |event: SweepEvent<'_>| panic!("{} ran again", event.run);
+    for resume in [false, true] {
+        let again = sweep(&grid, seeds(2), &at(&path, resume), &none, &Cancel::default()).unwrap();
+        assert_eq!(json!(again), json!(result));
+    }
+}
+
+#[test]
+fn a_stopped_sweep_goes_on_to_the_same_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = grid(&["learn.rate=0.01,0.02,0.03"]);
+    let expected = figures(&whole(&grid, 2, &folder.path().join("whole")));
+    let path = folder.path().join("parts");
+    let alone = Seeds { threads: 1, ..seeds(2) };
+    // Stopped in the middle of the fourth run.
+    let cancel = Cancel::default();
+    let stop = |event: SweepEvent<'_>| {
+        if let What::Run(Event::Progress { step: 100.., .. }) = event.what
+            && event.ended == 3
+        {
+            cancel.cancel();
+        }
+    };
+    let part = sweep(&grid, alone, &at(&path, false), &stop, &cancel).unwrap();
+    assert!(!part.finished && part.notes().iter().any(|n| n.contains("--resume")));
+    let ended: usize = part.rows.iter().map(|r| r.seeds).sum();
+    assert_eq!((ended, part.rows.len()), (3, 3));
+    assert!(part.rows[0].seeds == 2 && part.rows[2].final_mean.is_none(), "complete rows come first");
+    assert!(part.cells().1[1].last().unwrap() == "1 of 2");
+
+    let error = refusal(&grid, 2, &at(&path, false));
+    assert!(error.contains("stopped after 3 of 6 runs") && error.contains("--resume"), "{error}");
+    assert!(error.contains("--out"), "{error}");
+    let started = std::sync::Mutex::new(Vec::new());
+    let watch = |event: SweepEvent<'_>| {
+        if let What::Run(Event::Started { from, .. }) = event.what {
+            started.lock().unwrap().push((event.run.to_string(), from));
+        }
+    };
+    let resumed = sweep(&grid, alone, &at(&path, true), &watch, &Cancel::default()).unwrap();
+    assert!(resumed.finished && figures(&resumed) == expected);
+    let started = started.into_inner().unwrap();
+    assert!(started.len() == 3 && started[0].1 >= 100 && started[1].1 == 0, "{started:?}");
+}
+
+#[test]
+fn a_diverged_run_stands_at_the_end_with_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sweep");
+    let grid = grid(&["learn.rate=1e6,0.01"]);
+    let result = whole(&grid, 1, &path);
+    assert!(result.finished);
+    assert_eq!(result.rows[0].settings["learn.rate"], 0.01);
+    let last = &result.rows[1];
+    assert!(last.seeds == 0 && last.final_mean.is_none() && last.failed[0].diverged);
+    assert!(last.failed[0].reason.contains("lower `learn.rate`"), "{}", last.failed[0].reason);
+    let table = fs::read_to_string(path.join("sweep.md")).unwrap();
+    assert!(table.contains("learn.rate=1000000, seed 5: diverged after"), "{table}");
+    // It would diverge again: it is not run again.
+    let none = |event: SweepEvent<'_>| panic!("{} ran again", event.run);
+    let again = sweep(&grid, seeds(1), &at(&path, false), &none, &Cancel::default()).unwrap();
+    assert_eq!(json!(again), json!(result));
+}
+
+#[test]
+fn a_folder_of_something_else_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sweep");
+    let mine = grid(&["learn.rate=0.01,0.02"]);
+    whole(&mine, 1, &path);
+    for (other, count) in [(grid(&["learn.rate=0.01,0.03"]), 1), (mine.clone(), 2)] {
+        let error = refusal(&other, count, &at(&path, true));
+        assert!(
+            error.contains("holds another sweep (`test`, combinations × seeds: 2 × 1, from seed 5 on)"),
+            "{error}"
+        );
+        assert!(error.contains("--out"), "{error}");
+    }
+    let foreign = folder.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(foreign.join("thesis.tex"), "years of work").unwrap();
+    let error = refusal(&mine, 1, &at(&foreign, true));
+    assert!(error.contains("thesis.tex") && error.contains("--out"), "{error}");
+    assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1, "nothing was written");
+}
+
+#[test]
+fn faults_of_the_grid_are_named_before_anything_runs() {
+    for (set, parts) in [
+        (
+            &["learn.rate=0.01,0.02", "learn.against=ttt,tttt"][..],
+            &["learn.rate=0.01, learn.against=tttt: ", "`tttt`"][..],
+        ),
+        (&["learn.rate=0.01,fast"], &["learn.rate=fast: --set learn.rate=fast", "a number"]),
+        (&["learn.rate=0.01,1e-2"], &["are the same experiment"]),
+        (&["learn.rate=0.01", "learn.rate=0.02"], &["`learn.rate` is set twice"]),
+        (&["seed=1,2"], &["--seeds says how many"]),
+        (&["learn.against=ttt,self"], &["against ttt", "against random", "--set 'evaluate.against="]),
+        (&["game.rules=tictactoe,bearoff", "evaluate.suites=[]"], &["game.rules=tictactoe: ", "equity"]),
+        (&["learn.rat=1"], &["--set learn.rat=1", "did you mean `rate`"]),
+        (&["learn.rate=0.01,"], &["a value is missing"]),
+    ] {
+        let error = grid_of(set).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| error.contains(part)), "{set:?}: {error}");
+    }
+    let named = grid(&["learn.against=ttt,self", "evaluate.against=[\"random\"]"]);
+    assert_eq!(named.against.as_deref(), Some("random"));
+}
+
+#[test]
+fn without_equity_the_loss_ranks() {
+    let text = adept_trainer::config::template("bearoff").unwrap();
+    let set = ["learn.games=60", "architecture.mlp.hidden=[4],[5]", "evaluate.every=20"].map(String::from);
+    let grid = Grid::new(&Source { file: "test.toml".into(), text, set: set.into() }).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let result = whole(&grid, 1, folder.path());
+    assert!(json!(result)["metric"] == "loss" && result.against.is_none());
+    let figures: Vec<(f64, f64)> =
+        result.rows.iter().map(|r| (r.final_mean.unwrap(), r.best_mean.unwrap())).collect();
+    assert!(figures[0].0 <= figures[1].0 && figures.iter().all(|(last, best)| best <= last), "{figures:?}");
+    assert!(result.rows[0].final_sd.is_none(), "one seed has no deviation");
+}
+
+#[test]
+fn two_experiments_are_compared_by_settings_and_by_their_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sweep");
+    let result = whole(&grid(&["learn.rate=0.01,0.02"]), 3, &path);
+    // The folders without their seeds name the experiments.
+    let found = compare(&path.join("1-rate-0.01"), &path.join("2-rate-0.02")).unwrap();
+    let keys: Vec<&str> = found.config.iter().map(|d| d.key.as_str()).collect();
+    assert_eq!(keys, ["learn.rate"]);
+    assert_eq!((&found.config[0].a, &found.config[0].b), (&Some(json!(0.01)), &Some(json!(0.02))));
+    let names: Vec<&str> = found.metrics.iter().map(|m| m.metric.as_str()).collect();
+    assert_eq!(names, ["final_equity", "best_equity", "loss", "seconds", "games"]);
+    let equity = &found.metrics[0];
+    let row = |rate: f64| result.rows.iter().find(|r| r.settings["learn.rate"] == rate).unwrap();
+    assert_eq!((equity.a.mean, equity.a.sd, equity.a.n), (row(0.01).final_mean, row(0.01).final_sd, 3));
+    let difference = equity.difference.unwrap();
+    assert!((difference - row(0.02).final_mean.unwrap() + row(0.01).final_mean.unwrap()).abs() < 1e-12);
+    let [low, high] = equity.ci95.unwrap();
+    assert!(low <= difference && difference <= high && (0.0..=1.0).contains(&equity.p.unwrap()));
+    // Games do not vary: no test, and no NaN.
+    let games = &found.metrics[4];
+    assert!(games.a.sd == Some(0.0) && games.difference == Some(0.0));
+    assert!(games.ci95.is_none() && games.p.is_none());
+
+    // One run against several, and a folder of several experiments.
+    let one = compare(&path.join("1-rate-0.01-5"), &path.join("2-rate-0.02")).unwrap();
+    assert!(one.metrics[0].p.is_none() && one.metrics[0].a.sd.is_none());
+    assert!(one.notes.iter().any(|n| n.contains("side a has one seed")), "{:?}", one.notes);
+    let error = compare(&path, &path.join("2-rate-0.02")).unwrap_err().to_string();
+    assert!(error.contains("several experiments: `learn.rate` is 0.01"), "{error}");
+    let error = compare(&path.join("3-rate"), &path).unwrap_err().to_string();
+    assert!(error.contains("names no runs"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = |name: &str, set: &[&str], cancel_at: Option<usize>| {
+        let config = grid(set).combinations.remove(0).config;
+        let path = folder.path().join(name);
+        let options = TrainOptions { out: Some(path.clone()), ..Default::default() };
+        let cancel = Cancel::default();
+        let stop = StopIn(cancel_at, Default::default(), cancel.clone());
+        train_seeds(&config, Seeds { threads: 1, ..seeds(3) }, &options, &stop, &cancel);
+        path
+    };
+    let ttt = runs("ttt", &[], None);
+    let random = runs("random", &["evaluate.against=[\"random\"]"], None);
+    let found = compare(&ttt, &random).unwrap();
+    assert!(found.notes[0].contains("not comparable") && found.notes[0].contains("tictactoe against ttt"));
+    let equity = &found.metrics[0];
+    assert!(equity.a.n == 3 && equity.difference.is_none() && equity.p.is_none());
+    assert!(found.metrics[2].difference.is_some());
+
+    let part = runs("part", &["learn.rate=0.02"], Some(3));
+    let found = compare(&ttt, &part).unwrap();
+    assert_eq!((found.runs.b.len(), &found.unfinished.b), (2, &vec![part.join("test-7")]));
+    let begun = runs("begun", &["learn.rate=0.03"], Some(1));
+    let error = compare(&begun, &ttt).unwrap_err().to_string();
+    assert!(error.contains("has no finished run") && error.contains("test-5"), "{error}");
+}
+
+/// Asks to stop in the middle of that run, from 1.
+struct StopIn(Option<usize>, std::sync::atomic::AtomicUsize, Cancel);
+
+impl adept_trainer::run::Observer for StopIn {
+    fn event(&self, _: u64, event: Event<'_>) {
+        use std::sync::atomic::Ordering::Relaxed;
+        match event {
+            Event::Started { .. } => {
+                self.1.fetch_add(1, Relaxed);
+            }
+            Event::Progress { step: 100.., .. } if Some(self.1.load(Relaxed)) == self.0 => self.2.cancel(),
+            _ => {}
+        }
+    }
+}
