@@ -236,6 +236,7 @@ fn fits(schema: &Value, value: &Value, root: &Value) -> bool {
                 Some("object") => value.is_object(),
                 Some("array") => value.is_array(),
                 Some("string") => value.is_string(),
+                Some("boolean") => value.is_boolean(),
                 Some("number") => value.is_number(),
                 Some("integer") => value.is_i64() || value.is_u64(),
                 Some("null") => value.is_null(),
