@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// List what there is: games, encoders, architectures, agents, devices.
     #[command(after_help = "Example:\n  adept list encoders")]
     List(ListArgs),
+    /// Measure this machine.
+    #[command(after_help = "Example:\n  adept bench speed --device cpu --device flex --batch 8192")]
+    Bench(BenchArgs),
     /// Runs on this machine.
     #[command(
         after_help = "Examples:\n  adept runs list\n  adept runs compare single-80 checkpoints/runs/single-50-1"
@@ -99,7 +102,7 @@ pub(crate) struct TrainArgs {
     /// takes them, or the one named, as in expert.1=CHECKPOINT. May be given several times.
     #[arg(long, value_name = "[PART=]CHECKPOINT")]
     pub(crate) init: Vec<Init>,
-    /// Write a checkpoint and stop after that many seconds.
+    /// Write a checkpoint and stop after that many seconds; with --seeds each run for itself.
     #[arg(long, value_name = "S", value_parser = positive)]
     pub(crate) max_seconds: Option<f64>,
     /// Go on from the latest checkpoint of the run folder, if there is one.
@@ -446,6 +449,32 @@ pub(crate) struct ListArgs {
     /// What to list.
     #[arg(value_enum)]
     pub(crate) what: Listing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    pub(crate) action: BenchAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchAction {
+    /// How fast networks value rows and learn, by engine, device and batch.
+    Speed {
+        /// Devices, cpu for the native engine; all that can be used if left out. May be given several times.
+        #[arg(long = "device", value_name = "DEVICE")]
+        devices: Vec<DeviceName>,
+        /// Rows a call; 1, 8, 512 and 8192 if left out. May be given several times.
+        #[arg(long = "batch", value_name = "N", value_parser = batch)]
+        batches: Vec<usize>,
+    },
+}
+
+fn batch(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(rows) if (1..=1 << 20).contains(&rows) => Ok(rows),
+        _ => Err("1 to 1048576 rows are possible".into()),
+    }
 }
 
 #[derive(Debug, Args)]

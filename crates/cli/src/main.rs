@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Command::Play(args) => commands::play::run(&args, json),
         Command::Config(args) => commands::config::run(&args, json),
         Command::List(args) => commands::list::run(&args, json),
+        Command::Bench(args) => commands::bench::run(&args, json),
         Command::Runs(args) => commands::list::runs(&args, json),
         Command::Completions(args) => commands::list::completions(&args, json),
     };

@@ -84,10 +84,10 @@ impl Progress {
                     }
                     let left = (run.games - step) as f64 / rate;
                     let name = if self.many { format!("{name}: ") } else { String::new() };
-                    eprintln!(
+                    say(format!(
                         "{name}{step}/{} games, {rate:.0}/s{}, {left:.0} s left",
                         run.games, run.equity
-                    );
+                    ));
                 }
             }
             Event::Evaluated(evaluation) => {
@@ -186,8 +186,40 @@ pub(crate) fn on_interrupt() -> Cancel {
         asked.cancel();
         say("\nstopping: writing a checkpoint (again to stop at once)");
     };
+    let stays = hangup_is_ignored();
     if let Err(e) = ctrlc::set_handler(handler) {
         say(format!("warning: Ctrl-C will not write a checkpoint: {e}"));
     }
+    if stays {
+        ignore_hangup();
+    }
     cancel
 }
+
+/// Whether whoever started this program, such as nohup, wants it to outlive its terminal.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    // SAFETY: all zeros is a valid sigaction, and without a new action the call only writes the present one to it.
+    unsafe {
+        let mut present: libc::sigaction = std::mem::zeroed();
+        let asked = libc::sigaction(libc::SIGHUP, std::ptr::null(), &mut present);
+        asked == 0 && present.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Takes SIGHUP back from the handler of all signals that end a program.
+#[cfg(unix)]
+fn ignore_hangup() {
+    // SAFETY: to ignore a signal runs no code of ours.
+    unsafe {
+        libc::signal(libc::SIGHUP, libc::SIG_IGN);
+    }
+}
+
+#[cfg(not(unix))]
+fn hangup_is_ignored() -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn ignore_hangup() {}

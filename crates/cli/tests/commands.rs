@@ -1,77 +1,11 @@
 //! Every command once, end to end, as a user calls it: what it prints, its JSON, its exit code.
 
+mod common;
+
+use common::{Desk, configs, number};
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-/// A folder to work in, with the tracked configs beside it.
-struct Desk {
-    folder: tempfile::TempDir,
-}
-
-fn configs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/tictactoe")
-}
-
-impl Desk {
-    fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).to_string_lossy().into_owned()
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        self.run_with(args, "")
-    }
-
-    fn run_with(&self, args: &[&str], input: &str) -> Output {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_adept"))
-            .args(args)
-            .current_dir(self.folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        child.wait_with_output().unwrap()
-    }
-
-    fn text(&self, args: &[&str]) -> String {
-        let output = self.run(args);
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// Exactly one JSON object on stdout.
-    fn json(&self, args: &[&str]) -> Value {
-        let text = self.text(&[args, &["--json"]].concat());
-        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{args:?}: {e}\n{text}"))
-    }
-
-    fn fails(&self, args: &[&str], code: i32) -> String {
-        let output = self.run(args);
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{args:?}: {error}");
-        error
-    }
-
-    /// Trains a small network; the run folder.
-    fn trained(&self, config: &str, games: u64) -> String {
-        let config = configs().join(config).to_string_lossy().into_owned();
-        let run = self.path("run");
-        self.json(&["train", &config, "--set", &format!("learn.games={games}"), "--out", &run]);
-        run
-    }
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
-}
+use std::process::{Command, Stdio};
 
 #[test]
 fn train_learns_and_reports() {
@@ -295,6 +229,9 @@ fn completions_and_help_cover_every_command() {
         "list",
         "runs",
         "completions",
+        "oracle",
+        "sweep",
+        "bench",
     ];
     for command in commands {
         assert!(help.contains(command) && completions.contains(command), "{command}");

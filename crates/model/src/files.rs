@@ -91,11 +91,15 @@ impl Files {
     /// Writes a file under a temporary name, syncs it and renames it into place.
     ///
     /// # Errors
-    /// [`ModelError::Io`]; the file is then what it was.
+    /// [`ModelError::Io`]; the file is then what it was or what it shall be, and whole.
     pub fn replace(&self, path: &Path, bytes: &[u8]) -> Result {
         let temporary = temporary(path);
-        self.write(&temporary, bytes)?;
-        self.rename(&temporary, path)
+        let replaced = self.write(&temporary, bytes).and_then(|()| self.rename(&temporary, path));
+        if replaced.is_err() {
+            // On a full disk every byte counts; if this fails too, the first error says more.
+            let _ = self.remove(&temporary);
+        }
+        replaced
     }
 
     /// Gives a file or folder its final name, and syncs the folder around it.

@@ -56,7 +56,8 @@ pub trait Learner: Send {
     /// the channels above; what comes from elsewhere goes through [`Rows::check`] first.
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>);
 
-    /// One step on Σ weight · loss at that learning rate; returns Σ weight · loss before it.
+    /// One step on Σ weight · loss at that learning rate; returns Σ weight · loss before it. Without samples nothing
+    /// happens.
     ///
     /// # Errors
     /// [`ModelError::Diverged`] if the loss is not finite; parameters are then as before.

@@ -189,12 +189,15 @@ impl Learner for Network {
     }
 
     fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
+        if samples.is_empty() {
+            return Ok(0.0);
+        }
         let loss = self.differentiate(samples);
         if !loss.is_finite() {
             self.grad.fill(0.0);
             return Err(self.name_divergence());
         }
-        self.steps += 1;
+        self.steps = self.steps.saturating_add(1);
         let groups = &self.plan.program.groups;
         let mut moments = self.moments.iter_mut();
         let (mut first, mut second) = (moments.next(), moments.next());
@@ -288,8 +291,8 @@ impl Learner for Network {
     }
 
     fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
-        let program = self.program().clone();
-        Ok(Box::new(Self::with_isa(program, &self.parameters(), self.optimiser, self.isa)))
+        let (program, never_learns) = (self.program().clone(), Optimiser::default());
+        Ok(Box::new(Self::with_isa(program, &self.parameters(), never_learns, self.isa)))
     }
 
     fn weights(&mut self, flat: &mut Vec<f32>) -> Result<(), ModelError> {

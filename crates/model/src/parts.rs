@@ -30,10 +30,12 @@ impl Architecture {
         }
     }
 
-    /// All nodes below this one with the names that their parameters begin with: `expert.0`, `expert.0.expert.1`, …
+    /// All networks below this node with the names that their parameters begin with: `expert.0`, `expert.0.expert.1`,
+    /// … Lookups are none: inside a network a table has a fixed size, alone it grows.
     pub fn parts(&self, channels: &[Channel]) -> Vec<(String, &Self)> {
         let mut parts = Vec::new();
-        for (i, expert) in self.experts(channels).into_iter().enumerate() {
+        let experts = self.experts(channels).into_iter().enumerate();
+        for (i, expert) in experts.filter(|(_, expert)| !matches!(expert, Self::Lookup(_))) {
             parts.push((format!("expert.{i}"), expert));
             let below = expert.parts(channels);
             parts.extend(below.into_iter().map(|(name, node)| (format!("expert.{i}.{name}"), node)));

@@ -1,6 +1,7 @@
 //! Learning: experiment configs, episodes, targets, runs, sweeps and comparisons of them, and the reproduction of
 //! published figures.
 
+pub mod bench;
 pub mod compare;
 pub mod config;
 pub mod measure;

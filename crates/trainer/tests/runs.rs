@@ -155,6 +155,56 @@ fn workers_and_overlap_change_the_way_and_threads_do_not() {
     assert!(three == pool.install(|| run("alone", "workers = 3")));
 }
 
+/// Notes which runs are at work.
+#[derive(Default)]
+struct Order(std::sync::Mutex<Vec<(u64, bool)>>);
+
+impl Observer for Order {
+    fn event(&self, seed: u64, event: Event<'_>) {
+        match event {
+            Event::Started { .. } => self.0.lock().unwrap().push((seed, true)),
+            Event::Ended(_) => self.0.lock().unwrap().push((seed, false)),
+            _ => {}
+        }
+    }
+}
+
+/// A thread that waits for the workers of its run must not begin another run meanwhile.
+#[test]
+fn one_thread_runs_one_seed_after_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(MLP, "games = 400\nrate = 0.01\nbatch = 10\nworkers = 2\noverlap = true");
+    let order = Order::default();
+    let seeds = Seeds { first: 1, count: 4, threads: 1 };
+    let runs = train_seeds(&config, seeds, &at(folder.path()), &order, &Cancel::default());
+    assert!(runs.iter().all(|(_, run)| run.is_ok()));
+    let expected: Vec<(u64, bool)> = (1..=4).flat_map(|seed| [(seed, true), (seed, false)]).collect();
+    assert_eq!(*order.0.lock().unwrap(), expected);
+}
+
+/// A start that was recorded and never learned from is asked for again.
+#[test]
+fn a_start_that_got_lost_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = folder.path().join("first");
+    let config = config(MLP, "games = 300\nrate = 0.01");
+    finished(&config, 1, &first);
+    let run = folder.path().join("run");
+    let options = TrainOptions { init: from(&first), ..at(&run) };
+    train(&config, 2, &options, &Silent, &Cancel::default()).unwrap();
+    // As after a death before the first checkpoint.
+    let record = fs::read_to_string(run.join("run.json")).unwrap();
+    let mut record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    (record["latest"], record["finished"], record["metrics_bytes"]) =
+        (None::<u8>.into(), false.into(), 0.into());
+    fs::write(run.join("run.json"), record.to_string()).unwrap();
+    let resume = TrainOptions { resume: true, ..at(&run) };
+    let error = train(&config, 2, &resume, &Silent, &Cancel::default()).unwrap_err().to_string();
+    assert!(error.contains("give them again") && error.contains(&first.display().to_string()), "{error}");
+    let again = TrainOptions { resume: true, ..options };
+    assert!(train(&config, 2, &again, &Silent, &Cancel::default()).unwrap().1.finished);
+}
+
 #[test]
 fn results_do_not_depend_on_threads() {
     let config = config(MLP, "games = 3_000\nrate = 0.01");

@@ -52,6 +52,7 @@ fn watched(path: &Path, hook: Arc<FailAt>) -> TrainOptions {
 fn eventful(architecture: &str, learn: &str) -> Config {
     let mut config = config(architecture, &format!("games = 60\nrate = 0.05\nlambda = 0.5\n{learn}"));
     config.evaluate.every = Some(20);
+    config.evaluate.patience = Some(10);
     config.checkpoints.every = Some(15);
     config.checkpoints.milestones = Some(30);
     config
@@ -123,11 +124,13 @@ fn a_full_disk_and_a_folder_that_cannot_be_written_are_named_and_leave_the_run_w
         (ErrorKind::ReadOnlyFilesystem, "make the folder writable"),
         (ErrorKind::PermissionDenied, "make the folder writable"),
     ] {
+        let mut failures = 0;
         for k in (0..).step_by(3) {
             let run = folder.path().join(format!("{kind:?}-{k}"));
             let once = watched(&run, FailAt::new(k, true, kind));
             let outcome = train(&config, 1, &once, &Silent, &Cancel::default());
             let Err(error) = outcome else { break };
+            failures += 1;
             let text = error.to_string();
             assert!(matches!(error, TrainError::Disk { .. }), "operation {k}: {text}");
             assert!(text.contains(hint) && text.contains(&run.display().to_string()), "{text}");
@@ -135,6 +138,7 @@ fn a_full_disk_and_a_folder_that_cannot_be_written_are_named_and_leave_the_run_w
             assert!(train(&config, 1, &resumed, &Silent, &Cancel::default()).unwrap().1.finished);
             assert!(state(&run) == expected, "went another way after operation {k}");
         }
+        assert!(failures > 20, "{kind:?} met {failures} operations");
     }
 }
 
@@ -218,7 +222,7 @@ fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
         assert!(error.contains(reason) && error.contains(&path.display().to_string()), "{error}");
     };
     refused(&forged(folder, "game", |c| c.manifest.game = "bearoff".into()), "there is no encoder `fields`");
-    refused(&forged(folder, "unknown", |c| c.manifest.game = "go".into()), "go");
+    refused(&forged(folder, "unknown", |c| c.manifest.game = "go".into()), "is of the unknown game `go`");
     refused(&forged(folder, "encoder", |c| c.manifest.encoder = "canonical".into()), "other channels");
     refused(
         &forged(folder, "width", |c| {
@@ -378,6 +382,11 @@ fn a_network_becomes_an_expert() {
     assert_eq!(record.init[0].part.as_deref(), Some("expert.0"));
     let (action, values) = experts_of(&first);
     assert!((values[0] - alone(&action)).abs() < 1e-6 && (values[1] - values[0]).abs() > 1e-4, "{values:?}");
+    // One after the other, each where there is room.
+    let (_, record) = start("both", hierarchy, &["", ""]).unwrap();
+    assert_eq!(record.init[1].part.as_deref(), Some("expert.1"));
+    let error = start("full", hierarchy, &["expert.0=", "expert.0="]).unwrap_err().to_string();
+    assert!(error.contains("another --init has filled its part `expert.0` already"), "{error}");
     // By name, and twice.
     let (named, record) = start("named", hierarchy, &["expert.1=", "expert.2="]).unwrap();
     assert_eq!(record.init.len(), 2);

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ConfigArgs, as_json: bool) -> Result<()> {
                         Ok(config) => {
                             output::text(&format!("{}: {} is fine\n", file.display(), config.name))?
                         }
-                        Err(e) => eprintln!("{e}"),
+                        Err(e) => output::say(e),
                     }
                 }
             }

@@ -1,5 +1,6 @@
 //! One file a group of commands.
 
+pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod config;
 pub(crate) mod list;

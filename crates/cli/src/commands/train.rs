@@ -25,11 +25,8 @@ pub(crate) fn train(args: &TrainArgs, as_json: bool) -> Result<()> {
         return estimate(&config, first, &options, as_json);
     }
     if !as_json {
-        eprintln!(
-            "{}: {}",
-            config.name,
-            if config.about.is_empty() { "(no description)" } else { &config.about }
-        );
+        let about = if config.about.is_empty() { "(no description)" } else { &config.about };
+        output::say(format!("{}: {about}", config.name));
     }
     let cancel = on_interrupt();
     let progress = Progress::new(args.seeds.is_some());
@@ -59,7 +56,7 @@ pub(crate) fn train(args: &TrainArgs, as_json: bool) -> Result<()> {
         bail!("{}", errors.join("\n"));
     }
     if cancel.requested() && (runs.len() as u64) < args.seeds.unwrap_or(1)
-        || runs.iter().any(|(_, record)| !record.finished && args.max_seconds.is_none())
+        || runs.iter().any(|(_, r)| !r.finished && (cancel.requested() || args.max_seconds.is_none()))
     {
         bail!("stopped before the end: go on with --resume");
     }
@@ -222,13 +219,13 @@ fn as_text(
 /// The curve of a run, about twenty lines of it.
 fn curve(run: &Path, against: &str) -> Result<String> {
     let text = std::fs::read_to_string(run.join("metrics.jsonl"))?;
-    let points: Vec<(u64, f64, f64)> = text
+    let points: Vec<(u64, f64, Option<f64>)> = text
         .lines()
         .filter_map(|line| {
             let line: Value = serde_json::from_str(line).ok()?;
             let mut opponents = line["equity"].as_array()?.iter();
             let equity = opponents.find(|e| e[0] == against)?[1]["equity"].as_f64()?;
-            Some((line["step"].as_u64()?, equity, line["loss"].as_f64()?))
+            Some((line["step"].as_u64()?, equity, line["loss"].as_f64()))
         })
         .collect();
     let every = points.len().div_ceil(20).max(1);
@@ -240,7 +237,7 @@ fn curve(run: &Path, against: &str) -> Result<String> {
             vec![
                 step.to_string(),
                 format!("{equity:+.4}"),
-                format!("{loss:.4}"),
+                loss.map_or_else(|| "–".into(), |loss| format!("{loss:.4}")),
                 format!("{:<40}", "▪".repeat(places)),
             ]
         })

@@ -125,6 +125,14 @@ impl Planner<'_> {
         {
             return false;
         }
+        if let (Op::Route { select: s, out: o, .. }, Op::Route { select: t, out: r, .. }) = (x, y) {
+            return match (s, t) {
+                (Selector::Mask(a), Selector::Mask(b)) => {
+                    are_twins(&[*a], &[*b], twins) && are_twins(o, r, twins)
+                }
+                _ => s == t && are_twins(o, r, twins),
+            };
+        }
         let same_param = |(p, q): (&ParamId, &ParamId)| {
             let (p, q) = (&self.program.params[*p], &self.program.params[*q]);
             (&p.shape, p.group, p.min) == (&q.shape, q.group, q.min)
@@ -134,9 +142,6 @@ impl Planner<'_> {
             let mut op = op.clone();
             parameters_mut(&mut op).into_iter().for_each(|id| *id = 0);
             values_mut(&mut op).into_iter().for_each(|id| *id = 0);
-            if let Op::Route { branches, .. } = &mut op {
-                branches.clear();
-            }
             op
         };
         let values = |op: &Op| values_mut(&mut op.clone()).into_iter().map(|id| *id).collect::<Vec<_>>();
@@ -176,7 +181,7 @@ fn parameters_mut(op: &mut Op) -> Vec<&mut ParamId> {
     }
 }
 
-/// What an op itself reads and writes, not what its branches do.
+/// What an op reads and writes; routes have a comparison of their own.
 fn values_mut(op: &mut Op) -> Vec<&mut ValueId> {
     match op {
         Op::Input { out, .. } | Op::Gather { out, .. } => vec![out],
@@ -188,12 +193,6 @@ fn values_mut(op: &mut Op) -> Vec<&mut ValueId> {
         Op::Blend { log_weights, y, out } => vec![log_weights, y, out],
         Op::Density { y, out, .. } => vec![y, out],
         Op::LogMix { log_weights, densities, out } => vec![log_weights, densities, out],
-        Op::Route { select, out, .. } => {
-            let mask = match select {
-                Selector::Mask(mask) => Some(mask),
-                Selector::All | Selector::Index(_) => None,
-            };
-            mask.into_iter().chain(out).collect()
-        }
+        Op::Route { .. } => vec![],
     }
 }

@@ -247,7 +247,11 @@ impl Pass<'_> {
                 if self.inputs.targets.is_none() {
                     return;
                 }
-                let terms = self.value(log_weights) + self.value(densities);
+                let log_weights = self.value(log_weights);
+                let unselected = log_weights.clone().lower_elem(0.5 * UNSELECTED);
+                // −∞, as no density of a selected expert is below it; if none is above it, the loss is not finite.
+                let terms = log_weights + self.value(densities);
+                let terms = terms.mask_fill(unselected, f32::NEG_INFINITY);
                 // The maximum cancels out, so it needs no gradient.
                 let max = terms.clone().detach().max_dim(2);
                 (out, (terms - max.clone()).exp().sum_dim(2).log() + max)

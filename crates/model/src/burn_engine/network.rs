@@ -1,9 +1,11 @@
 //! A network that learns on a Burn device.
 
+use super::lanes::Stack;
 use super::step::{Memory, Stepper};
 use super::{BurnEngine, no_result, read};
 use crate::channel::{Channel, Rows};
 use crate::describe::Description;
+use crate::device::guarded;
 use crate::error::ModelError;
 use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::network::Network;
@@ -52,7 +54,8 @@ impl BurnNetwork {
             params,
             steppers,
             steps: 0,
-            mirror: Network::new(program, flat, optimiser),
+            // It never learns.
+            mirror: Network::new(program, flat, Optimiser::default()),
             mirrored: true,
             optimiser,
             engine,
@@ -91,6 +94,13 @@ impl BurnNetwork {
     }
 
     fn differentiate(&self, samples: &Samples) -> Result<Gradient, ModelError> {
+        if samples.is_empty() || samples.rows.len() != samples.len() {
+            return Err(ModelError::Rows(format!(
+                "{} rows with {} weights, expected as many and at least one",
+                samples.rows.len(),
+                samples.len()
+            )));
+        }
         let params: Vec<tensor::Tensor<3>> =
             self.params.iter().map(|p| p.clone().autodiff().require_grad()).collect();
         let inputs = self.engine.inputs(&samples.rows, Some(&samples.targets))?;
@@ -146,23 +156,29 @@ impl Learner for BurnNetwork {
         if samples.is_empty() {
             return Ok(0.0);
         }
-        let (loss, gradient) = self.differentiate(samples)?;
-        let (mut params, mut memories) = (Vec::new(), Vec::new());
-        for (s, gradient) in gradient.into_iter().enumerate() {
-            let stack = &self.engine.stacks[s];
-            let rate = f64::from(rate * self.engine.program.groups[stack.group].rate);
-            let (before, memory) = (self.params[s].clone(), self.memories[s].clone());
-            let (after, memory) = self.steppers[stack.group].step(rate, before, gradient, memory);
-            params.push(stack.min.map_or(after.clone(), |min| after.clamp_min(min)));
-            memories.push(memory);
-        }
-        // Read last: until here the device was only told what to do.
-        let loss = f64::from(read(loss)?[0]);
+        let step = || {
+            let (loss, gradient) = self.differentiate(samples)?;
+            let (mut params, mut memories) = (Vec::new(), Vec::new());
+            for (s, gradient) in gradient.into_iter().enumerate() {
+                let stack = &self.engine.stacks[s];
+                let rate = f64::from(rate * self.engine.program.groups[stack.group].rate);
+                let (before, memory) = (self.params[s].clone(), self.memories[s].clone());
+                let (after, memory) = self.steppers[stack.group].step(rate, before, gradient, memory);
+                params.push(stack.min.map_or(after.clone(), |min| after.clamp_min(min)));
+                memories.push(memory);
+            }
+            // Read last: until here the device was only told what to do.
+            Ok((f64::from(read(loss)?[0]), params, memories))
+        };
+        // Burn panics where a device has no room for a batch.
+        let (loss, params, memories) = guarded(|| Ok(step())).map_err(|e| {
+            ModelError::Unsupported(format!("the device failed: {e}; a smaller `learn.batch` may help"))
+        })??;
         if !loss.is_finite() {
             return Err(self.name_divergence());
         }
         (self.params, self.memories, self.mirrored) = (params, memories, false);
-        self.steps += 1;
+        self.steps = self.steps.saturating_add(1);
         Ok(loss)
     }
 
@@ -213,33 +229,26 @@ impl Learner for BurnNetwork {
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
         // The same network on the CPU knows what fits.
-        let mut mirror = Network::new(self.program().clone(), &self.parameters()?, self.optimiser);
-        mirror.restore(state)?;
+        let mut twin = Network::new(self.program().clone(), &self.parameters()?, self.optimiser);
+        twin.restore(state)?;
         let steps = match state.iter().any(|t| t.name == "optimiser.steps") {
             true => find(state, "optimiser.steps", &[1])?.integers()?[0],
             false => 0,
         };
-        let params = self.engine.parameters(&mirror.parameters())?;
-        let mut moments: Vec<Vec<Vec<f32>>> = vec![Vec::new(); params.len()];
-        for flat in mirror.moments().filter(|_| steps > 0) {
-            for (s, tensor) in self.engine.parameters(&flat)?.into_iter().enumerate() {
-                moments[s].push(read(tensor)?);
-            }
-        }
-        let device = self.engine.device.clone().inner();
-        let memory = |(s, moments): (usize, Vec<Vec<f32>>)| {
-            let stack = &self.engine.stacks[s];
-            Memory::restored(&self.steppers[stack.group], steps, moments, stack.dims(), &device)
+        let moments: Result<Vec<_>, _> = twin.moments().map(|flat| self.engine.parameters(&flat)).collect();
+        let moments = moments?;
+        let memory = |(s, stack): (usize, &Stack)| {
+            let moments = moments.iter().map(|stacks| stacks[s].clone().inner()).collect();
+            Memory::restored(&self.steppers[stack.group], steps, moments)
         };
-        self.memories = moments.into_iter().enumerate().map(memory).collect();
-        self.params = params.into_iter().map(tensor::Tensor::inner).collect();
-        (self.mirror, self.mirrored, self.steps) = (mirror, true, steps);
-        Ok(())
+        self.memories = self.engine.stacks.iter().enumerate().map(memory).collect();
+        self.steps = steps;
+        self.adopt(&twin.parameters())
     }
 
     fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
         let flat = self.parameters()?;
-        Ok(Box::new(Network::new(self.program().clone(), &flat, self.optimiser)))
+        Ok(Box::new(Network::new(self.program().clone(), &flat, Optimiser::default())))
     }
 
     fn weights(&mut self, flat: &mut Vec<f32>) -> Result<(), ModelError> {

@@ -7,7 +7,7 @@ use burn::optim::{
     AdamW, AdamWConfig, AdamWState, AdaptiveMomentumState, Optimizer, RecordState, Sgd as BurnSgd, SgdConfig,
     SgdState, StateSink,
 };
-use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 
 /// The optimiser of one learning-rate group.
 #[derive(Clone)]
@@ -92,29 +92,19 @@ impl Memory {
         }
     }
 
-    /// The memory after that many steps with these moments.
-    pub(super) fn restored(
-        stepper: &Stepper,
-        steps: u64,
-        moments: Vec<Vec<f32>>,
-        shape: [usize; 3],
-        device: &Device,
-    ) -> Self {
-        let tensors = moments
-            .into_iter()
-            .map(|entries| Tensor::from_data(TensorData::new(entries, shape), (device, DType::F32)));
-        let tensors: Vec<Tensor<3>> = tensors.collect();
-        match (stepper, &tensors[..], steps) {
-            (_, _, 0) => stepper.fresh(),
-            (Stepper::Sgd { .. }, [], _) => Self::Sgd(Some(SgdState { momentum: None })),
-            (Stepper::Sgd { .. }, [velocity, ..], _) => {
-                Self::Sgd(Some(SgdState { momentum: Some(MomentumState::new(velocity.clone())) }))
+    /// The memory after that many steps with these moments, in the order of [`Optimiser::moments`].
+    pub(super) fn restored(stepper: &Stepper, steps: u64, moments: Vec<Tensor<3>>) -> Self {
+        // The corrections of Adam have long become 1 there; Burn counts in fewer bits than we do.
+        let time = steps.min(1 << 30) as usize;
+        let mut moments = moments.into_iter();
+        match (stepper, moments.next(), moments.next()) {
+            (Stepper::Sgd { .. }, Some(velocity), _) if steps > 0 => {
+                Self::Sgd(Some(SgdState { momentum: Some(MomentumState::new(velocity)) }))
             }
-            (Stepper::Adam(_), [first, second, ..], _) => {
-                let momentum = AdaptiveMomentumState::new(steps as usize, first.clone(), second.clone());
-                Self::Adam(Some(AdamWState { momentum }))
+            (Stepper::Adam(_), Some(first), Some(second)) if steps > 0 => {
+                Self::Adam(Some(AdamWState { momentum: AdaptiveMomentumState::new(time, first, second) }))
             }
-            (Stepper::Adam(_), _, _) => stepper.fresh(),
+            _ => stepper.fresh(),
         }
     }
 }

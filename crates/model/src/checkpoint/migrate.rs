@@ -5,7 +5,7 @@
 //! | 1 | the first |
 //! | 2 | `init` is a list, each origin with the part that it went to; `training.play` is a list, one generator a worker |
 //!
-//! A new format adds a row above, a step below, and a checkpoint of the old one to `tests/data`.
+//! A new format adds a row above, a step below, and a run of the old one to `tests/data` of the trainer.
 
 use serde_json::{Value, json};
 

@@ -92,7 +92,8 @@ pub fn is_of_training(name: &str) -> bool {
     name.starts_with("optimiser.") || name.starts_with("ahead.")
 }
 
-/// Writes a checkpoint to a folder; one that is there under this name is replaced.
+/// Writes a checkpoint to a folder. Whatever is there under this name is removed first: the rest of an interrupted
+/// step, never what anybody still relies on.
 ///
 /// `manifest.checksums` and `manifest.checksum` are filled in. Tensors [of training](is_of_training) go to a file of
 /// their own.
@@ -100,12 +101,7 @@ pub fn is_of_training(name: &str) -> bool {
 /// # Errors
 /// [`ModelError::Io`], and [`ModelError::Checkpoint`] if a tensor is not finite: a diverged model is not
 /// worth keeping.
-pub fn write(
-    files: &Files,
-    path: &Path,
-    mut manifest: Manifest,
-    tensors: &[Tensor],
-) -> Result<(), ModelError> {
+pub fn write(files: &Files, path: &Path, manifest: Manifest, tensors: &[Tensor]) -> Result<(), ModelError> {
     for tensor in tensors {
         if matches!(tensor.data, TensorData::F32(_)) {
             tensor.floats().map_err(|e| fault(path, e.to_string()))?;
@@ -114,7 +110,24 @@ pub fn write(
     files.create_folder(parent(path))?;
     let temporary = temporary(path);
     files.remove(&temporary)?;
-    files.create_folder(&temporary)?;
+    let written = prepare(files, path, &temporary, manifest, tensors);
+    let placed = written.and_then(|()| files.remove(path)).and_then(|()| files.rename(&temporary, path));
+    if placed.is_err() {
+        // On a full disk every byte counts; if this fails too, the first error says more.
+        let _ = files.remove(&temporary);
+    }
+    placed
+}
+
+/// Writes all files of a checkpoint to a folder that is not there yet.
+fn prepare(
+    files: &Files,
+    path: &Path,
+    temporary: &Path,
+    mut manifest: Manifest,
+    tensors: &[Tensor],
+) -> Result<(), ModelError> {
+    files.create_folder(temporary)?;
     manifest.format = FORMAT;
     manifest.checksums.clear();
     let (later, model): (Vec<&Tensor>, Vec<&Tensor>) = tensors.iter().partition(|t| is_of_training(&t.name));
@@ -133,9 +146,7 @@ pub fn write(
     let at = text.rfind(BLANK).unwrap_or(text.len());
     let text = format!("{}{sum}{}", &text[..at], &text[(at + BLANK.len()).min(text.len())..]);
     files.write(&temporary.join(MANIFEST), text.as_bytes())?;
-    files.sync_folder(&temporary)?;
-    files.remove(path)?;
-    files.rename(&temporary, path)
+    files.sync_folder(temporary)
 }
 
 /// Opens a checkpoint folder.

@@ -52,7 +52,7 @@ impl DeviceName {
 }
 
 /// Makes a panic of a driver an error.
-fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         Err(text
@@ -126,16 +126,22 @@ mod gpu {
                 found = here;
             }
         }
-        let mut counts = [0; 4];
-        let mut number = |kind: usize| std::mem::replace(&mut counts[kind], counts[kind] + 1);
+        let mut counts = [0; 3];
+        let mut number = |kind: usize| {
+            counts[kind] += 1;
+            counts[kind] - 1
+        };
         let mut adapters = Vec::new();
+        let mut software = false;
         for info in found {
+            // Burn can name only the first CPU.
+            if info.device_type == wgpu::DeviceType::Cpu && std::mem::replace(&mut software, true) {
+                continue;
+            }
             let kind = match info.device_type {
                 wgpu::DeviceType::DiscreteGpu => Some(DeviceKind::DiscreteGpu(number(0))),
                 wgpu::DeviceType::IntegratedGpu => Some(DeviceKind::IntegratedGpu(number(1))),
                 wgpu::DeviceType::VirtualGpu => Some(DeviceKind::VirtualGpu(number(2))),
-                // Burn can name only the first.
-                wgpu::DeviceType::Cpu if number(3) > 0 => continue,
                 wgpu::DeviceType::Cpu => Some(DeviceKind::Cpu),
                 wgpu::DeviceType::Other => None,
             };

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "burn")]
 mod adapters;
+#[cfg(feature = "burn")]
+pub(crate) use adapters::guarded;
 
 use crate::names::suggest;
 use schemars::JsonSchema;
@@ -72,20 +74,22 @@ impl FromStr for DeviceName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (kind, number) = text.split_once(':').map_or((text, None), |(kind, number)| (kind, Some(number)));
-        let n = match number.map(str::parse) {
-            None => 0,
-            Some(Ok(n)) if matches!(kind, "wgpu" | "cuda") => n,
-            Some(_) => {
-                return Err(format!("`{text}` is no device: write `{kind}`, or `cuda:1` for the second"));
-            }
+        let device: fn(usize) -> Self = match kind {
+            "cpu" => |_| Self::Cpu,
+            "flex" => |_| Self::Flex,
+            "ndarray" => |_| Self::Ndarray,
+            "wgpu" => Self::Wgpu,
+            "cuda" => Self::Cuda,
+            _ => return Err(format!("there is no device `{kind}`{}", suggest(kind, &Self::KINDS))),
         };
-        match kind {
-            "cpu" => Ok(Self::Cpu),
-            "flex" => Ok(Self::Flex),
-            "ndarray" => Ok(Self::Ndarray),
-            "wgpu" => Ok(Self::Wgpu(n)),
-            "cuda" => Ok(Self::Cuda(n)),
-            _ => Err(format!("there is no device `{text}`{}", suggest(text, &Self::KINDS))),
+        let Some(number) = number else { return Ok(device(0)) };
+        if !matches!(kind, "wgpu" | "cuda") {
+            return Err(format!("`{text}` is no device, there is one `{kind}`: write `{kind}`"));
+        }
+        let digits = number.bytes().all(|b| b.is_ascii_digit());
+        match number.parse().ok().filter(|_| digits) {
+            Some(n) => Ok(device(n)),
+            None => Err(format!("`{text}` is no device: write `{kind}`, or `{kind}:1` for the second")),
         }
     }
 }
@@ -175,8 +179,16 @@ pub struct DeviceInfo {
 pub fn devices() -> Vec<DeviceInfo> {
     let mut all = vec![DeviceInfo {
         name: "cpu".into(),
-        engines: vec![Engine::Native, Engine::Burn],
-        about: "CPU, by the native engine; by the burn engine the same as flex".into(),
+        engines: if cfg!(feature = "flex") {
+            vec![Engine::Native, Engine::Burn]
+        } else {
+            vec![Engine::Native]
+        },
+        about: match cfg!(feature = "flex") {
+            true => "CPU, by the native engine; by the burn engine the same as flex",
+            false => "CPU, by the native engine",
+        }
+        .into(),
         usable: true,
         hint: None,
     }];

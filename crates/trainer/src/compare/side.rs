@@ -99,7 +99,9 @@ fn settings(record: &Record) -> Result<Value, ModelError> {
         settings.remove("seed");
         // Not of the config, but of the experiment.
         if !record.init.is_empty() {
-            settings.insert("init".into(), serde_json::to_value(&record.init).map_err(json)?);
+            // By what they are, wherever they lie.
+            let init: Vec<_> = record.init.iter().map(|o| (o.part.as_deref(), &o.checksum)).collect();
+            settings.insert("init".into(), serde_json::to_value(init).map_err(json)?);
         }
     }
     Ok(settings)

@@ -272,6 +272,9 @@ fn explain(message: &str) -> String {
     } else {
         return message;
     };
+    if *found == "checkpoint" && known.contains(&"patience") {
+        return "unknown key `checkpoint`: it is `every` in the section [checkpoints]".into();
+    }
     if known.is_empty() {
         return format!("{what} `{found}`; none is expected here");
     }
@@ -426,8 +429,11 @@ fn check(config: &Config) -> Result<(), Fault> {
             return fail("learn.optimiser", "online traces take plain steps: leave `optimiser` out".into());
         }
     }
-    if config.checkpoints.keep < 2 {
-        let message = "must be at least 2: a reader may hold on to the last while the next is written";
+    if learn.games >= MAX_GAMES {
+        return fail("learn.games", format!("must be less than {MAX_GAMES}, found {}", learn.games));
+    }
+    if !(2..=1_000_000).contains(&config.checkpoints.keep) {
+        let message = "must lie in 2..1000000: a reader may hold on to the last while the next is written";
         return fail("checkpoints.keep", message.into());
     }
     compute(config)?;
@@ -444,6 +450,9 @@ fn check(config: &Config) -> Result<(), Fault> {
         Err(other) => fail("architecture", other.to_string()),
     }
 }
+
+/// Names of checkpoints have room for as many.
+const MAX_GAMES: u64 = 1_000_000_000_000;
 
 /// Where and by how many a run works.
 fn compute(config: &Config) -> Result<(), Fault> {

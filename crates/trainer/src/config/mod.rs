@@ -184,6 +184,16 @@ impl Learn {
 }
 
 impl Config {
+    /// Whether a run of one is a run of the other: the same to the bit.
+    pub fn same_experiment(&self, other: &Self) -> bool {
+        let bare = |config: &Self| Self {
+            about: String::new(),
+            checkpoints: Checkpoints::default(),
+            ..config.clone()
+        };
+        bare(self) == bare(other)
+    }
+
     /// The config that a run or checkpoint was saved with, by whatever version of this program.
     ///
     /// # Errors

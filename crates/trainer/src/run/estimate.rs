@@ -68,7 +68,7 @@ impl<G: Registered> Experiment<'_, G> {
         let played = self.clock.since(start).as_secs_f64();
         self.evaluate(step)?;
         let measured = self.clock.since(start).as_secs_f64() - played;
-        let measuring = measured * games.div_ceil(self.config.evaluate_every()) as f64;
+        let measuring = measured * self.times(self.config.evaluate_every()) as f64;
         let (checkpoint_bytes, disk_bytes) = self.disk()?;
         Ok(Estimate {
             games,
@@ -86,13 +86,20 @@ impl<G: Registered> Experiment<'_, G> {
         let bytes =
             |tensors: Vec<adept_model::Tensor>| tensors.iter().map(adept_model::Tensor::bytes).sum::<u64>();
         let model = bytes(self.bound.learner.state(false)?);
-        let training = bytes(self.bound.learner.state(true)?) + TEXTS;
-        let (config, games) = (self.config, self.config.learn.games);
-        let milestones = config.checkpoints.milestones.map_or(0, |n| games.div_ceil(n));
-        // One more while it is being written, and the best.
-        let kept = config.checkpoints.keep as u64 + 1 + milestones;
-        let lines = games.div_ceil(config.evaluate_every()) * LINE;
-        Ok((training, kept * training + model + TEXTS + lines + TEXTS))
+        let training = bytes(self.bound.learner.state(true)?) + bytes(self.games.state().1) + TEXTS;
+        let milestones = self.config.checkpoints.milestones.map_or(0, |n| self.times(n));
+        // One more while it is being written.
+        let kept = (self.config.checkpoints.keep as u64).saturating_add(1).saturating_add(milestones);
+        // The best, and the one that it replaced.
+        let best = 2 * (model + TEXTS);
+        let lines = self.times(self.config.evaluate_every()).saturating_mul(LINE);
+        Ok((training, kept.saturating_mul(training).saturating_add(lines).saturating_add(best + TEXTS)))
+    }
+
+    /// How often something happens that is due every so many games, at most once a batch.
+    fn times(&self, every: u64) -> u64 {
+        let games = self.config.learn.games;
+        games.div_ceil(every).min(games.div_ceil(self.config.learn.batch))
     }
 
     /// Refuses to begin what the disk has no room for.

@@ -121,8 +121,8 @@ impl From<ModelError> for TrainError {
 pub struct Evaluation {
     /// Games learned from.
     pub step: u64,
-    /// Mean loss of a sample since the last measurement.
-    pub loss: f64,
+    /// Mean loss of a sample since the last measurement; none if there was no sample.
+    pub loss: Option<f64>,
     /// Learning rate at this step.
     pub rate: f64,
     /// ε at this step.
@@ -214,13 +214,22 @@ fn run<G: Registered>(
                 record.name
             ));
         }
-        Found::Run(record) if record.config == *config && record.finished => {
+        // Nothing was learned from the start yet: it must be given again.
+        Found::Run(record) if record.latest.is_none() && !same_origins(&origins, &record.init) => {
+            return taken(format!(
+                "holds the beginning of the run `{}` with weights of {} (--init) that are not given now: give them again, or \
+                 remove the folder",
+                record.name,
+                record.init.iter().map(|o| o.path.display().to_string()).collect::<Vec<_>>().join(", ")
+            ));
+        }
+        Found::Run(record) if record.config.same_experiment(config) && record.finished => {
             // What a process left behind that was killed at its very end. The result stands without this.
-            let _ = folder.complete(&record).and_then(|()| folder.prune(&record, config.checkpoints.keep));
+            let _ = folder.complete(&record).and_then(|()| folder.prune(&record, None));
             observer.event(seed, Event::Ended(&record));
             return Ok((path, *record));
         }
-        Found::Run(record) if record.config != *config => {
+        Found::Run(record) if !record.config.same_experiment(config) => {
             return taken(format!(
                 "holds the run `{}` (seed {}) of another config: name another folder with --out, or remove it",
                 record.name, record.seed
@@ -260,10 +269,13 @@ pub(super) fn experiment<'a, G: Registered>(
     seed: u64,
     options: &TrainOptions,
 ) -> Result<Experiment<'a, G>, TrainError> {
-    let starts: Result<Vec<Start>, TrainError> =
-        options.init.iter().map(|init| Start::read(game, config, init)).collect();
+    let mut starts: Vec<Start> = Vec::new();
+    for init in &options.init {
+        let taken: Vec<Option<String>> = starts.iter().map(|s| s.origin.part.clone()).collect();
+        starts.push(Start::read(game, config, init, &taken)?);
+    }
     let folder = Folder::new(folder_of(config, seed, options), options.host.files.clone());
-    Experiment::new(game, config, seed, folder, &starts?, options.host.clock.clone())
+    Experiment::new(game, config, seed, folder, &starts, options.host.clock.clone())
 }
 
 /// Whether two runs began with the same weights in the same places.
@@ -276,7 +288,7 @@ pub(super) struct Experiment<'a, G: Registered> {
     game: &'a G,
     pub(super) config: &'a Config,
     pub(super) bound: Bound<G>,
-    games: Games<'a, G>,
+    pub(super) games: Games<'a, G>,
     judges: Vec<(String, Box<dyn Agent<G>>)>,
     pub(super) folder: Folder,
     record: Record,
@@ -370,7 +382,10 @@ impl<'a, G: Registered> Experiment<'a, G> {
             games.map_err(|e| fail(format!("training state: {e}")))?;
             self.games.publish(&mut *self.bound.learner)?;
         }
+        // What is kept may be asked for differently than before.
+        let record = Record { config: self.config.clone(), ..record };
         self.folder.complete(&record)?;
+        self.folder.prune(&record, None)?;
         self.seconds_before = record.seconds;
         self.record = record;
         Ok(())
@@ -485,14 +500,18 @@ impl<'a, G: Registered> Experiment<'a, G> {
             match equity(self.game, &mut greedy, judge) {
                 Ok(found) => equities.push((name.clone(), found)),
                 // Nobody else in a measurement can give no policy.
-                Err(ExactError::Policy(_)) => return Err(self.diverged("value of a position".into(), step)),
+                Err(ExactError::Policy(_)) => {
+                    // Unless a device is gone, which says so itself.
+                    self.bound.learner.state(false)?;
+                    return Err(self.diverged("value of a position".into(), step));
+                }
                 Err(other) => return Err(other.into()),
             }
         }
         let settings = self.config.learn.settings(step);
         let evaluation = Evaluation {
             step,
-            loss: self.loss / self.samples.max(1) as f64,
+            loss: (self.samples > 0).then(|| self.loss / self.samples as f64),
             rate: f64::from(settings.rate),
             explore: settings.explore,
             lambda: f64::from(settings.lambda),
@@ -502,8 +521,9 @@ impl<'a, G: Registered> Experiment<'a, G> {
         };
         (self.loss, self.samples) = (0.0, 0);
         if let Some(patience) = self.config.evaluate.patience {
-            let merit = evaluation.equity.first().map_or(-evaluation.loss, |(_, first)| first.equity);
-            let since = self.patience.better(merit);
+            let equity = evaluation.equity.first().map(|(_, first)| first.equity);
+            let merit = equity.or(evaluation.loss.map(|loss| -loss));
+            let since = merit.map_or(0, |merit| self.patience.better(merit));
             if since >= patience && step < self.record.games {
                 self.record.early = Some(format!("no better measurement in {since}"));
             }
@@ -535,20 +555,21 @@ impl<'a, G: Registered> Experiment<'a, G> {
         self.lines.clear();
         let latest = checkpoint_name(step);
         let mut state = self.bound.learner.state(true)?;
-        if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
-            return Err(self.diverged(format!("parameter {}", bad.name), step));
-        }
         if over {
             self.games.forget();
         }
         let (games, ahead) = self.games.state();
         state.extend(ahead);
+        if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
+            return Err(self.diverged(format!("tensor `{}`", bad.name), step));
+        }
         let progress = Progress { games, loss: self.loss, samples: self.samples, patience: self.patience };
         let training = serde_json::to_value(&progress).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         let score = self.best.as_ref().map(|b| &b.0).filter(|b| b.checkpoint == latest);
         let metrics = serde_json::to_value(score.or(self.record.r#final.as_ref()))
             .map_err(|e| ModelError::Unsupported(e.to_string()))?;
         self.write_checkpoint(&latest, step, Some(training), metrics, &state)?;
+        let replaced = self.record.best.as_ref().map(|b| b.checkpoint.clone());
         if let Some((score, state)) = self.best.take() {
             if score.checkpoint != latest {
                 let metrics =
@@ -562,7 +583,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         }
         self.record.latest = Some(latest);
         self.folder.write_record(&self.record)?;
-        self.folder.prune(&self.record, self.config.checkpoints.keep)?;
+        self.folder.prune(&self.record, replaced.as_deref())?;
         Ok(())
     }
 

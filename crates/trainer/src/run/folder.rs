@@ -82,7 +82,7 @@ pub struct Record {
     pub init: Vec<Origin>,
     /// Seconds of learning and measuring, over all resumes.
     pub seconds: f64,
-    /// Where they went, where games and steps run side by side or on a device.
+    /// Where they went, where copies of the learner play.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
     /// Latest checkpoint.
@@ -173,6 +173,10 @@ impl Folder {
         };
         for entry in entries {
             let name = entry.map_err(io(&self.path))?.file_name().to_string_lossy().into_owned();
+            // Another process began this run between the two looks.
+            if name == "run.json" {
+                return self.look();
+            }
             if name != LOCK && !is_temporary(&name) {
                 return Ok(Found::Other(format!("it holds `{name}`")));
             }
@@ -232,9 +236,9 @@ impl Folder {
         self.files.append(&self.metrics_path(), lines.as_bytes())
     }
 
-    /// Removes checkpoints: all but the newest `keep`, the best and the milestones; and what lies beyond the latest,
-    /// the rest of an interrupted step.
-    pub(crate) fn prune(&self, record: &Record, keep: usize) -> Result<(), ModelError> {
+    /// Removes checkpoints: all but the newest that the config keeps, the best, the milestones and `replaced`, which was
+    /// the best until now and may still be read; and what lies beyond the latest, the rest of an interrupted step.
+    pub(crate) fn prune(&self, record: &Record, replaced: Option<&str>) -> Result<(), ModelError> {
         let folder = self.path.join("checkpoints");
         let mut names: Vec<String> = fs::read_dir(&folder)
             .map_err(io(&folder))?
@@ -244,11 +248,16 @@ impl Folder {
             .collect();
         names.sort_unstable();
         let vouched = |name: &&String| record.latest.as_ref().is_some_and(|latest| *name <= latest);
-        let whole: Vec<&String> = names.iter().filter(|n| !n.starts_with('.')).filter(vouched).collect();
         let best = record.best.as_ref().map(|b| &b.checkpoint);
-        let newest = &whole[whole.len().saturating_sub(keep)..];
+        let stays = |name: &String| {
+            Some(name) == best || record.milestones.contains(name) || Some(name.as_str()) == replaced
+        };
+        let latest = |name: &String| Some(name) == record.latest.as_ref();
+        let whole = names.iter().filter(|n| !n.starts_with('.')).filter(vouched);
+        let counted: Vec<&String> = whole.filter(|n| latest(n) || !stays(n)).collect();
+        let newest = &counted[counted.len().saturating_sub(record.config.checkpoints.keep)..];
         for name in &names {
-            if !newest.contains(&name) && Some(name) != best && !record.milestones.contains(name) {
+            if !newest.contains(&name) && !stays(name) {
                 self.files.remove(&folder.join(name))?;
             }
         }

@@ -79,13 +79,13 @@ impl<'a, G: Registered> Games<'a, G> {
                 })
             })
             .collect();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(learn.workers).build();
+        // A machine that gives no threads plays on the one it has.
+        let pool = || rayon::ThreadPoolBuilder::new().num_threads(learn.workers).build().ok();
         Ok(Self {
             game,
             learn,
             workers: workers?,
-            // A machine that gives no threads plays on the one it has.
-            pool: if apart { pool.ok() } else { None },
+            pool: if apart { pool() } else { None },
             flat: Vec::new(),
             ahead: None,
         })
@@ -227,7 +227,11 @@ impl<'a, G: Registered> Games<'a, G> {
         Ok(Learned {
             loss,
             samples: samples.len() as u64,
-            seconds: Some((stepped - played, played - start + end - stepped)),
+            // A clock may be put back.
+            seconds: Some((
+                (stepped - played).max(0.0),
+                (played - start).max(0.0) + (end - stepped).max(0.0),
+            )),
         })
     }
 

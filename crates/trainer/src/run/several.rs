@@ -4,9 +4,10 @@ use super::experiment::{TrainError, TrainOptions, train};
 use super::folder::Record;
 use super::observe::{Cancel, Observer};
 use crate::config::Config;
-use rayon::prelude::*;
 use serde::Serialize;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Mean and standard deviation of a few numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -32,11 +33,31 @@ pub(crate) fn in_parallel<J: Sync, R: Send>(
     threads: usize,
     f: impl Fn(&J) -> R + Send + Sync,
 ) -> Vec<R> {
-    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-        // One job after the other is what a machine without threads can do.
-        Err(_) => jobs.iter().map(f).collect(),
-        Ok(pool) => pool.install(|| jobs.par_iter().with_max_len(1).map(f).collect()),
-    }
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if threads == 0 { cores() } else { threads }.min(jobs.len());
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(jobs.len())));
+    let work = || {
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = jobs.get(i) else { break };
+            let result = f(job);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
+        }
+    };
+    // Not a pool of rayon: a run that waits for its own workers there would begin another run on top of it.
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            let started = std::thread::Builder::new().spawn_scoped(scope, work);
+            // A machine that gives no more threads does the work on those it has.
+            if started.is_err() {
+                break;
+            }
+        }
+        work();
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_unstable_by_key(|(i, _)| *i);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Which seeds, and how many at a time.

@@ -40,9 +40,17 @@ pub(super) struct Start {
 
 impl Start {
     /// Reads a checkpoint, or the latest of a run, that must be of the same game and encoder, and finds its place.
-    pub(super) fn read<G: Registered>(game: &G, config: &Config, init: &Init) -> Result<Self, TrainError> {
-        let located = checkpoint::locate(&init.path, false)?;
-        let from = checkpoint::read(&located)?;
+    ///
+    /// `taken` are the parts that others took before.
+    pub(super) fn read<G: Registered>(
+        game: &G,
+        config: &Config,
+        init: &Init,
+        taken: &[Option<String>],
+    ) -> Result<Self, TrainError> {
+        // What cannot be read here is no fault of the run's own folder.
+        let located = checkpoint::locate(&init.path, false).map_err(TrainError::Model)?;
+        let from = checkpoint::read(&located).map_err(TrainError::Model)?;
         let encoder = open::encoder::<G>(config.game.encoder.as_deref())?;
         let (found, channels) = (&from.manifest, model_channels(encoder.channels()));
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
@@ -56,7 +64,7 @@ impl Start {
             );
             return Err(mismatch(message).into());
         }
-        let part = place(&config.architecture, &found.architecture, init.part.as_deref(), &channels);
+        let part = place(&config.architecture, &found.architecture, init.part.as_deref(), &channels, taken);
         let part = part.map_err(|m| mismatch(format!("cannot start this architecture: {m}")))?;
         let prefix = part.as_ref().map_or(String::new(), |part| format!("{part}."));
         let weights = from.tensors.into_iter().filter(|t| !checkpoint::is_of_training(&t.name));
@@ -89,8 +97,20 @@ fn place(
     found: &Architecture,
     part: Option<&str>,
     channels: &[Channel],
+    taken: &[Option<String>],
 ) -> Result<Option<String>, String> {
+    // The whole overlaps with everything, a part with itself and those inside it.
+    let inside = |a: &str, b: &str| a == b || a.strip_prefix(b).is_some_and(|rest| rest.starts_with('.'));
+    let free = |part: Option<&str>| {
+        taken.iter().all(|other| match (part, other.as_deref()) {
+            (Some(a), Some(b)) => !inside(a, b) && !inside(b, a),
+            _ => false,
+        })
+    };
     if let Some(part) = part {
+        if !free(Some(part)) {
+            return Err(format!("another --init has filled its part `{part}` already"));
+        }
         let parts = wanted.parts(channels);
         let Some((_, node)) = parts.iter().find(|(name, _)| name == part) else {
             let known: Vec<String> = parts.into_iter().map(|(name, _)| name).collect();
@@ -103,11 +123,12 @@ fn place(
         return node.same_shape(found, channels).map_err(why).map(|()| Some(part.to_string()));
     }
     let whole = match wanted.same_shape(found, channels) {
-        Ok(()) => return Ok(None),
+        Ok(()) if free(None) => return Ok(None),
+        Ok(()) => return Err("it takes the whole network, of which another --init has filled a part".into()),
         Err(why) => why,
     };
     let parts = wanted.parts(channels);
-    let fits = parts.iter().find(|(_, node)| node.same_shape(found, channels).is_ok());
+    let fits = parts.iter().find(|(name, node)| free(Some(name)) && node.same_shape(found, channels).is_ok());
     match fits {
         Some((name, _)) => Ok(Some(name.clone())),
         None if parts.is_empty() => Err(whole),

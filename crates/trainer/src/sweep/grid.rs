@@ -139,7 +139,9 @@ fn slug(settings: &Map<String, Value>) -> String {
 fn different(combinations: &[Combination]) -> Result<(), SweepError> {
     let mut seen = HashMap::new();
     for combination in combinations {
-        let text = serde_json::to_string(&combination.config).map_err(|e| SweepError::Grid(e.to_string()))?;
+        // By another name it would be the same.
+        let bare = Config { name: String::new(), about: String::new(), ..combination.config.clone() };
+        let text = serde_json::to_string(&bare).map_err(|e| SweepError::Grid(e.to_string()))?;
         if let Some(other) = seen.insert(text, combination) {
             let (a, b) = (label(&other.settings), label(&combination.settings));
             return Err(SweepError::Grid(format!("{a} and {b} are the same experiment: leave one out")));

@@ -69,6 +69,11 @@ impl Job<'_> {
 }
 
 impl State {
+    /// Whether it failed for a reason that another call may not meet, such as a full disk.
+    pub(super) fn failed_for_now(&self) -> bool {
+        matches!(self, Self::Failed(failure) if !failure.diverged)
+    }
+
     pub(super) fn is_open(&self) -> bool {
         matches!(self, Self::Open)
     }
@@ -158,8 +163,11 @@ fn state(job: &Job<'_>, plan: &Plan) -> Result<State, SweepError> {
     }
     // A run of another config stays open: starting it says what is wrong.
     let config = Config { seed: job.seed, ..job.combination.config.clone() };
-    Ok(match record_of(&job.path)? {
-        Some(record) if record.finished && record.config == config => State::Finished(Box::new(record)),
+    Ok(match record_of(&job.path) {
+        Ok(Some(record)) if record.finished && record.config.same_experiment(&config) => {
+            State::Finished(Box::new(record))
+        }
+        // So does one whose record cannot be read.
         _ => State::Open,
     })
 }

@@ -106,7 +106,7 @@ impl Sweep {
             name: grid.name.clone(),
             metric,
             against: grid.against.clone(),
-            finished: !states.iter().any(State::is_open),
+            finished: !states.iter().any(|s| s.is_open() || s.failed_for_now()),
             first_seed: seeds.first,
             seeds: seeds.count,
             rows,
@@ -207,7 +207,7 @@ impl Row {
                             .as_ref()
                             .zip(record.best.as_ref())
                             .map(|(f, b)| (f.equity, b.equity)),
-                        Metric::Loss => losses(&job.path, record)?,
+                        Metric::Loss => losses(&job.path, record).ok().flatten(),
                     };
                     finals.extend(figures.map(|f| f.0));
                     bests.extend(figures.map(|f| f.1));
@@ -217,7 +217,8 @@ impl Row {
             }
         }
         let parameters = match paths.first() {
-            Some(run) => measure::describe(run, false)?.size.parameters,
+            // Breaks ties only.
+            Some(run) => measure::describe(run, false).map_or(0, |d| d.size.parameters),
             None => 0,
         };
         let last = Sample::of(&finals);

@@ -1,0 +1,84 @@
+//! Devices, end to end: those that are compiled in learn, the others say what to do.
+
+mod common;
+
+use common::{Desk, configs, number};
+
+const KINDS: [(&str, bool); 4] = [
+    ("flex", cfg!(feature = "flex")),
+    ("ndarray", cfg!(feature = "ndarray")),
+    ("wgpu", cfg!(feature = "wgpu")),
+    ("cuda", cfg!(feature = "cuda")),
+];
+
+#[test]
+fn every_device_learns_or_says_what_to_do() {
+    let desk = Desk::new();
+    let config = configs().join("single-30.toml").to_string_lossy().into_owned();
+    let listed = desk.json(&["list", "devices"]);
+    let listed = listed["devices"].as_array().unwrap();
+    assert!(listed[0]["name"] == "cpu" && listed[0]["usable"] == true);
+    let text = desk.text(&["list", "devices"]);
+    for (kind, compiled) in KINDS {
+        let device =
+            listed.iter().find(|d| d["name"] == kind).unwrap_or_else(|| panic!("no {kind}: {listed:?}"));
+        let games = ["--set", "learn.games=200", "--set", "learn.batch=20"];
+        let train = [&["train", &config, "--device", kind, "--out", kind][..], &games].concat();
+        if device["usable"] == true {
+            assert!(compiled);
+            let result = desk.json(&train);
+            assert_eq!((&result["engine"], &result["device"]), (&"burn".into(), &kind.into()));
+            assert!(result["finished"] == true && number(&result["timing"]["samples_per_second"]) > 0.0);
+            // The checkpoint plays anywhere.
+            assert!(number(&desk.json(&["evaluate", kind])["equity"]["ttt"]["equity"]) < 1.0);
+        } else {
+            let hint = device["hint"].as_str().unwrap();
+            assert!(text.contains(hint));
+            let error = desk.fails(&train, 1);
+            assert!(
+                error.contains(&format!("the device `{kind}` cannot be used")) && error.contains(hint),
+                "{error}"
+            );
+            assert_eq!(hint.contains(&format!("--features {kind}")), !compiled, "{hint}");
+        }
+    }
+    let error = desk.fails(&["train", &config, "--device", "gpu"], 2);
+    assert!(error.contains("there is no device `gpu`"), "{error}");
+    let error = desk.fails(&["train", &config, "--engine", "native", "--device", "wgpu"], 1);
+    assert!(error.contains("the native engine runs on the cpu"), "{error}");
+}
+
+#[test]
+fn bench_speed_measures_the_grid() {
+    let desk = Desk::new();
+    let result = desk.json(&["bench", "speed", "--device", "cpu", "--device", "flex", "--batch", "2"]);
+    let cells = result["cells"].as_array().unwrap();
+    // Three networks: valued and learning by the native engine, learning by burn.
+    assert_eq!(cells.len(), 9);
+    for cell in cells {
+        assert!(number(&cell["median_us"]) > 0.0 && cell["batch"] == 2 && cell["threads"] == 1, "{cell}");
+    }
+    assert!(desk.fails(&["bench", "speed", "--batch", "0"], 2).contains("1 to 1048576 rows"));
+}
+
+/// What a machine without a driver answers, on one that may have some.
+#[test]
+#[cfg(feature = "wgpu")]
+fn a_machine_without_adapters_says_what_to_do() {
+    let desk = Desk::new();
+    let config = configs().join("single-30.toml").to_string_lossy().into_owned();
+    let hide = |args: &[&str]| {
+        let mut command = desk.command(args);
+        for driver in ["VK_ICD_FILENAMES", "VK_DRIVER_FILES", "__EGL_VENDOR_LIBRARY_FILENAMES"] {
+            command.env(driver, "/nonexistent");
+        }
+        command.output().unwrap()
+    };
+    let output = hide(&["train", &config, "--device", "wgpu", "--out", "none"]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("no adapter was found: install a driver"), "{error}");
+    assert!(!desk.folder.path().join("none").exists());
+    let output = hide(&["list", "devices"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("no adapter was found"));
+}
