@@ -30,7 +30,7 @@ fn every_device_learns_or_says_what_to_do() {
             assert_eq!((&result["engine"], &result["device"]), (&"burn".into(), &kind.into()));
             assert!(result["finished"] == true && number(&result["timing"]["samples_per_second"]) > 0.0);
             // The checkpoint plays anywhere.
-            assert!(number(&desk.json(&["evaluate", kind])["equity"]["ttt"]["equity"]) < 1.0);
+            assert!(number(&desk.json(&["evaluate", kind])["equity"]["equity"]) < 1.0);
         } else {
             let hint = device["hint"].as_str().unwrap();
             assert!(text.contains(hint));
