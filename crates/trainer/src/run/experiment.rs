@@ -569,7 +569,8 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let metrics = serde_json::to_value(score.or(self.record.r#final.as_ref()))
             .map_err(|e| ModelError::Unsupported(e.to_string()))?;
         self.write_checkpoint(&latest, step, Some(training), metrics, &state)?;
-        let replaced = self.record.best.as_ref().map(|b| b.checkpoint.clone());
+        // What is left at the end does not depend on the way there.
+        let replaced = self.record.best.as_ref().map(|b| b.checkpoint.clone()).filter(|_| !over);
         if let Some((score, state)) = self.best.take() {
             if score.checkpoint != latest {
                 let metrics =
