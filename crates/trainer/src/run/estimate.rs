@@ -1,6 +1,7 @@
 //! What a run will take: time and disk, before it takes them.
 
-use super::experiment::{Experiment, TrainError, TrainOptions, experiment};
+use super::error::TrainError;
+use super::experiment::{Experiment, TrainOptions, experiment};
 use crate::config::Config;
 use adept_game::registry::Registered;
 use adept_game::{Visitor, with_game};

@@ -1,5 +1,6 @@
 //! Runs: an experiment that leaves a folder.
 
+mod error;
 mod estimate;
 mod experiment;
 mod folder;
@@ -10,8 +11,9 @@ mod outcome;
 mod several;
 mod start;
 
+pub use error::TrainError;
 pub use estimate::{Estimate, estimate};
-pub use experiment::{Evaluation, TrainError, TrainOptions, train};
+pub use experiment::{Evaluation, TrainOptions, train};
 pub use folder::{Record, RunSummary, Score, Timing, list_runs};
 pub use host::{Clock, Host};
 pub use observe::{Cancel, Event, Observer, Silent};

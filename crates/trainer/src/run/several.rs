@@ -1,6 +1,7 @@
 //! The same experiment with several seeds, in parallel.
 
-use super::experiment::{TrainError, TrainOptions, train};
+use super::error::TrainError;
+use super::experiment::{TrainOptions, train};
 use super::folder::Record;
 use super::observe::{Cancel, Observer};
 use crate::config::Config;

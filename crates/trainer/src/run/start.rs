@@ -1,6 +1,6 @@
 //! Weights to begin with: those of a checkpoint, for the whole network or for a part of it.
 
-use super::experiment::TrainError;
+use super::error::TrainError;
 use crate::config::Config;
 use adept_arena::{OpenError, model_channels, open};
 use adept_game::registry::Registered;
