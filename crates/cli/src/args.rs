@@ -121,8 +121,10 @@ impl TrainArgs {
             Some(DeviceName::Cpu) | None => None,
             Some(_) => Some(Engine::Burn),
         });
+        // The native engine has one device, whatever stands in the config for another.
+        let native = (engine == Some(Engine::Native)).then_some(DeviceName::Cpu);
         set.extend(engine.map(|e| format!("learn.engine=\"{e}\"")));
-        set.extend(self.device.map(|d| format!("learn.device=\"{d}\"")));
+        set.extend(self.device.or(native).map(|d| format!("learn.device=\"{d}\"")));
         set
     }
 }

@@ -42,6 +42,10 @@ fn every_device_learns_or_says_what_to_do() {
             assert_eq!(hint.contains(&format!("--features {kind}")), !compiled, "{hint}");
         }
     }
+    let burn = configs().join("single-80-burn.toml").to_string_lossy().into_owned();
+    let native =
+        desk.json(&["train", &burn, "--engine", "native", "--set", "learn.games=100", "--out", "native"]);
+    assert_eq!((&native["engine"], &native["device"]), (&"native".into(), &"cpu".into()));
     let error = desk.fails(&["train", &config, "--device", "gpu"], 2);
     assert!(error.contains("there is no device `gpu`"), "{error}");
     let error = desk.fails(&["train", &config, "--engine", "native", "--device", "wgpu"], 1);
