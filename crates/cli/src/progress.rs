@@ -6,12 +6,15 @@ use adept_trainer::run::{Cancel, Event, Observer};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::HashMap;
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Shows runs as they go.
 pub(crate) struct Progress {
     bars: Option<MultiProgress>,
+    /// Whether any run has begun or gone on.
+    began: AtomicBool,
     shown: Mutex<HashMap<String, Shown>>,
     /// Whether runs go on side by side, so that lines need the name of theirs.
     many: bool,
@@ -31,7 +34,12 @@ impl Progress {
     /// Progress on stderr; `many` if several runs go on side by side.
     pub(crate) fn new(many: bool) -> Self {
         let bars = std::io::stderr().is_terminal().then(MultiProgress::new);
-        Self { bars, shown: Mutex::new(HashMap::new()), many }
+        Self { bars, began: AtomicBool::new(false), shown: Mutex::new(HashMap::new()), many }
+    }
+
+    /// Whether any run has begun or gone on; none has where all were finished before.
+    pub(crate) fn began(&self) -> bool {
+        self.began.load(Ordering::Relaxed)
     }
 
     /// Says something that stays.
@@ -55,6 +63,7 @@ impl Progress {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::Started { from, games } => {
+                self.began.store(true, Ordering::Relaxed);
                 let bar = match &self.bars {
                     Some(bars) => bars.add(ProgressBar::new(games)),
                     None => ProgressBar::hidden(),
@@ -89,6 +98,9 @@ impl Progress {
                         run.games, run.equity
                     ));
                 }
+            }
+            Event::SetBack { why, step } => {
+                self.line(&format!("warning: {why}; going on from an older checkpoint, after {step} games"));
             }
             Event::Evaluated(evaluation) => {
                 let Some(run) = shown.get_mut(name) else { return };

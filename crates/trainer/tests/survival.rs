@@ -8,7 +8,9 @@ use adept_model::files::{Files, Hook, Operation};
 use adept_model::{Tensor, TensorData};
 use adept_trainer::config::Config;
 use adept_trainer::measure;
-use adept_trainer::run::{Cancel, Clock, Host, Init, Silent, TrainError, TrainOptions, estimate, train};
+use adept_trainer::run::{
+    Cancel, Clock, Event, Host, Init, Observer, Silent, TrainError, TrainOptions, estimate, train,
+};
 use common::{MLP, StopAt, at, config, finished, state};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -201,6 +203,42 @@ fn a_thousand_random_damages_of_a_byte_are_all_found() {
     }
     assert_eq!(found, 1000);
     checkpoint::read(&latest).unwrap();
+}
+
+/// Where the latest checkpoint is damaged or gone, a run goes on from the one before, to the same bits.
+#[test]
+fn a_run_goes_on_from_an_older_checkpoint_if_it_must() {
+    struct Warned(std::sync::Mutex<Vec<(u64, String)>>);
+    impl Observer for Warned {
+        fn event(&self, _: u64, event: Event<'_>) {
+            if let Event::SetBack { why, step } = event {
+                self.0.lock().unwrap().push((step, why.to_string()));
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (i, config) in all_kinds().into_iter().enumerate() {
+        let whole = folder.path().join(format!("whole-{i}"));
+        finished(&config, 1, &whole);
+        for gone in [false, true] {
+            let run = folder.path().join(format!("run-{i}-{gone}"));
+            let cancel = Cancel::default();
+            train(&config, 1, &at(&run), &StopAt(50, cancel.clone()), &cancel).unwrap();
+            let latest = checkpoint::locate(&run, false).unwrap();
+            if gone {
+                fs::remove_dir_all(&latest).unwrap();
+            } else {
+                fs::write(latest.join("weights.safetensors"), "damaged").unwrap();
+            }
+            let (resumed, warned) = (TrainOptions { resume: true, ..at(&run) }, Warned(Default::default()));
+            train(&config, 1, &resumed, &warned, &Cancel::default()).unwrap();
+            let warned = warned.0.into_inner().unwrap();
+            assert!(warned.len() == 1 && warned[0].0 < 50, "{warned:?}");
+            assert!(warned[0].1.contains(&latest.display().to_string()), "{warned:?}");
+            assert!(state(&run) == state(&whole), "architecture {i} went another way");
+            assert_eq!(entries(&run), entries(&whole));
+        }
+    }
 }
 
 /// The latest checkpoint with something changed and signed anew, as another program might write it.

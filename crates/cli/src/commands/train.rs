@@ -37,6 +37,9 @@ pub(crate) fn train(args: &TrainArgs, as_json: bool) -> Result<()> {
             train_seeds(&config, seeds, &options, &progress, &cancel)
         }
     };
+    if !progress.began() && results.iter().all(|(_, result)| result.is_ok()) && !results.is_empty() {
+        output::say("finished before: this is the result, nothing was run");
+    }
     let (mut runs, mut errors) = (Vec::new(), Vec::new());
     for (seed, result) in results {
         match result {

@@ -11,6 +11,7 @@ pub use load::{Source, load, parse};
 pub use schedule::{Schedule, Shape};
 pub use template::template;
 
+use crate::settings::differences;
 use adept_model::optimiser::Optimiser;
 use adept_model::{Architecture, Compute, DeviceName, Engine};
 use schemars::JsonSchema;
@@ -192,6 +193,21 @@ impl Config {
             ..config.clone()
         };
         bare(self) == bare(other)
+    }
+
+    /// The first few settings in which an experiment is another, for people.
+    pub(crate) fn differences(&self, other: &Self) -> String {
+        let value = |config: &Self| serde_json::to_value(config).unwrap_or_default();
+        let all = differences(&value(self), &value(other));
+        let shown = all.iter().take(3).map(|d| {
+            let [key, here, there] = d.cells();
+            format!("{key} {here} → {there}")
+        });
+        let mut text = shown.collect::<Vec<_>>().join(", ");
+        if all.len() > 3 {
+            text.push_str(", …");
+        }
+        text
     }
 
     /// The config that a run or checkpoint was saved with, by whatever version of this program.

@@ -146,8 +146,10 @@ fn run<G: Registered>(
         }
         Found::Run(record) if !record.config.same_experiment(config) => {
             return taken(format!(
-                "holds the run `{}` (seed {}) of another config: name another folder with --out, or remove it",
-                record.name, record.seed
+                "holds the run `{}` (seed {}) of another config ({}): name another folder with --out, or remove it",
+                record.name,
+                record.seed,
+                record.config.differences(config)
             ));
         }
         Found::Run(record) if options.resume => Some(*record),
@@ -160,7 +162,7 @@ fn run<G: Registered>(
         Found::Other(why) => return taken(format!("is no folder for a run, {why}: name another with --out")),
     };
     match record {
-        Some(record) => experiment.resume(record)?,
+        Some(record) => experiment.resume(record, observer)?,
         None => {
             experiment.check_space()?;
             experiment.folder.create(&experiment.record)?;
@@ -280,30 +282,42 @@ impl<'a, G: Registered> Experiment<'a, G> {
         })
     }
 
-    /// Takes up the latest checkpoint of this run.
-    fn resume(&mut self, record: Record) -> Result<(), TrainError> {
-        if let Some(latest) = &record.latest {
-            let path = self.folder.checkpoint_path(latest);
-            let checkpoint = checkpoint::read(&path)?;
-            let fail = |message: String| ModelError::Checkpoint { path: path.clone(), message };
-            let Some(training) = checkpoint.manifest.training else {
-                return Err(fail("has no training state: the run cannot go on from it".into()).into());
-            };
-            let progress: Progress =
-                serde_json::from_value(training).map_err(|e| fail(format!("training state: {e}")))?;
-            (self.loss, self.samples, self.patience) = (progress.loss, progress.samples, progress.patience);
-            self.bound.learner.restore(&checkpoint.tensors).map_err(|e| fail(e.to_string()))?;
-            let games = self.games.restore(progress.games, &checkpoint.tensors, &*self.bound.learner);
-            games.map_err(|e| fail(format!("training state: {e}")))?;
-            self.games.publish(&mut *self.bound.learner)?;
-        }
+    /// Takes up the latest checkpoint of this run, or where that is damaged or gone the newest before it.
+    fn resume(&mut self, record: Record, observer: &dyn Observer) -> Result<(), TrainError> {
         // What is kept may be asked for differently than before.
-        let record = Record { config: self.config.clone(), ..record };
+        let mut record = Record { config: self.config.clone(), ..record };
+        if let Some(latest) = record.latest.clone()
+            && let Err(error) = self.take_up(&latest)
+        {
+            let older = self.folder.whole_before(&latest)?;
+            let found = older.into_iter().find_map(|name| self.take_up(&name).ok().map(|step| (name, step)));
+            let Some((name, step)) = found else { return Err(error) };
+            observer.event(record.seed, Event::SetBack { why: &error, step });
+            self.folder.set_back(&mut record, name, step)?;
+        }
         self.folder.complete(&record)?;
         self.folder.prune(&record, None)?;
         self.seconds_before = record.seconds;
         self.record = record;
         Ok(())
+    }
+
+    /// Takes up a checkpoint; returns its step.
+    fn take_up(&mut self, name: &str) -> Result<u64, TrainError> {
+        let path = self.folder.checkpoint_path(name);
+        let checkpoint = checkpoint::read(&path)?;
+        let fail = |message: String| ModelError::Checkpoint { path: path.clone(), message };
+        let Some(training) = checkpoint.manifest.training else {
+            return Err(fail("has no training state: the run cannot go on from it".into()).into());
+        };
+        let progress: Progress =
+            serde_json::from_value(training).map_err(|e| fail(format!("training state: {e}")))?;
+        (self.loss, self.samples, self.patience) = (progress.loss, progress.samples, progress.patience);
+        self.bound.learner.restore(&checkpoint.tensors).map_err(|e| fail(e.to_string()))?;
+        let games = self.games.restore(progress.games, &checkpoint.tensors, &*self.bound.learner);
+        games.map_err(|e| fail(format!("training state: {e}")))?;
+        self.games.publish(&mut *self.bound.learner)?;
+        Ok(checkpoint.manifest.step)
     }
 
     fn seconds(&self) -> f64 {
@@ -335,7 +349,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
                 observer
                     .event(seed, Event::Progress { step, rate: (step - from) as f64 / spent().max(1e-9) });
             }
-            let out_of_time = crosses(tick) && max_seconds.is_some_and(|s| spent() >= s);
+            let out_of_time = max_seconds.is_some_and(|s| spent() >= s);
             let mut over = step == games;
             if crosses(every) {
                 let evaluation = self.evaluate(step)?;

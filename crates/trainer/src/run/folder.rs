@@ -236,9 +236,32 @@ impl Folder {
         self.files.append(&self.metrics_path(), lines.as_bytes())
     }
 
-    /// Removes checkpoints: all but the newest that the config keeps, the best, the milestones and `replaced`, which was
-    /// the best until now and may still be read; and what lies beyond the latest, the rest of an interrupted step.
-    pub(crate) fn prune(&self, record: &Record, replaced: Option<&str>) -> Result<(), ModelError> {
+    /// Names of the checkpoints before that one, newest first.
+    pub(crate) fn whole_before(&self, latest: &str) -> Result<Vec<String>, ModelError> {
+        let mut names = self.checkpoints()?;
+        names.retain(|name| !name.starts_with('.') && name.as_str() < latest);
+        names.reverse();
+        Ok(names)
+    }
+
+    /// Makes the record one that ends at an older checkpoint. What it names after that comes again.
+    pub(crate) fn set_back(&self, record: &mut Record, name: String, step: u64) -> Result<(), ModelError> {
+        let metrics = fs::read(self.metrics_path()).map_err(io(&self.metrics_path()))?;
+        let valid = metrics.len().min(usize::try_from(record.metrics_bytes).unwrap_or(usize::MAX));
+        let is_before = |line: &&[u8]| {
+            let line: Result<serde_json::Value, _> = serde_json::from_slice(line);
+            line.is_ok_and(|line| line["step"].as_u64().is_some_and(|s| s <= step))
+        };
+        let before = metrics[..valid].split_inclusive(|b| *b == b'\n').take_while(is_before);
+        record.metrics_bytes = before.map(|line| line.len() as u64).sum();
+        record.milestones.retain(|milestone| *milestone <= name);
+        record.best.take_if(|best| best.step > step);
+        (record.latest, record.step) = (Some(name), step);
+        self.write_record(record)
+    }
+
+    /// Names of all checkpoints, also of those being written, in order.
+    fn checkpoints(&self) -> Result<Vec<String>, ModelError> {
         let folder = self.path.join("checkpoints");
         let mut names: Vec<String> = fs::read_dir(&folder)
             .map_err(io(&folder))?
@@ -247,6 +270,21 @@ impl Folder {
             .filter(|name| is_checkpoint(name))
             .collect();
         names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Whether a run can go on from a checkpoint; a former best one has the weights alone.
+    fn is_for_training(&self, name: &str) -> bool {
+        let manifest = fs::read(self.checkpoint_path(name).join("manifest.json")).ok();
+        let manifest = manifest.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+        manifest.is_none_or(|manifest| !manifest["training"].is_null())
+    }
+
+    /// Removes checkpoints: all but the newest that the config keeps, the best, the milestones and `replaced`, which was
+    /// the best until now and may still be read; and what lies beyond the latest, the rest of an interrupted step.
+    pub(crate) fn prune(&self, record: &Record, replaced: Option<&str>) -> Result<(), ModelError> {
+        let folder = self.path.join("checkpoints");
+        let names = self.checkpoints()?;
         let vouched = |name: &&String| record.latest.as_ref().is_some_and(|latest| *name <= latest);
         let best = record.best.as_ref().map(|b| &b.checkpoint);
         let stays = |name: &String| {
@@ -254,7 +292,8 @@ impl Folder {
         };
         let latest = |name: &String| Some(name) == record.latest.as_ref();
         let whole = names.iter().filter(|n| !n.starts_with('.')).filter(vouched);
-        let counted: Vec<&String> = whole.filter(|n| latest(n) || !stays(n)).collect();
+        let counted: Vec<&String> =
+            whole.filter(|n| latest(n) || !stays(n) && self.is_for_training(n)).collect();
         let newest = &counted[counted.len().saturating_sub(record.config.checkpoints.keep)..];
         for name in &names {
             if !newest.contains(&name) && !stays(name) {
@@ -318,11 +357,14 @@ pub struct RunSummary {
     pub best: Option<f64>,
 }
 
-/// All runs in the folders under `root`, by name and seed.
+/// All runs in the folders under `root`, by name and seed; `root` may be a run itself.
 ///
 /// # Errors
 /// [`ModelError::Io`] if the folder cannot be listed; a missing one holds no runs.
 pub fn list_runs(root: &Path) -> Result<Vec<RunSummary>, ModelError> {
+    if root.join("run.json").exists() {
+        return Ok(vec![summary_of(root)]);
+    }
     let mut found = BTreeMap::new();
     let mut waiting = vec![(root.to_path_buf(), 0)];
     while let Some((folder, depth)) = waiting.pop() {

@@ -1,5 +1,6 @@
 //! Watching a run, and stopping it.
 
+use super::error::TrainError;
 use super::experiment::Evaluation;
 use super::folder::Record;
 use std::sync::Arc;
@@ -21,6 +22,13 @@ pub enum Event<'a> {
         step: u64,
         /// Games a second since the start or the resume.
         rate: f64,
+    },
+    /// Its latest checkpoint cannot be read; it goes on from an older one.
+    SetBack {
+        /// What is wrong with the latest.
+        why: &'a TrainError,
+        /// Games played at the older one.
+        step: u64,
     },
     /// It was measured.
     Evaluated(&'a Evaluation),

@@ -20,15 +20,16 @@ pub struct Init {
 }
 
 impl FromStr for Init {
-    type Err = std::convert::Infallible;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(match text.split_once('=') {
-            Some((part, path)) if part.starts_with("expert.") => {
-                Self { part: Some(part.into()), path: path.into() }
-            }
-            _ => Self { part: None, path: text.into() },
-        })
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((part, path)) if part.starts_with("expert") || part.starts_with("gate") => match path {
+                "" => Err(format!("name a checkpoint or run behind `{part}=`")),
+                path => Ok(Self { part: Some(part.into()), path: path.into() }),
+            },
+            _ => Ok(Self { part: None, path: text.into() }),
+        }
     }
 }
 
@@ -132,6 +133,9 @@ fn place(
     match fits {
         Some((name, _)) => Ok(Some(name.clone())),
         None if parts.is_empty() => Err(whole),
+        None if parts.iter().any(|(_, node)| node.same_shape(found, channels).is_ok()) => {
+            Err("every part that is the same network has been filled by another --init".into())
+        }
         None => {
             let names: Vec<String> = parts.into_iter().map(|(name, _)| name).collect();
             Err(format!("{whole}; nor is it one of its parts {}", some_of(&names)))
