@@ -408,7 +408,6 @@ fn a_network_becomes_an_expert() {
         let path = folder.path().join(name);
         let config = config(architecture, "games = 1\nrate = 1e-12");
         train(&config, 2, &TrainOptions { init, ..at(&path) }, &Silent, &Cancel::default())
-            .map(|(p, r)| (p, r))
     };
     let experts_of = |run: &Path| -> (String, Vec<f32>) {
         let value = measure::value(run, false, &["X...O....".into()]).unwrap().remove(0);

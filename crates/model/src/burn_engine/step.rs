@@ -19,8 +19,8 @@ pub(super) enum Stepper {
 /// What it remembers of one tensor.
 #[derive(Clone)]
 pub(super) enum Memory {
-    Sgd(Option<SgdState<3>>),
-    Adam(Option<AdamWState<3>>),
+    Sgd(Option<Box<SgdState<3>>>),
+    Adam(Option<Box<AdamWState<3>>>),
 }
 
 impl Stepper {
@@ -62,12 +62,12 @@ impl Stepper {
             (Self::Sgd { sgd, decay }, Memory::Sgd(state)) => {
                 // Burn's own weight decay would run through the momentum; ours, as in Adam, does not.
                 let tensor = if *decay > 0.0 { tensor * (1.0 - rate * decay) } else { tensor };
-                let (tensor, state) = sgd.step(rate, tensor, gradient, state);
-                (tensor, Memory::Sgd(state))
+                let (tensor, state) = sgd.step(rate, tensor, gradient, state.map(|s| *s));
+                (tensor, Memory::Sgd(state.map(Box::new)))
             }
             (Self::Adam(adam), Memory::Adam(state)) => {
-                let (tensor, state) = adam.step(rate, tensor, gradient, state);
-                (tensor, Memory::Adam(state))
+                let (tensor, state) = adam.step(rate, tensor, gradient, state.map(|s| *s));
+                (tensor, Memory::Adam(state.map(Box::new)))
             }
             _ => unreachable!("a memory comes from its own stepper"),
         }
@@ -78,17 +78,19 @@ impl Memory {
     /// Its moment vectors, in the order of [`Optimiser::moments`]; none before the first step.
     pub(super) fn moments(&self) -> Result<Vec<Vec<f32>>, ModelError> {
         match self {
-            Self::Sgd(Some(SgdState { momentum: Some(momentum) })) => {
+            Self::Sgd(Some(state)) => {
+                let Some(momentum) = &state.momentum else { return Ok(Vec::new()) };
                 // The velocity is private, its record is not.
                 let mut sink = StateSink::default();
                 momentum.state_flatten("", &mut sink);
                 let read = |data: TensorData| data.try_to_vec::<f32>().map_err(|e| super::no_result(&e));
                 sink.tensors.into_iter().map(|(_, data)| read(data)).collect()
             }
-            Self::Adam(Some(AdamWState { momentum })) => {
+            Self::Adam(Some(state)) => {
+                let momentum = &state.momentum;
                 [&momentum.moment_1, &momentum.moment_2].into_iter().map(|m| super::read(m.clone())).collect()
             }
-            Self::Sgd(_) | Self::Adam(None) => Ok(Vec::new()),
+            Self::Sgd(None) | Self::Adam(None) => Ok(Vec::new()),
         }
     }
 
@@ -99,10 +101,12 @@ impl Memory {
         let mut moments = moments.into_iter();
         match (stepper, moments.next(), moments.next()) {
             (Stepper::Sgd { .. }, Some(velocity), _) if steps > 0 => {
-                Self::Sgd(Some(SgdState { momentum: Some(MomentumState::new(velocity)) }))
+                let momentum = Some(MomentumState::new(velocity));
+                Self::Sgd(Some(Box::new(SgdState { momentum })))
             }
             (Stepper::Adam(_), Some(first), Some(second)) if steps > 0 => {
-                Self::Adam(Some(AdamWState { momentum: AdaptiveMomentumState::new(time, first, second) }))
+                let momentum = AdaptiveMomentumState::new(time, first, second);
+                Self::Adam(Some(Box::new(AdamWState { momentum })))
             }
             _ => stepper.fresh(),
         }

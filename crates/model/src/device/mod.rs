@@ -192,12 +192,11 @@ pub fn devices() -> Vec<DeviceInfo> {
         usable: true,
         hint: None,
     }];
-    for (device, about) in [
-        (DeviceName::Flex, "CPU, Burn's own backend"),
-        (DeviceName::Ndarray, "CPU, through ndarray; deprecated upstream in favour of flex"),
+    let ndarray = "CPU, through ndarray; deprecated upstream in favour of flex";
+    for (device, compiled, about) in [
+        (DeviceName::Flex, cfg!(feature = "flex"), "CPU, Burn's own backend"),
+        (DeviceName::Ndarray, cfg!(feature = "ndarray"), ndarray),
     ] {
-        let compiled =
-            if device == DeviceName::Flex { cfg!(feature = "flex") } else { cfg!(feature = "ndarray") };
         all.push(device.info(about.into(), (!compiled).then(|| device.not_compiled())));
     }
     #[cfg(feature = "burn")]
@@ -207,19 +206,24 @@ pub fn devices() -> Vec<DeviceInfo> {
         let none = |device: DeviceName| Err::<Vec<String>, String>(device.not_compiled());
         (none(DeviceName::Wgpu(0)), none(DeviceName::Cuda(0)))
     };
-    let kinds: [(fn(usize) -> DeviceName, _, _); 2] = [
-        (DeviceName::Wgpu, "GPU, through WebGPU", wgpu),
-        (DeviceName::Cuda, "NVIDIA GPU, through CUDA", cuda),
-    ];
-    for (device, what, found) in kinds {
-        match found {
-            Ok(names) => all.extend(
-                names.iter().enumerate().map(|(n, name)| device(n).info(format!("{what}: {name}"), None)),
-            ),
-            Err(hint) => all.push(device(0).info(what.into(), Some(hint))),
+    all.extend(numbered(DeviceName::Wgpu, "GPU, through WebGPU", wgpu));
+    all.extend(numbered(DeviceName::Cuda, "NVIDIA GPU, through CUDA", cuda));
+    all
+}
+
+/// Devices of which there may be several, or none and a hint.
+fn numbered(
+    device: fn(usize) -> DeviceName,
+    what: &str,
+    found: Result<Vec<String>, String>,
+) -> Vec<DeviceInfo> {
+    match found {
+        Err(hint) => vec![device(0).info(what.into(), Some(hint))],
+        Ok(names) => {
+            let info = |(n, name): (usize, &String)| device(n).info(format!("{what}: {name}"), None);
+            names.iter().enumerate().map(info).collect()
         }
     }
-    all
 }
 
 impl DeviceName {
