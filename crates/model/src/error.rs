@@ -24,7 +24,15 @@ pub enum ModelError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// A checkpoint that is damaged or does not fit.
+    /// A checkpoint whose bytes are not those that were written.
+    #[error("{}: is damaged: {message}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A checkpoint that does not fit, or a path that leads to none.
     #[error("{}: {message}", path.display())]
     Checkpoint {
         /// The file or folder.

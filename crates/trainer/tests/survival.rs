@@ -241,6 +241,26 @@ fn a_run_goes_on_from_an_older_checkpoint_if_it_must() {
     }
 }
 
+/// What a newer program wrote is no loss: nothing is set back, nothing removed.
+#[test]
+fn a_run_does_not_go_back_behind_a_checkpoint_that_is_only_newer() {
+    let folder = tempfile::tempdir().unwrap();
+    let [config, ..] = all_kinds();
+    let run = folder.path().join("run");
+    let cancel = Cancel::default();
+    train(&config, 1, &at(&run), &StopAt(50, cancel.clone()), &cancel).unwrap();
+    let latest = checkpoint::locate(&run, false).unwrap();
+    let manifest = fs::read_to_string(latest.join("manifest.json")).unwrap();
+    let newer = manifest.replacen("\"format\": 2", "\"format\": 3", 1);
+    fs::write(latest.join("manifest.json"), &newer).unwrap();
+    let resume = TrainOptions { resume: true, ..at(&run) };
+    let error = train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap_err().to_string();
+    assert!(error.contains("take a newer adept"), "{error}");
+    assert_eq!(checkpoint::locate(&run, false).unwrap(), latest);
+    fs::write(latest.join("manifest.json"), manifest).unwrap();
+    assert!(train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap().1.finished);
+}
+
 /// The latest checkpoint with something changed and signed anew, as another program might write it.
 fn forged(folder: &Path, name: &str, change: impl FnOnce(&mut Checkpoint)) -> PathBuf {
     let mut checkpoint = checkpoint::read(&checkpoint::locate(&folder.join("run"), false).unwrap()).unwrap();

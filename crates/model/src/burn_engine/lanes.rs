@@ -120,18 +120,17 @@ impl Planner<'_> {
     }
 
     fn same_op(&self, x: &Op, y: &Op, twins: &mut FxHashMap<ValueId, ValueId>) -> bool {
-        if let (Op::Route { branches: p, .. }, Op::Route { branches: q, .. }) = (x, y)
-            && !(p.len() == q.len() && p.iter().zip(q).all(|(a, b)| self.same(a, b, twins)))
+        if let (Op::Route { select: s, branches: p, out: o }, Op::Route { select: t, branches: q, out: r }) =
+            (x, y)
         {
-            return false;
-        }
-        if let (Op::Route { select: s, out: o, .. }, Op::Route { select: t, out: r, .. }) = (x, y) {
-            return match (s, t) {
-                (Selector::Mask(a), Selector::Mask(b)) => {
-                    are_twins(&[*a], &[*b], twins) && are_twins(o, r, twins)
-                }
-                _ => s == t && are_twins(o, r, twins),
+            let select = match (s, t) {
+                (Selector::Mask(a), Selector::Mask(b)) => are_twins(&[*a], &[*b], twins),
+                _ => s == t,
             };
+            return select
+                && p.len() == q.len()
+                && p.iter().zip(q).all(|(a, b)| self.same(a, b, twins))
+                && are_twins(o, r, twins);
         }
         let same_param = |(p, q): (&ParamId, &ParamId)| {
             let (p, q) = (&self.program.params[*p], &self.program.params[*q]);

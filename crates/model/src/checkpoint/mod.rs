@@ -152,14 +152,14 @@ fn prepare(
 /// Opens a checkpoint folder.
 ///
 /// # Errors
-/// [`ModelError::Io`] and [`ModelError::Checkpoint`], which names the file that is missing, damaged, newer
-/// than this program or not what it should be.
+/// [`ModelError::Io`] for a file that is missing or cannot be read, [`ModelError::Damaged`] for one that is not as it
+/// was written, [`ModelError::Checkpoint`] for one that is newer than this program or not what it should be.
 pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     let manifest_path = path.join(MANIFEST);
     let text = fs::read(&manifest_path).map_err(ModelError::io(&manifest_path))?;
-    let text = String::from_utf8(text).map_err(|_| fault(&manifest_path, "is damaged: not text"))?;
+    let text = String::from_utf8(text).map_err(|_| damaged(&manifest_path, "not text"))?;
     let mut value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|e| fault(&manifest_path, format!("is damaged: {e}")))?;
+        serde_json::from_str(&text).map_err(|e| damaged(&manifest_path, e.to_string()))?;
     // The version first: the rest of a newer manifest may have another form.
     let format = match value.get("format").and_then(serde_json::Value::as_u64) {
         Some(v) if v > u64::from(FORMAT) => {
@@ -176,18 +176,18 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
         .filter(|_| sum.len() == BLANK.len())
         .map(|(before, after)| format!("{before}{BLANK}{after}"));
     if blanked.is_none_or(|text| hex(text.as_bytes()) != sum) {
-        return Err(fault(&manifest_path, "is damaged: its checksum is another"));
+        return Err(damaged(&manifest_path, "its checksum is another"));
     }
     migrate::manifest(&mut value, format);
     let manifest: Manifest =
-        serde_json::from_value(value).map_err(|e| fault(&manifest_path, format!("is damaged: {e}")))?;
+        serde_json::from_value(value).map_err(|e| fault(&manifest_path, format!("is no manifest: {e}")))?;
     let mut tensors = Vec::new();
     for file in [WEIGHTS, TRAINING] {
         let Some(expected) = manifest.checksums.get(file) else { continue };
         let file_path = path.join(file);
         let bytes = fs::read(&file_path).map_err(ModelError::io(&file_path))?;
         if hex(&bytes) != *expected {
-            return Err(fault(&file_path, "is damaged: its checksum is not that of the manifest"));
+            return Err(damaged(&file_path, "its checksum is not that of the manifest"));
         }
         tensors.extend(from_bytes(&bytes).map_err(|e| fault(&file_path, e))?);
     }
@@ -197,7 +197,8 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
 /// The checkpoint folder that a path names: itself, or the latest (or best) checkpoint of a run folder.
 ///
 /// # Errors
-/// [`ModelError::Checkpoint`] if the path is neither, or the run has no checkpoint yet.
+/// [`ModelError::Checkpoint`] if the path is neither, or the run has no checkpoint yet; [`ModelError::Damaged`] if its
+/// record is.
 pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
     if path.join(MANIFEST).exists() {
         return Ok(path.into());
@@ -209,7 +210,7 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
         return Err(fault(path, format!("{why}; {hint}")));
     };
     let record: serde_json::Value =
-        serde_json::from_slice(&text).map_err(|e| fault(&record_path, format!("is damaged: {e}")))?;
+        serde_json::from_slice(&text).map_err(|e| damaged(&record_path, e.to_string()))?;
     let name = if best { &record["best"]["checkpoint"] } else { &record["latest"] };
     match name.as_str() {
         Some(name) => Ok(path.join("checkpoints").join(name)),
@@ -219,6 +220,10 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
         )),
         None => Err(fault(path, "has no checkpoint yet")),
     }
+}
+
+fn damaged(path: &Path, message: impl Into<String>) -> ModelError {
+    ModelError::Damaged { path: path.into(), message: message.into() }
 }
 
 fn fault(path: &Path, message: impl Into<String>) -> ModelError {

@@ -73,6 +73,18 @@ pub enum TrainError {
     Game(String),
 }
 
+impl TrainError {
+    /// Whether a file that was written is damaged or gone for good; one that cannot be read now, or that a newer program
+    /// wrote, is not.
+    pub(super) fn is_loss(&self) -> bool {
+        match self {
+            Self::Model(ModelError::Damaged { .. }) => true,
+            Self::Model(ModelError::Io { source, .. }) => source.kind() == std::io::ErrorKind::NotFound,
+            _ => false,
+        }
+    }
+}
+
 impl From<ModelError> for TrainError {
     fn from(error: ModelError) -> Self {
         use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};

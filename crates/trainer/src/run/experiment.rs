@@ -289,6 +289,9 @@ impl<'a, G: Registered> Experiment<'a, G> {
         if let Some(latest) = record.latest.clone()
             && let Err(error) = self.take_up(&latest)
         {
+            if !error.is_loss() {
+                return Err(error);
+            }
             let older = self.folder.whole_before(&latest)?;
             let found = older.into_iter().find_map(|name| self.take_up(&name).ok().map(|step| (name, step)));
             let Some((name, step)) = found else { return Err(error) };

@@ -49,7 +49,7 @@ pub(super) struct GamesState {
 pub(super) struct Learned {
     pub(super) loss: f64,
     pub(super) samples: u64,
-    /// Seconds of the step, and of waiting for games after it.
+    /// Seconds of the step, and of waiting for games before and after it; none where the learner itself plays.
     pub(super) seconds: Option<(f64, f64)>,
 }
 
