@@ -3,7 +3,7 @@
 //! An evaluator values a state right after an action for the player who acted, in [−1, 1] (utility divided
 //! by the game's scale). A finished game has its exact utility and never reaches a model.
 
-use adept_game::{Afterstate, Channel, Encoder, Game, RowMut, Turn, Valuation};
+use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Turn, Valuation};
 use adept_model::{Learner, ModelError, Rows};
 use std::sync::Arc;
 
@@ -54,6 +54,45 @@ impl<G: Game> Evaluator<G> for Known<G> {
             values
                 .push(self.0.value(game, Afterstate { state: &after, action: Some(action), player }) as f32);
         }
+    }
+}
+
+/// An encoder with one more channel, `prior`: what a valuation thinks of the position, for the player who just acted.
+pub(crate) struct WithPrior<G: Game> {
+    name: String,
+    inner: Arc<dyn Encoder<G>>,
+    channels: Vec<Channel>,
+    prior: Arc<dyn Valuation<G>>,
+}
+
+impl<G: Game> WithPrior<G> {
+    pub(crate) fn new(name: &str, inner: Arc<dyn Encoder<G>>, prior: Arc<dyn Valuation<G>>) -> Self {
+        let about = "what is known of the position without learning, for the player who just moved";
+        let channel = Channel { name: "prior", kind: ChannelKind::Value, about: about.into() };
+        let channels = inner.channels().iter().cloned().chain([channel]).collect();
+        Self { name: name.into(), inner, channels, prior }
+    }
+}
+
+impl<G: Game> Encoder<G> for WithPrior<G> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    #[inline]
+    fn encode(&self, game: &G, after: Afterstate<'_, G>, row: RowMut<'_>) {
+        let Some((prior, dense)) = row.dense.split_last_mut() else { return };
+        let Afterstate { state, action, player } = after;
+        *prior = self.prior.value(game, Afterstate { state, action, player }) as f32;
+        self.inner.encode(game, after, RowMut { dense, index: row.index });
+    }
+
+    fn needs_action(&self) -> bool {
+        self.inner.needs_action()
     }
 }
 

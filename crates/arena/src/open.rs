@@ -1,11 +1,11 @@
 //! Checkpoints and agents by name, bound to a game.
 
 use crate::agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
-use crate::evaluator::{Bound, Known, model_channels};
+use crate::evaluator::{Bound, Known, WithPrior, model_channels};
 use crate::exact::ExactError;
 use crate::solve::{BestResponse, Minimax};
 use adept_game::registry::Registered;
-use adept_game::{Encoder, stream};
+use adept_game::{Encoder, Valuation, stream};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::{ModelError, Optimiser};
 use std::path::{Path, PathBuf};
@@ -30,17 +30,42 @@ pub enum OpenError {
     Unknown(String),
 }
 
-/// The encoder of that name; the first of the game without one.
+/// The encoder of that name; the first of the game without one. A part `prior:NAME` joined to it by `+` adds the value
+/// channel `prior` with what a valuation of the game thinks of a position.
 ///
 /// # Errors
 /// [`OpenError::Unknown`] with the names there are.
-pub fn encoder<G: Registered>(name: Option<&str>) -> Result<Arc<dyn Encoder<G>>, OpenError> {
-    let encoders = G::encoders();
-    let names: Vec<&str> = encoders.iter().map(|(_, e)| e.name()).collect();
-    let wanted = name.unwrap_or(names[0]);
-    let unknown = format!("there is no encoder `{wanted}`; there is {}", names.join(", "));
-    let found = encoders.into_iter().map(|(_, e)| e).find(|e| e.name() == wanted);
-    found.map(Arc::from).ok_or(OpenError::Unknown(unknown))
+pub fn encoder<G: Registered>(game: &G, name: Option<&str>) -> Result<Arc<dyn Encoder<G>>, OpenError> {
+    let wanted = name.unwrap_or(G::encoders()[0].0);
+    let (priors, own): (Vec<&str>, Vec<&str>) = wanted.split('+').partition(|part| part.starts_with(PRIOR));
+    let own = own.join("+");
+    let names = || G::encoders().iter().map(|e| e.0).collect::<Vec<_>>().join(", ");
+    let unknown = || OpenError::Unknown(format!("there is no encoder `{own}`; there is {}", names()));
+    let found: Arc<dyn Encoder<G>> = G::encoder(&own).map(Arc::from).ok_or_else(unknown)?;
+    match priors[..] {
+        [] => Ok(found),
+        [prior] => {
+            let valuation = prior_of(game, &prior[PRIOR.len()..])?;
+            Ok(Arc::new(WithPrior::new(wanted, found, valuation)))
+        }
+        _ => Err(OpenError::Unknown(format!("`{wanted}` names more than one prior: take one"))),
+    }
+}
+
+/// How a part of an encoder's name begins that names a prior.
+const PRIOR: &str = "prior:";
+
+/// The valuation that is a prior.
+fn prior_of<G: Registered>(game: &G, name: &str) -> Result<Arc<dyn Valuation<G>>, OpenError> {
+    // What is exact leaves nothing to learn, and would pass for learned.
+    let known: Vec<&str> = G::valuations().iter().map(|v| v.0).filter(|n| !n.starts_with("oracle")).collect();
+    let unknown = || {
+        let there =
+            if known.is_empty() { "there is none".into() } else { format!("there is {}", known.join(", ")) };
+        OpenError::Unknown(format!("{} has no prior `{name}`; {there}", game.name()))
+    };
+    let found = if known.contains(&name) { game.valuation(name) } else { None };
+    found.ok_or_else(unknown)?.map_err(|e| OpenError::Unknown(e.to_string()))
 }
 
 /// Opens a checkpoint, or the latest (or best) one of a run folder, as an evaluator of this game.
@@ -61,7 +86,7 @@ pub fn bind<G: Registered>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>
     if manifest.game != game.name() {
         return fail(format!("is a checkpoint of `{}`, expected `{}`", manifest.game, game.name()));
     }
-    let encoder = match encoder::<G>(Some(&manifest.encoder)) {
+    let encoder = match encoder(game, Some(&manifest.encoder)) {
         Ok(encoder) => encoder,
         Err(e) => return fail(e.to_string()),
     };

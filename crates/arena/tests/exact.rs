@@ -613,9 +613,10 @@ fn what_cannot_be_opened_says_why() {
             format!("{path}: is neither a checkpoint nor a run folder; {hint}")
         );
     }
-    let encoder = |name| open::encoder::<TicTacToe>(name).map(|e| e.name()).map_err(|e| e.to_string());
-    assert_eq!(encoder(None), Ok("fields"));
-    assert_eq!(encoder(Some("canonical")), Ok("canonical"));
+    let encoder =
+        |name| open::encoder(&TicTacToe, name).map(|e| e.name().to_string()).map_err(|e| e.to_string());
+    assert_eq!(encoder(None), Ok("fields".into()));
+    assert_eq!(encoder(Some("canonical")), Ok("canonical".into()));
     assert_eq!(encoder(Some("field")), Err("there is no encoder `field`; there is fields, canonical".into()));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::output::say;
 use adept_game::bearoff::two_sided;
-use adept_trainer::run::{Cancel, Event, Observer};
+use adept_trainer::run::{Cancel, Event, Observer, Score};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -23,8 +23,9 @@ pub(crate) struct Progress {
 struct Shown {
     bar: ProgressBar,
     games: u64,
+    unit: &'static str,
     printed: Option<Instant>,
-    equity: String,
+    figure: String,
 }
 
 /// Plain lines come no more often than this.
@@ -62,15 +63,16 @@ impl Progress {
     pub(crate) fn show(&self, name: &str, event: Event<'_>) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::Started { from, games } => {
+            Event::Preparing(what) => self.line(what),
+            Event::Started { from, games, unit } => {
                 self.began.store(true, Ordering::Relaxed);
                 let bar = match &self.bars {
                     Some(bars) => bars.add(ProgressBar::new(games)),
                     None => ProgressBar::hidden(),
                 };
-                if let Ok(style) = ProgressStyle::with_template(
-                    "{prefix}{bar:24} {human_pos}/{human_len} games, {msg}, {eta} left",
-                ) {
+                if let Ok(style) = ProgressStyle::with_template(&format!(
+                    "{{prefix}}{{bar:24}} {{human_pos}}/{{human_len}} {unit}, {{msg}}, {{eta}} left",
+                )) {
                     bar.set_style(style);
                 }
                 if self.many {
@@ -78,12 +80,12 @@ impl Progress {
                 }
                 bar.set_position(from);
                 bar.reset_eta();
-                shown.insert(name.into(), Shown { bar, games, printed: None, equity: String::new() });
+                shown.insert(name.into(), Shown { bar, games, unit, printed: None, figure: String::new() });
             }
             Event::Progress { step, rate } => {
                 let Some(run) = shown.get_mut(name) else { return };
                 run.bar.set_position(step);
-                run.bar.set_message(format!("{rate:.0}/s{}", run.equity));
+                run.bar.set_message(format!("{rate:.0}/s{}", run.figure));
                 let due = run.printed.is_none_or(|at| at.elapsed() >= PAUSE);
                 if self.bars.is_none() && due && step < run.games {
                     let first = run.printed.is_none();
@@ -94,18 +96,20 @@ impl Progress {
                     let left = (run.games - step) as f64 / rate;
                     let name = if self.many { format!("{name}: ") } else { String::new() };
                     say(format!(
-                        "{name}{step}/{} games, {rate:.0}/s{}, {left:.0} s left",
-                        run.games, run.equity
+                        "{name}{step}/{} {}, {rate:.0}/s{}, {left:.0} s left",
+                        run.games, run.unit, run.figure
                     ));
                 }
             }
             Event::SetBack { why, step } => {
-                self.line(&format!("warning: {why}; going on from an older checkpoint, after {step} games"));
+                self.line(&format!("warning: {why}; going on from an older checkpoint, after step {step}"));
             }
             Event::Evaluated(evaluation) => {
                 let Some(run) = shown.get_mut(name) else { return };
                 if let Some((against, equity)) = evaluation.equity.first() {
-                    run.equity = format!(", equity {:+.4} against {against}", equity.equity);
+                    run.figure = format!(", equity {:+.4} against {against}", equity.equity);
+                } else if let Some(errors) = evaluation.rms {
+                    run.figure = format!(", RMS error {:.5}", errors.rms);
                 }
             }
             Event::Ended(_) => {
@@ -145,8 +149,8 @@ impl Observer for Count {
     fn event(&self, seed: u64, event: Event<'_>) {
         if let Event::Ended(record) = event {
             self.bar.inc(1);
-            let equity = record.r#final.as_ref().map_or(f64::NAN, |f| f.equity);
-            let text = format!("{} seed {seed}: {equity:.4}", record.name);
+            let figure = record.r#final.as_ref().map_or(f64::NAN, Score::figure);
+            let text = format!("{} seed {seed}: {figure:.4}", record.name);
             if self.bar.is_hidden() {
                 say(format!("{}/{} {text}, {:.1} s", self.bar.position(), self.total, record.seconds));
             }

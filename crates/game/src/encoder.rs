@@ -1,6 +1,7 @@
 //! From a candidate to the numbers that a model reads.
 
 use crate::game::Game;
+use std::borrow::Cow;
 
 /// What one channel carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,14 +19,14 @@ pub enum ChannelKind {
 }
 
 /// A named channel. Its documentation is part of it: one line for each input or range of inputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// Name by which architectures refer to it.
     pub name: &'static str,
     /// What it carries.
     pub kind: ChannelKind,
     /// What each input means.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
 }
 
 /// A state right after an action, seen by the player who acted: what an evaluator values.
@@ -52,10 +53,10 @@ pub struct RowMut<'a> {
 /// Writes afterstates as rows of channels.
 pub trait Encoder<G: Game>: Send + Sync {
     /// Name, as in `game.encoder` of a config.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// The channels of a row.
-    fn channels(&self) -> &'static [Channel];
+    fn channels(&self) -> &[Channel];
 
     /// Fills the row of an afterstate. An index channel that needs an unknown action stays 0; see
     /// [`Encoder::needs_action`].

@@ -9,6 +9,7 @@ pub mod encoder;
 pub mod game;
 pub mod registry;
 pub mod rng;
+mod shared;
 pub mod tictactoe;
 
 pub use encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut};

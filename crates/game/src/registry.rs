@@ -4,6 +4,8 @@ use crate::bearoff::Bearoff;
 use crate::encoder::{Afterstate, Channel, Encoder};
 use crate::game::{Game, GameError};
 use crate::tictactoe::TicTacToe;
+use rand::Rng;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What lists and error messages say about a game.
@@ -14,11 +16,13 @@ pub struct GameInfo {
     /// One line about it.
     pub about: &'static str,
     /// Its encoders: name, one line, channels.
-    pub encoders: Vec<(&'static str, &'static str, &'static [Channel])>,
+    pub encoders: Vec<(&'static str, &'static str, Vec<Channel>)>,
     /// Its scripted agents: name, one line.
     pub scripts: &'static [(&'static str, &'static str)],
     /// Its valuations, which also play: name, one line.
     pub valuations: &'static [(&'static str, &'static str)],
+    /// Its distributions of positions: name, one line.
+    pub distributions: &'static [(&'static str, &'static str)],
     /// Whether its start can be listed, which everything exact needs: equity, minimax, best responses.
     pub start_is_listed: bool,
 }
@@ -33,13 +37,43 @@ pub trait Valuation<G: Game>: Send + Sync {
 /// A valuation that was asked for by name.
 pub type FoundValuation<G> = Option<Result<Arc<dyn Valuation<G>>, GameError>>;
 
+/// Draws states in which chance is to come and then a player, after a move of another.
+pub type Draw<G> = Box<dyn Fn(&mut dyn Rng) -> <G as Game>::State + Send + Sync>;
+
 /// A game with its encoders: what the registry hands out.
 pub trait Registered: Game + Sized {
     /// One line about the game.
     const ABOUT: &'static str;
 
-    /// All encoders with a line about each; the first is the default.
-    fn encoders() -> Vec<(&'static str, Box<dyn Encoder<Self>>)>;
+    /// Names of its encoders, with a line about each; the first is the default.
+    fn encoders() -> &'static [(&'static str, &'static str)];
+
+    /// The encoder of that name; some names take a parameter behind a colon, or may be joined.
+    fn encoder(name: &str) -> Option<Box<dyn Encoder<Self>>>;
+
+    /// Names of its distributions of positions, with a line about each; the first is the default. Games that begin
+    /// in one place have none.
+    fn distributions() -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Draws positions of the distribution of that name.
+    fn draw(&self, _distribution: &str) -> Option<Draw<Self>> {
+        None
+    }
+
+    /// A number of its own for each position that [`draw`](Self::draw) may give.
+    fn number(&self, _state: &Self::State) -> u64 {
+        0
+    }
+
+    /// Reads positions from a CSV file, and their values to the player who just acted, in [−1, 1].
+    ///
+    /// # Errors
+    /// The place of what cannot be read, or that the game has no such files.
+    fn read_examples(&self, path: &Path) -> Result<Vec<(Self::State, f64)>, GameError> {
+        Err(GameError(format!("{}: {} has no files of examples", path.display(), self.name())))
+    }
 
     /// Names of its valuations, with a line about each.
     fn valuations() -> &'static [(&'static str, &'static str)] {
@@ -76,10 +110,14 @@ pub fn games() -> Vec<GameInfo> {
     impl Visitor for Describe {
         type Output = GameInfo;
         fn visit<G: Registered>(self, game: G) -> Self::Output {
+            let encoder = |&(name, about): &(&'static str, &'static str)| {
+                G::encoder(name).map(|e| (name, about, e.channels().to_vec()))
+            };
             GameInfo {
                 name: self.0,
                 about: G::ABOUT,
-                encoders: G::encoders().iter().map(|(about, e)| (e.name(), *about, e.channels())).collect(),
+                encoders: G::encoders().iter().filter_map(encoder).collect(),
+                distributions: G::distributions(),
                 scripts: game.scripts(),
                 valuations: G::valuations(),
                 start_is_listed: game.start_is_listed(),

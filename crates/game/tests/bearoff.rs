@@ -1,10 +1,11 @@
 //! The bear-off through its public interface: sides and their numbers, moves, the game, texts, encoders.
 
 use adept_game::bearoff::{
-    Action, Bearoff, Bits, DicePosition, MAX_CHECKERS, POINTS, Position, ROLLS, Roll, Side, Stage, State,
-    rank, rules,
+    Action, Bearoff, DicePosition, MAX_CHECKERS, POINTS, Position, ROLLS, Roll, Side, Stage, State, rank,
+    rules,
 };
-use adept_game::{Afterstate, Encoder, Game, RowMut, Turn, games, stream};
+use adept_game::registry::Registered;
+use adept_game::{Afterstate, ChannelKind, Encoder, Game, RowMut, Turn, games, stream};
 use proptest::prelude::*;
 use rand::RngExt;
 use std::collections::{HashMap, HashSet};
@@ -364,11 +365,15 @@ proptest! {
 
 // -------------------------------------------------------------------------------------------- encoders
 
+fn encoder(name: &str) -> Box<dyn Encoder<Bearoff>> {
+    Bearoff::encoder(name).expect("there is such an encoder")
+}
+
 /// The 56 inputs as digits, a field a word.
 fn bits(state: &State, player: usize) -> String {
     let mut dense = vec![0.0; 56];
     let afterstate = Afterstate { state, action: None, player };
-    Bits.encode(&game(), afterstate, RowMut { dense: &mut dense, index: &mut [] });
+    encoder("bits").encode(&game(), afterstate, RowMut { dense: &mut dense, index: &mut [] });
     let digit = |x: &f32| if *x == 1.0 { '1' } else { '0' };
     let field = |f: &[f32]| f.iter().map(digit).collect::<String>();
     dense.chunks_exact(4).map(field).collect::<Vec<_>>().join(" ")
@@ -391,12 +396,118 @@ fn golden_rows_of_bits() {
     assert_eq!(bits(&state, 1), "0000 0000 0000 0000 1010 0010 1010 0111 0000 0000 0000 0000 0000 0000");
 }
 
+/// The inputs of a channel by name, three digits each.
+fn inputs(name: &str, channel: &str, text: &str, player: usize) -> String {
+    let encoder = encoder(name);
+    let widths = encoder.channels().iter().map(|c| match c.kind {
+        ChannelKind::Dense(n) | ChannelKind::Bits(n) => n,
+        _ => 0,
+    });
+    let widths: Vec<usize> = widths.collect();
+    let mut dense = vec![0.0; widths.iter().sum()];
+    let state = at(text);
+    let afterstate = Afterstate { state: &state, action: None, player };
+    encoder.encode(&game(), afterstate, RowMut { dense: &mut dense, index: &mut [0] });
+    let number = encoder.channels().iter().position(|c| c.name == channel).expect("there is such a channel");
+    let first: usize = widths[..number].iter().sum();
+    dense[first..][..widths[number]].iter().map(|x| format!("{x:.3}")).collect::<Vec<_>>().join(" ")
+}
+
 #[test]
-fn the_encoder_declares_fifty_six_bits() {
-    let [channel] = Bits.channels() else { panic!("{:?}", Bits.channels()) };
-    assert_eq!((channel.name, channel.kind), ("bits", adept_game::ChannelKind::Bits(56)));
-    assert!(!Bits.needs_action());
+fn golden_rows_of_features() {
+    // Player 1, to roll: 14 pips, 6 checkers, no gap. Player 2 has just moved: 45 pips, 9 checkers, four gaps.
+    let text = "1,2,3,0,0,0/0,0,0,0,9,0";
+    // Pips / 20, checkers / 7, half / 4, odd, gaps / 3, on point 1 / 4; the side that moved first.
+    assert_eq!(
+        inputs("simple", "simple", text, 1),
+        "2.250 1.286 1.250 1.000 1.333 0.000 0.700 0.857 0.750 0.000 0.000 0.250"
+    );
+    assert_eq!(
+        inputs("counts", "counts", text, 1),
+        "0.000 0.000 0.000 0.000 2.250 0.000 0.250 0.500 0.750 0.000 0.000 0.000"
+    );
+    // One checker on point 6 goes off with probability 27/36 at once, two on point 1 always.
+    let text = "2,0,0,0,0,0/0,0,0,0,0,1";
+    assert_eq!(inputs("distribution:2", "distribution", text, 1), "1.500 0.500 2.000 0.000");
+    assert_eq!(inputs("distribution:2", "distribution", text, 0), "2.000 0.000 1.500 0.500");
+    // Pips / 20, checkers / 7, mean / 3, sd, wastage / 5, odd: mean 1.25 and sd √(.25 · .75).
+    assert_eq!(
+        inputs("one-sided", "one_sided", text, 1),
+        "0.300 0.143 0.417 0.433 0.842 1.000 0.100 0.286 0.333 0.000 1.233 0.000"
+    );
+}
+
+#[test]
+fn unions_put_their_parts_side_by_side() {
+    let joined = encoder("one-sided+distribution:3+phase:2");
+    let names: Vec<&str> = joined.channels().iter().map(|c| c.name).collect();
+    assert_eq!(names, ["bits", "one_sided", "distribution", "phase"]);
+    assert_eq!(joined.name(), "one-sided+distribution:3+phase:2");
+    let text = "1,2,3,0,0,0/0,0,0,0,9,0";
+    for (own, channel) in [("bits", "bits"), ("one-sided", "one_sided"), ("distribution:3", "distribution")] {
+        let alone = inputs(own, channel, text, 1);
+        assert_eq!(inputs("one-sided+distribution:3+phase:2", channel, text, 1), alone);
+    }
+    // 45 pips are in the upper cell, 14 in the lower.
+    let (state, mut index) = (at(text), [9]);
+    let mut dense = vec![0.0; 56 + 12 + 6];
+    let after = Afterstate { state: &state, action: None, player: 1 };
+    joined.encode(&game(), after, RowMut { dense: &mut dense, index: &mut index });
+    assert_eq!(index, [2]);
+    for wrong in
+        ["", "bits+", "no", "bits:3", "distribution:0", "distribution:31", "distribution:2+distribution:3"]
+    {
+        assert!(Bearoff::encoder(wrong).is_none(), "{wrong}");
+    }
+    assert!(Bearoff::encoder("simple+one-sided").is_some_and(|e| e.channels().len() == 3));
+}
+
+#[test]
+fn encoders_are_listed_with_what_they_show() {
     let game = games().into_iter().find(|g| g.name == "bearoff").expect("it is registered");
-    assert_eq!(game.encoders.iter().map(|e| e.0).collect::<Vec<_>>(), ["bits"]);
+    let names: Vec<&str> = game.encoders.iter().map(|e| e.0).collect();
+    assert_eq!(names, ["bits", "simple", "one-sided", "counts", "distribution", "phase"]);
+    let inputs =
+        |encoder: usize| -> Vec<ChannelKind> { game.encoders[encoder].2.iter().map(|c| c.kind).collect() };
+    assert_eq!(inputs(0), [ChannelKind::Bits(56)]);
+    assert_eq!(inputs(1), [ChannelKind::Bits(56), ChannelKind::Dense(12)]);
+    assert_eq!(inputs(2), inputs(1));
     assert!(game.scripts.is_empty() && !game.start_is_listed);
+    assert!(
+        Bearoff::encoders().iter().all(|(name, _)| Bearoff::encoder(name).is_some_and(|e| !e.needs_action()))
+    );
+}
+
+// ---------------------------------------------------------------------------------------- positions, examples
+
+#[test]
+fn drawn_positions_have_numbers_of_their_own() {
+    let game = game();
+    let draw = game.draw("small").expect("there is such a distribution");
+    let mut rng = stream(1, "test", 0);
+    let mut numbers = HashMap::new();
+    for _ in 0..2000 {
+        let state = draw(&mut rng);
+        assert_eq!((state.stage, state.player), (Stage::Roll, 0));
+        assert_eq!(*numbers.entry(game.number(&state)).or_insert(state), state);
+    }
+    assert!(numbers.len() > 1500 && game.draw("no").is_none());
+    let names: Vec<&str> = Bearoff::distributions().iter().map(|d| d.0).collect();
+    assert!(names.iter().all(|name| game.draw(name).is_some()) && names[0] == "table");
+}
+
+#[test]
+fn examples_are_read_for_the_side_that_just_moved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("some.csv");
+    let head = "own1,own2,own3,own4,own5,own6,opp1,opp2,opp3,opp4,opp5,opp6,value\n";
+    let read = |rows: &str| {
+        std::fs::write(&file, format!("{head}{rows}")).expect("it is written");
+        game().read_examples(&file).map_err(|e| e.to_string().replace(&file.display().to_string(), "FILE"))
+    };
+    assert_eq!(read("1,0,0,0,0,0,0,0,0,0,0,2,0.25\n"), Ok(vec![(at("1,0,0,0,0,0/0,0,0,0,0,2"), -0.25)]));
+    let error = read("1,0,0,0,0,0,0,0,0,0,0,0,1\n").unwrap_err();
+    assert!(error.starts_with("FILE: row 1: a side has no checker"), "{error}");
+    let error = read("1,0,0,0,0,0,0,0,0,0,0,15,1\n").unwrap_err();
+    assert_eq!(error, "FILE: row 1: a side has more than 14 checkers");
 }

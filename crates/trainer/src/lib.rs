@@ -5,6 +5,7 @@ pub mod bench;
 pub mod compare;
 pub mod config;
 pub mod measure;
+mod positions;
 pub mod reproduce;
 pub mod run;
 mod settings;

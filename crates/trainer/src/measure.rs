@@ -422,7 +422,7 @@ pub fn describe(path: &Path, best: bool) -> Result<Described, TrainError> {
         type Output = Result<Described, TrainError>;
         fn visit<G: Registered>(self, game: G) -> Self::Output {
             let config = self.0;
-            let encoder = open::encoder::<G>(config.game.encoder.as_deref())?;
+            let encoder = open::encoder(&game, config.game.encoder.as_deref())?;
             let channels = adept_arena::model_channels(encoder.channels());
             let mut rng = stream(config.seed, "init", 0);
             let learner =
@@ -458,7 +458,7 @@ fn described<G: Registered>(
             .map(|c| ChannelAbout {
                 name: c.name.into(),
                 kind: format!("{:?}", c.kind),
-                about: c.about.into(),
+                about: c.about.to_string(),
             })
             .collect(),
         step,

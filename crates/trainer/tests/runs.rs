@@ -18,8 +18,8 @@ fn a_network_learns_to_beat_ttt() {
         config(MLP, "games = 60_000\nlambda = 0.5\nrate = { from = 0.02, to = 0.001 }\nexplore = 0.2");
     let record = finished(&config, 1, &folder.path().join("run"));
     let score = record.r#final.expect("a finished run has a final score");
-    assert!(score.equity > 0.4, "equity {}", score.equity);
-    assert!(record.best.unwrap().equity >= score.equity);
+    assert!(score.figure() > 0.4, "equity {}", score.figure());
+    assert!(record.best.unwrap().figure() >= score.figure());
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn online_traces_learn_too_and_tables_learn_fastest() {
         [("online", online, 0.35), ("table", table, 0.6), ("table-online", table_online, 0.55)]
     {
         let score = finished(&config, 1, &folder.path().join(name)).r#final.unwrap();
-        assert!(score.equity > least, "{name}: equity {}", score.equity);
+        assert!(score.figure() > least, "{name}: equity {}", score.figure());
     }
 }
 
@@ -49,10 +49,10 @@ fn self_play_learns_to_beat_a_random_player() {
         let mut config = config(MLP, &learn);
         config.learn.against = "self".into();
         let mut untrained = config.clone();
-        untrained.learn.games = 1;
+        untrained.learn.games = Some(1);
         let path = |name: &str| folder.path().join(format!("{name}-{traces}"));
-        let before = finished(&untrained, 1, &path("untrained")).r#final.unwrap().equity;
-        let after = finished(&config, 1, &path("run")).r#final.unwrap().equity;
+        let before = finished(&untrained, 1, &path("untrained")).r#final.unwrap().figure();
+        let after = finished(&config, 1, &path("run")).r#final.unwrap().figure();
         assert!(after > 0.8 && after > before + 0.2, "{traces}: {before} before, {after} after");
     }
 }
@@ -121,7 +121,7 @@ fn the_burn_engine_learns_too_and_goes_on_to_the_same_bits() {
     let config = config(MLP, &format!("{learn}\nengine = \"burn\"\nworkers = 2"));
     let whole = folder.path().join("burn");
     let record = finished(&config, 1, &whole);
-    let (burn, native) = (record.r#final.unwrap().equity, native.r#final.unwrap().equity);
+    let (burn, native) = (record.r#final.unwrap().figure(), native.r#final.unwrap().figure());
     assert!(burn > 0.35 && native > 0.35, "equity {burn}, native {native}");
     let timing = record.timing.expect("games and steps side by side are timed");
     assert!(timing.samples > 60_000 && timing.samples_per_second() > 0.0 && timing.share_waited() < 1.0);
@@ -270,11 +270,11 @@ fn weights_of_another_run_can_be_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let long = config(MLP, "games = 30_000\nlambda = 0.5\nrate = 0.02\nexplore = 0.2");
     let first = folder.path().join("first");
-    let equity = finished(&long, 1, &first).r#final.unwrap().equity;
+    let equity = finished(&long, 1, &first).r#final.unwrap().figure();
     let go_on = config(MLP, "games = 10\nrate = 1e-9");
     let options = TrainOptions { init: from(&first), ..at(folder.path().join("second")) };
     let (_, record) = train(&go_on, 2, &options, &Silent, &Cancel::default()).unwrap();
-    assert_eq!(record.r#final.unwrap().equity, equity);
+    assert_eq!(record.r#final.unwrap().figure(), equity);
 
     let other = config("mlp]\nhidden = [21]", "games = 10\nrate = 0.01");
     let options = TrainOptions { init: from(&first), ..at(folder.path().join("third")) };

@@ -73,7 +73,7 @@ fn a_grid_runs_and_is_ranked() {
     for row in &result.rows {
         let records: Vec<Record> = row.runs.iter().map(|run| record(run)).collect();
         assert_eq!(records.iter().map(|r| r.seed).collect::<Vec<_>>(), [5, 6]);
-        let finals: Vec<f64> = records.iter().map(|r| r.r#final.as_ref().unwrap().equity).collect();
+        let finals: Vec<f64> = records.iter().map(|r| r.r#final.as_ref().unwrap().figure()).collect();
         let mean = (finals[0] + finals[1]) / 2.0;
         assert!((row.final_mean.unwrap() - mean).abs() < 1e-12 && row.best_mean >= row.final_mean);
         // What the row says is what was run.
@@ -81,7 +81,7 @@ fn a_grid_runs_and_is_ranked() {
             json!(records[0].config.architecture)["mlp"]["hidden"],
             row.settings["architecture.mlp.hidden"]
         );
-        assert_eq!(records[0].config.learn.games, 200);
+        assert_eq!(records[0].config.learn.length(), 200);
         assert!(!row.settings.contains_key("learn.games"), "constants are no columns");
     }
     let names: Vec<String> = grid.combinations.iter().map(|c| c.name.clone()).collect();

@@ -36,6 +36,7 @@ fn cells(metric: &Metric) -> Vec<String> {
     // Places behind the point, and a sign where the scale has two.
     let (places, signed) = match metric.metric.as_str() {
         "final_equity" | "best_equity" => (4, true),
+        "final_rms" | "best_rms" => (6, false),
         "loss" => (5, false),
         "seconds" => (2, false),
         _ => (0, false),

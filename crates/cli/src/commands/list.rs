@@ -6,7 +6,7 @@ use crate::output;
 use adept_arena::agents::AGENTS;
 use adept_model::Architecture;
 use adept_model::device::devices;
-use adept_trainer::run::list_runs;
+use adept_trainer::run::{RunSummary, list_runs};
 use anyhow::Result;
 use clap::CommandFactory;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ListArgs, as_json: bool) -> Result<()> {
         Listing::Encoders => {
             let all = games.iter().flat_map(|g| g.encoders.iter().map(move |e| (g.name, e)));
             let describe =
-                |(game, (name, about, channels)): (&str, &(&str, &str, &[adept_game::Channel]))| {
+                |(game, (name, about, channels)): (&str, &(&str, &str, Vec<adept_game::Channel>))| {
                     let channels: Vec<Value> = channels
                         .iter()
                         .map(|c| json!({ "name": c.name, "kind": format!("{:?}", c.kind), "about": c.about }))
@@ -77,7 +77,11 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
     if runs.is_empty() {
         return output::text(&format!("no runs under {}\n", folder.display()));
     }
-    let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), |v| format!("{v:+.4}"));
+    let number = |r: &RunSummary, v: Option<f64>| match (v, r.figure) {
+        (None, _) => "–".to_string(),
+        (Some(v), Some("rms")) => format!("RMS {v:.5}"),
+        (Some(v), _) => format!("{v:+.4}"),
+    };
     let rows: Vec<Vec<String>> = runs
         .iter()
         .map(|r| {
@@ -86,12 +90,12 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
                 r.status.clone(),
                 format!("{}/{}", r.step, r.games),
                 format!("{:.1}", r.seconds),
-                number(r.r#final),
-                number(r.best),
+                number(r, r.r#final),
+                number(r, r.best),
             ]
         })
         .collect();
-    output::text(&output::table(&["run", "status", "games", "seconds", "final", "best"], &rows))
+    output::text(&output::table(&["run", "status", "games or samples", "seconds", "final", "best"], &rows))
 }
 
 pub(crate) fn completions(args: &CompletionsArgs, as_json: bool) -> Result<()> {

@@ -47,7 +47,7 @@ fn tell(progress: &Progress, event: SweepEvent<'_>) {
     match event.what {
         What::Run(what) => {
             let line = match &what {
-                Event::Ended(r) if r.finished => Some(format!("{count}: {}{:.1} s", equity(r), r.seconds)),
+                Event::Ended(r) if r.finished => Some(format!("{count}: {}{:.1} s", figure(r), r.seconds)),
                 _ => None,
             };
             progress.show(event.run, what);
@@ -62,6 +62,9 @@ fn tell(progress: &Progress, event: SweepEvent<'_>) {
     }
 }
 
-fn equity(record: &Record) -> String {
-    record.r#final.as_ref().map_or_else(String::new, |score| format!("equity {:+.4}, ", score.equity))
+fn figure(record: &Record) -> String {
+    record.r#final.as_ref().map_or_else(String::new, |score| match score.equity {
+        Some(equity) => format!("equity {equity:+.4}, "),
+        None => format!("RMS error {:.5}, ", score.figure()),
+    })
 }

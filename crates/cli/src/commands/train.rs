@@ -3,7 +3,7 @@
 use crate::args::TrainArgs;
 use crate::output;
 use crate::progress::{Progress, on_interrupt};
-use adept_trainer::config::{self, Config};
+use adept_trainer::config::{self, Config, Suite};
 use adept_trainer::measure::{Baseline, baseline};
 use adept_trainer::run::{self, Host, Record, Score, Seeds, TrainOptions, mean_sd, train_seeds};
 use anyhow::{Result, bail};
@@ -53,7 +53,7 @@ pub(crate) fn train(args: &TrainArgs, as_json: bool) -> Result<()> {
     if as_json {
         output::json(&as_value(&runs, args.seeds.is_some(), against.as_deref(), baseline))?;
     } else {
-        output::text(&as_text(&runs, against.as_deref(), baseline, config.learn.games)?)?;
+        output::text(&as_text(&runs, against.as_deref(), baseline, &config)?)?;
     }
     if !errors.is_empty() {
         bail!("{}", errors.join("\n"));
@@ -72,8 +72,9 @@ fn estimate(config: &Config, seed: u64, options: &TrainOptions, as_json: bool) -
         return output::json(&e);
     }
     let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    let unit = config.learn.unit();
     output::text(&format!(
-        "{} games: about {:.0} s, {:.0} s of them measuring (from {} games and one measurement)\n\
+        "{} {unit}: about {:.0} s, {:.0} s of them measuring (from {} {unit} and one measurement)\n\
          disk: up to {}, {} a checkpoint; {} free\n",
         e.games,
         e.seconds,
@@ -86,10 +87,21 @@ fn estimate(config: &Config, seed: u64, options: &TrainOptions, as_json: bool) -
 }
 
 fn score(score: Option<&Score>) -> Value {
-    score.map_or(
-        Value::Null,
-        |s| json!({ "equity": s.equity, "first": s.seats.first(), "second": s.seats.last(), "step": s.step }),
-    )
+    score.map_or(Value::Null, |s| match s.rms {
+        Some(errors) => json!({
+            "rms": errors.rms,
+            // The error of the probability to win, (1 + V)/2.
+            "rms_probability": errors.rms / 2.0,
+            "mae": errors.mae,
+            "max": errors.max,
+            "rows": errors.rows,
+            "validation": s.validation,
+            "step": s.step,
+        }),
+        None => {
+            json!({ "equity": s.equity, "first": s.seats.first(), "second": s.seats.last(), "step": s.step })
+        }
+    })
 }
 
 fn one(path: &Path, record: &Record) -> Value {
@@ -124,17 +136,18 @@ fn as_value(
     let mut value = match runs {
         [(path, record)] if !several => one(path, record),
         runs => {
-            let equities = |f: fn(&Record) -> Option<&Score>| {
-                let values: Vec<f64> = runs.iter().filter_map(|(_, r)| f(r)).map(|s| s.equity).collect();
+            let name = runs.iter().find_map(|(_, r)| r.config.figure()).map_or("equity", Suite::name);
+            let figures = |f: fn(&Record) -> Option<&Score>| {
+                let values: Vec<f64> = runs.iter().filter_map(|(_, r)| f(r)).map(Score::figure).collect();
                 let summary = mean_sd(&values);
-                json!({ "equity": summary.mean, "mean": summary.mean, "sd": summary.sd, "runs": values.len() })
+                json!({ name: summary.mean, "mean": summary.mean, "sd": summary.sd, "runs": values.len() })
             };
             json!({
                 "runs": runs.iter().map(|(path, record)| one(path, record)).collect::<Vec<_>>(),
                 "steps": runs.iter().map(|(_, r)| r.step).sum::<u64>(),
                 "seconds": runs.iter().map(|(_, r)| r.seconds).sum::<f64>(),
-                "final": equities(|r| r.r#final.as_ref()),
-                "best": equities(|r| r.best.as_ref()),
+                "final": figures(|r| r.r#final.as_ref()),
+                "best": figures(|r| r.best.as_ref()),
             })
         }
     };
@@ -147,14 +160,20 @@ fn as_text(
     runs: &[(PathBuf, Record)],
     against: Option<&str>,
     baseline: Option<Baseline>,
-    games: u64,
+    config: &Config,
 ) -> Result<String> {
-    let mut text = String::new();
-    if let ([(path, _)], Some(against)) = (runs, against) {
-        text.push_str(&curve(path, against)?);
+    let (mut text, games, unit) = (String::new(), config.learn.length(), config.learn.unit());
+    let figure = config.figure();
+    if let ([(path, _)], Some(figure)) = (runs, figure) {
+        text.push_str(&curve(path, figure, against, unit)?);
     }
-    let header = ["run", "games", "seconds", "final", "first", "second", "best", "at game"];
-    let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), |v| format!("{v:+.4}"));
+    let [first, second, at] = match figure {
+        Some(Suite::Rms) => ["mean abs.", "largest", "at sample"],
+        _ => ["first", "second", "at game"],
+    };
+    let header = ["run", unit, "seconds", "final", first, second, "best", at];
+    let shown = |v: f64| if figure == Some(Suite::Rms) { format!("{v:.5}") } else { format!("{v:+.4}") };
+    let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), shown);
     let rows: Vec<Vec<String>> = runs
         .iter()
         .map(|(path, r)| {
@@ -163,25 +182,26 @@ fn as_text(
                 path.display().to_string(),
                 r.step.to_string(),
                 format!("{:.1}", r.seconds),
-                number(last.map(|s| s.equity)),
-                number(last.and_then(|s| s.seats.first().copied())),
-                number(last.and_then(|s| s.seats.last().copied())),
-                number(best.map(|s| s.equity)),
+                number(last.map(Score::figure)),
+                number(last.and_then(|s| s.rms.map(|e| e.mae).or(s.seats.first().copied()))),
+                number(last.and_then(|s| s.rms.map(|e| e.max).or(s.seats.last().copied()))),
+                number(best.map(Score::figure)),
                 best.map_or_else(|| "–".to_string(), |s| s.step.to_string()),
             ]
         })
         .collect();
     text.push_str(&output::table(&header, &rows));
-    let equities = |f: fn(&Record) -> Option<&Score>| -> Vec<f64> {
-        runs.iter().filter_map(|(_, r)| f(r)).map(|s| s.equity).collect()
+    let figures = |f: fn(&Record) -> Option<&Score>| -> Vec<f64> {
+        runs.iter().filter_map(|(_, r)| f(r)).map(Score::figure).collect()
     };
     if runs.len() > 1 {
         for (name, values) in
-            [("final", equities(|r| r.r#final.as_ref())), ("best", equities(|r| r.best.as_ref()))]
+            [("final", figures(|r| r.r#final.as_ref())), ("best", figures(|r| r.best.as_ref()))]
         {
             if !values.is_empty() {
                 let s = mean_sd(&values);
-                text.push_str(&format!("{name}: {:+.4} ± {:.4} over {} seeds\n", s.mean, s.sd, values.len()));
+                let (mean, sd) = (shown(s.mean), shown(s.sd).replace('+', ""));
+                text.push_str(&format!("{name}: {mean} ± {sd} over {} seeds\n", values.len()));
             }
         }
     }
@@ -191,11 +211,20 @@ fn as_text(
             b.random, b.optimal
         ));
     }
+    if figure == Some(Suite::Rms) {
+        let best = match config.learn.shows_examples() {
+            true => "; best: the lowest on validation positions",
+            false => "; exact values only measure, so that there is no best, only the end",
+        };
+        let rows =
+            runs.iter().find_map(|(_, r)| r.r#final.as_ref().and_then(|f| f.rms)).map_or(0, |e| e.rows);
+        text.push_str(&format!("\nroot mean square error of V, −1 to 1, on {rows} test positions{best}\n"));
+    }
     if let [(path, record)] = runs {
         if let Some(t) = record.timing {
             let learn = &record.config.learn;
             text.push_str(&format!(
-                "{} on {}: {:.0} samples/s, waiting for games {:.0} % of the time\n",
+                "{} on {}: {:.0} samples/s, waiting for samples {:.0} % of the time\n",
                 learn.engine,
                 learn.device,
                 t.samples_per_second(),
@@ -203,7 +232,7 @@ fn as_text(
             ));
         }
         if let Some(early) = &record.early {
-            text.push_str(&format!("ended after {} of {games} games: {early}\n", record.step));
+            text.push_str(&format!("ended after {} of {games} {unit}: {early}\n", record.step));
         }
         for origin in &record.init {
             let part = origin.part.as_deref().unwrap_or("all");
@@ -213,40 +242,53 @@ fn as_text(
         text.push_str(&if record.finished {
             format!("play against it: adept play {path} --hints\n")
         } else {
-            format!("stopped after {} of {games} games: go on with --resume\n", record.step)
+            format!("stopped after {} of {games} {unit}: go on with --resume\n", record.step)
         });
     }
     Ok(text)
 }
 
 /// The curve of a run, about twenty lines of it.
-fn curve(run: &Path, against: &str) -> Result<String> {
+fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result<String> {
     let text = std::fs::read_to_string(run.join("metrics.jsonl"))?;
     let points: Vec<(u64, f64, Option<f64>)> = text
         .lines()
         .filter_map(|line| {
             let line: Value = serde_json::from_str(line).ok()?;
-            let mut opponents = line["equity"].as_array()?.iter();
-            let equity = opponents.find(|e| e[0] == against)?[1]["equity"].as_f64()?;
-            Some((line["step"].as_u64()?, equity, line["loss"].as_f64()))
+            let value = match figure {
+                Suite::Equity => {
+                    let mut opponents = line["equity"].as_array()?.iter();
+                    opponents.find(|e| e[0].as_str().is_some_and(|name| Some(name) == against))?[1]["equity"].as_f64()?
+                }
+                Suite::Rms => line["rms"]["rms"].as_f64()?,
+            };
+            Some((line["step"].as_u64()?, value, line["loss"].as_f64()))
         })
         .collect();
     let every = points.len().div_ceil(20).max(1);
     let shown = points.iter().enumerate().filter(|(i, _)| (i + 1) % every == 0 || i + 1 == points.len());
     let rows: Vec<Vec<String>> = shown
-        .map(|(_, (step, equity, loss))| {
-            // −1 … 1 over forty places.
-            let places = ((equity + 1.0) * 20.0).round().clamp(0.0, 40.0) as usize;
+        .map(|(_, (step, value, loss))| {
+            let (value, places, digits) = match figure {
+                // −1 … 1 over forty places.
+                Suite::Equity => (format!("{value:+.4}"), (value + 1.0) * 20.0, 4),
+                // .0001 … 1, ten places each factor of ten.
+                Suite::Rms => (format!("{value:.5}"), value.log10() * 10.0 + 40.0, 7),
+            };
             vec![
                 step.to_string(),
-                format!("{equity:+.4}"),
-                loss.map_or_else(|| "–".into(), |loss| format!("{loss:.4}")),
-                format!("{:<40}", "▪".repeat(places)),
+                value,
+                loss.map_or_else(|| "–".into(), |loss| format!("{loss:.digits$}")),
+                format!("{:<40}", "▪".repeat(places.round().clamp(0.0, 40.0) as usize)),
             ]
         })
         .collect();
     if rows.is_empty() {
         return Ok(String::new());
     }
-    Ok(output::table(&["games", "equity", "loss", "−1 … equity … 1"], &rows) + "\n")
+    let [name, scale] = match figure {
+        Suite::Equity => ["equity", "−1 … equity … 1"],
+        Suite::Rms => ["RMS error", ".0001 … .001 … .01 … .1 … 1"],
+    };
+    Ok(output::table(&[unit, name, "loss", scale], &rows) + "\n")
 }

@@ -22,12 +22,12 @@ pub enum Distribution {
 pub const USUAL_CHECKERS: u8 = 14;
 
 impl Distribution {
-    /// All, with a line about each.
-    pub const ALL: [(Self, &'static str); 4] = [
-        (Self::Table, "uniform over all pairs of sides with a checker"),
-        (Self::Checkers, "the number of checkers uniform, each on a uniform point"),
-        (Self::Full, "all checkers on the board, each on a uniform point"),
-        (Self::Small, "as checkers, with 1 to 6 a side"),
+    /// All by name, with a line about each.
+    pub const ALL: [(&str, &str); 4] = [
+        ("table", "uniform over all pairs of sides with a checker"),
+        ("checkers", "the number of checkers uniform, each on a uniform point"),
+        ("full", "all checkers on the board, each on a uniform point"),
+        ("small", "as checkers, with 1 to 6 a side"),
     ];
 
     /// Draws a position in which a side has at most `checkers` checkers, 1 to 15.
@@ -66,10 +66,9 @@ impl FromStr for Distribution {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.iter().find(|(distribution, _)| distribution.to_string() == text);
-        found.map(|(distribution, _)| *distribution).ok_or_else(|| {
-            let names: Vec<String> =
-                Self::ALL.iter().map(|(distribution, _)| distribution.to_string()).collect();
+        let all = [Self::Table, Self::Checkers, Self::Full, Self::Small];
+        all.into_iter().find(|distribution| distribution.to_string() == text).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|(name, _)| *name).collect();
             format!("`{text}` is no distribution; there are {}", names.join(", "))
         })
     }

@@ -1,13 +1,14 @@
 //! The bear-off as a game: the position is drawn, then the players roll and move in turn.
 
 use super::{
-    DicePosition, Distribution, MIXED, Position, ROLLS, Roll, Side, USUAL_CHECKERS, board, encoders,
-    notation, valuations,
+    DicePosition, Distribution, MAX_CHECKERS, MIXED, Moves, Position, ROLLS, Roll, Side, USUAL_CHECKERS,
+    board, encoders, labelled, notation, rank, valuations,
 };
 use crate::encoder::Encoder;
 use crate::game::{Game, GameError, Turn};
-use crate::registry::{FoundValuation, Registered};
+use crate::registry::{Draw, FoundValuation, Registered};
 use rand::{Rng, RngExt};
+use std::path::Path;
 
 /// The rules: who first has no checker left wins, +1 against −1. A game begins with a position that chance draws
 /// uniformly among the pairs of sides that have at least one checker and no more than there are; player 0 rolls first.
@@ -167,9 +168,8 @@ impl Game for Bearoff {
         actions.clear();
         let Stage::Move(roll) = state.stage else { return };
         if !state.is_over() {
-            let mut afterstates = Vec::new();
-            DicePosition { position: state.position(), roll }.afterstates(&mut afterstates);
-            actions.extend(afterstates.into_iter().map(Action::Move));
+            let moves = Moves::of(self.checkers);
+            actions.extend(moves.afterstates(state.position().own.rank(), roll).map(Action::Move));
         }
     }
 
@@ -322,8 +322,40 @@ impl Game for Bearoff {
 impl Registered for Bearoff {
     const ABOUT: &'static str = "bear-off of backgammon, points 1 to 6, at most 14 checkers a side";
 
-    fn encoders() -> Vec<(&'static str, Box<dyn Encoder<Self>>)> {
-        vec![("the checkers on each point and borne off, as binary numbers", Box::new(encoders::Bits))]
+    fn encoders() -> &'static [(&'static str, &'static str)] {
+        &encoders::ALL
+    }
+
+    fn encoder(name: &str) -> Option<Box<dyn Encoder<Self>>> {
+        Some(Box::new(encoders::Sides::parse(name)?))
+    }
+
+    fn distributions() -> &'static [(&'static str, &'static str)] {
+        &Distribution::ALL
+    }
+
+    fn draw(&self, distribution: &str) -> Option<Draw<Self>> {
+        let (distribution, checkers) = (distribution.parse::<Distribution>().ok()?, self.checkers);
+        Some(Box::new(move |rng| State::to_roll(distribution.sample(checkers, rng))))
+    }
+
+    fn number(&self, state: &State) -> u64 {
+        let Position { own, opponent } = state.position();
+        own.rank() as u64 * rank::sides(MAX_CHECKERS) as u64 + opponent.rank() as u64
+    }
+
+    fn read_examples(&self, path: &Path) -> Result<Vec<(State, f64)>, GameError> {
+        let mut examples = Vec::new();
+        for (i, (position, value)) in labelled::read(path)?.into_iter().enumerate() {
+            let fault = |what: String| GameError(format!("{}: row {}: {what}", path.display(), i + 1));
+            self.check(position).map_err(fault)?;
+            if position.is_over() {
+                return Err(fault("a side has no checker: the game is over, its value is known".into()));
+            }
+            // A file is for the side to roll, an example for the side that just moved.
+            examples.push((State::to_roll(position), -value));
+        }
+        Ok(examples)
     }
 
     fn valuations() -> &'static [(&'static str, &'static str)] {

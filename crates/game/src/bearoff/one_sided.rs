@@ -2,6 +2,9 @@
 
 use super::rank::sides;
 use super::{MAX_CHECKERS, MIXED, ROLLS, Roll, Side, rules};
+use crate::shared::Shared;
+use std::convert::Infallible;
+use std::sync::Arc;
 
 /// The number of rolls until a side has borne off all its checkers: its exact distribution, mean and standard
 /// deviation, for all sides of at most so many checkers.
@@ -26,6 +29,13 @@ pub struct OneSided {
 }
 
 impl OneSided {
+    /// The solution for that many checkers, shared by all who hold it.
+    pub fn shared(checkers: u8) -> Arc<Self> {
+        static SOLUTIONS: Shared<u8, OneSided> = Shared::new();
+        let Ok(solution) = SOLUTIONS.get(checkers, || Ok::<_, Infallible>(Self::solve(checkers)));
+        solution
+    }
+
     /// Solves all sides of at most `checkers` checkers; more than 15, which no side has, count as 15. Those
     /// of 15 are 54,264 sides and 11 MB.
     pub fn solve(checkers: u8) -> Self {

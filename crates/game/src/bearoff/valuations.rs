@@ -1,20 +1,22 @@
 //! What is known of the bear-off without learning, as evaluators of the game: the exact table, and estimates.
 
 use super::estimates::{Convolution, Kleinman, Normal};
-use super::two_sided::{Settings, Table, find};
+use super::two_sided::{Precision, Settings, Table, find};
 use super::{Bearoff, Estimate, OneSided, Position};
 use crate::encoder::Afterstate;
 use crate::game::GameError;
 use crate::registry::{FoundValuation, Valuation};
-use std::path::Path;
+use crate::shared::Shared;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The valuations of the game, with a line about each.
-pub(super) const ALL: [(&str, &str); 4] = [
+pub(super) const ALL: [(&str, &str); 5] = [
     (
         "oracle",
         "exact values; oracle:FILE for a table file, else datasets/bearoff-N.table or solved in memory",
     ),
+    ("oracle-32", "the same to 32 bits, as measures of lost equity need them"),
     ("convolution", "each side rolls for itself: the exact distributions of its number of rolls"),
     ("normal", "normal distributions of the same means and variances"),
     ("kleinman", "Kleinman's formula from the pips"),
@@ -42,14 +44,17 @@ pub(super) fn valuation(game: &Bearoff, name: &str) -> FoundValuation<Bearoff> {
         Some((name, file)) => (name, Some(Path::new(file))),
         None => (name, None),
     };
-    let one_sided = || Arc::new(OneSided::solve(game.checkers()));
+    let one_sided = || OneSided::shared(game.checkers());
     let estimate = |estimate: Box<dyn Estimate>| -> Value { Box::new(move |p| estimate.value(p)) };
     let value = match (name, file) {
-        ("oracle", file) => match table(game, file) {
-            // All that can be asked is in the table, whose blocks are whole.
-            Ok(table) => Box::new(move |position| table.value(position).unwrap_or(f64::NAN)),
-            Err(error) => return Some(Err(error)),
-        },
+        ("oracle" | "oracle-32", file) => {
+            let least = if name == "oracle" { Precision::Bits16 } else { Precision::Bits32 };
+            match table(game, file, least) {
+                // All that can be asked is in the table, whose blocks are whole.
+                Ok(table) => Box::new(move |position| table.value(position).unwrap_or(f64::NAN)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
         ("convolution", None) => estimate(Box::new(Convolution(one_sided()))),
         ("normal", None) => estimate(Box::new(Normal(one_sided()))),
         ("kleinman", None) => estimate(Box::new(Kleinman)),
@@ -58,9 +63,12 @@ pub(super) fn valuation(game: &Bearoff, name: &str) -> FoundValuation<Bearoff> {
     Some(Ok(Arc::new(OfRoller(value))))
 }
 
-fn table(game: &Bearoff, file: Option<&Path>) -> Result<Table, GameError> {
-    let settings = Settings::new(game.checkers());
-    let found = find(file, Path::new(FOLDER), settings.precision, settings, || {}, &mut |_| {});
-    let checked = found.and_then(|(table, _)| table.verify().map(|()| table));
-    checked.map_err(|error| GameError(error.to_string()))
+fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Table>, GameError> {
+    static TABLES: Shared<(u8, Option<PathBuf>, Precision), Table> = Shared::new();
+    TABLES.get((game.checkers(), file.map(Path::to_path_buf), least), || {
+        let settings = Settings { precision: least, ..Settings::new(game.checkers()) };
+        let found = find(file, Path::new(FOLDER), least, settings, || {}, &mut |_| {});
+        let checked = found.and_then(|(table, _)| table.verify().map(|()| table));
+        checked.map_err(|error| GameError(error.to_string()))
+    })
 }

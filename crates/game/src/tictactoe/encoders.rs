@@ -2,32 +2,37 @@
 
 use super::rules::{Position, SYMMETRIES, TicTacToe, completes};
 use crate::encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
+use std::borrow::Cow;
 
 /// The nine inputs of Wiering & Kröse, section 4.1.1, with the square just played for symbolic gates and
 /// the position itself for tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields;
 
-const FIELDS: [Channel; 3] = [
+static FIELDS: [Channel; 3] = [
     Channel {
         name: "fields",
         kind: ChannelKind::Dense(9),
-        about: "squares 1..9 row by row: own stone +1, the other's −1, empty 0",
+        about: Cow::Borrowed("squares 1..9 row by row: own stone +1, the other's −1, empty 0"),
     },
-    Channel { name: "square", kind: ChannelKind::Index(9), about: "square just played, from 0" },
+    Channel {
+        name: "square",
+        kind: ChannelKind::Index(9),
+        about: Cow::Borrowed("square just played, from 0"),
+    },
     Channel {
         name: "position",
         kind: ChannelKind::Index(19_683),
-        about: "Σ 3^s · (0 empty, 1 own, 2 other) over squares s",
+        about: Cow::Borrowed("Σ 3^s · (0 empty, 1 own, 2 other) over squares s"),
     },
 ];
 
 impl Encoder<TicTacToe> for Fields {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "fields"
     }
 
-    fn channels(&self) -> &'static [Channel] {
+    fn channels(&self) -> &[Channel] {
         &FIELDS
     }
 
@@ -49,30 +54,36 @@ impl Encoder<TicTacToe> for Fields {
 #[derive(Clone, Copy, Debug)]
 pub struct Canonical;
 
-const CANONICAL: [Channel; 3] = [
+static CANONICAL: [Channel; 3] = [
     Channel {
         name: "fields",
         kind: ChannelKind::Dense(9),
-        about: "squares 1..9 of the symmetric position with the largest number below: own stone +1, the other's −1",
+        about: Cow::Borrowed(
+            "squares 1..9 of the symmetric position with the largest number below: own stone +1, the other's −1",
+        ),
     },
     Channel {
         name: "threats",
         kind: ChannelKind::Bits(4),
-        about: "empty squares that complete a line: own at least 1, own at least 2, the other's at least 1, 2",
+        about: Cow::Borrowed(
+            "empty squares that complete a line: own at least 1, own at least 2, the other's at least 1, 2",
+        ),
     },
     Channel {
         name: "position",
         kind: ChannelKind::Index(19_683),
-        about: "Σ 3^s · (0 empty, 1 own, 2 other) over squares s, the largest of the eight symmetric ones",
+        about: Cow::Borrowed(
+            "Σ 3^s · (0 empty, 1 own, 2 other) over squares s, the largest of the eight symmetric ones",
+        ),
     },
 ];
 
 impl Encoder<TicTacToe> for Canonical {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "canonical"
     }
 
-    fn channels(&self) -> &'static [Channel] {
+    fn channels(&self) -> &[Channel] {
         &CANONICAL
     }
 

@@ -315,13 +315,18 @@ fn glyph(state: &Position, square: u8) -> char {
 impl Registered for TicTacToe {
     const ABOUT: &'static str = "tic-tac-toe, 3×3";
 
-    fn encoders() -> Vec<(&'static str, Box<dyn Encoder<Self>>)> {
-        vec![
-            ("the nine squares of Wiering & Kröse, and the square just played", Box::new(encoders::Fields)),
-            (
-                "the squares up to symmetry, and who threatens to complete a line",
-                Box::new(encoders::Canonical),
-            ),
+    fn encoders() -> &'static [(&'static str, &'static str)] {
+        &[
+            ("fields", "the nine squares of Wiering & Kröse, and the square just played"),
+            ("canonical", "the squares up to symmetry, and who threatens to complete a line"),
         ]
+    }
+
+    fn encoder(name: &str) -> Option<Box<dyn Encoder<Self>>> {
+        match name {
+            "fields" => Some(Box::new(encoders::Fields)),
+            "canonical" => Some(Box::new(encoders::Canonical)),
+            _ => None,
+        }
     }
 }

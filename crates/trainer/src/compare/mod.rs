@@ -4,7 +4,7 @@ mod side;
 
 pub use crate::settings::Difference;
 
-use crate::config::Config;
+use crate::config::{Config, Examples, Suite};
 use crate::settings;
 use crate::statistics::{Sample, welch};
 use adept_model::ModelError;
@@ -78,12 +78,13 @@ pub struct Metric {
 pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
     let (a, b) = (Side::read(a)?, Side::read(b)?);
     let alike = measured(&a.config) == measured(&b.config);
+    let figure = a.config.figure().or(b.config.figure()).map_or("equity", Suite::name);
     let metrics = [
-        metric("final_equity", &a.finals(), &b.finals(), alike),
-        metric("best_equity", &a.bests(), &b.bests(), alike),
+        metric(&format!("final_{figure}"), &a.finals(), &b.finals(), alike),
+        metric(&format!("best_{figure}"), &a.bests(), &b.bests(), alike),
         metric("loss", &a.losses()?, &b.losses()?, true),
         metric("seconds", &a.seconds(), &b.seconds(), true),
-        metric("games", &a.games(), &b.games(), true),
+        metric(a.config.learn.unit(), &a.games(), &b.games(), a.config.learn.unit() == b.config.learn.unit()),
     ];
     let paths = |side: &Side| side.runs.iter().map(|(path, _)| path.clone()).collect();
     Ok(Comparison {
@@ -95,9 +96,23 @@ pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
     })
 }
 
-/// What an equity is measured by: the game and the opponent.
+/// What the figure is measured by: the game, and the opponent or the positions.
 fn measured(config: &Config) -> (&str, Option<String>) {
-    (&config.game.rules, config.evaluate_against().into_iter().next())
+    let positions = || {
+        let (learn, evaluate) = (&config.learn, &config.evaluate);
+        if let Some(Examples::File(path)) = &learn.examples {
+            return format!("positions of {}", path.display());
+        }
+        let distribution = evaluate.distribution.as_ref().or(learn.distribution.as_ref());
+        let which = distribution.map_or(String::new(), |name| format!(" of the distribution {name}"));
+        format!("{} positions{which}", evaluate.positions)
+    };
+    let by = match config.figure() {
+        Some(Suite::Equity) => config.evaluate_against().into_iter().next(),
+        Some(Suite::Rms) => Some(positions()),
+        None => None,
+    };
+    (&config.game.rules, by)
 }
 
 /// None if neither side has such figures.
@@ -120,11 +135,11 @@ fn notes(a: &Side, b: &Side) -> Vec<String> {
     let (by_a, by_b) = (measured(&a.config), measured(&b.config));
     if by_a != by_b {
         let said = |(game, against): (&str, Option<String>)| match against {
-            Some(against) => format!("{game} against {against}"),
-            None => format!("{game}, where no equity is measured"),
+            Some(by) => format!("{game} against {by}"),
+            None => format!("{game}, where nothing is measured"),
         };
         notes.push(format!(
-            "equities are not comparable: a is measured in {}, b in {}; `adept evaluate --against` measures both alike",
+            "figures are not comparable: a is measured in {}, b in {}; `adept evaluate` measures both alike",
             said(by_a),
             said(by_b)
         ));

@@ -2,7 +2,7 @@
 
 use super::CompareError;
 use crate::config::Config;
-use crate::run::{Record, losses, record_of};
+use crate::run::{Record, Score, losses, record_of};
 use crate::settings::{differences, show};
 use adept_model::ModelError;
 use serde_json::Value;
@@ -68,11 +68,11 @@ impl Side {
     }
 
     pub(super) fn finals(&self) -> Vec<f64> {
-        self.runs.iter().filter_map(|(_, r)| r.r#final.as_ref()).map(|s| s.equity).collect()
+        self.runs.iter().filter_map(|(_, r)| r.r#final.as_ref()).map(Score::figure).collect()
     }
 
     pub(super) fn bests(&self) -> Vec<f64> {
-        self.runs.iter().filter_map(|(_, r)| r.best.as_ref()).map(|s| s.equity).collect()
+        self.runs.iter().filter_map(|(_, r)| r.best.as_ref()).map(Score::figure).collect()
     }
 
     pub(super) fn losses(&self) -> Result<Vec<f64>, ModelError> {

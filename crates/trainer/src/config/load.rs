@@ -1,9 +1,11 @@
 //! Reading and checking configs.
 
-use super::{Config, ConfigError, SELF, Schedule, Shape, Suite, TraceKind};
-use adept_arena::AgentSpec;
+use super::{Config, ConfigError, Examples, Method, SELF, Schedule, Shape, Suite, TraceKind};
+use adept_arena::{AgentSpec, OpenError, model_channels, open};
+use adept_game::registry::Registered;
+use adept_game::{GameInfo, Visitor, with_game};
 use adept_model::names;
-use adept_model::{Architecture, Engine, ModelError};
+use adept_model::{Architecture, Channel, Engine, ModelError};
 use std::path::Path;
 use toml_edit::{Document, DocumentMut, Item};
 
@@ -88,7 +90,10 @@ fn parse_with(source: &Source, settings: usize) -> Result<Config, ConfigError> {
     let at = Located { file: &source.file, text: &text };
     // toml_edit first: it keeps the place of every key for the checks that follow parsing.
     let document = Document::parse(text.as_str()).map_err(|e| at.syntax(e.span(), e.message()))?;
-    let config: Config = toml::from_str(&text).map_err(|e| at.serde(e.span(), e.message()))?;
+    let mut config: Config = toml::from_str(&text).map_err(|e| at.serde(e.span(), e.message()))?;
+    if config.evaluate.suites.is_none() {
+        config.evaluate.suites = usual_suites(&config.game.rules);
+    }
     check(&config).map_err(|(path, message)| {
         at.error(
             span_of(document.as_item(), &path),
@@ -96,6 +101,17 @@ fn parse_with(source: &Source, settings: usize) -> Result<Config, ConfigError> {
         )
     })?;
     Ok(config)
+}
+
+/// What is measured in a game where nothing is said.
+fn usual_suites(game: &str) -> Option<Vec<Suite>> {
+    let games = adept_game::games();
+    let game = games.iter().find(|g| g.name == game)?;
+    Some(match game.start_is_listed {
+        true => vec![Suite::Equity],
+        false if game.distributions.is_empty() => Vec::new(),
+        false => vec![Suite::Rms],
+    })
 }
 
 /// The text with the changes of the first few `--set`.
@@ -324,19 +340,7 @@ fn check(config: &Config) -> Result<(), Fault> {
             format!("there is no game `{}`{}", config.game.rules, names::suggest(&config.game.rules, &known)),
         );
     };
-    let encoder = match &config.game.encoder {
-        None => &game.encoders[0],
-        Some(name) => match game.encoders.iter().find(|e| e.0 == name) {
-            Some(encoder) => encoder,
-            None => {
-                let known: Vec<&str> = game.encoders.iter().map(|e| e.0).collect();
-                return fail(
-                    "game.encoder",
-                    format!("{} has no encoder `{name}`{}", game.name, names::suggest(name, &known)),
-                );
-            }
-        },
-    };
+    let channels = channels(config, game).map_err(|m| ("game.encoder".to_string(), m))?;
     let learn = &config.learn;
     let exact = if game.start_is_listed { &["minimax", "optimal:…"][..] } else { &[] };
     let scripts = game.scripts.iter().map(|s| s.0);
@@ -377,7 +381,6 @@ fn check(config: &Config) -> Result<(), Fault> {
         return fail("evaluate.against", "name at least one opponent, or leave it out".into());
     }
     for (path, count) in [
-        ("learn.games", Some(learn.games)),
         ("learn.batch", Some(learn.batch)),
         ("evaluate.every", config.evaluate.every),
         ("evaluate.patience", config.evaluate.patience),
@@ -388,24 +391,8 @@ fn check(config: &Config) -> Result<(), Fault> {
             return fail(path, "must be at least 1".into());
         }
     }
-    if config.evaluate.suites.iter().enumerate().any(|(i, s)| config.evaluate.suites[..i].contains(s)) {
-        return fail("evaluate.suites", "names a suite twice".into());
-    }
-    match config.evaluate.suites.contains(&Suite::Equity) {
-        true if !game.start_is_listed => {
-            return fail("evaluate.suites", format!("{}: write `suites = []`", no_equity(game.name)));
-        }
-        false if game.start_is_listed => {
-            return fail("evaluate.suites", "needs `equity`, which decides what checkpoint is best".into());
-        }
-        false if config.evaluate.against.is_some() => {
-            return fail(
-                "evaluate.against",
-                "names opponents of the suite `equity`, which is not measured: leave it out".into(),
-            );
-        }
-        _ => {}
-    }
+    method(config, game)?;
+    suites(config, game)?;
     schedule("learn.lambda", &learn.lambda, 0.0, 1.0)?;
     schedule("learn.explore", &learn.explore, 0.0, 1.0)?;
     schedule("learn.rate", &learn.rate, 0.0, 1e9)?;
@@ -429,15 +416,11 @@ fn check(config: &Config) -> Result<(), Fault> {
             return fail("learn.optimiser", "online traces take plain steps: leave `optimiser` out".into());
         }
     }
-    if learn.games >= MAX_GAMES {
-        return fail("learn.games", format!("must be less than {MAX_GAMES}, found {}", learn.games));
-    }
     if !(2..=1_000_000).contains(&config.checkpoints.keep) {
         let message = "must lie in 2..1000000: a reader may hold on to the last while the next is written";
         return fail("checkpoints.keep", message.into());
     }
     compute(config)?;
-    let channels = adept_arena::model_channels(encoder.2);
     let outcome = match &config.architecture {
         Architecture::Lookup(lookup) => {
             adept_model::Table::new(lookup, &channels, learn.optimiser).map(|_| ())
@@ -451,8 +434,173 @@ fn check(config: &Config) -> Result<(), Fault> {
     }
 }
 
+/// The channels of the encoder that a config names.
+fn channels(config: &Config, game: &GameInfo) -> Result<Vec<Channel>, String> {
+    struct Open<'a>(Option<&'a str>);
+    impl Visitor for Open<'_> {
+        type Output = Result<Vec<Channel>, OpenError>;
+        fn visit<G: Registered>(self, game: G) -> Self::Output {
+            open::encoder(&game, self.0).map(|encoder| model_channels(encoder.channels()))
+        }
+    }
+    let name = config.game.encoder.as_deref();
+    let channels = with_game(game.name, Open(name)).unwrap_or_else(|| Ok(Vec::new()));
+    channels.map_err(|error| match name {
+        Some(name) if !name.contains(['+', ':']) => {
+            let known: Vec<&str> = game.encoders.iter().map(|e| e.0).collect();
+            format!("{} has no encoder `{name}`{}", game.name, names::suggest(name, &known))
+        }
+        _ => error.to_string(),
+    })
+}
+
 /// Names of checkpoints have room for as many.
-const MAX_GAMES: u64 = 1_000_000_000_000;
+const MAX_LENGTH: u64 = 1_000_000_000_000;
+
+/// What belongs to one method of learning and not to another.
+fn method(config: &Config, game: &GameInfo) -> Result<(), Fault> {
+    let (learn, fail) = (&config.learn, |path: &str, message: String| Err((path.to_string(), message)));
+    let td = learn.method == Method::Td;
+    let (length, path, other, found) = if td {
+        (learn.games, "learn.games", "learn.samples", learn.samples)
+    } else {
+        (learn.samples, "learn.samples", "learn.games", learn.games)
+    };
+    if found.is_some() {
+        let example = if td { "games = 200_000" } else { "samples = 1_000_000" };
+        return fail(
+            other,
+            format!("the method `{}` counts {}: write `{example}`", learn.method.name(), learn.unit()),
+        );
+    }
+    match length {
+        None if td => return fail("learn", "`games` is missing: write `games = 200_000`".into()),
+        None => return fail("learn", "`samples` is missing: write `samples = 1_000_000`".into()),
+        Some(0) => return fail(path, "must be at least 1".into()),
+        Some(n) if n >= MAX_LENGTH => {
+            return fail(path, format!("must be less than {MAX_LENGTH}, found {n}"));
+        }
+        Some(_) => {}
+    }
+    let distributions: Vec<&str> = game.distributions.iter().map(|d| d.0).collect();
+    for (path, name) in [
+        ("learn.distribution", &learn.distribution),
+        ("evaluate.distribution", &config.evaluate.distribution),
+    ] {
+        if let Some(name) = name
+            && !distributions.contains(&name.as_str())
+        {
+            let there = match distributions[..] {
+                [] => ", nor any other: games begin in one place".into(),
+                _ => names::suggest(name, &distributions),
+            };
+            return fail(path, format!("{} has no distribution of positions `{name}`{there}", game.name));
+        }
+    }
+    if distributions.is_empty() && (!td || learn.examples.is_some()) {
+        let path = if td { "learn.examples" } else { "learn.method" };
+        return fail(
+            path,
+            format!("{} has no distribution of positions to draw from: write `td`", game.name),
+        );
+    }
+    if learn.examples == Some(Examples::Drawn(0)) {
+        return fail("learn.examples", "must be at least 1".into());
+    }
+    if matches!(learn.examples, Some(Examples::Drawn(n)) if n > MAX_EXAMPLES) {
+        return fail(
+            "learn.examples",
+            format!("must be at most {MAX_EXAMPLES}; leave it out for new ones all the time"),
+        );
+    }
+    let only = |path: &str, there: bool, method: Method| match there && learn.method != method {
+        true => Err((path.to_string(), format!("belongs to the method `{}`: leave it out", method.name()))),
+        false => Ok(()),
+    };
+    only("learn.examples_per_game", learn.examples_per_game.is_some(), Method::Td)?;
+    only("learn.self_play", learn.self_play.is_some(), Method::Expectation)?;
+    if td && learn.examples.is_some() != learn.examples_per_game.is_some() {
+        return fail("learn", "`examples` and `examples_per_game` belong together: give both or none".into());
+    }
+    if learn.examples_per_game.is_some_and(|rate| !(rate > 0.0 && rate <= 1e6)) {
+        return fail("learn.examples_per_game", "must be above 0 and at most a million".into());
+    }
+    if learn.self_play.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+        return fail("learn.self_play", "is a share, 0..1".into());
+    }
+    if learn.method == Method::Expectation && learn.examples.is_some() {
+        return fail("learn.examples", "the method `expectation` needs none: leave it out".into());
+    }
+    if td {
+        if learn.examples.is_some() && learn.traces == TraceKind::Online {
+            return fail(
+                "learn.traces",
+                "online traces step at every move, examples in batches: write `backward`".into(),
+            );
+        }
+        return Ok(());
+    }
+    if learn.against != SELF {
+        return fail(
+            "learn.against",
+            format!("the method `{}` has no opponent: leave it out", learn.method.name()),
+        );
+    }
+    if learn.traces == TraceKind::Online {
+        return fail("learn.traces", "belongs to the method `td`: leave it out".into());
+    }
+    if learn.workers > 1 || learn.overlaps() {
+        let path = if learn.workers > 1 { "learn.workers" } else { "learn.overlap" };
+        return fail(path, "belongs to the method `td`: leave it out".into());
+    }
+    if matches!(config.architecture, Architecture::Lookup(_)) && learn.batch > 1 {
+        return fail("learn.batch", "a table learns entry by entry: leave `batch` out".into());
+    }
+    Ok(())
+}
+
+/// More examples are no fixed set.
+const MAX_EXAMPLES: u64 = 10_000_000;
+/// More positions are measured by `evaluate`.
+const MAX_POSITIONS: u64 = 10_000_000;
+
+/// What is measured, and on what.
+fn suites(config: &Config, game: &GameInfo) -> Result<(), Fault> {
+    let (evaluate, fail) = (&config.evaluate, |path: &str, message: String| Err((path.to_string(), message)));
+    let suites = evaluate.suites.as_deref().unwrap_or(&[]);
+    if suites.iter().enumerate().any(|(i, s)| suites[..i].contains(s)) {
+        return fail("evaluate.suites", "names a suite twice".into());
+    }
+    match config.measures(Suite::Equity) {
+        true if !game.start_is_listed => {
+            return fail("evaluate.suites", format!("{}: write `suites = []`", no_equity(game.name)));
+        }
+        false if game.start_is_listed => {
+            return fail("evaluate.suites", "needs `equity`, which decides what checkpoint is best".into());
+        }
+        false if evaluate.against.is_some() => {
+            return fail(
+                "evaluate.against",
+                "names opponents of the suite `equity`, which is not measured: leave it out".into(),
+            );
+        }
+        _ => {}
+    }
+    if config.measures(Suite::Rms) && game.distributions.is_empty() {
+        return fail(
+            "evaluate.suites",
+            format!("{} has no exact values of positions to measure `rms` by", game.name),
+        );
+    }
+    for (path, count) in
+        [("evaluate.positions", evaluate.positions), ("evaluate.validation", evaluate.validation)]
+    {
+        if !(1..=MAX_POSITIONS).contains(&count) {
+            return fail(path, format!("must lie in 1..{MAX_POSITIONS}, found {count}"));
+        }
+    }
+    Ok(())
+}
 
 /// Where and by how many a run works.
 fn compute(config: &Config) -> Result<(), Fault> {

@@ -15,7 +15,9 @@ use crate::settings::differences;
 use adept_model::optimiser::Optimiser;
 use adept_model::{Architecture, Compute, DeviceName, Engine};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
+use std::path::PathBuf;
 
 /// An experiment: a game, an architecture, how it learns, how it is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,7 +56,7 @@ pub struct GameConfig {
     pub encoder: Option<String>,
 }
 
-/// How a model learns from games.
+/// How a model learns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Learn {
@@ -64,9 +66,27 @@ pub struct Learn {
     /// Opponent: `self`, or a fixed agent such as `ttt`, `random`, `minimax`.
     #[serde(default = "itself")]
     pub against: String,
-    /// Games of the whole run.
-    pub games: u64,
-    /// Games between two steps of the optimiser.
+    /// Games of the whole run, for the method `td`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub games: Option<u64>,
+    /// Samples of the whole run, for the other methods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
+    /// Distribution of the positions in which games begin and of examples, in games that have such; the game's first
+    /// if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<String>,
+    /// Examples, positions with exact values: how many are drawn once and shown over and over, or a CSV file. If left
+    /// out, `supervised` shows a new one each time, and `td` none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub examples: Option<Examples>,
+    /// Examples shown for each game, for the method `td`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub examples_per_game: Option<f64>,
+    /// Share of the samples that come from self-play, for the method `expectation`; the others are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub self_play: Option<f64>,
+    /// Games, or samples, between two steps of the optimiser. Gradients are summed over games and averaged over samples.
     #[serde(default = "one")]
     pub batch: u64,
     /// λ of TD(λ), in [0, 1].
@@ -103,9 +123,72 @@ pub struct Learn {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Temporal differences, TD(λ).
+    /// Temporal differences, TD(λ), along games.
     #[default]
     Td,
+    /// One-step temporal differences whose target is the exact expectation over what chance brings, in positions of
+    /// self-play and drawn ones.
+    Expectation,
+    /// Exact values of positions.
+    Supervised,
+}
+
+impl Method {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Td => "td",
+            Self::Expectation => "expectation",
+            Self::Supervised => "supervised",
+        }
+    }
+}
+
+/// Examples to learn from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Examples {
+    /// So many, drawn at the start of a run.
+    Drawn(u64),
+    /// The rows of a CSV file that belong to the part for training.
+    File(PathBuf),
+}
+
+impl<'de> Deserialize<'de> for Examples {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Examples;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of positions, or the name of a CSV file in quotes")
+            }
+            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Examples, E> {
+                Ok(Examples::Drawn(v))
+            }
+            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Examples, E> {
+                let count =
+                    u64::try_from(v).map_err(|_| E::invalid_value(de::Unexpected::Signed(v), &self))?;
+                Ok(Examples::Drawn(count))
+            }
+            fn visit_str<E: de::Error>(self, v: &str) -> Result<Examples, E> {
+                Ok(Examples::File(v.into()))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl JsonSchema for Examples {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Examples".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "Examples to learn from: how many are drawn, or a CSV file.",
+            "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string" }]
+        })
+    }
 }
 
 /// Form of TD(λ).
@@ -123,11 +206,19 @@ pub enum TraceKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Evaluate {
-    /// Games between two measurements; a hundredth of the run if left out.
+    /// Games, or samples, between two measurements; a hundredth of the run if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<u64>,
-    /// What is measured; `[]` for games without exact equity.
-    pub suites: Vec<Suite>,
+    /// What is measured. If left out, the equity in games that have an exact one, or else the error against exact values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suites: Option<Vec<Suite>>,
+    /// Distribution of the positions on which errors are measured; that of the examples if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<String>,
+    /// Test positions: errors are reported on these. None of them is ever an example.
+    pub positions: u64,
+    /// Validation positions: where a run learns from examples, the checkpoint with the lowest error on these is best.
+    pub validation: u64,
     /// Opponents of the suite `equity`. The first decides which checkpoint is best; if left out, the
     /// opponent in training, or `random` for self-play.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +231,15 @@ pub struct Evaluate {
 
 impl Default for Evaluate {
     fn default() -> Self {
-        Self { every: None, suites: vec![Suite::Equity], against: None, patience: None }
+        Self {
+            every: None,
+            suites: None,
+            distribution: None,
+            positions: 100_000,
+            validation: 10_000,
+            against: None,
+            patience: None,
+        }
     }
 }
 
@@ -148,12 +247,12 @@ impl Default for Evaluate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Checkpoints {
-    /// Games between two checkpoints; one every ten seconds if left out.
+    /// Games, or samples, between two checkpoints; one every ten seconds if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<u64>,
     /// How many of the newest stay beside the best; at least 2, so that who reads one is not overtaken.
     pub keep: usize,
-    /// Games between two checkpoints that stay for good; none if left out.
+    /// Games, or samples, between two checkpoints that stay for good; none if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub milestones: Option<u64>,
 }
@@ -170,6 +269,18 @@ impl Default for Checkpoints {
 pub enum Suite {
     /// Exact match equity of greedy play.
     Equity,
+    /// Root mean square error of V against exact values.
+    Rms,
+}
+
+impl Suite {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Equity => "equity",
+            Self::Rms => "rms",
+        }
+    }
 }
 
 impl Learn {
@@ -178,9 +289,24 @@ impl Learn {
         Compute { engine: self.engine, device: self.device }
     }
 
+    /// Games of the whole run, or samples.
+    pub fn length(&self) -> u64 {
+        self.games.or(self.samples).unwrap_or(0)
+    }
+
+    /// What the length of a run is counted in.
+    pub fn unit(&self) -> &'static str {
+        if self.method == Method::Td { "games" } else { "samples" }
+    }
+
+    /// Whether exact values have a part in learning.
+    pub fn shows_examples(&self) -> bool {
+        self.method == Method::Supervised || self.examples.is_some()
+    }
+
     /// Whether a batch is played while the one before is learned from.
     pub fn overlaps(&self) -> bool {
-        self.overlap.unwrap_or(self.engine == Engine::Burn)
+        self.overlap.unwrap_or(self.engine == Engine::Burn && self.method == Method::Td)
     }
 }
 
@@ -224,15 +350,25 @@ impl Config {
         serde_json::from_value(saved)
     }
 
-    /// Games between two measurements.
+    /// Games, or samples, between two measurements.
     pub fn evaluate_every(&self) -> u64 {
-        self.evaluate.every.unwrap_or_else(|| (self.learn.games / 100).max(1))
+        self.evaluate.every.unwrap_or_else(|| (self.learn.length() / 100).max(1))
+    }
+
+    /// Whether that is measured during the run.
+    pub fn measures(&self, suite: Suite) -> bool {
+        self.evaluate.suites.as_ref().is_some_and(|suites| suites.contains(&suite))
+    }
+
+    /// What decides which checkpoint is best, and is reported; none if nothing is measured.
+    pub fn figure(&self) -> Option<Suite> {
+        [Suite::Equity, Suite::Rms].into_iter().find(|suite| self.measures(*suite))
     }
 
     /// Opponents of the suite `equity`; none if it is not measured.
     pub fn evaluate_against(&self) -> Vec<String> {
         match &self.evaluate.against {
-            _ if !self.evaluate.suites.contains(&Suite::Equity) => Vec::new(),
+            _ if !self.measures(Suite::Equity) => Vec::new(),
             Some(list) => list.clone(),
             None if self.learn.against == SELF => vec!["random".into()],
             None => vec![self.learn.against.clone()],

@@ -131,7 +131,7 @@ fn configs(quick: bool) -> Result<Vec<Config>, ConfigError> {
             let file = format!("configs/tictactoe/{name}.toml");
             let mut config = parse(&Source { file, text: (*text).into(), set: vec![] })?;
             if quick {
-                config.learn.games = (config.learn.games / 20).max(1);
+                config.learn.games = config.learn.games.map(|games| (games / 20).max(1));
             }
             Ok(config)
         })
@@ -213,8 +213,8 @@ fn row(r: usize, config: &Config, runs: &[&(PathBuf, crate::run::Record)]) -> Re
     let equities = |f: fn(&crate::run::Record) -> Option<f64>| -> Vec<f64> {
         runs.iter().filter_map(|(_, record)| f(record)).collect()
     };
-    let finals = equities(|r| r.r#final.as_ref().map(|f| f.equity));
-    let bests = equities(|r| r.best.as_ref().map(|b| b.equity));
+    let finals = equities(|r| r.r#final.as_ref().and_then(|f| f.equity));
+    let bests = equities(|r| r.best.as_ref().and_then(|b| b.equity));
     let optimum = measure::baseline(&config.game.rules, &config.evaluate_against()[0])?.optimal;
     let perfect = |all: &[f64]| all.iter().filter(|e| **e >= optimum - 1e-9).count();
     let mut usage = Vec::new();
@@ -243,7 +243,7 @@ fn row(r: usize, config: &Config, runs: &[&(PathBuf, crate::run::Record)]) -> Re
         optimal_final: perfect(&finals),
         optimal_best: perfect(&bests),
         seconds: runs.iter().map(|(_, record)| record.seconds).sum::<f64>() / runs.len() as f64,
-        games: config.learn.games,
+        games: config.learn.length(),
         idle: threshold.then(|| usage.iter().map(idle).sum::<f64>() / usage.len() as f64),
         usage: threshold.then_some(usage),
         speed: match mixture {
@@ -357,7 +357,7 @@ mod tests {
             assert_eq!(config.learn.against, "ttt");
             if row.2.is_some() {
                 assert_eq!(config.game.encoder.as_deref(), Some("fields"), "{}", row.0);
-                assert!(config.learn.games <= 1_000_000, "{}", row.0);
+                assert!(config.learn.length() <= 1_000_000, "{}", row.0);
             }
         }
     }

@@ -59,7 +59,8 @@ const TEXTS: u64 = 6000;
 
 impl<G: Registered> Experiment<'_, G> {
     fn estimate(mut self, trial: Duration) -> Result<Estimate, TrainError> {
-        let (games, start) = (self.config.learn.games, self.clock.now());
+        self.prepare(&|_| {})?;
+        let (games, start) = (self.config.learn.length(), self.clock.now());
         let mut step = 0;
         while step < games && (step == 0 || self.clock.since(start) < trial) {
             let (end, then) = (self.batch_end(step), self.batch_end(self.batch_end(step)));
@@ -87,7 +88,7 @@ impl<G: Registered> Experiment<'_, G> {
         let bytes =
             |tensors: Vec<adept_model::Tensor>| tensors.iter().map(adept_model::Tensor::bytes).sum::<u64>();
         let model = bytes(self.bound.learner.state(false)?);
-        let training = bytes(self.bound.learner.state(true)?) + bytes(self.games.state().1) + TEXTS;
+        let training = bytes(self.bound.learner.state(true)?) + bytes(self.source.state().1) + TEXTS;
         let milestones = self.config.checkpoints.milestones.map_or(0, |n| self.times(n));
         // One more while it is being written.
         let kept = (self.config.checkpoints.keep as u64).saturating_add(1).saturating_add(milestones);
@@ -99,7 +100,7 @@ impl<G: Registered> Experiment<'_, G> {
 
     /// How often something happens that is due every so many games, at most once a batch.
     fn times(&self, every: u64) -> u64 {
-        let games = self.config.learn.games;
+        let games = self.config.learn.length();
         games.div_ceil(every).min(games.div_ceil(self.config.learn.batch))
     }
 

@@ -2,11 +2,13 @@
 
 use super::error::TrainError;
 use super::folder::{FORMAT, Folder, Found, Record, Score};
-use super::games::{Games, GamesState, Span};
+use super::games::{GamesState, Span};
 use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
+use super::source::Source;
 use super::start::{Init, Start};
-use crate::config::Config;
+use crate::config::{Config, Examples, Suite};
+use crate::positions::{PositionErrors, Set, Tests};
 use adept_arena::{Agent, Bound, Equity, ExactError, Greedy, OpenError, equity, model_channels, open};
 use adept_game::registry::Registered;
 use adept_game::{Visitor, stream, with_game};
@@ -34,7 +36,7 @@ pub struct TrainOptions {
 /// A measurement during a run: one line of `metrics.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// Games learned from.
+    /// Games learned from, or samples.
     pub step: u64,
     /// Mean loss of a sample since the last measurement; none if there was no sample.
     pub loss: Option<f64>,
@@ -45,7 +47,14 @@ pub struct Evaluation {
     /// λ at this step.
     pub lambda: f64,
     /// Exact match equity by opponent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub equity: Vec<(String, Equity)>,
+    /// Errors on the test positions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rms: Option<PositionErrors>,
+    /// Root mean square error on the validation positions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation: Option<f64>,
     /// How often each expert was run while measuring.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -155,8 +164,10 @@ fn run<G: Registered>(
         Found::Run(record) if options.resume => Some(*record),
         Found::Run(record) => {
             return taken(format!(
-                "holds this run, stopped after {} of {} games: go on with --resume, or name another folder with --out",
-                record.step, record.games
+                "holds this run, stopped after {} of {} {}: go on with --resume, or name another folder with --out",
+                record.step,
+                record.games,
+                record.config.learn.unit()
             ));
         }
         Found::Other(why) => return taken(format!("is no folder for a run, {why}: name another with --out")),
@@ -205,7 +216,9 @@ pub(super) struct Experiment<'a, G: Registered> {
     game: &'a G,
     pub(super) config: &'a Config,
     pub(super) bound: Bound<G>,
-    pub(super) games: Games<'a, G>,
+    pub(super) source: Source<'a, G>,
+    tests: Option<Tests>,
+    values: Vec<f32>,
     judges: Vec<(String, Box<dyn Agent<G>>)>,
     pub(super) folder: Folder,
     record: Record,
@@ -231,7 +244,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         starts: &[Start],
         clock: Clock,
     ) -> Result<Self, TrainError> {
-        let encoder = open::encoder::<G>(config.game.encoder.as_deref())?;
+        let encoder = open::encoder(game, config.game.encoder.as_deref())?;
         let channels = model_channels(encoder.channels());
         let mut rng = stream(seed, "init", 0);
         let (optimiser, compute) = (config.learn.optimiser, config.learn.compute());
@@ -244,7 +257,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let judges: Result<Vec<_>, OpenError> =
             config.evaluate_against().into_iter().map(|name| Ok((name.clone(), agent(&name)?))).collect();
         let mut bound = Bound::new(game, encoder, learner);
-        let games = Games::new(game, &config.learn, seed, &mut bound)?;
+        let source = Source::new(game, config, seed, &mut bound)?;
         let record = Record {
             format: FORMAT,
             name: config.name.clone(),
@@ -253,7 +266,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
             finished: false,
             early: None,
             step: 0,
-            games: config.learn.games,
+            games: config.learn.length(),
             init: starts.iter().map(|s| s.origin.clone()).collect(),
             seconds: 0.0,
             timing: None,
@@ -267,7 +280,9 @@ impl<'a, G: Registered> Experiment<'a, G> {
             game,
             config,
             bound,
-            games,
+            source,
+            tests: None,
+            values: Vec::new(),
             judges: judges?,
             folder,
             record,
@@ -317,9 +332,9 @@ impl<'a, G: Registered> Experiment<'a, G> {
             serde_json::from_value(training).map_err(|e| fail(format!("training state: {e}")))?;
         (self.loss, self.samples, self.patience) = (progress.loss, progress.samples, progress.patience);
         self.bound.learner.restore(&checkpoint.tensors).map_err(|e| fail(e.to_string()))?;
-        let games = self.games.restore(progress.games, &checkpoint.tensors, &*self.bound.learner);
+        let games = self.source.restore(progress.games, &checkpoint.tensors, &*self.bound.learner);
         games.map_err(|e| fail(format!("training state: {e}")))?;
-        self.games.publish(&mut *self.bound.learner)?;
+        self.source.publish(&mut *self.bound.learner)?;
         Ok(checkpoint.manifest.step)
     }
 
@@ -333,11 +348,12 @@ impl<'a, G: Registered> Experiment<'a, G> {
         observer: &dyn Observer,
         cancel: &Cancel,
     ) -> Result<(), TrainError> {
-        let (seed, from, games) = (self.record.seed, self.record.step, self.config.learn.games);
+        let (seed, from, games) = (self.record.seed, self.record.step, self.config.learn.length());
+        self.prepare(&|what| observer.event(seed, Event::Preparing(what)))?;
         let every = self.config.evaluate_every();
         let clock = self.clock.clone();
         let mut written = clock.now();
-        observer.event(seed, Event::Started { from, games });
+        observer.event(seed, Event::Started { from, games, unit: self.config.learn.unit() });
         let tick = (games / 1000).clamp(1, 5000);
         let mut step = from;
         while step < games {
@@ -376,6 +392,29 @@ impl<'a, G: Registered> Experiment<'a, G> {
         Ok(())
     }
 
+    /// Gets ready what learning and measuring need beside the model. The time of the run starts here.
+    pub(super) fn prepare(&mut self, say: &dyn Fn(&str)) -> Result<(), TrainError> {
+        let (game, config) = (self.game, self.config);
+        let drawn = !matches!(config.learn.examples, Some(Examples::File(_)));
+        if drawn && (config.learn.shows_examples() || config.measures(Suite::Rms)) {
+            say("exact values: from a file in datasets, or solved in memory");
+        }
+        if config.measures(Suite::Rms) && self.tests.is_none() {
+            let with = (&**self.bound.encoder(), self.bound.learner.channels());
+            let tests = Tests::new(game, config, with)?;
+            let (test, rows) = (tests.test.distinct, tests.test.samples.len());
+            if test < rows {
+                say(&format!(
+                    "of {rows} test positions {test} are different ones: there are no more of them"
+                ));
+            }
+            self.tests = Some(tests);
+        }
+        self.source.prepare(game, config, self.record.seed, &self.bound)?;
+        self.started = self.clock.now();
+        Ok(())
+    }
+
     /// The last game, exclusive, of the batch that begins with that one.
     pub(super) fn batch_end(&self, begin: u64) -> u64 {
         begin.saturating_add(self.config.learn.batch).min(self.record.games)
@@ -385,7 +424,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
     pub(super) fn batch(&mut self, span: Span, next: Span) -> Result<(), TrainError> {
         let (clock, started) = (&self.clock, self.started);
         let now = || clock.since(started).as_secs_f64();
-        let learned = self.games.batch(&mut self.bound, span, next, now);
+        let learned = self.source.batch(&mut self.bound, span, next, now);
         let learned = learned.map_err(|(error, game)| self.named(error, game))?;
         self.loss += learned.loss;
         self.samples += learned.samples;
@@ -440,6 +479,14 @@ impl<'a, G: Registered> Experiment<'a, G> {
                 Err(other) => return Err(other.into()),
             }
         }
+        let errors = self.tests.as_ref().map(|tests| {
+            let mut errors = |set: &Set| set.errors(&mut *self.bound.learner, &mut self.values);
+            (errors(&tests.test), errors(&tests.validation).rms)
+        });
+        if errors.is_some_and(|(test, _)| test.rms.is_nan()) {
+            self.bound.learner.state(false)?;
+            return Err(self.diverged("value of a position".into(), step));
+        }
         let settings = self.config.learn.settings(step);
         let evaluation = Evaluation {
             step,
@@ -448,29 +495,47 @@ impl<'a, G: Registered> Experiment<'a, G> {
             explore: settings.explore,
             lambda: f64::from(settings.lambda),
             equity: equities,
+            rms: errors.map(|(test, _)| test),
+            validation: errors.map(|(_, validation)| validation),
             usage: self.bound.learner.usage(),
             seconds: self.seconds(),
         };
         (self.loss, self.samples) = (0.0, 0);
         if let Some(patience) = self.config.evaluate.patience {
             let equity = evaluation.equity.first().map(|(_, first)| first.equity);
-            let merit = equity.or(evaluation.loss.map(|loss| -loss));
+            let examples = self.config.learn.shows_examples();
+            let error = evaluation.validation.filter(|_| examples).or(evaluation.loss);
+            let merit = equity.or(error.map(|error| -error));
             let since = merit.map_or(0, |merit| self.patience.better(merit));
             if since >= patience && step < self.record.games {
                 self.record.early = Some(format!("no better measurement in {since}"));
             }
         }
-        // Without equity no checkpoint is better than another.
-        if let Some((_, first)) = evaluation.equity.first() {
-            let score =
-                |checkpoint| Score { checkpoint, step, equity: first.equity, seats: first.seats.clone() };
-            let best = self.best.as_ref().map(|b| &b.0).or(self.record.best.as_ref());
-            if best.is_none_or(|b| first.equity > b.equity) {
-                self.best = Some((score(checkpoint_name(step)), self.bound.learner.state(false)?));
+        let first = evaluation.equity.first().map(|(_, first)| first);
+        let score = Score {
+            checkpoint: checkpoint_name(step),
+            step,
+            equity: first.map(|first| first.equity),
+            seats: first.map_or_else(Vec::new, |first| first.seats.clone()),
+            rms: evaluation.rms,
+            validation: evaluation.validation,
+        };
+        // Where nothing is measured no checkpoint is better than another; and a run that learns without exact values must
+        // not choose by them.
+        let best = self.best.as_ref().map(|b| &b.0).or(self.record.best.as_ref());
+        let better = match (score.equity, score.validation) {
+            (Some(equity), _) => best.and_then(|b| b.equity).is_none_or(|b| equity > b),
+            (None, Some(error)) if self.config.learn.shows_examples() => {
+                best.and_then(|b| b.validation).is_none_or(|b| error < b)
             }
-            if step == self.record.games || self.record.early.is_some() {
-                self.record.r#final = Some(score(checkpoint_name(step)));
-            }
+            _ => false,
+        };
+        if better {
+            self.best = Some((score.clone(), self.bound.learner.state(false)?));
+        }
+        let over = step == self.record.games || self.record.early.is_some();
+        if over && self.config.figure().is_some() {
+            self.record.r#final = Some(score);
         }
         let line = serde_json::to_string(&evaluation).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         self.lines.push_str(&line);
@@ -488,9 +553,9 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let latest = checkpoint_name(step);
         let mut state = self.bound.learner.state(true)?;
         if over {
-            self.games.forget();
+            self.source.forget();
         }
-        let (games, ahead) = self.games.state();
+        let (games, ahead) = self.source.state();
         state.extend(ahead);
         if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
             return Err(self.diverged(format!("tensor `{}`", bad.name), step));

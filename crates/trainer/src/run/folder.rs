@@ -3,7 +3,8 @@
 //! `run.json` is the record: it names the checkpoints that count and how far `metrics.jsonl` is valid, and it is replaced as
 //! a whole. Whatever else lies in the folder is the rest of an interrupted step and is ignored or cut.
 
-use crate::config::Config;
+use crate::config::{Config, Suite};
+use crate::positions::PositionErrors;
 use adept_model::ModelError;
 use adept_model::checkpoint::Origin;
 use adept_model::files::Files;
@@ -26,10 +27,25 @@ pub struct Score {
     pub checkpoint: String,
     /// Games learned from.
     pub step: u64,
-    /// Exact match equity against the first opponent.
-    pub equity: f64,
+    /// Exact match equity against the first opponent, where that is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equity: Option<f64>,
     /// The same by seat, first to last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<f64>,
+    /// Errors on the test positions, where they are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rms: Option<PositionErrors>,
+    /// Root mean square error on the validation positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<f64>,
+}
+
+impl Score {
+    /// The figure that is reported: the equity, or the root mean square error on the test positions.
+    pub fn figure(&self) -> f64 {
+        self.equity.or(self.rms.map(|errors| errors.rms)).unwrap_or(f64::NAN)
+    }
 }
 
 /// What the time of a run went into, over all resumes.
@@ -73,9 +89,9 @@ pub struct Record {
     /// Why it came to its end before the last game, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early: Option<String>,
-    /// Games learned from.
+    /// Games learned from, or samples.
     pub step: u64,
-    /// Games of the whole run.
+    /// Games of the whole run, or samples.
     pub games: u64,
     /// Checkpoints whose weights were the start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -91,10 +107,11 @@ pub struct Record {
     /// Checkpoints that stay for good.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub milestones: Vec<String>,
-    /// Best checkpoint so far, where equity is measured.
+    /// Best checkpoint so far: of the highest equity, or where a run learns from examples of the lowest error on the
+    /// validation positions.
     #[serde(default)]
     pub best: Option<Score>,
-    /// The last one of a finished run, where equity is measured.
+    /// The last one of a finished run, where equity or errors are measured.
     #[serde(default)]
     pub r#final: Option<Score>,
     /// Bytes of `metrics.jsonl` that belong to the latest checkpoint.
@@ -351,7 +368,9 @@ pub struct RunSummary {
     pub games: u64,
     /// Seconds so far.
     pub seconds: f64,
-    /// Exact match equity of the last checkpoint of a finished run.
+    /// What the figures are: `equity` or `rms`; none where nothing is measured.
+    pub figure: Option<&'static str>,
+    /// The figure of the last checkpoint of a finished run.
     pub r#final: Option<f64>,
     /// And of the best checkpoint.
     pub best: Option<f64>,
@@ -396,6 +415,7 @@ fn summary_of(path: &Path) -> RunSummary {
         step: 0,
         games: 0,
         seconds: 0.0,
+        figure: None,
         r#final: None,
         best: None,
     };
@@ -413,8 +433,9 @@ fn summary_of(path: &Path) -> RunSummary {
             step: r.step,
             games: r.games,
             seconds: r.seconds,
-            r#final: r.r#final.map(|f| f.equity),
-            best: r.best.map(|b| b.equity),
+            figure: r.config.figure().map(Suite::name),
+            r#final: r.r#final.map(|f| f.figure()),
+            best: r.best.map(|b| b.figure()),
             name: r.name,
             seed: r.seed,
         },

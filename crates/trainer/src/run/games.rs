@@ -5,6 +5,7 @@
 //! learner steps on the batch before: they see the parameters from before that step, always exactly one step old.
 
 use crate::config::{Learn, SELF, TraceKind};
+use crate::positions::{Examples, Positions};
 use crate::td::{GameStats, Settings, TdPlayer};
 use adept_arena::{Agent, Bound, OpenError, open};
 use adept_game::registry::Registered;
@@ -27,6 +28,10 @@ pub(super) struct Games<'a, G: Registered> {
     flat: Vec<f32>,
     /// A batch that was played and not yet learned from.
     ahead: Option<(Span, Samples)>,
+    /// What is learned from beside the games.
+    examples: Option<Examples<G>>,
+    /// Where games begin; where the rules say, if none.
+    positions: Option<Positions<G>>,
 }
 
 struct Worker<G: Registered> {
@@ -38,7 +43,7 @@ struct Worker<G: Registered> {
 }
 
 /// What of the games a checkpoint keeps: generators, and which games are played ahead.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct GamesState {
     pub(super) play: Vec<Stream>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +93,14 @@ impl<'a, G: Registered> Games<'a, G> {
             pool: if apart { pool() } else { None },
             flat: Vec::new(),
             ahead: None,
+            examples: None,
+            positions: learn.distribution.as_deref().map(|d| Positions::new(game, Some(d))).transpose()?,
         })
+    }
+
+    /// Learns from these examples too.
+    pub(super) fn show(&mut self, examples: Examples<G>) {
+        self.examples = Some(examples);
     }
 
     /// What a checkpoint keeps.
@@ -174,8 +186,12 @@ impl<'a, G: Registered> Games<'a, G> {
         let (game, learn) = (self.game, self.learn);
         let now = learn.settings(span.start);
         if self.workers[0].bound.is_none() {
-            let stats = self.workers[0].play(game, Some(bound), span.clone(), learn)?;
+            let begins = self.positions.as_ref();
+            let stats = self.workers[0].play(game, Some(bound), span.clone(), learn, begins)?;
             let samples = &mut self.workers[0].player.samples;
+            if let Some(examples) = &mut self.examples {
+                examples.fill(game, &**bound.encoder(), learn.examples_due(&span), samples);
+            }
             let mut learned = Learned { loss: stats.loss, samples: stats.samples, seconds: None };
             if now.traces == TraceKind::Backward && !samples.is_empty() {
                 learned.loss += bound.learner.update(samples, now.rate).map_err(|e| (e, span.start))?;
@@ -185,10 +201,14 @@ impl<'a, G: Registered> Games<'a, G> {
             return Ok(learned);
         }
         let start = clock();
-        let samples = match self.ahead.take() {
+        let mut samples = match self.ahead.take() {
             Some((played, samples)) if played == span => samples,
             _ => self.play_apart(&span)?,
         };
+        if let Some(examples) = &mut self.examples {
+            examples.fill(game, &**bound.encoder(), learn.examples_due(&span), &mut samples);
+        }
+        let begins = self.positions.as_ref();
         let played = clock();
         let (update, stepped);
         if learn.overlaps() && !next.is_empty() {
@@ -204,12 +224,12 @@ impl<'a, G: Registered> Games<'a, G> {
                 // This thread steps: devices take work from one thread at a time best.
                 Some(pool) => pool.in_place_scope(|scope| {
                     for ((worker, outcome), share) in jobs {
-                        scope.spawn(move |_| *outcome = Some(worker.play(game, None, share, learn)));
+                        scope.spawn(move |_| *outcome = Some(worker.play(game, None, share, learn, begins)));
                     }
                     step()
                 }),
                 None => {
-                    jobs.for_each(|((w, o), share)| *o = Some(w.play(game, None, share, learn)));
+                    jobs.for_each(|((w, o), share)| *o = Some(w.play(game, None, share, learn, begins)));
                     step()
                 }
             };
@@ -238,8 +258,8 @@ impl<'a, G: Registered> Games<'a, G> {
     /// Plays games by all workers; the learner waits.
     fn play_apart(&mut self, span: &Span) -> Result<Samples, BatchError> {
         let (game, learn, shares) = (self.game, self.learn, shares(span, self.workers.len()));
-        let jobs = self.workers.iter_mut().zip(shares);
-        let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, learn);
+        let (jobs, begins) = (self.workers.iter_mut().zip(shares), self.positions.as_ref());
+        let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, learn, begins);
         let outcomes: Vec<_> = match &self.pool {
             Some(pool) => {
                 let jobs: Vec<_> = jobs.collect();
@@ -278,6 +298,7 @@ impl<G: Registered> Worker<G> {
         learner: Option<&mut Bound<G>>,
         span: Span,
         learn: &Learn,
+        begins: Option<&Positions<G>>,
     ) -> Result<GameStats, BatchError> {
         let mut total = GameStats::default();
         let settings = learn.settings(span.start);
@@ -286,7 +307,8 @@ impl<G: Registered> Worker<G> {
             let seat = (g % game.players() as u64) as usize;
             let opponent = self.opponent.as_mut().map(|o| &mut **o as &mut dyn Agent<G>);
             let settings = Settings { explore: learn.explore_at(g), ..settings };
-            let play = self.player.play(game, bound, seat, opponent, settings, &mut self.rng);
+            let start = begins.map_or_else(|| game.start(), |positions| positions.any(&mut self.rng));
+            let play = self.player.play(game, bound, start, seat, opponent, settings, &mut self.rng);
             let stats = play.map_err(|e| (e, g))?;
             total.loss += stats.loss;
             total.samples += stats.samples;
@@ -298,7 +320,7 @@ impl<G: Registered> Worker<G> {
 impl Learn {
     /// Settings of a batch whose first game this is.
     pub(super) fn settings(&self, game: u64) -> Settings {
-        let share = game as f64 / self.games as f64;
+        let share = game as f64 / self.length() as f64;
         Settings {
             lambda: self.lambda.at(share) as f32,
             explore: self.explore_at(game),
@@ -307,7 +329,13 @@ impl Learn {
         }
     }
 
+    /// The numbers of the examples that go with these games.
+    fn examples_due(&self, games: &Span) -> Span {
+        let until = |game: u64| (game as f64 * self.examples_per_game.unwrap_or(0.0)) as u64;
+        until(games.start)..until(games.end)
+    }
+
     fn explore_at(&self, game: u64) -> f64 {
-        self.explore.at(game as f64 / self.games as f64)
+        self.explore.at(game as f64 / self.length() as f64)
     }
 }

@@ -3,12 +3,14 @@
 mod error;
 mod estimate;
 mod experiment;
+mod feed;
 mod folder;
 mod games;
 mod host;
 mod observe;
 mod outcome;
 mod several;
+mod source;
 mod start;
 
 pub use error::TrainError;

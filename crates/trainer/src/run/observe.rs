@@ -11,23 +11,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Event<'a> {
     /// It starts, or goes on, at that game.
     Started {
-        /// Games played before.
+        /// Games played before, or samples.
         from: u64,
-        /// Games of the whole run.
+        /// Games of the whole run, or samples.
         games: u64,
+        /// `games` or `samples`.
+        unit: &'static str,
     },
-    /// Games were played.
+    /// Something is got ready that may take a while.
+    Preparing(&'a str),
+    /// Games were played, or samples learned from.
     Progress {
-        /// Games played so far.
+        /// Games played so far, or samples.
         step: u64,
-        /// Games a second since the start or the resume.
+        /// Games a second, or samples, since the start or the resume.
         rate: f64,
     },
     /// Its latest checkpoint cannot be read; it goes on from an older one.
     SetBack {
         /// What is wrong with the latest.
         why: &'a TrainError,
-        /// Games played at the older one.
+        /// Games played at the older one, or samples.
         step: u64,
     },
     /// It was measured.

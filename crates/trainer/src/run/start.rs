@@ -52,7 +52,7 @@ impl Start {
         // What cannot be read here is no fault of the run's own folder.
         let located = checkpoint::locate(&init.path, false).map_err(TrainError::Model)?;
         let from = checkpoint::read(&located).map_err(TrainError::Model)?;
-        let encoder = open::encoder::<G>(config.game.encoder.as_deref())?;
+        let encoder = open::encoder(game, config.game.encoder.as_deref())?;
         let (found, channels) = (&from.manifest, model_channels(encoder.channels()));
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
         if found.game != game.name() || found.encoder != encoder.name() || found.channels != channels {

@@ -2,7 +2,7 @@
 
 use super::SweepError;
 use super::axis::Axis;
-use crate::config::{Config, Source, parse};
+use crate::config::{Config, Examples, Source, Suite, parse};
 use crate::settings::{show, value_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,6 +24,8 @@ pub struct Grid {
     pub combinations: Vec<Combination>,
     /// Opponent of the measurements that rank; none where equity is not measured, and the loss ranks.
     pub against: Option<String>,
+    /// What ranks; the loss if none.
+    pub figure: Option<Suite>,
 }
 
 /// One combination of the settings.
@@ -74,11 +76,13 @@ impl Grid {
             combinations.push(Combination { name, settings, config });
         }
         different(&combinations)?;
+        let (against, figure) = rankable(&combinations)?;
         Ok(Self {
             name: combinations[0].config.name.clone(),
             seed: seed.unwrap_or(1),
             keys: combinations[0].settings.keys().cloned().collect(),
-            against: rankable(&combinations)?,
+            against,
+            figure,
             combinations,
         })
     }
@@ -152,12 +156,26 @@ fn different(combinations: &[Combination]) -> Result<(), SweepError> {
 
 /// The opponent of the measurements that rank. Equities against several opponents, or in several games, have no
 /// order.
-fn rankable(combinations: &[Combination]) -> Result<Option<String>, SweepError> {
+fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suite>), SweepError> {
     let first = &combinations[0];
     let against = |c: &Combination| c.config.evaluate_against().into_iter().next();
+    let positions = |c: &Combination| {
+        let (learn, evaluate) = (&c.config.learn, &c.config.evaluate);
+        let file = learn.examples.clone().filter(|e| matches!(e, Examples::File(_)));
+        (evaluate.distribution.clone().or(learn.distribution.clone()), evaluate.positions, file)
+    };
+    let figure = first.config.figure();
     for other in combinations {
         if other.config.game.rules != first.config.game.rules {
             return Err(SweepError::Grid("combinations of several games have no ranking: sweep each".into()));
+        }
+        let elsewhere = figure == Some(Suite::Rms) && positions(other) != positions(first);
+        if other.config.figure() != figure || elsewhere {
+            return Err(SweepError::Grid(format!(
+                "{} and {} are measured on different positions, or not by the same suite, which gives no ranking: set                  `evaluate.suites`, `evaluate.distribution` and `evaluate.positions` for all",
+                label(&first.settings),
+                label(&other.settings),
+            )));
         }
         if against(other) != against(first) {
             let measured = |c| against(c).map_or_else(|| "not at all".into(), |a| format!("against {a}"));
@@ -171,5 +189,5 @@ fn rankable(combinations: &[Combination]) -> Result<Option<String>, SweepError> 
             )));
         }
     }
-    Ok(against(first))
+    Ok((against(first), figure))
 }

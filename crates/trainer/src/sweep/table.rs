@@ -2,8 +2,9 @@
 
 use super::grid::{Grid, label};
 use super::run::{Job, State};
+use crate::config::Suite;
 use crate::measure;
-use crate::run::{Seeds, TrainError, losses};
+use crate::run::{Score, Seeds, TrainError, losses};
 use crate::settings::show;
 use crate::statistics::Sample;
 use serde::Serialize;
@@ -17,6 +18,8 @@ use std::path::{Path, PathBuf};
 pub enum Metric {
     /// Exact match equity, in [−1, 1], of greedy play against the first opponent: the higher the better.
     Equity,
+    /// Root mean square error of V on the test positions: the lower the better.
+    Rms,
     /// Mean loss of a sample over the games before the last measurement: the lower the better.
     Loss,
 }
@@ -91,7 +94,11 @@ impl Sweep {
         jobs: &[Job<'_>],
         states: &[State],
     ) -> Result<Self, TrainError> {
-        let metric = if grid.against.is_some() { Metric::Equity } else { Metric::Loss };
+        let metric = match grid.figure {
+            Some(Suite::Equity) => Metric::Equity,
+            Some(Suite::Rms) => Metric::Rms,
+            None => Metric::Loss,
+        };
         let all: Vec<(&Job<'_>, &State)> = jobs.iter().zip(states).collect();
         // The jobs of a combination follow one another.
         let groups = all.chunk_by(|a, b| std::ptr::eq(a.0.combination, b.0.combination));
@@ -119,13 +126,13 @@ impl Sweep {
         let number = |v: Option<f64>| match self.metric {
             _ if v.is_none() => "–".to_string(),
             Metric::Equity => format!("{:+.4}", v.unwrap_or_default()),
-            Metric::Loss => format!("{:.5}", v.unwrap_or_default()),
+            Metric::Rms | Metric::Loss => format!("{:.5}", v.unwrap_or_default()),
         };
         let header = self.keys.iter().map(String::as_str).chain(["final", "best", "seconds", "seeds"]);
         let row = |row: &Row| {
             let spread = row.final_sd.map_or_else(String::new, |sd| match self.metric {
                 Metric::Equity => format!(" ± {sd:.4}"),
-                Metric::Loss => format!(" ± {sd:.5}"),
+                Metric::Rms | Metric::Loss => format!(" ± {sd:.5}"),
             });
             let seeds = match row.seeds as u64 == self.seeds {
                 true => row.seeds.to_string(),
@@ -148,6 +155,9 @@ impl Sweep {
         let mut notes = vec![match &self.against {
             Some(against) => {
                 format!("exact match equity against {against}, (wins − losses) / games: mean ± sd over the seeds")
+            }
+            None if self.metric == Metric::Rms => {
+                "root mean square error of V on the test positions, lower is better: mean ± sd over the seeds".into()
             }
             None => "mean loss of a sample before the last measurement, lower is better: mean ± sd over the seeds; \
                      each run's samples are its own, so that it says little across settings that change them"
@@ -201,16 +211,15 @@ impl Row {
                 State::Open => {}
                 State::Failed(failure) => failed.push(failure.clone()),
                 State::Finished(record) => {
-                    let figures = match metric {
-                        Metric::Equity => record
-                            .r#final
-                            .as_ref()
-                            .zip(record.best.as_ref())
-                            .map(|(f, b)| (f.equity, b.equity)),
-                        Metric::Loss => losses(&job.path, record).ok().flatten(),
+                    let (last, best) = match metric {
+                        Metric::Equity | Metric::Rms => {
+                            let figure = |score: &Option<Score>| score.as_ref().map(Score::figure);
+                            (figure(&record.r#final), figure(&record.best))
+                        }
+                        Metric::Loss => losses(&job.path, record).ok().flatten().unzip(),
                     };
-                    finals.extend(figures.map(|f| f.0));
-                    bests.extend(figures.map(|f| f.1));
+                    finals.extend(last);
+                    bests.extend(best);
                     seconds.push(record.seconds);
                     paths.push(job.path.clone());
                 }
@@ -244,7 +253,7 @@ impl Row {
         };
         let score = self.final_mean.map_or(f64::INFINITY, |mean| match metric {
             Metric::Equity => -mean,
-            Metric::Loss => mean,
+            Metric::Rms | Metric::Loss => mean,
         });
         // Sums in another order differ in their last bits, which makes nothing better.
         (class, (score * 1e9).round(), self.parameters)

@@ -1,6 +1,8 @@
-//! TD(λ): games, λ-returns, traces.
+//! TD(λ): games, λ-returns, traces; and one-step targets by expectation.
 
+mod backup;
 mod chain;
 mod player;
 
+pub(crate) use backup::Backup;
 pub use player::{GameStats, Settings, TdPlayer};

@@ -61,7 +61,7 @@ impl<G: Game> TdPlayer<G> {
         }
     }
 
-    /// Plays one game. The learner sits in `seat` against `opponent`, or in every seat without one.
+    /// Plays one game from `start` on. The learner sits in `seat` against `opponent`, or in every seat without one.
     /// Samples are appended to `samples`; online traces step during the game.
     ///
     /// # Errors
@@ -70,12 +70,13 @@ impl<G: Game> TdPlayer<G> {
         &mut self,
         game: &G,
         bound: &mut Bound<G>,
+        start: G::State,
         seat: usize,
         mut opponent: Option<&mut dyn Agent<G>>,
         settings: Settings,
         rng: &mut Stream,
     ) -> Result<GameStats, ModelError> {
-        self.state = game.start();
+        self.state = start;
         let online = settings.traces == TraceKind::Online;
         for (player, chain) in self.chains.iter_mut().enumerate() {
             chain.clear();

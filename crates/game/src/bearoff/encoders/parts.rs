@@ -1,0 +1,163 @@
+//! What an encoder may say of a side.
+
+use crate::bearoff::{OneSided, POINTS, Side};
+use crate::encoder::{Channel, ChannelKind};
+
+/// What is said of a side, whatever the other is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Bits,
+    Simple,
+    OneSided,
+    Counts,
+    /// Leading terms of the distribution of the number of rolls.
+    Distribution(usize),
+    /// Cells of a side, for symbolic gates.
+    Phase(u8),
+}
+
+/// Bits of a field, enough for 15 checkers.
+const BITS: usize = 4;
+/// Points and one for the checkers borne off.
+const FIELDS: usize = POINTS + 1;
+/// Inputs a side of both lists of features.
+const FEATURES: usize = 6;
+/// Pips of a roll on average, doubles played four times: 49/6.
+const PIPS_A_ROLL: f64 = 49.0 / 6.0;
+
+impl Part {
+    /// The parts of an encoder's name without a `+`.
+    pub(super) fn parse(word: &str) -> Option<Vec<Self>> {
+        let (name, number) = match word.split_once(':') {
+            Some((name, number)) => (name, Some(number.parse::<u8>().ok()?)),
+            None => (word, None),
+        };
+        Some(match (name, number) {
+            ("bits", None) => vec![Self::Bits],
+            ("simple", None) => vec![Self::Bits, Self::Simple],
+            ("one-sided", None) => vec![Self::Bits, Self::OneSided],
+            ("counts", None) => vec![Self::Counts],
+            ("distribution", k @ (None | Some(1..=30))) => vec![Self::Distribution(k.unwrap_or(12).into())],
+            ("phase", k @ (None | Some(2..=16))) => vec![Self::Phase(k.unwrap_or(4))],
+            _ => return None,
+        })
+    }
+
+    /// Floats a side.
+    pub(super) fn width(&self) -> usize {
+        match self {
+            Self::Bits => FIELDS * BITS,
+            Self::Simple | Self::OneSided => FEATURES,
+            Self::Counts => POINTS,
+            Self::Distribution(terms) => *terms,
+            Self::Phase(_) => 0,
+        }
+    }
+
+    /// Cells a side, for a part that counts them.
+    pub(super) fn cells(&self) -> Option<u64> {
+        if let Self::Phase(cells) = self { Some(u64::from(*cells)) } else { None }
+    }
+
+    /// The channel of both sides.
+    pub(super) fn channel(&self) -> Channel {
+        let n = 2 * self.width();
+        let (name, kind, about) = match self {
+            Self::Bits => (
+                "bits",
+                ChannelKind::Bits(n),
+                "side that just moved 0..28, side to roll 28..56; each: checkers on point 1 (0..4), 2 (4..8), 3 \
+                 (8..12), 4 (12..16), 5 (16..20), 6 (20..24), borne off, that is 14 less those on the board (24..28); \
+                 each number lowest bit first"
+                    .into(),
+            ),
+            Self::Simple => (
+                "simple",
+                ChannelKind::Dense(n),
+                "side that just moved 0..6, side to roll 6..12; each: pips / 20 (0), checkers / 7 (1), half the checkers \
+                 rounded up / 4 (2), 1 if they are odd (3), empty points below the highest checker / 3 (4), checkers on \
+                 point 1 / 4 (5)"
+                    .into(),
+            ),
+            Self::OneSided => (
+                "one_sided",
+                ChannelKind::Dense(n),
+                "side that just moved 0..6, side to roll 6..12; each: pips / 20 (0), checkers / 7 (1), mean number of \
+                 rolls to bear off / 3 (2), its standard deviation (3), wastage, that is mean · 49/6 − pips, / 5 (4), 1 if \
+                 the checkers are odd (5)"
+                    .into(),
+            ),
+            Self::Counts => (
+                "counts",
+                ChannelKind::Dense(n),
+                "side that just moved 0..6, side to roll 6..12; each: checkers / 4 on the points 1 to 6".into(),
+            ),
+            Self::Distribution(terms) => (
+                "distribution",
+                ChannelKind::Dense(n),
+                format!(
+                    "side that just moved 0..{terms}, side to roll {terms}..{n}; each: twice the probability to bear off \
+                     in exactly 1, 2, … {terms} rolls, playing for the smallest mean"
+                )
+                .into(),
+            ),
+            Self::Phase(cells) => (
+                "phase",
+                ChannelKind::Index(u64::from(*cells).pow(2)),
+                format!(
+                    "{cells} · cell of the side that just moved + cell of the side to roll; a side's cell, 0 to {}, grows \
+                     with its pips",
+                    cells - 1
+                )
+                .into(),
+            ),
+        };
+        Channel { name, kind, about }
+    }
+
+    /// Appends the floats of a side, whose solution is there.
+    pub(super) fn write(&self, side: Side, solution: &OneSided, floats: &mut Vec<f32>) {
+        let (counts, checkers, pips) = (side.counts(), side.checkers(), f64::from(side.pips()));
+        let odd = f32::from(checkers % 2);
+        match self {
+            Self::Bits => {
+                let off = solution.checkers().saturating_sub(checkers);
+                for number in counts.into_iter().chain([off]) {
+                    floats.extend((0..BITS).map(|k| f32::from(number >> k & 1)));
+                }
+            }
+            Self::Simple => {
+                let highest = usize::from(side.highest());
+                let gaps = counts[..highest].iter().filter(|&&c| c == 0).count();
+                let half = f64::from(checkers.div_ceil(2));
+                floats.extend([pips / 20.0, f64::from(checkers) / 7.0, half / 4.0].map(|v| v as f32));
+                floats.extend([odd, gaps as f32 / 3.0, f32::from(counts[0]) / 4.0]);
+            }
+            Self::OneSided => {
+                let (mean, sd) =
+                    (solution.mean(side).unwrap_or(f64::NAN), solution.sd(side).unwrap_or(f64::NAN));
+                let wastage = mean * PIPS_A_ROLL - pips;
+                let values = [pips / 20.0, f64::from(checkers) / 7.0, mean / 3.0, sd, wastage / 5.0];
+                floats.extend(values.map(|v| v as f32));
+                floats.push(odd);
+            }
+            Self::Counts => floats.extend(counts.map(|c| f32::from(c) / 4.0)),
+            Self::Distribution(terms) => {
+                let distribution = solution.distribution(side).unwrap_or(&[]);
+                let term = |k: usize| distribution.get(k).map_or(0.0, |p| 2.0 * *p as f32);
+                floats.extend((1..=*terms).map(term));
+            }
+            Self::Phase(_) => {}
+        }
+    }
+
+    /// The cell of a side: the share of pips to the power 2/3, in as many steps as there are cells, so that cells are
+    /// finer near the end, where values jump from one position to the next.
+    pub(super) fn cell(&self, side: Side) -> u8 {
+        let Self::Phase(cells) = self else { return 0 };
+        // Half of the most pips: with checkers on all points few positions have more.
+        const MOST: f64 = 49.0;
+        let share = (f64::from(side.pips()) / MOST).powf(2.0 / 3.0);
+        ((share * f64::from(*cells)) as u8).min(cells - 1)
+    }
+}

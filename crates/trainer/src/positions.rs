@@ -1,0 +1,342 @@
+//! Positions with values: examples to learn from, and sets to measure on.
+//!
+//! Every position belongs to one part, training, validation or test, by a hash of its number, so that none that is
+//! measured was ever an example, wherever both were drawn.
+
+use crate::config::{Config, Examples as From};
+use crate::run::TrainError;
+use adept_arena::OpenError;
+use adept_game::registry::{Draw, Registered};
+use adept_game::{Afterstate, Encoder, RowMut, Stream, Valuation, stream};
+use adept_model::{Channel, Learner, Samples};
+use rand::seq::SliceRandom;
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a position is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// To learn from: four of five.
+    Train,
+    /// To choose a checkpoint by: one of ten.
+    Validation,
+    /// To measure: one of ten.
+    Test,
+}
+
+impl Part {
+    /// The part of the position with that number.
+    pub(crate) fn of(number: u64) -> Self {
+        // The finaliser of SplitMix64.
+        let x = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        match (x ^ (x >> 31)) % 10 {
+            0 => Self::Test,
+            1 => Self::Validation,
+            _ => Self::Train,
+        }
+    }
+}
+
+/// Draws positions of a distribution, of one part of them.
+pub(crate) struct Positions<G: Registered> {
+    draw: Draw<G>,
+}
+
+/// Draws of positions of another part in a row until there is thought to be none of the part wanted.
+const TRIES: u32 = 100_000;
+
+impl<G: Registered> Positions<G> {
+    /// Positions of the distribution of that name, the game's first without one.
+    pub(crate) fn new(game: &G, distribution: Option<&str>) -> Result<Self, OpenError> {
+        let name = distribution.or(G::distributions().first().map(|d| d.0)).unwrap_or_default();
+        let unknown = || {
+            let names: Vec<&str> = G::distributions().iter().map(|d| d.0).collect();
+            let there = if names.is_empty() {
+                "there is none".into()
+            } else {
+                format!("there is {}", names.join(", "))
+            };
+            OpenError::Unknown(format!("{} has no distribution of positions `{name}`; {there}", game.name()))
+        };
+        Ok(Self { draw: game.draw(name).ok_or_else(unknown)? })
+    }
+
+    /// Any position.
+    pub(crate) fn any(&self, rng: &mut Stream) -> G::State {
+        (self.draw)(rng)
+    }
+
+    /// A position of that part; of any other if there seems to be none.
+    pub(crate) fn of_part(&self, game: &G, part: Part, rng: &mut Stream) -> G::State {
+        let mut state = self.any(rng);
+        for _ in 0..TRIES {
+            if Part::of(game.number(&state)) == part {
+                break;
+            }
+            state = self.any(rng);
+        }
+        state
+    }
+}
+
+/// The exact values of a game.
+pub(crate) fn oracle<G: Registered>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
+    let none = || OpenError::Unknown(format!("{} has no oracle to take exact values from", game.name()));
+    game.valuation("oracle").ok_or_else(none)?.map_err(|e| OpenError::Unknown(e.to_string()))
+}
+
+/// Encodes a position as the state that its last player left.
+pub(crate) fn encode<G: Registered>(
+    game: &G,
+    encoder: &dyn Encoder<G>,
+    state: &G::State,
+    samples: &mut Samples,
+) {
+    let player = game.just_acted(state).unwrap_or(0);
+    let (dense, index) = samples.rows.push();
+    encoder.encode(game, Afterstate { state, action: None, player }, RowMut { dense, index });
+}
+
+/// The value of a position to the player who acted last.
+fn label<G: Registered>(game: &G, oracle: &dyn Valuation<G>, state: &G::State) -> f32 {
+    let player = game.just_acted(state).unwrap_or(0);
+    oracle.value(game, Afterstate { state, action: None, player }) as f32
+}
+
+/// Positions with their values and rows.
+#[derive(Debug, Default)]
+pub(crate) struct Set {
+    pub(crate) samples: Samples,
+    /// How many of the positions are different ones.
+    pub(crate) distinct: usize,
+}
+
+impl Set {
+    /// Draws that many positions of a part and looks their values up.
+    pub(crate) fn draw<G: Registered>(
+        game: &G,
+        (encoder, channels): (&dyn Encoder<G>, &[Channel]),
+        positions: &Positions<G>,
+        oracle: &dyn Valuation<G>,
+        (part, count): (Part, u64),
+        mut rng: Stream,
+    ) -> Self {
+        let states = (0..count).map(|_| positions.of_part(game, part, &mut rng));
+        let labelled = states.map(|state| {
+            let value = label(game, oracle, &state);
+            (state, value)
+        });
+        Self::of(game, (encoder, channels), labelled)
+    }
+
+    fn of<G: Registered>(
+        game: &G,
+        (encoder, channels): (&dyn Encoder<G>, &[Channel]),
+        labelled: impl Iterator<Item = (G::State, f32)>,
+    ) -> Self {
+        let mut numbers = FxHashSet::default();
+        let mut samples = Samples::new(channels);
+        for (state, value) in labelled {
+            numbers.insert(game.number(&state));
+            encode(game, encoder, &state, &mut samples);
+            samples.targets.push(value);
+            samples.weights.push(1.0);
+        }
+        Self { samples, distinct: numbers.len() }
+    }
+
+    /// The part of a file of examples.
+    fn read<G: Registered>(
+        game: &G,
+        (encoder, channels): (&dyn Encoder<G>, &[Channel]),
+        path: &Path,
+        part: Part,
+    ) -> Result<Self, OpenError> {
+        let all = game.read_examples(path).map_err(|e| OpenError::Unknown(e.to_string()))?;
+        let (rows, known) = (all.len(), |(state, value): (G::State, f64)| (state, value as f32));
+        let these = all.into_iter().filter(|(state, _)| Part::of(game.number(state)) == part);
+        let set = Self::of(game, (encoder, channels), these.map(known));
+        if set.samples.is_empty() {
+            return Err(OpenError::Unknown(format!(
+                "{}: none of its {rows} rows falls into the part for {}: give more rows",
+                path.display(),
+                match part {
+                    Part::Train => "training, eight of ten",
+                    Part::Validation => "validation, one of ten",
+                    Part::Test => "testing, one of ten",
+                }
+            )));
+        }
+        Ok(set)
+    }
+
+    /// The errors of a learner on the set.
+    pub(crate) fn errors(&self, learner: &mut dyn Learner, values: &mut Vec<f32>) -> PositionErrors {
+        learner.evaluate(&self.samples.rows, values);
+        PositionErrors::of(
+            values.iter().zip(&self.samples.targets).map(|(v, d)| f64::from(*v) - f64::from(*d)),
+        )
+    }
+}
+
+/// Errors of V over positions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PositionErrors {
+    /// Root mean square error of V, whose range is [−1, 1].
+    pub rms: f64,
+    /// Mean absolute error.
+    pub mae: f64,
+    /// Largest absolute error.
+    pub max: f64,
+    /// Positions.
+    pub rows: u64,
+}
+
+impl PositionErrors {
+    /// The errors in some values.
+    pub fn of(errors: impl Iterator<Item = f64>) -> Self {
+        let (mut squares, mut sum, mut max, mut rows) = (0.0, 0.0, 0.0f64, 0u64);
+        for error in errors {
+            squares += error * error;
+            sum += error.abs();
+            max = if error.abs() > max || error.is_nan() { error.abs() } else { max };
+            rows += 1;
+        }
+        let n = rows.max(1) as f64;
+        Self { rms: (squares / n).sqrt(), mae: sum / n, max, rows }
+    }
+}
+
+/// The sets on which a run is measured. They are the same for all seeds, unless examples come from a file.
+#[derive(Debug)]
+pub(crate) struct Tests {
+    pub(crate) validation: Set,
+    pub(crate) test: Set,
+}
+
+impl Tests {
+    /// The sets that a config asks for.
+    pub(crate) fn new<G: Registered>(
+        game: &G,
+        config: &Config,
+        with: (&dyn Encoder<G>, &[Channel]),
+    ) -> Result<Self, TrainError> {
+        if let Some(From::File(path)) = &config.learn.examples {
+            let read = |part| Set::read(game, with, path, part);
+            return Ok(Self { validation: read(Part::Validation)?, test: read(Part::Test)? });
+        }
+        let evaluate = &config.evaluate;
+        let distribution = evaluate.distribution.as_deref().or(config.learn.distribution.as_deref());
+        let (positions, oracle) = (Positions::new(game, distribution)?, oracle(game)?);
+        let draw = |part, count, purpose| {
+            Set::draw(game, with, &positions, &*oracle, (part, count), stream(0, purpose, 0))
+        };
+        Ok(Self {
+            validation: draw(Part::Validation, evaluate.validation, "validation positions"),
+            test: draw(Part::Test, evaluate.positions, "test positions"),
+        })
+    }
+}
+
+/// Examples for learning, shown one after the other.
+pub(crate) enum Examples<G: Registered> {
+    /// The same ones over and over, in another order each time.
+    Fixed { set: Set, seed: u64, order: Vec<u32>, epoch: Option<u64> },
+    /// Each one new.
+    Fresh { positions: Positions<G>, oracle: Arc<dyn Valuation<G>>, seed: u64, states: Vec<G::State> },
+}
+
+impl<G: Registered> Examples<G> {
+    /// The examples that a config asks for.
+    pub(crate) fn new(
+        game: &G,
+        config: &Config,
+        seed: u64,
+        with: (&dyn Encoder<G>, &[Channel]),
+    ) -> Result<Self, TrainError> {
+        let learn = &config.learn;
+        let fixed = |set| Self::Fixed { set, seed, order: Vec::new(), epoch: None };
+        let count = match &learn.examples {
+            Some(From::File(path)) => return Ok(fixed(Set::read(game, with, path, Part::Train)?)),
+            Some(From::Drawn(count)) => Some(*count),
+            None => None,
+        };
+        let positions = Positions::new(game, learn.distribution.as_deref())?;
+        let oracle = oracle(game)?;
+        Ok(match count {
+            Some(count) => {
+                let rng = stream(seed, "examples", 0);
+                fixed(Set::draw(game, with, &positions, &*oracle, (Part::Train, count), rng))
+            }
+            None => Self::Fresh { positions, oracle, seed, states: Vec::new() },
+        })
+    }
+
+    /// Appends the examples with these numbers, counted from the start of the run.
+    pub(crate) fn fill(
+        &mut self,
+        game: &G,
+        encoder: &dyn Encoder<G>,
+        span: Range<u64>,
+        samples: &mut Samples,
+    ) {
+        match self {
+            Self::Fixed { set, seed, order, epoch } => {
+                let n = set.samples.len() as u64;
+                for number in span {
+                    if *epoch != Some(number / n) {
+                        *epoch = Some(number / n);
+                        order.clear();
+                        order.extend(0..n as u32);
+                        order.shuffle(&mut stream(*seed, "epoch", number / n));
+                    }
+                    let row = order[(number % n) as usize] as usize;
+                    samples.rows.push_from(&set.samples.rows, row);
+                    samples.targets.push(set.samples.targets[row]);
+                    samples.weights.push(1.0);
+                }
+            }
+            Self::Fresh { positions, oracle, seed, states } => {
+                let mut rng = stream(*seed, "examples", span.start);
+                states.clear();
+                states.extend(span.map(|_| positions.of_part(game, Part::Train, &mut rng)));
+                // One loop for what is far away in memory: then many reads are under way at a time.
+                samples.targets.extend(states.iter().map(|state| label(game, &**oracle, state)));
+                for state in states {
+                    encode(game, encoder, state, samples);
+                    samples.weights.push(1.0);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_of_ten_positions_are_for_training() {
+        let mut counts = [0; 3];
+        for number in 0..100_000 {
+            counts[Part::of(number) as usize] += 1;
+        }
+        assert!(
+            counts.iter().zip([80_000, 10_000, 10_000]).all(|(n, e)| (*n - e as i32).abs() < 500),
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn errors_are_summed_up() {
+        let errors = PositionErrors::of([3.0, -4.0].into_iter());
+        assert_eq!((errors.mae, errors.max, errors.rows), (3.5, 4.0, 2));
+        assert!((errors.rms - 12.5f64.sqrt()).abs() < 1e-12);
+        let nan = PositionErrors::of([f64::NAN, 1.0].into_iter());
+        assert!(nan.rms.is_nan());
+    }
+}

@@ -1,0 +1,92 @@
+//! Samples for a batch without games: examples, or positions backed up by expectation.
+
+use super::games::{BatchError, Learned, Span};
+use crate::config::{Config, Method};
+use crate::positions::{Examples, Positions, encode};
+use crate::run::TrainError;
+use crate::td::Backup;
+use adept_arena::Bound;
+use adept_game::registry::Registered;
+use adept_game::stream;
+use adept_model::{Rows, Samples};
+
+/// Where the samples of a run without games come from. What a batch holds follows from the seed, the number of its
+/// first sample and, for backups, the parameters: there is nothing to keep in a checkpoint.
+pub(super) struct Feed<'a, G: Registered> {
+    game: &'a G,
+    config: &'a Config,
+    seed: u64,
+    from: From<G>,
+    samples: Samples,
+}
+
+enum From<G: Registered> {
+    Examples(Examples<G>),
+    Backups { positions: Positions<G>, backup: Box<Backup<G>> },
+}
+
+/// Share of samples from self-play where a config says nothing.
+const SELF_PLAY: f64 = 0.75;
+
+impl<'a, G: Registered> Feed<'a, G> {
+    /// The feed that a config asks for; none if it learns from games.
+    pub(super) fn new(
+        game: &'a G,
+        config: &'a Config,
+        seed: u64,
+        bound: &Bound<G>,
+    ) -> Result<Self, TrainError> {
+        let channels = bound.learner.channels();
+        let from = match config.learn.method {
+            Method::Expectation => {
+                let positions = Positions::new(game, config.learn.distribution.as_deref())?;
+                From::Backups { positions, backup: Box::new(Backup::new(Rows::new(channels))) }
+            }
+            _ => From::Examples(Examples::new(game, config, seed, (&**bound.encoder(), channels))?),
+        };
+        Ok(Self { game, config, seed, from, samples: Samples::new(channels) })
+    }
+
+    /// Collects the samples `span` and learns from them.
+    pub(super) fn batch(
+        &mut self,
+        bound: &mut Bound<G>,
+        span: Span,
+        clock: impl Fn() -> f64,
+    ) -> Result<Learned, BatchError> {
+        let (start, game) = (clock(), self.game);
+        let settings = self.config.learn.settings(span.start);
+        let samples = &mut self.samples;
+        samples.clear();
+        match &mut self.from {
+            From::Examples(examples) => examples.fill(game, &**bound.encoder(), span.clone(), samples),
+            From::Backups { positions, backup } => {
+                let n = span.end - span.start;
+                let played = (self.config.learn.self_play.unwrap_or(SELF_PLAY) * n as f64).round() as usize;
+                let mut rng = stream(self.seed, "positions", span.start);
+                while samples.targets.len() < n as usize {
+                    let mut state = positions.any(&mut rng);
+                    // A game of self-play, or a single position.
+                    loop {
+                        samples.targets.push(backup.target(game, bound, &state));
+                        encode(game, &**bound.encoder(), &state, samples);
+                        if samples.targets.len() >= played {
+                            break;
+                        }
+                        match backup.follow(settings.explore, &mut rng) {
+                            Some(next) => state.clone_from(next),
+                            None => break,
+                        }
+                    }
+                }
+            }
+        }
+        let n = samples.targets.len();
+        samples.weights.clear();
+        samples.weights.resize(n, 1.0 / n as f32);
+        let collected = clock();
+        let mean = bound.learner.update(samples, settings.rate).map_err(|e| (e, span.start))?;
+        let seconds = ((clock() - collected).max(0.0), (collected - start).max(0.0));
+        Ok(Learned { loss: mean * n as f64, samples: n as u64, seconds: Some(seconds) })
+    }
+}
