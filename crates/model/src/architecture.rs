@@ -27,7 +27,7 @@ pub enum Architecture {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mlp {
-    /// Dense channels it reads; all of them if left out.
+    /// Channels it reads: dense, bits or value; all dense and bits channels if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
     /// Units of each hidden layer, first to last; may be empty.
@@ -120,7 +120,7 @@ pub struct Lookup {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gate {
-    /// Dense channels it reads; all of them if left out.
+    /// Channels it reads: dense, bits or value; all dense and bits channels if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
     /// Units of each hidden layer; none makes the gate linear.

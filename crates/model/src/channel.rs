@@ -17,7 +17,7 @@ pub enum ChannelKind {
     Dense(usize),
     /// `n` numbers, each 0 or 1.
     Bits(usize),
-    /// One number in [-1, 1] from outside: a prior, the output of a frozen expert.
+    /// One number in [-1, 1] from outside: a prior, the output of a frozen expert. Networks read it only by name.
     Value,
     /// One integer in `0..n`: picks an expert, a row of a table.
     Index(u64),

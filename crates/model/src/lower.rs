@@ -371,16 +371,22 @@ impl Builder<'_> {
     }
 
     fn dense_channels(&self, names: Option<&[String]>, at: &At) -> Result<Vec<usize>, ModelError> {
-        let dense = |c: &Channel| c.kind.dense_width() > 0;
-        let all: Vec<usize> = (0..self.channels.len()).filter(|&c| dense(&self.channels[c])).collect();
+        let dense = |c: &usize| self.channels[*c].kind.dense_width() > 0;
+        let all: Vec<usize> = (0..self.channels.len()).filter(dense).collect();
         let Some(names) = names else {
+            // A value from outside is for those who name it.
+            let all: Vec<usize> =
+                all.into_iter().filter(|&c| self.channels[c].kind != ChannelKind::Value).collect();
             if all.is_empty() {
                 return at.fail("inputs", "the encoder has no dense channel for a network to read");
             }
             return Ok(all);
         };
         if names.is_empty() {
-            return at.fail("inputs", "name at least one channel, or leave `inputs` out to read all");
+            return at.fail(
+                "inputs",
+                "name at least one channel, or leave `inputs` out to read all dense and bits channels",
+            );
         }
         if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
             return at.fail("inputs", format!("names the channel `{twice}` twice"));
