@@ -21,6 +21,8 @@ pub enum Architecture {
     Symbolic(Symbolic),
     /// One value a position. At the top a table that grows with the positions met.
     Lookup(Lookup),
+    /// A correction of a value that is known from elsewhere: y = tanh(atanh(p) + z).
+    Residual(Residual),
 }
 
 /// y = f(β ∘ (W x + b)), layer by layer.
@@ -114,6 +116,22 @@ pub struct Lookup {
     /// Factor on the learning rate of the run.
     #[serde(default = "one")]
     pub rate: f32,
+}
+
+/// y = tanh(atanh(p) + z): a prior p from a value channel, corrected by the output z of a network.
+///
+/// p is taken as at most 1 − 10⁻⁶ in size, so that any z can still move it. Where z is 0, y is p: a network that
+/// begins with small weights begins with the prior. It learns by the squared error of y, whatever it is; a mixture
+/// is its blended output. p itself learns nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Residual {
+    /// Value channel that holds p; the only one there is if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
+    /// The architecture whose output is z. Usually a perceptron with `output = "linear"`: tanh, its output
+    /// otherwise, keeps z within ±1.
+    pub net: Box<Architecture>,
 }
 
 /// A gating network: softmax over the experts of a linear map or of a small network.
@@ -385,15 +403,17 @@ impl Architecture {
             Self::MetaPi(_) => "meta_pi",
             Self::Symbolic(_) => "symbolic",
             Self::Lookup(_) => "lookup",
+            Self::Residual(_) => "residual",
         }
     }
 
     /// Name and one line about every architecture.
-    pub const KINDS: [(&'static str, &'static str); 5] = [
+    pub const KINDS: [(&'static str, &'static str); 6] = [
         ("mlp", "multi-layer perceptron, any layers and activations, optional neuron sensitivities"),
         ("hme", "hierarchical mixture of experts: competing experts, trained by likelihood"),
         ("meta_pi", "Meta-Pi: co-operating experts, trained by the squared error of their blend"),
         ("symbolic", "a rule of the encoder picks the expert"),
         ("lookup", "one value a position; at the top a table that grows"),
+        ("residual", "a value from a channel of the encoder, corrected by a network: tanh(atanh(p) + z)"),
     ];
 }

@@ -63,7 +63,7 @@ impl Program {
         for op in &block.ops {
             let plain = match op {
                 Op::Affine { weight, .. } => self.params[*weight].len(),
-                Op::Scale { x, .. } => self.widths[*x],
+                Op::Scale { x, .. } | Op::Residual { x, .. } => self.widths[*x],
                 Op::Blend { y, .. } => self.widths[*y],
                 Op::Route { select, branches, .. } => {
                     let costs: Vec<_> = branches.iter().map(|b| self.cost(b)).collect();
@@ -107,6 +107,9 @@ impl Program {
                 Op::LogMix { log_weights, .. } => format!("log-mix {}", width(log_weights)),
                 Op::Gather { table, channel, .. } => {
                     format!("gather {} by {}", self.params[*table].shape[0], self.channels[*channel].name)
+                }
+                Op::Residual { prior, x, .. } => {
+                    format!("residual on {} {}", self.channels[*prior].name, width(x))
                 }
                 Op::Route { select, branches, .. } => match select {
                     Selector::All => format!("route to all of {}", branches.len()),

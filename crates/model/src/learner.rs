@@ -28,7 +28,8 @@ pub enum TensorData {
 /// What a model thinks of one row, and which parts of it thought so.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Explanation {
-    /// The output (its first entry) of this node, in [−1, 1].
+    /// The output (its first entry) of this node, in [−1, 1]. Of an expert in the net of a residual node it is the z
+    /// by which it alone would correct the prior.
     pub value: f32,
     /// Weight of each expert after the selection threshold; empty for a node without experts.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,7 +1,8 @@
 //! From an architecture to its op program.
 
 use crate::architecture::{
-    Architecture, Experts, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, SENSITIVITY_MIN, Symbolic,
+    Architecture, Experts, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual, SENSITIVITY_MIN,
+    Symbolic,
 };
 use crate::channel::{Channel, ChannelKind, Layout};
 use crate::error::ModelError;
@@ -138,6 +139,7 @@ impl Builder<'_> {
             }
             Architecture::Symbolic(symbolic) => self.symbolic(symbolic, at)?,
             Architecture::Lookup(lookup) => self.lookup(lookup, at)?,
+            Architecture::Residual(residual) => self.residual(residual, at)?,
         };
         Ok(self.with_density(block, density))
     }
@@ -370,6 +372,16 @@ impl Builder<'_> {
         Ok(Block { ops: vec![Op::Gather { table, channel, out }], results: vec![out] })
     }
 
+    fn residual(&mut self, residual: &Residual, at: &At) -> Result<Block, ModelError> {
+        let prior = self.value_channel(residual.on.as_deref(), at)?;
+        // No expert below meets the target, only the corrected prior does.
+        let mut block = self.node(&residual.net, &at.path("net").name("net"), None)?;
+        let out = self.value(self.outputs);
+        block.ops.push(Op::Residual { prior, x: block.results[0], out });
+        block.results = vec![out];
+        Ok(block)
+    }
+
     fn dense_channels(&self, names: Option<&[String]>, at: &At) -> Result<Vec<usize>, ModelError> {
         let dense = |c: &usize| self.channels[*c].kind.dense_width() > 0;
         let all: Vec<usize> = (0..self.channels.len()).filter(dense).collect();
@@ -415,20 +427,39 @@ impl Builder<'_> {
             )
             .collect();
         let known: Vec<&str> = indices.iter().map(|&(i, _)| self.channels[i].name.as_str()).collect();
-        match name {
-            Some(name) => match known.iter().position(|k| *k == name) {
-                Some(i) => Ok(indices[i]),
-                None => at.fail(
-                    "by",
-                    format!("the encoder has no index channel `{name}`{}", suggest(name, &known)),
-                ),
-            },
-            None => match indices[..] {
-                [one] => Ok(one),
-                [] => at.fail("by", "the encoder has no index channel"),
-                _ => at.fail("by", format!("name the index channel, one of {}", known.join(", "))),
-            },
+        Ok(indices[one_of(name, &known, ("by", "index channel"), at)?])
+    }
+
+    /// The value channel of that name, or the only one.
+    fn value_channel(&self, name: Option<&str>, at: &At) -> Result<usize, ModelError> {
+        let values: Vec<usize> =
+            (0..self.channels.len()).filter(|&c| self.channels[c].kind == ChannelKind::Value).collect();
+        if values.is_empty() {
+            return at.fail(
+                "on",
+                "the encoder has no value channel to correct: `game.prior` in a config gives one",
+            );
         }
+        let known: Vec<&str> = values.iter().map(|&c| self.channels[c].name.as_str()).collect();
+        Ok(values[one_of(name, &known, ("on", "value channel"), at)?])
+    }
+}
+
+/// Which of the channels with these names the key means: the one named, or the only one.
+fn one_of(
+    name: Option<&str>,
+    known: &[&str],
+    (key, what): (&str, &str),
+    at: &At,
+) -> Result<usize, ModelError> {
+    match (name, known) {
+        (Some(name), _) => match known.iter().position(|k| *k == name) {
+            Some(i) => Ok(i),
+            None => at.fail(key, format!("the encoder has no {what} `{name}`{}", suggest(name, known))),
+        },
+        (None, [_]) => Ok(0),
+        (None, []) => at.fail(key, format!("the encoder has no {what}")),
+        (None, _) => at.fail(key, format!("name the {what}, one of {}", known.join(", "))),
     }
 }
 

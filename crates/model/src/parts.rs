@@ -8,7 +8,7 @@ impl Architecture {
     /// The experts of a node over rows of these channels, in order; none of a leaf.
     pub fn experts(&self, channels: &[Channel]) -> Vec<&Self> {
         match self {
-            Self::Mlp(_) | Self::Lookup(_) => Vec::new(),
+            Self::Mlp(_) | Self::Lookup(_) | Self::Residual(_) => Vec::new(),
             Self::Hme(Hme { experts, expert, .. }) | Self::MetaPi(MetaPi { experts, expert, .. }) => {
                 match (experts, expert) {
                     (Experts::List(list), _) => list.iter().collect(),
@@ -31,14 +31,21 @@ impl Architecture {
     }
 
     /// All networks below this node with the names that their parameters begin with: `expert.0`, `expert.0.expert.1`,
-    /// … Lookups are none: inside a network a table has a fixed size, alone it grows.
+    /// `net`, … Lookups are none: inside a network a table has a fixed size, alone it grows.
     pub fn parts(&self, channels: &[Channel]) -> Vec<(String, &Self)> {
         let mut parts = Vec::new();
-        let experts = self.experts(channels).into_iter().enumerate();
-        for (i, expert) in experts.filter(|(_, expert)| !matches!(expert, Self::Lookup(_))) {
-            parts.push((format!("expert.{i}"), expert));
-            let below = expert.parts(channels);
-            parts.extend(below.into_iter().map(|(name, node)| (format!("expert.{i}.{name}"), node)));
+        let nodes = match self {
+            Self::Residual(residual) => vec![("net".into(), &*residual.net)],
+            _ => {
+                let experts = self.experts(channels).into_iter().enumerate();
+                experts.map(|(i, expert)| (format!("expert.{i}"), expert)).collect()
+            }
+        };
+        for (name, node) in nodes.into_iter().filter(|(_, node)| !matches!(node, Self::Lookup(_))) {
+            let below = node.parts(channels).into_iter();
+            let below: Vec<_> = below.map(|(inner, node)| (format!("{name}.{inner}"), node)).collect();
+            parts.push((name, node));
+            parts.extend(below);
         }
         parts
     }
@@ -107,6 +114,7 @@ impl Architecture {
                 list.chain(symbolic.expert.as_deref_mut()).for_each(Self::forget_settings);
                 return;
             }
+            Self::Residual(residual) => return residual.net.forget_settings(),
         };
         if let Experts::List(list) = experts {
             list.iter_mut().for_each(Self::forget_settings);

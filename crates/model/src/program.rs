@@ -20,6 +20,9 @@ pub type ValueId = usize;
 /// Index of a parameter in [`Program::params`].
 pub type ParamId = usize;
 
+/// Largest size of a prior in an [`Op::Residual`], 1 − 10⁻⁶: at 1 no finite z would move it.
+pub const PRIOR_LIMIT: f32 = 1.0 - 1e-6;
+
 /// Elementwise activation f.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -195,6 +198,16 @@ pub enum Op {
         /// Number of an index channel with as many entries.
         channel: usize,
         /// Result.
+        out: ValueId,
+    },
+    /// out = tanh(atanh(p) + x) = (p + t) / (1 + p t) with t = tanh(x), where p is a prior, brought within
+    /// ±[`PRIOR_LIMIT`]: the same for all columns, and constant for gradients. ∂out/∂x = 1 − out².
+    Residual {
+        /// Number of the value channel that holds p.
+        prior: usize,
+        /// The correction.
+        x: ValueId,
+        /// Result, in [−1, 1].
         out: ValueId,
     },
 }

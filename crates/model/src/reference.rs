@@ -3,7 +3,7 @@
 //! Nothing here is fast. Every other engine is measured against it.
 
 use crate::channel::Rows;
-use crate::program::{Activation, Block, Op, ParamId, Program, Selector, ValueId};
+use crate::program::{Activation, Block, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
 
 /// What a program computes for a batch.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -173,6 +173,12 @@ impl<'a> Row<'a> {
                 let width = self.program.widths[out];
                 let first = self.index(channel) * width;
                 self.values[out] = self.param(table)[first..first + width].to_vec();
+            }
+            Op::Residual { prior, x, out } => {
+                let limit = f64::from(PRIOR_LIMIT);
+                let p = f64::from(self.dense[self.program.layout.offsets[prior]]).clamp(-limit, limit);
+                let correct = |z: &f64| (p + z.tanh()) / (1.0 + p * z.tanh());
+                self.values[out] = self.values[x].iter().map(correct).collect();
             }
         }
     }

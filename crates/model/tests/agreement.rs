@@ -23,6 +23,7 @@ fn probes() -> Vec<(&'static str, Value)> {
         |f: &str| json!({ "mlp": { "hidden": [17], "activation": f, "output": "linear", "init": 0.8 } });
     let expert = json!({ "mlp": { "hidden": [5], "output": "linear" } });
     let mixture = |kind: &str, threshold: f64| json!({ kind: { "experts": 4, "expert": expert, "threshold": threshold } });
+    let residual = |on: &str, net: Value| json!({ "residual": { "on": on, "net": net } });
     vec![
         ("Input, Affine, Density", linear(json!([]))),
         ("Affine, deep", linear(json!([33, 16]))),
@@ -37,6 +38,12 @@ fn probes() -> Vec<(&'static str, Value)> {
         ("LogMix, small variance", json!({ "hme": { "experts": 4, "expert": expert, "variance": 0.0025 } })),
         ("LogMix, Threshold", mixture("hme", 0.3)),
         ("Route index", json!({ "symbolic": { "by": "cell", "expert": expert } })),
+        ("Residual", residual("prior", linear(json!([])))),
+        ("Residual, Blend", residual("hint", mixture("hme", 0.0))),
+        (
+            "Route, Residual on two",
+            json!({ "meta_pi": { "experts": [residual("prior", expert.clone()), residual("hint", expert.clone())] } }),
+        ),
         ("Gather", json!({ "symbolic": { "by": "phase", "expert": { "lookup": { "by": "cell" } } } })),
     ]
 }

@@ -64,6 +64,7 @@ fn the_seeds_bring_up_everything() {
                 Op::Route { select: Selector::Mask(_), .. } => "Route by mask",
                 Op::Route { select: Selector::Index(_), .. } => "Route by index",
                 Op::Gather { .. } => "Gather",
+                Op::Residual { .. } => "Residual",
             });
         });
         features.extend(case.features);
@@ -71,7 +72,7 @@ fn the_seeds_bring_up_everything() {
         assert!(reference::margins(&case.program, &double(&case.params), &case.rows) >= MARGIN);
         assert!(case.rows.check(&case.program.channels).is_ok());
     }
-    assert_eq!(ops.len(), 13, "{ops:?}");
+    assert_eq!(ops.len(), 14, "{ops:?}");
     assert_eq!(outputs, BTreeSet::from([1, 2, 3]));
     assert_eq!(features, BTreeSet::from(FEATURES));
     for (kind, _) in Architecture::KINDS {

@@ -4,6 +4,7 @@ mod common;
 
 use adept_model::architecture::Lookup;
 use adept_model::optimiser::{Adam, Sgd};
+use adept_model::program::PRIOR_LIMIT;
 use adept_model::{
     Architecture, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Program, Rows, Samples,
     Table, TensorData, lower,
@@ -124,6 +125,39 @@ fn traces_collect_the_gradient_of_the_value() {
     traces.cut(0);
     traces.follow(0, 1.0, 1.0).unwrap();
     assert_eq!(network.parameters(), moved, "a cut trace moves nothing");
+}
+
+/// The same where the value is a corrected prior, by a perceptron and by a mixture that learns by the squared error
+/// here.
+#[test]
+fn traces_collect_the_gradient_of_a_corrected_prior() {
+    let channels = [Channel::new("x", ChannelKind::Dense(3)), Channel::new("prior", ChannelKind::Value)];
+    let mlp = r#"{ "mlp": { "hidden": [5], "output": "linear" } }"#;
+    let hme = format!(r#"{{ "hme": {{ "experts": 2, "expert": {mlp} }} }}"#);
+    for net in [mlp, &hme] {
+        let written = format!(r#"{{ "residual": {{ "net": {net} }} }}"#);
+        let architecture: Architecture = serde_json::from_str(&written).unwrap();
+        let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+        let params = program.draw(&mut adept_rng());
+        let mut rows = Rows::new(&channels);
+        rows.push().0.copy_from_slice(&[0.3, -0.2, 0.9, -0.6]);
+        let exact: Vec<f64> = params.iter().map(|&p| f64::from(p)).collect();
+        let value = |p: &[f64]| adept_model::reference::run(&program, p, &rows, None).output[0];
+        let mut network = Network::new(program.clone(), &params, Optimiser::default());
+        let traces = network.traces().unwrap();
+        traces.accumulate(0, &rows, 0, 0.7);
+        traces.follow(0, 0.5, 0.1).unwrap();
+        for (i, moved) in network.parameters().into_iter().enumerate() {
+            let (mut up, mut down) = (exact.clone(), exact.clone());
+            up[i] += 1e-6;
+            down[i] -= 1e-6;
+            let expected = exact[i] + 0.1 * 0.5 * (value(&up) - value(&down)) / 2e-6;
+            assert!(
+                (f64::from(moved) - expected).abs() < 2e-6,
+                "{net}, parameter {i}: {moved}, not {expected}"
+            );
+        }
+    }
 }
 
 fn adept_rng() -> rand_xoshiro::Xoshiro256PlusPlus {
@@ -260,6 +294,7 @@ impl AccumulateAll for Table {
 
 #[test]
 fn explanations_add_up() {
+    let (mut plain, mut corrected) = (0, 0);
     for seed in SEEDS {
         let case = case(seed);
         let mut network = Network::new(case.program.clone(), &case.params, Optimiser::default());
@@ -275,6 +310,19 @@ fn explanations_add_up() {
             .zip(&explanation.experts)
             .map(|(g, e)| e.as_ref().map_or(0.0, |e| g * e.value))
             .sum();
-        assert!((blend - explanation.value).abs() < 1e-5, "seed {seed}: {explanation:?}");
+        // Above the mixture may be residual nodes, one above the other: what the experts say is z.
+        let (mut node, mut value) = (&case.architecture, f64::from(blend));
+        let mut priors = Vec::new();
+        while let Architecture::Residual(residual) = node {
+            let on = case.program.channels.iter().position(|c| Some(&c.name) == residual.on.as_ref());
+            priors.push(case.rows.dense_row(0)[case.program.layout.offsets[on.unwrap()]]);
+            node = &residual.net;
+        }
+        for prior in priors.iter().rev() {
+            value = (f64::from(prior.clamp(-PRIOR_LIMIT, PRIOR_LIMIT)).atanh() + value).tanh();
+        }
+        assert!((value - f64::from(explanation.value)).abs() < 1e-5, "seed {seed}: {explanation:?}");
+        *(if priors.is_empty() { &mut plain } else { &mut corrected }) += 1;
     }
+    assert!(plain > 20 && corrected > 5, "{plain} mixtures, {corrected} below a residual node");
 }

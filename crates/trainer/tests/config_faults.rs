@@ -350,6 +350,12 @@ fn impossible_settings() {
         (HME, "momentum = 0.5", "momentum = 1.5"),
         (HME, "games     = 1000", "games     = 1000\ntraces    = \"online\""),
         (META_PI, "[{ mlp = { hidden = [4] } }, { lookup = { by = \"square\" } }]", "[]"),
+        (META_PI, "{ lookup = { by = \"square\" } }", "{ residual = { net.mlp = { hidden = [4] } } }"),
+        (
+            META_PI,
+            "{ lookup = { by = \"square\" } }",
+            "{ residual = { on = \"x\", net.mlp = { hidden = [4] } } }",
+        ),
         (META_PI, "mlp = { hidden = [4] }", "mlp = { hidden = [4, 0] }"),
         (META_PI, "games  = 1000", "games  = 1000\nbatch  = 8"),
         (META_PI, "games  = 1000", "games  = 1000\noptimiser = \"adam\""),

@@ -176,6 +176,7 @@ fn parameters_mut(op: &mut Op) -> Vec<&mut ParamId> {
         | Op::Blend { .. }
         | Op::Density { .. }
         | Op::LogMix { .. }
+        | Op::Residual { .. }
         | Op::Route { .. } => vec![],
     }
 }
@@ -188,7 +189,8 @@ fn values_mut(op: &mut Op) -> Vec<&mut ValueId> {
         | Op::Scale { x, out, .. }
         | Op::Activation { x, out, .. }
         | Op::LogSoftmax { x, out }
-        | Op::Threshold { x, out, .. } => vec![x, out],
+        | Op::Threshold { x, out, .. }
+        | Op::Residual { x, out, .. } => vec![x, out],
         Op::Blend { log_weights, y, out } => vec![log_weights, y, out],
         Op::Density { y, out, .. } => vec![y, out],
         Op::LogMix { log_weights, densities, out } => vec![log_weights, densities, out],

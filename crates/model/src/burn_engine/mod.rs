@@ -12,7 +12,7 @@ pub use network::BurnNetwork;
 
 use crate::channel::{ChannelKind, Rows};
 use crate::error::ModelError;
-use crate::program::{Activation, Op, Program, Selector, ValueId};
+use crate::program::{Activation, Op, PRIOR_LIMIT, Program, Selector, ValueId};
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation};
 use lanes::{Branches, Lanes, Stack, Step};
 use std::sync::Arc;
@@ -257,6 +257,7 @@ impl Pass<'_> {
                 (out, (terms - max.clone()).exp().sum_dim(2).log() + max)
             }
             Op::Gather { table, channel, out } => (out, param(table).select(1, self.index(channel))),
+            Op::Residual { prior, x, out } => (out, activation::tanh(self.value(x) + self.atanh(prior))),
             Op::Route { .. } => unreachable!("a plan has its own step for routes"),
         };
         self.values[out] = Some(result);
@@ -279,6 +280,17 @@ impl Pass<'_> {
         }
         let parts = pieces.into_iter().map(|(first, width)| dense.clone().narrow(2, first, width));
         Tensor::cat(parts.collect(), 2)
+    }
+
+    /// atanh p of a value channel, `[1, rows, 1]`, with p within ±[`PRIOR_LIMIT`]. In 32 bits the addition theorem
+    /// would not do: where t is near ∓1 and p near ±1 it divides what rounding has left.
+    fn atanh(&self, channel: usize) -> Tensor<3> {
+        let dense = self.inputs.dense.as_ref().expect("a lowered program corrects value channels");
+        let p = dense.clone().narrow(2, self.program.layout.offsets[channel], 1);
+        // A clamp need not let NaN through.
+        let (high, low) = (p.clone().greater_elem(PRIOR_LIMIT), p.clone().lower_elem(-PRIOR_LIMIT));
+        let p = p.mask_fill(high, PRIOR_LIMIT).mask_fill(low, -PRIOR_LIMIT);
+        ((p.clone() + 1.0) / (-p + 1.0)).log() * 0.5
     }
 
     /// Runs all `n` branches in each lane and puts their results side by side, 0 where one was not selected.

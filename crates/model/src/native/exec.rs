@@ -1,6 +1,9 @@
 //! Runs a plan forwards and backwards.
 
-use super::kernels::{Layer, LayerGrad, Matrix, Saved, dense_backward, dense_forward, gate, stride};
+use super::kernels::{
+    Layer, LayerGrad, Matrix, Prior, Saved, dense_backward, dense_forward, gate, residual, residual_backward,
+    stride,
+};
 use super::plan::{Dense, Plan, Route, Source, Step};
 use super::simd::Isa;
 use crate::channel::Rows;
@@ -213,6 +216,14 @@ impl Plan {
                             .copy_from_slice(&job.params[table.start + entry * stride(outputs)..][..outputs]);
                     }
                     ws.values[*out] = to;
+                }
+                Step::Residual { column, x, out } => {
+                    let mut y = ws.size(self, *out, n);
+                    let batch = job.batch;
+                    let prior =
+                        Prior { dense: &batch.dense, stride: batch.dense_width(), column: *column, rows };
+                    residual(ws.isa, self.widths[*out], prior, &ws.values[*x], &mut y);
+                    ws.values[*out] = y;
                 }
             }
         }
@@ -469,6 +480,14 @@ impl Plan {
                         let g = &mut grad[table.start + entry * stride(outputs)..][..outputs];
                         g.iter_mut().zip(a).for_each(|(g, a)| *g += a);
                     }
+                }
+                Step::Residual { x, out, .. } => {
+                    let length = n * stride(self.widths[*x]);
+                    let mut dz = take(&mut ws.adjoints[*x]);
+                    dz.resize(length, 0.0);
+                    let (dy, y) = (&ws.adjoints[*out][..length], &ws.values[*out][..length]);
+                    residual_backward(ws.isa, dy, y, &mut dz);
+                    ws.adjoints[*x] = dz;
                 }
             }
         }

@@ -64,6 +64,12 @@ pub(crate) enum Step {
         column: usize,
         out: ValueId,
     },
+    /// y = tanh(atanh(p) + x), with p in this column of the dense part of the batch.
+    Residual {
+        column: usize,
+        x: ValueId,
+        out: ValueId,
+    },
 }
 
 #[derive(Debug)]
@@ -315,6 +321,10 @@ impl Planner<'_> {
                     column: self.program.layout.offsets[*channel],
                     out: *out,
                 }),
+                Op::Residual { prior, x, out } => {
+                    let column = self.program.layout.offsets[*prior];
+                    steps.push(Step::Residual { column, x: *x, out: *out });
+                }
             }
             i += 1;
         }

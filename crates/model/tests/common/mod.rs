@@ -34,7 +34,7 @@ pub(crate) struct Case {
 }
 
 /// What the generator must bring up over [`SEEDS`], besides all nodes and ops.
-pub(crate) const FEATURES: [&str; 30] = [
+pub(crate) const FEATURES: [&str; 33] = [
     "0 hidden layers",
     "1 hidden layer",
     "2 hidden layers",
@@ -65,6 +65,9 @@ pub(crate) const FEATURES: [&str; 30] = [
     "variance left out",
     "variance 1/400",
     "symbolic over 7",
+    "inputs of a prior",
+    "on prior",
+    "on hint",
 ];
 
 /// The channels of every case.
@@ -75,6 +78,7 @@ pub(crate) fn channels() -> Vec<Channel> {
         Channel::new("flags", ChannelKind::Bits(3)),
         Channel::new("prior", ChannelKind::Value),
         Channel::new("cell", ChannelKind::Index(7)),
+        Channel::new("hint", ChannelKind::Value),
     ]
 }
 
@@ -114,12 +118,13 @@ pub(crate) fn each_op(block: &Block, visit: &mut impl FnMut(&Op)) {
 pub(crate) fn each_node(node: &Architecture, depth: usize, visit: &mut impl FnMut(&Architecture, usize)) {
     visit(node, depth);
     let (list, one): (&[Architecture], _) = match node {
-        Architecture::Mlp(_) | Architecture::Lookup(_) => (&[], &None),
-        Architecture::Hme(hme) => (listed(&hme.experts), &hme.expert),
-        Architecture::MetaPi(pi) => (listed(&pi.experts), &pi.expert),
-        Architecture::Symbolic(s) => (s.experts.as_deref().unwrap_or(&[]), &s.expert),
+        Architecture::Mlp(_) | Architecture::Lookup(_) => (&[], None),
+        Architecture::Hme(hme) => (listed(&hme.experts), hme.expert.as_deref()),
+        Architecture::MetaPi(pi) => (listed(&pi.experts), pi.expert.as_deref()),
+        Architecture::Symbolic(s) => (s.experts.as_deref().unwrap_or(&[]), s.expert.as_deref()),
+        Architecture::Residual(residual) => (&[], Some(&*residual.net)),
     };
-    for expert in list.iter().chain(one.as_deref()) {
+    for expert in list.iter().chain(one) {
         each_node(expert, depth + 1, visit);
     }
 }
@@ -197,10 +202,11 @@ impl Draw {
         if height == 1 {
             return if self.chance(0.8) { self.mlp() } else { self.lookup() };
         }
-        match self.range(0, 6) {
+        match self.range(0, 8) {
             0..=2 => self.mixture(height, "hme"),
             3..=4 => self.mixture(height, "meta_pi"),
-            _ => self.symbolic(height),
+            5..=6 => self.symbolic(height),
+            _ => self.residual(height),
         }
     }
 
@@ -254,6 +260,9 @@ impl Draw {
             let first = self.range(0, 2);
             names.rotate_left(first);
             names.truncate(self.range(1, 2));
+            if names.contains(&"prior") {
+                self.note("inputs of a prior");
+            }
             layers["inputs"] = json!(names);
         } else {
             self.note("all inputs");
@@ -327,6 +336,12 @@ impl Draw {
         json!({ "symbolic": symbolic })
     }
 
+    fn residual(&mut self, height: usize) -> Value {
+        let (on, feature) = self.pick(&[("prior", "on prior"), ("hint", "on hint")]);
+        self.note(feature);
+        json!({ "residual": { "on": on, "net": self.node(height - 1) } })
+    }
+
     /// `expert`, or `experts` as a list of `n`, at least one as high as asked for.
     fn experts(&mut self, n: usize, height: usize) -> Value {
         if self.chance(0.4) {
@@ -382,7 +397,14 @@ impl Draw {
                     ChannelKind::Bits(n) => {
                         dense[first..first + n].fill_with(|| f32::from(u8::from(self.rng.random_bool(0.5))))
                     }
-                    ChannelKind::Value => dense[first] = self.rng.random_range(-1.0..1.0),
+                    // Some are certain.
+                    ChannelKind::Value => {
+                        dense[first] = match self.rng.random_range(0..16) {
+                            0 => 1.0,
+                            1 => -1.0,
+                            _ => self.rng.random_range(-1.0..1.0),
+                        }
+                    }
                     ChannelKind::Index(n) => index[first] = self.rng.random_range(0..n),
                     ChannelKind::Key => index[first] = self.rng.random(),
                 }

@@ -18,7 +18,7 @@ about = "what this experiment is for"
 rules   = "{game}"
 encoder = "{}"    # one of: {}
 
-[architecture.mlp]           # or hme, meta_pi, symbolic, lookup: adept list architectures
+[architecture.mlp]           # or hme, meta_pi, symbolic, lookup, residual: adept list architectures
 hidden      = [80]
 sensitivity = 3.0            # first slope of the hidden units; leave out for plain units
 

@@ -45,10 +45,12 @@ macro_rules! dispatched {
 mod dense;
 mod gate;
 mod math;
+mod residual;
 mod step;
 
 pub(crate) use dense::{Layer, LayerGrad, Matrix, Saved, dense_backward, dense_forward};
 pub(crate) use gate::gate;
+pub(crate) use residual::{Prior, residual, residual_backward};
 pub(crate) use step::{StepRule, add_scaled, scale_add, step};
 
 /// Row length of a value or weight of that width.
