@@ -477,5 +477,7 @@ fn a_network_becomes_an_expert() {
         "expert.1=x".parse::<Init>().unwrap(),
         Init { part: Some("expert.1".into()), path: "x".into() }
     );
+    assert_eq!("net=x".parse::<Init>().unwrap(), Init { part: Some("net".into()), path: "x".into() });
+    assert_eq!("network=x".parse::<Init>().unwrap(), Init { part: None, path: "network=x".into() });
     assert_eq!("a=b".parse::<Init>().unwrap(), Init { part: None, path: "a=b".into() });
 }

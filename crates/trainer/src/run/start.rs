@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// A checkpoint to start from, written `CHECKPOINT` or `PART=CHECKPOINT`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Init {
-    /// The part that takes the weights, such as `expert.0` or `expert.1.expert.0`. Without one the whole network, or the
+    /// The part that takes the weights, such as `expert.0`, `expert.1.expert.0` or `net`. Without one the whole network, or the
     /// first expert that is what the checkpoint is.
     pub part: Option<String>,
     /// Checkpoint or run folder.
@@ -23,8 +23,15 @@ impl FromStr for Init {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        // `net` is a short word to begin a path with.
+        let is_part = |part: &str| {
+            part.starts_with("expert")
+                || part.starts_with("gate")
+                || part == "net"
+                || part.starts_with("net.")
+        };
         match text.split_once('=') {
-            Some((part, path)) if part.starts_with("expert") || part.starts_with("gate") => match path {
+            Some((part, path)) if is_part(part) => match path {
                 "" => Err(format!("name a checkpoint or run behind `{part}=`")),
                 path => Ok(Self { part: Some(part.into()), path: path.into() }),
             },
