@@ -6,11 +6,13 @@
 pub mod agents;
 pub mod evaluator;
 pub mod exact;
+mod judge;
 pub mod open;
 mod solve;
 
 pub use agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
 pub use evaluator::{Bound, Candidates, Evaluator, Known, model_channels};
 pub use exact::{Equity, ExactError, equity, expected_utilities};
+pub use judge::{MoveLoss, TIE, move_loss};
 pub use open::OpenError;
 pub use solve::{BestResponse, Minimax};

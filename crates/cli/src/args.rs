@@ -28,9 +28,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  adept sweep my.toml --set learn.rate=0.005,0.01 --set architecture.mlp.hidden=[40],[80]\n  adept sweep my.toml --set 'learn.rate={from=0.02,to=0.001},0.01' --seeds 5\n\nThe folder holds sweep.json, sweep.md (the table) and a run folder for each combination and seed; `adept runs compare` takes their names without the seed. All configs are checked before anything runs. A combination that diverges stands at the end of the table and stops nothing.\n\nThe best of many settings looks better than it is, however exact the measurement: it was also the luckiest on these seeds. Confirm it on fresh ones with --seed."
     )]
     Sweep(SweepArgs),
-    /// Measure a checkpoint: exact equity, speed.
+    /// Measure a checkpoint: exact equity, errors against exact values, lost value a decision, speed.
     #[command(
-        after_help = "Example:\n  adept evaluate checkpoints/runs/single-80-1 --suite equity --suite speed"
+        after_help = "Examples:\n  adept evaluate checkpoints/runs/single-80-1 --suite equity --suite speed\n  adept evaluate checkpoints/runs/table2-supervised-5000-1 --suite rms --suite move-loss\n  adept evaluate my-run --positions my.csv"
     )]
     Evaluate(EvaluateArgs),
     /// Show what a checkpoint thinks of positions, with its gates and experts.
@@ -164,6 +164,10 @@ fn positive(text: &str) -> Result<f64, String> {
 pub(crate) enum SuiteArg {
     /// Exact match equity of greedy play, in games that can be gone through.
     Equity,
+    /// Errors of V against exact values.
+    Rms,
+    /// Value that choices lose, by exact values.
+    MoveLoss,
     /// Evaluations a second on this machine.
     Speed,
 }
@@ -172,9 +176,19 @@ pub(crate) enum SuiteArg {
 pub(crate) struct EvaluateArgs {
     /// Checkpoint folder, or run folder (its latest checkpoint).
     pub(crate) checkpoint: PathBuf,
-    /// What to measure; may be given several times.
-    #[arg(long = "suite", value_enum, default_values_t = [SuiteArg::Equity])]
+    /// What to measure; may be given several times. If left out, equity where the game has an exact one, else rms.
+    #[arg(long = "suite", value_enum)]
     pub(crate) suites: Vec<SuiteArg>,
+    /// Distribution of the positions of rms and move-loss, such as table, checkers, full, small; the game's first if left
+    /// out.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) distribution: Option<String>,
+    /// Positions of rms (100,000 if left out) and of move-loss (250,000, each with all 21 rolls).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub(crate) samples: Option<u64>,
+    /// Compare with the values of a CSV file: columns own1..own6, opp1..opp6 and value, own to roll.
+    #[arg(long, value_name = "CSV")]
+    pub(crate) positions: Option<PathBuf>,
     /// Opponents of the suite equity; those of the config, random and minimax if left out.
     #[arg(long, value_name = "AGENT")]
     pub(crate) against: Vec<String>,

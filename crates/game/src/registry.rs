@@ -67,6 +67,14 @@ pub trait Registered: Game + Sized {
         0
     }
 
+    /// What [`class`](Self::class) counts.
+    const CLASS: &'static str = "";
+
+    /// The class of a position that [`draw`](Self::draw) may give: reports show errors by it.
+    fn class(&self, _state: &Self::State) -> u64 {
+        0
+    }
+
     /// Reads positions from a CSV file, and their values to the player who just acted, in [−1, 1].
     ///
     /// # Errors

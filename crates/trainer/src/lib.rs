@@ -13,5 +13,7 @@ pub mod statistics;
 pub mod sweep;
 pub mod td;
 
+pub use positions::PositionErrors;
+
 /// Revision of the source, where it was built from a repository.
 pub const REVISION: &str = env!("ADEPT_REVISION");

@@ -130,7 +130,7 @@ fn what_is_left_out_has_its_documented_default() {
     assert_eq!(least.learn.lambda, Schedule::constant(0.8));
     assert_eq!(least.learn.explore, Schedule::constant(0.1));
     assert_eq!(least.learn.traces, TraceKind::Backward);
-    assert_eq!(least.evaluate.suites, [Suite::Equity]);
+    assert_eq!(least.evaluate.suites, Some(vec![Suite::Equity]));
     assert_eq!(least.evaluate_against(), ["random"], "self-play is measured against random");
     assert_eq!(least.evaluate_every(), 1, "no run is too short to measure");
     let longer = read(LEAST, &["learn.games=5000", "learn.against=ttt"]);
@@ -143,8 +143,8 @@ fn set_changes_what_it_names_and_nothing_else() {
     let base = read(EVERYTHING, &[]);
     type Change = fn(&mut Config);
     let changes: [(&str, Change); 8] = [
-        ("learn.games=20_000", |c| c.learn.games = 20_000),
-        (" learn.games = 20000 ", |c| c.learn.games = 20_000),
+        ("learn.games=20_000", |c| c.learn.games = Some(20_000)),
+        (" learn.games = 20000 ", |c| c.learn.games = Some(20_000)),
         ("learn.against=ttt", |c| c.learn.against = "ttt".into()),
         ("about=\"two words\"", |c| c.about = "two words".into()),
         ("learn.rate=0.5", |c| c.learn.rate = Schedule::constant(0.5)),
@@ -160,7 +160,7 @@ fn set_changes_what_it_names_and_nothing_else() {
     }
     // Several, the last of the same key wins; a section that is not in the file appears.
     let several = read(LEAST, &["learn.games=5", "evaluate.every=2", "learn.games=6"]);
-    assert_eq!((several.learn.games, several.evaluate.every), (6, Some(2)));
+    assert_eq!((several.learn.games, several.evaluate.every), (Some(6), Some(2)));
 }
 
 #[test]

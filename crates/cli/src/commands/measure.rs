@@ -2,8 +2,10 @@
 
 use crate::args::{DescribeArgs, EvaluateArgs, SuiteArg, ValueArgs};
 use crate::output;
+use adept_arena::MoveLoss;
 use adept_model::Explanation;
-use adept_trainer::measure::{self, Suite};
+use adept_trainer::PositionErrors;
+use adept_trainer::measure::{self, EvaluateOptions, Suite};
 use anyhow::Result;
 use serde_json::json;
 use std::fmt::Write;
@@ -11,14 +13,23 @@ use std::fmt::Write;
 pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
     let suite = |s: &SuiteArg| match s {
         SuiteArg::Equity => Suite::Equity,
+        SuiteArg::Rms => Suite::Rms,
+        SuiteArg::MoveLoss => Suite::MoveLoss,
         SuiteArg::Speed => Suite::Speed,
     };
-    let suites: Vec<Suite> = args.suites.iter().map(suite).collect();
-    let report = measure::evaluate(&args.checkpoint, args.best, &suites, &args.against)?;
+    let options = EvaluateOptions {
+        suites: args.suites.iter().map(suite).collect(),
+        against: args.against.clone(),
+        distribution: args.distribution.clone(),
+        samples: args.samples,
+        positions: args.positions.clone(),
+    };
+    let report = measure::evaluate(&args.checkpoint, args.best, &options)?;
     if as_json {
         return output::json(&report);
     }
-    let mut text = format!("{} ({}, {} games)\n", report.checkpoint.display(), report.game, report.step);
+    let mut text =
+        format!("{} ({}, {} {})\n", report.checkpoint.display(), report.game, report.step, report.unit);
     if let Some(equity) = &report.equity {
         let rows: Vec<Vec<String>> = equity
             .opponents
@@ -40,6 +51,53 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
             let _ = writeln!(text, "experts run on {} of {} evaluations", shares.join(", "), usage.rows);
         }
     }
+    if let Some(rms) = &report.rms {
+        let _ = writeln!(
+            text,
+            "\n{}: RMS error of V {:.6}, of the probability to win {:.6}; {} test positions",
+            rms.distribution, rms.errors.rms, rms.rms_probability, rms.errors.rows
+        );
+        let names =
+            rms.distributions.first().map_or(vec![], |e| e.baselines.iter().map(|b| b.0.as_str()).collect());
+        for (what, list) in [("distribution", &rms.distributions), (rms.class, &rms.classes)] {
+            let header = [&[what, "positions", "RMS error", "mean abs.", "largest"], &names[..]].concat();
+            let rows: Vec<Vec<String>> =
+                list.iter().map(|e| errors(&e.name, &e.errors, &e.baselines)).collect();
+            text.push('\n');
+            text.push_str(&output::table(&header, &rows));
+        }
+        text.push_str("columns behind the largest error: RMS errors of what is known without learning\n");
+    }
+    if let Some(moves) = &report.move_loss {
+        let row = |name: &str, loss: &MoveLoss| {
+            vec![
+                name.to_string(),
+                format!("{:.3e}", loss.loss_per_decision),
+                format!("{:.4} %", 100.0 * loss.wrong_share),
+            ]
+        };
+        let mut rows = vec![row("this checkpoint", &moves.loss)];
+        rows.extend(moves.baselines.iter().map(|(name, loss)| row(name, loss)));
+        text.push('\n');
+        text.push_str(&output::table(&["choices by", "value lost a decision", "wrong"], &rows));
+        let _ = writeln!(
+            text,
+            "{} unforced decisions, all rolls of positions of the distribution {}, weighted by their probability",
+            moves.loss.decisions, moves.distribution
+        );
+    }
+    if let Some(file) = &report.positions {
+        let names: Vec<&str> = file.baselines.iter().map(|b| b.0.as_str()).collect();
+        let header = [&["rows", "positions", "RMS error", "mean abs.", "largest"], &names[..]].concat();
+        let rows = [errors("all", &file.errors, &file.baselines), errors("for testing", &file.test, &[])];
+        text.push('\n');
+        text.push_str(&output::table(&header, &rows));
+        let _ = writeln!(
+            text,
+            "{} of the rows are for training, where a run learns from this file",
+            file.for_training
+        );
+    }
     if let Some(speed) = &report.speed {
         let rows: Vec<Vec<String>> = speed
             .iter()
@@ -57,6 +115,12 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
         text.push_str(&output::table(&["rows a call", "M evaluations/s", "slowest", "fastest"], &rows));
     }
     output::text(&text)
+}
+
+fn errors(name: &str, errors: &PositionErrors, baselines: &[(String, f64)]) -> Vec<String> {
+    let PositionErrors { rms, mae, max, rows } = *errors;
+    let figures = [rms, mae, max].into_iter().chain(baselines.iter().map(|b| b.1)).map(|v| format!("{v:.5}"));
+    [name.to_string(), rows.to_string()].into_iter().chain(figures).collect()
 }
 
 pub(crate) fn value(args: &ValueArgs, as_json: bool) -> Result<()> {

@@ -258,7 +258,8 @@ fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result
             let value = match figure {
                 Suite::Equity => {
                     let mut opponents = line["equity"].as_array()?.iter();
-                    opponents.find(|e| e[0].as_str().is_some_and(|name| Some(name) == against))?[1]["equity"].as_f64()?
+                    opponents.find(|e| e[0].as_str().is_some_and(|name| Some(name) == against))?[1]["equity"]
+                        .as_f64()?
                 }
                 Suite::Rms => line["rms"]["rms"].as_f64()?,
             };

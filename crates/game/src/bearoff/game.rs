@@ -344,6 +344,12 @@ impl Registered for Bearoff {
         own.rank() as u64 * rank::sides(MAX_CHECKERS) as u64 + opponent.rank() as u64
     }
 
+    const CLASS: &'static str = "checkers of the larger side";
+
+    fn class(&self, state: &State) -> u64 {
+        state.position().checkers().into()
+    }
+
     fn read_examples(&self, path: &Path) -> Result<Vec<(State, f64)>, GameError> {
         let mut examples = Vec::new();
         for (i, (position, value)) in labelled::read(path)?.into_iter().enumerate() {

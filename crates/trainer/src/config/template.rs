@@ -8,7 +8,7 @@ pub fn template(game: &str) -> Option<String> {
     let other = if against == super::SELF { "" } else { r#""self", "# };
     let suites = match info.start_is_listed {
         true => r#"["equity"]"#,
-        false => "[]                  # the start is a draw too large to list: no exact equity",
+        false => r#"["rms"]             # error against exact values"#,
     };
     Some(format!(
         r#"name  = "my-{game}"

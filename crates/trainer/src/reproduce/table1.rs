@@ -2,7 +2,7 @@
 
 use super::chart;
 use crate::config::{Config, ConfigError, Source, parse};
-use crate::measure::{self, SpeedCell, Suite};
+use crate::measure::{self, EvaluateOptions, SpeedCell, Suite};
 use crate::run::{Cancel, Observer, TrainError, TrainOptions, in_parallel, mean_sd, train};
 use adept_model::files::Files;
 use serde::Serialize;
@@ -220,7 +220,12 @@ fn row(r: usize, config: &Config, runs: &[&(PathBuf, crate::run::Record)]) -> Re
     let mut usage = Vec::new();
     let mut parameters = 0.0;
     for (path, _) in runs {
-        let report = measure::evaluate(path, false, &[Suite::Equity], &config.evaluate_against())?;
+        let options = EvaluateOptions {
+            suites: vec![Suite::Equity],
+            against: config.evaluate_against(),
+            ..EvaluateOptions::default()
+        };
+        let report = measure::evaluate(path, false, &options)?;
         usage.extend(report.equity.and_then(|e| e.usage).map(|u| u.share));
         parameters += measure::describe(path, false)?.size.parameters as f64 / runs.len() as f64;
     }
@@ -247,7 +252,10 @@ fn row(r: usize, config: &Config, runs: &[&(PathBuf, crate::run::Record)]) -> Re
         idle: threshold.then(|| usage.iter().map(idle).sum::<f64>() / usage.len() as f64),
         usage: threshold.then_some(usage),
         speed: match mixture {
-            true => measure::evaluate(&runs[0].0, false, &[Suite::Speed], &[])?.speed.unwrap_or_default(),
+            true => {
+                let options = EvaluateOptions { suites: vec![Suite::Speed], ..EvaluateOptions::default() };
+                measure::evaluate(&runs[0].0, false, &options)?.speed.unwrap_or_default()
+            }
             false => Vec::new(),
         },
         finals,

@@ -1,4 +1,8 @@
-//! Measuring checkpoints: exact equity, speed, and what they think of a position.
+//! Measuring checkpoints: exact equity, errors against exact values, speed, and what they think of a position.
+
+mod positions;
+
+pub use positions::{Errors, FileReport, MoveLossReport, RmsReport};
 
 use crate::config::{Config, no_equity};
 use crate::run::TrainError;
@@ -17,8 +21,27 @@ use std::time::{Duration, Instant};
 pub enum Suite {
     /// Exact match equity of greedy play.
     Equity,
+    /// Errors of V against exact values.
+    Rms,
+    /// What choices lose by exact values.
+    MoveLoss,
     /// Evaluations a second on this machine.
     Speed,
+}
+
+/// What to measure, beside the suites.
+#[derive(Clone, Debug, Default)]
+pub struct EvaluateOptions {
+    /// Suites; none takes the one that suits the game.
+    pub suites: Vec<Suite>,
+    /// Opponents of the suite `equity`; none takes those of the checkpoint's config, then random and minimax.
+    pub against: Vec<String>,
+    /// Distribution of the positions of `rms` and `move-loss`; the game's first if none.
+    pub distribution: Option<String>,
+    /// Positions of `rms`, 100,000 if none, and of `move-loss`, 250,000 if none.
+    pub samples: Option<u64>,
+    /// A CSV file of positions with values to compare with.
+    pub positions: Option<PathBuf>,
 }
 
 /// What `evaluate` found.
@@ -28,11 +51,22 @@ pub struct Report {
     pub checkpoint: PathBuf,
     /// Its game.
     pub game: String,
-    /// Games it learned from.
+    /// Games it learned from, or samples.
     pub step: u64,
+    /// `games` or `samples`.
+    pub unit: &'static str,
     /// Exact match equity of greedy play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub equity: Option<EquityReport>,
+    /// Errors of V.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rms: Option<RmsReport>,
+    /// What choices lose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub move_loss: Option<MoveLossReport>,
+    /// Errors on the positions of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positions: Option<FileReport>,
     /// Evaluations a second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<Vec<SpeedCell>>,
@@ -128,13 +162,12 @@ trait OnCheckpoint {
     ) -> Result<Self::Output, TrainError>;
 }
 
-/// Measures a checkpoint, or the latest (or best) one of a run. Without opponents those of its own config
-/// come first, then random and minimax.
+/// Measures a checkpoint, or the latest (or best) one of a run.
 ///
 /// # Errors
 /// See [`TrainError`].
-pub fn evaluate(path: &Path, best: bool, suites: &[Suite], against: &[String]) -> Result<Report, TrainError> {
-    struct Evaluate<'a>(PathBuf, &'a [Suite], &'a [String]);
+pub fn evaluate(path: &Path, best: bool, options: &EvaluateOptions) -> Result<Report, TrainError> {
+    struct Evaluate<'a>(PathBuf, &'a EvaluateOptions);
     impl OnCheckpoint for Evaluate<'_> {
         type Output = Report;
         fn with<G: Registered>(
@@ -143,24 +176,63 @@ pub fn evaluate(path: &Path, best: bool, suites: &[Suite], against: &[String]) -
             mut bound: Bound<G>,
             manifest: Manifest,
         ) -> Result<Report, TrainError> {
-            let Self(checkpoint, suites, against) = self;
-            if suites.contains(&Suite::Equity) && !game.start_is_listed() {
-                let why = no_equity(game.name());
-                return Err(TrainError::Suite(format!("{why}: measure another suite, such as `speed`")));
-            }
-            let opponents = if against.is_empty() { judges(game, &manifest) } else { against.to_vec() };
-            let equity = if suites.contains(&Suite::Equity) {
-                Some(measure_equity(game, &mut bound, &opponents)?)
-            } else {
-                None
+            let Self(checkpoint, options) = self;
+            let usual = || match (&options.positions, game.start_is_listed(), G::distributions()) {
+                (Some(_), ..) | (None, false, []) => vec![],
+                (None, true, _) => vec![Suite::Equity],
+                (None, false, _) => vec![Suite::Rms],
             };
-            let speed =
-                if suites.contains(&Suite::Speed) { Some(measure_speed(game, &mut bound)) } else { None };
-            Ok(Report { checkpoint, game: manifest.game, step: manifest.step, equity, speed })
+            let suites = if options.suites.is_empty() { usual() } else { options.suites.clone() };
+            let distribution = options.distribution.as_deref();
+            let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
+            let mut report = Report {
+                checkpoint,
+                game: manifest.game.clone(),
+                step: manifest.step,
+                unit,
+                equity: None,
+                rms: None,
+                move_loss: None,
+                positions: None,
+                speed: None,
+            };
+            for suite in suites {
+                match suite {
+                    Suite::Equity if !game.start_is_listed() => {
+                        let why = no_equity(game.name());
+                        let message = format!("{why}: measure another suite, such as `rms` or `speed`");
+                        return Err(TrainError::Suite(message));
+                    }
+                    Suite::Rms | Suite::MoveLoss if G::distributions().is_empty() => {
+                        let message =
+                            format!("{} has no exact values of positions: measure `equity`", game.name());
+                        return Err(TrainError::Suite(message));
+                    }
+                    Suite::Equity => {
+                        let own = || judges(game, &manifest);
+                        let against =
+                            if options.against.is_empty() { own() } else { options.against.clone() };
+                        report.equity = Some(measure_equity(game, &mut bound, &against)?);
+                    }
+                    Suite::Rms => {
+                        let count = options.samples.unwrap_or(100_000);
+                        report.rms = Some(positions::rms(game, &mut bound, distribution, count)?);
+                    }
+                    Suite::MoveLoss => {
+                        let count = options.samples.unwrap_or(250_000);
+                        report.move_loss = Some(positions::moves(game, &mut bound, distribution, count)?);
+                    }
+                    Suite::Speed => report.speed = Some(measure_speed(game, &mut bound)),
+                }
+            }
+            if let Some(path) = &options.positions {
+                report.positions = Some(positions::file(game, &mut bound, path)?);
+            }
+            Ok(report)
         }
     }
     let located = checkpoint::locate(path, best)?;
-    with_checkpoint(&located, best, Evaluate(located.clone(), suites, against))
+    with_checkpoint(&located, best, Evaluate(located.clone(), options))
 }
 
 fn judges<G: Registered>(game: &G, manifest: &Manifest) -> Vec<String> {
