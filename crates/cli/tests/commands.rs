@@ -160,16 +160,25 @@ fn config_checks_writes_and_describes_itself() {
 #[test]
 fn the_bear_off_is_trained_valued_and_played() {
     let desk = Desk::new();
-    let new = desk.text(&["config", "new", "bearoff"]);
+    let new = desk.text(&["config", "new", "bearoff:4"]);
     fs::write(desk.path("my.toml"), new).unwrap();
-    let result = desk.json(&["train", "my.toml", "--set", "learn.games=500", "--out", "run"]);
+    let train =
+        ["train", "my.toml", "--set", "learn.games=500", "--set", "evaluate.positions=500", "--out", "run"];
+    let result = desk.json(&train);
     assert_eq!((result["steps"].as_u64(), result["finished"].as_bool()), (Some(500), Some(true)));
-    assert!(["final", "best", "against", "baseline"].iter().all(|key| result[key].is_null()), "{result}");
     assert!(
-        desk.text(&["train", "my.toml", "--set", "learn.games=500", "--out", "run"]).contains("adept play")
+        (0.0..0.7).contains(&number(&result["final"]["rms"])) && result["final"]["rows"] == 500,
+        "{result}"
     );
+    assert!(
+        ["best", "against", "baseline"].iter().all(|key| result[key].is_null()),
+        "no exact value chooses: {result}"
+    );
+    let text = desk.text(&train);
+    assert!(text.contains("adept play") && text.contains("exact values only measure"), "{text}");
 
-    assert!(desk.fails(&["evaluate", "run"], 1).contains("measure another suite, such as `speed`"));
+    let error = desk.fails(&["evaluate", "run", "--suite", "equity"], 1);
+    assert!(error.contains("measure another suite, such as `rms`"), "{error}");
     assert!(desk.fails(&["evaluate", "run", "--best", "--suite", "speed"], 1).contains("leave --best out"));
     let report = desk.json(&["evaluate", "run", "--suite", "speed"]);
     assert!(report["equity"].is_null() && number(&report["speed"][0]["evaluations_per_second"]) > 1000.0);
@@ -193,6 +202,64 @@ fn the_bear_off_is_trained_valued_and_played() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("It rolls") && said.contains("It thinks this is worth"), "{said}");
     assert!(desk.fails(&["play", "minimax", "--game", "bearoff"], 1).contains("bearoff has chance"));
+}
+
+/// Examples from the oracle and from a file, and every measure of positions.
+#[test]
+fn the_bear_off_is_learned_from_examples_and_measured() {
+    let desk = Desk::new();
+    let config = r#"
+        name = "examples"
+        game = { rules = "bearoff:5", encoder = "one-sided+prior:convolution" }
+        architecture.residual.net.mlp = { hidden = [4], output = "linear", init = 0.1 }
+        learn = { method = "supervised", examples = 300, samples = 20_000, batch = 8, rate = 0.01, optimiser = "adam" }
+        evaluate = { positions = 2000, validation = 500, every = 5000 }
+    "#;
+    fs::write(desk.path("my.toml"), config).unwrap();
+    let result = desk.json(&["train", "my.toml", "--out", "run"]);
+    let (last, best) = (&result["final"], &result["best"]);
+    assert!(number(&best["validation"]) <= number(&last["validation"]), "{result}");
+    assert!(
+        desk.text(&["train", "my.toml", "--out", "run"]).contains("best: the lowest on validation positions")
+    );
+
+    let report =
+        desk.json(&["evaluate", "run", "--suite", "rms", "--suite", "move-loss", "--samples", "2000"]);
+    let rms = &report["rms"];
+    let same = (number(&rms["rms"]) / number(&last["rms"]) - 1.0).abs() < 1e-6;
+    assert!(same, "the same positions as in training: {rms}, {last}");
+    let names: Vec<&str> =
+        rms["distributions"].as_array().unwrap().iter().map(|d| d["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["table", "checkers", "full", "small"]);
+    let baselines = rms["distributions"][0]["baselines"].as_array().unwrap();
+    let of = |name: &str| number(&baselines.iter().find(|b| b[0] == name).unwrap()[1]);
+    assert!(of("convolution") < of("normal") && of("normal") < of("constant"), "{rms}");
+    assert!(
+        number(&rms["rms"]) < of("normal"),
+        "better than what it corrects is not asked of so few examples: {rms}"
+    );
+    assert_eq!(rms["classes"].as_array().unwrap().len(), 5, "by the checkers of the larger side");
+    let moves = &report["move_loss"];
+    assert!(moves["decisions"].as_u64().unwrap() > 20_000, "{moves}");
+    let lost = |name: &str| {
+        let found = moves["baselines"].as_array().unwrap().iter().find(|b| b[0] == name).unwrap();
+        number(&found[1]["loss_per_decision"])
+    };
+    assert!(
+        lost("convolution") < 1e-4 && lost("constant") > 0.01 && number(&moves["loss_per_decision"]) < 0.01
+    );
+
+    let sample = ["--distribution", "table", "--checkers", "5", "--count", "900", "--out", "my.csv"];
+    desk.json(&[&["oracle", "sample"][..], &sample].concat());
+    let report = desk.json(&["evaluate", "run", "--positions", "my.csv"]);
+    assert_eq!(report["positions"]["rows"], 900);
+    assert!(report["equity"].is_null() && report["rms"].is_null());
+    assert!((number(&report["positions"]["rms"]) / number(&rms["rms"]) - 1.0).abs() < 0.5, "{report}");
+    // Learning from the file: its own rows measure.
+    let from_file = ["train", "my.toml", "--set", "learn.examples=my.csv", "--out", "own"];
+    let result = desk.json(&from_file);
+    let rows = number(&result["final"]["rows"]) + number(&report["positions"]["for_training"]);
+    assert!(number(&result["final"]["rms"]) < 0.1 && (750.0..880.0).contains(&rows), "{result}");
 }
 
 #[test]

@@ -14,5 +14,5 @@ pub mod tictactoe;
 
 pub use encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 pub use game::{Game, GameError, Script, Turn};
-pub use registry::{GameInfo, Valuation, Visitor, games, with_game};
+pub use registry::{GameInfo, Valuation, Visitor, games, info, with_game};
 pub use rng::{Stream, stream};

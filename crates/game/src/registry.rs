@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct GameInfo {
     /// Name of the rule set.
-    pub name: &'static str,
+    pub name: String,
     /// One line about it.
     pub about: &'static str,
     /// Its encoders: name, one line, channels.
@@ -107,14 +107,13 @@ pub trait Visitor {
 pub fn with_game<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
         "tictactoe" => Some(visitor.visit(TicTacToe)),
-        "bearoff" => Some(visitor.visit(Bearoff::default())),
-        _ => None,
+        _ => Some(visitor.visit(Bearoff::named(name)?)),
     }
 }
 
-/// All games, in the order of the list above.
-pub fn games() -> Vec<GameInfo> {
-    struct Describe(&'static str);
+/// What there is to say about the game of that name; some names take a parameter behind a colon.
+pub fn info(name: &str) -> Option<GameInfo> {
+    struct Describe;
     impl Visitor for Describe {
         type Output = GameInfo;
         fn visit<G: Registered>(self, game: G) -> Self::Output {
@@ -122,7 +121,7 @@ pub fn games() -> Vec<GameInfo> {
                 G::encoder(name).map(|e| (name, about, e.channels().to_vec()))
             };
             GameInfo {
-                name: self.0,
+                name: game.name().into(),
                 about: G::ABOUT,
                 encoders: G::encoders().iter().filter_map(encoder).collect(),
                 distributions: G::distributions(),
@@ -132,5 +131,10 @@ pub fn games() -> Vec<GameInfo> {
             }
         }
     }
-    ["tictactoe", "bearoff"].into_iter().filter_map(|name| with_game(name, Describe(name))).collect()
+    with_game(name, Describe)
+}
+
+/// All games, in the order of the list above.
+pub fn games() -> Vec<GameInfo> {
+    ["tictactoe", "bearoff"].into_iter().filter_map(info).collect()
 }

@@ -173,6 +173,9 @@ impl Learner for Network {
 
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
         values.clear();
+        if rows.is_empty() {
+            return;
+        }
         let output = self.plan.program.output();
         if rows.len() <= PASS {
             self.plan.forward(&mut self.workspace, &self.params, rows, None);

@@ -79,10 +79,11 @@ pub fn play(
             let located = checkpoint::locate(path, options.best).map_err(OpenError::from)?;
             checkpoint::read(&located).map_err(OpenError::from)?.manifest.game
         }
-        None => adept_game::games()[0].name.into(),
+        None => adept_game::games()[0].name.clone(),
     };
     with_game(&name, Play(options, input, out)).unwrap_or_else(|| {
-        let known: Vec<&str> = adept_game::games().iter().map(|g| g.name).collect();
+        let games = adept_game::games();
+        let known: Vec<&str> = games.iter().map(|g| g.name.as_str()).collect();
         Err(PlayError::Options(format!("there is no game `{name}`; there is {}", known.join(", "))))
     })
 }

@@ -416,9 +416,68 @@ fn what_no_game_of_such_chance_can_have() {
     ];
     let shown: Vec<_> = faults.iter().map(|fault| messages(&[*fault], !fault.2.contains('\n'))).collect();
     assert_readable("unlisted_chance", &shown.concat());
-    // The suite stands there also where nothing is written.
-    let error = read(&edited(BEAROFF, "\n[evaluate]\nsuites = []\n", ""), &[]).expect_err("it has no equity");
-    assert!(error.message.ends_with("write `suites = []`"), "{error}");
+    // Where nothing is written, errors against exact values are measured.
+    assert_eq!(read(&edited(BEAROFF, "\n[evaluate]\nsuites = []\n", ""), &[]), Ok(()));
+}
+
+/// Methods that learn from positions, and what does not go together in them.
+#[test]
+fn what_methods_cannot_do_together() {
+    const SUPERVISED: &str = r#"
+name = "faulty"
+game = { rules = "bearoff", encoder = "one-sided" }
+
+[architecture.mlp]
+hidden = [4]
+
+[learn]
+method   = "supervised"
+examples = 500
+samples  = 1000
+rate     = 0.01
+"#;
+    const MIXED: &str = r#"
+name = "faulty"
+game = { rules = "bearoff", encoder = "one-sided" }
+
+[architecture.mlp]
+hidden = [4]
+
+[learn]
+games             = 100
+examples          = 500
+examples_per_game = 6.5
+rate              = 0.01
+"#;
+    assert_eq!((read(SUPERVISED, &[]), read(MIXED, &[])), (Ok(()), Ok(())));
+    let faults = [
+        (SUPERVISED, "samples  = 1000", "games = 1000"),
+        (SUPERVISED, "samples  = 1000\n", ""),
+        (SUPERVISED, "samples  = 1000", "samples = 0"),
+        (SUPERVISED, "= 500", "= 0"),
+        (SUPERVISED, "= 500", "= 100_000_000"),
+        (SUPERVISED, "= 500", "= 0.5"),
+        (SUPERVISED, "rate     = 0.01", "rate = 0.01\nagainst = \"random\""),
+        (SUPERVISED, "rate     = 0.01", "rate = 0.01\nworkers = 2\nbatch = 4"),
+        (SUPERVISED, "rate     = 0.01", "rate = 0.01\ntraces = \"online\""),
+        (SUPERVISED, "rate     = 0.01", "rate = 0.01\nself_play = 0.5"),
+        (SUPERVISED, "rate     = 0.01", "rate = 0.01\nexamples_per_game = 2"),
+        (SUPERVISED, "rate     = 0.01", "rate = 0.01\ndistribution = \"tabel\""),
+        (SUPERVISED, "rate     = 0.01", "rate = 0.01\n\n[evaluate]\ndistribution = \"ful\""),
+        (SUPERVISED, "rate     = 0.01", "rate = 0.01\n\n[evaluate]\npositions = 0"),
+        (SUPERVISED, "\"supervised\"", "\"expectation\""),
+        (SUPERVISED, "\"bearoff\", encoder = \"one-sided\"", "\"tictactoe\""),
+        (SUPERVISED, "\"one-sided\"", "\"one-side\""),
+        (SUPERVISED, "\"one-sided\"", "\"one-sided+counst\""),
+        (SUPERVISED, "\"one-sided\"", "\"one-sided+prior:oracle\""),
+        (SUPERVISED, "\"one-sided\"", "\"one-sided+prior:normal+prior:kleinman\""),
+        (MIXED, "examples_per_game = 6.5\n", ""),
+        (MIXED, "= 6.5", "= 0"),
+        (MIXED, "games             = 100", "samples = 100"),
+        (MIXED, "rate              = 0.01", "rate = 0.01\ntraces = \"online\""),
+    ];
+    let shown: Vec<_> = faults.iter().map(|fault| messages(&[*fault], false)).collect();
+    assert_readable("methods", &shown.concat());
 }
 
 #[test]

@@ -166,9 +166,12 @@ fn set_changes_what_it_names_and_nothing_else() {
 #[test]
 fn the_template_of_every_game_is_valid_and_comes_with_comments() {
     for game in adept_game::games() {
-        let text = template(game.name).expect("every game has one");
+        let text = template(&game.name).expect("every game has one");
         let config = read(&text, &[]);
-        assert_eq!((config.game.rules.as_str(), config.name), (game.name, format!("my-{}", game.name)));
+        assert_eq!(
+            (config.game.rules.as_str(), config.name),
+            (game.name.as_str(), format!("my-{}", game.name))
+        );
         for (encoder, ..) in &game.encoders {
             assert!(text.contains(encoder), "the template does not name the encoder {encoder}");
         }
@@ -198,6 +201,11 @@ fn the_schema_lists_every_key() {
         "method",
         "against",
         "games",
+        "samples",
+        "distribution",
+        "examples",
+        "examples_per_game",
+        "self_play",
         "batch",
         "lambda",
         "rate",
@@ -211,7 +219,10 @@ fn the_schema_lists_every_key() {
     ];
     assert_eq!(keys(Some("Learn")), learn);
     assert_eq!(keys(Some("GameConfig")), ["rules", "encoder"]);
-    assert_eq!(keys(Some("Evaluate")), ["every", "suites", "against", "patience"]);
+    assert_eq!(
+        keys(Some("Evaluate")),
+        ["every", "suites", "distribution", "positions", "validation", "against", "patience"]
+    );
     assert_eq!(keys(Some("Checkpoints")), ["every", "keep", "milestones"]);
     assert_eq!(keys(Some("Hme")), ["experts", "expert", "gate", "threshold", "variance"]);
     let mlp = ["inputs", "hidden", "activation", "output", "sensitivity", "init", "rate"];

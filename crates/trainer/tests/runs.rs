@@ -66,7 +66,9 @@ fn self_play_learns_to_beat_a_random_player() {
 fn self_play_learns_the_bear_off_without_equity() {
     let folder = tempfile::tempdir().unwrap();
     let text = template("bearoff").unwrap();
-    let set = ["learn.games=6000", "evaluate.every=2000", "architecture.mlp.hidden=[10]"].map(String::from);
+    let set =
+        ["learn.games=6000", "evaluate.every=2000", "evaluate.suites=[]", "architecture.mlp.hidden=[10]"]
+            .map(String::from);
     let config = parse(&Source { file: "test.toml".into(), text, set: set.into() }).unwrap();
     let whole = folder.path().join("whole");
     let record = finished(&config, 1, &whole);

@@ -209,7 +209,9 @@ fn faults_of_the_grid_are_named_before_anything_runs() {
 #[test]
 fn without_equity_the_loss_ranks() {
     let text = adept_trainer::config::template("bearoff").unwrap();
-    let set = ["learn.games=60", "architecture.mlp.hidden=[4],[5]", "evaluate.every=20"].map(String::from);
+    let set =
+        ["learn.games=60", "architecture.mlp.hidden=[4],[5]", "evaluate.every=20", "evaluate.suites=[]"]
+            .map(String::from);
     let grid = Grid::new(&Source { file: "test.toml".into(), text, set: set.into() }).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let result = whole(&grid, 1, folder.path());

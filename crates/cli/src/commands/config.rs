@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ConfigArgs, as_json: bool) -> Result<()> {
             Some(text) => output::text(&text),
             None => {
                 let games = adept_game::games();
-                let known: Vec<&str> = games.iter().map(|g| g.name).collect();
+                let known: Vec<&str> = games.iter().map(|g| g.name.as_str()).collect();
                 bail!("there is no game `{game}`{}", adept_model::names::suggest(game, &known))
             }
         },

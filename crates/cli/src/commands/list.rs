@@ -15,9 +15,9 @@ pub(crate) fn run(args: &ListArgs, as_json: bool) -> Result<()> {
     let entry = |name: &str, about: &str| json!({ "name": name, "about": about });
     let games = adept_game::games();
     let (key, entries): (&str, Vec<Value>) = match args.what {
-        Listing::Games => ("games", games.iter().map(|g| entry(g.name, g.about)).collect()),
+        Listing::Games => ("games", games.iter().map(|g| entry(&g.name, g.about)).collect()),
         Listing::Encoders => {
-            let all = games.iter().flat_map(|g| g.encoders.iter().map(move |e| (g.name, e)));
+            let all = games.iter().flat_map(|g| g.encoders.iter().map(move |e| (g.name.as_str(), e)));
             let describe =
                 |(game, (name, about, channels)): (&str, &(&str, &str, Vec<adept_game::Channel>))| {
                     let channels: Vec<Value> = channels

@@ -38,7 +38,7 @@ impl Distribution {
 
     fn side<R: Rng + ?Sized>(self, checkers: u8, rng: &mut R) -> Side {
         let count = match self {
-            Self::Table => return Side::of_rank(rng.random_range(1..rank::sides(checkers))),
+            Self::Table => return rank::all()[rng.random_range(1..rank::sides(checkers))],
             Self::Full => checkers,
             Self::Checkers => rng.random_range(1..=checkers),
             Self::Small => rng.random_range(1..=checkers.min(6)),

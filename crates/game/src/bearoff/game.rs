@@ -85,6 +85,12 @@ impl Bearoff {
         (1..=Self::MOST_CHECKERS).contains(&checkers).then_some(Self { checkers })
     }
 
+    /// The game of that name: `bearoff`, or `bearoff:N` with at most N checkers a side.
+    pub fn named(name: &str) -> Option<Self> {
+        let place = NAMES.iter().position(|n| *n == name)?;
+        Self::new(place as u8 + 1)
+    }
+
     /// The most checkers of a side; a checker that is not on the board counts as borne off.
     pub fn checkers(&self) -> u8 {
         self.checkers
@@ -116,6 +122,24 @@ impl Bearoff {
     }
 }
 
+/// Names of the games by number of checkers, from 1 on.
+const NAMES: [&str; Bearoff::MOST_CHECKERS as usize] = [
+    "bearoff:1",
+    "bearoff:2",
+    "bearoff:3",
+    "bearoff:4",
+    "bearoff:5",
+    "bearoff:6",
+    "bearoff:7",
+    "bearoff:8",
+    "bearoff:9",
+    "bearoff:10",
+    "bearoff:11",
+    "bearoff:12",
+    "bearoff:13",
+    "bearoff",
+];
+
 /// Reads `own/opponent`, points 1 to 6 of either.
 fn parse_sides(text: &str) -> Result<Position, String> {
     let (own, opponent) = text.split_once('/').ok_or("there is no `/` between the two sides")?;
@@ -143,7 +167,7 @@ impl Game for Bearoff {
     type Info = State;
 
     fn name(&self) -> &str {
-        "bearoff"
+        NAMES[usize::from(self.checkers) - 1]
     }
 
     fn players(&self) -> usize {
@@ -320,7 +344,8 @@ impl Game for Bearoff {
 }
 
 impl Registered for Bearoff {
-    const ABOUT: &'static str = "bear-off of backgammon, points 1 to 6, at most 14 checkers a side";
+    const ABOUT: &'static str =
+        "bear-off of backgammon, points 1 to 6, at most 14 checkers a side; bearoff:N for N";
 
     fn encoders() -> &'static [(&'static str, &'static str)] {
         &encoders::ALL

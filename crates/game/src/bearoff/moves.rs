@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// The afterstates of every side of at most so many checkers and every roll. Those of 14 are six million, in 16 MB.
 #[derive(Debug)]
 pub struct Moves {
-    sides: Vec<Side>,
+    sides: &'static [Side],
     /// Where the list of a side and roll begins, by rank of the side and by roll in the order of [`ROLLS`]; at last
     /// the end.
     starts: Vec<u32>,
@@ -28,7 +28,7 @@ impl Moves {
     }
 
     fn list(checkers: u8) -> Self {
-        let sides: Vec<Side> = (0..rank::sides(checkers)).map(Side::of_rank).collect();
+        let sides = &rank::all()[..rank::sides(checkers)];
         // Lengths and ranks of so many sides at a time.
         const PART: usize = 512;
         let part = |sides: &[Side]| {

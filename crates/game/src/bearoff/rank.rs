@@ -1,6 +1,7 @@
 //! Numbers for sides: a bijection with 0 .. C(n + 6, 6) for at most n checkers.
 
 use super::{MAX_CHECKERS, POINTS, Side};
+use std::sync::OnceLock;
 
 /// Number of sides of at most `checkers` checkers: C(n + 6, 6).
 pub fn sides(checkers: u8) -> usize {
@@ -33,6 +34,12 @@ const TERMS: [[u32; MAX_CHECKERS as usize + 1]; POINTS] = {
     }
     terms
 };
+
+/// All sides by their rank, of which tables and draws ask more often than [`Side::of_rank`] is fast.
+pub(super) fn all() -> &'static [Side] {
+    static ALL: OnceLock<Vec<Side>> = OnceLock::new();
+    ALL.get_or_init(|| (0..sides(MAX_CHECKERS)).map(Side::of_rank).collect())
+}
 
 impl Side {
     /// Rank of the side: Σₖ C(Tₖ + k − 1, k) over k = 1..6, with Tₖ the checkers on the k highest points (the

@@ -105,8 +105,7 @@ fn parse_with(source: &Source, settings: usize) -> Result<Config, ConfigError> {
 
 /// What is measured in a game where nothing is said.
 fn usual_suites(game: &str) -> Option<Vec<Suite>> {
-    let games = adept_game::games();
-    let game = games.iter().find(|g| g.name == game)?;
+    let game = adept_game::info(game)?;
     Some(match game.start_is_listed {
         true => vec![Suite::Equity],
         false if game.distributions.is_empty() => Vec::new(),
@@ -332,9 +331,9 @@ fn check(config: &Config) -> Result<(), Fault> {
     if i64::try_from(config.seed).is_err() {
         return fail("seed", format!("must be at most {}, found {}", i64::MAX, config.seed));
     }
-    let games = adept_game::games();
-    let Some(game) = games.iter().find(|g| g.name == config.game.rules) else {
-        let known: Vec<&str> = games.iter().map(|g| g.name).collect();
+    let Some(game) = &adept_game::info(&config.game.rules) else {
+        let games = adept_game::games();
+        let known: Vec<&str> = games.iter().map(|g| g.name.as_str()).collect();
         return fail(
             "game.rules",
             format!("there is no game `{}`{}", config.game.rules, names::suggest(&config.game.rules, &known)),
@@ -444,7 +443,7 @@ fn channels(config: &Config, game: &GameInfo) -> Result<Vec<Channel>, String> {
         }
     }
     let name = config.game.encoder.as_deref();
-    let channels = with_game(game.name, Open(name)).unwrap_or_else(|| Ok(Vec::new()));
+    let channels = with_game(&game.name, Open(name)).unwrap_or_else(|| Ok(Vec::new()));
     channels.map_err(|error| match name {
         Some(name) if !name.contains(['+', ':']) => {
             let known: Vec<&str> = game.encoders.iter().map(|e| e.0).collect();
@@ -573,7 +572,7 @@ fn suites(config: &Config, game: &GameInfo) -> Result<(), Fault> {
     }
     match config.measures(Suite::Equity) {
         true if !game.start_is_listed => {
-            return fail("evaluate.suites", format!("{}: write `suites = []`", no_equity(game.name)));
+            return fail("evaluate.suites", format!("{}: write `suites = []`", no_equity(&game.name)));
         }
         false if game.start_is_listed => {
             return fail("evaluate.suites", "needs `equity`, which decides what checkpoint is best".into());

@@ -2,7 +2,7 @@
 
 /// A commented config for that game; none if there is no such game.
 pub fn template(game: &str) -> Option<String> {
-    let info = adept_game::games().into_iter().find(|g| g.name == game)?;
+    let info = adept_game::info(game)?;
     let encoders: Vec<&str> = info.encoders.iter().map(|e| e.0).collect();
     let against = info.scripts.first().map_or(super::SELF, |s| s.0);
     let other = if against == super::SELF { "" } else { r#""self", "# };
@@ -11,7 +11,7 @@ pub fn template(game: &str) -> Option<String> {
         false => r#"["rms"]             # error against exact values"#,
     };
     Some(format!(
-        r#"name  = "my-{game}"
+        r#"name  = "my-{}"
 about = "what this experiment is for"
 
 [game]
@@ -34,6 +34,7 @@ explore = {{ from = 0.4, to = 0.05 }}
 every  = 10_000
 suites = {suites}
 "#,
+        game.replace(':', "-"),
         encoders[0],
         encoders.join(", "),
     ))

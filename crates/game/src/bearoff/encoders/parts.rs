@@ -67,8 +67,8 @@ impl Part {
                 "bits",
                 ChannelKind::Bits(n),
                 "side that just moved 0..28, side to roll 28..56; each: checkers on point 1 (0..4), 2 (4..8), 3 \
-                 (8..12), 4 (12..16), 5 (16..20), 6 (20..24), borne off, that is 14 less those on the board (24..28); \
-                 each number lowest bit first"
+                 (8..12), 4 (12..16), 5 (16..20), 6 (20..24), borne off (24..28); each number \
+                 lowest bit first"
                     .into(),
             ),
             Self::Simple => (

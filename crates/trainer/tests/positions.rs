@@ -1,0 +1,148 @@
+//! Learning from positions: examples, mixtures with games, and backups by expectation, on bear-offs small enough to be
+//! solved in a moment.
+
+mod common;
+
+use adept_arena::{Bound, open};
+use adept_game::bearoff::{Bearoff, Distribution};
+use adept_game::registry::Registered;
+use adept_game::{Afterstate, Game, stream};
+use adept_trainer::config::{Config, Source, parse};
+use adept_trainer::run::{Cancel, Silent, TrainOptions, train};
+use common::{StopAt, at, finished, state};
+use std::path::Path;
+
+const NETWORK: &str = "mlp]\nhidden = [8]\nsensitivity = 1.0\ninit = 0.1";
+const RESIDUAL: &str =
+    "residual]\nnet.mlp = { inputs = [\"one_sided\"], hidden = [4], output = \"linear\", init = 0.1 }";
+
+fn experiment(encoder: &str, architecture: &str, learn: &str) -> Config {
+    let text = format!(
+        "name = \"test\"\ngame = {{ rules = \"bearoff:5\", encoder = \"{encoder}\" }}\n[architecture.{architecture}\n\
+         [learn]\n{learn}\n[evaluate]\npositions = 3000\nvalidation = 1000\n"
+    );
+    parse(&Source { file: "test.toml".into(), text, set: vec![] }).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The error at the end of a run and the lowest of all measurements.
+fn errors(config: &Config, path: &Path) -> (f64, f64) {
+    let record = finished(config, 1, path);
+    let all = state(path).2;
+    let lowest = all.iter().filter_map(|line| line["rms"]["rms"].as_f64()).fold(f64::INFINITY, f64::min);
+    (record.r#final.expect("it is measured").figure(), lowest)
+}
+
+#[test]
+fn every_method_learns() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = "one-sided";
+    let prior = "one-sided+prior:convolution";
+    let supervised =
+        "method = \"supervised\"\nsamples = 200_000\nbatch = 32\noptimiser = \"adam\"\nrate = 0.01";
+    let fixed = format!("{supervised}\nexamples = 400");
+    let games = "games = 6000\nlambda = 0.5\nexplore = 0\nbatch = 4\nrate = { from = 0.03, to = 0.001 }";
+    let mixed = format!("{games}\nexamples = 400\nexamples_per_game = 10");
+    let backups = "method = \"expectation\"\nsamples = 60_000\nbatch = 64\noptimiser = \"adam\"\n\
+                   rate = { from = 0.01, to = 0.0001 }";
+    let hme = "hme]\nexperts = 2\nexpert.mlp = { hidden = [6], init = 0.1 }\nthreshold = 0.3";
+    let meta_pi = "meta_pi]\nexperts = 2\nexpert.mlp = { hidden = [6], init = 0.1 }";
+    let phase =
+        "symbolic]\nby = \"phase\"\nexpert.mlp = { inputs = [\"one_sided\"], hidden = [3], init = 0.1 }";
+    for (i, (encoder, architecture, learn, most)) in [
+        (plain, NETWORK, supervised, 0.03),
+        (plain, NETWORK, &fixed, 0.08),
+        (plain, NETWORK, games, 0.15),
+        (plain, NETWORK, &mixed, 0.1),
+        (plain, NETWORK, backups, 0.08),
+        (plain, hme, supervised, 0.03),
+        (plain, meta_pi, supervised, 0.03),
+        ("one-sided+phase", phase, supervised, 0.05),
+        (prior, RESIDUAL, supervised, 0.002),
+        (prior, RESIDUAL, backups, 0.002),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let config = experiment(encoder, architecture, learn);
+        let (last, _) = errors(&config, &folder.path().join(i.to_string()));
+        assert!(last < most, "{architecture} by {learn}: {last}");
+    }
+}
+
+/// Few examples are learned by heart: the error on other positions has its lowest point before the end, and that is
+/// the checkpoint that validation chooses. Without examples none is chosen.
+#[test]
+fn validation_chooses_where_examples_teach() {
+    let folder = tempfile::tempdir().unwrap();
+    let learn = "method = \"supervised\"\nsamples = 400_000\nbatch = 8\noptimiser = \"adam\"\nrate = 0.01\nexamples = 60";
+    let network = "mlp]\nhidden = [20]";
+    let record = finished(&experiment("bits", network, learn), 1, &folder.path().join("heart"));
+    let (best, last) = (record.best.unwrap(), record.r#final.unwrap());
+    assert!(best.validation < last.validation && best.step < last.step, "{best:?}, {last:?}");
+    assert!(best.figure() < last.figure(), "{best:?}, {last:?}");
+    let games = experiment("one-sided", NETWORK, "games = 300\nrate = 0.01");
+    let record = finished(&games, 1, &folder.path().join("games"));
+    assert!(record.best.is_none() && record.r#final.is_some_and(|last| last.validation.is_some()));
+}
+
+/// Whatever a run learns from, it goes on to the same bits.
+#[test]
+fn resumed_runs_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let kinds = [
+        "method = \"supervised\"\nsamples = 4000\nbatch = 8\nexamples = 300\nrate = 0.01",
+        "method = \"supervised\"\nsamples = 4000\nbatch = 8\nrate = 0.01",
+        "method = \"expectation\"\nsamples = 1000\nbatch = 8\nrate = 0.01",
+        "games = 400\nbatch = 4\nexamples = 300\nexamples_per_game = 3.3\nrate = 0.01\ndistribution = \"small\"",
+        "games = 400\nbatch = 4\nworkers = 2\noverlap = true\nexamples = 300\nexamples_per_game = 3.3\nrate = 0.01",
+    ];
+    for (i, learn) in kinds.into_iter().enumerate() {
+        let config = experiment("one-sided", NETWORK, learn);
+        let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(format!("{i}-{name}")));
+        finished(&config, 1, &whole);
+        for stop in [100, 300] {
+            let cancel = Cancel::default();
+            let options = TrainOptions { resume: true, ..at(&parts) };
+            let record = train(&config, 1, &options, &StopAt(stop, cancel.clone()), &cancel).unwrap().1;
+            assert!(!record.finished, "{learn}");
+        }
+        let options = TrainOptions { resume: true, ..at(&parts) };
+        assert!(train(&config, 1, &options, &Silent, &Cancel::default()).unwrap().1.finished);
+        assert!(state(&whole) == state(&parts), "{learn}");
+    }
+}
+
+/// The prior is one more channel, seen by the player who just moved; a residual network that adds nothing is it.
+#[test]
+fn priors_are_channels() {
+    let game = Bearoff::new(5).unwrap();
+    let encoder = open::encoder(&game, Some("counts+prior:convolution")).unwrap();
+    assert_eq!(encoder.channels().iter().map(|c| c.name).collect::<Vec<_>>(), ["counts", "prior"]);
+    let channels = adept_arena::model_channels(encoder.channels());
+    let architecture: adept_model::Architecture = serde_json::from_value(serde_json::json!({
+        "residual": { "net": { "mlp": { "hidden": [2], "output": "linear", "init": 1e-30 } } }
+    }))
+    .unwrap();
+    let mut rng = stream(1, "test", 0);
+    let learner = adept_model::build(&architecture, &channels, Default::default(), &mut rng).unwrap();
+    let mut bound = Bound::new(&game, encoder, learner);
+    let convolution = game.valuation("convolution").unwrap().unwrap();
+    for player in [0, 1] {
+        for _ in 0..50 {
+            let mut state = adept_game::bearoff::State::to_roll(Distribution::Table.sample(5, &mut rng));
+            state.player = player;
+            let mover = 1 - player;
+            let rows = bound.encode(&game, &state, None, mover);
+            let mut value = Vec::new();
+            bound.learner.evaluate(&rows, &mut value);
+            let expected =
+                convolution.value(&game, Afterstate { state: &state, action: None, player: mover });
+            assert!(
+                (f64::from(value[0]) - expected).abs() < 2e-6,
+                "{} {}",
+                game.position_text(&state),
+                value[0]
+            );
+        }
+    }
+}
