@@ -31,6 +31,8 @@ pub(crate) struct Workspace {
     /// Rows that each route saw and each of its branches ran on, since the last call of `reset_usage`.
     usage: Vec<(u64, Vec<u64>)>,
     all: Vec<u32>,
+    /// Room for transposed weights.
+    scratch: Vec<f32>,
 }
 
 #[derive(Debug, Default)]
@@ -61,6 +63,7 @@ impl Workspace {
             selected: (0..plan.routes).map(|_| Vec::new()).collect(),
             usage: vec![(0, vec![]); plan.routes],
             all: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
@@ -138,13 +141,13 @@ impl Plan {
                 }
                 Step::Dense(dense) => {
                     let mut y = ws.size(self, dense.out, n);
-                    let keep = dense.keep_net && job.targets.is_some();
-                    let mut net = if keep { ws.size(self, dense.net, n) } else { Vec::new() };
+                    let keep = dense.keep && job.targets.is_some();
+                    let mut kept = if keep { ws.size(self, dense.kept, n) } else { Vec::new() };
                     let x = self.input(dense, ws, job.batch, rows);
-                    dense_forward(ws.isa, n, dense.layer(job.params), x, &mut net, &mut y);
+                    dense_forward(ws.isa, n, dense.layer(job.params), x, &mut kept, &mut y);
                     ws.values[dense.out] = y;
                     if keep {
-                        ws.values[dense.net] = net;
+                        ws.values[dense.kept] = kept;
                     }
                 }
                 Step::Gate(g) => {
@@ -380,9 +383,10 @@ impl Plan {
                         }
                         _ => Vec::new(),
                     };
-                    let net = if dense.keep_net { &ws.values[dense.net][..] } else { &[] };
+                    let mut scratch = take(&mut ws.scratch);
+                    let kept = if dense.keep { &ws.values[dense.kept][..] } else { &[] };
                     let x = self.input(dense, ws, job.batch, rows);
-                    let saved = Saved { x, net, y: &ws.values[dense.out] };
+                    let saved = Saved { x, kept, y: &ws.values[dense.out] };
                     dense_backward(
                         ws.isa,
                         n,
@@ -391,7 +395,9 @@ impl Plan {
                         &mut dy,
                         dense.grad(grad),
                         &mut dx,
+                        &mut scratch,
                     );
+                    ws.scratch = scratch;
                     ws.adjoints[dense.out] = dy;
                     if let Source::Value(x) = dense.x
                         && dense.wants_dx

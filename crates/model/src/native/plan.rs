@@ -81,10 +81,10 @@ pub(crate) struct Dense {
     pub(crate) bias: Span,
     pub(crate) beta: Option<Span>,
     pub(crate) f: Activation,
-    /// Whether backward needs the net inputs.
-    pub(crate) keep_net: bool,
+    /// Whether backward needs more than y: net inputs or slopes.
+    pub(crate) keep: bool,
     /// Where they are kept.
-    pub(crate) net: ValueId,
+    pub(crate) kept: ValueId,
     pub(crate) out: ValueId,
     /// Whether x has an adjoint.
     pub(crate) wants_dx: bool,
@@ -122,7 +122,7 @@ pub(crate) struct Branch {
 pub(crate) struct Plan {
     pub(crate) program: Arc<Program>,
     pub(crate) steps: Vec<Step>,
-    /// Width of each value; the program's, then those of the kept net inputs.
+    /// Width of each value; the program's, then those of what layers keep for backward.
     pub(crate) widths: Vec<usize>,
     pub(crate) routes: usize,
     /// Physical place of each parameter, and its length.
@@ -268,8 +268,8 @@ impl Planner<'_> {
                         bias: self.places[*bias],
                         beta,
                         f,
-                        keep_net: beta.is_some() || f == Activation::Silu,
-                        net: self.widths.len() - 1,
+                        keep: beta.is_some() || f == Activation::Silu,
+                        kept: self.widths.len() - 1,
                         out: end,
                         wants_dx,
                     }));

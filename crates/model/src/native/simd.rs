@@ -48,8 +48,10 @@ pub(crate) trait Simd: Copy {
     /// Sixteen floats in registers.
     type V: Copy;
 
-    /// Chunks of which two sums each fit into the registers, at most 5.
+    /// Chunks of a row that are worked on together, at most 5.
     const BLOCK: usize;
+    /// Sums of chunks that fit into the registers beside a block, at least [`BLOCK`](Self::BLOCK).
+    const SUMS: usize;
 
     fn splat(self, x: f32) -> Self::V;
     fn load(self, from: &Chunk) -> Self::V;
@@ -103,7 +105,8 @@ fn tree_sum(mut v: Chunk) -> f32 {
 
 impl Simd for Portable {
     type V = Chunk;
-    const BLOCK: usize = 2;
+    const BLOCK: usize = if cfg!(target_arch = "aarch64") { 2 } else { 1 };
+    const SUMS: usize = 2 * Self::BLOCK;
 
     #[inline(always)]
     fn splat(self, x: f32) -> Chunk {
@@ -219,6 +222,7 @@ mod x86 {
     impl Simd for Avx512 {
         type V = __m512;
         const BLOCK: usize = 5;
+        const SUMS: usize = 20;
 
         methods! {
             splat(x: f32) -> __m512 = _mm512_set1_ps(x);
@@ -280,6 +284,7 @@ mod x86 {
     impl Simd for Avx2 {
         type V = Pair;
         const BLOCK: usize = 2;
+        const SUMS: usize = 4;
 
         methods! {
             splat(x: f32) -> Pair = (_mm256_set1_ps(x), _mm256_set1_ps(x));

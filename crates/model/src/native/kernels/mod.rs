@@ -42,13 +42,17 @@ macro_rules! dispatched {
 }
 
 // Below the macro that they use.
+mod backward;
 mod dense;
+mod forward;
 mod gate;
 mod math;
 mod residual;
 mod step;
 
-pub(crate) use dense::{Layer, LayerGrad, Matrix, Saved, dense_backward, dense_forward};
+pub(crate) use backward::dense_backward;
+pub(crate) use dense::{Layer, LayerGrad, Matrix, Saved};
+pub(crate) use forward::dense_forward;
 pub(crate) use gate::gate;
 pub(crate) use residual::{Prior, residual, residual_backward};
 pub(crate) use step::{StepRule, add_scaled, scale_add, step};

@@ -1,0 +1,261 @@
+//! Layers backwards.
+
+use super::dense::{Layer, LayerGrad, Matrix, Saved, dot, in_blocks, in_tiles, padded, spans};
+use super::forward::affine;
+use super::math::derive;
+use super::{chunks, chunks_mut, stride};
+use crate::native::simd::{LANES, Simd};
+use crate::program::Activation;
+use std::ops::Range;
+
+/// Rows from which on transposed weights repay the work.
+const TRANSPOSE: usize = 16;
+
+dispatched! {
+    /// Turns the adjoint of y in `dy` into that of the net inputs, adds to the gradients, and writes the
+    /// adjoint of x to `dx` unless it is empty. `scratch` is room for transposed weights.
+    fn dense_backward(
+        n: usize, layer: Layer<'_>, saved: Saved<'_>, dy: &mut [f32], grad: LayerGrad<'_>, dx: &mut [f32],
+        scratch: &mut Vec<f32>,
+    ) = backward_body;
+}
+
+#[inline(always)]
+fn backward_body<S: Simd>(
+    s: S,
+    n: usize,
+    layer: Layer<'_>,
+    saved: Saved<'_>,
+    dy: &mut [f32],
+    mut grad: LayerGrad<'_>,
+    dx: &mut [f32],
+    scratch: &mut Vec<f32>,
+) {
+    if layer.outputs == 1 {
+        return backward_single(s, n, layer, saved, dy, grad, dx);
+    }
+    let stride = stride(layer.outputs);
+    let transposed = !dx.is_empty() && n >= TRANSPOSE && layer.inputs > 1;
+    if transposed {
+        transpose(layer, scratch);
+    }
+    for rows in spans(n) {
+        net_adjoints(s, rows.clone(), layer, &saved, dy, &mut grad);
+        let d = Matrix { data: dy, stride, rows: None };
+        if transposed {
+            // dx = d Wᵀ is a layer too.
+            let (weight, bias) = scratch.split_at(layer.outputs * self::stride(layer.inputs));
+            let back = Layer {
+                inputs: layer.outputs,
+                outputs: layer.inputs,
+                weight,
+                bias,
+                beta: None,
+                f: Activation::Linear,
+            };
+            affine(s, rows.clone(), back, d, dx);
+        } else if !dx.is_empty() {
+            for (r, dx) in rows.clone().zip(dx.chunks_exact_mut(self::stride(layer.inputs)).skip(rows.start))
+            {
+                for (dx, w) in dx.iter_mut().zip(layer.weight.chunks_exact(stride)).take(layer.inputs) {
+                    *dx = dot(s, w, &d.row(r)[..stride]);
+                }
+            }
+        }
+        in_blocks!(stride / LANES, |c| gradient_columns(s, rows.clone(), c, layer, saved.x, dy, grad.weight));
+    }
+}
+
+/// Writes Wᵀ, rows padded, and behind it a bias of zeros.
+#[inline(always)]
+fn transpose(layer: Layer<'_>, scratch: &mut Vec<f32>) {
+    let (to, from) = (stride(layer.inputs), stride(layer.outputs));
+    scratch.clear();
+    scratch.resize((layer.outputs + 1) * to, 0.0);
+    // Sixteen inputs at a time: rows of W that stay in the cache, whole chunks of Wᵀ.
+    for first in (0..layer.inputs).step_by(LANES) {
+        let rows = &layer.weight[first * from..layer.weight.len().min((first + LANES) * from)];
+        for (o, to) in scratch.chunks_exact_mut(to).enumerate().take(layer.outputs) {
+            for (to, row) in to[first..].iter_mut().zip(rows.chunks_exact(from)) {
+                *to = row[o];
+            }
+        }
+    }
+}
+
+/// From adjoints of y to those of the net inputs, in place; adds to the gradients of bias and sensitivities.
+#[inline(always)]
+fn net_adjoints<S: Simd>(
+    s: S,
+    rows: Range<usize>,
+    layer: Layer<'_>,
+    saved: &Saved<'_>,
+    dy: &mut [f32],
+    grad: &mut LayerGrad<'_>,
+) {
+    let width = stride(layer.outputs) / LANES;
+    let (y, kept, dy) = (chunks(saved.y), chunks(saved.kept), chunks_mut(dy));
+    for r in rows {
+        for c in 0..width {
+            let at = r * width + c;
+            let kept = kept.get(at).map_or(s.splat(0.0), |kept| s.load(kept));
+            let beta = layer.beta.map(|beta| s.load(&chunks(beta)[c]));
+            let mut delta = slope(s, layer.f, s.load(&dy[at]), s.load(&y[at]), kept, beta);
+            if let (Some(gbeta), Some(beta)) = (grad.beta.as_deref_mut(), beta) {
+                let g = &mut chunks_mut(gbeta)[c];
+                s.store(g, s.fma(delta, kept, s.load(g)));
+                delta = s.mul(delta, beta);
+            }
+            let g = &mut chunks_mut(grad.bias)[c];
+            s.store(g, s.add(s.load(g), delta));
+            s.store(&mut dy[at], delta);
+        }
+    }
+}
+
+/// Multiplies the adjoint `d` of y by f′(β ∘ net).
+#[inline(always)]
+fn slope<S: Simd>(s: S, f: Activation, d: S::V, y: S::V, kept: S::V, beta: Option<S::V>) -> S::V {
+    match beta {
+        None if f == Activation::Silu => s.mul(d, kept),
+        None => derive(s, f, d, y, kept),
+        Some(beta) => derive(s, f, d, y, s.mul(kept, beta)),
+    }
+}
+
+/// Adds xᵀ d over some rows to chunks `c..c + C` of the gradient of the weights.
+#[inline(always)]
+fn gradient_columns<S: Simd, const C: usize>(
+    s: S,
+    rows: Range<usize>,
+    c: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    d: &[f32],
+    grad: &mut [f32],
+) {
+    let width = stride(layer.outputs) / LANES;
+    in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, c, width, x, d, grad));
+}
+
+/// The same for the weights of inputs `k..k + K`, whose sums stay in registers.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "what the innermost loops run over")]
+fn gradient_tile<S: Simd, const K: usize, const C: usize>(
+    s: S,
+    rows: Range<usize>,
+    k: usize,
+    c: usize,
+    width: usize,
+    x: Matrix<'_>,
+    d: &[f32],
+    grad: &mut [f32],
+) {
+    let (d, grad) = (chunks(d), chunks_mut(grad));
+    let mut sums = [[s.splat(0.0); C]; K];
+    for (i, sums) in sums.iter_mut().enumerate() {
+        for (sum, g) in sums.iter_mut().zip(&grad[(k + i) * width + c..][..C]) {
+            *sum = s.load(g);
+        }
+    }
+    for r in rows {
+        let mut delta = [s.splat(0.0); C];
+        for (delta, from) in delta.iter_mut().zip(&d[r * width + c..][..C]) {
+            *delta = s.load(from);
+        }
+        let x = &x.row(r)[k..k + K];
+        for i in 0..K {
+            let x = s.splat(x[i]);
+            for j in 0..C {
+                sums[i][j] = s.fma(x, delta[j], sums[i][j]);
+            }
+        }
+    }
+    for (i, sums) in sums.into_iter().enumerate() {
+        for (g, sum) in grad[(k + i) * width + c..][..C].iter_mut().zip(sums) {
+            s.store(g, sum);
+        }
+    }
+}
+
+/// One output, a column of weights.
+#[inline(always)]
+fn backward_single<S: Simd>(
+    s: S,
+    n: usize,
+    layer: Layer<'_>,
+    saved: Saved<'_>,
+    dy: &mut [f32],
+    grad: LayerGrad<'_>,
+    dx: &mut [f32],
+) {
+    let beta = layer.beta.map(|beta| s.splat(beta[0]));
+    let (mut gb, mut gbeta) = (s.splat(0.0), s.splat(0.0));
+    for first in (0..n).step_by(LANES) {
+        let here = first..n.min(first + LANES);
+        let kept = s.load(&padded(saved.kept.get(here.clone()).unwrap_or_default()));
+        let (d, y) = (s.load(&padded(&dy[here.clone()])), s.load(&padded(&saved.y[here.clone()])));
+        let mut delta = slope(s, layer.f, d, y, kept, beta);
+        if let Some(beta) = beta {
+            gbeta = s.fma(delta, kept, gbeta);
+            delta = s.mul(delta, beta);
+        }
+        gb = s.add(gb, delta);
+        let mut chunk = [0.0; LANES];
+        s.store(&mut chunk, delta);
+        dy[here].iter_mut().zip(&chunk).for_each(|(to, from)| *to = *from);
+    }
+    grad.bias[0] += s.sum(gb);
+    if let Some(g) = grad.beta {
+        g[0] += s.sum(gbeta);
+    }
+    let d = &dy[..n];
+    // Values of width 1 and rows of the batch are not padded.
+    if saved.x.rows.is_none() && layer.inputs > 1 {
+        in_blocks!(stride(layer.inputs) / LANES, |c| single_columns(s, c, d, saved.x, grad.weight));
+    } else {
+        for (r, d) in d.iter().enumerate() {
+            let (x, x_tail) = saved.x.row(r)[..layer.inputs].as_chunks::<LANES>();
+            let (g, g_tail) = grad.weight.split_at_mut(x.len() * LANES);
+            let splat = s.splat(*d);
+            for (g, x) in chunks_mut(g).iter_mut().zip(x) {
+                s.store(g, s.fma(splat, s.load(x), s.load(g)));
+            }
+            for (g, x) in g_tail.iter_mut().zip(x_tail) {
+                *g += d * x;
+            }
+        }
+    }
+    if dx.is_empty() {
+        return;
+    }
+    if layer.inputs == 1 {
+        dx.iter_mut().zip(d).for_each(|(dx, d)| *dx = d * layer.weight[0]);
+        return;
+    }
+    for (dx, d) in dx.chunks_exact_mut(stride(layer.inputs)).zip(d) {
+        let splat = s.splat(*d);
+        for (dx, w) in chunks_mut(dx).iter_mut().zip(chunks(layer.weight)) {
+            s.store(dx, s.mul(splat, s.load(w)));
+        }
+    }
+}
+
+/// Adds Σ d x over all rows to chunks `c..c + C` of the gradient of a column of weights.
+#[inline(always)]
+fn single_columns<S: Simd, const C: usize>(s: S, c: usize, d: &[f32], x: Matrix<'_>, grad: &mut [f32]) {
+    let grad = &mut chunks_mut(grad)[c..c + C];
+    let mut sums = [s.splat(0.0); C];
+    for (sum, g) in sums.iter_mut().zip(grad.iter()) {
+        *sum = s.load(g);
+    }
+    for (r, d) in d.iter().enumerate() {
+        let d = s.splat(*d);
+        for (sum, x) in sums.iter_mut().zip(&chunks(x.row(r))[c..c + C]) {
+            *sum = s.fma(d, s.load(x), *sum);
+        }
+    }
+    for (g, sum) in grad.iter_mut().zip(sums) {
+        s.store(g, sum);
+    }
+}

@@ -1,0 +1,180 @@
+//! Layers forwards.
+
+use super::dense::{Layer, Matrix, dot, in_blocks, in_tiles, padded, spans};
+use super::math::{activate, sigmoid};
+use super::{chunks, chunks_mut, stride};
+use crate::native::simd::{Chunk, LANES, Simd};
+use crate::program::Activation;
+use std::ops::Range;
+
+dispatched! {
+    /// y = f(β ∘ (x W + b)) for `n` rows; what backward needs besides y goes to `kept` unless it is empty: the
+    /// net inputs of a layer with sensitivities, the slopes f′ of SiLU units without.
+    fn dense_forward(n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) = forward_body;
+}
+
+#[inline(always)]
+fn forward_body<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) {
+    if layer.outputs == 1 {
+        return forward_single(s, n, layer, x, kept, y);
+    }
+    for rows in spans(n) {
+        affine(s, rows.clone(), layer, x, y);
+        match layer.f {
+            // A loop of its own for each.
+            Activation::Tanh => finish_rows(s, Activation::Tanh, rows, layer, kept, y),
+            Activation::Sigmoid => finish_rows(s, Activation::Sigmoid, rows, layer, kept, y),
+            Activation::Relu => finish_rows(s, Activation::Relu, rows, layer, kept, y),
+            Activation::Silu => finish_rows(s, Activation::Silu, rows, layer, kept, y),
+            Activation::Linear => finish_rows(s, Activation::Linear, rows, layer, kept, y),
+        }
+    }
+}
+
+/// One output, a column of weights.
+#[inline(always)]
+fn forward_single<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) {
+    // Whole padded rows where the inputs are such, since the padding is 0 on both sides.
+    let width = if x.rows.is_none() { stride(layer.inputs) } else { layer.inputs };
+    let y = &mut y[..n];
+    for (r, y) in y.iter_mut().enumerate() {
+        *y = layer.bias[0] + dot(s, &x.row(r)[..width], &layer.weight[..width]);
+    }
+    // All rows at once: one activation costs as much as sixteen.
+    let beta = layer.beta.map(|beta| s.splat(beta[0]));
+    let (whole, rest) = y.as_chunks_mut::<LANES>();
+    for (i, y) in whole.iter_mut().enumerate() {
+        finish(s, layer.f, beta, chunks_mut(kept).get_mut(i), y);
+    }
+    if !rest.is_empty() {
+        let (mut kept_chunk, mut chunk) = ([0.0; LANES], padded(rest));
+        finish(s, layer.f, beta, Some(&mut kept_chunk), &mut chunk);
+        rest.iter_mut().zip(&chunk).for_each(|(to, from)| *to = *from);
+        if let Some(kept) = kept.get_mut(n - rest.len()..n) {
+            kept.iter_mut().zip(&kept_chunk).for_each(|(to, from)| *to = *from);
+        }
+    }
+}
+
+/// y = x W + b for some rows and more than one output.
+#[inline(always)]
+pub(super) fn affine<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, x: Matrix<'_>, y: &mut [f32]) {
+    in_blocks!(stride(layer.outputs) / LANES, |c| affine_columns(s, rows.clone(), c, layer, x, y));
+}
+
+/// Chunks `c..c + C` of those rows.
+#[inline(always)]
+fn affine_columns<S: Simd, const C: usize>(
+    s: S,
+    rows: Range<usize>,
+    c: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    y: &mut [f32],
+) {
+    in_tiles!(rows, |r| affine_tile::<C>(s, r, c, layer, x, y));
+}
+
+/// Chunks `c..c + C` of rows `r..r + R`: their sums do not wait for each other, and each weight is read once for
+/// all rows.
+#[inline(always)]
+fn affine_tile<S: Simd, const R: usize, const C: usize>(
+    s: S,
+    r: usize,
+    c: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    y: &mut [f32],
+) {
+    let width = stride(layer.outputs) / LANES;
+    let mut inputs = [&[][..]; R];
+    for (i, row) in inputs.iter_mut().enumerate() {
+        *row = &x.row(r + i)[..layer.inputs];
+    }
+    let mut sums = [[s.splat(0.0); C]; R];
+    for (j, bias) in chunks(layer.bias)[c..c + C].iter().enumerate() {
+        for sums in &mut sums {
+            sums[j] = s.load(bias);
+        }
+    }
+    let weight = chunks(layer.weight);
+    for k in 0..layer.inputs {
+        let mut w = [s.splat(0.0); C];
+        for (w, from) in w.iter_mut().zip(&weight[k * width + c..][..C]) {
+            *w = s.load(from);
+        }
+        for i in 0..R {
+            let x = s.splat(inputs[i][k]);
+            for j in 0..C {
+                sums[i][j] = s.fma(x, w[j], sums[i][j]);
+            }
+        }
+    }
+    let y = chunks_mut(y);
+    for (i, sums) in sums.into_iter().enumerate() {
+        for (y, sum) in y[(r + i) * width + c..][..C].iter_mut().zip(sums) {
+            s.store(y, sum);
+        }
+    }
+}
+
+/// From net inputs to activations in some rows of y.
+#[inline(always)]
+fn finish_rows<S: Simd>(
+    s: S,
+    f: Activation,
+    rows: Range<usize>,
+    layer: Layer<'_>,
+    kept: &mut [f32],
+    y: &mut [f32],
+) {
+    let stride = stride(layer.outputs);
+    let width = stride / LANES;
+    let here = rows.start * width..rows.end * width;
+    let kept = chunks_mut(kept).get_mut(here.clone()).unwrap_or_default();
+    let y = &mut chunks_mut(y)[here];
+    match layer.beta {
+        Some(beta) => {
+            for (r, y) in y.chunks_exact_mut(width).enumerate() {
+                for (c, (y, beta)) in y.iter_mut().zip(chunks(beta)).enumerate() {
+                    finish(s, f, Some(s.load(beta)), kept.get_mut(r * width + c), y);
+                }
+            }
+        }
+        None => {
+            for (i, y) in y.iter_mut().enumerate() {
+                finish(s, f, None, kept.get_mut(i), y);
+            }
+        }
+    }
+    // f(0) ≠ 0: the padding must stay 0 for the next layer.
+    if f == Activation::Sigmoid {
+        y.as_flattened_mut().chunks_exact_mut(stride).for_each(|row| row[layer.outputs..].fill(0.0));
+    }
+}
+
+/// From net inputs to activations in one chunk of y.
+// A function and no closure: only functions can be made to inline, and nothing here may be left uncompiled for
+// the instruction set.
+#[inline(always)]
+fn finish<S: Simd>(s: S, f: Activation, beta: Option<S::V>, kept: Option<&mut Chunk>, y: &mut Chunk) {
+    let net = s.load(y);
+    let Some(beta) = beta else {
+        if f == Activation::Silu {
+            let g = sigmoid(s, net);
+            let a = s.mul(net, g);
+            if let Some(kept) = kept {
+                // f′ = g + z g (1 − g).
+                s.store(kept, s.fma(a, s.sub(s.splat(1.0), g), g));
+            }
+            s.store(y, a);
+        } else {
+            s.store(y, activate(s, f, net));
+        }
+        return;
+    };
+    if let Some(kept) = kept {
+        s.store(kept, net);
+    }
+    s.store(y, activate(s, f, s.mul(net, beta)));
+}
