@@ -1,8 +1,8 @@
 //! Runs a plan forwards and backwards.
 
 use super::kernels::{
-    Layer, LayerGrad, Matrix, Prior, Saved, dense_backward, dense_forward, gate, residual, residual_backward,
-    stride,
+    Layer, LayerGrad, Matrix, Prior, Saved, blend, blend_backward, dense_backward, dense_forward, gate,
+    gate_backward, log_mix, log_mix_backward, log_weights, residual, residual_backward, stride,
 };
 use super::plan::{Dense, Plan, Route, Source, Step};
 use super::simd::Isa;
@@ -156,15 +156,8 @@ impl Plan {
                     gate(ws.isa, n, width, g.threshold, &ws.values[g.x], &mut weights);
                     if job.targets.is_some() {
                         let mut logs = ws.size(self, g.logs, n);
-                        let stride = stride(width);
-                        for at in (0..n).map(|r| r * stride..r * stride + width) {
-                            log_weights(
-                                g.threshold.is_none(),
-                                &ws.values[g.x][at.clone()],
-                                &weights[at.clone()],
-                                &mut logs[at],
-                            );
-                        }
+                        let (x, all) = (&ws.values[g.x], g.threshold.is_none());
+                        log_weights(ws.isa, n, width, all, x, &weights, &mut logs);
                         ws.values[g.logs] = logs;
                     }
                     ws.values[g.weights] = weights;
@@ -173,11 +166,17 @@ impl Plan {
                     let mut to = ws.size(self, *out, n);
                     let (experts, outputs) = (self.widths[gate.x], self.widths[*out]);
                     let (gs, ys, os) = (stride(experts), stride(experts * outputs), stride(outputs));
+                    let weights = &ws.values[gate.weights];
+                    if outputs == 1 && experts > 1 {
+                        blend(ws.isa, n, experts, weights, &ws.values[*y], &mut to);
+                        ws.values[*out] = to;
+                        continue;
+                    }
                     for r in 0..n {
                         let to = &mut to[r * os..][..outputs];
                         let y = ws.values[*y][r * ys..][..experts * outputs].chunks_exact(outputs);
                         to.fill(0.0);
-                        for (s, y) in ws.values[gate.weights][r * gs..][..experts].iter().zip(y) {
+                        for (s, y) in weights[r * gs..][..experts].iter().zip(y) {
                             to.iter_mut().zip(y).for_each(|(to, y)| *to += s * y);
                         }
                     }
@@ -187,9 +186,13 @@ impl Plan {
                     let Some(targets) = job.targets else { continue };
                     let mut to = ws.size(self, *out, n);
                     let outputs = self.widths[*y];
-                    for ((to, y), &row) in
-                        to.iter_mut().zip(ws.values[*y].chunks_exact(stride(outputs))).zip(rows)
-                    {
+                    let y = ws.values[*y].chunks_exact(stride(outputs));
+                    for ((to, y), &row) in to.iter_mut().zip(y).zip(rows) {
+                        if outputs == 1 {
+                            let e = targets[row as usize] - y[0];
+                            *to = -e * e / (2.0 * variance);
+                            continue;
+                        }
                         let d = &targets[row as usize * outputs..][..outputs];
                         let square: f32 = d.iter().zip(y).map(|(d, y)| (d - y) * (d - y)).sum();
                         *to = -square / (2.0 * variance);
@@ -201,12 +204,8 @@ impl Plan {
                         continue;
                     }
                     let mut to = ws.size(self, *out, n);
-                    let (width, stride) = (self.widths[gate.x], stride(self.widths[gate.x]));
-                    for (r, to) in to.iter_mut().enumerate().take(n) {
-                        let s = &ws.values[gate.logs][r * stride..][..width];
-                        let l = &ws.values[*densities][r * stride..][..width];
-                        *to = log_sum_exp(s.iter().zip(l).map(|(s, l)| s + l));
-                    }
+                    let (logs, densities) = (&ws.values[gate.logs], &ws.values[*densities]);
+                    log_mix(ws.isa, n, self.widths[gate.x], logs, densities, &mut to);
                     ws.values[*out] = to;
                 }
                 Step::Route(route) => self.route(route, ws, job, rows),
@@ -302,7 +301,7 @@ impl Plan {
                 let column = if indexed { 0 } else { b * width };
                 for (r, from) in from.chunks_exact(stride(width)).enumerate().take(rows.len()) {
                     let r = local.map_or(r, |local| local[r] as usize);
-                    to[r * to_stride + column..][..width].copy_from_slice(&from[..width]);
+                    copy(&mut to[r * to_stride + column..], from, width);
                 }
                 ws.values[out] = to;
             }
@@ -406,18 +405,11 @@ impl Plan {
                     }
                 }
                 Step::Gate(gate) => {
-                    // ln sᵢ = xᵢ − ln Σ eˣ, the sum over the experts that are selected.
-                    let (width, stride) = (self.widths[gate.x], stride(self.widths[gate.x]));
+                    let width = self.widths[gate.x];
                     let mut dx = take(&mut ws.adjoints[gate.x]);
-                    dx.resize(n * stride, 0.0);
-                    for r in 0..n {
-                        let a = &ws.adjoints[gate.logs][r * stride..][..width];
-                        let s = &ws.values[gate.weights][r * stride..][..width];
-                        let total: f32 = a.iter().sum();
-                        for ((dx, a), s) in dx[r * stride..].iter_mut().zip(a).zip(s) {
-                            *dx = a - s * total;
-                        }
-                    }
+                    dx.resize(n * stride(width), 0.0);
+                    let (weights, logs) = (&ws.values[gate.weights], &ws.adjoints[gate.logs]);
+                    gate_backward(ws.isa, n, width, weights, logs, &mut dx);
                     ws.adjoints[gate.x] = dx;
                 }
                 Step::Blend { gate, y, out, in_density } => {
@@ -427,7 +419,12 @@ impl Plan {
                     let (experts, outputs) = (self.widths[gate.x], self.widths[*out]);
                     let (gs, ys, os) = (stride(experts), stride(experts * outputs), stride(outputs));
                     let (mut dg, mut dy) = (take(&mut ws.adjoints[gate.logs]), take(&mut ws.adjoints[*y]));
-                    for r in 0..n {
+                    let several = outputs > 1 || experts == 1;
+                    if !several {
+                        let (a, weights) = (&ws.adjoints[*out][..n], &ws.values[gate.weights]);
+                        blend_backward(ws.isa, experts, a, weights, &ws.values[*y], &mut dg, &mut dy);
+                    }
+                    for r in if several { 0..n } else { 0..0 } {
                         let a = &ws.adjoints[*out][r * os..][..outputs];
                         for e in 0..experts {
                             let s = ws.values[gate.weights][r * gs + e];
@@ -450,6 +447,10 @@ impl Plan {
                     dy.resize(n * stride(outputs), 0.0);
                     for (r, &row) in rows.iter().enumerate() {
                         let a = ws.adjoints[*out][r] / variance;
+                        if outputs == 1 {
+                            dy[r] = a * (targets[row as usize] - ws.values[*y][r]);
+                            continue;
+                        }
                         let d = &targets[row as usize * outputs..][..outputs];
                         let y = &ws.values[*y][r * stride(outputs)..][..outputs];
                         for ((dy, d), y) in dy[r * stride(outputs)..].iter_mut().zip(d).zip(y) {
@@ -462,18 +463,18 @@ impl Plan {
                     if !density {
                         continue;
                     }
-                    let (width, stride) = (self.widths[gate.x], stride(self.widths[gate.x]));
                     let (mut dg, mut dl) =
                         (take(&mut ws.adjoints[gate.logs]), take(&mut ws.adjoints[*densities]));
-                    for r in 0..n {
-                        let (a, mix) = (ws.adjoints[*out][r], ws.values[*out][r]);
-                        for at in r * stride..r * stride + width {
-                            // The posterior responsibility of this expert for the target; 0 if not selected.
-                            let h = (ws.values[gate.logs][at] + ws.values[*densities][at] - mix).exp();
-                            dg[at] += a * h;
-                            dl[at] += a * h;
-                        }
-                    }
+                    log_mix_backward(
+                        ws.isa,
+                        self.widths[gate.x],
+                        &ws.adjoints[*out][..n],
+                        &ws.values[*out][..n],
+                        &ws.values[gate.logs],
+                        &ws.values[*densities],
+                        &mut dg,
+                        &mut dl,
+                    );
                     ws.adjoints[gate.logs] = dg;
                     ws.adjoints[*densities] = dl;
                 }
@@ -527,7 +528,7 @@ impl Plan {
                 let column = if indexed { 0 } else { b * width };
                 for (r, to) in to.chunks_exact_mut(stride(width)).enumerate() {
                     let r = local.map_or(r, |local| local[r] as usize);
-                    to[..width].copy_from_slice(&from[r * from_stride + column..][..width]);
+                    copy(to, &from[r * from_stride + column..], width);
                 }
                 ws.adjoints[result] = to;
             }
@@ -558,20 +559,12 @@ impl Dense {
     }
 }
 
-/// ln sᵢ of the selected experts from the net inputs, exact also where sᵢ is too small for a float.
-/// Without a threshold `all` are, even one whose weight rounds to 0.
-fn log_weights(all: bool, x: &[f32], weights: &[f32], logs: &mut [f32]) {
-    let selected = |s: f32| all || s > 0.0 || s.is_nan();
-    let norm = log_sum_exp(x.iter().zip(weights).filter(|(_, s)| selected(**s)).map(|(x, _)| *x));
-    for ((log, x), s) in logs.iter_mut().zip(x).zip(weights) {
-        *log = if selected(*s) { x - norm } else { f32::NEG_INFINITY };
+/// Copies the first `width` numbers, mostly one: not worth a call.
+#[inline(always)]
+fn copy(to: &mut [f32], from: &[f32], width: usize) {
+    if width == 1 {
+        to[0] = from[0];
+    } else {
+        to[..width].copy_from_slice(&from[..width]);
     }
-}
-
-fn log_sum_exp(terms: impl Iterator<Item = f32> + Clone) -> f32 {
-    let max = terms.clone().fold(f32::NEG_INFINITY, |m, v| if v > m { v } else { m });
-    if max == f32::NEG_INFINITY {
-        return terms.fold(max, |sum, v| sum + v);
-    }
-    max + terms.map(|v| (v - max).exp()).sum::<f32>().ln()
 }

@@ -79,6 +79,8 @@ pub(crate) trait Simd: Copy {
     fn exp2_of_low_bits(self, shifted: Self::V) -> Self::V;
     /// Sum of all lanes in a fixed order.
     fn sum(self, v: Self::V) -> f32;
+    /// The largest lane; any if one is NaN.
+    fn max(self, v: Self::V) -> f32;
 }
 
 /// Plain arrays, for any machine.
@@ -169,6 +171,10 @@ impl Simd for Portable {
     fn sum(self, v: Chunk) -> f32 {
         tree_sum(v)
     }
+    #[inline(always)]
+    fn max(self, v: Chunk) -> f32 {
+        v.into_iter().fold(v[0], f32::max)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -252,6 +258,10 @@ mod x86 {
                 let half = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps::<1>(v));
                 sum8(half)
             };
+            max(v: __m512) -> f32 = {
+                let half = _mm256_max_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps::<1>(v));
+                max8(half)
+            };
         }
     }
 
@@ -266,6 +276,20 @@ mod x86 {
             let four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v));
             let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
             _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
+        }
+    }
+
+    /// The largest of eight lanes.
+    ///
+    /// # Safety
+    /// The machine has AVX2.
+    #[inline(always)]
+    unsafe fn max8(v: __m256) -> f32 {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let four = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v));
+            let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps::<1>(two, two)))
         }
     }
 
@@ -312,6 +336,7 @@ mod x86 {
                 ))
             });
             sum(v: Pair) -> f32 = sum8(_mm256_add_ps(v.0, v.1));
+            max(v: Pair) -> f32 = max8(_mm256_max_ps(v.0, v.1));
         }
     }
 }

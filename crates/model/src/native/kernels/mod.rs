@@ -47,6 +47,7 @@ mod dense;
 mod forward;
 mod gate;
 mod math;
+mod mixture;
 mod residual;
 mod step;
 
@@ -54,6 +55,7 @@ pub(crate) use backward::dense_backward;
 pub(crate) use dense::{Layer, LayerGrad, Matrix, Saved};
 pub(crate) use forward::dense_forward;
 pub(crate) use gate::gate;
+pub(crate) use mixture::{blend, blend_backward, gate_backward, log_mix, log_mix_backward, log_weights};
 pub(crate) use residual::{Prior, residual, residual_backward};
 pub(crate) use step::{StepRule, add_scaled, scale_add, step};
 
