@@ -69,15 +69,25 @@ fn backward_body<S: Simd>(
 /// Writes Wᵀ, rows padded, and behind it a bias of zeros.
 #[inline(always)]
 fn transpose(layer: Layer<'_>, scratch: &mut Vec<f32>) {
-    let (to, from) = (stride(layer.inputs), stride(layer.outputs));
+    let (to, from) = (stride(layer.inputs) / LANES, stride(layer.outputs) / LANES);
     scratch.clear();
-    scratch.resize((layer.outputs + 1) * to, 0.0);
-    // Sixteen inputs at a time: rows of W that stay in the cache, whole chunks of Wᵀ.
-    for first in (0..layer.inputs).step_by(LANES) {
-        let rows = &layer.weight[first * from..layer.weight.len().min((first + LANES) * from)];
-        for (o, to) in scratch.chunks_exact_mut(to).enumerate().take(layer.outputs) {
-            for (to, row) in to[first..].iter_mut().zip(rows.chunks_exact(from)) {
-                *to = row[o];
+    scratch.resize((layer.outputs + 1) * to * LANES, 0.0);
+    let weight = chunks(layer.weight);
+    let scratch = chunks_mut(scratch);
+    // Squares of sixteen by sixteen, through a buffer that stays in the cache.
+    let mut square = [[0.0; LANES]; LANES];
+    for first in 0..to {
+        let inputs = (layer.inputs - first * LANES).min(LANES);
+        for c in 0..from {
+            for (i, row) in square[..inputs].iter_mut().enumerate() {
+                *row = weight[(first * LANES + i) * from + c];
+            }
+            square[inputs..].fill([0.0; LANES]);
+            for o in 0..LANES.min(layer.outputs - c * LANES) {
+                let to = &mut scratch[(c * LANES + o) * to + first];
+                for (to, row) in to.iter_mut().zip(&square) {
+                    *to = row[o];
+                }
             }
         }
     }

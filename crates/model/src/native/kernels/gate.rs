@@ -1,7 +1,7 @@
 //! Gates: softmax and selection threshold.
 
 use super::math::exp;
-use super::stride;
+use super::{chunks, chunks_mut, stride};
 use crate::native::simd::{LANES, Simd};
 
 dispatched! {
@@ -12,22 +12,20 @@ dispatched! {
 
 #[inline(always)]
 fn gate_body<S: Simd>(s: S, n: usize, width: usize, threshold: Option<f32>, x: &[f32], weights: &mut [f32]) {
-    let stride = stride(width);
-    if width <= LANES {
-        gate_narrow(s, n, width, x, weights);
+    if width > LANES / 2 {
+        gate_wide(s, n, width, x, weights);
     } else {
-        for r in 0..n {
-            gate_wide(s, &x[r * stride..][..width], &mut weights[r * stride..][..width]);
-        }
+        gate_narrow(s, n, width, x, weights);
     }
+    // On its own, since what each row takes is hard to foresee.
     if let Some(threshold) = threshold {
-        for w in weights[..n * stride].chunks_exact_mut(stride) {
-            select(threshold, &mut w[..width]);
+        for w in weights[..n * stride(width)].chunks_exact_mut(stride(width)) {
+            select(s, threshold, w);
         }
     }
 }
 
-/// Softmax of up to sixteen rows side by side, a row a lane: most gates are far narrower than a register.
+/// Softmax of up to sixteen rows side by side, a row a lane, of gates far narrower than a register.
 #[inline(always)]
 fn gate_narrow<S: Simd>(s: S, n: usize, width: usize, x: &[f32], weights: &mut [f32]) {
     let stride = stride(width);
@@ -59,40 +57,69 @@ fn gate_narrow<S: Simd>(s: S, n: usize, width: usize, x: &[f32], weights: &mut [
     }
 }
 
-/// Softmax of one row.
+/// Softmax row by row.
 #[inline(always)]
-fn gate_wide<S: Simd>(s: S, x: &[f32], weights: &mut [f32]) {
-    let max = x.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
-    let mut sum = 0.0;
-    for (x, w) in x.chunks(LANES).zip(weights.chunks_mut(LANES)) {
-        let mut chunk = [0.0; LANES];
-        chunk[..x.len()].copy_from_slice(x);
-        let e = exp(s, s.sub(s.load(&chunk), s.splat(max)));
-        s.store(&mut chunk, e);
-        w.copy_from_slice(&chunk[..w.len()]);
-        sum += w.iter().sum::<f32>();
-    }
-    weights.iter_mut().for_each(|w| *w /= sum);
-}
-
-/// Keeps what is above the threshold, divided by its sum, or the largest alone.
-#[inline(always)]
-fn select(threshold: f32, weights: &mut [f32]) {
-    let sum: f32 = weights.iter().filter(|w| **w > threshold).sum();
-    if sum > 0.0 {
-        weights.iter_mut().for_each(|w| *w = if *w > threshold { *w / sum } else { 0.0 });
-        return;
-    }
-    let mut largest = 0;
-    for (i, w) in weights.iter().enumerate() {
-        if *w > weights[largest] {
-            largest = i;
+fn gate_wide<S: Simd>(s: S, n: usize, width: usize, x: &[f32], weights: &mut [f32]) {
+    let stride = stride(width);
+    let mut padding = [f32::NEG_INFINITY; LANES];
+    padding[..width + LANES - stride].fill(0.0);
+    let padding = s.load(&padding);
+    for (x, row) in x.chunks_exact(stride).zip(weights.chunks_exact_mut(stride)).take(n) {
+        let (x, w) = (chunks(x), chunks_mut(row));
+        let last = x.len() - 1;
+        let mut max = s.add(s.load(&x[last]), padding);
+        for x in &x[..last] {
+            max = s.at_least(s.load(x), max);
+        }
+        // A NaN need not show in the maximum, it does in the sum.
+        let max = s.splat(s.max(max));
+        let mut sum = s.splat(0.0);
+        for (i, (x, w)) in x.iter().zip(w.iter_mut()).enumerate() {
+            let mut e = exp(s, s.sub(s.load(x), max));
+            if i == last {
+                e = s.where_positive(s.add(padding, s.splat(1.0)), e);
+            }
+            s.store(w, e);
+            sum = s.add(sum, e);
+        }
+        let sum = s.splat(s.sum(sum));
+        for w in w.iter_mut() {
+            s.store(w, s.div(s.load(w), sum));
         }
     }
+}
+
+/// Keeps what is above the threshold in a row, divided by its sum, or the largest alone, the first of equals.
+#[inline(always)]
+fn select<S: Simd>(s: S, threshold: f32, row: &mut [f32]) {
+    if let [w] = row {
+        // 1, or NaN.
+        *w /= *w;
+        return;
+    }
+    let threshold = s.splat(threshold);
+    let (mut sum, mut largest) = (s.splat(0.0), s.splat(0.0));
+    for w in chunks(row) {
+        let w = s.load(w);
+        sum = s.add(sum, s.where_positive(s.sub(w, threshold), w));
+        largest = s.at_least(w, largest);
+    }
+    let sum = s.sum(sum);
+    if sum > 0.0 {
+        for w in chunks_mut(row) {
+            let passed = s.where_positive(s.sub(s.load(w), threshold), s.load(w));
+            s.store(w, s.div(passed, s.splat(sum)));
+        }
+        return;
+    }
+    let largest = s.max(largest);
     // A NaN gate must not hide behind a certain choice.
-    let alone = if weights[largest].is_nan() { f32::NAN } else { 1.0 };
-    weights.fill(0.0);
-    weights[largest] = alone;
+    let (at, alone) = match row.iter().position(|w| *w == largest) {
+        Some(at) if !row[0].is_nan() => (at, 1.0),
+        _ => (0, f32::NAN),
+    };
+    row.fill(0.0);
+    row[at] = alone;
 }
 
 #[cfg(test)]
@@ -104,7 +131,7 @@ mod tests {
     #[test]
     fn gates_follow_their_definition() {
         for isa in Isa::available() {
-            for (width, n) in [(1, 3), (2, 5), (3, 16), (16, 21), (17, 2), (40, 3)] {
+            for (width, n) in [(1, 3), (2, 5), (3, 16), (8, 17), (9, 4), (16, 21), (17, 2), (40, 3)] {
                 let stride = stride(width);
                 let x: Vec<f32> = (0..n * stride).map(|i| ((i * 37) % 23) as f32 * 0.3 - 3.0).collect();
                 for threshold in [None, Some(0.3), Some(0.9)] {

@@ -2,7 +2,7 @@
 
 use super::math::exp;
 use super::{chunks, chunks_mut, stride};
-use crate::native::simd::{Chunk, LANES, Simd};
+use crate::native::simd::{LANES, Simd};
 
 dispatched! {
     /// ln sᵢ of the selected experts from net inputs x and weights, exact also where sᵢ is too small for a float;
@@ -59,38 +59,29 @@ fn log_weights_body<S: Simd>(
     let per_row = stride(width) / LANES;
     let mut last = [f32::NEG_INFINITY; LANES];
     last[..width - (per_row - 1) * LANES].fill(0.0);
+    let last = s.load(&last);
+    let one = s.splat(1.0);
     let rows = chunks(x).chunks_exact(per_row).zip(chunks(weights).chunks_exact(per_row));
     for ((x, w), logs) in rows.zip(chunks_mut(logs).chunks_exact_mut(per_row)).take(n) {
-        for ((x, w), log) in x.iter().zip(w).zip(logs.iter_mut()) {
-            let one = s.splat(1.0);
-            let selected = s.where_positive(s.load(w), one);
-            // 1 − 1/1 = 0 and 1 − 1/0 = −∞.
-            let none = if all { s.splat(0.0) } else { s.sub(one, s.div(one, selected)) };
-            s.store(log, s.add(s.load(x), none));
+        let (mut top_x, mut top_w) = (s.splat(f32::NEG_INFINITY), s.splat(0.0));
+        for (i, ((x, w), log)) in x.iter().zip(w).zip(logs.iter_mut()).enumerate() {
+            let (mut x, w) = (s.load(x), s.load(w));
+            if !all {
+                // 1 − 1/1 = 0 and 1 − 1/0 = −∞.
+                x = s.add(x, s.sub(one, s.div(one, s.where_positive(w, one))));
+            }
+            if i == per_row - 1 {
+                x = s.add(x, last);
+            }
+            s.store(log, x);
+            (top_x, top_w) = (s.at_least(x, top_x), s.at_least(w, top_w));
         }
-        let log = &mut logs[per_row - 1];
-        s.store(log, s.add(s.load(log), s.load(&last)));
-        let norm = s.splat(log_sum_exp(s, logs));
+        // The largest x belongs to the largest s, and no other sᵢ tells ln Σ eˣ as exactly.
+        let norm = s.splat(s.max(top_x) - s.max(top_w).ln());
         for log in logs {
             s.store(log, s.sub(s.load(log), norm));
         }
     }
-}
-
-/// ln Σ eˣ over a row.
-#[inline(always)]
-fn log_sum_exp<S: Simd>(s: S, row: &[Chunk]) -> f32 {
-    let mut max = s.splat(f32::NEG_INFINITY);
-    for x in row {
-        max = s.at_least(s.load(x), max);
-    }
-    // A NaN need not show in the maximum, it does in the sum.
-    let max = s.max(max);
-    let mut sum = s.splat(0.0);
-    for x in row {
-        sum = s.add(sum, exp(s, s.sub(s.load(x), s.splat(max))));
-    }
-    max + s.sum(sum).ln()
 }
 
 #[inline(always)]

@@ -82,7 +82,7 @@ fn step_body<S: Simd>(
                 let square = s.fma(b2, s.load(v), s.mul(c2, s.mul(gradient, gradient)));
                 s.store(m, mean);
                 s.store(v, square);
-                let step = s.div(mean, s.add(s.sqrt(square), epsilon));
+                let step = s.div_near(mean, s.add(s.sqrt(square), epsilon));
                 s.store(p, s.fma(rate, step, s.mul(keep, s.load(p))));
                 s.store(g, zero);
             }
