@@ -1,8 +1,9 @@
 //! Runs a plan forwards and backwards.
 
 use super::kernels::{
-    Layer, LayerGrad, Matrix, Prior, Saved, blend, blend_backward, dense_backward, dense_forward, gate,
-    gate_backward, log_mix, log_mix_backward, log_weights, residual, residual_backward, stride,
+    InputAdjoint, Layer, LayerGrad, Matrix, Prior, Saved, blend, blend_backward, dense_backward,
+    dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights, residual, residual_backward,
+    stride,
 };
 use super::plan::{Dense, Plan, Route, Source, Step};
 use super::simd::Isa;
@@ -393,8 +394,7 @@ impl Plan {
                         saved,
                         &mut dy,
                         dense.grad(grad),
-                        &mut dx,
-                        &mut scratch,
+                        InputAdjoint { dx: &mut dx, scratch: &mut scratch },
                     );
                     ws.scratch = scratch;
                     ws.adjoints[dense.out] = dy;
@@ -472,8 +472,7 @@ impl Plan {
                         &ws.values[*out][..n],
                         &ws.values[gate.logs],
                         &ws.values[*densities],
-                        &mut dg,
-                        &mut dl,
+                        (&mut dg, &mut dl),
                     );
                     ws.adjoints[gate.logs] = dg;
                     ws.adjoints[*densities] = dl;

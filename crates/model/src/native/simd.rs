@@ -50,6 +50,8 @@ pub(crate) trait Simd: Copy {
 
     /// Chunks of a row that are worked on together, at most 5.
     const BLOCK: usize;
+    /// The same where there are rows enough to fill the registers with their sums.
+    const TALL: usize = Self::BLOCK;
     /// Sums of chunks that fit into the registers beside a block, at least [`BLOCK`](Self::BLOCK).
     const SUMS: usize;
 
@@ -308,7 +310,8 @@ mod x86 {
     impl Simd for Avx2 {
         type V = Pair;
         const BLOCK: usize = 2;
-        const SUMS: usize = 4;
+        const TALL: usize = 1;
+        const SUMS: usize = 6;
 
         methods! {
             splat(x: f32) -> Pair = (_mm256_set1_ps(x), _mm256_set1_ps(x));

@@ -1,6 +1,6 @@
 //! Layers backwards.
 
-use super::dense::{Layer, LayerGrad, Matrix, Saved, dot, in_blocks, in_tiles, padded, spans};
+use super::dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved, dot, in_blocks, in_tiles, padded, spans};
 use super::forward::affine;
 use super::math::derive;
 use super::{chunks, chunks_mut, stride};
@@ -13,10 +13,9 @@ const TRANSPOSE: usize = 16;
 
 dispatched! {
     /// Turns the adjoint of y in `dy` into that of the net inputs, adds to the gradients, and writes the
-    /// adjoint of x to `dx` unless it is empty. `scratch` is room for transposed weights.
+    /// adjoint of x.
     fn dense_backward(
-        n: usize, layer: Layer<'_>, saved: Saved<'_>, dy: &mut [f32], grad: LayerGrad<'_>, dx: &mut [f32],
-        scratch: &mut Vec<f32>,
+        n: usize, layer: Layer<'_>, saved: Saved<'_>, dy: &mut [f32], grad: LayerGrad<'_>, below: InputAdjoint<'_>,
     ) = backward_body;
 }
 
@@ -28,9 +27,9 @@ fn backward_body<S: Simd>(
     saved: Saved<'_>,
     dy: &mut [f32],
     mut grad: LayerGrad<'_>,
-    dx: &mut [f32],
-    scratch: &mut Vec<f32>,
+    below: InputAdjoint<'_>,
 ) {
+    let InputAdjoint { dx, scratch } = below;
     if layer.outputs == 1 {
         return backward_single(s, n, layer, saved, dy, grad, dx);
     }
@@ -62,7 +61,15 @@ fn backward_body<S: Simd>(
                 }
             }
         }
-        in_blocks!(stride / LANES, |c| gradient_columns(s, rows.clone(), c, layer, saved.x, dy, grad.weight));
+        in_blocks!(layer.inputs, stride / LANES, |c| gradient_columns(
+            s,
+            rows.clone(),
+            c,
+            layer,
+            saved.x,
+            dy,
+            grad.weight
+        ));
     }
 }
 
@@ -222,7 +229,7 @@ fn backward_single<S: Simd>(
     let d = &dy[..n];
     // Values of width 1 and rows of the batch are not padded.
     if saved.x.rows.is_none() && layer.inputs > 1 {
-        in_blocks!(stride(layer.inputs) / LANES, |c| single_columns(s, c, d, saved.x, grad.weight));
+        in_blocks!(1, stride(layer.inputs) / LANES, |c| single_columns(s, c, d, saved.x, grad.weight));
     } else {
         for (r, d) in d.iter().enumerate() {
             let (x, x_tail) = saved.x.row(r)[..layer.inputs].as_chunks::<LANES>();
@@ -267,5 +274,94 @@ fn single_columns<S: Simd, const C: usize>(s: S, c: usize, d: &[f32], x: Matrix<
     }
     for (g, sum) in grad.iter_mut().zip(sums) {
         s.store(g, sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::kernels::dense_forward;
+    use crate::native::simd::Isa;
+
+    /// A number in ±0.5 that looks drawn.
+    fn number(i: usize) -> f32 {
+        ((i * 7919 + 13) % 1009) as f32 / 1009.0 - 0.5
+    }
+
+    /// A matrix with padded rows, and the same numbers in f64.
+    fn matrix(rows: usize, columns: usize, seed: usize) -> (Vec<f32>, Vec<Vec<f64>>) {
+        let mut padded = vec![0.0; rows * stride(columns)];
+        let exact = (0..rows).map(|r| {
+            let row = &mut padded[r * stride(columns)..][..columns];
+            row.iter_mut().enumerate().for_each(|(c, v)| *v = number(seed + r * columns + c));
+            row.iter().map(|v| f64::from(*v)).collect()
+        });
+        let exact = exact.collect();
+        (padded, exact)
+    }
+
+    fn assert_close(found: &[f32], exact: impl Fn(usize, usize) -> f64, columns: usize, what: &str) {
+        for (r, row) in found.chunks_exact(stride(columns)).enumerate() {
+            for (c, v) in row.iter().enumerate() {
+                let exact = if c < columns { exact(r, c) } else { 0.0 };
+                assert!(
+                    (f64::from(*v) - exact).abs() <= 2e-5 * (1.0 + exact.abs()),
+                    "{what} [{r}, {c}]: {v}, exactly {exact}"
+                );
+            }
+        }
+    }
+
+    /// Shapes that leave remainders of every block, more rows than one span, against sums in f64.
+    #[test]
+    fn layers_follow_their_definition() {
+        for isa in Isa::available() {
+            for (n, inputs, outputs) in [
+                (1, 9, 80),
+                (3, 68, 10),
+                (15, 20, 33),
+                (16, 33, 20),
+                (71, 50, 128),
+                (130, 7, 100),
+                (67, 40, 1),
+            ] {
+                let what = |part: &str| format!("{isa:?}, {n} rows, {inputs} to {outputs}, {part}");
+                let ((x, ex), (d, ed)) = (matrix(n, inputs, 1), matrix(n, outputs, 2));
+                // A single column of weights lies in one padded row.
+                let (weight, ew) = if outputs == 1 {
+                    let (w, e) = matrix(1, inputs, 3);
+                    (w, e[0].iter().map(|w| vec![*w]).collect())
+                } else {
+                    matrix(inputs, outputs, 3)
+                };
+                let (bias, eb) = matrix(1, outputs.max(2), 4);
+                let f = Activation::Linear;
+                let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta: None, f };
+                let x = Matrix { data: &x, stride: stride(inputs), rows: None };
+                let mut y = vec![0.0; d.len()];
+                dense_forward(isa, n, layer, x, &mut [], &mut y);
+                let dot = |r: usize, c: usize| (0..inputs).map(|k| ex[r][k] * ew[k][c]).sum::<f64>();
+                assert_close(&y, |r, c| eb[0][c] + dot(r, c), outputs, &what("y"));
+
+                let (mut gw, mut gb) = (vec![0.0; weight.len()], vec![0.0; bias.len()]);
+                let (mut dy, mut dx) = (d.clone(), vec![0.0; n * stride(inputs)]);
+                let grad = LayerGrad { weight: &mut gw, bias: &mut gb, beta: None };
+                let saved = Saved { x, kept: &[], y: &y };
+                let below = InputAdjoint { dx: &mut dx, scratch: &mut Vec::new() };
+                dense_backward(isa, n, layer, saved, &mut dy, grad, below);
+                let back = |r: usize, k: usize| (0..outputs).map(|c| ed[r][c] * ew[k][c]).sum::<f64>();
+                assert_close(&dx, back, inputs, &what("dx"));
+                let slope = |k: usize, c: usize| (0..n).map(|r| ex[r][k] * ed[r][c]).sum::<f64>();
+                if outputs == 1 {
+                    assert_close(&gw, |_, k| slope(k, 0), inputs, &what("weights"));
+                } else {
+                    assert_close(&gw, slope, outputs, &what("weights"));
+                }
+                let total = |c: usize| ed.iter().map(|d| d[c]).sum::<f64>();
+                for (c, g) in gb[..outputs].iter().enumerate() {
+                    assert!((f64::from(*g) - total(c)).abs() < 1e-4, "{}", what("bias"));
+                }
+            }
+        }
     }
 }

@@ -47,6 +47,13 @@ pub(crate) struct Saved<'a> {
     pub(crate) y: &'a [f32],
 }
 
+/// Where the adjoint of x goes: nowhere if `dx` is empty.
+pub(crate) struct InputAdjoint<'a> {
+    pub(crate) dx: &'a mut [f32],
+    /// Room for transposed weights.
+    pub(crate) scratch: &'a mut Vec<f32>,
+}
+
 /// Rows that go through one stage after the other before the next rows do, so that they stay in the cache.
 pub(super) const ROWS: usize = 64;
 
@@ -55,12 +62,13 @@ pub(super) fn spans(n: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     (0..n).step_by(ROWS).map(move |first| first..n.min(first + ROWS))
 }
 
-/// Calls `$tile::<S, C>` on blocks of C chunks that make up `$width`, as equal as can be: their sums stay in
-/// registers.
+/// Calls `$tile::<S, C>` on blocks of C chunks that make up `$width`, as equal as can be: their sums for some of
+/// `$items` rows stay in registers.
 macro_rules! in_blocks {
-    ($width:expr, |$c:ident| $tile:ident($($arg:expr),* $(,)?)) => {
+    ($items:expr, $width:expr, |$c:ident| $tile:ident($($arg:expr),* $(,)?)) => {
         let width = $width;
-        let (mut $c, mut left) = (0, width.div_ceil(S::BLOCK));
+        let most = if $items * S::TALL >= S::SUMS { S::TALL } else { S::BLOCK };
+        let (mut $c, mut left) = (0, width.div_ceil(most));
         while left > 0 {
             let block = (width - $c).div_ceil(left);
             match block {
@@ -85,6 +93,10 @@ macro_rules! in_tiles {
         while 8 * $c <= S::SUMS && $at + 8 <= end {
             $tile::<S, 8, $c>($($arg),*);
             $at += 8;
+        }
+        while 6 * $c <= S::SUMS && $at + 6 <= end {
+            $tile::<S, 6, $c>($($arg),*);
+            $at += 6;
         }
         while 4 * $c <= S::SUMS && $at + 4 <= end {
             $tile::<S, 4, $c>($($arg),*);

@@ -59,7 +59,14 @@ fn forward_single<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept
 /// y = x W + b for some rows and more than one output.
 #[inline(always)]
 pub(super) fn affine<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, x: Matrix<'_>, y: &mut [f32]) {
-    in_blocks!(stride(layer.outputs) / LANES, |c| affine_columns(s, rows.clone(), c, layer, x, y));
+    in_blocks!(rows.len(), stride(layer.outputs) / LANES, |c| affine_columns(
+        s,
+        rows.clone(),
+        c,
+        layer,
+        x,
+        y
+    ));
 }
 
 /// Chunks `c..c + C` of those rows.

@@ -35,9 +35,9 @@ dispatched! {
 }
 
 dispatched! {
-    /// Adds the adjoints of ln sᵢ and lᵢ, given those of the mixture in `a`.
+    /// Adds the adjoints of ln sᵢ and lᵢ `to` these, given those of the mixture in `a`.
     fn log_mix_backward(
-        width: usize, a: &[f32], mix: &[f32], logs: &[f32], densities: &[f32], dg: &mut [f32], dl: &mut [f32],
+        width: usize, a: &[f32], mix: &[f32], logs: &[f32], densities: &[f32], to: (&mut [f32], &mut [f32]),
     ) = log_mix_backward_body;
 }
 
@@ -171,8 +171,7 @@ fn log_mix_backward_body<S: Simd>(
     mix: &[f32],
     logs: &[f32],
     densities: &[f32],
-    dg: &mut [f32],
-    dl: &mut [f32],
+    (dg, dl): (&mut [f32], &mut [f32]),
 ) {
     if width == 1 {
         dg.iter_mut().zip(a).for_each(|(d, a)| *d += a);

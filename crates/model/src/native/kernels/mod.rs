@@ -52,7 +52,7 @@ mod residual;
 mod step;
 
 pub(crate) use backward::dense_backward;
-pub(crate) use dense::{Layer, LayerGrad, Matrix, Saved};
+pub(crate) use dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved};
 pub(crate) use forward::dense_forward;
 pub(crate) use gate::gate;
 pub(crate) use mixture::{blend, blend_backward, gate_backward, log_mix, log_mix_backward, log_weights};
