@@ -4,19 +4,68 @@ use super::dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved, dot, in_blocks
 use super::forward::affine;
 use super::math::derive;
 use super::{chunks, chunks_mut, stride};
-use crate::native::simd::{LANES, Simd};
+use crate::native::simd::{Isa, LANES, Simd};
 use crate::program::Activation;
 use std::ops::Range;
 
 /// Rows from which on transposed weights repay the work.
 const TRANSPOSE: usize = 16;
 
+/// Turns the adjoint of y in `dy` into that of the net inputs, adds to the gradients, and writes the adjoint of x.
+pub(crate) fn dense_backward(
+    isa: Isa,
+    n: usize,
+    layer: Layer<'_>,
+    saved: Saved<'_>,
+    dy: &mut [f32],
+    grad: LayerGrad<'_>,
+    below: InputAdjoint<'_>,
+) {
+    // Learning online, the set-up for many rows would take as long as the work.
+    if n == 1 {
+        backward_one(isa, layer, saved, dy, grad, below);
+    } else {
+        backward(isa, n, layer, saved, dy, grad, below);
+    }
+}
+
 dispatched! {
-    /// Turns the adjoint of y in `dy` into that of the net inputs, adds to the gradients, and writes the
-    /// adjoint of x.
-    fn dense_backward(
+    fn backward(
         n: usize, layer: Layer<'_>, saved: Saved<'_>, dy: &mut [f32], grad: LayerGrad<'_>, below: InputAdjoint<'_>,
     ) = backward_body;
+}
+
+dispatched! {
+    fn backward_one(
+        layer: Layer<'_>, saved: Saved<'_>, dy: &mut [f32], grad: LayerGrad<'_>, below: InputAdjoint<'_>,
+    ) = backward_one_body;
+}
+
+/// One row.
+#[inline(always)]
+fn backward_one_body<S: Simd>(
+    s: S,
+    layer: Layer<'_>,
+    saved: Saved<'_>,
+    dy: &mut [f32],
+    mut grad: LayerGrad<'_>,
+    below: InputAdjoint<'_>,
+) {
+    if layer.outputs == 1 {
+        return backward_single(s, 1, layer, saved, dy, grad, below.dx);
+    }
+    let stride = stride(layer.outputs);
+    net_adjoints(s, 0..1, layer, &saved, dy, &mut grad);
+    let d = &dy[..stride];
+    for (dx, w) in below.dx.iter_mut().zip(layer.weight.chunks_exact(stride)).take(layer.inputs) {
+        *dx = dot(s, w, d);
+    }
+    for (x, g) in saved.x.row(0)[..layer.inputs].iter().zip(grad.weight.chunks_exact_mut(stride)) {
+        let x = s.splat(*x);
+        for (g, d) in chunks_mut(g).iter_mut().zip(chunks(d)) {
+            s.store(g, s.fma(x, s.load(d), s.load(g)));
+        }
+    }
 }
 
 #[inline(always)]
@@ -281,7 +330,6 @@ fn single_columns<S: Simd, const C: usize>(s: S, c: usize, d: &[f32], x: Matrix<
 mod tests {
     use super::*;
     use crate::native::kernels::dense_forward;
-    use crate::native::simd::Isa;
 
     /// A number in ±0.5 that looks drawn.
     fn number(i: usize) -> f32 {
