@@ -3,14 +3,45 @@
 use super::dense::{Layer, Matrix, dot, in_blocks, in_tiles, padded, spans};
 use super::math::{activate, sigmoid};
 use super::{chunks, chunks_mut, stride};
-use crate::native::simd::{Chunk, LANES, Simd};
+use crate::native::simd::{Chunk, Isa, LANES, Simd};
 use crate::program::Activation;
 use std::ops::Range;
 
+/// y = f(β ∘ (x W + b)) for `n` rows; what backward needs besides y goes to `kept` unless it is empty: the net
+/// inputs of a layer with sensitivities, the slopes f′ of SiLU units without.
+pub(crate) fn dense_forward(
+    isa: Isa,
+    n: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    kept: &mut [f32],
+    y: &mut [f32],
+) {
+    // Online, the set-up for many rows would take as long as the work.
+    if n == 1 {
+        forward_one(isa, layer, x, kept, y);
+    } else {
+        forward(isa, n, layer, x, kept, y);
+    }
+}
+
 dispatched! {
-    /// y = f(β ∘ (x W + b)) for `n` rows; what backward needs besides y goes to `kept` unless it is empty: the
-    /// net inputs of a layer with sensitivities, the slopes f′ of SiLU units without.
-    fn dense_forward(n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) = forward_body;
+    fn forward(n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) = forward_body;
+}
+
+dispatched! {
+    fn forward_one(layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) = forward_one_body;
+}
+
+/// One row.
+#[inline(always)]
+fn forward_one_body<S: Simd>(s: S, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) {
+    if layer.outputs == 1 {
+        return forward_single(s, 1, layer, x, kept, y);
+    }
+    let width = stride(layer.outputs) / LANES;
+    in_blocks!(1, width, |c| affine_one(s, c, layer, x, y));
+    finish_rows(s, layer.f, 0..1, layer, kept, y);
 }
 
 #[inline(always)]
@@ -29,6 +60,12 @@ fn forward_body<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: 
             Activation::Linear => finish_rows(s, Activation::Linear, rows, layer, kept, y),
         }
     }
+}
+
+/// Chunks `c..c + C` of one row.
+#[inline(always)]
+fn affine_one<S: Simd, const C: usize>(s: S, c: usize, layer: Layer<'_>, x: Matrix<'_>, y: &mut [f32]) {
+    affine_tile::<S, 1, C>(s, 0, c, layer, x, y);
 }
 
 /// One output, a column of weights.
