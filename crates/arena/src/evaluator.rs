@@ -86,9 +86,13 @@ impl<G: Game> Encoder<G> for WithPrior<G> {
     #[inline]
     fn encode(&self, game: &G, after: Afterstate<'_, G>, row: RowMut<'_>) {
         let Some((prior, dense)) = row.dense.split_last_mut() else { return };
-        let Afterstate { state, action, player } = after;
-        *prior = self.prior.value(game, Afterstate { state, action, player }) as f32;
+        *prior = self.prior.value(game, after) as f32;
         self.inner.encode(game, after, RowMut { dense, index: row.index });
+    }
+
+    fn fetch(&self, game: &G, after: Afterstate<'_, G>) {
+        self.prior.fetch(game, after);
+        self.inner.fetch(game, after);
     }
 
     fn needs_action(&self) -> bool {

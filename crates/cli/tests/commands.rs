@@ -238,7 +238,7 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
         number(&rms["rms"]) < of("normal"),
         "better than what it corrects is not asked of so few examples: {rms}"
     );
-    assert_eq!(rms["classes"].as_array().unwrap().len(), 5, "by the checkers of the larger side");
+    assert!(rms["class"] == "checkers of the larger side" && rms["classes"].as_array().unwrap().len() >= 4);
     let moves = &report["move_loss"];
     assert!(moves["decisions"].as_u64().unwrap() > 20_000, "{moves}");
     let lost = |name: &str| {

@@ -40,6 +40,14 @@ pub struct Afterstate<'a, G: Game> {
     pub player: usize,
 }
 
+impl<G: Game> Clone for Afterstate<'_, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G: Game> Copy for Afterstate<'_, G> {}
+
 /// One row to be filled: all dense-like channels side by side in `dense`, all index-like ones in `index`,
 /// in the order of declaration. Both come filled with zeros.
 #[derive(Debug)]
@@ -61,6 +69,10 @@ pub trait Encoder<G: Game>: Send + Sync {
     /// Fills the row of an afterstate. An index channel that needs an unknown action stays 0; see
     /// [`Encoder::needs_action`].
     fn encode(&self, game: &G, after: Afterstate<'_, G>, row: RowMut<'_>);
+
+    /// Asks memory for what [`encode`](Self::encode) of this state will read. Who encodes many states does so for all of
+    /// them first.
+    fn fetch(&self, _game: &G, _after: Afterstate<'_, G>) {}
 
     /// Whether a row depends on the action and not on the state alone.
     fn needs_action(&self) -> bool;

@@ -7,6 +7,7 @@
 pub mod bearoff;
 pub mod encoder;
 pub mod game;
+mod memory;
 pub mod registry;
 pub mod rng;
 mod shared;

@@ -32,6 +32,9 @@ pub trait Valuation<G: Game>: Send + Sync {
     /// Value of a state right after an action for the player who acted, in [−1, 1] (utility divided by the
     /// game's scale); NaN where nothing is known.
     fn value(&self, game: &G, after: Afterstate<'_, G>) -> f64;
+
+    /// Asks memory for what [`value`](Self::value) of this state will read.
+    fn fetch(&self, _game: &G, _after: Afterstate<'_, G>) {}
 }
 
 /// A valuation that was asked for by name.

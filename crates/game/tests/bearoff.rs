@@ -444,7 +444,12 @@ fn unions_put_their_parts_side_by_side() {
     assert_eq!(names, ["bits", "one_sided", "distribution", "phase"]);
     assert_eq!(joined.name(), "one-sided+distribution:3+phase:2");
     let text = "1,2,3,0,0,0/0,0,0,0,9,0";
-    for (own, channel) in [("bits", "bits"), ("one-sided", "one_sided"), ("distribution:3", "distribution")] {
+    for (own, channel) in [
+        ("bits", "bits"),
+        ("one-sided", "one_sided"),
+        ("race", "one_sided"),
+        ("distribution:3", "distribution"),
+    ] {
         let alone = inputs(own, channel, text, 1);
         assert_eq!(inputs("one-sided+distribution:3+phase:2", channel, text, 1), alone);
     }
@@ -466,7 +471,7 @@ fn unions_put_their_parts_side_by_side() {
 fn encoders_are_listed_with_what_they_show() {
     let game = games().into_iter().find(|g| g.name == "bearoff").expect("it is registered");
     let names: Vec<&str> = game.encoders.iter().map(|e| e.0).collect();
-    assert_eq!(names, ["bits", "simple", "one-sided", "counts", "distribution", "phase"]);
+    assert_eq!(names, ["bits", "simple", "one-sided", "race", "counts", "distribution", "phase"]);
     let inputs =
         |encoder: usize| -> Vec<ChannelKind> { game.encoders[encoder].2.iter().map(|c| c.kind).collect() };
     assert_eq!(inputs(0), [ChannelKind::Bits(56)]);

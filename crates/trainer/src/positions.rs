@@ -304,7 +304,12 @@ impl<G: Registered> Examples<G> {
                 let mut rng = stream(*seed, "examples", span.start);
                 states.clear();
                 states.extend(span.map(|_| positions.of_part(game, Part::Train, &mut rng)));
-                // One loop for what is far away in memory: then many reads are under way at a time.
+                for state in &*states {
+                    let after =
+                        Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
+                    oracle.fetch(game, after);
+                    encoder.fetch(game, after);
+                }
                 samples.targets.extend(states.iter().map(|state| label(game, &**oracle, state)));
                 for state in states {
                     encode(game, encoder, state, samples);

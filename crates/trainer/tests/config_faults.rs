@@ -476,7 +476,14 @@ rate              = 0.01
         (MIXED, "games             = 100", "samples = 100"),
         (MIXED, "rate              = 0.01", "rate = 0.01\ntraces = \"online\""),
     ];
-    let shown: Vec<_> = faults.iter().map(|fault| messages(&[*fault], false)).collect();
+    // What is missing, and what stands behind another line, is not on the line that was changed.
+    let elsewhere = |(_, find, replace): &Fault<'_>| {
+        replace.is_empty()
+            || replace.contains('\n')
+            || find.contains("encoder")
+            || *replace == "\"expectation\""
+    };
+    let shown: Vec<_> = faults.iter().map(|fault| messages(&[*fault], !elsewhere(fault))).collect();
     assert_readable("methods", &shown.concat());
 }
 

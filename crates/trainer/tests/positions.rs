@@ -37,8 +37,8 @@ fn every_method_learns() {
     let folder = tempfile::tempdir().unwrap();
     let plain = "one-sided";
     let prior = "one-sided+prior:convolution";
-    let supervised =
-        "method = \"supervised\"\nsamples = 200_000\nbatch = 32\noptimiser = \"adam\"\nrate = 0.01";
+    let supervised = "method = \"supervised\"\nsamples = 200_000\nbatch = 32\noptimiser = \"adam\"\n\
+                      rate = { from = 0.01, to = 0.0001 }";
     let fixed = format!("{supervised}\nexamples = 400");
     let games = "games = 6000\nlambda = 0.5\nexplore = 0\nbatch = 4\nrate = { from = 0.03, to = 0.001 }";
     let mixed = format!("{games}\nexamples = 400\nexamples_per_game = 10");

@@ -1,6 +1,9 @@
 //! Estimates of a position from each side's own race: what is known before any table of pairs or any training.
 
-use super::{OneSided, Position};
+use super::{OneSided, Position, Side, rank};
+use crate::memory::fetch;
+use crate::shared::Shared;
+use std::convert::Infallible;
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
@@ -21,6 +24,72 @@ pub trait Estimate: Send + Sync {
 /// as the side to roll comes first in every round.
 #[derive(Clone, Debug)]
 pub struct Convolution(pub Arc<OneSided>);
+
+/// [`Convolution`] in single precision, to 1e-6, from a table of all sides: for a prior that is asked for at every
+/// candidate.
+#[derive(Debug)]
+pub struct Rolls {
+    /// By rank of the side: P(N = k) and P(N ≥ k) for k from 1 on.
+    terms: Vec<[[f32; TERMS]; 2]>,
+}
+
+/// More rolls than these have a probability below 1e-9, whatever the side.
+const TERMS: usize = 24;
+
+impl Rolls {
+    /// The table for sides of at most that many checkers, shared by all who hold it.
+    pub fn shared(checkers: u8) -> Arc<Self> {
+        static TABLES: Shared<u8, Rolls> = Shared::new();
+        let Ok(table) = TABLES.get(checkers, || Ok::<_, Infallible>(Self::of(&OneSided::shared(checkers))));
+        table
+    }
+
+    fn of(solution: &OneSided) -> Self {
+        let terms = |rank: usize| {
+            let distribution = solution.distribution(Side::of_rank(rank)).unwrap_or(&[]);
+            let mut terms = [[0.0; TERMS]; 2];
+            let mut at_least = distribution.iter().skip(TERMS + 1).sum::<f64>();
+            for k in (1..=TERMS).rev() {
+                let p = distribution.get(k).copied().unwrap_or(0.0);
+                at_least += p;
+                (terms[0][k - 1], terms[1][k - 1]) = (p as f32, at_least as f32);
+            }
+            terms
+        };
+        Self { terms: (0..rank::sides(solution.checkers())).map(terms).collect() }
+    }
+
+    /// Asks memory for what [`value`](Self::value) will read.
+    #[inline]
+    pub fn fetch(&self, position: Position) {
+        if let Some([own, _]) = self.terms.get(position.own.rank()) {
+            fetch(own);
+        }
+        if let Some([_, opponent]) = self.terms.get(position.opponent.rank()) {
+            fetch(opponent);
+        }
+    }
+
+    /// V of the side to roll, as [`Convolution`] gives it; NaN if a side has more checkers than the table.
+    #[inline]
+    pub fn value(&self, position: Position) -> f64 {
+        if let Some(value) = decided(position) {
+            return value;
+        }
+        let [own, opponent] = [position.own, position.opponent].map(|side| self.terms.get(side.rank()));
+        let (Some([own, _]), Some([_, opponent])) = (own, opponent) else { return f64::NAN };
+        // Eight sums side by side, which any machine adds in few steps.
+        let mut sums = [0.0f32; 8];
+        for (own, opponent) in own.as_chunks::<8>().0.iter().zip(opponent.as_chunks::<8>().0) {
+            for (sum, (a, b)) in sums.iter_mut().zip(own.iter().zip(opponent)) {
+                *sum += a * b;
+            }
+        }
+        let [a, b, c, d, e, f, g, h] = sums;
+        let win = ((a + e) + (b + f)) + ((c + g) + (d + h));
+        f64::from((2.0 * win - 1.0).min(1.0))
+    }
+}
 
 /// As [`Convolution`], but with normal distributions of the same means and variances:
 ///

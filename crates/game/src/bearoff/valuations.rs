@@ -1,6 +1,6 @@
 //! What is known of the bear-off without learning, as evaluators of the game: the exact table, and estimates.
 
-use super::estimates::{Convolution, Kleinman, Normal};
+use super::estimates::{Kleinman, Normal, Rolls};
 use super::two_sided::{Precision, Settings, Table, find};
 use super::{Bearoff, Estimate, OneSided, Position};
 use crate::encoder::Afterstate;
@@ -29,12 +29,22 @@ const FOLDER: &str = "datasets";
 type Value = Box<dyn Fn(Position) -> f64 + Send + Sync>;
 
 /// A function of positions, with the side to roll as its perspective.
-struct OfRoller(Value);
+struct OfRoller {
+    value: Value,
+    /// Asks memory for what it reads.
+    fetch: Option<Box<dyn Fn(Position) + Send + Sync>>,
+}
 
 impl Valuation<Bearoff> for OfRoller {
     fn value(&self, _: &Bearoff, after: Afterstate<'_, Bearoff>) -> f64 {
-        let value = (self.0)(after.state.position());
+        let value = (self.value)(after.state.position());
         if after.player == after.state.player { value } else { -value }
+    }
+
+    fn fetch(&self, _: &Bearoff, after: Afterstate<'_, Bearoff>) {
+        if let Some(fetch) = &self.fetch {
+            fetch(after.state.position());
+        }
     }
 }
 
@@ -46,21 +56,28 @@ pub(super) fn valuation(game: &Bearoff, name: &str) -> FoundValuation<Bearoff> {
     };
     let one_sided = || OneSided::shared(game.checkers());
     let estimate = |estimate: Box<dyn Estimate>| -> Value { Box::new(move |p| estimate.value(p)) };
-    let value = match (name, file) {
+    let (value, fetch): (Value, Option<Box<dyn Fn(Position) + Send + Sync>>) = match (name, file) {
         ("oracle" | "oracle-32", file) => {
             let least = if name == "oracle" { Precision::Bits16 } else { Precision::Bits32 };
             match table(game, file, least) {
                 // All that can be asked is in the table, whose blocks are whole.
-                Ok(table) => Box::new(move |position| table.value(position).unwrap_or(f64::NAN)),
+                Ok(table) => {
+                    let same = table.clone();
+                    let value: Value = Box::new(move |position| table.value(position).unwrap_or(f64::NAN));
+                    (value, Some(Box::new(move |position| same.fetch(position))))
+                }
                 Err(error) => return Some(Err(error)),
             }
         }
-        ("convolution", None) => estimate(Box::new(Convolution(one_sided()))),
-        ("normal", None) => estimate(Box::new(Normal(one_sided()))),
-        ("kleinman", None) => estimate(Box::new(Kleinman)),
+        ("convolution", None) => {
+            let (rolls, same) = (Rolls::shared(game.checkers()), Rolls::shared(game.checkers()));
+            (Box::new(move |p| rolls.value(p)), Some(Box::new(move |p| same.fetch(p))))
+        }
+        ("normal", None) => (estimate(Box::new(Normal(one_sided()))), None),
+        ("kleinman", None) => (estimate(Box::new(Kleinman)), None),
         _ => return None,
     };
-    Some(Ok(Arc::new(OfRoller(value))))
+    Some(Ok(Arc::new(OfRoller { value, fetch })))
 }
 
 fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Table>, GameError> {

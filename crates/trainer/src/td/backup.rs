@@ -125,12 +125,27 @@ impl<G: Game> Backup<G> {
                 let next = states.len() as u32;
                 let row = if shared { *row_of.entry(after.clone()).or_insert(next) } else { next };
                 if row == next {
-                    states.push(after.clone());
-                    let (dense, index) = rows.push();
                     let after = Afterstate { state: &after, action: Some(action), player };
-                    bound.encoder().encode(game, after, RowMut { dense, index });
+                    if shared {
+                        bound.encoder().fetch(game, after);
+                    } else {
+                        let (dense, index) = rows.push();
+                        bound.encoder().encode(game, after, RowMut { dense, index });
+                    }
+                    states.push(after.state.clone());
                 }
                 candidates.push(Candidate::Row(row));
+            }
+        }
+        if shared {
+            for state in states.iter() {
+                let (dense, index) = rows.push();
+                let player = game.just_acted(state).unwrap_or(0);
+                bound.encoder().encode(
+                    game,
+                    Afterstate { state, action: None, player },
+                    RowMut { dense, index },
+                );
             }
         }
     }

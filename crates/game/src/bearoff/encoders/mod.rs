@@ -7,16 +7,18 @@ mod parts;
 
 use super::{Bearoff, OneSided, Side, rank};
 use crate::encoder::{Afterstate, Channel, Encoder, RowMut};
+use crate::memory::fetch;
 use crate::shared::Shared;
 use parts::Part;
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 /// Encoders by name, with a line about each; names joined by `+` are their union.
-pub(super) const ALL: [(&str, &str); 6] = [
+pub(super) const ALL: [(&str, &str); 7] = [
     ("bits", "the checkers on each point and borne off, as binary numbers"),
     ("simple", "the bits and 12 inputs counted on the board: one reading of the paper's 68"),
     ("one-sided", "the bits and 12 inputs from the one-sided solution: another reading of the 68"),
+    ("race", "the 12 inputs of one-sided without the bits"),
     ("counts", "the checkers on each point"),
     (
         "distribution",
@@ -90,7 +92,14 @@ impl Encoder<Bearoff> for Sides {
         for &width in &table.widths {
             let (pair, rest) = dense.split_at_mut(2 * width);
             for (part, rank) in pair.chunks_exact_mut(width).zip([mover, roller]) {
-                part.copy_from_slice(&table.floats[rank * table.width + first..][..width]);
+                let from = &table.floats[rank * table.width + first..][..width];
+                // Widths that are known when this is compiled are copied in place, without a call.
+                match width {
+                    6 => copy::<6>(from, part),
+                    12 => copy::<12>(from, part),
+                    28 => copy::<28>(from, part),
+                    _ => part.copy_from_slice(from),
+                }
             }
             (first, dense) = (first + width, rest);
         }
@@ -99,8 +108,24 @@ impl Encoder<Bearoff> for Sides {
         }
     }
 
+    #[inline]
+    fn fetch(&self, game: &Bearoff, after: Afterstate<'_, Bearoff>) {
+        let table = self.table(game);
+        for side in after.state.sides {
+            fetch(&table.floats[side.rank() * table.width..][..table.width]);
+        }
+    }
+
     fn needs_action(&self) -> bool {
         false
+    }
+}
+
+/// Copies the first N numbers.
+#[inline(always)]
+fn copy<const N: usize>(from: &[f32], to: &mut [f32]) {
+    if let (Some(from), Some(to)) = (from.first_chunk::<N>(), to.first_chunk_mut::<N>()) {
+        *to = *from;
     }
 }
 

@@ -36,6 +36,7 @@ impl Part {
             ("bits", None) => vec![Self::Bits],
             ("simple", None) => vec![Self::Bits, Self::Simple],
             ("one-sided", None) => vec![Self::Bits, Self::OneSided],
+            ("race", None) => vec![Self::OneSided],
             ("counts", None) => vec![Self::Counts],
             ("distribution", k @ (None | Some(1..=30))) => vec![Self::Distribution(k.unwrap_or(12).into())],
             ("phase", k @ (None | Some(2..=16))) => vec![Self::Phase(k.unwrap_or(4))],

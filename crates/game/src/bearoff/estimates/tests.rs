@@ -171,3 +171,23 @@ fn values_are_numbers_in_range_up_to_the_solution_and_nan_beyond() {
     assert!(convolution.value(five).is_nan() && normal.value(five).is_nan());
     assert!(convolution.value(five.swapped()).is_nan() && normal.value(five.swapped()).is_nan());
 }
+
+#[test]
+fn rolls_are_the_convolution_in_single_precision() {
+    let solution = Arc::new(OneSided::solve(15));
+    let (rolls, convolution) = (Rolls::of(&solution), Convolution(solution.clone()));
+    let all = (1..sides(15)).map(Side::of_rank);
+    let beyond = |side: Side| solution.distribution(side).unwrap().iter().skip(TERMS + 1).sum::<f64>();
+    assert!(all.clone().map(beyond).fold(0.0, f64::max) < 1e-9, "no side needs more terms");
+    let some: Vec<Side> = all.step_by(97).collect();
+    for &own in &some {
+        for &opponent in &some {
+            let position = Position { own, opponent };
+            let (a, b) = (rolls.value(position), convolution.value(position));
+            assert!((a - b).abs() < 1e-6 && a.abs() <= 1.0, "{position}: {a}, exactly {b}");
+        }
+    }
+    let over = Position { own: Side::EMPTY, opponent: some[0] };
+    assert_eq!((rolls.value(over), rolls.value(over.swapped())), (1.0, -1.0));
+    assert!(Rolls::of(&OneSided::solve(2)).value(Position { own: some[5], opponent: some[5] }).is_nan());
+}

@@ -12,6 +12,7 @@
 use super::order::GROUP;
 use super::table::{Precision, Storage, Table, TableError};
 use crate::bearoff::{MAX_CHECKERS, rank};
+use crate::memory::fetch;
 use memmap2::Mmap;
 use rayon::prelude::*;
 use std::fs::{File, TryLockError};
@@ -51,6 +52,12 @@ impl Mapped {
             self.check(block)?;
         }
         Ok(&self.map[self.values.start + at..])
+    }
+
+    /// Asks memory for the byte at that place.
+    #[inline]
+    pub(super) fn fetch(&self, at: usize) {
+        fetch(&self.map[self.values.start + at..][..1]);
     }
 
     #[cold]

@@ -7,6 +7,7 @@ use super::lanes::Isa;
 use super::order::{GROUP, Order, order_and_moves};
 use super::solve::{Method, Progress, Solvable, Team};
 use crate::bearoff::{DicePosition, MAX_CHECKERS, Position, Side, rank};
+use crate::memory::fetch;
 use cpu_time::ProcessTime;
 use memmap2::MmapMut;
 use std::path::{Path, PathBuf};
@@ -356,6 +357,21 @@ impl Table {
         }
         // Not −x, which would make −0 of 0.
         Ok(0.0 - self.cell(self.row(position.opponent)?, self.row(position.own)?)?)
+    }
+
+    /// Asks memory for what [`value`](Self::value) will read.
+    #[inline]
+    pub fn fetch(&self, position: Position) {
+        let (Ok(row), Ok(column)) = (self.row(position.opponent), self.row(position.own)) else { return };
+        let (place, bytes) = match self.precision {
+            Precision::Bits16 => (Grid::<i16>::place(self.rows, row, column), 2),
+            Precision::Bits32 => (Grid::<f32>::place(self.rows, row, column), 4),
+            Precision::Bits64 => (Grid::<f64>::place(self.rows, row, column), 8),
+        };
+        match &self.storage {
+            Storage::Memory(map, start) => fetch(&map[start + place * bytes..][..1]),
+            Storage::File(mapped) => mapped.fetch(place * bytes),
+        }
     }
 
     /// Replaces `values` by the afterstates of a decision and their values to the side that moves, best first,
