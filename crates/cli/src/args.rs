@@ -224,6 +224,10 @@ pub(crate) struct DescribeArgs {
 pub(crate) enum Reproduction {
     /// Wiering & Kröse: ten architectures learn tic-tac-toe.
     Table1,
+    /// Wiering & Kröse: a network of 10 hidden units learns the bear-off.
+    Table2,
+    /// The learning curves behind table 2.
+    Figure2,
 }
 
 #[derive(Debug, Args)]

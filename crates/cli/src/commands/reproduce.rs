@@ -3,26 +3,69 @@
 use crate::args::{ReproduceArgs, Reproduction};
 use crate::output::{self, say};
 use crate::progress::{Count, on_interrupt};
-use adept_trainer::reproduce::{ReproduceOptions, TABLE1_ROWS, table1};
+use adept_trainer::reproduce::{
+    Curve, Figure2, ReproduceOptions, TABLE1_ROWS, TABLE2_ROWS, figure2, table1, table2,
+};
 use anyhow::Result;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &ReproduceArgs, as_json: bool) -> Result<()> {
-    let Reproduction::Table1 = args.name;
+    // The figure shows the runs of the table.
+    let (folder, rows) = match args.name {
+        Reproduction::Table1 => ("table1", TABLE1_ROWS),
+        Reproduction::Table2 => ("table2", TABLE2_ROWS),
+        Reproduction::Figure2 => ("figure2", TABLE2_ROWS - 2),
+    };
     let options = ReproduceOptions {
         seeds: args.seeds,
         quick: args.quick,
-        out: args.out.clone().unwrap_or_else(|| PathBuf::from("checkpoints/runs/table1")),
+        out: args.out.clone().unwrap_or_else(|| Path::new("checkpoints/runs").join(folder)),
         threads: args.threads,
         resume: args.resume,
     };
-    let cancel = on_interrupt();
-    let table = table1(&options, &Count::new(options.seeds * TABLE1_ROWS as u64), &cancel)?;
-    if as_json {
-        return output::json(&table);
+    let (count, cancel) = (Count::new(options.seeds * rows as u64), on_interrupt());
+    match args.name {
+        Reproduction::Table1 => {
+            let table = table1(&options, &count, &cancel)?;
+            show(as_json, &table, || std::fs::read_to_string(&table.files[0]), table.seconds, &table.files)
+        }
+        Reproduction::Table2 => {
+            let table = table2(&options, &count, &cancel)?;
+            show(as_json, &table, || std::fs::read_to_string(&table.files[0]), table.seconds, &table.files)
+        }
+        Reproduction::Figure2 => {
+            let figure = figure2(&options, &count, &cancel)?;
+            show(as_json, &figure, || Ok(curves(&figure)), figure.seconds, &figure.files)
+        }
     }
-    output::text(&std::fs::read_to_string(&table.files[0])?)?;
-    let files: Vec<String> = table.files.iter().map(|f| f.display().to_string()).collect();
-    say(format!("{:.0} s; written: {}", table.seconds, files.join(", ")));
+}
+
+fn show(
+    as_json: bool,
+    result: &impl serde::Serialize,
+    text: impl FnOnce() -> std::io::Result<String>,
+    seconds: f64,
+    files: &[PathBuf],
+) -> Result<()> {
+    if as_json {
+        return output::json(result);
+    }
+    output::text(&text()?)?;
+    let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    say(format!("{seconds:.0} s; written: {}", files.join(", ")));
     Ok(())
+}
+
+/// The lowest point and the end of each curve.
+fn curves(figure: &Figure2) -> String {
+    let row = |c: &Curve| {
+        vec![
+            c.label.clone(),
+            format!("{:.5}", c.lowest),
+            format!("{:.5}", c.last),
+            if c.last > 1.02 * c.lowest { "overtrained" } else { "" }.into(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = figure.rows.iter().map(row).collect();
+    output::table(&["curve, mean of the seeds", "lowest RMS error", "at the end", ""], &rows)
 }

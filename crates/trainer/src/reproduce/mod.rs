@@ -1,6 +1,26 @@
 //! Published tables and figures, ours beside the paper's.
 
 mod chart;
+mod runs;
 mod table1;
+mod table2;
 
-pub use table1::{ReproduceOptions, Reproduced, Row, TABLE1_ROWS, table1};
+pub use table1::{Reproduced, Row, TABLE1_ROWS, table1};
+pub use table2::{BearoffRow, Curve, Figure2, TABLE2_ROWS, Table2, figure2, table2};
+
+use std::path::PathBuf;
+
+/// How a table is made.
+#[derive(Clone, Debug)]
+pub struct ReproduceOptions {
+    /// Seeds a row.
+    pub seeds: u64,
+    /// A twentieth of the games or samples: shows the way, not the figures.
+    pub quick: bool,
+    /// Folder for runs and reports.
+    pub out: PathBuf,
+    /// Threads.
+    pub threads: usize,
+    /// Keep finished runs of an earlier call.
+    pub resume: bool,
+}

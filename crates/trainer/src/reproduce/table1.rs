@@ -1,13 +1,14 @@
 //! Table 1 of Wiering & Kröse: ten architectures learn tic-tac-toe against TTT.
 
-use super::chart;
-use crate::config::{Config, ConfigError, Source, parse};
+use super::runs::{self, FIRST_SEED, Run, interrupted};
+use super::{ReproduceOptions, chart};
+use crate::config::Config;
 use crate::measure::{self, EvaluateOptions, SpeedCell, Suite};
-use crate::run::{Cancel, Observer, TrainError, TrainOptions, in_parallel, mean_sd, train};
+use crate::run::{Cancel, Observer, Record, TrainError, mean_sd};
 use adept_model::files::Files;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// A row of the table: name of its config, label, equity and sd of the paper, the config.
@@ -42,24 +43,6 @@ pub const TABLE1_ROWS: usize = ROWS.len();
 const NOTE: &str = "The paper gives .614 as the best match equity against TTT. That does not follow from its rules: \
 the exact optimum is 637/960 = .663542 (89/96 playing first, 2/5 playing second), found by solving the game. \
 A player restricted to moves that never risk a loss reaches .593700, minimax with uniform ties .469847.";
-
-/// The settings of the rows were chosen on seeds 1 to 10; the table is made from this one on.
-const FIRST_SEED: u64 = 101;
-
-/// How the table is made.
-#[derive(Clone, Debug)]
-pub struct ReproduceOptions {
-    /// Seeds a row.
-    pub seeds: u64,
-    /// A twentieth of the games: shows the way, not the figures.
-    pub quick: bool,
-    /// Folder for runs and reports.
-    pub out: PathBuf,
-    /// Threads.
-    pub threads: usize,
-    /// Keep finished runs of an earlier call.
-    pub resume: bool,
-}
 
 /// A row: ours beside the paper's.
 #[derive(Clone, Debug, Serialize)]
@@ -125,16 +108,9 @@ pub struct Reproduced {
     pub files: Vec<PathBuf>,
 }
 
-fn configs(quick: bool) -> Result<Vec<Config>, ConfigError> {
+fn configs(quick: bool) -> Result<Vec<Config>, TrainError> {
     ROWS.iter()
-        .map(|(name, _, _, text)| {
-            let file = format!("configs/tictactoe/{name}.toml");
-            let mut config = parse(&Source { file, text: (*text).into(), set: vec![] })?;
-            if quick {
-                config.learn.games = config.learn.games.map(|games| (games / 20).max(1));
-            }
-            Ok(config)
-        })
+        .map(|(name, _, _, text)| runs::config(&format!("configs/tictactoe/{name}.toml"), text, quick))
         .collect()
 }
 
@@ -148,36 +124,14 @@ pub fn table1(
     cancel: &Cancel,
 ) -> Result<Reproduced, TrainError> {
     let started = Instant::now();
-    let configs = configs(options.quick)
-        .map_err(|e| TrainError::Model(adept_model::ModelError::Unsupported(e.to_string())))?;
-    let folder = options.out.join("runs");
-    if !options.resume && folder.exists() {
-        let message = "holds the runs of an earlier table: --resume keeps those that are finished, --out names \
-                       another folder; or remove it";
-        return Err(TrainError::Folder { path: folder, message: message.into() });
-    }
-    let jobs: Vec<(usize, u64)> =
-        (0..configs.len()).flat_map(|row| (0..options.seeds).map(move |i| (row, FIRST_SEED + i))).collect();
-    let results = in_parallel(&jobs, options.threads, |&(row, seed)| {
-        if cancel.requested() {
-            return Err(interrupted(options));
-        }
-        let config = &configs[row];
-        let out = Some(folder.join(format!("{}-{seed}", config.name)));
-        train(config, seed, &TrainOptions { out, resume: true, ..Default::default() }, observer, cancel)
-    });
-    let results: Vec<_> = results.into_iter().collect::<Result<_, _>>()?;
-    if results.iter().any(|(_, record)| !record.finished) {
-        return Err(interrupted(options));
-    }
+    let configs = configs(options.quick)?;
+    let all = runs::all(&configs, options, observer, cancel)?;
     let mut rows = Vec::with_capacity(configs.len());
-    for (r, config) in configs.iter().enumerate() {
-        let runs: Vec<_> =
-            jobs.iter().zip(&results).filter(|((row, _), _)| *row == r).map(|(_, run)| run).collect();
+    for (r, (config, runs)) in configs.iter().zip(&all).enumerate() {
         if cancel.requested() {
             return Err(interrupted(options));
         }
-        rows.push(row(r, config, &runs)?);
+        rows.push(row(r, config, runs)?);
     }
     let speed = |name: &str, batch: usize| -> Option<f64> {
         let row: &Row = rows.iter().find(|r| r.name == name)?;
@@ -200,17 +154,13 @@ pub fn table1(
         seconds: started.elapsed().as_secs_f64(),
         files: ["table1.md", "table1.json", "table1.svg"].iter().map(|f| options.out.join(f)).collect(),
     };
-    write(&table, &results, &jobs, &configs)?;
+    write(&table, &all, &configs)?;
     Ok(table)
 }
 
-fn interrupted(options: &ReproduceOptions) -> TrainError {
-    TrainError::Folder { path: options.out.clone(), message: "was interrupted: go on with --resume".into() }
-}
-
-fn row(r: usize, config: &Config, runs: &[&(PathBuf, crate::run::Record)]) -> Result<Row, TrainError> {
+fn row(r: usize, config: &Config, runs: &[Run]) -> Result<Row, TrainError> {
     let (name, label, paper, _) = ROWS[r];
-    let equities = |f: fn(&crate::run::Record) -> Option<f64>| -> Vec<f64> {
+    let equities = |f: fn(&Record) -> Option<f64>| -> Vec<f64> {
         runs.iter().filter_map(|(_, record)| f(record)).collect()
     };
     let finals = equities(|r| r.r#final.as_ref().and_then(|f| f.equity));
@@ -262,17 +212,16 @@ fn row(r: usize, config: &Config, runs: &[&(PathBuf, crate::run::Record)]) -> Re
     })
 }
 
-fn write(
-    table: &Reproduced,
-    results: &[(PathBuf, crate::run::Record)],
-    jobs: &[(usize, u64)],
-    configs: &[Config],
-) -> Result<(), TrainError> {
+fn write(table: &Reproduced, all: &[Vec<Run>], configs: &[Config]) -> Result<(), TrainError> {
     let mut curves = Vec::new();
-    for (r, config) in configs.iter().enumerate() {
-        let runs =
-            jobs.iter().zip(results).filter(|((row, _), _)| *row == r).map(|(_, (path, _))| path.as_path());
-        curves.push((ROWS[r].1.to_string(), mean_curve(runs, &config.evaluate_against()[0])));
+    for ((_, label, ..), (config, runs)) in ROWS.iter().zip(configs.iter().zip(all)) {
+        let against = &config.evaluate_against()[0];
+        let equity = |line: &serde_json::Value| {
+            let mut equities = line["equity"].as_array().into_iter().flatten();
+            equities.find(|e| e[0] == against.as_str())?[1]["equity"].as_f64()
+        };
+        let folders = runs.iter().map(|(path, _)| path.as_path());
+        curves.push(((*label).to_string(), runs::mean_curve(folders, equity)));
     }
     let svg =
         chart::lines("Tic-tac-toe against TTT: exact equity, mean of the seeds", "games", "equity", &curves);
@@ -282,23 +231,6 @@ fn write(
         Files::default().replace(path, text.as_bytes())?;
     }
     Ok(())
-}
-
-/// Mean equity over the runs at each measured step.
-fn mean_curve<'a>(runs: impl Iterator<Item = &'a Path>, against: &str) -> Vec<(f64, f64)> {
-    let mut sums: std::collections::BTreeMap<u64, (f64, f64)> = Default::default();
-    for run in runs {
-        let text = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap_or_default();
-        for line in text.lines().filter_map(|l| serde_json::from_str::<serde_json::Value>(l).ok()) {
-            let equities = line["equity"].as_array().into_iter().flatten();
-            let ours = equities.filter(|e| e[0] == against).find_map(|e| e[1]["equity"].as_f64());
-            if let (Some(step), Some(equity)) = (line["step"].as_u64(), ours) {
-                let sum = sums.entry(step).or_default();
-                *sum = (sum.0 + equity, sum.1 + 1.0);
-            }
-        }
-    }
-    sums.into_iter().map(|(step, (sum, n))| (step as f64, sum / n)).collect()
 }
 
 /// The table for people.

@@ -1,0 +1,79 @@
+//! The runs behind a table: several experiments, several seeds each.
+
+use super::ReproduceOptions;
+use crate::config::{Config, Source, parse};
+use crate::run::{Cancel, Observer, Record, TrainError, TrainOptions, in_parallel, train};
+use adept_model::ModelError;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Settings of the rows were chosen on smaller seeds; tables are made from this one on.
+pub(super) const FIRST_SEED: u64 = 101;
+
+/// A run folder and its record.
+pub(super) type Run = (PathBuf, Record);
+
+/// A config that is part of this program, with a twentieth of its length if `quick`.
+pub(super) fn config(file: &str, text: &str, quick: bool) -> Result<Config, TrainError> {
+    let source = Source { file: file.into(), text: text.into(), set: vec![] };
+    let mut config = parse(&source).map_err(|e| TrainError::Model(ModelError::Unsupported(e.to_string())))?;
+    if quick {
+        let part = |length: u64| (length / 20).max(1);
+        config.learn.games = config.learn.games.map(part);
+        config.learn.samples = config.learn.samples.map(part);
+        config.evaluate.every = config.evaluate.every.map(part);
+    }
+    Ok(config)
+}
+
+/// Runs every experiment with every seed; the runs of each, by seed.
+pub(super) fn all(
+    configs: &[Config],
+    options: &ReproduceOptions,
+    observer: &dyn Observer,
+    cancel: &Cancel,
+) -> Result<Vec<Vec<Run>>, TrainError> {
+    let folder = options.out.join("runs");
+    if !options.resume && folder.exists() {
+        let message = "holds the runs of an earlier table: --resume keeps those that are finished, --out names \
+                       another folder; or remove it";
+        return Err(TrainError::Folder { path: folder, message: message.into() });
+    }
+    let seeds = FIRST_SEED..FIRST_SEED + options.seeds;
+    let jobs: Vec<(&Config, u64)> =
+        configs.iter().flat_map(|c| seeds.clone().map(move |seed| (c, seed))).collect();
+    let results = in_parallel(&jobs, options.threads, |&(config, seed)| {
+        if cancel.requested() {
+            return Err(interrupted(options));
+        }
+        let out = Some(folder.join(format!("{}-{seed}", config.name)));
+        train(config, seed, &TrainOptions { out, resume: true, ..Default::default() }, observer, cancel)
+    });
+    let results: Vec<Run> = results.into_iter().collect::<Result<_, _>>()?;
+    if results.iter().any(|(_, record)| !record.finished) {
+        return Err(interrupted(options));
+    }
+    Ok(results.chunks(seeds.count().max(1)).map(<[Run]>::to_vec).collect())
+}
+
+pub(super) fn interrupted(options: &ReproduceOptions) -> TrainError {
+    TrainError::Folder { path: options.out.clone(), message: "was interrupted: go on with --resume".into() }
+}
+
+/// Mean over some runs of what `value` reads from a line of metrics, at each measured step.
+pub(super) fn mean_curve<'a>(
+    runs: impl Iterator<Item = &'a Path>,
+    value: impl Fn(&serde_json::Value) -> Option<f64>,
+) -> Vec<(f64, f64)> {
+    let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+    for run in runs {
+        let text = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap_or_default();
+        for line in text.lines().filter_map(|l| serde_json::from_str::<serde_json::Value>(l).ok()) {
+            if let (Some(step), Some(value)) = (line["step"].as_u64(), value(&line)) {
+                let sum = sums.entry(step).or_default();
+                *sum = (sum.0 + value, sum.1 + 1.0);
+            }
+        }
+    }
+    sums.into_iter().map(|(step, (sum, n))| (step as f64, sum / n)).collect()
+}
