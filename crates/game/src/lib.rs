@@ -7,6 +7,7 @@
 pub mod bearoff;
 pub mod encoder;
 pub mod game;
+mod halves;
 mod memory;
 pub mod registry;
 pub mod rng;
@@ -15,5 +16,6 @@ pub mod tictactoe;
 
 pub use encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 pub use game::{Game, GameError, Script, Turn};
+pub use halves::{Factors, Halves};
 pub use registry::{GameInfo, Valuation, Visitor, games, info, with_game};
 pub use rng::{Stream, stream};

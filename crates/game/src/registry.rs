@@ -3,6 +3,7 @@
 use crate::bearoff::Bearoff;
 use crate::encoder::{Afterstate, Channel, Encoder};
 use crate::game::{Game, GameError};
+use crate::halves::Halves;
 use crate::tictactoe::TicTacToe;
 use rand::Rng;
 use std::path::Path;
@@ -39,6 +40,9 @@ pub trait Valuation<G: Game>: Send + Sync {
 
 /// A valuation that was asked for by name.
 pub type FoundValuation<G> = Option<Result<Arc<dyn Valuation<G>>, GameError>>;
+
+/// The positions of a game as pairs of halves, if they are such.
+pub type FoundHalves<G> = Option<Result<Box<dyn Halves<G>>, GameError>>;
 
 /// Draws states in which chance is to come and then a player, after a move of another.
 pub type Draw<G> = Box<dyn Fn(&mut dyn Rng) -> <G as Game>::State + Send + Sync>;
@@ -93,6 +97,12 @@ pub trait Registered: Game + Sized {
 
     /// The valuation of that name; some take a parameter behind a colon. An error says why it cannot be had.
     fn valuation(&self, _name: &str) -> FoundValuation<Self> {
+        None
+    }
+
+    /// Its positions as pairs of halves with exact values, for games in which all can be gone through. An error says
+    /// why the values cannot be had.
+    fn halves(&self) -> FoundHalves<Self> {
         None
     }
 }

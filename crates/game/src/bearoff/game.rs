@@ -6,7 +6,7 @@ use super::{
 };
 use crate::encoder::Encoder;
 use crate::game::{Game, GameError, Turn};
-use crate::registry::{Draw, FoundValuation, Registered};
+use crate::registry::{Draw, FoundHalves, FoundValuation, Registered};
 use rand::{Rng, RngExt};
 use std::path::Path;
 
@@ -395,5 +395,9 @@ impl Registered for Bearoff {
 
     fn valuation(&self, name: &str) -> FoundValuation<Self> {
         valuations::valuation(self, name)
+    }
+
+    fn halves(&self) -> FoundHalves<Self> {
+        valuations::halves(self)
     }
 }

@@ -5,6 +5,7 @@ mod distribution;
 mod encoders;
 pub mod estimates;
 mod game;
+mod halves;
 mod ids;
 pub mod labelled;
 mod moves;

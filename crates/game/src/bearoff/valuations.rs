@@ -1,11 +1,13 @@
 //! What is known of the bear-off without learning, as evaluators of the game: the exact table, and estimates.
 
 use super::estimates::{Kleinman, Normal, Rolls};
+use super::halves::Pairs;
 use super::two_sided::{Precision, Settings, Table, find};
 use super::{Bearoff, Estimate, OneSided, Position};
 use crate::encoder::Afterstate;
 use crate::game::GameError;
-use crate::registry::{FoundValuation, Valuation};
+use crate::halves::Halves;
+use crate::registry::{FoundHalves, FoundValuation, Valuation};
 use crate::shared::Shared;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,6 +80,12 @@ pub(super) fn valuation(game: &Bearoff, name: &str) -> FoundValuation<Bearoff> {
         _ => return None,
     };
     Some(Ok(Arc::new(OfRoller { value, fetch })))
+}
+
+/// All positions of the game with the values of the oracle.
+pub(super) fn halves(game: &Bearoff) -> FoundHalves<Bearoff> {
+    let table = table(game, None, Precision::Bits16);
+    Some(table.map(|table| -> Box<dyn Halves<Bearoff>> { Box::new(Pairs::new(game, table)) }))
 }
 
 fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Table>, GameError> {

@@ -12,9 +12,10 @@
 //! | `dominance`, `program` | which moves can be left out, and what remains as the kernels read it |
 //! | `pass` | the values of some rows in some columns |
 //! | `solve` | the levels one after the other, on several threads |
-//! | `table`, `file`, `find` | lookups; the file; which file |
+//! | `table`, `block`, `file`, `find` | lookups; many values at once; the file; which file |
 //! | `gnubg` | GNU Backgammon's files |
 
+mod block;
 mod dominance;
 mod file;
 mod find;
