@@ -3,6 +3,7 @@
 use crate::channel::{Channel, Rows};
 use crate::describe::Description;
 use crate::error::ModelError;
+use crate::pairwise::Pairwise;
 use crate::samples::Samples;
 
 /// A tensor of a saved state.
@@ -79,6 +80,11 @@ pub trait Learner: Send {
 
     /// Starts counting anew.
     fn reset_usage(&mut self);
+
+    /// The network to be run on pairs of halves, if it is of a form that gains by it.
+    fn pairwise(&self) -> Option<Pairwise> {
+        None
+    }
 
     /// Size and cost.
     fn describe(&self) -> Description;

@@ -8,6 +8,7 @@ use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::native::Isa;
 use crate::native::{Derivative, Plan, Workspace, add_scaled, scale_add, step};
 use crate::optimiser::Optimiser;
+use crate::pairwise::Pairwise;
 use crate::program::{Init, Param, Program};
 use crate::samples::Samples;
 use rand::{Rng, RngExt};
@@ -245,6 +246,10 @@ impl Learner for Network {
 
     fn reset_usage(&mut self) {
         self.workspace.reset_usage();
+    }
+
+    fn pairwise(&self) -> Option<Pairwise> {
+        Pairwise::of(self.program(), &self.parameters(), self.isa)
     }
 
     fn describe(&self) -> Description {

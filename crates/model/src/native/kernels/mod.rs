@@ -48,6 +48,7 @@ mod forward;
 mod gate;
 mod math;
 mod mixture;
+mod pairwise;
 mod residual;
 mod step;
 
@@ -56,6 +57,8 @@ pub(crate) use dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved};
 pub(crate) use forward::dense_forward;
 pub(crate) use gate::gate;
 pub(crate) use mixture::{blend, blend_backward, gate_backward, log_mix, log_mix_backward, log_weights};
+pub(crate) use pairwise::{Columns, Errors, Head, Unit, pair_errors, pair_products, pair_values};
+pub use pairwise::{TILE, TileRow};
 pub(crate) use residual::{Prior, residual, residual_backward};
 pub(crate) use step::{StepRule, add_scaled, scale_add, step};
 

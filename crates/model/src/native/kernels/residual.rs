@@ -64,7 +64,7 @@ fn residual_body<S: Simd>(s: S, width: usize, prior: Prior<'_>, z: &[f32], y: &m
 /// (p + t) / (1 + p t) with t = tanh(z) would not do: where t is near ∓1 and p near ±1 it divides what rounding has
 /// left. Here nothing of the kind cancels, and z = 0 gives p to the bit.
 #[inline(always)]
-fn correct<S: Simd>(s: S, p: S::V, z: S::V) -> S::V {
+pub(super) fn correct<S: Simd>(s: S, p: S::V, z: S::V) -> S::V {
     let one = s.splat(1.0);
     let within = |x, limit: f32| s.at_most(s.at_least(x, s.splat(-limit)), s.splat(limit));
     let p = within(p, PRIOR_LIMIT);

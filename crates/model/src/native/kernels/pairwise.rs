@@ -1,0 +1,260 @@
+//! All pairs of some left and some right halves: tiles of values, with right halves side by side in the lanes.
+
+use super::math::activate;
+use super::residual::correct;
+use crate::native::simd::{Chunk, LANES, Simd};
+use crate::program::Activation;
+
+/// Right halves of a tile.
+pub const TILE: usize = 64;
+
+/// The values of one left half with up to [`TILE`] right ones; what is behind those asked for means nothing.
+pub type TileRow = [f32; TILE];
+
+/// A matrix `[rows, stride]`, of which a tile takes the columns from `first` on. There are [`TILE`] of them, in the
+/// padding if need be.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<'a> {
+    pub(crate) data: &'a [f32],
+    pub(crate) stride: usize,
+    pub(crate) first: usize,
+}
+
+impl<'a> Columns<'a> {
+    /// `C` chunks of a row from chunk `c` on.
+    #[inline(always)]
+    fn chunks<const C: usize>(&self, row: usize, c: usize) -> &'a [Chunk] {
+        let at = row * self.stride + self.first + c * LANES;
+        self.data[at..at + C * LANES].as_chunks().0
+    }
+}
+
+/// What a hidden unit makes of its left part a and its right part b.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Unit {
+    /// f(a + b).
+    Sum(Activation),
+    /// 1 / (1 + a b): the logistic function of a sum, where a and b are the exponentials of its parts. An exponential
+    /// for each half instead of one for each pair.
+    Logistic,
+}
+
+/// What makes a value of the hidden units: f(b + Σᵤ wᵤ hᵤ).
+#[derive(Clone, Copy)]
+pub(crate) struct Head<'a> {
+    pub(crate) unit: Unit,
+    pub(crate) weight: &'a [f32],
+    pub(crate) bias: f32,
+    pub(crate) f: Activation,
+}
+
+dispatched! {
+    /// Values of all pairs of the left halves, `[values, units]`, and the right ones, `[units, …]`; unless `priors` is
+    /// empty, the priors corrected by them.
+    fn pair_values(
+        head: Head<'_>, left: &[f32], right: Columns<'_>, priors: &[TileRow], values: &mut [TileRow],
+    ) = values_body;
+}
+
+dispatched! {
+    /// Σₖ `left[i][k]` · `right[k][j]` with `terms` of them.
+    fn pair_products(terms: usize, left: &[f32], right: Columns<'_>, values: &mut [TileRow]) = products_body;
+}
+
+dispatched! {
+    /// Adds the differences of values and exact ones, `width` a row.
+    fn pair_errors(values: &[TileRow], exact: &[TileRow], width: usize, errors: &mut Errors) = errors_body;
+}
+
+/// Sums of differences.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Errors {
+    pub(crate) squares: f64,
+    pub(crate) absolute: f64,
+    /// The largest; one that is no number shows in the sums.
+    pub(crate) max: f32,
+}
+
+/// Chunks side by side for which what is computed fits into the registers; they divide a tile.
+#[inline(always)]
+const fn wide<S: Simd>() -> bool {
+    S::BLOCK >= 4
+}
+
+#[inline(always)]
+fn values_body<S: Simd>(
+    s: S,
+    head: Head<'_>,
+    left: &[f32],
+    right: Columns<'_>,
+    priors: &[TileRow],
+    values: &mut [TileRow],
+) {
+    use Activation::*;
+    use Unit::*;
+    // Once for each unit, so that no loop has to ask which it is.
+    match head.unit {
+        Logistic => outputs(s, Logistic, head, left, right, values),
+        Sum(Tanh) => outputs(s, Sum(Tanh), head, left, right, values),
+        Sum(Sigmoid) => outputs(s, Sum(Sigmoid), head, left, right, values),
+        Sum(Relu) => outputs(s, Sum(Relu), head, left, right, values),
+        Sum(Silu) => outputs(s, Sum(Silu), head, left, right, values),
+        Sum(Linear) => outputs(s, Sum(Linear), head, left, right, values),
+    }
+    if head.f != Linear {
+        for y in values.as_flattened_mut().as_chunks_mut().0 {
+            s.store(y, activate(s, head.f, s.load(y)));
+        }
+    }
+    let priors = priors.as_flattened().as_chunks().0;
+    for (y, p) in values.as_flattened_mut().as_chunks_mut().0.iter_mut().zip(priors) {
+        s.store(y, correct(s, s.load(p), s.load(y)));
+    }
+}
+
+/// b + Σᵤ wᵤ hᵤ.
+#[inline(always)]
+fn outputs<S: Simd>(
+    s: S,
+    unit: Unit,
+    head: Head<'_>,
+    left: &[f32],
+    right: Columns<'_>,
+    values: &mut [TileRow],
+) {
+    if wide::<S>() {
+        outputs_by::<S, 4>(s, unit, head, left, right, values);
+    } else {
+        outputs_by::<S, 2>(s, unit, head, left, right, values);
+    }
+}
+
+#[inline(always)]
+fn outputs_by<S: Simd, const C: usize>(
+    s: S,
+    unit: Unit,
+    head: Head<'_>,
+    left: &[f32],
+    right: Columns<'_>,
+    values: &mut [TileRow],
+) {
+    for (left, y) in left.chunks_exact(head.weight.len()).zip(values) {
+        for (c, y) in y.as_chunks_mut().0.chunks_exact_mut(C).enumerate() {
+            let mut acc = [s.splat(head.bias); C];
+            for (u, (&a, &w)) in left.iter().zip(head.weight).enumerate() {
+                let (a, w, b) = (s.splat(a), s.splat(w), right.chunks::<C>(u, c * C));
+                for i in 0..C {
+                    acc[i] = s.fma(w, hidden(s, unit, a, s.load(&b[i])), acc[i]);
+                }
+            }
+            for i in 0..C {
+                s.store(&mut y[i], acc[i]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn hidden<S: Simd>(s: S, unit: Unit, a: S::V, b: S::V) -> S::V {
+    match unit {
+        Unit::Sum(f) => activate(s, f, s.add(a, b)),
+        Unit::Logistic => {
+            let one = s.splat(1.0);
+            s.div_near(one, s.fma(a, b, one))
+        }
+    }
+}
+
+#[inline(always)]
+fn products_body<S: Simd>(s: S, terms: usize, left: &[f32], right: Columns<'_>, values: &mut [TileRow]) {
+    // Several rows at a time, so that what is read of the right halves serves all of them.
+    if wide::<S>() {
+        products_by::<S, 4, 4>(s, terms, left, right, values);
+    } else {
+        products_by::<S, 2, 2>(s, terms, left, right, values);
+    }
+}
+
+#[inline(always)]
+fn products_by<S: Simd, const R: usize, const C: usize>(
+    s: S,
+    terms: usize,
+    left: &[f32],
+    right: Columns<'_>,
+    values: &mut [TileRow],
+) {
+    let whole = values.len() / R * R;
+    let (blocks, rest) = values.split_at_mut(whole);
+    let (left, left_rest) = left.split_at(whole * terms);
+    for (left, y) in left.chunks_exact(R * terms).zip(blocks.chunks_exact_mut(R)) {
+        products_of::<S, R, C>(s, terms, left, right, y);
+    }
+    for (left, y) in left_rest.chunks_exact(terms).zip(rest.chunks_exact_mut(1)) {
+        products_of::<S, 1, C>(s, terms, left, right, y);
+    }
+}
+
+#[inline(always)]
+fn products_of<S: Simd, const R: usize, const C: usize>(
+    s: S,
+    terms: usize,
+    left: &[f32],
+    right: Columns<'_>,
+    y: &mut [TileRow],
+) {
+    // Small terms are the first, and many of them 0.
+    let first = (0..terms).find(|k| (0..R).any(|r| left[r * terms + k] != 0.0)).unwrap_or(terms);
+    for c in (0..TILE / LANES).step_by(C) {
+        let mut acc = [[s.splat(0.0); C]; R];
+        for k in first..terms {
+            let b = right.chunks::<C>(k, c);
+            for r in 0..R {
+                let a = s.splat(left[r * terms + k]);
+                for i in 0..C {
+                    acc[r][i] = s.fma(a, s.load(&b[i]), acc[r][i]);
+                }
+            }
+        }
+        for r in 0..R {
+            let y = &mut y[r].as_chunks_mut().0[c..c + C];
+            for i in 0..C {
+                s.store(&mut y[i], acc[r][i]);
+            }
+        }
+    }
+}
+
+/// Sums up a column of the tile at a time in 32 bits, columns in 64.
+#[inline(always)]
+fn errors_body<S: Simd>(s: S, values: &[TileRow], exact: &[TileRow], width: usize, errors: &mut Errors) {
+    let (zero, mut max) = (s.splat(0.0), s.splat(0.0));
+    for c in 0..width.div_ceil(LANES) {
+        let (mut squares, mut absolute) = (zero, zero);
+        let here = LANES.min(width - c * LANES);
+        for (values, exact) in values.iter().zip(exact) {
+            let (values, exact) = (&values.as_chunks().0[c], &exact.as_chunks().0[c]);
+            let mut d = s.sub(s.load(values), s.load(exact));
+            if here < LANES {
+                // What is behind the width is no value.
+                let mut lanes = [0.0; LANES];
+                s.store(&mut lanes, d);
+                lanes[here..].fill(0.0);
+                d = s.load(&lanes);
+            }
+            squares = s.fma(d, d, squares);
+            let d = s.at_least(d, s.sub(zero, d));
+            absolute = s.add(d, absolute);
+            max = s.at_least(d, max);
+        }
+        let total = |v: S::V| {
+            let mut lanes = [0.0; LANES];
+            s.store(&mut lanes, v);
+            lanes.into_iter().map(f64::from).sum::<f64>()
+        };
+        errors.squares += total(squares);
+        errors.absolute += total(absolute);
+    }
+    let mut lanes = [0.0; LANES];
+    s.store(&mut lanes, max);
+    errors.max = lanes.into_iter().fold(errors.max, f32::max);
+}
