@@ -52,6 +52,11 @@ pub fn encoder<G: Registered>(game: &G, name: Option<&str>) -> Result<Arc<dyn En
     }
 }
 
+/// The valuation that an encoder of that name gives as the channel `prior`.
+pub fn prior(encoder: &str) -> Option<&str> {
+    encoder.split('+').find_map(|part| part.strip_prefix(PRIOR))
+}
+
 /// How a part of an encoder's name begins that names a prior.
 const PRIOR: &str = "prior:";
 

@@ -189,6 +189,10 @@ pub(crate) struct EvaluateArgs {
     /// Compare with the values of a CSV file: columns own1..own6, opp1..opp6 and value, own to roll.
     #[arg(long, value_name = "CSV")]
     pub(crate) positions: Option<PathBuf>,
+    /// Measure errors over all positions of the game, where it is made of pairs: of the bear-off the 38,759² pairs of sides.
+    /// Without --suite nothing else is measured.
+    #[arg(long)]
+    pub(crate) exhaustive: bool,
     /// Opponents of the suite equity; those of the config, random and minimax if left out.
     #[arg(long, value_name = "AGENT")]
     pub(crate) against: Vec<String>,

@@ -191,6 +191,36 @@ impl Levels {
     }
 }
 
+/// Progress of a measurement over all positions: a bar on a terminal, a line every two seconds in a pipe. Any thread
+/// may tell of it.
+pub(crate) struct Shares {
+    bar: ProgressBar,
+    printed: Mutex<Instant>,
+}
+
+impl Shares {
+    pub(crate) fn new() -> Self {
+        let bar =
+            if std::io::stderr().is_terminal() { ProgressBar::new(1000) } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("measuring {bar:24} {percent} %, {eta} left") {
+            bar.set_style(style);
+        }
+        Self { bar, printed: Mutex::new(Instant::now()) }
+    }
+
+    /// Shows which share is done, in [0, 1].
+    pub(crate) fn show(&self, share: f64) {
+        self.bar.set_position((share * 1000.0) as u64);
+        let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        if share >= 1.0 {
+            self.bar.finish_and_clear();
+        } else if self.bar.is_hidden() && printed.elapsed() >= PAUSE {
+            *printed = Instant::now();
+            say(format!("measuring: {:.0} % of all positions", 100.0 * share));
+        }
+    }
+}
+
 /// Ctrl-C asks the runs to write a checkpoint and stop; a second one stops at once.
 pub(crate) fn on_interrupt() -> Cancel {
     let cancel = Cancel::default();

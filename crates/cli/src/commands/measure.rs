@@ -2,6 +2,7 @@
 
 use crate::args::{DescribeArgs, EvaluateArgs, SuiteArg, ValueArgs};
 use crate::output;
+use crate::progress::Shares;
 use adept_arena::MoveLoss;
 use adept_model::Explanation;
 use adept_trainer::PositionErrors;
@@ -23,8 +24,11 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
         distribution: args.distribution.clone(),
         samples: args.samples,
         positions: args.positions.clone(),
+        exhaustive: args.exhaustive,
     };
-    let report = measure::evaluate(&args.checkpoint, args.best, &options)?;
+    let shown = Shares::new();
+    let report =
+        measure::evaluate_watched(&args.checkpoint, args.best, &options, &|share| shown.show(share))?;
     if as_json {
         return output::json(&report);
     }
@@ -96,6 +100,24 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
             text,
             "{} of the rows are for training, where a run learns from this file",
             file.for_training
+        );
+    }
+    if let Some(all) = &report.exhaustive {
+        let row = |name: &str, errors: &PositionErrors| {
+            let figures = [errors.rms, errors.mae, errors.max].map(|v| format!("{v:.7}"));
+            [name.to_string()].into_iter().chain(figures).collect::<Vec<_>>()
+        };
+        let mut rows = vec![row("this checkpoint", &all.errors)];
+        rows.extend(all.baselines.iter().map(|(name, errors)| row(name, errors)));
+        text.push('\n');
+        text.push_str(&output::table(&["all positions", "RMS error", "mean abs.", "largest"], &rows));
+        let _ = writeln!(
+            text,
+            "{} positions in {:.1} s, {}; exact values opened in {:.1} s",
+            all.errors.rows,
+            all.seconds,
+            if all.by_halves { "the first layer once for each side" } else { "one by one" },
+            all.opening_seconds
         );
     }
     if let Some(speed) = &report.speed {

@@ -1,7 +1,9 @@
 //! Measuring checkpoints: exact equity, errors against exact values, speed, and what they think of a position.
 
+mod exhaustive;
 mod positions;
 
+pub use exhaustive::{ExhaustiveReport, Share};
 pub use positions::{Errors, FileReport, MoveLossReport, RmsReport};
 
 use crate::config::{Config, no_equity};
@@ -42,6 +44,8 @@ pub struct EvaluateOptions {
     pub samples: Option<u64>,
     /// A CSV file of positions with values to compare with.
     pub positions: Option<PathBuf>,
+    /// Whether to measure errors over all positions; without suites nothing else is then measured.
+    pub exhaustive: bool,
 }
 
 /// What `evaluate` found.
@@ -67,6 +71,9 @@ pub struct Report {
     /// Errors on the positions of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<FileReport>,
+    /// Errors over all positions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exhaustive: Option<ExhaustiveReport>,
     /// Evaluations a second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<Vec<SpeedCell>>,
@@ -167,7 +174,20 @@ trait OnCheckpoint {
 /// # Errors
 /// See [`TrainError`].
 pub fn evaluate(path: &Path, best: bool, options: &EvaluateOptions) -> Result<Report, TrainError> {
-    struct Evaluate<'a>(PathBuf, &'a EvaluateOptions);
+    evaluate_watched(path, best, options, &|_| {})
+}
+
+/// The same; `progress` is told how far the measurement over all positions is.
+///
+/// # Errors
+/// See [`TrainError`].
+pub fn evaluate_watched(
+    path: &Path,
+    best: bool,
+    options: &EvaluateOptions,
+    progress: Share<'_>,
+) -> Result<Report, TrainError> {
+    struct Evaluate<'a>(PathBuf, &'a EvaluateOptions, Share<'a>);
     impl OnCheckpoint for Evaluate<'_> {
         type Output = Report;
         fn with<G: Registered>(
@@ -176,11 +196,12 @@ pub fn evaluate(path: &Path, best: bool, options: &EvaluateOptions) -> Result<Re
             mut bound: Bound<G>,
             manifest: Manifest,
         ) -> Result<Report, TrainError> {
-            let Self(checkpoint, options) = self;
-            let usual = || match (&options.positions, game.start_is_listed(), G::distributions()) {
-                (Some(_), ..) | (None, false, []) => vec![],
-                (None, true, _) => vec![Suite::Equity],
-                (None, false, _) => vec![Suite::Rms],
+            let Self(checkpoint, options, progress) = self;
+            let elsewhere = options.exhaustive || options.positions.is_some();
+            let usual = || match (elsewhere, game.start_is_listed(), G::distributions()) {
+                (true, ..) | (false, false, []) => vec![],
+                (false, true, _) => vec![Suite::Equity],
+                (false, false, _) => vec![Suite::Rms],
             };
             let suites = if options.suites.is_empty() { usual() } else { options.suites.clone() };
             let distribution = options.distribution.as_deref();
@@ -194,6 +215,7 @@ pub fn evaluate(path: &Path, best: bool, options: &EvaluateOptions) -> Result<Re
                 rms: None,
                 move_loss: None,
                 positions: None,
+                exhaustive: None,
                 speed: None,
             };
             for suite in suites {
@@ -228,11 +250,14 @@ pub fn evaluate(path: &Path, best: bool, options: &EvaluateOptions) -> Result<Re
             if let Some(path) = &options.positions {
                 report.positions = Some(positions::file(game, &mut bound, path)?);
             }
+            if options.exhaustive {
+                report.exhaustive = Some(exhaustive::exhaustive(game, &mut bound, progress)?);
+            }
             Ok(report)
         }
     }
     let located = checkpoint::locate(path, best)?;
-    with_checkpoint(&located, best, Evaluate(located.clone(), options))
+    with_checkpoint(&located, best, Evaluate(located.clone(), options, progress))
 }
 
 fn judges<G: Registered>(game: &G, manifest: &Manifest) -> Vec<String> {
