@@ -42,6 +42,11 @@ pub(crate) enum Command {
     /// Reproduce a published table or figure, ours beside the paper's.
     #[command(after_help = "Example:\n  adept reproduce table1 --seeds 10")]
     Reproduce(ReproduceArgs),
+    /// Publish a finished run: its checkpoint without what only training needs, with a card of figures.
+    #[command(
+        after_help = "Example:\n  adept publish residual-10 --best --move-loss --out checkpoints/bearoff/residual-10\n\nGiven a name, the card has the figures of all its seeds, and the checkpoint is that of the lowest seed."
+    )]
+    Publish(PublishArgs),
     /// The exact bear-off: build its table, ask it for values and moves, check it, draw labelled positions.
     #[command(
         after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/1,1,1,1,1,1\n  adept oracle build --checkers 14"
@@ -199,6 +204,24 @@ pub(crate) struct EvaluateArgs {
     /// Take the best checkpoint of the run.
     #[arg(long)]
     pub(crate) best: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PublishArgs {
+    /// A run folder, or the name of an experiment whose seeds are run folders.
+    pub(crate) run: PathBuf,
+    /// Folder to write; it must not be there yet.
+    #[arg(long)]
+    pub(crate) out: PathBuf,
+    /// Take the checkpoint that was chosen during the run instead of the last one.
+    #[arg(long)]
+    pub(crate) best: bool,
+    /// Measure too what choices lose by exact values, which takes a minute and 6 GB.
+    #[arg(long)]
+    pub(crate) move_loss: bool,
+    /// What users should know, such as a weakness; may be given several times.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Vec<String>,
 }
 
 #[derive(Debug, Args)]

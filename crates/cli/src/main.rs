@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => commands::sweep::run(&args, json),
         Command::Evaluate(args) => commands::measure::evaluate(&args, json),
         Command::Value(args) => commands::measure::value(&args, json),
+        Command::Publish(args) => commands::measure::publish(&args, json),
         Command::Describe(args) => commands::measure::describe(&args, json),
         Command::Reproduce(args) => commands::reproduce::run(&args, json),
         Command::Oracle(args) => commands::oracle::run(&args, json),

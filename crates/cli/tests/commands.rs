@@ -249,6 +249,21 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
         lost("convolution") < 1e-4 && lost("constant") > 0.01 && number(&moves["loss_per_decision"]) < 0.01
     );
 
+    // Published: the chosen weights, nothing of training, and a card.
+    let published =
+        desk.json(&["publish", "run", "--best", "--note", "only five checkers", "--out", "published"]);
+    assert_eq!(number(&published["mean"]), number(&best["rms"]));
+    let card = fs::read_to_string(desk.path("published/card.md")).unwrap();
+    for part in
+        ["# examples", "lowest error on validation", "| small |", "only five checkers", "samples = 20000"]
+    {
+        assert!(card.contains(part), "{part}: {card}");
+    }
+    assert!(!desk.path("published/training.safetensors").exists());
+    let again = desk.json(&["evaluate", "published", "--suite", "rms", "--samples", "2000"]);
+    assert!((number(&again["rms"]["rms"]) / number(&best["rms"]) - 1.0).abs() < 1e-6, "{again}");
+    assert!(desk.fails(&["publish", "run", "--out", "published"], 1).contains("is there already"));
+
     let sample = ["--distribution", "table", "--checkers", "5", "--count", "900", "--out", "my.csv"];
     desk.json(&[&["oracle", "sample"][..], &sample].concat());
     let report = desk.json(&["evaluate", "run", "--positions", "my.csv"]);

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod config;
 pub mod measure;
 mod positions;
+pub mod publish;
 pub mod reproduce;
 pub mod run;
 mod settings;

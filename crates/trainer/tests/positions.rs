@@ -8,9 +8,9 @@ use adept_game::bearoff::{Bearoff, Distribution};
 use adept_game::registry::Registered;
 use adept_game::{Afterstate, Game, stream};
 use adept_trainer::config::{Config, Source, parse};
+use adept_trainer::measure::{EvaluateOptions, evaluate};
 use adept_trainer::run::{Cancel, Silent, TrainOptions, train};
 use common::{StopAt, at, finished, state};
-use std::path::Path;
 
 const NETWORK: &str = "mlp]\nhidden = [8]\nsensitivity = 1.0\ninit = 0.1";
 const RESIDUAL: &str =
@@ -22,14 +22,6 @@ fn experiment(encoder: &str, architecture: &str, learn: &str) -> Config {
          [learn]\n{learn}\n[evaluate]\npositions = 3000\nvalidation = 1000\n"
     );
     parse(&Source { file: "test.toml".into(), text, set: vec![] }).unwrap_or_else(|e| panic!("{e}"))
-}
-
-/// The error at the end of a run and the lowest of all measurements.
-fn errors(config: &Config, path: &Path) -> (f64, f64) {
-    let record = finished(config, 1, path);
-    let all = state(path).2;
-    let lowest = all.iter().filter_map(|line| line["rms"]["rms"].as_f64()).fold(f64::INFINITY, f64::min);
-    (record.r#final.expect("it is measured").figure(), lowest)
 }
 
 #[test]
@@ -57,15 +49,23 @@ fn every_method_learns() {
         (plain, hme, supervised, 0.03),
         (plain, meta_pi, supervised, 0.03),
         ("one-sided+phase", phase, supervised, 0.05),
-        (prior, RESIDUAL, supervised, 0.002),
-        (prior, RESIDUAL, backups, 0.002),
+        (prior, RESIDUAL, supervised, 0.004),
+        (prior, RESIDUAL, backups, 0.004),
     ]
     .into_iter()
     .enumerate()
     {
         let config = experiment(encoder, architecture, learn);
-        let (last, _) = errors(&config, &folder.path().join(i.to_string()));
+        let path = folder.path().join(i.to_string());
+        let last = finished(&config, 1, &path).r#final.expect("it is measured").figure();
         assert!(last < most, "{architecture} by {learn}: {last}");
+        if encoder == prior {
+            let options = EvaluateOptions { samples: Some(3000), ..Default::default() };
+            let rms = evaluate(&path, false, &options).unwrap().rms.unwrap();
+            let baselines = &rms.distributions[0].baselines;
+            let convolution = baselines.iter().find(|(name, _)| name == "convolution").unwrap().1;
+            assert!(last < 0.97 * convolution, "{learn}: {last}, its prior alone {convolution}");
+        }
     }
 }
 

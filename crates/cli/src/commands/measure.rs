@@ -1,12 +1,13 @@
 //! `evaluate`, `value`, `describe`.
 
-use crate::args::{DescribeArgs, EvaluateArgs, SuiteArg, ValueArgs};
-use crate::output;
+use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, SuiteArg, ValueArgs};
+use crate::output::{self, say};
 use crate::progress::Shares;
 use adept_arena::MoveLoss;
 use adept_model::Explanation;
 use adept_trainer::PositionErrors;
 use adept_trainer::measure::{self, EvaluateOptions, Suite};
+use adept_trainer::publish::{self, PublishOptions};
 use anyhow::Result;
 use serde_json::json;
 use std::fmt::Write;
@@ -143,6 +144,17 @@ fn errors(name: &str, errors: &PositionErrors, baselines: &[(String, f64)]) -> V
     let PositionErrors { rms, mae, max, rows } = *errors;
     let figures = [rms, mae, max].into_iter().chain(baselines.iter().map(|b| b.1)).map(|v| format!("{v:.5}"));
     [name.to_string(), rows.to_string()].into_iter().chain(figures).collect()
+}
+
+pub(crate) fn publish(args: &PublishArgs, as_json: bool) -> Result<()> {
+    let options = PublishOptions { best: args.best, move_loss: args.move_loss, notes: args.note.clone() };
+    let published = publish::publish(&args.run, &args.out, &options)?;
+    if as_json {
+        return output::json(&published);
+    }
+    output::text(&std::fs::read_to_string(&published.card)?)?;
+    say(format!("published: {}", published.path.display()));
+    Ok(())
 }
 
 pub(crate) fn value(args: &ValueArgs, as_json: bool) -> Result<()> {

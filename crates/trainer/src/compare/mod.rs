@@ -10,6 +10,7 @@ use crate::statistics::{Sample, welch};
 use adept_model::ModelError;
 use serde::Serialize;
 use side::Side;
+pub(crate) use side::folders;
 use std::path::{Path, PathBuf};
 
 /// Why two experiments cannot be compared.

@@ -108,7 +108,7 @@ fn settings(record: &Record) -> Result<Value, ModelError> {
 }
 
 /// The run folders that a path or a name means; none if it means nothing.
-fn folders(given: &Path) -> Result<Vec<PathBuf>, ModelError> {
+pub(crate) fn folders(given: &Path) -> Result<Vec<PathBuf>, ModelError> {
     let is_run = |path: &PathBuf| path.join("run.json").exists();
     let given_path = given.to_path_buf();
     if is_run(&given_path) {

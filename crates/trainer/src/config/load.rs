@@ -136,7 +136,7 @@ fn apply_set(source: &Source, settings: usize) -> Result<String, ConfigError> {
         };
         let value: toml_edit::Value = match value.parse() {
             Ok(value) => value,
-            Err(_) if value.chars().all(|c| c.is_alphanumeric() || "-_./:".contains(c)) => value.into(),
+            Err(_) if value.chars().all(|c| c.is_alphanumeric() || "-_./:+".contains(c)) => value.into(),
             Err(e) => return Err(fail(syntax(value, e.span(), e.message()))),
         };
         let mut item = document.as_item_mut();
