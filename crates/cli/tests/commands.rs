@@ -5,6 +5,7 @@ mod common;
 use common::{Desk, configs, number};
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[test]
@@ -259,7 +260,7 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
     {
         assert!(card.contains(part), "{part}: {card}");
     }
-    assert!(!desk.path("published/training.safetensors").exists());
+    assert!(!Path::new(&desk.path("published/training.safetensors")).exists());
     let again = desk.json(&["evaluate", "published", "--suite", "rms", "--samples", "2000"]);
     assert!((number(&again["rms"]["rms"]) / number(&best["rms"]) - 1.0).abs() < 1e-6, "{again}");
     assert!(desk.fails(&["publish", "run", "--out", "published"], 1).contains("is there already"));

@@ -439,10 +439,10 @@ fn golden_rows_of_features() {
 
 #[test]
 fn unions_put_their_parts_side_by_side() {
-    let joined = encoder("one-sided+distribution:3+phase:2");
+    let joined = encoder("one-sided+distribution:3+phase:4");
     let names: Vec<&str> = joined.channels().iter().map(|c| c.name).collect();
     assert_eq!(names, ["bits", "one_sided", "distribution", "phase"]);
-    assert_eq!(joined.name(), "one-sided+distribution:3+phase:2");
+    assert_eq!(joined.name(), "one-sided+distribution:3+phase:4");
     let text = "1,2,3,0,0,0/0,0,0,0,9,0";
     for (own, channel) in [
         ("bits", "bits"),
@@ -451,14 +451,14 @@ fn unions_put_their_parts_side_by_side() {
         ("distribution:3", "distribution"),
     ] {
         let alone = inputs(own, channel, text, 1);
-        assert_eq!(inputs("one-sided+distribution:3+phase:2", channel, text, 1), alone);
+        assert_eq!(inputs("one-sided+distribution:3+phase:4", channel, text, 1), alone);
     }
-    // 45 pips are in the upper cell, 14 in the lower.
+    // 45 pips and 9 checkers are in the highest cell, 14 and 6 in the one below.
     let (state, mut index) = (at(text), [9]);
     let mut dense = vec![0.0; 56 + 12 + 6];
     let after = Afterstate { state: &state, action: None, player: 1 };
     joined.encode(&game(), after, RowMut { dense: &mut dense, index: &mut index });
-    assert_eq!(index, [2]);
+    assert_eq!(index, [14]);
     for wrong in
         ["", "bits+", "no", "bits:3", "distribution:0", "distribution:31", "distribution:2+distribution:3"]
     {

@@ -326,14 +326,11 @@ mod tests {
 
     #[test]
     fn eight_of_ten_positions_are_for_training() {
-        let mut counts = [0; 3];
+        let mut counts = [0i32; 3];
         for number in 0..100_000 {
             counts[Part::of(number) as usize] += 1;
         }
-        assert!(
-            counts.iter().zip([80_000, 10_000, 10_000]).all(|(n, e)| (*n - e as i32).abs() < 500),
-            "{counts:?}"
-        );
+        assert!(counts.iter().zip([80_000, 10_000, 10_000]).all(|(n, e)| (*n - e).abs() < 500), "{counts:?}");
     }
 
     #[test]

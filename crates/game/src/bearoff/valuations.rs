@@ -30,11 +30,14 @@ const FOLDER: &str = "datasets";
 /// V of the side to roll.
 type Value = Box<dyn Fn(Position) -> f64 + Send + Sync>;
 
+/// Asks memory for what a value will read.
+type Fetch = Box<dyn Fn(Position) + Send + Sync>;
+
 /// A function of positions, with the side to roll as its perspective.
 struct OfRoller {
     value: Value,
     /// Asks memory for what it reads.
-    fetch: Option<Box<dyn Fn(Position) + Send + Sync>>,
+    fetch: Option<Fetch>,
 }
 
 impl Valuation<Bearoff> for OfRoller {
@@ -58,7 +61,7 @@ pub(super) fn valuation(game: &Bearoff, name: &str) -> FoundValuation<Bearoff> {
     };
     let one_sided = || OneSided::shared(game.checkers());
     let estimate = |estimate: Box<dyn Estimate>| -> Value { Box::new(move |p| estimate.value(p)) };
-    let (value, fetch): (Value, Option<Box<dyn Fn(Position) + Send + Sync>>) = match (name, file) {
+    let (value, fetch): (Value, Option<Fetch>) = match (name, file) {
         ("oracle" | "oracle-32", file) => {
             let least = if name == "oracle" { Precision::Bits16 } else { Precision::Bits32 };
             match table(game, file, least) {

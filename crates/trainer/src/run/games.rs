@@ -308,7 +308,7 @@ impl<G: Registered> Worker<G> {
             let opponent = self.opponent.as_mut().map(|o| &mut **o as &mut dyn Agent<G>);
             let settings = Settings { explore: learn.explore_at(g), ..settings };
             let start = begins.map_or_else(|| game.start(), |positions| positions.any(&mut self.rng));
-            let play = self.player.play(game, bound, start, seat, opponent, settings, &mut self.rng);
+            let play = self.player.play(game, bound, (start, seat), opponent, settings, &mut self.rng);
             let stats = play.map_err(|e| (e, g))?;
             total.loss += stats.loss;
             total.samples += stats.samples;

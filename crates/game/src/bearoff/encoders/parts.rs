@@ -106,8 +106,8 @@ impl Part {
                 "phase",
                 ChannelKind::Index(u64::from(*cells).pow(2)),
                 format!(
-                    "{cells} · cell of the side that just moved + cell of the side to roll; a side's cell, 0 to {}, grows \
-                     with its pips",
+                    "{cells} · cell of the side that just moved + cell of the side to roll; a side's cell, 0 to {}, is its \
+                     pips and twice its checkers, finer near the end",
                     cells - 1
                 )
                 .into(),
@@ -152,13 +152,13 @@ impl Part {
         }
     }
 
-    /// The cell of a side: the share of pips to the power 2/3, in as many steps as there are cells, so that cells are
-    /// finer near the end, where values jump from one position to the next.
+    /// The cell of a side: its pips and twice its checkers, as a share of what few sides exceed, to the power 4/7, in as
+    /// many steps as there are cells. Cells are finer near the end, where values jump from one position to the next.
     pub(super) fn cell(&self, side: Side) -> u8 {
         let Self::Phase(cells) = self else { return 0 };
-        // Half of the most pips: with checkers on all points few positions have more.
-        const MOST: f64 = 49.0;
-        let share = (f64::from(side.pips()) / MOST).powf(2.0 / 3.0);
-        ((share * f64::from(*cells)) as u8).min(cells - 1)
+        // 14 checkers spread evenly over the points.
+        const MOST: f64 = 49.0 + 28.0;
+        let left = f64::from(side.pips()) + 2.0 * f64::from(side.checkers());
+        ((left / MOST).powf(4.0 / 7.0) * f64::from(*cells)).min(f64::from(cells - 1)) as u8
     }
 }
