@@ -437,7 +437,7 @@ impl Builder<'_> {
         if values.is_empty() {
             return at.fail(
                 "on",
-                "the encoder has no value channel to correct: `game.prior` in a config gives one",
+                "the encoder has no value channel to correct: a part `prior:NAME` of the encoder gives one",
             );
         }
         let known: Vec<&str> = values.iter().map(|&c| self.channels[c].name.as_str()).collect();

@@ -128,7 +128,7 @@ fn configs_that_cannot_be_built_are_named() {
     for on in [None, Some("prior")] {
         let (path, message) = failure(&residual(on), &dense);
         assert_eq!(path, "residual.on");
-        assert!(message.contains("has no value channel") && message.contains("`game.prior`"), "{message}");
+        assert!(message.contains("has no value channel") && message.contains("`prior:NAME`"), "{message}");
     }
     let nested = json!({ "residual": { "on": "hint", "net": { "hme": { "experts": 0 } } } });
     assert_eq!(failure(&nested, &channels()).0, "residual.net.hme.experts");

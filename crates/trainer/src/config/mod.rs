@@ -1,12 +1,13 @@
 //! Experiment configs: what a TOML file says, checked.
 
+mod check;
 mod error;
 mod load;
 mod schedule;
 mod template;
 
+pub(crate) use check::no_equity;
 pub use error::ConfigError;
-pub(crate) use load::no_equity;
 pub use load::{Source, load, parse};
 pub use schedule::{Schedule, Shape};
 pub use template::template;

@@ -1,6 +1,7 @@
 //! One run: games, steps, measurements, checkpoints.
 
 use super::error::TrainError;
+use super::evaluation::Patience;
 use super::folder::{FORMAT, Folder, Found, Record, Score};
 use super::games::{GamesState, Span};
 use super::host::{Clock, Host};
@@ -8,12 +9,12 @@ use super::observe::{Cancel, Event, Observer};
 use super::source::Source;
 use super::start::{Init, Start};
 use crate::config::{Config, Examples, Suite};
-use crate::positions::{PositionErrors, Set, Tests};
-use adept_arena::{Agent, Bound, Equity, ExactError, Greedy, OpenError, equity, model_channels, open};
+use crate::positions::Tests;
+use adept_arena::{Agent, Bound, OpenError, model_channels, open};
 use adept_game::registry::Registered;
 use adept_game::{Visitor, stream, with_game};
 use adept_model::checkpoint::{self, Manifest, Origin};
-use adept_model::{ModelError, Tensor, Usage};
+use adept_model::{ModelError, Tensor};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,35 +32,6 @@ pub struct TrainOptions {
     pub max_seconds: Option<f64>,
     /// Files and time.
     pub host: Host,
-}
-
-/// A measurement during a run: one line of `metrics.jsonl`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Evaluation {
-    /// Games learned from, or samples.
-    pub step: u64,
-    /// Mean loss of a sample since the last measurement; none if there was no sample.
-    pub loss: Option<f64>,
-    /// Learning rate at this step.
-    pub rate: f64,
-    /// ε at this step.
-    pub explore: f64,
-    /// λ at this step.
-    pub lambda: f64,
-    /// Exact match equity by opponent.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub equity: Vec<(String, Equity)>,
-    /// Errors on the test positions.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rms: Option<PositionErrors>,
-    /// Root mean square error on the validation positions.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub validation: Option<f64>,
-    /// How often each expert was run while measuring.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
-    /// Seconds since the start, over all resumes.
-    pub seconds: f64,
 }
 
 /// Runs an experiment with that seed, to its end or until it is cancelled.
@@ -99,13 +71,6 @@ struct Progress {
     /// Measurements since the best one, and what that was.
     #[serde(default)]
     patience: Patience,
-}
-
-/// How long no measurement has been better.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Patience {
-    best: Option<f64>,
-    since: u64,
 }
 
 fn run<G: Registered>(
@@ -213,23 +178,23 @@ fn same_origins(a: &[Origin], b: &[Origin]) -> bool {
 }
 
 pub(super) struct Experiment<'a, G: Registered> {
-    game: &'a G,
+    pub(super) game: &'a G,
     pub(super) config: &'a Config,
     pub(super) bound: Bound<G>,
     pub(super) source: Source<'a, G>,
-    tests: Option<Tests>,
-    values: Vec<f32>,
-    judges: Vec<(String, Box<dyn Agent<G>>)>,
+    pub(super) tests: Option<Tests>,
+    pub(super) values: Vec<f32>,
+    pub(super) judges: Vec<(String, Box<dyn Agent<G>>)>,
     pub(super) folder: Folder,
-    record: Record,
+    pub(super) record: Record,
     /// Σ loss and samples since the last measurement.
-    loss: f64,
-    samples: u64,
-    patience: Patience,
+    pub(super) loss: f64,
+    pub(super) samples: u64,
+    pub(super) patience: Patience,
     /// Score and tensors of the best checkpoint, until they are written.
-    best: Option<(Score, Vec<Tensor>)>,
+    pub(super) best: Option<(Score, Vec<Tensor>)>,
     /// Metrics not yet written.
-    lines: String,
+    pub(super) lines: String,
     pub(super) clock: Clock,
     started: Duration,
     seconds_before: f64,
@@ -338,7 +303,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         Ok(checkpoint.manifest.step)
     }
 
-    fn seconds(&self) -> f64 {
+    pub(super) fn seconds(&self) -> f64 {
         self.seconds_before + self.clock.since(self.started).as_secs_f64()
     }
 
@@ -445,7 +410,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         }
     }
 
-    fn diverged(&self, what: String, step: u64) -> TrainError {
+    pub(super) fn diverged(&self, what: String, step: u64) -> TrainError {
         let more = match self.config.learn.optimiser {
             adept_model::Optimiser::Sgd(sgd) if sgd.momentum > 0.0 => {
                 format!(" or `learn.optimiser.sgd.momentum` (now {})", sgd.momentum)
@@ -461,86 +426,6 @@ impl<'a, G: Registered> Experiment<'a, G> {
             rate,
             more,
         }
-    }
-
-    pub(super) fn evaluate(&mut self, step: u64) -> Result<Evaluation, TrainError> {
-        self.bound.learner.reset_usage();
-        let mut equities = Vec::with_capacity(self.judges.len());
-        for (name, judge) in &mut self.judges {
-            let mut greedy = Greedy::new(&mut self.bound);
-            match equity(self.game, &mut greedy, judge) {
-                Ok(found) => equities.push((name.clone(), found)),
-                // Nobody else in a measurement can give no policy.
-                Err(ExactError::Policy(_)) => {
-                    // Unless a device is gone, which says so itself.
-                    self.bound.learner.state(false)?;
-                    return Err(self.diverged("value of a position".into(), step));
-                }
-                Err(other) => return Err(other.into()),
-            }
-        }
-        let errors = self.tests.as_ref().map(|tests| {
-            let mut errors = |set: &Set| set.errors(&mut *self.bound.learner, &mut self.values);
-            (errors(&tests.test), errors(&tests.validation).rms)
-        });
-        if errors.is_some_and(|(test, _)| test.rms.is_nan()) {
-            self.bound.learner.state(false)?;
-            return Err(self.diverged("value of a position".into(), step));
-        }
-        let settings = self.config.learn.settings(step);
-        let evaluation = Evaluation {
-            step,
-            loss: (self.samples > 0).then(|| self.loss / self.samples as f64),
-            rate: f64::from(settings.rate),
-            explore: settings.explore,
-            lambda: f64::from(settings.lambda),
-            equity: equities,
-            rms: errors.map(|(test, _)| test),
-            validation: errors.map(|(_, validation)| validation),
-            usage: self.bound.learner.usage(),
-            seconds: self.seconds(),
-        };
-        (self.loss, self.samples) = (0.0, 0);
-        if let Some(patience) = self.config.evaluate.patience {
-            let equity = evaluation.equity.first().map(|(_, first)| first.equity);
-            let examples = self.config.learn.shows_examples();
-            let error = evaluation.validation.filter(|_| examples).or(evaluation.loss);
-            let merit = equity.or(error.map(|error| -error));
-            let since = merit.map_or(0, |merit| self.patience.better(merit));
-            if since >= patience && step < self.record.games {
-                self.record.early = Some(format!("no better measurement in {since}"));
-            }
-        }
-        let first = evaluation.equity.first().map(|(_, first)| first);
-        let score = Score {
-            checkpoint: checkpoint_name(step),
-            step,
-            equity: first.map(|first| first.equity),
-            seats: first.map_or_else(Vec::new, |first| first.seats.clone()),
-            rms: evaluation.rms,
-            validation: evaluation.validation,
-        };
-        // Where nothing is measured no checkpoint is better than another; and a run that learns without exact values must
-        // not choose by them.
-        let best = self.best.as_ref().map(|b| &b.0).or(self.record.best.as_ref());
-        let better = match (score.equity, score.validation) {
-            (Some(equity), _) => best.and_then(|b| b.equity).is_none_or(|b| equity > b),
-            (None, Some(error)) if self.config.learn.shows_examples() => {
-                best.and_then(|b| b.validation).is_none_or(|b| error < b)
-            }
-            _ => false,
-        };
-        if better {
-            self.best = Some((score.clone(), self.bound.learner.state(false)?));
-        }
-        let over = step == self.record.games || self.record.early.is_some();
-        if over && self.config.figure().is_some() {
-            self.record.r#final = Some(score);
-        }
-        let line = serde_json::to_string(&evaluation).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        self.lines.push_str(&line);
-        self.lines.push('\n');
-        Ok(evaluation)
     }
 
     /// Writes metrics and checkpoints, then the record that makes them count.
@@ -618,18 +503,6 @@ impl<'a, G: Registered> Experiment<'a, G> {
     }
 }
 
-impl Patience {
-    /// Takes a measurement, larger is better; returns how many there were since the best.
-    fn better(&mut self, merit: f64) -> u64 {
-        if self.best.is_none_or(|best| merit > best) {
-            *self = Self { best: Some(merit), since: 0 };
-        } else {
-            self.since += 1;
-        }
-        self.since
-    }
-}
-
-fn checkpoint_name(step: u64) -> String {
+pub(super) fn checkpoint_name(step: u64) -> String {
     format!("{step:012}")
 }

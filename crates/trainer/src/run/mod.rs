@@ -2,6 +2,7 @@
 
 mod error;
 mod estimate;
+mod evaluation;
 mod experiment;
 mod feed;
 mod folder;
@@ -15,7 +16,8 @@ mod start;
 
 pub use error::TrainError;
 pub use estimate::{Estimate, estimate};
-pub use experiment::{Evaluation, TrainOptions, train};
+pub use evaluation::Evaluation;
+pub use experiment::{TrainOptions, train};
 pub use folder::{Record, RunSummary, Score, Timing, list_runs};
 pub use host::{Clock, Host};
 pub use observe::{Cancel, Event, Observer, Silent};

@@ -1,7 +1,7 @@
 //! Watching a run, and stopping it.
 
 use super::error::TrainError;
-use super::experiment::Evaluation;
+use super::evaluation::Evaluation;
 use super::folder::Record;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,0 +1,361 @@
+//! What no parser can see: settings that cannot work, alone or together.
+
+use super::{Config, Examples, Method, SELF, Schedule, Shape, Suite, TraceKind};
+use adept_arena::{AgentSpec, OpenError, model_channels, open};
+use adept_game::registry::Registered;
+use adept_game::{GameInfo, Visitor, with_game};
+use adept_model::names;
+use adept_model::{Architecture, Channel, Engine, ModelError};
+
+/// The dotted path of a setting, and what is wrong with it.
+type Fault = (String, String);
+
+/// The first setting that cannot work.
+pub(super) fn check(config: &Config) -> Result<(), Fault> {
+    let fail = |path: &str, message: String| Err((path.to_string(), message));
+    let named = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if config.name.is_empty() || config.name.starts_with('.') || !config.name.chars().all(named) {
+        return fail(
+            "name",
+            "a name consists of letters, digits, `-`, `_` and `.`, and does not start with a dot".into(),
+        );
+    }
+    if i64::try_from(config.seed).is_err() {
+        return fail("seed", format!("must be at most {}, found {}", i64::MAX, config.seed));
+    }
+    let Some(game) = &adept_game::info(&config.game.rules) else {
+        let games = adept_game::games();
+        let known: Vec<&str> = games.iter().map(|g| g.name.as_str()).collect();
+        return fail(
+            "game.rules",
+            format!("there is no game `{}`{}", config.game.rules, names::suggest(&config.game.rules, &known)),
+        );
+    };
+    let channels = channels(config, game).map_err(|m| ("game.encoder".to_string(), m))?;
+    let learn = &config.learn;
+    let exact = if game.start_is_listed { &["minimax", "optimal:…"][..] } else { &[] };
+    let scripts = game.scripts.iter().map(|s| s.0);
+    let agents: Vec<&str> = scripts.chain(["random"]).chain(exact.iter().copied()).collect();
+    let known_agent = |text: &str, known: &[&str]| -> Result<(), String> {
+        // A fault in the parameter of an agent with a checkpoint does not matter: a config has none.
+        let mut spec = AgentSpec::parse(text).unwrap_or_else(|_| AgentSpec::Greedy(text.into()));
+        if matches!(spec, AgentSpec::Minimax | AgentSpec::Optimal(_)) && !game.start_is_listed {
+            return Err(format!(
+                "`{text}` must go through all that may happen, and {} begins with a draw too large to list; there is {}",
+                game.name,
+                known.join(", ")
+            ));
+        }
+        while let AgentSpec::Optimal(inner) = spec {
+            spec = *inner;
+        }
+        match spec {
+            AgentSpec::Random | AgentSpec::Minimax => Ok(()),
+            AgentSpec::Named(name) if game.scripts.iter().any(|s| s.0 == name) => Ok(()),
+            AgentSpec::Named(name) => {
+                Err(format!("{} has no agent `{name}`{}", game.name, names::suggest(&name, known)))
+            }
+            _ => Err(format!(
+                "`{text}` needs a checkpoint, which a config cannot name; there is {}",
+                known.join(", ")
+            )),
+        }
+    };
+    if learn.against != SELF {
+        let known = [&[SELF], &agents[..]].concat();
+        known_agent(&learn.against, &known).map_err(|m| ("learn.against".to_string(), m))?;
+    }
+    for (i, agent) in config.evaluate.against.iter().flatten().enumerate() {
+        known_agent(agent, &agents).map_err(|m| (format!("evaluate.against.{i}"), m))?;
+    }
+    if config.evaluate.against.as_ref().is_some_and(Vec::is_empty) {
+        return fail("evaluate.against", "name at least one opponent, or leave it out".into());
+    }
+    for (path, count) in [
+        ("learn.batch", Some(learn.batch)),
+        ("evaluate.every", config.evaluate.every),
+        ("evaluate.patience", config.evaluate.patience),
+        ("checkpoints.every", config.checkpoints.every),
+        ("checkpoints.milestones", config.checkpoints.milestones),
+    ] {
+        if count == Some(0) {
+            return fail(path, "must be at least 1".into());
+        }
+    }
+    method(config, game)?;
+    suites(config, game)?;
+    schedule("learn.lambda", &learn.lambda, 0.0, 1.0)?;
+    schedule("learn.explore", &learn.explore, 0.0, 1.0)?;
+    schedule("learn.rate", &learn.rate, 0.0, 1e9)?;
+    if learn.rate.range().1 == 0.0 {
+        return fail("learn.rate", "is 0 throughout: nothing would be learned".into());
+    }
+    learn.optimiser.check().map_err(|(key, m)| (format!("learn.optimiser.{key}"), m))?;
+    if matches!(config.architecture, Architecture::Lookup(_))
+        && learn.optimiser != adept_model::Optimiser::default()
+    {
+        return fail("learn.optimiser", "a table learns by plain steps: leave `optimiser` out".into());
+    }
+    if learn.traces == TraceKind::Online {
+        if matches!(config.architecture, Architecture::Hme(_)) {
+            return fail("learn.traces", "online traces follow the gradient of the value, an HME learns by its likelihood: write `backward`, or take `meta_pi`".into());
+        }
+        if learn.batch > 1 {
+            return fail("learn.batch", "online traces step at every move: leave `batch` out".into());
+        }
+        if learn.optimiser != adept_model::Optimiser::default() {
+            return fail("learn.optimiser", "online traces take plain steps: leave `optimiser` out".into());
+        }
+    }
+    if !(2..=1_000_000).contains(&config.checkpoints.keep) {
+        let message = "must lie in 2..1000000: a reader may hold on to the last while the next is written";
+        return fail("checkpoints.keep", message.into());
+    }
+    compute(config)?;
+    let outcome = match &config.architecture {
+        Architecture::Lookup(lookup) => {
+            adept_model::Table::new(lookup, &channels, learn.optimiser).map(|_| ())
+        }
+        network => adept_model::lower(network, &channels, 1).map(|_| ()),
+    };
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(ModelError::Architecture { path, message }) => fail(&format!("architecture.{path}"), message),
+        Err(other) => fail("architecture", other.to_string()),
+    }
+}
+
+/// The channels of the encoder that a config names.
+fn channels(config: &Config, game: &GameInfo) -> Result<Vec<Channel>, String> {
+    struct Open<'a>(Option<&'a str>);
+    impl Visitor for Open<'_> {
+        type Output = Result<Vec<Channel>, OpenError>;
+        fn visit<G: Registered>(self, game: G) -> Self::Output {
+            open::encoder(&game, self.0).map(|encoder| model_channels(encoder.channels()))
+        }
+    }
+    let name = config.game.encoder.as_deref();
+    let channels = with_game(&game.name, Open(name)).unwrap_or_else(|| Ok(Vec::new()));
+    channels.map_err(|error| match name {
+        Some(name) if !name.contains(['+', ':']) => {
+            let known: Vec<&str> = game.encoders.iter().map(|e| e.0).collect();
+            format!("{} has no encoder `{name}`{}", game.name, names::suggest(name, &known))
+        }
+        _ => error.to_string(),
+    })
+}
+
+/// Names of checkpoints have room for as many.
+const MAX_LENGTH: u64 = 1_000_000_000_000;
+
+/// What belongs to one method of learning and not to another.
+fn method(config: &Config, game: &GameInfo) -> Result<(), Fault> {
+    let (learn, fail) = (&config.learn, |path: &str, message: String| Err((path.to_string(), message)));
+    let td = learn.method == Method::Td;
+    let (length, path, other, found) = if td {
+        (learn.games, "learn.games", "learn.samples", learn.samples)
+    } else {
+        (learn.samples, "learn.samples", "learn.games", learn.games)
+    };
+    if found.is_some() {
+        let example = if td { "games = 200_000" } else { "samples = 1_000_000" };
+        return fail(
+            other,
+            format!("the method `{}` counts {}: write `{example}`", learn.method.name(), learn.unit()),
+        );
+    }
+    match length {
+        None if td => return fail("learn", "`games` is missing: write `games = 200_000`".into()),
+        None => return fail("learn", "`samples` is missing: write `samples = 1_000_000`".into()),
+        Some(0) => return fail(path, "must be at least 1".into()),
+        Some(n) if n >= MAX_LENGTH => {
+            return fail(path, format!("must be less than {MAX_LENGTH}, found {n}"));
+        }
+        Some(_) => {}
+    }
+    let distributions: Vec<&str> = game.distributions.iter().map(|d| d.0).collect();
+    for (path, name) in [
+        ("learn.distribution", &learn.distribution),
+        ("evaluate.distribution", &config.evaluate.distribution),
+    ] {
+        if let Some(name) = name
+            && !distributions.contains(&name.as_str())
+        {
+            let there = match distributions[..] {
+                [] => ", nor any other: games begin in one place".into(),
+                _ => names::suggest(name, &distributions),
+            };
+            return fail(path, format!("{} has no distribution of positions `{name}`{there}", game.name));
+        }
+    }
+    if distributions.is_empty() && (!td || learn.examples.is_some()) {
+        let path = if td { "learn.examples" } else { "learn.method" };
+        return fail(
+            path,
+            format!("{} has no distribution of positions to draw from: write `td`", game.name),
+        );
+    }
+    if learn.examples == Some(Examples::Drawn(0)) {
+        return fail("learn.examples", "must be at least 1".into());
+    }
+    if matches!(learn.examples, Some(Examples::Drawn(n)) if n > MAX_EXAMPLES) {
+        return fail(
+            "learn.examples",
+            format!("must be at most {MAX_EXAMPLES}; leave it out for new ones all the time"),
+        );
+    }
+    let only = |path: &str, there: bool, method: Method| match there && learn.method != method {
+        true => Err((path.to_string(), format!("belongs to the method `{}`: leave it out", method.name()))),
+        false => Ok(()),
+    };
+    only("learn.examples_per_game", learn.examples_per_game.is_some(), Method::Td)?;
+    only("learn.self_play", learn.self_play.is_some(), Method::Expectation)?;
+    if td && learn.examples.is_some() != learn.examples_per_game.is_some() {
+        return fail("learn", "`examples` and `examples_per_game` belong together: give both or none".into());
+    }
+    if learn.examples_per_game.is_some_and(|rate| !(rate > 0.0 && rate <= 1e6)) {
+        return fail("learn.examples_per_game", "must be above 0 and at most a million".into());
+    }
+    if learn.self_play.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+        return fail("learn.self_play", "is a share, 0..1".into());
+    }
+    if learn.method == Method::Expectation && learn.examples.is_some() {
+        return fail("learn.examples", "the method `expectation` needs none: leave it out".into());
+    }
+    if td {
+        if learn.examples.is_some() && learn.traces == TraceKind::Online {
+            return fail(
+                "learn.traces",
+                "online traces step at every move, examples in batches: write `backward`".into(),
+            );
+        }
+        return Ok(());
+    }
+    if learn.against != SELF {
+        return fail(
+            "learn.against",
+            format!("the method `{}` has no opponent: leave it out", learn.method.name()),
+        );
+    }
+    if learn.traces == TraceKind::Online {
+        return fail("learn.traces", "belongs to the method `td`: leave it out".into());
+    }
+    if learn.workers > 1 || learn.overlaps() {
+        let path = if learn.workers > 1 { "learn.workers" } else { "learn.overlap" };
+        return fail(path, "belongs to the method `td`: leave it out".into());
+    }
+    if matches!(config.architecture, Architecture::Lookup(_)) && learn.batch > 1 {
+        return fail("learn.batch", "a table learns entry by entry: leave `batch` out".into());
+    }
+    Ok(())
+}
+
+/// More examples are no fixed set.
+const MAX_EXAMPLES: u64 = 10_000_000;
+/// More positions are measured by `evaluate`.
+const MAX_POSITIONS: u64 = 10_000_000;
+
+/// What is measured, and on what.
+fn suites(config: &Config, game: &GameInfo) -> Result<(), Fault> {
+    let (evaluate, fail) = (&config.evaluate, |path: &str, message: String| Err((path.to_string(), message)));
+    let suites = evaluate.suites.as_deref().unwrap_or(&[]);
+    if suites.iter().enumerate().any(|(i, s)| suites[..i].contains(s)) {
+        return fail("evaluate.suites", "names a suite twice".into());
+    }
+    match config.measures(Suite::Equity) {
+        true if !game.start_is_listed => {
+            return fail("evaluate.suites", format!("{}: write `suites = []`", no_equity(&game.name)));
+        }
+        false if game.start_is_listed => {
+            return fail("evaluate.suites", "needs `equity`, which decides what checkpoint is best".into());
+        }
+        false if evaluate.against.is_some() => {
+            return fail(
+                "evaluate.against",
+                "names opponents of the suite `equity`, which is not measured: leave it out".into(),
+            );
+        }
+        _ => {}
+    }
+    if config.measures(Suite::Rms) && game.distributions.is_empty() {
+        return fail(
+            "evaluate.suites",
+            format!("{} has no exact values of positions to measure `rms` by", game.name),
+        );
+    }
+    for (path, count) in
+        [("evaluate.positions", evaluate.positions), ("evaluate.validation", evaluate.validation)]
+    {
+        if !(1..=MAX_POSITIONS).contains(&count) {
+            return fail(path, format!("must lie in 1..{MAX_POSITIONS}, found {count}"));
+        }
+    }
+    Ok(())
+}
+
+/// Where and by how many a run works.
+fn compute(config: &Config) -> Result<(), Fault> {
+    let (learn, fail) = (&config.learn, |path: &str, message: String| Err((path.to_string(), message)));
+    let table = matches!(config.architecture, Architecture::Lookup(_));
+    let online = learn.traces == TraceKind::Online;
+    learn.compute().check().map_err(|m| ("learn.device".to_string(), m))?;
+    if learn.engine == Engine::Burn {
+        if table {
+            return fail(
+                "learn.engine",
+                "a table learns entry by entry, not by tensors: leave `engine` out".into(),
+            );
+        }
+        if online {
+            return fail(
+                "learn.engine",
+                "online traces step at every move, for which a device is too far away: leave `engine` out"
+                    .into(),
+            );
+        }
+    }
+    if !(1..=1024).contains(&learn.workers) {
+        return fail("learn.workers", format!("must lie in 1..1024, found {}", learn.workers));
+    }
+    if learn.workers as u64 > learn.batch {
+        return fail(
+            "learn.workers",
+            format!("{} workers share a batch of {}: raise `learn.batch`", learn.workers, learn.batch),
+        );
+    }
+    let (path, apart) = match learn.workers {
+        1 => ("learn.overlap", learn.overlaps()),
+        _ => ("learn.workers", true),
+    };
+    if apart && table {
+        return fail(path, "a table grows while it plays: leave this out".into());
+    }
+    if apart && online {
+        return fail(path, "online traces step at every move: leave this out".into());
+    }
+    Ok(())
+}
+
+/// Why the suite `equity` cannot measure that game.
+pub(crate) fn no_equity(game: &str) -> String {
+    format!(
+        "`equity` goes through all that may happen, and {game} begins with a draw too large to list, so that it has \
+         no exact equity"
+    )
+}
+
+fn schedule(path: &str, schedule: &Schedule, low: f64, high: f64) -> Result<(), Fault> {
+    let fail = |message: String| Err((path.to_string(), message));
+    let (least, most) = schedule.range();
+    if !(schedule.from.is_finite() && schedule.to.is_finite()) {
+        return fail("is not a finite number".into());
+    }
+    if least < low || most > high {
+        let found = if least < low { least } else { most };
+        return fail(format!("must lie in {low}..{high}, found {found}"));
+    }
+    if schedule.shape == Shape::Exponential && least <= 0.0 {
+        return fail("an exponential schedule needs both ends above 0".into());
+    }
+    Ok(())
+}
