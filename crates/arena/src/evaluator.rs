@@ -95,6 +95,10 @@ impl<G: Game> Encoder<G> for WithPrior<G> {
         self.inner.fetch(game, after);
     }
 
+    fn fetches(&self) -> bool {
+        true
+    }
+
     fn needs_action(&self) -> bool {
         self.inner.needs_action()
     }
@@ -194,6 +198,13 @@ impl<G: Game> Bound<G> {
         c.rows.clear();
         c.values.clear();
         c.row_of.clear();
+        if self.encoder.fetches() {
+            for action in &c.actions {
+                c.state.clone_from(state);
+                game.apply(&mut c.state, action);
+                self.encoder.fetch(game, Afterstate { state: &c.state, action: Some(action), player });
+            }
+        }
         for action in &c.actions {
             c.state.clone_from(state);
             game.apply(&mut c.state, action);

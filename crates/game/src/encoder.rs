@@ -74,6 +74,11 @@ pub trait Encoder<G: Game>: Send + Sync {
     /// them first.
     fn fetch(&self, _game: &G, _after: Afterstate<'_, G>) {}
 
+    /// Whether [`fetch`](Self::fetch) does anything: rows come from tables that no cache holds.
+    fn fetches(&self) -> bool {
+        false
+    }
+
     /// Whether a row depends on the action and not on the state alone.
     fn needs_action(&self) -> bool;
 }

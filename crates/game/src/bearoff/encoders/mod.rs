@@ -116,6 +116,10 @@ impl Encoder<Bearoff> for Sides {
         }
     }
 
+    fn fetches(&self) -> bool {
+        true
+    }
+
     fn needs_action(&self) -> bool {
         false
     }
