@@ -4,7 +4,7 @@ use crate::output::say;
 use adept_game::bearoff::two_sided;
 use adept_trainer::run::{Cancel, Event, Observer, Score};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,6 +16,7 @@ pub(crate) struct Progress {
     /// Whether any run has begun or gone on.
     began: AtomicBool,
     shown: Mutex<HashMap<String, Shown>>,
+    said: Mutex<HashSet<String>>,
     /// Whether runs go on side by side, so that lines need the name of theirs.
     many: bool,
 }
@@ -35,7 +36,13 @@ impl Progress {
     /// Progress on stderr; `many` if several runs go on side by side.
     pub(crate) fn new(many: bool) -> Self {
         let bars = std::io::stderr().is_terminal().then(MultiProgress::new);
-        Self { bars, began: AtomicBool::new(false), shown: Mutex::new(HashMap::new()), many }
+        Self {
+            bars,
+            began: AtomicBool::new(false),
+            shown: Mutex::new(HashMap::new()),
+            said: Mutex::default(),
+            many,
+        }
     }
 
     /// Whether any run has begun or gone on; none has where all were finished before.
@@ -63,7 +70,12 @@ impl Progress {
     pub(crate) fn show(&self, name: &str, event: Event<'_>) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::Preparing(what) => self.line(what),
+            // Every run gets ready in the same way: one line for all.
+            Event::Preparing(what) => {
+                if self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(what.into()) {
+                    self.line(what);
+                }
+            }
             Event::Started { from, games, unit } => {
                 self.began.store(true, Ordering::Relaxed);
                 let bar = match &self.bars {

@@ -32,6 +32,8 @@ fn every_method_learns() {
     let supervised = "method = \"supervised\"\nsamples = 200_000\nbatch = 32\noptimiser = \"adam\"\n\
                       rate = { from = 0.01, to = 0.0001 }";
     let fixed = format!("{supervised}\nexamples = 400");
+    let burn = "method = \"supervised\"\nsamples = 60_000\nbatch = 128\noptimiser = \"adam\"\nengine = \"burn\"\n\
+                device = \"flex\"\nrate = { from = 0.02, to = 0.0002 }";
     let games = "games = 6000\nlambda = 0.5\nexplore = 0\nbatch = 4\nrate = { from = 0.03, to = 0.001 }";
     let mixed = format!("{games}\nexamples = 400\nexamples_per_game = 10");
     let backups = "method = \"expectation\"\nsamples = 60_000\nbatch = 64\noptimiser = \"adam\"\n\
@@ -49,6 +51,8 @@ fn every_method_learns() {
         (plain, hme, supervised, 0.03),
         (plain, meta_pi, supervised, 0.03),
         ("one-sided+phase", phase, supervised, 0.05),
+        (plain, NETWORK, &burn, 0.1),
+        (prior, RESIDUAL, &burn, 0.004),
         (prior, RESIDUAL, supervised, 0.004),
         (prior, RESIDUAL, backups, 0.004),
     ]
