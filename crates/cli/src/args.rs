@@ -3,6 +3,7 @@
 use adept_game::bearoff::two_sided::Precision;
 use adept_game::bearoff::{Distribution, Position, Roll, USUAL_CHECKERS};
 use adept_model::{DeviceName, Engine};
+use adept_trainer::measure::Peer;
 use adept_trainer::run::Init;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Measure a checkpoint: exact equity, errors against exact values, lost value a decision, speed.
     #[command(
-        after_help = "Examples:\n  adept evaluate checkpoints/runs/single-80-1 --suite equity --suite speed\n  adept evaluate checkpoints/runs/table2-supervised-5000-1 --suite rms --suite move-loss\n  adept evaluate my-run --positions my.csv"
+        after_help = "Examples:\n  adept evaluate checkpoints/runs/single-80-1 --suite equity --suite speed\n  adept evaluate checkpoints/runs/table2-supervised-5000-1 --suite rms --suite move-loss\n  adept evaluate my-run --positions my.csv\n  adept evaluate my-run --decisions my.csv --peer gnubg=gnubg.csv"
     )]
     Evaluate(EvaluateArgs),
     /// Show what a checkpoint thinks of positions, with its gates and experts.
@@ -194,6 +195,14 @@ pub(crate) struct EvaluateArgs {
     /// Compare with the values of a CSV file: columns own1..own6, opp1..opp6 and value, own to roll.
     #[arg(long, value_name = "CSV")]
     pub(crate) positions: Option<PathBuf>,
+    /// Compare choices on the positions of a CSV file with the same columns, own to roll: RMS error of V, value lost an
+    /// unforced decision and wrong choices over all 21 rolls, beside what is known without learning.
+    #[arg(long, value_name = "CSV")]
+    pub(crate) decisions: Option<PathBuf>,
+    /// Another program to measure on these decisions, by a CSV file with the same columns: what it thinks of the positions
+    /// and of every one that a roll and a choice of moves lead to. May be given several times.
+    #[arg(long = "peer", value_name = "NAME=CSV", requires = "decisions", value_parser = peer)]
+    pub(crate) peers: Vec<Peer>,
     /// Measure errors over all positions of the game, where it is made of pairs: of the bear-off the 38,759² pairs of sides.
     /// Without --suite nothing else is measured.
     #[arg(long)]
@@ -204,6 +213,15 @@ pub(crate) struct EvaluateArgs {
     /// Take the best checkpoint of the run.
     #[arg(long)]
     pub(crate) best: bool,
+}
+
+fn peer(text: &str) -> Result<Peer, String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
+            Ok(Peer { name: name.into(), file: file.into() })
+        }
+        _ => Err("NAME=CSV is expected, a name and the file of its values".into()),
+    }
 }
 
 #[derive(Debug, Args)]

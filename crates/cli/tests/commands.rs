@@ -279,6 +279,47 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
 }
 
 #[test]
+fn choices_are_measured_beside_those_of_a_peer() {
+    let desk = Desk::new();
+    let config = r#"
+        name = "peers"
+        game = { rules = "bearoff:3", encoder = "one-sided" }
+        architecture.mlp = { hidden = [2] }
+        learn = { method = "supervised", samples = 2000, batch = 8, rate = 0.01 }
+        evaluate = { positions = 200, validation = 100 }
+    "#;
+    fs::write(desk.path("my.toml"), config).unwrap();
+    desk.json(&["train", "my.toml", "--out", "run"]);
+    // So many draws of so few pairs of sides hold them all.
+    let sample = |count: &str, out: &str| {
+        let sample = ["oracle", "sample", "--checkers", "3", "--bits", "64", "--count", count, "--out", out];
+        desk.json(&sample);
+    };
+    sample("300", "my.csv");
+    sample("150000", "exact.csv");
+    let measure = ["evaluate", "run", "--decisions", "my.csv", "--peer", "exact=exact.csv"];
+    let report = desk.json(&measure);
+    assert!(report["equity"].is_null() && report["rms"].is_null());
+    let found = &report["decisions"];
+    assert_eq!(found["positions"], 300);
+    assert!(found["decisions"].as_u64().unwrap() > 500, "{found}");
+    let rows = found["rows"].as_array().unwrap();
+    let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap();
+    assert_eq!((rows[0]["name"].as_str(), rows.len()), (Some("checkpoint"), 6));
+    assert!(number(&row("exact")["rms"]) < 1e-6 && number(&row("exact")["wrong_share"]) == 0.0, "{found}");
+    assert!(number(&row("constant")["loss_per_decision"]) > number(&row("convolution")["loss_per_decision"]));
+    let text = desk.text(&measure);
+    assert!(
+        text.contains("value lost a decision") && text.contains("300 positions and all their rolls"),
+        "{text}"
+    );
+    let lacks = desk.fails(&["evaluate", "run", "--decisions", "my.csv", "--peer", "few=my.csv"], 1);
+    assert!(lacks.contains("my.csv: lacks the position "), "{lacks}");
+    desk.fails(&["evaluate", "run", "--peer", "exact=exact.csv"], 2);
+    desk.fails(&["evaluate", "run", "--decisions", "my.csv", "--peer", "exact"], 2);
+}
+
+#[test]
 fn list_names_what_there_is() {
     let desk = Desk::new();
     for (what, name) in [

@@ -6,7 +6,7 @@ use crate::progress::Shares;
 use adept_arena::MoveLoss;
 use adept_model::Explanation;
 use adept_trainer::PositionErrors;
-use adept_trainer::measure::{self, EvaluateOptions, Suite};
+use adept_trainer::measure::{self, DecisionsRow, EvaluateOptions, Suite};
 use adept_trainer::publish::{self, PublishOptions};
 use anyhow::Result;
 use serde_json::json;
@@ -25,6 +25,8 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
         distribution: args.distribution.clone(),
         samples: args.samples,
         positions: args.positions.clone(),
+        decisions: args.decisions.clone(),
+        peers: args.peers.clone(),
         exhaustive: args.exhaustive,
     };
     let shown = Shares::new();
@@ -101,6 +103,27 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
             text,
             "{} of the rows are for training, where a run learns from this file",
             file.for_training
+        );
+    }
+    if let Some(found) = &report.decisions {
+        let row = |row: &DecisionsRow| {
+            vec![
+                row.name.clone(),
+                format!("{:.6}", row.rms),
+                format!("{:.3e}", row.loss_per_decision),
+                format!("{:.4} %", 100.0 * row.wrong_share),
+            ]
+        };
+        let rows: Vec<Vec<String>> = found.rows.iter().map(row).collect();
+        text.push('\n');
+        text.push_str(&output::table(
+            &["values by", "RMS error of V", "value lost a decision", "wrong"],
+            &rows,
+        ));
+        let _ = writeln!(
+            text,
+            "{} positions and all their rolls: {} unforced decisions, weighted by their probability",
+            found.positions, found.decisions
         );
     }
     if let Some(all) = &report.exhaustive {

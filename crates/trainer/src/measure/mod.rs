@@ -1,8 +1,10 @@
 //! Measuring checkpoints: exact equity, errors against exact values, speed, and what they think of a position.
 
+mod decisions;
 mod exhaustive;
 mod positions;
 
+pub use decisions::{DecisionsReport, DecisionsRow, Peer};
 pub use exhaustive::{ExhaustiveReport, Share};
 pub use positions::{Errors, FileReport, MoveLossReport, RmsReport};
 
@@ -44,6 +46,10 @@ pub struct EvaluateOptions {
     pub samples: Option<u64>,
     /// A CSV file of positions with values to compare with.
     pub positions: Option<PathBuf>,
+    /// A CSV file of positions: errors on them, and what choices lose on all their rolls.
+    pub decisions: Option<PathBuf>,
+    /// Other programs to measure on these positions and decisions.
+    pub peers: Vec<Peer>,
     /// Whether to measure errors over all positions; without suites nothing else is then measured.
     pub exhaustive: bool,
 }
@@ -71,6 +77,9 @@ pub struct Report {
     /// Errors on the positions of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<FileReport>,
+    /// Errors on the positions of another file, and what choices lose there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decisions: Option<DecisionsReport>,
     /// Errors over all positions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exhaustive: Option<ExhaustiveReport>,
@@ -197,7 +206,8 @@ pub fn evaluate_watched(
             manifest: Manifest,
         ) -> Result<Report, TrainError> {
             let Self(checkpoint, options, progress) = self;
-            let elsewhere = options.exhaustive || options.positions.is_some();
+            let files = [&options.positions, &options.decisions];
+            let elsewhere = options.exhaustive || files.iter().any(|file| file.is_some());
             let usual = || match (elsewhere, game.start_is_listed(), G::distributions()) {
                 (true, ..) | (false, false, []) => vec![],
                 (false, true, _) => vec![Suite::Equity],
@@ -215,6 +225,7 @@ pub fn evaluate_watched(
                 rms: None,
                 move_loss: None,
                 positions: None,
+                decisions: None,
                 exhaustive: None,
                 speed: None,
             };
@@ -249,6 +260,9 @@ pub fn evaluate_watched(
             }
             if let Some(path) = &options.positions {
                 report.positions = Some(positions::file(game, &mut bound, path)?);
+            }
+            if let Some(path) = &options.decisions {
+                report.decisions = Some(decisions::decisions(game, &mut bound, path, &options.peers)?);
             }
             if options.exhaustive {
                 report.exhaustive = Some(exhaustive::exhaustive(game, &mut bound, progress)?);

@@ -68,10 +68,10 @@ pub struct FileReport {
 }
 
 /// A valuation by name.
-type Named<G> = (String, Arc<dyn Valuation<G>>);
+pub(super) type Named<G> = (String, Arc<dyn Valuation<G>>);
 
 /// What the game knows without learning, exact values left out.
-fn baselines<G: Registered>(game: &G) -> Result<Vec<Named<G>>, OpenError> {
+pub(super) fn baselines<G: Registered>(game: &G) -> Result<Vec<Named<G>>, OpenError> {
     let names = G::valuations().iter().map(|v| v.0).filter(|name| !name.starts_with("oracle"));
     let open = |name: &str| {
         let found = game.valuation(name)?;
@@ -96,7 +96,7 @@ fn test_positions<G: Registered>(
 }
 
 /// Positions with all that is said of them.
-struct Judged<G: Registered> {
+pub(super) struct Judged<G: Registered> {
     states: Vec<G::State>,
     exact: Vec<f64>,
     found: Vec<f32>,
@@ -104,7 +104,7 @@ struct Judged<G: Registered> {
 }
 
 impl<G: Registered> Judged<G> {
-    fn new(
+    pub(super) fn new(
         game: &G,
         bound: &mut Bound<G>,
         baselines: &[Named<G>],
@@ -121,7 +121,7 @@ impl<G: Registered> Judged<G> {
     }
 
     /// The errors on the positions for which that holds.
-    fn errors(&self, name: &str, of: impl Fn(usize) -> bool) -> Errors {
+    pub(super) fn errors(&self, name: &str, of: impl Fn(usize) -> bool) -> Errors {
         let these: Vec<usize> = (0..self.exact.len()).filter(|&i| of(i)).collect();
         let rms = |value: &dyn Fn(usize) -> f64| {
             PositionErrors::of(these.iter().map(|&i| value(i) - self.exact[i]))
@@ -134,7 +134,7 @@ impl<G: Registered> Judged<G> {
 }
 
 /// What a valuation says of states, for who acted last.
-fn values<G: Registered>(game: &G, valuation: &dyn Valuation<G>, states: &[G::State]) -> Vec<f64> {
+pub(super) fn values<G: Registered>(game: &G, valuation: &dyn Valuation<G>, states: &[G::State]) -> Vec<f64> {
     let value = |state: &G::State| {
         let player = game.just_acted(state).unwrap_or(0);
         valuation.value(game, Afterstate { state, action: None, player })
@@ -189,6 +189,30 @@ impl<G: Registered> Evaluator<G> for Constant {
     }
 }
 
+/// Exact values to the bits that lost value needs.
+pub(super) fn fine_oracle<G: Registered>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
+    let truth = game.valuation("oracle-32").or_else(|| game.valuation("oracle"));
+    let none = || OpenError::Unknown(format!("{} has no exact values to measure lost value by", game.name()));
+    truth.ok_or_else(none)?.map_err(|e| OpenError::Unknown(e.to_string()))
+}
+
+/// What the choices of a checkpoint lose, those of a constant, of what is known without learning, and of others.
+pub(super) fn losses<G: Registered>(
+    game: &G,
+    truth: &dyn Valuation<G>,
+    bound: &mut Bound<G>,
+    known: &[Named<G>],
+    others: &mut [impl Evaluator<G>],
+    states: impl Iterator<Item = G::State>,
+) -> Vec<MoveLoss> {
+    let mut evaluators: Vec<Known<G>> = known.iter().map(|(_, v)| Known(v.clone())).collect();
+    let mut constant = Constant;
+    let mut all: Vec<&mut dyn Evaluator<G>> = vec![bound, &mut constant];
+    all.extend(evaluators.iter_mut().map(|e| e as &mut dyn Evaluator<G>));
+    all.extend(others.iter_mut().map(|e| e as &mut dyn Evaluator<G>));
+    move_loss(game, truth, &mut all, states)
+}
+
 /// Measures what choices lose, from that many test positions before the roll.
 pub(super) fn moves<G: Registered>(
     game: &G,
@@ -198,15 +222,8 @@ pub(super) fn moves<G: Registered>(
 ) -> Result<MoveLossReport, TrainError> {
     let distribution = named::<G>(distribution);
     let states = test_positions(game, &distribution, count)?;
-    let truth = game.valuation("oracle-32").or_else(|| game.valuation("oracle"));
-    let none = || OpenError::Unknown(format!("{} has no exact values to measure lost value by", game.name()));
-    let truth = truth.ok_or_else(none)?.map_err(|e| OpenError::Unknown(e.to_string()))?;
-    let known = baselines(game)?;
-    let mut evaluators: Vec<Known<G>> = known.iter().map(|(_, v)| Known(v.clone())).collect();
-    let mut constant = Constant;
-    let mut all: Vec<&mut dyn Evaluator<G>> = vec![bound, &mut constant];
-    all.extend(evaluators.iter_mut().map(|e| e as &mut dyn Evaluator<G>));
-    let losses = move_loss(game, &*truth, &mut all, states.into_iter());
+    let (truth, known) = (fine_oracle(game)?, baselines(game)?);
+    let losses = losses(game, &*truth, bound, &known, &mut [Constant; 0], states.into_iter());
     let names = ["constant".to_string()].into_iter().chain(known.into_iter().map(|(name, _)| name));
     Ok(MoveLossReport {
         distribution,
