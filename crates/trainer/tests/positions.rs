@@ -51,8 +51,8 @@ fn every_method_learns() {
         (plain, hme, supervised, 0.03),
         (plain, meta_pi, supervised, 0.03),
         ("one-sided+phase", phase, supervised, 0.05),
-        (plain, NETWORK, &burn, 0.1),
-        (prior, RESIDUAL, &burn, 0.004),
+        (plain, NETWORK, burn, 0.1),
+        (prior, RESIDUAL, burn, 0.004),
         (prior, RESIDUAL, supervised, 0.004),
         (prior, RESIDUAL, backups, 0.004),
     ]
