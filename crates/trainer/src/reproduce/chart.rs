@@ -2,13 +2,27 @@
 
 use plotters::prelude::*;
 
+/// Where curves leave room for their names.
+#[derive(Clone, Copy)]
+pub(crate) enum Legend {
+    /// They rise.
+    Below,
+    /// They fall.
+    Above,
+}
+
 /// A chart of named lines (x, y), as an SVG document. Lines without points are left out.
-pub(crate) fn lines(title: &str, x: &str, y: &str, lines: &[(String, Vec<(f64, f64)>)]) -> String {
+pub(crate) fn lines(
+    title: &str,
+    (x, y): (&str, &str),
+    legend: Legend,
+    lines: &[(String, Vec<(f64, f64)>)],
+) -> String {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 600)).into_drawing_area();
         // Drawing into a string cannot fail; a chart without points stays empty.
-        let _ = draw(&root, title, x, y, lines);
+        let _ = draw(&root, title, (x, y), legend, lines);
         let _ = root.present();
     }
     svg
@@ -19,8 +33,8 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 fn draw(
     root: &Area<'_>,
     title: &str,
-    x: &str,
-    y: &str,
+    (x, y): (&str, &str),
+    legend: Legend,
     lines: &[(String, Vec<(f64, f64)>)],
 ) -> Result<(), Box<dyn std::error::Error>> {
     root.fill(&WHITE)?;
@@ -49,7 +63,10 @@ fn draw(
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
+        .position(match legend {
+            Legend::Below => SeriesLabelPosition::LowerRight,
+            Legend::Above => SeriesLabelPosition::UpperRight,
+        })
         .background_style(WHITE.mix(0.85))
         .border_style(BLACK.mix(0.3))
         .draw()?;

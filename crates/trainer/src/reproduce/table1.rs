@@ -1,7 +1,8 @@
 //! Table 1 of Wiering & Kröse: ten architectures learn tic-tac-toe against TTT.
 
+use super::ReproduceOptions;
+use super::chart::{self, Legend};
 use super::runs::{self, FIRST_SEED, Run, interrupted};
-use super::{ReproduceOptions, chart};
 use crate::config::Config;
 use crate::measure::{self, EvaluateOptions, SpeedCell, Suite};
 use crate::run::{Cancel, Observer, Record, TrainError, mean_sd};
@@ -223,8 +224,8 @@ fn write(table: &Reproduced, all: &[Vec<Run>], configs: &[Config]) -> Result<(),
         let folders = runs.iter().map(|(path, _)| path.as_path());
         curves.push(((*label).to_string(), runs::mean_curve(folders, equity)));
     }
-    let svg =
-        chart::lines("Tic-tac-toe against TTT: exact equity, mean of the seeds", "games", "equity", &curves);
+    let title = "Tic-tac-toe against TTT: exact equity, mean of the seeds";
+    let svg = chart::lines(title, ("games", "equity"), Legend::Below, &curves);
     let json = serde_json::to_string_pretty(table)
         .map_err(|e| adept_model::ModelError::Unsupported(e.to_string()))?;
     for (path, text) in table.files.iter().zip([markdown(table), json, svg]) {

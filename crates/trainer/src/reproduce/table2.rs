@@ -1,7 +1,8 @@
 //! Table 2 and figure 2 of Wiering & Kröse: a network of ten hidden units learns the bear-off.
 
+use super::ReproduceOptions;
+use super::chart::{self, Legend};
 use super::runs::{self, FIRST_SEED, Run};
-use super::{ReproduceOptions, chart};
 use crate::config::Config;
 use crate::run::{Cancel, Observer, Record, Score, TrainError, mean_sd};
 use adept_model::files::Files;
@@ -222,7 +223,7 @@ pub fn figure2(
     let share = |c: &Curve| c.points.iter().map(|(x, y)| (100.0 * x / c.length as f64, *y)).collect();
     let lines: Vec<_> = figure.rows.iter().map(|c| (c.label.clone(), share(c))).collect();
     let title = "Bear-off, 10 hidden units: RMS error of V on test positions, mean of the seeds";
-    let svg = chart::lines(title, "% of the run", "RMS error", &lines);
+    let svg = chart::lines(title, ("% of the run", "RMS error"), Legend::Above, &lines);
     let mut csv = String::from("row,step,rms\n");
     for curve in &figure.rows {
         curve.points.iter().for_each(|(x, y)| {
