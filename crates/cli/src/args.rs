@@ -31,7 +31,7 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Measure a checkpoint: exact equity, errors against exact values, lost value a decision, speed.
     #[command(
-        after_help = "Examples:\n  adept evaluate checkpoints/runs/single-80-1 --suite equity --suite speed\n  adept evaluate checkpoints/runs/table2-supervised-5000-1 --suite rms --suite move-loss\n  adept evaluate my-run --positions my.csv\n  adept evaluate my-run --decisions my.csv --peer gnubg=gnubg.csv"
+        after_help = "Examples:\n  adept evaluate checkpoints/runs/single-80-1 --suite equity --suite speed\n  adept evaluate checkpoints/bearoff/residual-10 --suite rms --suite move-loss\n  adept evaluate my-run --positions my.csv\n  adept evaluate my-run --decisions my.csv --peer gnubg=gnubg.csv"
     )]
     Evaluate(EvaluateArgs),
     /// Show what a checkpoint thinks of positions, with its gates and experts.

@@ -44,10 +44,12 @@ impl Part {
 /// Draws positions of a distribution, of one part of them.
 pub(crate) struct Positions<G: Registered> {
     draw: Draw<G>,
+    /// Whether there are positions of each part; in a small game there may be none.
+    there: [bool; 3],
 }
 
-/// Draws of positions of another part in a row until there is thought to be none of the part wanted.
-const TRIES: u32 = 100_000;
+/// Draws in which no position of a part turns up until there is thought to be none.
+const TRIES: usize = 100_000;
 
 impl<G: Registered> Positions<G> {
     /// Positions of the distribution of that name, the game's first without one.
@@ -62,7 +64,23 @@ impl<G: Registered> Positions<G> {
             };
             OpenError::Unknown(format!("{} has no distribution of positions `{name}`; {there}", game.name()))
         };
-        Ok(Self { draw: game.draw(name).ok_or_else(unknown)? })
+        Ok(Self::of(game, game.draw(name).ok_or_else(unknown)?))
+    }
+
+    fn of(game: &G, draw: Draw<G>) -> Self {
+        let (mut there, mut rng) = ([false; 3], stream(0, "parts of positions", 0));
+        for _ in 0..TRIES {
+            there[Part::of(game.number(&draw(&mut rng))) as usize] = true;
+            if there == [true; 3] {
+                break;
+            }
+        }
+        Self { draw, there }
+    }
+
+    /// Whether no position is both an example and a test.
+    pub(crate) fn are_apart(&self) -> bool {
+        self.there == [true; 3]
     }
 
     /// Any position.
@@ -70,13 +88,10 @@ impl<G: Registered> Positions<G> {
         (self.draw)(rng)
     }
 
-    /// A position of that part; of any other if there seems to be none.
+    /// A position of that part; any if there is none of it, see [`Self::are_apart`].
     pub(crate) fn of_part(&self, game: &G, part: Part, rng: &mut Stream) -> G::State {
         let mut state = self.any(rng);
-        for _ in 0..TRIES {
-            if Part::of(game.number(&state)) == part {
-                break;
-            }
+        while self.there[part as usize] && Part::of(game.number(&state)) != part {
             state = self.any(rng);
         }
         state
@@ -216,6 +231,8 @@ impl PositionErrors {
 pub(crate) struct Tests {
     pub(crate) validation: Set,
     pub(crate) test: Set,
+    /// Whether none of their positions may be an example.
+    pub(crate) apart: bool,
 }
 
 impl Tests {
@@ -227,7 +244,7 @@ impl Tests {
     ) -> Result<Self, TrainError> {
         if let Some(From::File(path)) = &config.learn.examples {
             let read = |part| Set::read(game, with, path, part);
-            return Ok(Self { validation: read(Part::Validation)?, test: read(Part::Test)? });
+            return Ok(Self { validation: read(Part::Validation)?, test: read(Part::Test)?, apart: true });
         }
         let evaluate = &config.evaluate;
         let distribution = evaluate.distribution.as_deref().or(config.learn.distribution.as_deref());
@@ -238,6 +255,7 @@ impl Tests {
         Ok(Self {
             validation: draw(Part::Validation, evaluate.validation, "validation positions"),
             test: draw(Part::Test, evaluate.positions, "test positions"),
+            apart: positions.are_apart(),
         })
     }
 }
@@ -274,6 +292,18 @@ impl<G: Registered> Examples<G> {
             }
             None => Self::Fresh { positions, oracle, seed, states: Vec::new() },
         })
+    }
+
+    /// A number for the examples of a file, another one with other examples; none where they follow from the seed.
+    pub(crate) fn digest(&self, config: &Config) -> Option<u64> {
+        let (Self::Fixed { set, .. }, Some(From::File(_))) = (self, &config.learn.examples) else {
+            return None;
+        };
+        let Samples { rows, targets, .. } = &set.samples;
+        let floats = rows.dense.iter().chain(targets).map(|x| u64::from(x.to_bits()));
+        // FNV-1a, a word at a time.
+        let add = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+        Some(floats.chain(rows.index.iter().copied()).fold(0xcbf2_9ce4_8422_2325, add))
     }
 
     /// Appends the examples with these numbers, counted from the start of the run.
@@ -331,6 +361,22 @@ mod tests {
             counts[Part::of(number) as usize] += 1;
         }
         assert!(counts.iter().zip([80_000, 10_000, 10_000]).all(|(n, e)| (*n - e).abs() < 500), "{counts:?}");
+    }
+
+    /// Of a game of few positions some parts are empty: whoever draws gets others, and is told so.
+    #[test]
+    fn empty_parts_are_found() {
+        use adept_game::bearoff::{Bearoff, State};
+        let game = Bearoff::new(3).unwrap();
+        let all = Positions::new(&game, None).unwrap();
+        assert!(all.are_apart());
+        let mut rng = stream(1, "test", 0);
+        for part in [Part::Train, Part::Validation, Part::Test] {
+            assert!((0..50).all(|_| Part::of(game.number(&all.of_part(&game, part, &mut rng))) == part));
+        }
+        let one: State = all.of_part(&game, Part::Train, &mut rng);
+        let single = Positions::of(&game, Box::new(move |_| one));
+        assert!(!single.are_apart() && single.of_part(&game, Part::Test, &mut rng) == one);
     }
 
     #[test]

@@ -221,7 +221,7 @@ fn card(
     Ok(text)
 }
 
-/// The distribution on which the network is worst, against the convolution or what else is best there.
+/// The distribution on which the error is largest.
 fn worst(list: &[Errors]) -> Option<&Errors> {
     list.iter().max_by(|a, b| a.errors.rms.total_cmp(&b.errors.rms))
 }

@@ -116,6 +116,35 @@ fn resumed_runs_are_the_same() {
     }
 }
 
+/// A run that learns from a file goes on with that file and with no other.
+#[test]
+fn a_file_of_examples_must_stay_what_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, run) = (folder.path().join("my.csv"), folder.path().join("run"));
+    let header = "own1,own2,own3,own4,own5,own6,opp1,opp2,opp3,opp4,opp5,opp6,value\n";
+    let write = |value: f64| {
+        let mut rng = stream(1, "test", 0);
+        let row = |_| {
+            format!("{},{value}\n", Distribution::Table.sample(5, &mut rng).to_string().replace('/', ","))
+        };
+        std::fs::write(&file, header.to_string() + &(0..200).map(row).collect::<String>()).unwrap();
+    };
+    write(0.25);
+    let learn = format!(
+        "method = \"supervised\"\nsamples = 2000\nrate = 0.01\nexamples = {:?}",
+        file.display().to_string()
+    );
+    let config = experiment("one-sided", NETWORK, &learn);
+    let cancel = Cancel::default();
+    train(&config, 1, &at(&run), &StopAt(100, cancel.clone()), &cancel).unwrap();
+    let resume = TrainOptions { resume: true, ..at(&run) };
+    write(0.5);
+    let error = train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap_err().to_string();
+    assert!(error.contains("holds other examples than when this run began"), "{error}");
+    write(0.25);
+    assert!(train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap().1.finished);
+}
+
 /// The prior is one more channel, seen by the player who just moved; a residual network that adds nothing is it.
 #[test]
 fn priors_are_channels() {

@@ -29,6 +29,10 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
         peers: args.peers.clone(),
         exhaustive: args.exhaustive,
     };
+    let exact = |s: &Suite| matches!(s, Suite::Rms | Suite::MoveLoss);
+    if options.suites.iter().any(exact) || args.exhaustive || args.decisions.is_some() {
+        say("exact values: from a file in datasets, or solved in memory");
+    }
     let shown = Shares::new();
     let report =
         measure::evaluate_watched(&args.checkpoint, args.best, &options, &|share| shown.show(share))?;
@@ -61,8 +65,13 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
     if let Some(rms) = &report.rms {
         let _ = writeln!(
             text,
-            "\n{}: RMS error of V {:.6}, of the probability to win {:.6}; {} test positions",
-            rms.distribution, rms.errors.rms, rms.rms_probability, rms.errors.rows
+            "\n{}: RMS error of V {:.6}, of the probability to win {:.6}; {} test positions, {} of them different{}",
+            rms.distribution,
+            rms.errors.rms,
+            rms.rms_probability,
+            rms.errors.rows,
+            rms.distinct,
+            if rms.overlap { "; the game is so small that some may be examples too" } else { "" }
         );
         let names =
             rms.distributions.first().map_or(vec![], |e| e.baselines.iter().map(|b| b.0.as_str()).collect());

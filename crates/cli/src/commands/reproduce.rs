@@ -4,17 +4,17 @@ use crate::args::{ReproduceArgs, Reproduction};
 use crate::output::{self, say};
 use crate::progress::{Count, on_interrupt};
 use adept_trainer::reproduce::{
-    Curve, Figure2, ReproduceOptions, TABLE1_ROWS, TABLE2_ROWS, figure2, table1, table2,
+    Curve, FIGURE2_ROWS, Figure2, ReproduceOptions, TABLE1_ROWS, TABLE2_ROWS, figure2, table1, table2,
 };
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &ReproduceArgs, as_json: bool) -> Result<()> {
-    // The figure shows the runs of the table.
+    // The figure shows runs of table 2: with the folder of that table and --resume it takes these.
     let (folder, rows) = match args.name {
         Reproduction::Table1 => ("table1", TABLE1_ROWS),
         Reproduction::Table2 => ("table2", TABLE2_ROWS),
-        Reproduction::Figure2 => ("figure2", TABLE2_ROWS - 2),
+        Reproduction::Figure2 => ("figure2", FIGURE2_ROWS),
     };
     let options = ReproduceOptions {
         seeds: args.seeds,

@@ -167,11 +167,12 @@ fn as_text(
     if let ([(path, _)], Some(figure)) = (runs, figure) {
         text.push_str(&curve(path, figure, against, unit)?);
     }
-    let [first, second, at] = match figure {
-        Some(Suite::Rms) => ["mean abs.", "largest", "at sample"],
-        _ => ["first", "second", "at game"],
+    let [first, second] = match figure {
+        Some(Suite::Rms) => ["mean abs.", "largest"],
+        _ => ["first", "second"],
     };
-    let header = ["run", unit, "seconds", "final", first, second, "best", at];
+    let at = format!("at {}", unit.trim_end_matches('s'));
+    let header = ["run", unit, "seconds", "final", first, second, "best", &at];
     let shown = |v: f64| if figure == Some(Suite::Rms) { format!("{v:.5}") } else { format!("{v:+.4}") };
     let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), shown);
     let rows: Vec<Vec<String>> = runs

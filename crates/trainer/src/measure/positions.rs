@@ -6,8 +6,9 @@ use adept_arena::{Bound, Evaluator, Known, MoveLoss, OpenError, move_loss};
 use adept_game::registry::Registered;
 use adept_game::{Afterstate, Valuation, stream};
 use adept_model::Samples;
+use rustc_hash::FxHashSet;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,6 +22,10 @@ pub struct RmsReport {
     pub errors: PositionErrors,
     /// Half of the root mean square error: that of the probability to win, (1 + V)/2.
     pub rms_probability: f64,
+    /// How many of the positions are different ones.
+    pub distinct: u64,
+    /// Whether some may be examples too: in a small game there may be too few positions for parts of their own.
+    pub overlap: bool,
     /// On every distribution of the game, with the errors of what is known without learning.
     pub distributions: Vec<Errors>,
     /// On that distribution, by the class of the position.
@@ -160,19 +165,18 @@ pub(super) fn rms<G: Registered>(
     for (name, _) in G::distributions().iter().filter(|(name, _)| *name != main) {
         distributions.push(judge(name)?.errors(name, |_| true));
     }
-    let mut classes: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for (i, state) in judged.states.iter().enumerate() {
-        classes.entry(game.class(state)).or_default().push(i);
-    }
-    let classes = classes.iter().map(|(class, of)| {
-        let of: std::collections::HashSet<usize> = of.iter().copied().collect();
-        judged.errors(&class.to_string(), |i| of.contains(&i))
-    });
+    let class_of: Vec<u64> = judged.states.iter().map(|state| game.class(state)).collect();
+    let classes: BTreeSet<u64> = class_of.iter().copied().collect();
+    let classes = classes.iter().map(|class| judged.errors(&class.to_string(), |i| class_of[i] == *class));
+    let distinct: FxHashSet<u64> = judged.states.iter().map(|state| game.number(state)).collect();
+    let overlap = !Positions::new(game, Some(&main))?.are_apart();
     let errors = distributions[0].errors;
     Ok(RmsReport {
         distribution: main,
         errors,
         rms_probability: errors.rms / 2.0,
+        distinct: distinct.len() as u64,
+        overlap,
         classes: classes.collect(),
         distributions,
         class: G::CLASS,

@@ -6,7 +6,7 @@ mod table1;
 mod table2;
 
 pub use table1::{Reproduced, Row, TABLE1_ROWS, table1};
-pub use table2::{BearoffRow, Curve, Figure2, TABLE2_ROWS, Table2, figure2, table2};
+pub use table2::{BearoffRow, Curve, FIGURE2_ROWS, Figure2, TABLE2_ROWS, Table2, figure2, table2};
 
 use std::path::PathBuf;
 

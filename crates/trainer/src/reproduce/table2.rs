@@ -56,8 +56,8 @@ const ROWS: [PaperRow; 10] = [
 
 /// Number of rows.
 pub const TABLE2_ROWS: usize = ROWS.len();
-/// Rows whose curves are figure 2: those of the paper.
-const FIGURE2_ROWS: usize = 8;
+/// Of these, so many come first whose curves are figure 2: those of the paper.
+pub const FIGURE2_ROWS: usize = 8;
 
 /// Where the paper leaves room.
 const NOTE: &str = "The paper names 56 of its 68 inputs and not the other 12: two readings are here. It reports the lowest \

@@ -71,6 +71,9 @@ struct Progress {
     /// Measurements since the best one, and what that was.
     #[serde(default)]
     patience: Patience,
+    /// A number for the examples, where they come from a file: a run goes on with the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    examples: Option<u64>,
 }
 
 fn run<G: Registered>(
@@ -191,6 +194,8 @@ pub(super) struct Experiment<'a, G: Registered> {
     pub(super) loss: f64,
     pub(super) samples: u64,
     pub(super) patience: Patience,
+    /// A number for the examples of a file.
+    examples: Option<u64>,
     /// Score and tensors of the best checkpoint, until they are written.
     pub(super) best: Option<(Score, Vec<Tensor>)>,
     /// Metrics not yet written.
@@ -254,6 +259,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
             loss: 0.0,
             samples: 0,
             patience: Patience::default(),
+            examples: None,
             best: None,
             lines: String::new(),
             started: clock.now(),
@@ -296,6 +302,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let progress: Progress =
             serde_json::from_value(training).map_err(|e| fail(format!("training state: {e}")))?;
         (self.loss, self.samples, self.patience) = (progress.loss, progress.samples, progress.patience);
+        self.examples = progress.examples;
         self.bound.learner.restore(&checkpoint.tensors).map_err(|e| fail(e.to_string()))?;
         let games = self.source.restore(progress.games, &checkpoint.tensors, &*self.bound.learner);
         games.map_err(|e| fail(format!("training state: {e}")))?;
@@ -368,14 +375,29 @@ impl<'a, G: Registered> Experiment<'a, G> {
             let with = (&**self.bound.encoder(), self.bound.learner.channels());
             let tests = Tests::new(game, config, with)?;
             let (test, rows) = (tests.test.distinct, tests.test.samples.len());
-            if test < rows {
+            // From any distribution some are drawn twice; where it is small, many are.
+            if test * 20 < rows * 19 {
                 say(&format!(
-                    "of {rows} test positions {test} are different ones: there are no more of them"
+                    "of {rows} test positions only {test} are different ones: there are few of them"
                 ));
+            }
+            if !tests.apart {
+                say("so few positions there are that examples and test positions overlap");
             }
             self.tests = Some(tests);
         }
         self.source.prepare(game, config, self.record.seed, &self.bound)?;
+        let found = self.source.digest(config);
+        if let Some(Examples::File(path)) = &config.learn.examples
+            && self.examples.is_some_and(|before| Some(before) != found)
+        {
+            return Err(OpenError::Unknown(format!(
+                "{}: holds other examples than when this run began: put the file back, or begin another run with --out",
+                path.display()
+            ))
+            .into());
+        }
+        self.examples = found;
         self.started = self.clock.now();
         Ok(())
     }
@@ -445,7 +467,8 @@ impl<'a, G: Registered> Experiment<'a, G> {
         if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
             return Err(self.diverged(format!("tensor `{}`", bad.name), step));
         }
-        let progress = Progress { games, loss: self.loss, samples: self.samples, patience: self.patience };
+        let Self { loss, samples, patience, examples, .. } = *self;
+        let progress = Progress { games, loss, samples, patience, examples };
         let training = serde_json::to_value(&progress).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         let score = self.best.as_ref().map(|b| &b.0).filter(|b| b.checkpoint == latest);
         let metrics = serde_json::to_value(score.or(self.record.r#final.as_ref()))

@@ -29,7 +29,7 @@ enum From<G: Registered> {
 const SELF_PLAY: f64 = 0.75;
 
 impl<'a, G: Registered> Feed<'a, G> {
-    /// The feed that a config asks for; none if it learns from games.
+    /// The feed of a config whose method learns from positions.
     pub(super) fn new(
         game: &'a G,
         config: &'a Config,
@@ -45,6 +45,12 @@ impl<'a, G: Registered> Feed<'a, G> {
             _ => From::Examples(Examples::new(game, config, seed, (&**bound.encoder(), channels))?),
         };
         Ok(Self { game, config, seed, from, samples: Samples::new(channels) })
+    }
+
+    /// A number for the examples of a file.
+    pub(super) fn digest(&self) -> Option<u64> {
+        let From::Examples(examples) = &self.from else { return None };
+        examples.digest(self.config)
     }
 
     /// Collects the samples `span` and learns from them.

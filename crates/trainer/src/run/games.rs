@@ -103,6 +103,11 @@ impl<'a, G: Registered> Games<'a, G> {
         self.examples = Some(examples);
     }
 
+    /// What is learned from beside the games.
+    pub(super) fn examples(&self) -> Option<&Examples<G>> {
+        self.examples.as_ref()
+    }
+
     /// What a checkpoint keeps.
     pub(super) fn state(&self) -> (GamesState, Vec<Tensor>) {
         let play = self.workers.iter().map(|w| w.rng.clone()).collect();

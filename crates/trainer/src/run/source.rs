@@ -48,6 +48,14 @@ impl<'a, G: Registered> Source<'a, G> {
         Ok(())
     }
 
+    /// A number for the examples of a file, if any are shown.
+    pub(super) fn digest(&self, config: &Config) -> Option<u64> {
+        match self {
+            Self::Games(games) => games.examples()?.digest(config),
+            Self::Feed(feed) => feed.as_ref()?.digest(),
+        }
+    }
+
     /// What a checkpoint keeps.
     pub(super) fn state(&self) -> (GamesState, Vec<Tensor>) {
         match self {
