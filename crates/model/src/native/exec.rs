@@ -6,6 +6,7 @@ use super::kernels::{
     stride,
 };
 use super::plan::{Dense, Plan, Route, Source, Step};
+use super::selected::Selected;
 use super::simd::Isa;
 use crate::channel::Rows;
 use crate::program::{Selector, ValueId};
@@ -28,20 +29,12 @@ pub(crate) struct Workspace {
     values: Vec<Vec<f32>>,
     adjoints: Vec<Vec<f32>>,
     /// Rows that each branch of each route ran on.
-    selected: Vec<Vec<Selected>>,
+    selected: Vec<Selected>,
     /// Rows that each route saw and each of its branches ran on, since the last call of `reset_usage`.
     usage: Vec<(u64, Vec<u64>)>,
     all: Vec<u32>,
     /// Room for transposed weights.
     scratch: Vec<f32>,
-}
-
-#[derive(Debug, Default)]
-struct Selected {
-    /// Rows of the batch.
-    rows: Vec<u32>,
-    /// Rows of the block around the route.
-    local: Vec<u32>,
 }
 
 /// What a run reads and is the same throughout.
@@ -61,7 +54,7 @@ impl Workspace {
             isa,
             values: vec![vec![]; n],
             adjoints: vec![vec![]; n],
-            selected: (0..plan.routes).map(|_| Vec::new()).collect(),
+            selected: (0..plan.routes).map(|_| Selected::default()).collect(),
             usage: vec![(0, vec![]); plan.routes],
             all: Vec::new(),
             scratch: Vec::new(),
@@ -81,7 +74,7 @@ impl Workspace {
 
     /// Whether the first row of the last run went through that branch.
     pub(crate) fn ran_first(&self, route: usize, branch: usize) -> bool {
-        self.selected[route].get(branch).is_some_and(|s| s.local.first() == Some(&0))
+        self.selected[route].has_first(branch)
     }
 
     pub(crate) fn reset_usage(&mut self) {
@@ -245,36 +238,25 @@ impl Plan {
         let n = rows.len();
         let mut selected = take(&mut ws.selected[route.id]);
         if route.select != Selector::All {
-            selected.resize_with(route.branches.len(), Selected::default);
-            for s in &mut selected {
-                s.rows.clear();
-                s.local.clear();
-            }
-            for (local, &row) in rows.iter().enumerate() {
-                let mut take_branch = |b: usize| {
-                    selected[b].rows.push(row);
-                    selected[b].local.push(local as u32);
-                };
-                match route.select {
-                    Selector::Index(column) => {
-                        take_branch(job.batch.index_row(row as usize)[column] as usize)
-                    }
-                    Selector::Mask(weights) => {
-                        let width = self.widths[weights];
-                        let s = &ws.values[weights][local * stride(width)..][..width];
-                        for (b, s) in s.iter().enumerate() {
-                            if *s > 0.0 || s.is_nan() {
-                                take_branch(b);
-                            }
-                        }
-                    }
-                    Selector::All => {}
+            let branches = route.branches.len();
+            match route.select {
+                Selector::Index(column) => {
+                    selected.pick(branches, rows, |row| job.batch.index_row(row as usize)[column] as usize);
                 }
+                Selector::Mask(weights) => {
+                    let (s, width) = (&ws.values[weights], stride(self.widths[weights]));
+                    // A weight that is no number is run too, so that divergence cannot hide.
+                    selected.mask(branches, rows, |local, b| {
+                        let s = s[local * width + b];
+                        s > 0.0 || s.is_nan()
+                    });
+                }
+                Selector::All => {}
             }
             let (seen, runs) = &mut ws.usage[route.id];
             *seen += n as u64;
-            runs.resize(route.branches.len(), 0);
-            runs.iter_mut().zip(&selected).for_each(|(runs, s)| *runs += s.rows.len() as u64);
+            runs.resize(branches, 0);
+            runs.iter_mut().enumerate().for_each(|(b, runs)| *runs += selected.branch(b).0.len() as u64);
         }
         let indexed = matches!(route.select, Selector::Index(_));
         // Results beyond the output are densities, which need targets.
@@ -289,7 +271,10 @@ impl Plan {
         for (b, branch) in route.branches.iter().enumerate() {
             let (rows, local) = match route.select {
                 Selector::All => (rows, None),
-                _ => (&selected[b].rows[..], Some(&selected[b].local[..])),
+                _ => {
+                    let (rows, local) = selected.branch(b);
+                    (rows, Some(local))
+                }
             };
             if rows.is_empty() {
                 continue;
@@ -513,7 +498,10 @@ impl Plan {
         for (b, branch) in route.branches.iter().enumerate() {
             let (rows, local) = match route.select {
                 Selector::All => (rows, None),
-                _ => (&selected[b].rows[..], Some(&selected[b].local[..])),
+                _ => {
+                    let (rows, local) = selected.branch(b);
+                    (rows, Some(local))
+                }
             };
             if rows.is_empty() {
                 continue;

@@ -4,6 +4,7 @@ mod exec;
 mod explain;
 mod kernels;
 mod plan;
+mod selected;
 mod simd;
 
 pub(crate) use exec::{Derivative, Workspace};

@@ -24,7 +24,11 @@ pub(super) const ALL: [(&str, &str); 7] = [
         "distribution",
         "the first 12 terms of each side's exact roll distribution; distribution:K for the first K",
     ),
-    ("phase", "for a symbolic gate: 4 cells a side, 16 experts; phase:K for K cells a side"),
+    (
+        "phase",
+        "for a symbolic gate: 4 cells a side, 16 experts; phase:K for K cells of equal size up to 64 pips and twice the \
+         checkers, phase:K:E up to E (112 is the most there are)",
+    ),
 ];
 
 /// An encoder whose rows are put together from what is known of each side.

@@ -12,8 +12,11 @@ pub(super) enum Part {
     Counts,
     /// Leading terms of the distribution of the number of rolls.
     Distribution(usize),
-    /// Cells of a side, for symbolic gates.
-    Phase(u8),
+    /// Cells of a side, for symbolic gates: how many, and where the last one begins to be shared by all beyond.
+    Phase {
+        cells: u8,
+        end: u8,
+    },
 }
 
 /// Bits of a field, enough for 15 checkers.
@@ -28,18 +31,20 @@ const PIPS_A_ROLL: f64 = 49.0 / 6.0;
 impl Part {
     /// The parts of an encoder's name without a `+`.
     pub(super) fn parse(word: &str) -> Option<Vec<Self>> {
-        let (name, number) = match word.split_once(':') {
-            Some((name, number)) => (name, Some(number.parse::<u8>().ok()?)),
-            None => (word, None),
-        };
-        Some(match (name, number) {
-            ("bits", None) => vec![Self::Bits],
-            ("simple", None) => vec![Self::Bits, Self::Simple],
-            ("one-sided", None) => vec![Self::Bits, Self::OneSided],
-            ("race", None) => vec![Self::OneSided],
-            ("counts", None) => vec![Self::Counts],
-            ("distribution", k @ (None | Some(1..=30))) => vec![Self::Distribution(k.unwrap_or(12).into())],
-            ("phase", k @ (None | Some(2..=16))) => vec![Self::Phase(k.unwrap_or(4))],
+        let mut words = word.split(':');
+        let name = words.next()?;
+        let numbers: Vec<u8> = words.map(|number| number.parse().ok()).collect::<Option<_>>()?;
+        Some(match (name, &numbers[..]) {
+            ("bits", []) => vec![Self::Bits],
+            ("simple", []) => vec![Self::Bits, Self::Simple],
+            ("one-sided", []) => vec![Self::Bits, Self::OneSided],
+            ("race", []) => vec![Self::OneSided],
+            ("counts", []) => vec![Self::Counts],
+            ("distribution", []) => vec![Self::Distribution(12)],
+            ("distribution", [k @ 1..=30]) => vec![Self::Distribution((*k).into())],
+            ("phase", []) => vec![Self::Phase { cells: 4, end: 64 }],
+            ("phase", [cells @ 2..=16]) => vec![Self::Phase { cells: *cells, end: 64 }],
+            ("phase", [cells @ 2..=16, end @ 16..=112]) => vec![Self::Phase { cells: *cells, end: *end }],
             _ => return None,
         })
     }
@@ -51,13 +56,13 @@ impl Part {
             Self::Simple | Self::OneSided => FEATURES,
             Self::Counts => POINTS,
             Self::Distribution(terms) => *terms,
-            Self::Phase(_) => 0,
+            Self::Phase { .. } => 0,
         }
     }
 
     /// Cells a side, for a part that counts them.
     pub(super) fn cells(&self) -> Option<u64> {
-        if let Self::Phase(cells) = self { Some(u64::from(*cells)) } else { None }
+        if let Self::Phase { cells, .. } = self { Some(u64::from(*cells)) } else { None }
     }
 
     /// The channel of both sides.
@@ -102,12 +107,12 @@ impl Part {
                 )
                 .into(),
             ),
-            Self::Phase(cells) => (
+            Self::Phase { cells, end } => (
                 "phase",
                 ChannelKind::Index(u64::from(*cells).pow(2)),
                 format!(
                     "{cells} · cell of the side that just moved + cell of the side to roll; a side's cell, 0 to {}, is its \
-                     pips and twice its checkers, finer near the end",
+                     pips and twice its checkers in equal steps up to {end}; more is in the last cell",
                     cells - 1
                 )
                 .into(),
@@ -148,17 +153,14 @@ impl Part {
                 let term = |k: usize| distribution.get(k).map_or(0.0, |p| 2.0 * *p as f32);
                 floats.extend((1..=*terms).map(term));
             }
-            Self::Phase(_) => {}
+            Self::Phase { .. } => {}
         }
     }
 
-    /// The cell of a side: its pips and twice its checkers, as a share of what few sides exceed, to the power 4/7, in as
-    /// many steps as there are cells. Cells are finer near the end, where values jump from one position to the next.
+    /// The cell of a side: its pips and twice its checkers in equal steps up to `end`; what is beyond is in the last cell.
     pub(super) fn cell(&self, side: Side) -> u8 {
-        let Self::Phase(cells) = self else { return 0 };
-        // 14 checkers spread evenly over the points.
-        const MOST: f64 = 49.0 + 28.0;
-        let left = f64::from(side.pips()) + 2.0 * f64::from(side.checkers());
-        ((left / MOST).powf(4.0 / 7.0) * f64::from(*cells)).min(f64::from(cells - 1)) as u8
+        let Self::Phase { cells, end } = *self else { return 0 };
+        let left = side.pips() + 2 * u32::from(side.checkers());
+        (left * u32::from(cells) / u32::from(end)).min(u32::from(cells) - 1) as u8
     }
 }
