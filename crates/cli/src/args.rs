@@ -273,6 +273,8 @@ pub(crate) enum Reproduction {
     Table2,
     /// The learning curves behind table 2.
     Figure2,
+    /// Where experts pay: error against cost of single networks, phase gates, HME and Meta-Pi (most of an hour).
+    Experts,
 }
 
 #[derive(Debug, Args)]

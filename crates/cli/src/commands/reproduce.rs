@@ -4,17 +4,20 @@ use crate::args::{ReproduceArgs, Reproduction};
 use crate::output::{self, say};
 use crate::progress::{Count, on_interrupt};
 use adept_trainer::reproduce::{
-    Curve, FIGURE2_ROWS, Figure2, ReproduceOptions, TABLE1_ROWS, TABLE2_ROWS, figure2, table1, table2,
+    Curve, FIGURE2_ROWS, Figure2, ReproduceOptions, TABLE1_ROWS, TABLE2_ROWS, experts, experts_runs, figure2,
+    table1, table2,
 };
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &ReproduceArgs, as_json: bool) -> Result<()> {
     // The figure shows runs of table 2: with the folder of that table and --resume it takes these.
-    let (folder, rows) = match args.name {
-        Reproduction::Table1 => ("table1", TABLE1_ROWS),
-        Reproduction::Table2 => ("table2", TABLE2_ROWS),
-        Reproduction::Figure2 => ("figure2", FIGURE2_ROWS),
+    let of = |rows: usize| rows as u64 * args.seeds;
+    let (folder, runs) = match args.name {
+        Reproduction::Table1 => ("table1", of(TABLE1_ROWS)),
+        Reproduction::Table2 => ("table2", of(TABLE2_ROWS)),
+        Reproduction::Figure2 => ("figure2", of(FIGURE2_ROWS)),
+        Reproduction::Experts => ("experts", experts_runs(args.seeds)),
     };
     let options = ReproduceOptions {
         seeds: args.seeds,
@@ -23,8 +26,12 @@ pub(crate) fn run(args: &ReproduceArgs, as_json: bool) -> Result<()> {
         threads: args.threads,
         resume: args.resume,
     };
-    let (count, cancel) = (Count::new(options.seeds * rows as u64), on_interrupt());
+    let (count, cancel) = (Count::new(runs), on_interrupt());
     match args.name {
+        Reproduction::Experts => {
+            let all = experts(&options, &count, &cancel)?;
+            show(as_json, &all, || std::fs::read_to_string(&all.files[0]), all.seconds, &all.files)
+        }
         Reproduction::Table1 => {
             let table = table1(&options, &count, &cancel)?;
             show(as_json, &table, || std::fs::read_to_string(&table.files[0]), table.seconds, &table.files)

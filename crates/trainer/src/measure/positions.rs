@@ -91,7 +91,7 @@ fn named<G: Registered>(distribution: Option<&str>) -> String {
 }
 
 /// Test positions of a distribution, the same ones as in training.
-fn test_positions<G: Registered>(
+pub(super) fn test_positions<G: Registered>(
     game: &G,
     distribution: &str,
     count: u64,

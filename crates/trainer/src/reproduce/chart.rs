@@ -28,6 +28,79 @@ pub(crate) fn lines(
     svg
 }
 
+/// Named points.
+pub(crate) struct Cloud {
+    pub(crate) name: String,
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+/// A chart of points (x, y), all above 0, on logarithmic scales, as an SVG document; a line joins the points of a
+/// cloud that have none of it to the left and below.
+pub(crate) fn clouds(title: &str, (x, y): (&str, &str), clouds: &[Cloud]) -> String {
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, (960, 600)).into_drawing_area();
+        // As above.
+        let _ = draw_clouds(&root, title, (x, y), clouds);
+        let _ = root.present();
+    }
+    svg
+}
+
+fn draw_clouds(
+    root: &Area<'_>,
+    title: &str,
+    (x, y): (&str, &str),
+    clouds: &[Cloud],
+) -> Result<(), Box<dyn std::error::Error>> {
+    root.fill(&WHITE)?;
+    let points = || clouds.iter().flat_map(|c| &c.points);
+    if points().next().is_none() {
+        return Ok(());
+    }
+    let range = |f: fn(&(f64, f64)) -> f64| {
+        let (low, high) = points().map(f).fold((f64::INFINITY, 0.0f64), |(a, b), v| (a.min(v), b.max(v)));
+        (0.85 * low..1.15 * high).log_scale()
+    };
+    let mut chart = ChartBuilder::on(root)
+        .caption(title, ("sans-serif", 18))
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(64)
+        .build_cartesian_2d(range(|p| p.0), range(|p| p.1))?;
+    let short = |v: &f64| format!("{v}");
+    chart.configure_mesh().x_desc(x).y_desc(y).x_label_formatter(&short).y_label_formatter(&short).draw()?;
+    for (i, cloud) in clouds.iter().enumerate() {
+        let colour = Palette99::pick(i).to_rgba();
+        chart.draw_series(cloud.points.iter().map(|p| Circle::new(*p, 3, colour.filled())))?;
+        chart
+            .draw_series(LineSeries::new(frontier(&cloud.points), colour.stroke_width(2)))?
+            .label(&cloud.name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(3)));
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(BLACK.mix(0.3))
+        .draw()?;
+    Ok(())
+}
+
+/// The points that have none to the left and below, from left to right.
+fn frontier(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut sorted = points.to_vec();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut best = f64::INFINITY;
+    sorted.retain(|p| {
+        p.1 < best && {
+            best = p.1;
+            true
+        }
+    });
+    sorted
+}
+
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
 fn draw(

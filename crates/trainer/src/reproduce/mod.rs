@@ -1,10 +1,12 @@
 //! Published tables and figures, ours beside the paper's.
 
 mod chart;
+mod experts;
 mod runs;
 mod table1;
 mod table2;
 
+pub use experts::{Experts, ExpertsPoint, experts, experts_runs};
 pub use table1::{Reproduced, Row, TABLE1_ROWS, table1};
 pub use table2::{BearoffRow, Curve, FIGURE2_ROWS, Figure2, TABLE2_ROWS, Table2, figure2, table2};
 
@@ -23,4 +25,10 @@ pub struct ReproduceOptions {
     pub threads: usize,
     /// Keep finished runs of an earlier call.
     pub resume: bool,
+}
+
+/// A report as JSON.
+fn json(value: &impl serde::Serialize) -> Result<String, crate::run::TrainError> {
+    let text = serde_json::to_string_pretty(value);
+    Ok(text.map_err(|e| adept_model::ModelError::Unsupported(e.to_string()))?)
 }

@@ -5,17 +5,33 @@ use crate::config::{Config, Source, parse};
 use crate::run::{Cancel, Observer, Record, TrainError, TrainOptions, in_parallel, train};
 use adept_model::ModelError;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Settings of the rows were chosen on smaller seeds; tables are made from this one on.
 pub(super) const FIRST_SEED: u64 = 101;
+
+/// The seeds of a table.
+pub(super) fn seeds(options: &ReproduceOptions) -> Range<u64> {
+    FIRST_SEED..FIRST_SEED + options.seeds
+}
 
 /// A run folder and its record.
 pub(super) type Run = (PathBuf, Record);
 
 /// A config that is part of this program, with a twentieth of its length if `quick`.
 pub(super) fn config(file: &str, text: &str, quick: bool) -> Result<Config, TrainError> {
-    let source = Source { file: file.into(), text: text.into(), set: vec![] };
+    config_with(file, text, vec![], quick)
+}
+
+/// The same with settings changed.
+pub(super) fn config_with(
+    file: &str,
+    text: &str,
+    set: Vec<String>,
+    quick: bool,
+) -> Result<Config, TrainError> {
+    let source = Source { file: file.into(), text: text.into(), set };
     let mut config = parse(&source).map_err(|e| TrainError::Model(ModelError::Unsupported(e.to_string())))?;
     if quick {
         let part = |length: u64| (length / 20).max(1);
@@ -29,6 +45,7 @@ pub(super) fn config(file: &str, text: &str, quick: bool) -> Result<Config, Trai
 /// Runs every experiment with every seed; the runs of each, by seed.
 pub(super) fn all(
     configs: &[Config],
+    seeds: Range<u64>,
     options: &ReproduceOptions,
     observer: &dyn Observer,
     cancel: &Cancel,
@@ -39,7 +56,6 @@ pub(super) fn all(
                        another folder; or remove it";
         return Err(TrainError::Folder { path: folder, message: message.into() });
     }
-    let seeds = FIRST_SEED..FIRST_SEED + options.seeds;
     let jobs: Vec<(&Config, u64)> =
         configs.iter().flat_map(|c| seeds.clone().map(move |seed| (c, seed))).collect();
     let results = in_parallel(&jobs, options.threads, |&(config, seed)| {

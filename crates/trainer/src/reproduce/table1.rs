@@ -126,7 +126,7 @@ pub fn table1(
 ) -> Result<Reproduced, TrainError> {
     let started = Instant::now();
     let configs = configs(options.quick)?;
-    let all = runs::all(&configs, options, observer, cancel)?;
+    let all = runs::all(&configs, runs::seeds(options), options, observer, cancel)?;
     let mut rows = Vec::with_capacity(configs.len());
     for (r, (config, runs)) in configs.iter().zip(&all).enumerate() {
         if cancel.requested() {

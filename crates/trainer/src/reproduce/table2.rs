@@ -171,7 +171,7 @@ pub fn table2(
 ) -> Result<Table2, TrainError> {
     let started = Instant::now();
     let configs = configs(ROWS.len(), options.quick)?;
-    let all = runs::all(&configs, options, observer, cancel)?;
+    let all = runs::all(&configs, runs::seeds(options), options, observer, cancel)?;
     let table = Table2 {
         name: "table2".into(),
         seeds: options.seeds,
@@ -182,7 +182,7 @@ pub fn table2(
         seconds: started.elapsed().as_secs_f64(),
         files: ["table2.md", "table2.json"].iter().map(|f| options.out.join(f)).collect(),
     };
-    write(&table.files, [markdown(&table), json(&table)?])?;
+    write(&table.files, [markdown(&table), super::json(&table)?])?;
     Ok(table)
 }
 
@@ -197,7 +197,7 @@ pub fn figure2(
 ) -> Result<Figure2, TrainError> {
     let started = Instant::now();
     let configs = configs(FIGURE2_ROWS, options.quick)?;
-    let all = runs::all(&configs, options, observer, cancel)?;
+    let all = runs::all(&configs, runs::seeds(options), options, observer, cancel)?;
     let curves = configs.iter().zip(&all).zip(&ROWS).map(|((config, runs), (name, label, ..))| {
         let folders = runs.iter().map(|(path, _)| path.as_path());
         let points = runs::mean_curve(folders, |line| line["rms"]["rms"].as_f64());
@@ -230,7 +230,7 @@ pub fn figure2(
             let _ = writeln!(csv, "{},{x},{y}", curve.name);
         });
     }
-    write(&figure.files, [svg, json(&figure)?, csv])?;
+    write(&figure.files, [svg, super::json(&figure)?, csv])?;
     Ok(figure)
 }
 
@@ -257,11 +257,6 @@ fn row(r: usize, config: &Config, runs: &[Run]) -> BearoffRow {
         finals,
         bests,
     }
-}
-
-fn json(value: &impl Serialize) -> Result<String, TrainError> {
-    let text = serde_json::to_string_pretty(value);
-    Ok(text.map_err(|e| adept_model::ModelError::Unsupported(e.to_string()))?)
 }
 
 fn write<const N: usize>(files: &[PathBuf], texts: [String; N]) -> Result<(), TrainError> {

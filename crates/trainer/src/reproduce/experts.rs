@@ -1,0 +1,397 @@
+//! Where experts pay: error against the cost of an evaluation, for single networks and for hierarchies of experts.
+
+use super::ReproduceOptions;
+use super::chart::{self, Cloud};
+use super::runs::{self, FIRST_SEED, Run};
+use crate::config::Config;
+use crate::measure::{Cost, cost};
+use crate::run::{Cancel, Observer, TrainError, mean_sd};
+use adept_model::files::Files;
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Distributions of positions that are learned and measured.
+const DISTRIBUTIONS: [&str; 2] = ["table", "checkers"];
+/// First learning rates that are tried; the last is a thousandth.
+const RATES: [f64; 3] = [0.004, 0.01, 0.025];
+/// They are tried with this share of the samples, and this seed, which no figure is made from.
+const SEARCH: (u64, u64) = (4, 1);
+
+/// Name of its config, label, config, and what of it varies.
+struct Family {
+    name: &'static str,
+    label: &'static str,
+    config: &'static str,
+    sizes: &'static [(usize, usize)],
+    set: fn(experts: usize, hidden: usize, distribution: &str) -> Vec<String>,
+}
+
+macro_rules! config {
+    ($name:literal) => {
+        include_str!(concat!("../../../../configs/bearoff/experts/", $name, ".toml"))
+    };
+}
+
+/// Experts, and hidden units of each.
+const SINGLE: [(usize, usize); 12] =
+    [(1, 2), (1, 3), (1, 4), (1, 6), (1, 8), (1, 12), (1, 16), (1, 24), (1, 32), (1, 48), (1, 64), (1, 96)];
+const PHASES: [(usize, usize); 12] = [
+    (16, 2),
+    (16, 3),
+    (16, 4),
+    (16, 6),
+    (16, 8),
+    (16, 12),
+    (16, 16),
+    (64, 2),
+    (64, 3),
+    (64, 4),
+    (64, 6),
+    (64, 8),
+];
+const GATED: [(usize, usize); 12] =
+    [(2, 2), (2, 4), (2, 8), (4, 2), (4, 4), (4, 8), (8, 2), (8, 4), (8, 8), (16, 2), (16, 4), (16, 8)];
+
+fn set_gated(kind: &str, experts: usize, hidden: usize) -> Vec<String> {
+    vec![
+        format!("architecture.{kind}.experts={experts}"),
+        format!("architecture.{kind}.expert.mlp.hidden=[{hidden}]"),
+    ]
+}
+
+const FAMILIES: [Family; 6] = [
+    Family {
+        name: "single",
+        label: "single network",
+        config: config!("single"),
+        sizes: &SINGLE,
+        set: |_, hidden, _| vec![format!("architecture.mlp.hidden=[{hidden}]")],
+    },
+    Family {
+        name: "phase",
+        label: "phase gate",
+        config: config!("phase"),
+        sizes: &PHASES,
+        set: |experts, hidden, distribution| {
+            // Most sides of `table` have more than 64 pips and twice their checkers.
+            let end = if distribution == "table" { 112 } else { 64 };
+            vec![
+                format!("game.encoder=race+distribution:12+phase:{}:{end}", experts.isqrt()),
+                format!("architecture.symbolic.expert.mlp.hidden=[{hidden}]"),
+            ]
+        },
+    },
+    Family {
+        name: "hme",
+        label: "HME",
+        config: config!("hme"),
+        sizes: &GATED,
+        set: |experts, hidden, _| set_gated("hme", experts, hidden),
+    },
+    Family {
+        name: "hme-threshold",
+        label: "HME, threshold .3",
+        config: config!("hme-threshold"),
+        sizes: &GATED,
+        set: |experts, hidden, _| set_gated("hme", experts, hidden),
+    },
+    Family {
+        name: "meta-pi",
+        label: "Meta-Pi",
+        config: config!("meta-pi"),
+        sizes: &GATED,
+        set: |experts, hidden, _| set_gated("meta_pi", experts, hidden),
+    },
+    Family {
+        name: "meta-pi-threshold",
+        label: "Meta-Pi, threshold .3",
+        config: config!("meta-pi-threshold"),
+        sizes: &GATED,
+        set: |experts, hidden, _| set_gated("meta_pi", experts, hidden),
+    },
+];
+
+/// A network: its size, what it costs and how far it is off.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExpertsPoint {
+    /// Name of its runs, without the seed.
+    pub name: String,
+    /// Kind of network.
+    pub family: &'static str,
+    /// Distribution that it learned and is measured on.
+    pub distribution: &'static str,
+    /// Experts; 1 for a single network.
+    pub experts: usize,
+    /// Hidden units of each.
+    pub hidden: usize,
+    /// Learning rate at the start, the best of those tried.
+    pub rate: f64,
+    /// What an evaluation costs, with the first seed.
+    #[serde(flatten)]
+    pub cost: Cost,
+    /// Root mean square error of V on test positions at the end: mean over the seeds.
+    pub final_mean: f64,
+    /// Standard deviation.
+    pub final_sd: f64,
+    /// By seed.
+    pub finals: Vec<f64>,
+    /// Whether no other network of any kind is both cheaper in multiply-adds and better.
+    pub frontier: bool,
+    /// The same in nanoseconds.
+    pub frontier_ns: bool,
+    /// Seconds a run, mean.
+    pub seconds: f64,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Experts {
+    /// What is reproduced.
+    pub name: String,
+    /// Seeds a network.
+    pub seeds: u64,
+    /// Whether samples were cut down.
+    pub quick: bool,
+    /// Samples a run.
+    pub samples: u64,
+    /// The networks.
+    pub rows: Vec<ExpertsPoint>,
+    /// Seconds of the whole command.
+    pub seconds: f64,
+    /// Files written.
+    pub files: Vec<PathBuf>,
+}
+
+/// A network to be trained.
+struct Job {
+    family: &'static Family,
+    distribution: &'static str,
+    size: (usize, usize),
+}
+
+impl Job {
+    fn name(&self) -> String {
+        let ((experts, hidden), Self { family, distribution, .. }) = (self.size, self);
+        let experts = if experts > 1 { format!("{experts}x") } else { String::new() };
+        format!("{distribution}-{}-{experts}{hidden}", family.name)
+    }
+
+    fn config(&self, rate: f64, share: u64, quick: bool) -> Result<Config, TrainError> {
+        let mut set = (self.family.set)(self.size.0, self.size.1, self.distribution);
+        let rates = format!("{{ from = {rate}, to = {}, shape = \"cosine\" }}", rate / 1000.0);
+        set.push(format!("learn.rate={rates}"));
+        set.push(format!("learn.distribution={}", self.distribution));
+        let tried = if share > 1 { format!("-rate-{rate}") } else { String::new() };
+        set.push(format!("name={}{tried}", self.name()));
+        let file = format!("configs/bearoff/experts/{}.toml", self.family.name);
+        let mut config = runs::config_with(&file, self.family.config, set, quick)?;
+        config.learn.samples = config.learn.samples.map(|samples| (samples / share).max(1));
+        Ok(config)
+    }
+}
+
+fn jobs() -> Vec<Job> {
+    let of = |distribution, family: &'static Family| {
+        family.sizes.iter().map(move |&size| Job { family, distribution, size })
+    };
+    DISTRIBUTIONS.iter().flat_map(|d| FAMILIES.iter().flat_map(move |f| of(*d, f))).collect()
+}
+
+/// Runs of the whole reproduction, by the seeds of a network.
+pub fn experts_runs(seeds: u64) -> u64 {
+    jobs().len() as u64 * (RATES.len() as u64 + seeds)
+}
+
+/// Trains every network, with the best of some learning rates, and sets its error against its cost.
+///
+/// # Errors
+/// [`TrainError`] of the first run that fails.
+pub fn experts(
+    options: &ReproduceOptions,
+    observer: &dyn Observer,
+    cancel: &Cancel,
+) -> Result<Experts, TrainError> {
+    let started = Instant::now();
+    let jobs = jobs();
+    let tried = jobs.iter().flat_map(|job| RATES.map(|rate| job.config(rate, SEARCH.0, options.quick)));
+    let tried: Vec<Config> = tried.collect::<Result<_, _>>()?;
+    let search = runs::all(&tried, SEARCH.1..SEARCH.1 + 1, options, observer, cancel)?;
+    let rates: Vec<f64> = search.chunks(RATES.len()).map(best_rate).collect();
+    let configs = jobs.iter().zip(&rates).map(|(job, rate)| job.config(*rate, 1, options.quick));
+    let configs: Vec<Config> = configs.collect::<Result<_, _>>()?;
+    let go_on = ReproduceOptions { resume: true, ..options.clone() };
+    let all = runs::all(&configs, runs::seeds(options), &go_on, observer, cancel)?;
+    // One after the other, so that none is timed beside another.
+    let points = jobs.iter().zip(&rates).zip(&all).map(|((job, rate), runs)| point(job, *rate, runs));
+    let mut rows: Vec<ExpertsPoint> = points.collect::<Result<_, _>>()?;
+    mark_frontiers(&mut rows);
+    let charts = DISTRIBUTIONS.iter().flat_map(|d| ["multiply-adds", "nanoseconds"].map(|by| (*d, by)));
+    let charts: Vec<(&str, &str)> = charts.collect();
+    let figures = charts.iter().map(|(distribution, by)| format!("{distribution}-{by}.svg"));
+    let files = ["experts.md".into(), "experts.json".into()].into_iter().chain(figures);
+    let result = Experts {
+        name: "experts".into(),
+        seeds: options.seeds,
+        quick: options.quick,
+        samples: configs[0].learn.length(),
+        rows,
+        seconds: started.elapsed().as_secs_f64(),
+        files: files.map(|file| options.out.join(file)).collect(),
+    };
+    let mut texts = vec![markdown(&result), super::json(&result)?];
+    texts.extend(charts.iter().map(|(distribution, by)| figure(&result.rows, distribution, by)));
+    for (path, text) in result.files.iter().zip(texts) {
+        Files::default().replace(path, text.as_bytes())?;
+    }
+    Ok(result)
+}
+
+/// The rate whose run ends with the lowest error on validation positions.
+fn best_rate(runs: &[Vec<Run>]) -> f64 {
+    let validation = |runs: &Vec<Run>| {
+        let end = runs.first().and_then(|(_, record)| record.r#final.as_ref());
+        end.and_then(|score| score.validation).unwrap_or(f64::INFINITY)
+    };
+    let best = runs.iter().zip(RATES).min_by(|a, b| validation(a.0).total_cmp(&validation(b.0)));
+    best.map_or(RATES[0], |(_, rate)| rate)
+}
+
+fn point(job: &Job, rate: f64, runs: &[Run]) -> Result<ExpertsPoint, TrainError> {
+    let finals = runs.iter().filter_map(|(_, record)| record.r#final.as_ref()).map(|score| score.figure());
+    let finals: Vec<f64> = finals.collect();
+    let end = mean_sd(&finals);
+    Ok(ExpertsPoint {
+        name: job.name(),
+        family: job.family.name,
+        distribution: job.distribution,
+        experts: job.size.0,
+        hidden: job.size.1,
+        rate,
+        cost: cost(&runs[0].0, job.distribution)?,
+        final_mean: end.mean,
+        final_sd: end.sd,
+        finals,
+        frontier: false,
+        frontier_ns: false,
+        seconds: runs.iter().map(|(_, record)| record.seconds).sum::<f64>() / runs.len() as f64,
+    })
+}
+
+fn mark_frontiers(rows: &mut [ExpertsPoint]) {
+    let seen: Vec<_> = rows.iter().map(|p| (p.distribution, p.cost, p.final_mean)).collect();
+    for row in rows {
+        let beaten = |of: fn(&Cost) -> f64| {
+            seen.iter().any(|(distribution, cost, error)| {
+                *distribution == row.distribution && of(cost) <= of(&row.cost) && *error < row.final_mean
+            })
+        };
+        (row.frontier, row.frontier_ns) = (!beaten(|c| c.multiply_adds), !beaten(|c| c.nanoseconds));
+    }
+}
+
+fn figure(rows: &[ExpertsPoint], distribution: &str, by: &str) -> String {
+    let at = |p: &ExpertsPoint| if by == "nanoseconds" { p.cost.nanoseconds } else { p.cost.multiply_adds };
+    let clouds: Vec<Cloud> = FAMILIES
+        .iter()
+        .map(|family| {
+            let of = rows.iter().filter(|p| p.family == family.name && p.distribution == distribution);
+            Cloud { name: family.label.into(), points: of.map(|p| (at(p), p.final_mean)).collect() }
+        })
+        .collect();
+    let x = if by == "nanoseconds" {
+        "nanoseconds an evaluation, 512 rows at once"
+    } else {
+        "multiply-adds an evaluation, mean of those executed"
+    };
+    let title = format!("Bear-off, {distribution}: error against cost; lines join what a kind cannot better");
+    chart::clouds(&title, (x, "RMS error of V"), &clouds)
+}
+
+/// The tables for people.
+fn markdown(result: &Experts) -> String {
+    let mut text = format!(
+        "# Where experts pay: error against the cost of an evaluation\n\n{} samples from the oracle a run{}, {} seeds a \
+         network from {FIRST_SEED} on; the learning rate is the best of {RATES:?} on validation positions, after a \
+         quarter of the samples with seed {}. All read the same 36 inputs; gates read 12 of them. Experts × hidden units. \
+         ● stands where no cheaper network is better.\n",
+        result.samples,
+        if result.quick { ", a twentieth of them (--quick)" } else { "" },
+        result.seeds,
+        SEARCH.1,
+    );
+    for distribution in DISTRIBUTIONS {
+        let _ = writeln!(
+            text,
+            "\n## {distribution}\n\n| network | size | rate | multiply-adds | | ns, 512 rows | | ns, 1 row | RMS error of V |\n\
+             |---|---|---|---|---|---|---|---|---|"
+        );
+        for family in &FAMILIES {
+            for row in
+                result.rows.iter().filter(|p| p.family == family.name && p.distribution == distribution)
+            {
+                let mark = |on: bool| if on { "●" } else { "" };
+                let size = match row.experts {
+                    1 => row.hidden.to_string(),
+                    experts => format!("{experts}×{}", row.hidden),
+                };
+                let _ = writeln!(
+                    text,
+                    "| {} | {size} | {} | {:.0} | {} | {:.1} | {} | {:.0} | {:.5} ± {:.5} |",
+                    family.label,
+                    row.rate,
+                    row.cost.multiply_adds,
+                    mark(row.frontier),
+                    row.cost.nanoseconds,
+                    mark(row.frontier_ns),
+                    row.cost.nanoseconds_alone,
+                    row.final_mean,
+                    row.final_sd,
+                );
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At least twelve networks of every kind on each distribution, all with the same samples.
+    #[test]
+    fn every_kind_has_twelve_sizes_that_can_be_built() {
+        let jobs = jobs();
+        assert_eq!(jobs.len(), DISTRIBUTIONS.len() * FAMILIES.len() * 12);
+        for job in &jobs {
+            let config = job.config(0.01, 1, false).unwrap_or_else(|e| panic!("{}: {e}", job.name()));
+            assert_eq!(config.learn.samples, Some(12_000_000), "{}", job.name());
+            assert_eq!(config.learn.distribution.as_deref(), Some(job.distribution));
+            assert_eq!(config.name, job.name());
+        }
+    }
+
+    #[test]
+    fn frontiers_leave_out_what_is_dearer_and_worse() {
+        let point = |multiply_adds: f64, nanoseconds: f64, final_mean: f64| ExpertsPoint {
+            name: String::new(),
+            family: "single",
+            distribution: "table",
+            experts: 1,
+            hidden: 1,
+            rate: 0.01,
+            cost: Cost { multiply_adds, nanoseconds, nanoseconds_alone: 0.0, range: (0.0, 0.0) },
+            final_mean,
+            final_sd: 0.0,
+            finals: vec![],
+            frontier: false,
+            frontier_ns: false,
+            seconds: 0.0,
+        };
+        let mut rows = [point(10.0, 3.0, 0.3), point(20.0, 2.0, 0.2), point(30.0, 4.0, 0.25)];
+        mark_frontiers(&mut rows);
+        assert_eq!(rows.each_ref().map(|p| p.frontier), [true, true, false]);
+        assert_eq!(rows.each_ref().map(|p| p.frontier_ns), [false, true, false]);
+    }
+}
