@@ -144,6 +144,10 @@ pub struct Gate {
     /// Units of each hidden layer; none makes the gate linear.
     #[serde(default)]
     pub hidden: Vec<usize>,
+    /// A linear gate begins as clusters (k-means) of the positions that the run learns from, each with an expert of
+    /// its own, with that sharpness: about 1 to 10, at which neighbours share less and less. Drawn from ±init if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<f32>,
     /// Activation of the hidden layers.
     #[serde(default = "tanh")]
     pub activation: OneOrEach<Activation>,
@@ -157,7 +161,14 @@ pub struct Gate {
 
 impl Default for Gate {
     fn default() -> Self {
-        Self { inputs: None, hidden: Vec::new(), activation: tanh(), init: InitScale::default(), rate: 1.0 }
+        Self {
+            inputs: None,
+            hidden: Vec::new(),
+            clusters: None,
+            activation: tanh(),
+            init: InitScale::default(),
+            rate: 1.0,
+        }
     }
 }
 

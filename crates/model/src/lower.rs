@@ -5,6 +5,7 @@ use crate::architecture::{
     Symbolic,
 };
 use crate::channel::{Channel, ChannelKind, Layout};
+use crate::clusters::Clusters;
 use crate::error::ModelError;
 use crate::names::suggest;
 use crate::program::{Activation, Block, Group, Init, Op, Param, ParamId, Program, Selector, ValueId};
@@ -27,8 +28,15 @@ pub fn lower(
     channels: &[Channel],
     outputs: usize,
 ) -> Result<Program, ModelError> {
-    let mut builder =
-        Builder { channels, outputs, params: vec![], groups: vec![], widths: vec![], length: 0 };
+    let mut builder = Builder {
+        channels,
+        outputs,
+        params: vec![],
+        groups: vec![],
+        widths: vec![],
+        clusters: vec![],
+        length: 0,
+    };
     let at = At { path: String::new(), name: String::new() };
     let body = builder.node(architecture, &at, Some(1.0))?;
     Ok(Program {
@@ -38,6 +46,7 @@ pub fn lower(
         groups: builder.groups,
         widths: builder.widths,
         body,
+        clusters: builder.clusters,
         mixture_density: matches!(architecture, Architecture::Hme(_)),
     })
 }
@@ -82,6 +91,7 @@ struct Builder<'a> {
     params: Vec<Param>,
     groups: Vec<Group>,
     widths: Vec<usize>,
+    clusters: Vec<Clusters>,
     length: usize,
 }
 
@@ -296,6 +306,18 @@ impl Builder<'_> {
             group: "gate",
         };
         let (mut ops, net) = self.layers(layers, &gate_at)?;
+        if let Some(sharpness) = gate.clusters {
+            if !(sharpness > 0.0 && sharpness.is_finite()) {
+                return gate_at.fail("clusters", "write a sharpness above 0, such as 3");
+            }
+            match ops[..] {
+                [_, Op::Affine { weight, .. }] => self.clusters.push(Clusters { weight, sharpness }),
+                _ => {
+                    return gate_at
+                        .fail("clusters", "only a linear gate can begin as clusters: remove `hidden`");
+                }
+            }
+        }
         let mut log_weights = self.value(n);
         ops.push(Op::LogSoftmax { x: net, out: log_weights });
         let mut select = Selector::All;

@@ -12,6 +12,7 @@
 //! pass of their own.
 
 use crate::channel::{Channel, Layout};
+use crate::clusters::Clusters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -236,6 +237,8 @@ pub struct Program {
     pub widths: Vec<usize>,
     /// The ops; its results are the output `[rows, outputs]` and the log density `[rows, 1]`.
     pub body: Block,
+    /// Gates that begin as clusters of rows.
+    pub clusters: Vec<Clusters>,
     /// Whether the density is a mixture's, so that the gradient of the output alone does not serve it.
     pub mixture_density: bool,
 }

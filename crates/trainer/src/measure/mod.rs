@@ -12,7 +12,7 @@ use crate::config::{Config, no_equity};
 use crate::run::TrainError;
 use adept_arena::{Bound, Equity, Greedy, OpenError, Random, equity, open};
 use adept_game::registry::Registered;
-use adept_game::{Turn, Visitor, stream, with_game};
+use adept_game::{Stream, Turn, Visitor, stream, with_game};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::{Description, Explanation, ModelError, Rows, Usage};
 use rand::RngExt;
@@ -313,7 +313,7 @@ fn measure_equity<G: Registered>(
 
 /// Times [`adept_model::Learner::evaluate`] on rows of random games, at batches of 1, 8 and 512.
 fn measure_speed<G: Registered>(game: &G, bound: &mut Bound<G>) -> Vec<SpeedCell> {
-    let rows = rows_of_random_games(game, bound, 2048);
+    let rows = rows_of_random_games(game, bound, 2048, &mut stream(1, "speed", 0));
     [1usize, 8, 512].into_iter().map(|batch| speed_of(bound, &rows, batch)).collect()
 }
 
@@ -394,16 +394,21 @@ pub(crate) fn cost(path: &Path, distribution: &str) -> Result<Cost, TrainError> 
     with_checkpoint(path, false, Measure(distribution))
 }
 
-fn rows_of_random_games<G: Registered>(game: &G, bound: &Bound<G>, count: usize) -> Rows {
+/// Rows of the positions of random games.
+pub(crate) fn rows_of_random_games<G: Registered>(
+    game: &G,
+    bound: &Bound<G>,
+    count: usize,
+    rng: &mut Stream,
+) -> Rows {
     let mut rows = Rows::new(bound.learner.channels());
-    let mut rng = stream(1, "speed", 0);
     let mut actions = Vec::new();
     let mut state = game.start();
     while rows.len() < count {
         match game.turn(&state) {
             Turn::Over => state = game.start(),
             Turn::Chance => {
-                let action = game.sample(&state, &mut rng);
+                let action = game.sample(&state, rng);
                 game.apply(&mut state, &action);
             }
             Turn::Player(player) => {

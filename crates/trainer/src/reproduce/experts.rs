@@ -51,6 +51,8 @@ const PHASES: [(usize, usize); 12] = [
     (64, 6),
     (64, 8),
 ];
+const CLUSTERS: [(usize, usize); 7] = [(16, 2), (16, 3), (16, 4), (16, 6), (16, 8), (16, 12), (16, 16)];
+const DEEP: [(usize, usize); 5] = [(64, 2), (64, 3), (64, 4), (64, 6), (64, 8)];
 const GATED: [(usize, usize); 12] =
     [(2, 2), (2, 4), (2, 8), (4, 2), (4, 4), (4, 8), (8, 2), (8, 4), (8, 8), (16, 2), (16, 4), (16, 8)];
 
@@ -61,7 +63,7 @@ fn set_gated(kind: &str, experts: usize, hidden: usize) -> Vec<String> {
     ]
 }
 
-const FAMILIES: [Family; 6] = [
+const FAMILIES: [Family; 8] = [
     Family {
         name: "single",
         label: "single network",
@@ -80,6 +82,27 @@ const FAMILIES: [Family; 6] = [
             vec![
                 format!("game.encoder=race+distribution:12+phase:{}:{end}", experts.isqrt()),
                 format!("architecture.symbolic.expert.mlp.hidden=[{hidden}]"),
+            ]
+        },
+    },
+    Family {
+        name: "clusters",
+        label: "gate by clustering",
+        config: config!("clusters"),
+        sizes: &CLUSTERS,
+        set: |experts, hidden, _| set_gated("meta_pi", experts, hidden),
+    },
+    Family {
+        name: "clusters-deep",
+        label: "gates by clustering, depth two",
+        config: config!("clusters-deep"),
+        sizes: &DEEP,
+        set: |experts, hidden, _| {
+            let experts = experts.isqrt();
+            vec![
+                format!("architecture.meta_pi.experts={experts}"),
+                format!("architecture.meta_pi.expert.meta_pi.experts={experts}"),
+                format!("architecture.meta_pi.expert.meta_pi.expert.mlp.hidden=[{hidden}]"),
             ]
         },
     },
@@ -363,7 +386,8 @@ mod tests {
     #[test]
     fn every_kind_has_twelve_sizes_that_can_be_built() {
         let jobs = jobs();
-        assert_eq!(jobs.len(), DISTRIBUTIONS.len() * FAMILIES.len() * 12);
+        // Clustered gates are one kind, of one depth or two.
+        assert_eq!(jobs.len(), DISTRIBUTIONS.len() * (FAMILIES.len() - 1) * 12);
         for job in &jobs {
             let config = job.config(0.01, 1, false).unwrap_or_else(|e| panic!("{}: {e}", job.name()));
             assert_eq!(config.learn.samples, Some(12_000_000), "{}", job.name());

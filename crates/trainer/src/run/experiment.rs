@@ -7,7 +7,7 @@ use super::games::{GamesState, Span};
 use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
 use super::source::Source;
-use super::start::{Init, Start};
+use super::start::{Init, Start, begin_with_clusters};
 use crate::config::{Config, Examples, Suite};
 use crate::positions::Tests;
 use adept_arena::{Agent, Bound, OpenError, model_channels, open};
@@ -218,15 +218,15 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let channels = model_channels(encoder.channels());
         let mut rng = stream(seed, "init", 0);
         let (optimiser, compute) = (config.learn.optimiser, config.learn.compute());
-        let mut learner =
-            adept_model::build_on(&config.architecture, &channels, optimiser, compute, &mut rng)?;
+        let learner = adept_model::build_on(&config.architecture, &channels, optimiser, compute, &mut rng)?;
+        let mut bound = Bound::new(game, encoder, learner);
+        begin_with_clusters(game, config, seed, &mut bound)?;
         for start in starts {
-            start.apply(&mut *learner)?;
+            start.apply(&mut *bound.learner)?;
         }
         let agent = |name: &str| open::agent(game, name);
         let judges: Result<Vec<_>, OpenError> =
             config.evaluate_against().into_iter().map(|name| Ok((name.clone(), agent(&name)?))).collect();
-        let mut bound = Bound::new(game, encoder, learner);
         let source = Source::new(game, config, seed, &mut bound)?;
         let record = Record {
             format: FORMAT,

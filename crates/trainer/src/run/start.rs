@@ -2,10 +2,13 @@
 
 use super::error::TrainError;
 use crate::config::Config;
-use adept_arena::{OpenError, model_channels, open};
+use crate::measure::rows_of_random_games;
+use crate::positions::{Part, Positions, encode};
+use adept_arena::{Bound, OpenError, model_channels, open};
 use adept_game::registry::Registered;
+use adept_game::stream;
 use adept_model::checkpoint::{self, Origin};
-use adept_model::{Architecture, Channel, Learner, Tensor};
+use adept_model::{Architecture, Channel, Learner, ModelError, Samples, Tensor, cluster_gates};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -97,6 +100,45 @@ impl Start {
         })?;
         Ok(())
     }
+}
+
+/// Positions that gates are fitted to.
+const CLUSTERED: usize = 8192;
+
+/// Gates that begin as clusters: of positions of the distribution that the run learns from, or of random games where the
+/// game has none.
+pub(super) fn begin_with_clusters<G: Registered>(
+    game: &G,
+    config: &Config,
+    seed: u64,
+    bound: &mut Bound<G>,
+) -> Result<(), TrainError> {
+    let mut rng = stream(seed, "clusters", 0);
+    let rows = || {
+        if G::distributions().is_empty() {
+            return Ok(rows_of_random_games(game, bound, CLUSTERED, &mut stream(seed, "clustered games", 0)));
+        }
+        let positions = Positions::new(game, config.learn.distribution.as_deref());
+        let positions = positions.map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        let (mut samples, mut rng) =
+            (Samples::new(bound.learner.channels()), stream(seed, "clustered positions", 0));
+        for _ in 0..CLUSTERED {
+            let state = positions.of_part(game, Part::Train, &mut rng);
+            encode(game, &**bound.encoder(), &state, &mut samples);
+        }
+        Ok(samples.rows)
+    };
+    let gates = cluster_gates(&config.architecture, bound.learner.channels(), rows, &mut rng)?;
+    if gates.is_empty() {
+        return Ok(());
+    }
+    let mut state = bound.learner.state(false)?;
+    for gate in gates {
+        if let Some(place) = state.iter_mut().find(|t| t.name == gate.name) {
+            *place = gate;
+        }
+    }
+    Ok(bound.learner.restore(&state)?)
 }
 
 /// Where weights of the architecture `found` fit into `wanted`: nothing for the whole, or the name of a part.

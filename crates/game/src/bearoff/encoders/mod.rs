@@ -14,11 +14,12 @@ use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 /// Encoders by name, with a line about each; names joined by `+` are their union.
-pub(super) const ALL: [(&str, &str); 7] = [
+pub(super) const ALL: [(&str, &str); 8] = [
     ("bits", "the checkers on each point and borne off, as binary numbers"),
     ("simple", "the bits and 12 inputs counted on the board: one reading of the paper's 68"),
     ("one-sided", "the bits and 12 inputs from the one-sided solution: another reading of the 68"),
     ("race", "the 12 inputs of one-sided without the bits"),
+    ("rolls", "the mean number of rolls that each side takes: two inputs, enough for a gate"),
     ("counts", "the checkers on each point"),
     (
         "distribution",

@@ -9,6 +9,8 @@ pub(super) enum Part {
     Bits,
     Simple,
     OneSided,
+    /// The mean number of rolls.
+    Rolls,
     Counts,
     /// Leading terms of the distribution of the number of rolls.
     Distribution(usize),
@@ -39,6 +41,7 @@ impl Part {
             ("simple", []) => vec![Self::Bits, Self::Simple],
             ("one-sided", []) => vec![Self::Bits, Self::OneSided],
             ("race", []) => vec![Self::OneSided],
+            ("rolls", []) => vec![Self::Rolls],
             ("counts", []) => vec![Self::Counts],
             ("distribution", []) => vec![Self::Distribution(12)],
             ("distribution", [k @ 1..=30]) => vec![Self::Distribution((*k).into())],
@@ -54,6 +57,7 @@ impl Part {
         match self {
             Self::Bits => FIELDS * BITS,
             Self::Simple | Self::OneSided => FEATURES,
+            Self::Rolls => 1,
             Self::Counts => POINTS,
             Self::Distribution(terms) => *terms,
             Self::Phase { .. } => 0,
@@ -92,6 +96,11 @@ impl Part {
                  rolls to bear off / 3 (2), its standard deviation (3), wastage, that is mean · 49/6 − pips, / 5 (4), 1 if \
                  the checkers are odd (5)"
                     .into(),
+            ),
+            Self::Rolls => (
+                "rolls",
+                ChannelKind::Dense(n),
+                "side that just moved 0, side to roll 1; each: mean number of rolls to bear off / 3".into(),
             ),
             Self::Counts => (
                 "counts",
@@ -147,6 +156,7 @@ impl Part {
                 floats.extend(values.map(|v| v as f32));
                 floats.push(odd);
             }
+            Self::Rolls => floats.push((solution.mean(side).unwrap_or(f64::NAN) / 3.0) as f32),
             Self::Counts => floats.extend(counts.map(|c| f32::from(c) / 4.0)),
             Self::Distribution(terms) => {
                 let distribution = solution.distribution(side).unwrap_or(&[]);

@@ -1,0 +1,259 @@
+//! Gates that begin as clusters of the rows that they will see.
+//!
+//! A gate drawn at random splits its inputs badly: a few experts win everywhere, and what is never run never learns.
+//! The clusters of k-means cut the rows into regions of like rows, a Voronoi diagram, which a linear gate
+//! represents exactly: with standardised inputs z and centres c, the logits κ (z·cᵢ − |cᵢ|²/2) are largest for the nearest
+//! centre.
+
+use crate::architecture::Architecture;
+use crate::channel::{Channel, Rows};
+use crate::error::ModelError;
+use crate::learner::{Tensor, TensorData};
+use crate::lower::lower;
+use crate::program::{Block, Op, ParamId, Program, Selector};
+use rand::{Rng, RngExt};
+
+/// A gate that wants to begin so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clusters {
+    /// Its weights `[inputs, experts]`; the bias is the parameter behind them.
+    pub weight: ParamId,
+    /// κ: the larger, the nearer each gate to 0 or 1.
+    pub sharpness: f32,
+}
+
+/// Rounds of k-means.
+const ROUNDS: usize = 20;
+
+/// Weights and biases of the gates of `architecture` that begin as clusters, fitted to the rows that
+/// `rows` gives; none if no gate asks for it. A gate below another is fitted to the rows for which its branch is the nearest. One that fewer rows reach than
+/// it has experts is left as it was drawn.
+///
+/// # Errors
+/// [`ModelError::Architecture`] as in [`lower`].
+pub fn cluster_gates(
+    architecture: &Architecture,
+    channels: &[Channel],
+    rows: impl FnOnce() -> Result<Rows, ModelError>,
+    rng: &mut impl Rng,
+) -> Result<Vec<Tensor>, ModelError> {
+    if matches!(architecture, Architecture::Lookup(_)) {
+        return Ok(Vec::new());
+    }
+    let program = lower(architecture, channels, 1)?;
+    let mut tensors = Vec::new();
+    if !program.clusters.is_empty() {
+        let rows = rows()?;
+        let all: Vec<usize> = (0..rows.len()).collect();
+        walk(&program, &program.body, &rows, &all, rng, &mut tensors);
+    }
+    Ok(tensors)
+}
+
+fn walk(
+    program: &Program,
+    block: &Block,
+    rows: &Rows,
+    these: &[usize],
+    rng: &mut impl Rng,
+    tensors: &mut Vec<Tensor>,
+) {
+    let mut inputs: &[usize] = &[];
+    let mut nearest: Option<Vec<usize>> = None;
+    for op in &block.ops {
+        match op {
+            Op::Input { channels, .. } => inputs = channels,
+            Op::Affine { weight, bias, .. } => {
+                let Some(clusters) = program.clusters.iter().find(|c| c.weight == *weight) else { continue };
+                let x: Vec<Vec<f64>> = these.iter().map(|&r| read(program, inputs, rows, r)).collect();
+                let experts = program.params[*weight].shape[1];
+                let Some(found) = Partition::of(&x, experts, rng) else { continue };
+                let (w, b) = found.gate(f64::from(clusters.sharpness));
+                for (param, data) in [(*weight, w), (*bias, b)] {
+                    let param = &program.params[param];
+                    let data = TensorData::F32(data);
+                    tensors.push(Tensor { name: param.name.clone(), shape: param.shape.clone(), data });
+                }
+                nearest = Some(found.nearest);
+            }
+            Op::Route { select, branches, .. } => {
+                for (b, branch) in branches.iter().enumerate() {
+                    let goes = |i: usize, r: usize| match (select, &nearest) {
+                        (Selector::Index(channel), _) => {
+                            rows.index_row(r)[program.layout.offsets[*channel]] as usize == b
+                        }
+                        (_, Some(nearest)) => nearest[i] == b,
+                        (_, None) => true,
+                    };
+                    let part = these.iter().enumerate().filter(|&(i, &r)| goes(i, r)).map(|(_, &r)| r);
+                    walk(program, branch, rows, &part.collect::<Vec<_>>(), rng, tensors);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The inputs of a row in these channels.
+fn read(program: &Program, channels: &[usize], rows: &Rows, row: usize) -> Vec<f64> {
+    let dense = rows.dense_row(row);
+    let of = |&c: &usize| {
+        let first = program.layout.offsets[c];
+        dense[first..first + program.channels[c].kind.dense_width()].iter().map(|v| f64::from(*v))
+    };
+    channels.iter().flat_map(of).collect()
+}
+
+/// Clusters of k-means in standardised inputs.
+struct Partition {
+    mean: Vec<f64>,
+    /// 1 / standard deviation; 0 for an input that is always the same.
+    scale: Vec<f64>,
+    centres: Vec<Vec<f64>>,
+    nearest: Vec<usize>,
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+impl Partition {
+    /// None if there are not as many different rows as centres.
+    fn of(x: &[Vec<f64>], k: usize, rng: &mut impl Rng) -> Option<Self> {
+        let width = x.first()?.len();
+        let n = x.len() as f64;
+        let mean: Vec<f64> = (0..width).map(|i| x.iter().map(|x| x[i]).sum::<f64>() / n).collect();
+        let scale = |i: usize| {
+            let sd = (x.iter().map(|x| (x[i] - mean[i]).powi(2)).sum::<f64>() / n).sqrt();
+            if sd > 1e-6 { 1.0 / sd } else { 0.0 }
+        };
+        let scale: Vec<f64> = (0..width).map(scale).collect();
+        let standard = |x: &Vec<f64>| (0..width).map(|i| (x[i] - mean[i]) * scale[i]).collect();
+        let z: Vec<Vec<f64>> = x.iter().map(standard).collect();
+        // k-means++: each further centre is a row, drawn with its squared distance from those there are.
+        let mut centres = vec![z[rng.random_range(0..z.len())].clone()];
+        let mut far: Vec<f64> = z.iter().map(|z| distance(z, &centres[0])).collect();
+        while centres.len() < k {
+            let total: f64 = far.iter().sum();
+            if total <= 0.0 {
+                return None;
+            }
+            let mut left = rng.random_range(0.0..total);
+            let drawn = far.iter().position(|d| {
+                left -= d;
+                left < 0.0
+            });
+            let centre = z[drawn.or_else(|| far.iter().rposition(|d| *d > 0.0))?].clone();
+            far.iter_mut().zip(&z).for_each(|(far, z)| *far = far.min(distance(z, &centre)));
+            centres.push(centre);
+        }
+        let mut nearest = vec![0; z.len()];
+        for _ in 0..ROUNDS {
+            let mut sums = vec![(0.0, vec![0.0; width]); k];
+            for (z, nearest) in z.iter().zip(&mut nearest) {
+                let to = |i: &usize| distance(z, &centres[*i]);
+                *nearest = (0..k).min_by(|a, b| to(a).total_cmp(&to(b)))?;
+                let (count, sum) = &mut sums[*nearest];
+                *count += 1.0;
+                sum.iter_mut().zip(z).for_each(|(sum, z)| *sum += z);
+            }
+            for (centre, (count, sum)) in centres.iter_mut().zip(sums) {
+                if count > 0.0 {
+                    *centre = sum.iter().map(|sum| sum / count).collect();
+                }
+            }
+        }
+        Some(Self { mean, scale, centres, nearest })
+    }
+
+    /// Weights `[inputs, experts]` and biases of the linear gate.
+    fn gate(&self, sharpness: f64) -> (Vec<f32>, Vec<f32>) {
+        let width = self.mean.len();
+        let weight = |i: usize, c: &Vec<f64>| sharpness * self.scale[i] * c[i];
+        let weights = (0..width).flat_map(|i| self.centres.iter().map(move |c| weight(i, c) as f32));
+        let bias = |c: &Vec<f64>| {
+            let half = sharpness * c.iter().map(|c| c * c).sum::<f64>() / 2.0;
+            (-half - (0..width).map(|i| weight(i, c) * self.mean[i]).sum::<f64>()) as f32
+        };
+        (weights.collect(), self.centres.iter().map(bias).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::ChannelKind;
+    use crate::learner::Learner;
+    use crate::{Network, Optimiser};
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use std::sync::Arc;
+
+    /// Rows around (0, 0), (0, 90), (9, 0), (9, 90), with a third input that never changes.
+    fn four_heaps(channels: &[Channel]) -> Rows {
+        let mut rows = Rows::new(channels);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        for r in 0..400 {
+            let (dense, _) = rows.push();
+            dense[0] = 9.0 * (r % 2) as f32 + rng.random_range(-0.5..0.5);
+            dense[1] = 90.0 * (r / 2 % 2) as f32 + rng.random_range(-5.0..5.0);
+            dense[2] = 7.0;
+        }
+        rows
+    }
+
+    /// Experts are run on one heap each, whether four side by side or two below each of two.
+    #[test]
+    fn each_heap_of_rows_has_its_expert() {
+        let channels = [Channel::new("x", ChannelKind::Dense(3))];
+        let rows = four_heaps(&channels);
+        let expert = r#"{ "mlp": { "hidden": [2] } }"#;
+        let gate = r#""gate": { "clusters": 20.0 }, "threshold": 0.999"#;
+        let flat = format!(r#"{{ "hme": {{ "experts": 4, "expert": {expert}, {gate} }} }}"#);
+        let two = format!(r#"{{ "hme": {{ "experts": 2, "expert": {expert}, {gate} }} }}"#);
+        let deep = format!(r#"{{ "meta_pi": {{ "experts": 2, "expert": {two}, {gate} }} }}"#);
+        for text in [flat, deep] {
+            let architecture: Architecture = serde_json::from_str(&text).expect("a valid architecture");
+            let program = Arc::new(lower(&architecture, &channels, 1).expect("it can be built"));
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
+            let tensors =
+                cluster_gates(&architecture, &channels, || Ok(rows.clone()), &mut rng).expect("likewise");
+            let mut network = Network::new(program.clone(), &program.draw(&mut rng), Optimiser::default());
+            let mut state = network.state(false).expect("a network has a state");
+            for tensor in &tensors {
+                let place =
+                    state.iter_mut().find(|t| t.name == tensor.name).expect("a tensor of the network");
+                *place = tensor.clone();
+            }
+            network.restore(&state).expect("its own state");
+            let path = |r: usize| {
+                let mut row = Rows::new(&channels);
+                row.push_from(&rows, r);
+                let found = network.explain(&row);
+                let chosen = |gates: &[f32]| gates.iter().position(|g| *g > 0.0).expect("one is chosen");
+                let first = chosen(&found.gates);
+                let below = found.experts[first].as_ref().filter(|e| !e.gates.is_empty());
+                (first, below.map(|e| chosen(&e.gates)))
+            };
+            let paths: Vec<_> = (0..rows.len()).map(path).collect();
+            for r in 4..rows.len() {
+                assert_eq!(paths[r], paths[r % 4], "{text}");
+            }
+            for r in 1..4 {
+                assert!(!paths[..r].contains(&paths[r]), "{text}: {:?}", &paths[..4]);
+            }
+        }
+    }
+
+    #[test]
+    fn too_few_rows_leave_a_gate_as_it_was() {
+        let channels = [Channel::new("x", ChannelKind::Dense(3))];
+        let mut rows = Rows::new(&channels);
+        (0..9).for_each(|r| rows.push().0[0] = (r % 3) as f32);
+        let text = r#"{ "hme": { "experts": 4, "expert": { "mlp": { "hidden": [2] } }, "gate": { "clusters": 1.0 } } }"#;
+        let architecture: Architecture = serde_json::from_str(text).expect("a valid architecture");
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
+        let found = cluster_gates(&architecture, &channels, || Ok(rows), &mut rng);
+        assert_eq!(found.expect("likewise"), []);
+    }
+}
