@@ -6,6 +6,7 @@
 pub mod agents;
 pub mod evaluator;
 pub mod exact;
+mod frozen;
 mod judge;
 pub mod open;
 mod solve;

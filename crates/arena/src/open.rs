@@ -3,6 +3,7 @@
 use crate::agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
 use crate::evaluator::{Bound, Known, WithPrior, model_channels};
 use crate::exact::ExactError;
+use crate::frozen::Frozen;
 use crate::solve::{BestResponse, Minimax};
 use adept_game::registry::Registered;
 use adept_game::{Encoder, Valuation, stream};
@@ -31,10 +32,12 @@ pub enum OpenError {
 }
 
 /// The encoder of that name; the first of the game without one. A part `prior:NAME` joined to it by `+` adds the value
-/// channel `prior` with what a valuation of the game thinks of a position.
+/// channel `prior` with what a valuation of the game thinks of a position, or a checkpoint, `prior:PATH`. The name of the
+/// encoder that is returned pins the checkpoint down, `prior:PATH@CHECKSUM`, and only that one is taken again.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] with the names there are.
+/// [`OpenError::Unknown`] with the names there are; what [`open`] says of a checkpoint;
+/// [`OpenError::Mismatch`] if another checkpoint lies there now.
 pub fn encoder<G: Registered>(game: &G, name: Option<&str>) -> Result<Arc<dyn Encoder<G>>, OpenError> {
     let wanted = name.unwrap_or(G::encoders()[0].0);
     let (priors, own): (Vec<&str>, Vec<&str>) = wanted.split('+').partition(|part| part.starts_with(PRIOR));
@@ -45,8 +48,11 @@ pub fn encoder<G: Registered>(game: &G, name: Option<&str>) -> Result<Arc<dyn En
     match priors[..] {
         [] => Ok(found),
         [prior] => {
-            let valuation = prior_of(game, &prior[PRIOR.len()..])?;
-            Ok(Arc::new(WithPrior::new(wanted, found, valuation)))
+            let (prior, valuation) = prior_of(game, &prior[PRIOR.len()..])?;
+            let pinned = format!("{PRIOR}{prior}");
+            let parts = wanted.split('+').map(|part| if part.starts_with(PRIOR) { &pinned } else { part });
+            let name = parts.collect::<Vec<_>>().join("+");
+            Ok(Arc::new(WithPrior::new(&name, found, valuation)))
         }
         _ => Err(OpenError::Unknown(format!("`{wanted}` names more than one prior: take one"))),
     }
@@ -60,17 +66,37 @@ pub fn prior(encoder: &str) -> Option<&str> {
 /// How a part of an encoder's name begins that names a prior.
 const PRIOR: &str = "prior:";
 
-/// The valuation that is a prior.
-fn prior_of<G: Registered>(game: &G, name: &str) -> Result<Arc<dyn Valuation<G>>, OpenError> {
+/// Digits of a checksum in the name of an encoder.
+const DIGITS: usize = 12;
+
+/// The valuation that is a prior, and its name; that of a checkpoint with its checksum.
+fn prior_of<G: Registered>(game: &G, name: &str) -> Result<(String, Arc<dyn Valuation<G>>), OpenError> {
     // What is exact leaves nothing to learn, and would pass for learned.
     let known: Vec<&str> = G::valuations().iter().map(|v| v.0).filter(|n| !n.starts_with("oracle")).collect();
-    let unknown = || {
-        let there =
-            if known.is_empty() { "there is none".into() } else { format!("there is {}", known.join(", ")) };
-        OpenError::Unknown(format!("{} has no prior `{name}`; {there}", game.name()))
+    if known.contains(&name)
+        && let Some(found) = game.valuation(name)
+    {
+        return Ok((name.into(), found.map_err(|e| OpenError::Unknown(e.to_string()))?));
+    }
+    let (path, pinned) = match name.rsplit_once('@') {
+        Some((path, sum)) if sum.len() == DIGITS => (path, Some(sum)),
+        _ => (name, None),
     };
-    let found = if known.contains(&name) { game.valuation(name) } else { None };
-    found.ok_or_else(unknown)?.map_err(|e| OpenError::Unknown(e.to_string()))
+    if !Path::new(path).exists() {
+        let there: Vec<&str> = known.into_iter().chain(["any checkpoint folder"]).collect();
+        let there = there.join(", ");
+        return Err(OpenError::Unknown(format!("{} has no prior `{name}`; there is {there}", game.name())));
+    }
+    let (bound, manifest) = open(game, Path::new(path), false)?;
+    let sum: String = manifest.checksum.chars().take(DIGITS).collect();
+    if pinned.is_some_and(|pinned| pinned != sum) {
+        let message = format!(
+            "is the checkpoint {sum}, wanted as a prior is {}: put that one back, its values are part of what was learned",
+            pinned.unwrap_or_default()
+        );
+        return Err(OpenError::Mismatch { path: path.into(), message });
+    }
+    Ok((format!("{path}@{sum}"), Arc::new(Frozen::new(game, bound)?)))
 }
 
 /// Opens a checkpoint, or the latest (or best) one of a run folder, as an evaluator of this game.

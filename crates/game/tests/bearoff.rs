@@ -430,6 +430,7 @@ fn golden_rows_of_features() {
     let text = "2,0,0,0,0,0/0,0,0,0,0,1";
     assert_eq!(inputs("distribution:2", "distribution", text, 1), "1.500 0.500 2.000 0.000");
     assert_eq!(inputs("distribution:2", "distribution", text, 0), "2.000 0.000 1.500 0.500");
+    assert_eq!(inputs("rolls", "rolls", text, 1), "0.417 0.333");
     // Pips / 20, checkers / 7, mean / 3, sd, wastage / 5, odd: mean 1.25 and sd √(.25 · .75).
     assert_eq!(
         inputs("one-sided", "one_sided", text, 1),
@@ -453,15 +454,28 @@ fn unions_put_their_parts_side_by_side() {
         let alone = inputs(own, channel, text, 1);
         assert_eq!(inputs("one-sided+distribution:3+phase:4", channel, text, 1), alone);
     }
-    // 45 pips and 9 checkers are in the highest cell, 14 and 6 in the one below.
-    let (state, mut index) = (at(text), [9]);
-    let mut dense = vec![0.0; 56 + 12 + 6];
-    let after = Afterstate { state: &state, action: None, player: 1 };
-    joined.encode(&game(), after, RowMut { dense: &mut dense, index: &mut index });
-    assert_eq!(index, [14]);
-    for wrong in
-        ["", "bits+", "no", "bits:3", "distribution:0", "distribution:31", "distribution:2+distribution:3"]
-    {
+    // 45 pips and 9 checkers are 63, 14 and 6 are 26: in steps of 16 the cells 3 and 1, of 28 the cells 2 and 0, of 2 the
+    // last one and 13.
+    for (phase, cell) in [("phase", 13), ("phase:4", 13), ("phase:4:112", 8), ("phase:8:16", 7 * 8 + 7)] {
+        let (state, mut index) = (at(text), [99]);
+        let mut dense = vec![0.0; 56 + 12 + 6];
+        let after = Afterstate { state: &state, action: None, player: 1 };
+        let joined = encoder(&format!("one-sided+distribution:3+{phase}"));
+        joined.encode(&game(), after, RowMut { dense: &mut dense, index: &mut index });
+        assert_eq!(index, [cell], "{phase}");
+    }
+    for wrong in [
+        "",
+        "bits+",
+        "no",
+        "bits:3",
+        "distribution:0",
+        "distribution:31",
+        "distribution:2+distribution:3",
+        "phase:1",
+        "phase:4:15",
+        "phase:4:64:1",
+    ] {
         assert!(Bearoff::encoder(wrong).is_none(), "{wrong}");
     }
     assert!(Bearoff::encoder("simple+one-sided").is_some_and(|e| e.channels().len() == 3));
@@ -471,7 +485,7 @@ fn unions_put_their_parts_side_by_side() {
 fn encoders_are_listed_with_what_they_show() {
     let game = games().into_iter().find(|g| g.name == "bearoff").expect("it is registered");
     let names: Vec<&str> = game.encoders.iter().map(|e| e.0).collect();
-    assert_eq!(names, ["bits", "simple", "one-sided", "race", "counts", "distribution", "phase"]);
+    assert_eq!(names, ["bits", "simple", "one-sided", "race", "rolls", "counts", "distribution", "phase"]);
     let inputs =
         |encoder: usize| -> Vec<ChannelKind> { game.encoders[encoder].2.iter().map(|c| c.kind).collect() };
     assert_eq!(inputs(0), [ChannelKind::Bits(56)]);

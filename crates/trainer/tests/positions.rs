@@ -42,7 +42,11 @@ fn every_method_learns() {
     let meta_pi = "meta_pi]\nexperts = 2\nexpert.mlp = { hidden = [6], init = 0.1 }";
     let phase =
         "symbolic]\nby = \"phase\"\nexpert.mlp = { inputs = [\"one_sided\"], hidden = [3], init = 0.1 }";
+    let clusters = "meta_pi]\nexperts = 4\nthreshold = 0.999\ngate = { inputs = [\"rolls\"], clusters = 3.0 }\n\
+                    expert.mlp = { inputs = [\"bits\", \"one_sided\"], hidden = [3], init = 0.1 }";
     for (i, (encoder, architecture, learn, most)) in [
+        ("one-sided+rolls", clusters, supervised, 0.03),
+        ("one-sided+rolls", clusters, games, 0.2),
         (plain, NETWORK, supervised, 0.03),
         (plain, NETWORK, &fixed, 0.08),
         (plain, NETWORK, games, 0.15),
@@ -143,6 +147,34 @@ fn a_file_of_examples_must_stay_what_it_was() {
     assert!(error.contains("holds other examples than when this run began"), "{error}");
     write(0.25);
     assert!(train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap().1.finished);
+}
+
+/// What a network learned is a prior for another, and no other network takes its place unnoticed.
+#[test]
+fn a_checkpoint_is_a_prior() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, other, run] = ["first", "other", "run"].map(|name| folder.path().join(name));
+    let learn = "method = \"supervised\"\nsamples = 100_000\nbatch = 32\noptimiser = \"adam\"\n\
+                 rate = { from = 0.01, to = 0.0001 }";
+    let alone = finished(&experiment("one-sided", NETWORK, learn), 1, &first).r#final.unwrap().figure();
+    finished(&experiment("one-sided", NETWORK, learn), 2, &other);
+    let encoder = format!("one-sided+prior:{}", first.display());
+    let config = experiment(&encoder, RESIDUAL, learn);
+    let corrected = finished(&config, 1, &run).r#final.unwrap().figure();
+    assert!(corrected < 0.8 * alone, "{corrected}, its prior alone {alone}");
+    let options = EvaluateOptions { samples: Some(3000), ..Default::default() };
+    let again = evaluate(&run, false, &options).unwrap().rms.unwrap().errors.rms;
+    assert_eq!(again, corrected);
+    let game = Bearoff::new(5).unwrap();
+    let (bound, manifest) = open::open(&game, &run, false).unwrap();
+    assert_eq!(bound.encoder().name(), manifest.encoder);
+    std::fs::remove_dir_all(&first).unwrap();
+    std::fs::rename(&other, &first).unwrap();
+    let error = evaluate(&run, false, &options).unwrap_err().to_string();
+    assert!(error.contains("put that one back"), "{error}");
+    std::fs::remove_dir_all(&first).unwrap();
+    let error = evaluate(&run, false, &options).unwrap_err().to_string();
+    assert!(error.contains("has no prior"), "{error}");
 }
 
 /// The prior is one more channel, seen by the player who just moved; a residual network that adds nothing is it.
