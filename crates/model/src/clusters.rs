@@ -189,14 +189,15 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
     use std::sync::Arc;
 
-    /// Rows around (0, 0), (0, 90), (9, 0), (9, 90), with a third input that never changes.
+    /// Rows around four points of a line, two near each end of it, with a third input that never changes.
     fn four_heaps(channels: &[Channel]) -> Rows {
         let mut rows = Rows::new(channels);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         for r in 0..400 {
             let (dense, _) = rows.push();
-            dense[0] = 9.0 * (r % 2) as f32 + rng.random_range(-0.5..0.5);
-            dense[1] = 90.0 * (r / 2 % 2) as f32 + rng.random_range(-5.0..5.0);
+            let along = [0.0, 2.0, 9.0, 11.0][r % 4];
+            dense[0] = along + rng.random_range(-0.3..0.3);
+            dense[1] = 10.0 * along + rng.random_range(-3.0..3.0);
             dense[2] = 7.0;
         }
         rows
