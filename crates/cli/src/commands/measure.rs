@@ -243,9 +243,10 @@ pub(crate) fn describe(args: &DescribeArgs, as_json: bool) -> Result<()> {
     }
     let mut text = match &d.checkpoint {
         Some(path) => format!(
-            "{}, {} games, seed {}, by revision {}\n{}\n",
+            "{}, {} {}, seed {}, by revision {}\n{}\n",
             d.name,
             d.step,
+            d.unit,
             d.seed,
             d.revision,
             path.display()

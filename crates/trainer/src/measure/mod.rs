@@ -538,8 +538,10 @@ pub struct Described {
     pub encoder: String,
     /// Channels with the meaning of each input.
     pub channels: Vec<ChannelAbout>,
-    /// Games learned from.
+    /// Games learned from, or samples.
     pub step: u64,
+    /// Which.
+    pub unit: &'static str,
     /// Seed.
     pub seed: u64,
     /// Revision of the program that trained it.
@@ -574,12 +576,13 @@ pub fn describe(path: &Path, best: bool) -> Result<Described, TrainError> {
             bound: Bound<G>,
             manifest: Manifest,
         ) -> Result<Described, TrainError> {
+            let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
             Ok(described(
                 &bound,
                 Some(self.0),
                 manifest.config["name"].as_str().unwrap_or_default(),
                 manifest.game.clone(),
-                (manifest.step, manifest.seed, manifest.revision),
+                (manifest.step, unit, manifest.seed, manifest.revision),
             ))
         }
     }
@@ -594,7 +597,7 @@ pub fn describe(path: &Path, best: bool) -> Result<Described, TrainError> {
             let learner =
                 adept_model::build(&config.architecture, &channels, config.learn.optimiser, &mut rng)?;
             let bound = Bound::new(&game, encoder, learner);
-            let about = (0, config.seed, crate::REVISION.to_string());
+            let about = (0, config.learn.unit(), config.seed, crate::REVISION.to_string());
             Ok(described(&bound, None, &config.name, config.game.rules.clone(), about))
         }
     }
@@ -612,7 +615,7 @@ fn described<G: Registered>(
     checkpoint: Option<PathBuf>,
     name: &str,
     game: String,
-    (step, seed, revision): (u64, u64, String),
+    (step, unit, seed, revision): (u64, &'static str, u64, String),
 ) -> Described {
     let channels = bound.encoder().channels().iter();
     Described {
@@ -628,6 +631,7 @@ fn described<G: Registered>(
             })
             .collect(),
         step,
+        unit,
         seed,
         revision,
         size: bound.learner.describe(),
