@@ -32,8 +32,8 @@ pub enum OpenError {
 }
 
 /// The encoder of that name; the first of the game without one. A part `prior:NAME` joined to it by `+` adds the value
-/// channel `prior` with what a valuation of the game thinks of a position, or a checkpoint, `prior:PATH`. The name of the
-/// encoder that is returned pins the checkpoint down, `prior:PATH@CHECKSUM`, and only that one is taken again.
+/// channel `prior` with what a valuation of the game thinks of a position, or a checkpoint, `prior:PATH`, whose path has no `+`.
+/// The name of the encoder that is returned pins the checkpoint down, `prior:PATH@CHECKSUM`, and only that one is taken again.
 ///
 /// # Errors
 /// [`OpenError::Unknown`] with the names there are; what [`open`] says of a checkpoint;
@@ -83,20 +83,30 @@ fn prior_of<G: Registered>(game: &G, name: &str) -> Result<(String, Arc<dyn Valu
         _ => (name, None),
     };
     if !Path::new(path).exists() {
-        let there: Vec<&str> = known.into_iter().chain(["any checkpoint folder"]).collect();
-        let there = there.join(", ");
-        return Err(OpenError::Unknown(format!("{} has no prior `{name}`; there is {there}", game.name())));
+        let there = match pinned {
+            Some(sum) => format!("the checkpoint {sum} has to lie there, seen from the current folder"),
+            None => format!("there is {}, any checkpoint folder", known.join(", ")),
+        };
+        return Err(OpenError::Unknown(format!("{} has no prior `{path}`; {there}", game.name())));
     }
-    let (bound, manifest) = open(game, Path::new(path), false)?;
-    let sum: String = manifest.checksum.chars().take(DIGITS).collect();
-    if pinned.is_some_and(|pinned| pinned != sum) {
-        let message = format!(
-            "is the checkpoint {sum}, wanted as a prior is {}: put that one back, its values are part of what was learned",
-            pinned.unwrap_or_default()
-        );
-        return Err(OpenError::Mismatch { path: path.into(), message });
+    let located = checkpoint::locate(Path::new(path), false)?;
+    let checkpoint = checkpoint::read(&located)?;
+    let sum: String = checkpoint.manifest.checksum.chars().take(DIGITS).collect();
+    let refuse = |message: String| Err(OpenError::Mismatch { path: located.clone(), message });
+    // Before its own encoder is looked for, whose prior it may be.
+    if let Some(pinned) = pinned.filter(|pinned| *pinned != sum) {
+        return refuse(format!(
+            "is the checkpoint {sum}, wanted as a prior is {pinned}: put that one back, its values are part of what was learned"
+        ));
     }
-    Ok((format!("{path}@{sum}"), Arc::new(Frozen::new(game, bound)?)))
+    let (bound, _) = bind(game, checkpoint)?;
+    if bound.encoder().needs_action() {
+        return refuse(format!(
+            "its encoder `{}` looks at moves, a prior values positions: take a checkpoint with another encoder",
+            bound.encoder().name()
+        ));
+    }
+    Ok((format!("{}@{sum}", located.display()), Arc::new(Frozen::new(game, bound)?)))
 }
 
 /// Opens a checkpoint, or the latest (or best) one of a run folder, as an evaluator of this game.

@@ -144,8 +144,9 @@ pub struct Gate {
     /// Units of each hidden layer; none makes the gate linear.
     #[serde(default)]
     pub hidden: Vec<usize>,
-    /// A linear gate begins as clusters (k-means) of the positions that the run learns from, each with an expert of
-    /// its own, with that sharpness: about 1 to 10, at which neighbours share less and less. Drawn from ±init if left out.
+    /// A linear gate begins as clusters (k-means) of positions, each with an expert of its own, with that sharpness: about 1
+    /// to 10, at which neighbours share less and less. They are positions of the distribution of the run, or of random
+    /// games where the game has none. Drawn from ±init if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<f32>,
     /// Activation of the hidden layers.

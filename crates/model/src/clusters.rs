@@ -18,19 +18,20 @@ use rand::{Rng, RngExt};
 pub struct Clusters {
     /// Its weights `[inputs, experts]`; the bias is the parameter behind them.
     pub weight: ParamId,
-    /// κ: the larger, the nearer each gate to 0 or 1.
+    /// κ, by which the logits of standardised inputs are multiplied: the larger, the nearer each gate to 0 or 1.
     pub sharpness: f32,
 }
 
 /// Rounds of k-means.
 const ROUNDS: usize = 20;
 
-/// Weights and biases of the gates of `architecture` that begin as clusters, fitted to the rows that
-/// `rows` gives; none if no gate asks for it. A gate below another is fitted to the rows for which its branch is the nearest. One that fewer rows reach than
-/// it has experts is left as it was drawn.
+/// Weights and biases, by their names in a state, of the gates of `architecture` that begin as clusters, fitted to the rows
+/// that `rows` gives; none if no gate asks for it, and then no row is asked for. A gate below another is fitted to the
+/// rows for which its branch is the nearest. One that fewer different rows reach than it has experts is left as it was
+/// drawn, and those below it are fitted to all of its rows.
 ///
 /// # Errors
-/// [`ModelError::Architecture`] as in [`lower`].
+/// [`ModelError::Architecture`] as in [`lower`]; what `rows` returns.
 pub fn cluster_gates(
     architecture: &Architecture,
     channels: &[Channel],
@@ -135,7 +136,7 @@ impl Partition {
         let mut far: Vec<f64> = z.iter().map(|z| distance(z, &centres[0])).collect();
         while centres.len() < k {
             let total: f64 = far.iter().sum();
-            if total <= 0.0 {
+            if !(total > 0.0 && total.is_finite()) {
                 return None;
             }
             let mut left = rng.random_range(0.0..total);

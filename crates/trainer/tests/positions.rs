@@ -169,8 +169,13 @@ fn a_checkpoint_is_a_prior() {
     let game = Bearoff::new(5).unwrap();
     let (bound, manifest) = open::open(&game, &run, false).unwrap();
     assert_eq!(bound.encoder().name(), manifest.encoder);
+    let (stopped, cancel) = (folder.path().join("stopped"), Cancel::default());
+    train(&config, 2, &at(&stopped), &StopAt(50_000, cancel.clone()), &cancel).unwrap();
     std::fs::remove_dir_all(&first).unwrap();
     std::fs::rename(&other, &first).unwrap();
+    let resume = TrainOptions { resume: true, ..at(&stopped) };
+    let error = train(&config, 2, &resume, &Silent, &Cancel::default()).unwrap_err().to_string();
+    assert!(error.contains("put its prior back"), "{error}");
     let error = evaluate(&run, false, &options).unwrap_err().to_string();
     assert!(error.contains("put that one back"), "{error}");
     std::fs::remove_dir_all(&first).unwrap();

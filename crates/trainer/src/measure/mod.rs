@@ -347,7 +347,7 @@ fn speed_of<G: Registered>(bound: &mut Bound<G>, rows: &Rows, batch: usize) -> S
 /// What an evaluation costs.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Cost {
-    /// Multiply-adds, the mean of those executed.
+    /// Multiply-adds, the mean of those executed, where the outermost node with a choice has experts of one size.
     pub multiply_adds: f64,
     /// Nanoseconds with 512 rows at once: the median of several passes on one thread.
     pub nanoseconds: f64,

@@ -34,7 +34,7 @@ pub(crate) struct Cloud {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// A chart of points (x, y), all above 0, on logarithmic scales, as an SVG document; a line joins the points of a
+/// A chart of points (x, y), all finite and above 0, on logarithmic scales, as an SVG document; a line joins the points of a
 /// cloud that have none of it to the left and below.
 pub(crate) fn clouds(title: &str, (x, y): (&str, &str), clouds: &[Cloud]) -> String {
     let mut svg = String::new();

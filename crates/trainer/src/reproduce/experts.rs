@@ -355,7 +355,7 @@ fn markdown(result: &Experts) -> String {
          clustering the mean rolls alone. Experts × hidden units; the error is the median of the seeds. ● stands where \
          no cheaper network is better.\n",
         result.samples,
-        if result.quick { ", a twentieth of them (--quick)" } else { "" },
+        if result.quick { " (--quick: a twentieth of the full length)" } else { "" },
         result.seeds,
         SEARCH.1,
     );

@@ -296,6 +296,13 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let path = self.folder.checkpoint_path(name);
         let checkpoint = checkpoint::read(&path)?;
         let fail = |message: String| ModelError::Checkpoint { path: path.clone(), message };
+        // A prior that is a checkpoint is part of the encoder's name with its checksum.
+        let (before, now) = (&checkpoint.manifest.encoder, self.bound.encoder().name());
+        if before != now {
+            let message =
+                format!("learned with the encoder `{before}`, which is now `{now}`: put its prior back");
+            return Err(fail(message).into());
+        }
         let Some(training) = checkpoint.manifest.training else {
             return Err(fail("has no training state: the run cannot go on from it".into()).into());
         };
