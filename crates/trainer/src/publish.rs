@@ -1,11 +1,11 @@
 //! Published checkpoints: weights without the state of training, and a card that says where they come from.
 
 use crate::compare::folders;
-use crate::measure::{self, Errors, EvaluateOptions, Report, Suite};
+use crate::measure::{self, Described, Errors, EvaluateOptions, Report, Suite};
 use crate::run::{Record, Score, TrainError, mean_sd, record_of};
+use adept_model::ModelError;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::files::Files;
-use adept_model::{Description, ModelError};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -73,11 +73,11 @@ pub fn publish(given: &Path, out: &Path, options: &PublishOptions) -> Result<Pub
     suites.extend(options.move_loss.then_some(Suite::MoveLoss));
     suites.push(Suite::Speed);
     let report = measure::evaluate(out, false, &EvaluateOptions { suites, ..Default::default() })?;
-    let size = measure::describe(out, false)?.size;
+    let described = measure::describe(out, false)?;
     let figures: Vec<f64> =
         runs.iter().filter_map(|(_, r)| score(r, options.best)).map(Score::figure).collect();
     let summary = mean_sd(&figures);
-    let text = card(&runs, options, &report, &size)?;
+    let text = card(&runs, options, &report, &described)?;
     let card = out.join("card.md");
     Files::default().replace(&card, text.as_bytes())?;
     Ok(Published {
@@ -98,9 +98,9 @@ fn card(
     runs: &[(PathBuf, Record)],
     options: &PublishOptions,
     report: &Report,
-    size: &Description,
+    described: &Described,
 ) -> Result<String, TrainError> {
-    let (path, record) = &runs[0];
+    let ((path, record), size) = (&runs[0], &described.size);
     let (config, unit) = (&record.config, record.config.learn.unit());
     let mut text = format!("# {}\n\n{}\n\n", config.name, config.about);
     let step = score(record, options.best).map_or(record.step, |s| s.step);
@@ -129,7 +129,7 @@ fn card(
         record.seed,
         seeds(runs),
         record.seconds,
-        crate::REVISION,
+        described.revision,
     );
     text.push_str("\n## Figures\n\n");
     if let Some(equity) = &report.equity {
