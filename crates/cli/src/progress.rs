@@ -2,6 +2,7 @@
 
 use crate::output::say;
 use adept_game::bearoff::two_sided;
+use adept_trainer::measure::Watch;
 use adept_trainer::run::{Cancel, Event, Observer, Score};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::{HashMap, HashSet};
@@ -219,9 +220,14 @@ impl Shares {
         }
         Self { bar, printed: Mutex::new(Instant::now()) }
     }
+}
 
-    /// Shows which share is done, in [0, 1].
-    pub(crate) fn show(&self, share: f64) {
+impl Watch for Shares {
+    fn preparing(&self, what: &str) {
+        say(what);
+    }
+
+    fn share(&self, share: f64) {
         self.bar.set_position((share * 1000.0) as u64);
         let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
         if share >= 1.0 {

@@ -29,13 +29,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
         peers: args.peers.clone(),
         exhaustive: args.exhaustive,
     };
-    let exact = |s: &Suite| matches!(s, Suite::Rms | Suite::MoveLoss);
-    if options.suites.iter().any(exact) || args.exhaustive || args.decisions.is_some() {
-        say("exact values: from a file in datasets, or solved in memory");
-    }
-    let shown = Shares::new();
-    let report =
-        measure::evaluate_watched(&args.checkpoint, args.best, &options, &|share| shown.show(share))?;
+    let report = measure::evaluate_watched(&args.checkpoint, args.best, &options, &Shares::new())?;
     if as_json {
         return output::json(&report);
     }

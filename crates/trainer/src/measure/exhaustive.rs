@@ -33,7 +33,7 @@ pub struct ExhaustiveReport {
 }
 
 /// Is told the share that is done, in [0, 1].
-pub type Share<'a> = &'a (dyn Fn(f64) + Sync);
+pub(super) type Share<'a> = &'a (dyn Fn(f64) + Sync);
 
 /// Movers of a tile: what is known of its positions stays in the caches.
 const MOVERS: usize = 32;

@@ -28,6 +28,9 @@ pub(crate) fn lines(
     svg
 }
 
+/// The highest y of a chart of clouds, in times the lowest.
+pub(crate) const HIGHEST: f64 = 10.0;
+
 /// Named points.
 pub(crate) struct Cloud {
     pub(crate) name: String,
@@ -35,7 +38,8 @@ pub(crate) struct Cloud {
 }
 
 /// A chart of points (x, y), all finite and above 0, on logarithmic scales, as an SVG document; a line joins the points of a
-/// cloud that have none of it to the left and below.
+/// cloud that have none of it to the left and below. Points at more than [`HIGHEST`] times the lowest y are left out:
+/// a run gone astray would press all others flat.
 pub(crate) fn clouds(title: &str, (x, y): (&str, &str), clouds: &[Cloud]) -> String {
     let mut svg = String::new();
     {
@@ -54,7 +58,9 @@ fn draw_clouds(
     clouds: &[Cloud],
 ) -> Result<(), Box<dyn std::error::Error>> {
     root.fill(&WHITE)?;
-    let points = || clouds.iter().flat_map(|c| &c.points);
+    let lowest = clouds.iter().flat_map(|c| &c.points).map(|p| p.1).fold(f64::INFINITY, f64::min);
+    let shown = |p: &&(f64, f64)| p.1 <= HIGHEST * lowest;
+    let points = || clouds.iter().flat_map(|c| &c.points).filter(shown);
     if points().next().is_none() {
         return Ok(());
     }
@@ -69,12 +75,25 @@ fn draw_clouds(
         .y_label_area_size(64)
         .build_cartesian_2d(range(|p| p.0), range(|p| p.1))?;
     let short = |v: &f64| format!("{v}");
-    chart.configure_mesh().x_desc(x).y_desc(y).x_label_formatter(&short).y_label_formatter(&short).draw()?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(BLACK.mix(0.1))
+        .x_labels(12)
+        .y_labels(20)
+        .x_desc(x)
+        .y_desc(y)
+        .x_label_formatter(&short)
+        .y_label_formatter(&short)
+        .draw()?;
     for (i, cloud) in clouds.iter().enumerate() {
         let colour = Palette99::pick(i).to_rgba();
-        chart.draw_series(cloud.points.iter().map(|p| Circle::new(*p, 3, colour.filled())))?;
+        chart.draw_series(cloud.points.iter().filter(shown).map(|p| Circle::new(*p, 3, colour.filled())))?;
         chart
-            .draw_series(LineSeries::new(frontier(&cloud.points), colour.stroke_width(2)))?
+            .draw_series(LineSeries::new(
+                frontier(cloud.points.iter().filter(shown)),
+                colour.stroke_width(2),
+            ))?
             .label(&cloud.name)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(3)));
     }
@@ -88,8 +107,8 @@ fn draw_clouds(
 }
 
 /// The points that have none to the left and below, from left to right.
-fn frontier(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let mut sorted = points.to_vec();
+fn frontier<'a>(points: impl Iterator<Item = &'a (f64, f64)>) -> Vec<(f64, f64)> {
+    let mut sorted: Vec<(f64, f64)> = points.copied().collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut best = f64::INFINITY;
     sorted.retain(|p| {

@@ -1,7 +1,7 @@
 //! Where experts pay: error against the cost of an evaluation, for single networks and for hierarchies of experts.
 
 use super::ReproduceOptions;
-use super::chart::{self, Cloud};
+use super::chart::{self, Cloud, HIGHEST};
 use super::runs::{self, FIRST_SEED, Run};
 use crate::config::Config;
 use crate::measure::{Cost, cost};
@@ -19,12 +19,15 @@ const RATES: [f64; 3] = [0.004, 0.01, 0.025];
 /// They are tried with this share of the samples, and this seed, which no figure is made from.
 const SEARCH: (u64, u64) = (4, 1);
 
-/// Name of its config, label, config, and what of it varies.
+/// A kind of network.
 struct Family {
+    /// Name of its config.
     name: &'static str,
     label: &'static str,
     config: &'static str,
+    /// Experts, and hidden units of each; one expert is a single network.
     sizes: &'static [(usize, usize)],
+    /// Settings of the config for such a size, on a distribution.
     set: fn(experts: usize, hidden: usize, distribution: &str) -> Vec<String>,
 }
 
@@ -34,7 +37,6 @@ macro_rules! config {
     };
 }
 
-/// Experts, and hidden units of each.
 const SINGLE: [(usize, usize); 12] =
     [(1, 2), (1, 3), (1, 4), (1, 6), (1, 8), (1, 12), (1, 16), (1, 24), (1, 32), (1, 48), (1, 64), (1, 96)];
 const PHASES: [(usize, usize); 12] = [
@@ -56,84 +58,62 @@ const DEEP: [(usize, usize); 5] = [(64, 2), (64, 3), (64, 4), (64, 6), (64, 8)];
 const GATED: [(usize, usize); 12] =
     [(2, 2), (2, 4), (2, 8), (4, 2), (4, 4), (4, 8), (8, 2), (8, 4), (8, 8), (16, 2), (16, 4), (16, 8)];
 
-fn set_gated(kind: &str, experts: usize, hidden: usize) -> Vec<String> {
+/// Settings that give a network of that kind its size.
+fn gated(kind: &str, experts: usize, hidden: usize) -> Vec<String> {
     vec![
         format!("architecture.{kind}.experts={experts}"),
         format!("architecture.{kind}.expert.mlp.hidden=[{hidden}]"),
     ]
 }
 
+fn single(_: usize, hidden: usize, _: &str) -> Vec<String> {
+    vec![format!("architecture.mlp.hidden=[{hidden}]")]
+}
+
+fn phase(experts: usize, hidden: usize, distribution: &str) -> Vec<String> {
+    // Most sides of `table` have more than 64 pips and twice their checkers.
+    let end = if distribution == "table" { 112 } else { 64 };
+    vec![
+        format!("game.encoder=race+distribution:12+phase:{}:{end}", experts.isqrt()),
+        format!("architecture.symbolic.expert.mlp.hidden=[{hidden}]"),
+    ]
+}
+
+fn hme(experts: usize, hidden: usize, _: &str) -> Vec<String> {
+    gated("hme", experts, hidden)
+}
+
+fn meta_pi(experts: usize, hidden: usize, _: &str) -> Vec<String> {
+    gated("meta_pi", experts, hidden)
+}
+
+/// As many experts below each as there are side by side.
+fn deep(experts: usize, hidden: usize, _: &str) -> Vec<String> {
+    let each = experts.isqrt();
+    let mut set = gated("meta_pi.expert.meta_pi", each, hidden);
+    set.push(format!("architecture.meta_pi.experts={each}"));
+    set
+}
+
+const fn family(
+    name: &'static str,
+    label: &'static str,
+    config: &'static str,
+    sizes: &'static [(usize, usize)],
+    set: fn(usize, usize, &str) -> Vec<String>,
+) -> Family {
+    Family { name, label, config, sizes, set }
+}
+
 const FAMILIES: [Family; 8] = [
-    Family {
-        name: "single",
-        label: "single network",
-        config: config!("single"),
-        sizes: &SINGLE,
-        set: |_, hidden, _| vec![format!("architecture.mlp.hidden=[{hidden}]")],
-    },
-    Family {
-        name: "phase",
-        label: "phase gate",
-        config: config!("phase"),
-        sizes: &PHASES,
-        set: |experts, hidden, distribution| {
-            // Most sides of `table` have more than 64 pips and twice their checkers.
-            let end = if distribution == "table" { 112 } else { 64 };
-            vec![
-                format!("game.encoder=race+distribution:12+phase:{}:{end}", experts.isqrt()),
-                format!("architecture.symbolic.expert.mlp.hidden=[{hidden}]"),
-            ]
-        },
-    },
-    Family {
-        name: "clusters",
-        label: "gate by clustering",
-        config: config!("clusters"),
-        sizes: &CLUSTERS,
-        set: |experts, hidden, _| set_gated("meta_pi", experts, hidden),
-    },
-    Family {
-        name: "clusters-deep",
-        label: "gates by clustering, depth two",
-        config: config!("clusters-deep"),
-        sizes: &DEEP,
-        set: |experts, hidden, _| {
-            let experts = experts.isqrt();
-            vec![
-                format!("architecture.meta_pi.experts={experts}"),
-                format!("architecture.meta_pi.expert.meta_pi.experts={experts}"),
-                format!("architecture.meta_pi.expert.meta_pi.expert.mlp.hidden=[{hidden}]"),
-            ]
-        },
-    },
-    Family {
-        name: "hme",
-        label: "HME",
-        config: config!("hme"),
-        sizes: &GATED,
-        set: |experts, hidden, _| set_gated("hme", experts, hidden),
-    },
-    Family {
-        name: "hme-threshold",
-        label: "HME, threshold .3",
-        config: config!("hme-threshold"),
-        sizes: &GATED,
-        set: |experts, hidden, _| set_gated("hme", experts, hidden),
-    },
-    Family {
-        name: "meta-pi",
-        label: "Meta-Pi",
-        config: config!("meta-pi"),
-        sizes: &GATED,
-        set: |experts, hidden, _| set_gated("meta_pi", experts, hidden),
-    },
-    Family {
-        name: "meta-pi-threshold",
-        label: "Meta-Pi, threshold .3",
-        config: config!("meta-pi-threshold"),
-        sizes: &GATED,
-        set: |experts, hidden, _| set_gated("meta_pi", experts, hidden),
-    },
+    family("single", "single network", config!("single"), &SINGLE, single),
+    family("phase", "phase gate", config!("phase"), &PHASES, phase),
+    family("clusters", "gate by clustering", config!("clusters"), &CLUSTERS, meta_pi),
+    family("clusters-deep", "gates by clustering, depth two", config!("clusters-deep"), &DEEP, deep),
+    family("hme", "HME", config!("hme"), &GATED, hme),
+    family("hme-threshold", "HME, threshold .3", config!("hme-threshold"), &GATED, hme),
+    family("meta-pi", "Meta-Pi", config!("meta-pi"), &GATED, meta_pi),
+    family("meta-pi-threshold", "Meta-Pi, threshold .3", config!("meta-pi-threshold"), &GATED, meta_pi),
 ];
 
 /// A network: its size, what it costs and how far it is off.
@@ -242,7 +222,7 @@ pub fn experts(
     let jobs = jobs();
     let tried = jobs.iter().flat_map(|job| RATES.map(|rate| job.config(rate, SEARCH.0, options.quick)));
     let tried: Vec<Config> = tried.collect::<Result<_, _>>()?;
-    let search = runs::all(&tried, SEARCH.1..SEARCH.1 + 1, options, observer, cancel)?;
+    let search = runs::attempts(&tried, SEARCH.1..SEARCH.1 + 1, options, observer, cancel)?;
     let rates: Vec<f64> = search.chunks(RATES.len()).map(best_rate).collect();
     let configs = jobs.iter().zip(&rates).map(|(job, rate)| job.config(*rate, 1, options.quick));
     let configs: Vec<Config> = configs.collect::<Result<_, _>>()?;
@@ -273,13 +253,14 @@ pub fn experts(
     Ok(result)
 }
 
-/// The rate whose run ends with the lowest error on validation positions.
-fn best_rate(runs: &[Vec<Run>]) -> f64 {
-    let validation = |runs: &Vec<Run>| {
-        let end = runs.first().and_then(|(_, record)| record.r#final.as_ref());
-        end.and_then(|score| score.validation).unwrap_or(f64::INFINITY)
+/// The rate whose run ends with the lowest error on validation positions; one that diverges has none.
+fn best_rate(runs: &[Vec<Option<Run>>]) -> f64 {
+    let validation = |runs: &[Option<Run>]| {
+        let end = runs.first()?.as_ref()?.1.r#final.as_ref()?;
+        end.validation
     };
-    let best = runs.iter().zip(RATES).min_by(|a, b| validation(a.0).total_cmp(&validation(b.0)));
+    let errors = runs.iter().map(|runs| validation(runs).unwrap_or(f64::INFINITY));
+    let best = errors.zip(RATES).min_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or(RATES[0], |(_, rate)| rate)
 }
 
@@ -353,7 +334,7 @@ fn markdown(result: &Experts) -> String {
          network from {FIRST_SEED} on; the learning rate is the best of {RATES:?} on validation positions, after a \
          quarter of the samples with seed {}. All read the same 36 inputs; gates read 12 of them, those by \
          clustering the mean rolls alone. Experts × hidden units; the error is the median of the seeds. ● stands where \
-         no cheaper network is better.\n",
+         no cheaper network is better. Figures leave out errors of more than {HIGHEST} times the lowest.\n",
         result.samples,
         if result.quick { " (--quick: a twentieth of the full length)" } else { "" },
         result.seeds,

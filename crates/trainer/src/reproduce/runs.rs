@@ -50,6 +50,34 @@ pub(super) fn all(
     observer: &dyn Observer,
     cancel: &Cancel,
 ) -> Result<Vec<Vec<Run>>, TrainError> {
+    let results = each(configs, seeds, options, observer, cancel)?.into_iter();
+    results.map(|runs| runs.into_iter().collect()).collect()
+}
+
+/// The same where a run may diverge, which gives none.
+pub(super) fn attempts(
+    configs: &[Config],
+    seeds: Range<u64>,
+    options: &ReproduceOptions,
+    observer: &dyn Observer,
+    cancel: &Cancel,
+) -> Result<Vec<Vec<Option<Run>>>, TrainError> {
+    let attempt = |run| match run {
+        Ok(run) => Ok(Some(run)),
+        Err(TrainError::Diverged { .. }) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let results = each(configs, seeds, options, observer, cancel)?.into_iter();
+    results.map(|runs| runs.into_iter().map(attempt).collect()).collect()
+}
+
+fn each(
+    configs: &[Config],
+    seeds: Range<u64>,
+    options: &ReproduceOptions,
+    observer: &dyn Observer,
+    cancel: &Cancel,
+) -> Result<Vec<Vec<Result<Run, TrainError>>>, TrainError> {
     let folder = options.out.join("runs");
     if !options.resume && folder.exists() {
         let message = "holds the runs of an earlier table: --resume keeps those that are finished, --out names \
@@ -63,13 +91,12 @@ pub(super) fn all(
             return Err(interrupted(options));
         }
         let out = Some(folder.join(format!("{}-{seed}", config.name)));
-        train(config, seed, &TrainOptions { out, resume: true, ..Default::default() }, observer, cancel)
+        let run =
+            train(config, seed, &TrainOptions { out, resume: true, ..Default::default() }, observer, cancel)?;
+        if run.1.finished { Ok(run) } else { Err(interrupted(options)) }
     });
-    let results: Vec<Run> = results.into_iter().collect::<Result<_, _>>()?;
-    if results.iter().any(|(_, record)| !record.finished) {
-        return Err(interrupted(options));
-    }
-    Ok(results.chunks(seeds.count().max(1)).map(<[Run]>::to_vec).collect())
+    let mut results = results.into_iter();
+    Ok(configs.iter().map(|_| results.by_ref().take(seeds.clone().count()).collect()).collect())
 }
 
 pub(super) fn interrupted(options: &ReproduceOptions) -> TrainError {

@@ -9,6 +9,7 @@ use super::observe::{Cancel, Event, Observer};
 use super::source::Source;
 use super::start::{Init, Start, begin_with_clusters};
 use crate::config::{Config, Examples, Suite};
+use crate::measure::EXACT_VALUES;
 use crate::positions::Tests;
 use adept_arena::{Agent, Bound, OpenError, model_channels, open};
 use adept_game::registry::Registered;
@@ -376,7 +377,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let (game, config) = (self.game, self.config);
         let drawn = !matches!(config.learn.examples, Some(Examples::File(_)));
         if drawn && (config.learn.shows_examples() || config.measures(Suite::Rms)) {
-            say("exact values: from a file in datasets, or solved in memory");
+            say(EXACT_VALUES);
         }
         if config.measures(Suite::Rms) && self.tests.is_none() {
             let with = (&**self.bound.encoder(), self.bound.learner.channels());
