@@ -48,6 +48,16 @@ pub(crate) enum Command {
         after_help = "Example:\n  adept publish residual-10 --best --move-loss --out checkpoints/bearoff/residual-10\n\nGiven a name, the card has the figures of all its seeds, and the checkpoint is that of the lowest seed."
     )]
     Publish(PublishArgs),
+    /// Write a checkpoint to a file for other programs: ONNX, or safetensors for PyTorch.
+    #[command(
+        after_help = "Examples:\n  adept export checkpoints/bearoff/residual-10 --format onnx --out residual-10.onnx\n  adept export my-run --best --format safetensors --out my-run.safetensors"
+    )]
+    Export(ExportArgs),
+    /// Make a checkpoint of a safetensors file, such as PyTorch writes after training on.
+    #[command(
+        after_help = "Example:\n  adept import tuned.safetensors --like checkpoints/bearoff/plain-10 --out checkpoints/tuned"
+    )]
+    Import(ImportArgs),
     /// The exact bear-off: build its table, ask it for values and moves, check it, draw labelled positions.
     #[command(
         after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/1,1,1,1,1,1\n  adept oracle build --checkers 14"
@@ -240,6 +250,41 @@ pub(crate) struct PublishArgs {
     /// What users should know, such as a weakness; may be given several times.
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// A graph for ONNX Runtime, tract and others.
+    Onnx,
+    /// Tensors by name, weights as PyTorch's Linear has them.
+    Safetensors,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Checkpoint folder, or run folder (its latest checkpoint).
+    pub(crate) checkpoint: PathBuf,
+    /// Form of the file.
+    #[arg(long, value_enum)]
+    pub(crate) format: FormatArg,
+    /// File to write.
+    #[arg(long)]
+    pub(crate) out: PathBuf,
+    /// Take the best checkpoint of the run.
+    #[arg(long)]
+    pub(crate) best: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Safetensors file with the names that export gives.
+    pub(crate) file: PathBuf,
+    /// A checkpoint or a config of the same network; needed where the file does not say itself what it is.
+    #[arg(long, value_name = "CHECKPOINT|CONFIG")]
+    pub(crate) like: Option<PathBuf>,
+    /// Checkpoint folder to write; it must not be there yet.
+    #[arg(long)]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]

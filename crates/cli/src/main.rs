@@ -19,6 +19,8 @@ fn main() -> ExitCode {
         Command::Evaluate(args) => commands::measure::evaluate(&args, json),
         Command::Value(args) => commands::measure::value(&args, json),
         Command::Publish(args) => commands::measure::publish(&args, json),
+        Command::Export(args) => commands::exchange::export(&args, json),
+        Command::Import(args) => commands::exchange::import(&args, json),
         Command::Describe(args) => commands::measure::describe(&args, json),
         Command::Reproduce(args) => commands::reproduce::run(&args, json),
         Command::Oracle(args) => commands::oracle::run(&args, json),

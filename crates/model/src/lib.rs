@@ -14,6 +14,7 @@ mod clusters;
 mod describe;
 pub mod device;
 mod error;
+pub mod export;
 pub mod files;
 pub mod learner;
 mod lower;

@@ -56,6 +56,23 @@ impl Program {
         self.params.iter().map(tensor).collect()
     }
 
+    /// The flat vector of the parameters among these tensors.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] that names the tensor that is missing, of another shape or not finite.
+    pub fn parameters_in(&self, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
+        self.flat("", tensors)
+    }
+
+    /// The same of tensors whose names stand behind that prefix.
+    fn flat(&self, prefix: &str, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
+        let mut flat = Vec::with_capacity(self.parameters());
+        for p in &self.params {
+            flat.extend_from_slice(find(tensors, &format!("{prefix}{}", p.name), &p.shape)?.floats()?);
+        }
+        Ok(flat)
+    }
+
     /// Names the first parameter that is not finite, or the loss.
     pub(crate) fn name_divergence(&self, flat: &[f32]) -> ModelError {
         let bad = self.params.iter().find(|p| flat[p.offset..][..p.len()].iter().any(|v| !v.is_finite()));
@@ -270,13 +287,7 @@ impl Learner for Network {
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
         let program = self.plan.program.clone();
-        let read = |prefix: &str| -> Result<Vec<f32>, ModelError> {
-            let mut flat = Vec::with_capacity(program.parameters());
-            for p in &program.params {
-                flat.extend_from_slice(find(state, &format!("{prefix}{}", p.name), &p.shape)?.floats()?);
-            }
-            Ok(self.plan.pad(&flat))
-        };
+        let read = |prefix: &str| Ok::<_, ModelError>(self.plan.pad(&program.flat(prefix, state)?));
         let params = read("")?;
         let known = |t: &Tensor| is_of_training(&t.name) || program.params.iter().any(|p| p.name == t.name);
         if let Some(extra) = state.iter().find(|t| !known(t)) {

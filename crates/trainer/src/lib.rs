@@ -4,6 +4,7 @@
 pub mod bench;
 pub mod compare;
 pub mod config;
+pub mod exchange;
 pub mod measure;
 mod positions;
 pub mod publish;

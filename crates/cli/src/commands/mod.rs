@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod config;
+pub(crate) mod exchange;
 pub(crate) mod list;
 pub(crate) mod measure;
 pub(crate) mod oracle;

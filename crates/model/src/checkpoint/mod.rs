@@ -14,7 +14,7 @@ use crate::learner::{Tensor, TensorData};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +62,35 @@ pub struct Manifest {
     pub checksums: BTreeMap<String, String>,
     /// SHA-256 of this file with 64 zeros in this place.
     pub checksum: String,
+}
+
+impl Manifest {
+    /// What a model of that architecture says of itself before it learned; of which experiment is told by [`of`](Self::of).
+    pub fn new(game: &str, encoder: &str, channels: Vec<Channel>, architecture: &Architecture) -> Self {
+        Self {
+            format: FORMAT,
+            kind: if architecture.kind() == "lookup" { "table" } else { "network" }.into(),
+            game: game.into(),
+            encoder: encoder.into(),
+            channels,
+            architecture: architecture.clone(),
+            config: serde_json::Value::Null,
+            seed: 0,
+            step: 0,
+            init: Vec::new(),
+            revision: String::new(),
+            metrics: serde_json::Value::Null,
+            training: None,
+            checksums: BTreeMap::new(),
+            checksum: String::new(),
+        }
+    }
+
+    /// The same of that experiment, written by that revision of the program.
+    #[must_use]
+    pub fn of(self, config: serde_json::Value, seed: u64, revision: &str) -> Self {
+        Self { config, seed, revision: revision.into(), ..self }
+    }
 }
 
 /// A checkpoint that weights were taken from.
@@ -135,7 +164,7 @@ fn prepare(
         if file == TRAINING && tensors.is_empty() {
             continue;
         }
-        let bytes = to_bytes(&tensors).map_err(|e| fault(path, e))?;
+        let bytes = to_bytes(&tensors, None).map_err(|e| fault(path, e))?;
         manifest.checksums.insert(file.into(), hex(&bytes));
         files.write(&temporary.join(file), &bytes)?;
     }
@@ -158,17 +187,8 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     let manifest_path = path.join(MANIFEST);
     let text = fs::read(&manifest_path).map_err(ModelError::io(&manifest_path))?;
     let text = String::from_utf8(text).map_err(|_| damaged(&manifest_path, "not text"))?;
-    let mut value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|e| damaged(&manifest_path, e.to_string()))?;
     // The version first: the rest of a newer manifest may have another form.
-    let format = match value.get("format").and_then(serde_json::Value::as_u64) {
-        Some(v) if v > u64::from(FORMAT) => {
-            let message = format!("has format {v}, this program reads up to {FORMAT}: take a newer adept");
-            return Err(fault(&manifest_path, message));
-        }
-        Some(v) if v > 0 => v,
-        _ => return Err(fault(&manifest_path, "is no manifest of a checkpoint: it has no known format")),
-    };
+    let (mut value, format) = versioned(&text, &manifest_path)?;
     // Then the checksum, of the bytes as they were written.
     let sum = value["checksum"].as_str().unwrap_or_default().to_string();
     let blanked = text
@@ -179,8 +199,7 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
         return Err(damaged(&manifest_path, "its checksum is another"));
     }
     migrate::manifest(&mut value, format);
-    let manifest: Manifest =
-        serde_json::from_value(value).map_err(|e| fault(&manifest_path, format!("is no manifest: {e}")))?;
+    let manifest = typed(value, &manifest_path)?;
     let mut tensors = Vec::new();
     for file in [WEIGHTS, TRAINING] {
         let Some(expected) = manifest.checksums.get(file) else { continue };
@@ -192,6 +211,32 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
         tensors.extend(from_bytes(&bytes).map_err(|e| fault(&file_path, e))?);
     }
     Ok(Checkpoint { path: path.into(), manifest, tensors })
+}
+
+/// The manifest that is kept in another file, of this format or an older one; its checksums are not looked at.
+///
+/// # Errors
+/// [`ModelError::Damaged`] or [`ModelError::Checkpoint`] with the path of that file.
+pub fn manifest_in(text: &str, path: &Path) -> Result<Manifest, ModelError> {
+    let (mut value, format) = versioned(text, path)?;
+    migrate::manifest(&mut value, format);
+    typed(value, path)
+}
+
+fn versioned(text: &str, path: &Path) -> Result<(serde_json::Value, u64), ModelError> {
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|e| damaged(path, e.to_string()))?;
+    match value.get("format").and_then(serde_json::Value::as_u64) {
+        Some(v) if v > u64::from(FORMAT) => {
+            let message = format!("has format {v}, this program reads up to {FORMAT}: take a newer adept");
+            Err(fault(path, message))
+        }
+        Some(v) if v > 0 => Ok((value, v)),
+        _ => Err(fault(path, "is no manifest of a checkpoint: it has no known format")),
+    }
+}
+
+fn typed(value: serde_json::Value, path: &Path) -> Result<Manifest, ModelError> {
+    serde_json::from_value(value).map_err(|e| fault(path, format!("is no manifest: {e}")))
 }
 
 /// The checkpoint folder that a path names: itself, or the latest (or best) checkpoint of a run folder.
@@ -230,11 +275,13 @@ fn fault(path: &Path, message: impl Into<String>) -> ModelError {
     ModelError::Checkpoint { path: path.into(), message: message.into() }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// SHA-256 in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
 }
 
-fn to_bytes(tensors: &[&Tensor]) -> Result<Vec<u8>, String> {
+/// A safetensors file. Its metadata has one entry at most: several would be written in no fixed order.
+pub(crate) fn to_bytes(tensors: &[&Tensor], metadata: Option<(&str, String)>) -> Result<Vec<u8>, String> {
     let data: Vec<Vec<u8>> = tensors
         .iter()
         .map(|t| match &t.data {
@@ -251,10 +298,12 @@ fn to_bytes(tensors: &[&Tensor]) -> Result<Vec<u8>, String> {
         })
         .collect();
     let views = views.map_err(|e: safetensors::SafeTensorError| e.to_string())?;
-    safetensors::serialize(views, None).map_err(|e| e.to_string())
+    let metadata = metadata.map(|(key, text)| HashMap::from([(key.to_string(), text)]));
+    safetensors::serialize(views, metadata).map_err(|e| e.to_string())
 }
 
-fn from_bytes(bytes: &[u8]) -> Result<Vec<Tensor>, String> {
+/// The tensors of a safetensors file, in the order of their names.
+pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Vec<Tensor>, String> {
     let file = SafeTensors::deserialize(bytes).map_err(|e| format!("is no safetensors file: {e}"))?;
     // The file keeps its tensors in no order of ours.
     let mut views: Vec<_> = file.iter().collect();

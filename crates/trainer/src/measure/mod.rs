@@ -141,7 +141,11 @@ fn baseline_of<G: Registered>(game: &G, against: &str) -> Result<Baseline, Train
 }
 
 /// Opens the checkpoint that the path names and hands it with its game to `f`.
-fn with_checkpoint<V: OnCheckpoint>(path: &Path, best: bool, f: V) -> Result<V::Output, TrainError> {
+pub(crate) fn with_checkpoint<V: OnCheckpoint>(
+    path: &Path,
+    best: bool,
+    f: V,
+) -> Result<V::Output, TrainError> {
     struct Open<V>(Checkpoint, V);
     impl<V: OnCheckpoint> Visitor for Open<V> {
         type Output = Result<V::Output, TrainError>;
@@ -158,7 +162,8 @@ fn with_checkpoint<V: OnCheckpoint>(path: &Path, best: bool, f: V) -> Result<V::
     })
 }
 
-trait OnCheckpoint {
+/// Code that works for a checkpoint of any game.
+pub(crate) trait OnCheckpoint {
     type Output;
     fn with<G: Registered>(
         self,

@@ -512,22 +512,17 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let path = self.folder.checkpoint_path(name);
         let encoder = self.bound.encoder();
         let config = serde_json::to_value(self.config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        let channels = model_channels(encoder.channels());
         let manifest = Manifest {
-            format: checkpoint::FORMAT,
-            kind: if self.config.architecture.kind() == "lookup" { "table" } else { "network" }.into(),
-            game: self.game.name().into(),
-            encoder: encoder.name().into(),
-            channels: model_channels(encoder.channels()),
-            architecture: self.config.architecture.clone(),
-            config,
-            seed: self.record.seed,
             step,
             init: self.record.init.clone(),
-            revision: crate::REVISION.into(),
             metrics,
             training,
-            checksums: Default::default(),
-            checksum: String::new(),
+            ..Manifest::new(self.game.name(), encoder.name(), channels, &self.config.architecture).of(
+                config,
+                self.record.seed,
+                crate::REVISION,
+            )
         };
         checkpoint::write(&self.folder.files, &path, manifest, tensors)?;
         Ok(())

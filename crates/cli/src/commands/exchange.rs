@@ -1,0 +1,38 @@
+//! `export`, `import`.
+
+use crate::args::{ExportArgs, FormatArg, ImportArgs};
+use crate::output;
+use adept_trainer::exchange::{self, Format};
+use anyhow::Result;
+
+pub(crate) fn export(args: &ExportArgs, as_json: bool) -> Result<()> {
+    let format = match args.format {
+        FormatArg::Onnx => Format::Onnx,
+        FormatArg::Safetensors => Format::Safetensors,
+    };
+    let exported = exchange::export(&args.checkpoint, args.best, format, &args.out)?;
+    if as_json {
+        return output::json(&exported);
+    }
+    output::text(&format!(
+        "{}: {} bytes, inputs by the encoder {}\nvalue: {}\n",
+        exported.path.display(),
+        exported.bytes,
+        exported.encoder,
+        exported.value
+    ))
+}
+
+pub(crate) fn import(args: &ImportArgs, as_json: bool) -> Result<()> {
+    let imported = exchange::import(&args.file, args.like.as_deref(), &args.out)?;
+    if as_json {
+        return output::json(&imported);
+    }
+    output::text(&format!(
+        "{}: {} parameters, game {}, encoder {}\n",
+        imported.path.display(),
+        imported.parameters,
+        imported.game,
+        imported.encoder
+    ))
+}

@@ -1,0 +1,289 @@
+//! One arm an op.
+
+use super::proto::{
+    Attribute, BOOL, Dimension, FLOAT, Graph, INT, INT64, Node, Shape, Tensor, TensorType, Type, ValueInfo,
+};
+use super::{About, input_of};
+use crate::program::{Activation, Block, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
+
+/// What the output of a gate is.
+pub(super) const GATE: &str =
+    "weights of the experts after the selection threshold, sum 1; 0 for one that is not selected";
+
+pub(super) struct Builder<'a> {
+    program: &'a Program,
+    params: &'a [f32],
+    graph: Graph,
+    /// Name of each value in the graph; of log weights, that of the weights.
+    names: Vec<String>,
+    /// Channels that are read.
+    read: Vec<bool>,
+    /// Name and width of the gates.
+    gates: Vec<(String, usize)>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(program: &'a Program, params: &'a [f32]) -> Self {
+        let names = vec![String::new(); program.widths.len()];
+        let read = vec![false; program.channels.len()];
+        Self { program, params, graph: Graph::default(), names, read, gates: Vec::new() }
+    }
+
+    /// The graph, and the names of the outputs that are gates.
+    pub(super) fn finish(mut self, about: &About) -> (Graph, Vec<String>) {
+        let output = self.program.output();
+        let last = self.names[output].clone();
+        self.node("Identity", &[&last], "value", &[]);
+        let channels = self.program.channels.iter().zip(&self.read).filter(|(_, read)| **read);
+        for (channel, _) in channels {
+            let (kind, width) = input_of(channel.kind);
+            let text = about.channels.iter().find(|c| c.0 == channel.name).map_or("", |c| c.1.as_str());
+            self.graph.input.push(info(&channel.name, kind, width, text));
+        }
+        self.graph.output.push(info("value", FLOAT, self.program.outputs(), &about.value));
+        let gates = self.gates.iter().map(|(name, width)| info(name, FLOAT, *width, GATE));
+        self.graph.output.extend(gates);
+        self.graph.name.clone_from(&about.name);
+        (self.graph, self.gates.into_iter().map(|(name, _)| name).collect())
+    }
+
+    pub(super) fn block(&mut self, block: &Block) {
+        let mut layer = "";
+        for op in &block.ops {
+            if let Op::Affine { weight, .. } = op {
+                layer = &self.program.params[*weight].name;
+            }
+            self.op(op, layer);
+        }
+    }
+
+    /// `layer` is the name of the weights last met.
+    fn op(&mut self, op: &Op, layer: &str) {
+        match *op {
+            Op::Input { ref channels, out } => {
+                let inputs: Vec<String> = channels.iter().map(|&c| self.channel(c)).collect();
+                self.join(&inputs, out);
+            }
+            Op::Affine { x, weight, bias, out } => {
+                let (weight, bias) = (self.param(weight), self.param(bias));
+                let x = self.names[x].clone();
+                self.set("Gemm", &[&x, &weight, &bias], out, &[]);
+            }
+            Op::Scale { x, beta, out } => {
+                let (x, beta) = (self.names[x].clone(), self.param(beta));
+                self.set("Mul", &[&x, &beta], out, &[]);
+            }
+            Op::Activation { x, f, out } => {
+                let x = self.names[x].clone();
+                match f {
+                    Activation::Tanh => self.set("Tanh", &[&x], out, &[]),
+                    Activation::Sigmoid => self.set("Sigmoid", &[&x], out, &[]),
+                    Activation::Relu => self.set("Relu", &[&x], out, &[]),
+                    Activation::Linear => self.set("Identity", &[&x], out, &[]),
+                    Activation::Silu => {
+                        let sigmoid = self.inner("Sigmoid", &[&x], out, "sigmoid", &[]);
+                        self.set("Mul", &[&x, &sigmoid], out, &[]);
+                    }
+                }
+            }
+            Op::LogSoftmax { x, out } => {
+                let x = self.names[x].clone();
+                let gate = layer.split_once("layer.").map_or(layer, |(before, _)| before);
+                let gate = gate.trim_end_matches('.').to_string();
+                self.node("Softmax", &[&x], &gate, &[("axis", 1)]);
+                self.gates.push((gate.clone(), self.program.widths[out]));
+                self.names[out] = gate;
+            }
+            Op::Threshold { x, threshold, out } => self.threshold(x, threshold, out),
+            Op::Blend { log_weights, y, out } => self.blend(log_weights, y, out),
+            // Both serve the loss alone.
+            Op::Density { .. } | Op::LogMix { .. } => {}
+            Op::Route { select, ref branches, ref out } => {
+                let results: Vec<String> = branches
+                    .iter()
+                    .map(|branch| {
+                        self.block(branch);
+                        self.names[branch.results[0]].clone()
+                    })
+                    .collect();
+                match select {
+                    Selector::All | Selector::Mask(_) => self.join(&results, out[0]),
+                    Selector::Index(channel) => self.pick(&results, channel, out[0]),
+                }
+            }
+            Op::Gather { table, channel, out } => {
+                let (table, index) = (self.param(table), self.channel(channel));
+                self.set("GatherND", &[&table, &index], out, &[]);
+            }
+            Op::Residual { prior, x, out } => {
+                let (prior, x) = (self.channel(prior), self.names[x].clone());
+                let limits = [("lowest_prior", -PRIOR_LIMIT), ("highest_prior", PRIOR_LIMIT), ("one", 1.0)];
+                limits.into_iter().for_each(|(name, v)| self.constant(name, &[], &[v]));
+                let p = self.inner("Clip", &[&prior, "lowest_prior", "highest_prior"], out, "prior", &[]);
+                let t = self.inner("Tanh", &[&x], out, "tanh", &[]);
+                let above = self.inner("Add", &[&p, &t], out, "sum", &[]);
+                let product = self.inner("Mul", &[&p, &t], out, "product", &[]);
+                let below = self.inner("Add", &["one", &product], out, "below", &[]);
+                self.set("Div", &[&above, &below], out, &[]);
+            }
+        }
+    }
+
+    /// The weights of the gates that pass, of the largest where none does, in place of the gates themselves.
+    fn threshold(&mut self, x: ValueId, threshold: f32, out: ValueId) {
+        let gate = self.names[x].clone();
+        let width = self.program.widths[out];
+        // The name of the gate is that of what the program goes on with.
+        let before = format!("{gate}.softmax");
+        if let Some(node) = self.graph.node.last_mut() {
+            node.output = vec![before.clone()];
+            node.name.clone_from(&before);
+        }
+        let limit = format!("{gate}.threshold");
+        self.constant(&limit, &[], &[threshold]);
+        let numbers = format!("experts_{width}");
+        self.integers(&numbers, &[1, width as i64], &(0..width as i64).collect::<Vec<_>>());
+        let passes = self.inner("Greater", &[&before, &limit], out, "passes", &[]);
+        let passes = self.inner("Cast", &[&passes], out, "passed", &[("to", i64::from(FLOAT))]);
+        let axes = self.axis(1);
+        let count = self.inner("ReduceSum", &[&passes, &axes], out, "count", &[("keepdims", 1)]);
+        let some = self.inner("Cast", &[&count], out, "some", &[("to", i64::from(BOOL))]);
+        let largest = [("axis", 1), ("keepdims", 1), ("select_last_index", 0)];
+        let largest = self.inner("ArgMax", &[&before], out, "largest", &largest);
+        let lone = self.inner("Equal", &[&largest, &numbers], out, "is_largest", &[]);
+        let lone = self.inner("Cast", &[&lone], out, "lone", &[("to", i64::from(FLOAT))]);
+        let mask = self.inner("Where", &[&some, &passes, &lone], out, "mask", &[]);
+        let selected = self.inner("Mul", &[&before, &mask], out, "selected", &[]);
+        let sum = self.inner("ReduceSum", &[&selected, &axes], out, "total", &[("keepdims", 1)]);
+        self.node("Div", &[&selected, &sum], &gate, &[]);
+        self.names[out] = gate;
+    }
+
+    fn blend(&mut self, weights: ValueId, y: ValueId, out: ValueId) {
+        let (experts, width) = (self.program.widths[weights], self.program.widths[out]);
+        let (mut s, mut y) = (self.names[weights].clone(), self.names[y].clone());
+        if width > 1 {
+            let axes = self.axis(2);
+            s = self.inner("Unsqueeze", &[&s, &axes], out, "weights", &[]);
+            let shape = self.shape(&[0, experts, width]);
+            y = self.inner("Reshape", &[&y, &shape], out, "experts", &[]);
+        }
+        let product = self.inner("Mul", &[&s, &y], out, "weighted", &[]);
+        let axes = self.axis(1);
+        self.set("ReduceSum", &[&product, &axes], out, &[("keepdims", i64::from(width == 1))]);
+    }
+
+    /// Of results side by side the one whose number stands in the channel.
+    fn pick(&mut self, results: &[String], channel: usize, out: ValueId) {
+        let width = self.program.widths[out];
+        let all = format!("{}.all", value_name(out));
+        let refs: Vec<&str> = results.iter().map(String::as_str).collect();
+        self.node("Concat", &refs, &all, &[("axis", 1)]);
+        let index = self.channel(channel);
+        if width == 1 {
+            self.set("GatherElements", &[&all, &index], out, &[("axis", 1)]);
+            return;
+        }
+        let shape = self.shape(&[0, results.len(), width]);
+        let experts = self.inner("Reshape", &[&all, &shape], out, "experts", &[]);
+        self.set("GatherND", &[&experts, &index], out, &[("batch_dims", 1)]);
+    }
+
+    /// Side by side.
+    fn join(&mut self, parts: &[String], out: ValueId) {
+        match parts {
+            [one] => self.names[out].clone_from(one),
+            _ => {
+                let refs: Vec<&str> = parts.iter().map(String::as_str).collect();
+                self.set("Concat", &refs, out, &[("axis", 1)]);
+            }
+        }
+    }
+
+    fn channel(&mut self, channel: usize) -> String {
+        self.read[channel] = true;
+        self.program.channels[channel].name.clone()
+    }
+
+    /// A node that writes value `out` of the program.
+    fn set(&mut self, op: &str, inputs: &[&str], out: ValueId, attributes: &[(&str, i64)]) {
+        self.names[out] = value_name(out);
+        self.node(op, inputs, &value_name(out), attributes);
+    }
+
+    /// A node on the way to value `out`.
+    fn inner(
+        &mut self,
+        op: &str,
+        inputs: &[&str],
+        out: ValueId,
+        step: &str,
+        attributes: &[(&str, i64)],
+    ) -> String {
+        let name = format!("{}.{step}", value_name(out));
+        self.node(op, inputs, &name, attributes);
+        name
+    }
+
+    fn node(&mut self, op: &str, inputs: &[&str], out: &str, attributes: &[(&str, i64)]) {
+        let attribute = |&(name, i): &(&str, i64)| Attribute { name: name.into(), i: Some(i), r#type: INT };
+        self.graph.node.push(Node {
+            input: inputs.iter().map(|s| (*s).to_string()).collect(),
+            output: vec![out.into()],
+            name: out.into(),
+            op_type: op.into(),
+            attribute: attributes.iter().map(attribute).collect(),
+        });
+    }
+
+    fn param(&mut self, id: ParamId) -> String {
+        let param = &self.program.params[id];
+        let (name, entries) = (param.name.clone(), &self.params[param.offset..][..param.len()]);
+        self.constant(&name, &param.shape, entries);
+        name
+    }
+
+    fn constant(&mut self, name: &str, shape: &[usize], entries: &[f32]) {
+        let raw = entries.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.initializer(name, shape.iter().map(|&n| n as i64).collect(), FLOAT, raw);
+    }
+
+    fn integers(&mut self, name: &str, shape: &[i64], entries: &[i64]) {
+        let raw = entries.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.initializer(name, shape.to_vec(), INT64, raw);
+    }
+
+    fn initializer(&mut self, name: &str, dims: Vec<i64>, data_type: i32, raw_data: Vec<u8>) {
+        if !self.graph.initializer.iter().any(|t| t.name == name) {
+            self.graph.initializer.push(Tensor { dims, data_type, name: name.into(), raw_data });
+        }
+    }
+
+    /// An axis as an input.
+    fn axis(&mut self, axis: i64) -> String {
+        let name = format!("axis_{axis}");
+        self.integers(&name, &[1], &[axis]);
+        name
+    }
+
+    /// A shape as an input; 0 stands for as many as there are.
+    fn shape(&mut self, shape: &[usize]) -> String {
+        let entries: Vec<i64> = shape.iter().map(|&n| n as i64).collect();
+        let name = format!("shape_{}", entries.iter().map(i64::to_string).collect::<Vec<_>>().join("_"));
+        self.integers(&name, &[entries.len() as i64], &entries);
+        name
+    }
+}
+
+/// No channel or parameter has a name of this form.
+fn value_name(id: ValueId) -> String {
+    format!("v{id}")
+}
+
+fn info(name: &str, elem_type: i32, width: usize, text: &str) -> ValueInfo {
+    let rows = Dimension { dim_value: None, dim_param: Some("rows".into()) };
+    let width = Dimension { dim_value: Some(width as i64), dim_param: None };
+    let tensor_type = TensorType { elem_type, shape: Some(Shape { dim: vec![rows, width] }) };
+    let r#type = Some(Type { tensor_type: Some(tensor_type) });
+    ValueInfo { name: name.into(), r#type, doc_string: text.into() }
+}

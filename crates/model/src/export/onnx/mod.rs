@@ -1,0 +1,71 @@
+//! ONNX: the op program as a graph, op by op.
+//!
+//! Inputs are the channels that the program reads, by their names: `float32 [rows, width]`, an index channel
+//! `int64 [rows, 1]`. Outputs are `value [rows, outputs]` and, for each mixture node, the weights of its experts after the
+//! selection threshold, `gate [rows, experts]` (of a nested one `expert.2.gate`). Every expert is computed for every row;
+//! what a row did not select has weight 0. Operators are those of opset 17.
+
+mod graph;
+mod proto;
+
+use crate::channel::ChannelKind;
+use crate::program::Program;
+use graph::Builder;
+use prost::Message;
+
+/// What a file says beside the graph.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// Name of the graph.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub text: String,
+    /// What each channel means: name and text.
+    pub channels: Vec<(String, String)>,
+    /// Whose value `value` is.
+    pub value: String,
+    /// Further entries of the metadata: key and text.
+    pub metadata: Vec<(String, String)>,
+}
+
+/// Opset of the operators.
+const OPSET: i64 = 17;
+/// Version of the file format, which onnxruntime reads from 1.10 on.
+const IR_VERSION: i64 = 8;
+
+/// The bytes of an ONNX file that computes the output of a program with these flat parameters.
+///
+/// # Panics
+/// If the number of parameters is another.
+pub fn onnx(program: &Program, params: &[f32], about: &About) -> Vec<u8> {
+    assert_eq!(params.len(), program.parameters());
+    let mut builder = Builder::new(program, params);
+    builder.block(&program.body);
+    let (graph, gates) = builder.finish(about);
+    let text = |channel: &str| about.channels.iter().find(|c| c.0 == channel).map_or("", |c| c.1.as_str());
+    let mut metadata = about.metadata.clone();
+    for input in &graph.input {
+        metadata.push((format!("input.{}", input.name), text(&input.name).into()));
+    }
+    metadata.push(("output.value".into(), about.value.clone()));
+    metadata.extend(gates.into_iter().map(|name| (format!("output.{name}"), graph::GATE.into())));
+    let entry = |(key, value)| proto::Entry { key, value };
+    proto::Model {
+        ir_version: IR_VERSION,
+        producer_name: "adept".into(),
+        producer_version: env!("CARGO_PKG_VERSION").into(),
+        doc_string: about.text.clone(),
+        graph: Some(graph),
+        opset_import: vec![proto::OperatorSet { domain: String::new(), version: OPSET }],
+        metadata_props: metadata.into_iter().map(entry).collect(),
+    }
+    .encode_to_vec()
+}
+
+/// Type and width of a channel as an input.
+fn input_of(kind: ChannelKind) -> (i32, usize) {
+    match kind {
+        ChannelKind::Index(_) | ChannelKind::Key => (proto::INT64, 1),
+        dense => (proto::FLOAT, dense.dense_width()),
+    }
+}

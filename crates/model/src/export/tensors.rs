@@ -1,0 +1,66 @@
+//! Safetensors files as PyTorch writes and reads them.
+//!
+//! The names are those of the checkpoint, such as `expert.1.layer.0.weight`, which are the names of a `torch.nn.Module` whose
+//! parts are called `layer`, `gate`, `expert` and `net`. Weights have the shape of `torch.nn.Linear`, `[outputs, inputs]`;
+//! in a checkpoint it is `[inputs, outputs]`. Biases and sensitivities are `[outputs]`.
+
+use crate::checkpoint::{from_bytes, to_bytes};
+use crate::error::ModelError;
+use crate::learner::{Tensor, TensorData};
+use safetensors::SafeTensors;
+
+/// The entry of the metadata that says what the tensors are.
+const ENTRY: &str = "adept";
+
+/// The bytes of a safetensors file with these tensors of a checkpoint, and what they are in its metadata under `adept`.
+///
+/// # Errors
+/// [`ModelError::Unsupported`] if they cannot be written.
+pub fn to_torch(tensors: &[Tensor], about: String) -> Result<Vec<u8>, ModelError> {
+    let turned: Vec<Tensor> = tensors.iter().map(turn).collect();
+    to_bytes(&turned.iter().collect::<Vec<_>>(), Some((ENTRY, about))).map_err(ModelError::Unsupported)
+}
+
+/// The tensors of such a file as a checkpoint has them, and what it says they are: nothing where PyTorch wrote it anew.
+///
+/// # Errors
+/// [`ModelError::Unsupported`] if it is no safetensors file, or holds other numbers than 32-bit floats and 64-bit integers.
+pub fn from_torch(bytes: &[u8]) -> Result<(Vec<Tensor>, Option<String>), ModelError> {
+    let tensors =
+        from_bytes(bytes).map_err(|e| ModelError::Unsupported(format!("{e}; save `model.float()`")))?;
+    let (_, header) =
+        SafeTensors::read_metadata(bytes).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+    let about = header.metadata().as_ref().and_then(|m| m.get(ENTRY).cloned());
+    Ok((tensors.iter().map(turn).collect(), about))
+}
+
+/// Weights with rows and columns exchanged, all else as it is.
+fn turn(tensor: &Tensor) -> Tensor {
+    let is_weight = tensor.name == "weight" || tensor.name.ends_with(".weight");
+    match (&tensor.shape[..], &tensor.data) {
+        (&[rows, columns], TensorData::F32(data)) if is_weight => {
+            let turned = (0..columns).flat_map(|c| (0..rows).map(move |r| data[r * columns + c])).collect();
+            Tensor::f32(tensor.name.clone(), vec![columns, rows], turned)
+        }
+        _ => tensor.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_turned_and_come_back() {
+        let weight = Tensor::f32("gate.layer.0.weight", vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let bias = Tensor::f32("gate.layer.0.bias", vec![3], vec![7.0, 8.0, 9.0]);
+        let bytes = to_torch(&[weight.clone(), bias.clone()], "two tensors".into()).unwrap();
+        let plain = from_bytes(&bytes).unwrap();
+        assert_eq!(
+            plain[1],
+            Tensor::f32("gate.layer.0.weight", vec![3, 2], vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0])
+        );
+        assert_eq!(from_torch(&bytes).unwrap(), (vec![bias, weight], Some("two tensors".into())));
+        assert!(from_torch(b"nothing").unwrap_err().to_string().contains("safetensors"));
+    }
+}

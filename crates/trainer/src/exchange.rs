@@ -1,0 +1,197 @@
+//! Checkpoints to and from the files of other programs: ONNX, and safetensors as PyTorch has them.
+
+use crate::config;
+use crate::measure::{OnCheckpoint, with_checkpoint};
+use crate::run::TrainError;
+use adept_arena::{Bound, OpenError, model_channels, open};
+use adept_game::registry::Registered;
+use adept_game::{Visitor, with_game};
+use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin, is_of_training};
+use adept_model::export::{About, from_torch, onnx, to_torch};
+use adept_model::files::Files;
+use adept_model::{ModelError, Tensor};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The form of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// A graph that ONNX Runtime, tract and others run.
+    Onnx,
+    /// Tensors, with weights as PyTorch's `Linear` has them.
+    Safetensors,
+}
+
+/// What was exported.
+#[derive(Debug, Serialize)]
+pub struct Exported {
+    /// The file.
+    pub path: PathBuf,
+    /// Its form.
+    pub format: Format,
+    /// Its size.
+    pub bytes: u64,
+    /// Encoder that fills the inputs.
+    pub encoder: String,
+    /// What `value` is.
+    pub value: String,
+}
+
+/// Writes a checkpoint, or the latest (or best) one of a run, to a file for other programs.
+///
+/// # Errors
+/// A checkpoint that cannot be opened, a table where a graph is asked for, or what the system refused; a file of that name
+/// then stays as it was.
+pub fn export(path: &Path, best: bool, format: Format, out: &Path) -> Result<Exported, TrainError> {
+    struct Export(Format, Checkpoint);
+    impl OnCheckpoint for Export {
+        type Output = (Vec<u8>, About, String);
+        fn with<G: Registered>(
+            self,
+            game: &G,
+            bound: Bound<G>,
+            manifest: Manifest,
+        ) -> Result<Self::Output, TrainError> {
+            let about = about(game, &bound, &manifest);
+            let encoder = bound.encoder().name().to_string();
+            let bytes = match self.0 {
+                Format::Onnx => graph(&manifest, &self.1.tensors, &about)?,
+                Format::Safetensors => tensors(manifest, self.1.tensors)?,
+            };
+            Ok((bytes, about, encoder))
+        }
+    }
+    let located = checkpoint::locate(path, best)?;
+    let read = checkpoint::read(&located)?;
+    let (bytes, about, encoder) = with_checkpoint(&located, best, Export(format, read))?;
+    Files::default().replace(out, &bytes)?;
+    Ok(Exported { path: out.into(), format, bytes: bytes.len() as u64, encoder, value: about.value })
+}
+
+fn about<G: Registered>(game: &G, bound: &Bound<G>, manifest: &Manifest) -> About {
+    let text = |key: &str| manifest.config[key].as_str().unwrap_or_default().to_string();
+    let channels = bound.encoder().channels().iter().map(|c| (c.name.to_string(), c.about.to_string()));
+    let entries = [
+        ("game", game.name()),
+        ("encoder", bound.encoder().name()),
+        ("experiment", &text("name")),
+        ("seed", &manifest.seed.to_string()),
+        ("step", &manifest.step.to_string()),
+        ("revision", &manifest.revision),
+        ("checksum", &manifest.checksum),
+        ("architecture", &serde_json::to_string(&manifest.architecture).unwrap_or_default()),
+    ];
+    About {
+        name: text("name"),
+        text: text("about"),
+        channels: channels.collect(),
+        value: "value of the position for the player who just moved, in [-1, 1]: utility divided by the largest there is"
+            .into(),
+        metadata: entries.map(|(key, text)| (key.to_string(), text.to_string())).into(),
+    }
+}
+
+fn graph(manifest: &Manifest, tensors: &[Tensor], about: &About) -> Result<Vec<u8>, TrainError> {
+    if manifest.kind != "network" {
+        let message = "a table of positions is no graph: export it as safetensors";
+        return Err(ModelError::Unsupported(message.into()).into());
+    }
+    let program = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?;
+    Ok(onnx(&program, &program.parameters_in(tensors)?, about))
+}
+
+fn tensors(manifest: Manifest, tensors: Vec<Tensor>) -> Result<Vec<u8>, TrainError> {
+    let manifest = Manifest { training: None, checksums: Default::default(), ..manifest };
+    let text = serde_json::to_string(&manifest).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+    let model: Vec<Tensor> = tensors.into_iter().filter(|t| !is_of_training(&t.name)).collect();
+    Ok(to_torch(&model, text)?)
+}
+
+/// What was imported.
+#[derive(Debug, Serialize)]
+pub struct Imported {
+    /// The checkpoint.
+    pub path: PathBuf,
+    /// Its game.
+    pub game: String,
+    /// Its encoder.
+    pub encoder: String,
+    /// Parameters.
+    pub parameters: usize,
+}
+
+/// Makes a checkpoint of a safetensors file with weights as PyTorch has them. What they are is told by a checkpoint or a config
+/// in `like`, else by the file itself, if it was exported here and nothing wrote it anew.
+///
+/// # Errors
+/// A file that does not say what it is, tensors that do not fit, or a folder that is there already.
+pub fn import(file: &Path, like: Option<&Path>, out: &Path) -> Result<Imported, TrainError> {
+    if out.exists() {
+        let message = "is there already: remove it, or name another folder with --out".into();
+        return Err(TrainError::Folder { path: out.into(), message });
+    }
+    let fault = |message: String| ModelError::Checkpoint { path: file.into(), message };
+    let bytes = std::fs::read(file).map_err(ModelError::io(file))?;
+    let (tensors, said) = from_torch(&bytes).map_err(|e| fault(e.to_string()))?;
+    let mut manifest = match (like, said) {
+        (Some(path), _) if path.extension().is_some_and(|e| e == "toml") => fresh(path)?,
+        (Some(path), _) => checkpoint::read(&checkpoint::locate(path, false)?)?.manifest,
+        (None, Some(said)) => checkpoint::manifest_in(&said, file)?,
+        (None, None) => {
+            let message = "does not say what network it is, which PyTorch leaves out: name a checkpoint or a config of the \
+                           same network with --like";
+            return Err(fault(message.into()).into());
+        }
+    };
+    let checksum = checkpoint::hex(&bytes);
+    manifest.init = vec![Origin { path: file.into(), checksum, part: None }];
+    manifest.step = 0;
+    manifest.metrics = serde_json::Value::Null;
+    manifest.training = None;
+    manifest.revision = crate::REVISION.into();
+    // Opened as any other before it is written, so that what does not fit leaves nothing behind.
+    let imported =
+        fits(Checkpoint { path: file.into(), manifest: manifest.clone(), tensors: tensors.clone() })?;
+    checkpoint::write(&Files::default(), out, manifest, &tensors)?;
+    Ok(Imported { path: out.into(), ..imported })
+}
+
+/// Binds a checkpoint that lies nowhere yet to its game.
+fn fits(checkpoint: Checkpoint) -> Result<Imported, TrainError> {
+    struct Fits(Checkpoint);
+    impl Visitor for Fits {
+        type Output = Result<Imported, TrainError>;
+        fn visit<G: Registered>(self, game: G) -> Self::Output {
+            let (bound, manifest) = open::bind(&game, self.0)?;
+            let parameters = bound.learner.describe().parameters;
+            let (game, encoder) = (manifest.game, manifest.encoder);
+            Ok(Imported { path: PathBuf::new(), game, encoder, parameters })
+        }
+    }
+    let game = checkpoint.manifest.game.clone();
+    with_game(&game, Fits(checkpoint)).unwrap_or(Err(TrainError::Game(game)))
+}
+
+/// The manifest of a config that was not trained.
+fn fresh(path: &Path) -> Result<Manifest, TrainError> {
+    struct Fresh(config::Config);
+    impl Visitor for Fresh {
+        type Output = Result<Manifest, TrainError>;
+        fn visit<G: Registered>(self, game: G) -> Self::Output {
+            let config = self.0;
+            let encoder = open::encoder(&game, config.game.encoder.as_deref())?;
+            let whole = serde_json::to_value(&config).map_err(|e| OpenError::Unknown(e.to_string()))?;
+            Ok(Manifest::new(
+                game.name(),
+                encoder.name(),
+                model_channels(encoder.channels()),
+                &config.architecture,
+            )
+            .of(whole, config.seed, crate::REVISION))
+        }
+    }
+    let config = config::load(path, &[]).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+    let game = config.game.rules.clone();
+    with_game(&game, Fresh(config)).unwrap_or(Err(TrainError::Game(game)))
+}
