@@ -9,11 +9,14 @@ pub mod exact;
 mod frozen;
 mod judge;
 pub mod open;
+mod pool;
 mod solve;
+pub mod thoughts;
 
 pub use agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
 pub use evaluator::{Bound, Candidates, Evaluator, Known, model_channels};
 pub use exact::{Equity, ExactError, equity, expected_utilities};
 pub use judge::{MoveLoss, TIE, move_loss};
 pub use open::OpenError;
+pub use pool::Pool;
 pub use solve::{BestResponse, Minimax};

@@ -202,9 +202,13 @@ pub(crate) struct EvaluateArgs {
     /// Positions of rms (100,000 if left out) and of move-loss (250,000, each with all 21 rolls).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(crate) samples: Option<u64>,
-    /// Compare with the values of a CSV file: columns own1..own6, opp1..opp6 and value, own to roll.
-    #[arg(long, value_name = "CSV")]
+    /// Compare with the values of a CSV file: columns own1..own6, opp1..opp6 and value, own to roll. A file without values,
+    /// the same columns or a position a line, is written anew with what the checkpoint thinks.
+    #[arg(long, value_name = "FILE")]
     pub(crate) positions: Option<PathBuf>,
+    /// Where positions that had no values are written with them; NAME.values.csv beside the file if left out.
+    #[arg(long, value_name = "CSV", requires = "positions")]
+    pub(crate) out: Option<PathBuf>,
     /// Compare choices on the positions of a CSV file with the same columns, own to roll: RMS error of V, value lost an
     /// unforced decision and wrong choices over all 21 rolls, beside what is known without learning.
     #[arg(long, value_name = "CSV")]
@@ -294,8 +298,11 @@ pub(crate) struct ValueArgs {
     /// Positions in the game's text form; tic-tac-toe: nine of X, O and . row by row, then @ and the square just
     /// played (1..9) where it matters; bear-off: checkers on the points 1 to 6 of the player to roll and of the other, then
     /// the roll if a move is to come, "1,1,0,0,0,0/0,0,0,0,0,2 65".
-    #[arg(required = true)]
+    #[arg(required_unless_present = "file")]
     pub(crate) positions: Vec<String>,
+    /// A file with more of them, one a line; of the bear-off also a CSV file with columns own1..own6, opp1..opp6.
+    #[arg(long = "positions", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
     /// Take the best checkpoint of the run.
     #[arg(long)]
     pub(crate) best: bool,

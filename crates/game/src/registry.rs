@@ -6,6 +6,7 @@ use crate::game::{Game, GameError};
 use crate::halves::Halves;
 use crate::tictactoe::TicTacToe;
 use rand::Rng;
+use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -90,6 +91,29 @@ pub trait Registered: Game + Sized {
         Err(GameError(format!("{}: {} has no files of examples", path.display(), self.name())))
     }
 
+    /// Whether a file has a value beside each position, so that [`read_examples`](Self::read_examples) reads it.
+    ///
+    /// # Errors
+    /// What the system refused.
+    fn has_values(&self, _path: &Path) -> Result<bool, GameError> {
+        Ok(false)
+    }
+
+    /// Reads positions without values from a file: one a line in the game's text form; empty lines and those that begin with #
+    /// are passed over.
+    ///
+    /// # Errors
+    /// The line of what is no position.
+    fn read_positions(&self, path: &Path) -> Result<Vec<(Self::State, Option<Self::Action>)>, GameError> {
+        lines_of_positions(self, path)
+    }
+
+    /// A CSV file of positions and their values to the player to move, in [−1, 1], which
+    /// [`read_examples`](Self::read_examples) reads where the game has such files.
+    fn values_file(&self, positions: &[(Self::State, Option<Self::Action>)], values: &[f32]) -> String {
+        texts_with_values(self, positions, values)
+    }
+
     /// Names of its valuations, with a line about each.
     fn valuations() -> &'static [(&'static str, &'static str)] {
         &[]
@@ -105,6 +129,32 @@ pub trait Registered: Game + Sized {
     fn halves(&self) -> FoundHalves<Self> {
         None
     }
+}
+
+/// Positions of a file, one a line in the game's text form.
+pub(crate) fn lines_of_positions<G: Game>(
+    game: &G,
+    path: &Path,
+) -> Result<Vec<(G::State, Option<G::Action>)>, GameError> {
+    let fault = |what: String| GameError(format!("{}: {what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| fault(e.to_string()))?;
+    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let read = |(number, line)| game.parse_position(line).map_err(|e| fault(format!("line {number}: {e}")));
+    lines.map(read).collect()
+}
+
+/// Positions in the game's text form and their values as CSV.
+pub(crate) fn texts_with_values<G: Game>(
+    game: &G,
+    positions: &[(G::State, Option<G::Action>)],
+    values: &[f32],
+) -> String {
+    let mut text = String::from("position,value\n");
+    for ((state, _), value) in positions.iter().zip(values) {
+        let _ = writeln!(text, "\"{}\",{value:.9}", game.position_text(state));
+    }
+    text
 }
 
 /// Code that works for any game.

@@ -78,11 +78,11 @@ fn self_play_learns_the_bear_off_without_equity() {
     assert!(measure::evaluate(&whole, true, &only(measure::Suite::Speed)).is_err(), "none is best");
 
     // One checker each on the ace point: whoever rolls wins. The value is for the player to roll.
-    let sure = measure::value(&whole, false, &["1,0,0,0,0,0/1,0,0,0,0,0".into()]).unwrap().remove(0);
+    let sure = measure::value(&whole, false, &["1,0,0,0,0,0/1,0,0,0,0,0".into()], None).unwrap().remove(0);
     let thinks = sure.after.expect("the other has just moved").value;
     assert!(sure.value > 0.3 && thinks == -sure.value && sure.to_move == Some(1), "{}", sure.value);
     // After the roll it is exact, and no player has acted last.
-    let won = measure::value(&whole, false, &["1,0,0,0,0,0/1,0,0,0,0,0 65".into()]).unwrap().remove(0);
+    let won = measure::value(&whole, false, &["1,0,0,0,0,0/1,0,0,0,0,0 65".into()], None).unwrap().remove(0);
     assert!(won.value == 1.0 && won.after.is_none() && won.moves[0].action == "1/off");
 
     let stopped = folder.path().join("stopped");

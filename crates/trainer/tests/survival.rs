@@ -276,7 +276,7 @@ fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
     let folder = folder.path();
     trained(folder);
     let refused = |path: &Path, reason: &str| {
-        let error = measure::value(path, false, &["X...O....".into()]).unwrap_err().to_string();
+        let error = measure::value(path, false, &["X...O....".into()], None).unwrap_err().to_string();
         assert!(error.contains(reason) && error.contains(&path.display().to_string()), "{error}");
     };
     refused(&forged(folder, "game", |c| c.manifest.game = "bearoff".into()), "there is no encoder `fields`");
@@ -343,7 +343,7 @@ fn copy(from: &Path, to: &Path) {
 /// run without a break.
 #[test]
 fn the_first_format_is_read_and_gone_on_from() {
-    let values = measure::value(&data("network"), false, &["X...O....".into()]).unwrap();
+    let values = measure::value(&data("network"), false, &["X...O....".into()], None).unwrap();
     assert!((values[0].value - 0.547_426_8).abs() < 1e-5, "{}", values[0].value);
 
     let folder = tempfile::tempdir().unwrap();
@@ -419,7 +419,7 @@ fn a_network_becomes_an_expert() {
     let folder = tempfile::tempdir().unwrap();
     let (run, _) = trained(folder.path());
     let alone = |action: &str| -> f32 {
-        let value = measure::value(&run, false, &["X...O....".into()]).unwrap().remove(0);
+        let value = measure::value(&run, false, &["X...O....".into()], None).unwrap().remove(0);
         value.moves.iter().find(|m| m.action == action).unwrap().explanation.value
     };
     let hierarchy = "hme]\nexperts = 3\nexpert.mlp = { hidden = [20], sensitivity = 1.0 }";
@@ -430,7 +430,7 @@ fn a_network_becomes_an_expert() {
         train(&config, 2, &TrainOptions { init, ..at(&path) }, &Silent, &Cancel::default())
     };
     let experts_of = |run: &Path| -> (String, Vec<f32>) {
-        let value = measure::value(run, false, &["X...O....".into()]).unwrap().remove(0);
+        let value = measure::value(run, false, &["X...O....".into()], None).unwrap().remove(0);
         let best = &value.moves[0];
         (best.action.clone(), best.explanation.experts.iter().map(|e| e.as_ref().unwrap().value).collect())
     };

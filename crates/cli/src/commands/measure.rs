@@ -25,6 +25,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
         distribution: args.distribution.clone(),
         samples: args.samples,
         positions: args.positions.clone(),
+        out: args.out.clone(),
         decisions: args.decisions.clone(),
         peers: args.peers.clone(),
         exhaustive: args.exhaustive,
@@ -108,6 +109,15 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
             file.for_training
         );
     }
+    if let Some(valued) = &report.valued {
+        let _ = writeln!(
+            text,
+            "\n{} positions with their values, {:+.4} in the mean for the player to move: {}",
+            valued.rows,
+            valued.mean,
+            valued.path.display()
+        );
+    }
     if let Some(found) = &report.decisions {
         let row = |row: &DecisionsRow| {
             vec![
@@ -184,7 +194,7 @@ pub(crate) fn publish(args: &PublishArgs, as_json: bool) -> Result<()> {
 }
 
 pub(crate) fn value(args: &ValueArgs, as_json: bool) -> Result<()> {
-    let values = measure::value(&args.checkpoint, args.best, &args.positions)?;
+    let values = measure::value(&args.checkpoint, args.best, &args.positions, args.file.as_deref())?;
     if as_json {
         return output::json(&json!({ "values": values }));
     }

@@ -6,8 +6,9 @@ use super::{
 };
 use crate::encoder::Encoder;
 use crate::game::{Game, GameError, Turn};
-use crate::registry::{Draw, FoundHalves, FoundValuation, Registered};
+use crate::registry::{Draw, FoundHalves, FoundValuation, Registered, lines_of_positions, texts_with_values};
 use rand::{Rng, RngExt};
+use std::fmt::Write;
 use std::path::Path;
 
 /// The rules: who first has no checker left wins, +1 against −1. A game begins with a position that chance draws
@@ -387,6 +388,37 @@ impl Registered for Bearoff {
             examples.push((State::to_roll(position), -value));
         }
         Ok(examples)
+    }
+
+    fn has_values(&self, path: &Path) -> Result<bool, GameError> {
+        Ok(labelled::header(path)? == labelled::Header::Values)
+    }
+
+    /// Columns own1..own6, opp1..opp6, own to roll; or one position a line in text form.
+    fn read_positions(&self, path: &Path) -> Result<Vec<(State, Option<Action>)>, GameError> {
+        if labelled::header(path)? == labelled::Header::Other {
+            return lines_of_positions(self, path);
+        }
+        let rows = labelled::read_positions(path)?.into_iter().enumerate();
+        rows.map(|(i, position)| {
+            let fault = |what: String| GameError(format!("{}: row {}: {what}", path.display(), i + 1));
+            self.check(position).map_err(fault)?;
+            Ok((State::to_roll(position), None))
+        })
+        .collect()
+    }
+
+    fn values_file(&self, positions: &[(State, Option<Action>)], values: &[f32]) -> String {
+        // With a roll to play a position is no row of the columns.
+        if positions.iter().any(|(state, _)| matches!(state.stage, Stage::Move(_))) {
+            return texts_with_values(self, positions, values);
+        }
+        let mut text = format!("{}\n", labelled::COLUMNS.join(","));
+        for ((state, _), value) in positions.iter().zip(values) {
+            let Position { own, opponent } = state.position();
+            let _ = writeln!(text, "{own},{opponent},{value:.9}");
+        }
+        text
     }
 
     fn valuations() -> &'static [(&'static str, &'static str)] {

@@ -6,28 +6,77 @@ use super::two_sided::{Table, TableError, replace};
 use super::{Distribution, POINTS, Position, Side};
 use crate::game::GameError;
 use crate::rng::stream;
-use std::io::{self, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 
 /// The columns of a file.
 pub const COLUMNS: [&str; 2 * POINTS + 1] =
     ["own1", "own2", "own3", "own4", "own5", "own6", "opp1", "opp2", "opp3", "opp4", "opp5", "opp6", "value"];
 
+/// Columns without the value.
+const SIDES: usize = 2 * POINTS;
+
+/// What the first line of a file says of the rows below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Header {
+    /// They have values.
+    Values,
+    /// They are positions alone.
+    Positions,
+    /// They are no rows of this form.
+    Other,
+}
+
+/// Looks at the first line of a file.
+///
+/// # Errors
+/// What the system refused.
+pub fn header(path: &Path) -> Result<Header, GameError> {
+    let fault = |e: io::Error| GameError(format!("{}: {e}", path.display()));
+    let mut line = Vec::new();
+    let file = std::fs::File::open(path).map_err(fault)?;
+    io::BufReader::new(file).take(MAX_HEADER).read_until(b'\n', &mut line).map_err(fault)?;
+    let line = String::from_utf8_lossy(&line);
+    let names: Vec<&str> =
+        line.trim_start_matches('\u{feff}').split(',').map(|name| name.trim().trim_matches('"')).collect();
+    Ok(match names[..] {
+        _ if names == COLUMNS => Header::Values,
+        _ if names == COLUMNS[..SIDES] => Header::Positions,
+        _ => Header::Other,
+    })
+}
+
+/// A first line that is longer is none of ours.
+const MAX_HEADER: u64 = 4096;
+
 /// Reads the positions of a file and their values.
 ///
 /// # Errors
 /// The file, line and column of what is no position or value, and what was expected.
 pub fn read(path: &Path) -> Result<Vec<(Position, f64)>, GameError> {
+    rows(path, &COLUMNS)
+}
+
+/// Reads the positions of a file without values.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_positions(path: &Path) -> Result<Vec<Position>, GameError> {
+    Ok(rows(path, &COLUMNS[..SIDES])?.into_iter().map(|(position, _)| position).collect())
+}
+
+/// The rows of a file with these columns; values are 0 where there is no column of values.
+fn rows(path: &Path, columns: &[&str]) -> Result<Vec<(Position, f64)>, GameError> {
     let fault = |what: String| GameError(format!("{}: {what}", path.display()));
     let mut reader =
         csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(|e| fault(e.to_string()))?;
     let header = reader.headers().map_err(|e| fault(e.to_string()))?;
-    if !header.iter().eq(COLUMNS) {
+    if !header.iter().eq(columns.iter().copied()) {
         let found: Vec<&str> = header.iter().collect();
         return Err(fault(format!(
             "the first line is `{}`; it must name the columns {}",
             found.join(","),
-            COLUMNS.join(",")
+            columns.join(",")
         )));
     }
     let mut rows = Vec::new();
@@ -50,9 +99,10 @@ pub fn read(path: &Path) -> Result<Vec<(Position, f64)>, GameError> {
         if position.own.is_empty() && position.opponent.is_empty() {
             return Err(at(0, "no position: no side has a checker"));
         }
-        let value = match record.get(2 * POINTS).unwrap_or("").parse::<f64>() {
-            Ok(value) if (-1.0..=1.0).contains(&value) => value,
-            _ => return Err(at(2 * POINTS, "no value in −1 to 1")),
+        let value = match record.get(SIDES).map(str::parse::<f64>) {
+            None if columns.len() == SIDES => 0.0,
+            Some(Ok(value)) if (-1.0..=1.0).contains(&value) => value,
+            _ => return Err(at(SIDES, "no value in −1 to 1")),
         };
         rows.push((position, value));
     }

@@ -13,11 +13,13 @@ pub(crate) use speed::{cost, rows_of_random_games};
 
 use crate::config::{Config, no_equity};
 use crate::run::TrainError;
+use adept_arena::thoughts::{self, PositionValue, Read};
 use adept_arena::{Bound, Equity, Greedy, OpenError, Random, equity, open};
 use adept_game::registry::Registered;
-use adept_game::{Turn, Visitor, stream, with_game};
+use adept_game::{Visitor, stream, with_game};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
-use adept_model::{Description, Explanation, ModelError, Usage};
+use adept_model::files::Files;
+use adept_model::{Description, ModelError, Usage};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -45,8 +47,10 @@ pub struct EvaluateOptions {
     pub distribution: Option<String>,
     /// Positions of `rms`, 100,000 if none, and of `move-loss`, 250,000 if none.
     pub samples: Option<u64>,
-    /// A CSV file of positions with values to compare with.
+    /// A file of positions: with values to compare with, or without, to be given them.
     pub positions: Option<PathBuf>,
+    /// Where positions that had no values are written with them; beside the file, as NAME.values.csv, if none.
+    pub out: Option<PathBuf>,
     /// A CSV file of positions: errors on them, and what choices lose on all their rolls.
     pub decisions: Option<PathBuf>,
     /// Other programs to measure on these positions and decisions.
@@ -78,6 +82,9 @@ pub struct Report {
     /// Errors on the positions of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<FileReport>,
+    /// Positions of a file that had no values, and have them now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valued: Option<Valued>,
     /// Errors on the positions of another file, and what choices lose there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decisions: Option<DecisionsReport>,
@@ -241,6 +248,7 @@ pub fn evaluate_watched(
                 rms: None,
                 move_loss: None,
                 positions: None,
+                valued: None,
                 decisions: None,
                 exhaustive: None,
                 speed: None,
@@ -274,7 +282,13 @@ pub fn evaluate_watched(
                     Suite::Speed => report.speed = Some(speed::speed(game, &mut bound)),
                 }
             }
-            if let Some(path) = &options.positions {
+            let has_values =
+                |path: &PathBuf| game.has_values(path).map_err(|e| OpenError::Unknown(e.to_string()));
+            if let Some(path) = &options.positions
+                && !has_values(path)?
+            {
+                report.valued = Some(value_file(game, &mut bound, path, options.out.as_deref())?);
+            } else if let Some(path) = &options.positions {
                 report.positions = Some(positions::file(game, &mut bound, path)?);
             }
             if let Some(path) = &options.decisions {
@@ -328,40 +342,17 @@ fn measure_equity<G: Registered>(
     })
 }
 
-/// What a checkpoint thinks of a position.
-#[derive(Debug, Serialize)]
-pub struct PositionValue {
-    /// The position as given.
-    pub position: String,
-    /// Value for the player to move, in [−1, 1]: of the best move; of the position itself where chance comes before
-    /// that move; or the exact result of a finished game for player 1.
-    pub value: f32,
-    /// Player to move, at once or after chance, from 1; none if the game is over.
-    pub to_move: Option<usize>,
-    /// The position itself, valued for the player who made the last move; none where that is not known and matters, at
-    /// the start, and right after chance.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub after: Option<Explanation>,
-    /// Each legal move, best first.
-    pub moves: Vec<MoveValue>,
-}
-
-/// What a checkpoint thinks of a move.
-#[derive(Debug, Serialize)]
-pub struct MoveValue {
-    /// The move.
-    pub action: String,
-    /// Value for the player who makes it, with the gates and experts behind it; exact if it ends the game.
-    #[serde(flatten)]
-    pub explanation: Explanation,
-}
-
-/// What the checkpoint thinks of positions.
+/// What the checkpoint thinks of positions in the game's text form, then of those of a file.
 ///
 /// # Errors
 /// [`TrainError`] if the checkpoint cannot be opened or a text is no position.
-pub fn value(path: &Path, best: bool, positions: &[String]) -> Result<Vec<PositionValue>, TrainError> {
-    struct Value<'a>(&'a [String]);
+pub fn value(
+    path: &Path,
+    best: bool,
+    texts: &[String],
+    file: Option<&Path>,
+) -> Result<Vec<PositionValue>, TrainError> {
+    struct Value<'a>(&'a [String], Option<&'a Path>);
     impl OnCheckpoint for Value<'_> {
         type Output = Vec<PositionValue>;
         fn with<G: Registered>(
@@ -370,62 +361,44 @@ pub fn value(path: &Path, best: bool, positions: &[String]) -> Result<Vec<Positi
             mut bound: Bound<G>,
             _: Manifest,
         ) -> Result<Self::Output, TrainError> {
-            self.0.iter().map(|text| position_value(game, &mut bound, text)).collect()
+            let mut named: Vec<(String, Read<G>)> =
+                self.0.iter().cloned().zip(thoughts::read(game, self.0)?).collect();
+            if let Some(file) = self.1 {
+                let read = game.read_positions(file).map_err(|e| OpenError::Unknown(e.to_string()))?;
+                named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
+            }
+            let thoughts = named.into_iter().map(|(name, p)| thoughts::thoughts(game, &mut bound, &p, name));
+            Ok(thoughts.collect::<Result<_, _>>()?)
         }
     }
-    with_checkpoint(path, best, Value(positions))
+    with_checkpoint(path, best, Value(texts, file))
 }
 
-fn position_value<G: Registered>(
+/// A file of positions that was given values.
+#[derive(Clone, Debug, Serialize)]
+pub struct Valued {
+    /// The file with the values.
+    pub path: PathBuf,
+    /// Positions.
+    pub rows: u64,
+    /// Mean of their values, for the player to move.
+    pub mean: f64,
+}
+
+/// Writes the values of the positions of a file, for the player to move.
+fn value_file<G: Registered>(
     game: &G,
     bound: &mut Bound<G>,
-    text: &str,
-) -> Result<PositionValue, TrainError> {
-    let (state, last) = game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()))?;
-    let position = text.to_string();
-    let exact = |value: f64| Explanation { value: value as f32, gates: vec![], experts: vec![] };
-    let knows = last.is_some() || !bound.encoder().needs_action();
-    let mover = game.just_acted(&state).filter(|_| knows);
-    let mut after = |mover| bound.learner.explain(&bound.encode(game, &state, last.as_ref(), mover));
-    let player = match game.turn(&state) {
-        Turn::Player(player) => player,
-        Turn::Over => {
-            let value = (game.utility(&state, 0) / game.scale()) as f32;
-            return Ok(PositionValue { position, value, to_move: None, after: None, moves: Vec::new() });
-        }
-        Turn::Chance => {
-            let Some(mover) = mover.filter(|_| game.zero_sum()) else {
-                let message =
-                    format!("`{position}`: chance is to come: name a position in which a player moves");
-                return Err(OpenError::Unknown(message).into());
-            };
-            // What one of two players wins the other loses.
-            let after = after(mover);
-            let (value, player) = (-after.value, 1 - mover);
-            let to_move = Some(player + 1);
-            return Ok(PositionValue { position, value, to_move, after: Some(after), moves: Vec::new() });
-        }
-    };
-    let after = mover.map(after);
-    let mut actions = Vec::new();
-    game.actions(&state, &mut actions);
-    let mut moves: Vec<MoveValue> = actions
-        .iter()
-        .map(|action| {
-            let mut next = state.clone();
-            game.apply(&mut next, action);
-            let explanation = if game.turn(&next) == Turn::Over {
-                exact(game.utility(&next, player) / game.scale())
-            } else {
-                let rows = bound.encode(game, &next, Some(action), player);
-                bound.learner.explain(&rows)
-            };
-            MoveValue { action: game.action_text(&state, action), explanation }
-        })
-        .collect();
-    moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
-    let value = moves.first().map_or(0.0, |m| m.explanation.value);
-    Ok(PositionValue { position, value, to_move: Some(player + 1), after, moves })
+    path: &Path,
+    out: Option<&Path>,
+) -> Result<Valued, TrainError> {
+    let read = game.read_positions(path).map_err(|e| OpenError::Unknown(e.to_string()))?;
+    let mut values = Vec::new();
+    thoughts::values(game, bound, &read, &mut values)?;
+    let out = out.map_or_else(|| path.with_extension("values.csv"), Path::to_path_buf);
+    Files::default().replace(&out, game.values_file(&read, &values).as_bytes())?;
+    let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / values.len().max(1) as f64;
+    Ok(Valued { path: out, rows: values.len() as u64, mean })
 }
 
 /// A checkpoint's own words and its size.

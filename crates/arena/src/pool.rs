@@ -1,0 +1,40 @@
+//! Copies of a checkpoint for threads that do not wait for each other.
+
+use crate::evaluator::Bound;
+use adept_game::Game;
+use adept_model::ModelError;
+use std::sync::{Mutex, PoisonError};
+
+/// An evaluator that any number of threads may use at once: each takes a copy, and leaves it for the next.
+pub struct Pool<G: Game, T = Bound<G>> {
+    idle: Mutex<Vec<T>>,
+    first: Mutex<Bound<G>>,
+    make: fn(Bound<G>) -> T,
+}
+
+impl<G: Game, T> Pool<G, T> {
+    /// Copies of an evaluator, with what `make` puts around each.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if it cannot be copied.
+    pub fn new(game: &G, mut bound: Bound<G>, make: fn(Bound<G>) -> T) -> Result<Self, ModelError> {
+        let idle = vec![make(bound.player(game)?)];
+        Ok(Self { idle: Mutex::new(idle), first: Mutex::new(bound), make })
+    }
+
+    /// Calls `f` with a copy that nobody else uses.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if another copy is needed and cannot be made.
+    #[inline]
+    pub fn with<R>(&self, game: &G, f: impl FnOnce(&mut T) -> R) -> Result<R, ModelError> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut copy = match idle {
+            Some(copy) => copy,
+            None => (self.make)(self.first.lock().unwrap_or_else(PoisonError::into_inner).player(game)?),
+        };
+        let result = f(&mut copy);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(copy);
+        Ok(result)
+    }
+}

@@ -1,0 +1,234 @@
+//! What an evaluator thinks of positions: for people with every gate and expert, for programs in batches.
+
+use crate::evaluator::{Bound, Evaluator};
+use crate::open::OpenError;
+use adept_game::registry::Registered;
+use adept_game::{Afterstate, RowMut, Turn};
+use adept_model::{Explanation, Rows};
+use serde::Serialize;
+
+/// What a checkpoint thinks of a position.
+#[derive(Debug, Serialize)]
+pub struct PositionValue {
+    /// The position as given.
+    pub position: String,
+    /// Value for the player to move, in [−1, 1]: of the best move; of the position itself where chance comes before
+    /// that move; or the exact result of a finished game for player 1.
+    pub value: f32,
+    /// Player to move, at once or after chance, from 1; none if the game is over.
+    pub to_move: Option<usize>,
+    /// The position itself, valued for the player who made the last move; none where that is not known and matters, at
+    /// the start, and right after chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Explanation>,
+    /// Each legal move, best first.
+    pub moves: Vec<MoveValue>,
+}
+
+/// What a checkpoint thinks of a move.
+#[derive(Debug, Serialize)]
+pub struct MoveValue {
+    /// The move.
+    pub action: String,
+    /// Value for the player who makes it, with the gates and experts behind it; exact if it ends the game.
+    #[serde(flatten)]
+    pub explanation: Explanation,
+}
+
+/// What an evaluator thinks of a position, which the report calls by that text.
+///
+/// # Errors
+/// [`OpenError::Unknown`] for a position in which chance is to come and nobody's turn follows from it.
+pub fn thoughts<G: Registered>(
+    game: &G,
+    bound: &mut Bound<G>,
+    (state, last): &Read<G>,
+    position: String,
+) -> Result<PositionValue, OpenError> {
+    let exact = |value: f64| Explanation { value: value as f32, gates: vec![], experts: vec![] };
+    let knows = last.is_some() || !bound.encoder().needs_action();
+    let mover = game.just_acted(state).filter(|_| knows);
+    let mut after = |mover| bound.learner.explain(&bound.encode(game, state, last.as_ref(), mover));
+    let player = match game.turn(state) {
+        Turn::Player(player) => player,
+        Turn::Over => {
+            let value = (game.utility(state, 0) / game.scale()) as f32;
+            return Ok(PositionValue { position, value, to_move: None, after: None, moves: Vec::new() });
+        }
+        Turn::Chance => {
+            let Some(mover) = mover.filter(|_| game.zero_sum()) else {
+                let message =
+                    format!("`{position}`: chance is to come: name a position in which a player moves");
+                return Err(OpenError::Unknown(message));
+            };
+            // What one of two players wins the other loses.
+            let after = after(mover);
+            let (value, player) = (-after.value, 1 - mover);
+            let to_move = Some(player + 1);
+            return Ok(PositionValue { position, value, to_move, after: Some(after), moves: Vec::new() });
+        }
+    };
+    let after = mover.map(after);
+    let mut actions = Vec::new();
+    game.actions(state, &mut actions);
+    let mut moves: Vec<MoveValue> = actions
+        .iter()
+        .map(|action| {
+            let mut next = state.clone();
+            game.apply(&mut next, action);
+            let explanation = if game.turn(&next) == Turn::Over {
+                exact(game.utility(&next, player) / game.scale())
+            } else {
+                let rows = bound.encode(game, &next, Some(action), player);
+                bound.learner.explain(&rows)
+            };
+            MoveValue { action: game.action_text(state, action), explanation }
+        })
+        .collect();
+    moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
+    let value = moves.first().map_or(0.0, |m| m.explanation.value);
+    Ok(PositionValue { position, value, to_move: Some(player + 1), after, moves })
+}
+
+/// A position that was read, with the action that led to it where that is known.
+pub type Read<G> = (<G as adept_game::Game>::State, Option<<G as adept_game::Game>::Action>);
+
+/// Reads positions in the game's text form.
+///
+/// # Errors
+/// [`OpenError::Unknown`] that names the one that is none.
+pub fn read<G: Registered>(game: &G, texts: &[impl AsRef<str>]) -> Result<Vec<Read<G>>, OpenError> {
+    let read = |text: &str| game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()));
+    texts.iter().map(|text| read(text.as_ref())).collect()
+}
+
+/// Replaces `values` by the [value](PositionValue::value) of each position, all asked of the model at once.
+///
+/// # Errors
+/// [`OpenError::Unknown`] for a position in which chance is to come and nobody's turn follows from it.
+pub fn values<G: Registered>(
+    game: &G,
+    bound: &mut Bound<G>,
+    positions: &[Read<G>],
+    values: &mut Vec<f32>,
+) -> Result<(), OpenError> {
+    let mut rows = Rows::new(bound.learner.channels());
+    let encoder = bound.encoder().clone();
+    // Of each position what is exact, the sign of its rows, and where they end.
+    let mut parts: Vec<(f32, f32, usize)> = Vec::with_capacity(positions.len());
+    let mut actions = Vec::new();
+    let mut push = |state: &G::State, action: Option<&G::Action>, player: usize| {
+        let (dense, index) = rows.push();
+        encoder.encode(game, Afterstate { state, action, player }, RowMut { dense, index });
+        rows.len()
+    };
+    let mut end = 0;
+    for (state, last) in positions {
+        let (mut exact, mut sign) = (f32::NEG_INFINITY, 1.0);
+        match game.turn(state) {
+            Turn::Over => exact = (game.utility(state, 0) / game.scale()) as f32,
+            Turn::Chance => {
+                end = push(state, last.as_ref(), mover(game, bound, state, last.is_some())?);
+                sign = -1.0;
+            }
+            Turn::Player(player) => {
+                game.actions(state, &mut actions);
+                for action in &actions {
+                    let mut next = state.clone();
+                    game.apply(&mut next, action);
+                    if game.turn(&next) == Turn::Over {
+                        exact = exact.max((game.utility(&next, player) / game.scale()) as f32);
+                    } else {
+                        end = push(&next, Some(action), player);
+                    }
+                }
+            }
+        }
+        parts.push((exact, sign, end));
+    }
+    let mut found = Vec::new();
+    if !rows.is_empty() {
+        bound.learner.evaluate(&rows, &mut found);
+    }
+    values.clear();
+    let mut first = 0;
+    for (exact, sign, end) in parts {
+        values.push(found[first..end].iter().map(|v| sign * v).fold(exact, f32::max));
+        first = end;
+    }
+    Ok(())
+}
+
+/// Replaces `rows` by those of positions as they stand, for the player who just moved.
+///
+/// # Errors
+/// [`OpenError::Unknown`] for a position of which it is not known who moved, or how where the encoder asks for that.
+pub fn encode<G: Registered>(
+    game: &G,
+    bound: &Bound<G>,
+    positions: &[Read<G>],
+    rows: &mut Rows,
+) -> Result<(), OpenError> {
+    rows.clear();
+    for (state, last) in positions {
+        let player = mover(game, bound, state, last.is_some())?;
+        let (dense, index) = rows.push();
+        bound.encoder().encode(
+            game,
+            Afterstate { state, action: last.as_ref(), player },
+            RowMut { dense, index },
+        );
+    }
+    Ok(())
+}
+
+/// A legal move and what an evaluator thinks of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// The move as people write it.
+    pub action: String,
+    /// The position after it.
+    pub after: String,
+    /// Value for the player who makes it, in [−1, 1].
+    pub value: f32,
+}
+
+/// The legal moves of a position, best first, in the game's order among equals.
+///
+/// # Errors
+/// [`OpenError::Unknown`] for a text that is no position, or one in which no player is to move.
+pub fn choices<G: Registered>(game: &G, bound: &mut Bound<G>, text: &str) -> Result<Vec<Choice>, OpenError> {
+    let (state, _) = game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()))?;
+    let Turn::Player(player) = game.turn(&state) else {
+        return Err(OpenError::Unknown(format!("`{text}`: no player is to move; a roll may be missing")));
+    };
+    let (mut actions, mut found) = (Vec::new(), Vec::new());
+    game.actions(&state, &mut actions);
+    bound.values(game, &state, player, &actions, &mut found);
+    let choice = |(action, &value): (&G::Action, &f32)| {
+        let mut after = state.clone();
+        game.apply(&mut after, action);
+        Choice { action: game.action_text(&state, action), after: game.position_text(&after), value }
+    };
+    let mut choices: Vec<Choice> = actions.iter().zip(&found).map(choice).collect();
+    choices.sort_by(|a, b| b.value.total_cmp(&a.value));
+    Ok(choices)
+}
+
+/// Who moved last, if a row of the position can be made.
+fn mover<G: Registered>(
+    game: &G,
+    bound: &Bound<G>,
+    state: &G::State,
+    knows_action: bool,
+) -> Result<usize, OpenError> {
+    let fault = |what: &str| Err(OpenError::Unknown(format!("`{}`: {what}", game.position_text(state))));
+    match game.just_acted(state) {
+        None => fault("it is not known who moved last"),
+        Some(_) if bound.encoder().needs_action() && !knows_action => {
+            fault("the encoder asks for the last move: write it behind the position")
+        }
+        Some(_) if game.turn(state) == Turn::Over => fault("the game is over, its result is no question"),
+        Some(player) => Ok(player),
+    }
+}

@@ -1,0 +1,82 @@
+/* adept: checkpoints in programs of one's own.
+ *
+ * Link with -ladept_embed (libadept_embed.so, .dylib, .dll or .a, built by
+ * `cargo build --release -p adept-embed`). Texts are UTF-8 and end in a zero byte.
+ *
+ * Threads: a model may be used by any number of threads at once; each call takes a copy of what it changes. Only adept_close
+ * must be the last call with a model. The message of adept_last_error belongs to the thread that made the failed call.
+ *
+ * Functions that can fail return one of the codes below; no call ends or unwinds the calling program.
+ */
+#ifndef ADEPT_H
+#define ADEPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct adept_model adept_model;
+
+enum {
+    ADEPT_OK = 0,
+    ADEPT_ARGUMENT = 1,   /* a null pointer, or a text that is not UTF-8 */
+    ADEPT_CHECKPOINT = 2, /* no checkpoint, damaged, or of a newer version */
+    ADEPT_POSITION = 3,   /* a text is no position, or nobody is to move in it */
+    ADEPT_ROWS = 4,       /* an index of a row lies outside its channel */
+    ADEPT_TOO_SMALL = 5,  /* a buffer for text; the text was cut */
+    ADEPT_INTERNAL = 6    /* a fault of the library: please report it */
+};
+
+/* Version of the library. */
+const char *adept_version(void);
+
+/* What the last call of this thread that failed says of it, until its next call fails. Never NULL. */
+const char *adept_last_error(void);
+
+/* Opens a checkpoint folder, or the latest checkpoint of a run folder. */
+int adept_open(const char *path, adept_model **model);
+
+/* Frees a model. NULL is allowed. */
+void adept_close(adept_model *model);
+
+/* What a model is, as a JSON object: game, encoder, channels (name, kind, first column, width, meaning), dense_width,
+ * index_width, experiment, seed, step, parameters, checksum. It lives as long as the model; NULL for a NULL model. */
+const char *adept_describe(const adept_model *model);
+
+/* Floats and integers of a row; 0 for a NULL model. */
+size_t adept_dense_width(const adept_model *model);
+size_t adept_index_width(const adept_model *model);
+
+/* Values of positions for the player to move, in [-1, 1]: of the best move; of the position itself where a roll is to come first;
+ * of a finished game the exact result for the first player. */
+int adept_values(const adept_model *model, const char *const *positions, size_t count, float *values);
+
+/* The best move of a position as people write it, the position after it, and its value for the player who makes it, in [-1, 1].
+ * Any of the three may be NULL. */
+int adept_choose(const adept_model *model, const char *position, char *move, size_t move_size, char *after,
+                 size_t after_size, float *value);
+
+/* All moves of a position, best first, as a JSON array of {action, after, value}. Free it with adept_free. */
+int adept_moves(const adept_model *model, const char *position, char **json);
+
+/* What the model thinks of a position and of every move, with its gates and experts, as a JSON object. Free it with adept_free. */
+int adept_explain(const adept_model *model, const char *position, char **json);
+
+/* Rows of positions as they stand, for the player who just moved: dense [count, dense_width], index [count, index_width], row by
+ * row. A buffer of width 0 may be NULL. */
+int adept_encode(const adept_model *model, const char *const *positions, size_t count, float *dense, uint64_t *index);
+
+/* Values of rows for the player who just moved, in [-1, 1]. A buffer of width 0 may be NULL. */
+int adept_evaluate(const adept_model *model, const float *dense, const uint64_t *index, size_t rows, float *values);
+
+/* Frees a text of adept_moves or adept_explain. NULL is allowed. */
+void adept_free(char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,382 @@
+//! The C interface: see `include/adept.h`.
+//!
+//! Every function catches panics and answers with a code; pointers are checked for null, which is all that can be checked.
+
+use crate::{Error, Model};
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::{ptr, slice};
+
+/// What a C program holds.
+pub struct Handle {
+    model: Model,
+    description: CString,
+}
+
+const OK: c_int = 0;
+const ARGUMENT: c_int = 1;
+const CHECKPOINT: c_int = 2;
+const POSITION: c_int = 3;
+const ROWS: c_int = 4;
+const TOO_SMALL: c_int = 5;
+const INTERNAL: c_int = 6;
+
+thread_local! {
+    static LAST_ERROR: RefCell<CString> = RefCell::default();
+}
+
+/// A code and what is to be said of it.
+struct Fault(c_int, String);
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        let code = match error {
+            Error::Checkpoint(_) => CHECKPOINT,
+            Error::Position(_) => POSITION,
+            Error::Rows(_) => ROWS,
+        };
+        Self(code, error.to_string())
+    }
+}
+
+fn argument(what: &str) -> Fault {
+    Fault(ARGUMENT, what.into())
+}
+
+/// Runs a call; what goes wrong becomes a code and a message.
+fn call(f: impl FnOnce() -> Result<(), Fault>) -> c_int {
+    let result = catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Err(Fault(INTERNAL, format!("a fault of the library: {text}")))
+    });
+    match result {
+        Ok(()) => OK,
+        Err(Fault(code, message)) => {
+            LAST_ERROR.with_borrow_mut(|last| *last = text_of(message));
+            code
+        }
+    }
+}
+
+/// A text for C, cut at a zero byte.
+fn text_of(text: String) -> CString {
+    CString::new(text).unwrap_or_else(|e| {
+        let end = e.nul_position();
+        CString::new(&e.into_vec()[..end]).unwrap_or_default()
+    })
+}
+
+/// # Safety
+/// `handle` is null or comes from [`adept_open`] and was not closed.
+unsafe fn model<'a>(handle: *const Handle) -> Result<&'a Model, Fault> {
+    // SAFETY: as promised above.
+    unsafe { handle.as_ref() }.map(|h| &h.model).ok_or_else(|| argument("the model is NULL"))
+}
+
+/// # Safety
+/// `text` is null or ends in a zero byte.
+unsafe fn string<'a>(text: *const c_char) -> Result<&'a str, Fault> {
+    if text.is_null() {
+        return Err(argument("a text is NULL"));
+    }
+    // SAFETY: as promised above.
+    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| argument("a text is not UTF-8"))
+}
+
+/// # Safety
+/// `texts` is null or has `count` entries, each null or ended by a zero byte.
+unsafe fn strings<'a>(texts: *const *const c_char, count: usize) -> Result<Vec<&'a str>, Fault> {
+    // SAFETY: as promised above.
+    unsafe { input(texts, count) }?.iter().map(|&text| unsafe { string(text) }).collect()
+}
+
+/// Numbers that the caller lends; none need no memory.
+///
+/// # Safety
+/// `data` is null or has `len` entries.
+unsafe fn input<'a, T>(data: *const T, len: usize) -> Result<&'a [T], Fault> {
+    match (len, data.is_null()) {
+        (0, _) => Ok(&[]),
+        (_, true) => Err(argument("an array is NULL")),
+        // SAFETY: as promised above.
+        _ => Ok(unsafe { slice::from_raw_parts(data, len) }),
+    }
+}
+
+/// Copies numbers to the caller's memory.
+///
+/// # Safety
+/// `to` is null or has room for `from`.
+unsafe fn output<T: Copy>(from: &[T], to: *mut T) -> Result<(), Fault> {
+    if from.is_empty() {
+        return Ok(());
+    }
+    if to.is_null() {
+        return Err(argument("an array for results is NULL"));
+    }
+    // SAFETY: as promised above; memory of the caller is not ours.
+    unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+    Ok(())
+}
+
+/// Copies a text with its zero byte to the caller's memory, as much of it as fits.
+///
+/// # Safety
+/// `to` is null or has room for `size` bytes.
+unsafe fn output_text(text: &str, to: *mut c_char, size: usize) -> Result<(), Fault> {
+    if to.is_null() {
+        return Ok(());
+    }
+    let Some(room) = size.checked_sub(1) else {
+        return Err(Fault(TOO_SMALL, "a buffer for text has no byte".into()));
+    };
+    let fits = text.floor_char_boundary(room.min(text.len()));
+    // SAFETY: `fits` + 1 ≤ `size`.
+    unsafe {
+        ptr::copy_nonoverlapping(text.as_ptr().cast(), to, fits);
+        *to.add(fits) = 0;
+    }
+    if fits < text.len() {
+        let message = format!("`{text}` needs {} bytes, the buffer has {size}", text.len() + 1);
+        return Err(Fault(TOO_SMALL, message));
+    }
+    Ok(())
+}
+
+/// Hands a text to the caller, who frees it.
+///
+/// # Safety
+/// `to` is null or can be written.
+unsafe fn give(text: String, to: *mut *mut c_char) -> Result<(), Fault> {
+    if to.is_null() {
+        return Err(argument("the place for the text is NULL"));
+    }
+    // SAFETY: as promised above.
+    unsafe { *to = text_of(text).into_raw() };
+    Ok(())
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, Fault> {
+    serde_json::to_string(value).map_err(|e| Fault(INTERNAL, e.to_string()))
+}
+
+/// Version of the library.
+#[unsafe(no_mangle)]
+pub extern "C" fn adept_version() -> *const c_char {
+    const VERSION: &CStr =
+        match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+            Ok(version) => version,
+            Err(_) => c"",
+        };
+    VERSION.as_ptr()
+}
+
+/// What the last failed call of this thread says of it.
+#[unsafe(no_mangle)]
+pub extern "C" fn adept_last_error() -> *const c_char {
+    LAST_ERROR.with_borrow(|last| last.as_ptr())
+}
+
+/// Opens a checkpoint.
+///
+/// # Safety
+/// `path` is null or ends in a zero byte, `model` is null or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_open(path: *const c_char, model: *mut *mut Handle) -> c_int {
+    call(|| {
+        if model.is_null() {
+            return Err(argument("the place for the model is NULL"));
+        }
+        // SAFETY: not null, and the caller's to be written.
+        unsafe { *model = ptr::null_mut() };
+        // SAFETY: as the caller promises.
+        let opened = Model::open(Path::new(unsafe { string(path) }?))?;
+        let description = text_of(json(opened.describe())?);
+        let handle = Box::new(Handle { model: opened, description });
+        // SAFETY: as above.
+        unsafe { *model = Box::into_raw(handle) };
+        Ok(())
+    })
+}
+
+/// Frees a model.
+///
+/// # Safety
+/// `model` is null or comes from [`adept_open`], no other call uses it, and none will.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_close(model: *mut Handle) {
+    if !model.is_null() {
+        call(|| {
+            // SAFETY: it was made by `Box::into_raw`, and the caller gives it back once.
+            drop(unsafe { Box::from_raw(model) });
+            Ok(())
+        });
+    }
+}
+
+/// What a model is, as JSON.
+///
+/// # Safety
+/// `model` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_describe(model: *const Handle) -> *const c_char {
+    // SAFETY: as the caller promises.
+    unsafe { model.as_ref() }.map_or(ptr::null(), |h| h.description.as_ptr())
+}
+
+/// Floats of a row.
+///
+/// # Safety
+/// `model` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_dense_width(model: *const Handle) -> usize {
+    // SAFETY: as the caller promises.
+    unsafe { model.as_ref() }.map_or(0, |h| h.model.describe().dense_width)
+}
+
+/// Integers of a row.
+///
+/// # Safety
+/// `model` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_index_width(model: *const Handle) -> usize {
+    // SAFETY: as the caller promises.
+    unsafe { model.as_ref() }.map_or(0, |h| h.model.describe().index_width)
+}
+
+/// Values of positions for the player to move.
+///
+/// # Safety
+/// `model` is null or open; `positions` has `count` texts, `values` room for as many floats; null is found out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_values(
+    model: *const Handle,
+    positions: *const *const c_char,
+    count: usize,
+    values: *mut f32,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    call(|| unsafe {
+        let found = self::model(model)?.values(&strings(positions, count)?)?;
+        output(&found, values)
+    })
+}
+
+/// The best move of a position.
+///
+/// # Safety
+/// `model` is null or open, `position` ends in a zero byte; the buffers have the sizes given, or are null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_choose(
+    model: *const Handle,
+    position: *const c_char,
+    action: *mut c_char,
+    action_size: usize,
+    after: *mut c_char,
+    after_size: usize,
+    value: *mut f32,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    call(|| unsafe {
+        let position = string(position)?;
+        let moves = self::model(model)?.moves(position)?;
+        let Some(best) = moves.first() else {
+            return Err(Fault(POSITION, format!("`{position}`: there is no legal move")));
+        };
+        if let Some(value) = value.as_mut() {
+            *value = best.value;
+        }
+        let action = output_text(&best.action, action, action_size);
+        output_text(&best.after, after, after_size).and(action)
+    })
+}
+
+/// All moves of a position, best first, as JSON.
+///
+/// # Safety
+/// `model` is null or open, `position` ends in a zero byte, `json` can be written; null is found out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_moves(
+    model: *const Handle,
+    position: *const c_char,
+    json: *mut *mut c_char,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    call(|| unsafe { give(self::json(&self::model(model)?.moves(string(position)?)?)?, json) })
+}
+
+/// What the model thinks of a position, as JSON.
+///
+/// # Safety
+/// As for [`adept_moves`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_explain(
+    model: *const Handle,
+    position: *const c_char,
+    json: *mut *mut c_char,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    call(|| unsafe { give(self::json(&self::model(model)?.explain(string(position)?)?)?, json) })
+}
+
+/// Rows of positions.
+///
+/// # Safety
+/// `model` is null or open; `positions` has `count` texts, `dense` and `index` room for as many rows; null is found out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_encode(
+    model: *const Handle,
+    positions: *const *const c_char,
+    count: usize,
+    dense: *mut f32,
+    index: *mut u64,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    call(|| unsafe {
+        let rows = self::model(model)?.encode(&strings(positions, count)?)?;
+        output(&rows.dense, dense)?;
+        output(&rows.index, index)
+    })
+}
+
+/// Values of rows for the player who just moved.
+///
+/// # Safety
+/// `model` is null or open; `dense` and `index` have that many rows, `values` room for as many floats; null is found out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_evaluate(
+    model: *const Handle,
+    dense: *const f32,
+    index: *const u64,
+    rows: usize,
+    values: *mut f32,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    call(|| unsafe {
+        let model = self::model(model)?;
+        let length = |width: usize| {
+            rows.checked_mul(width)
+                .filter(|n| *n <= isize::MAX as usize / 8)
+                .ok_or_else(|| argument("too many rows"))
+        };
+        let d = model.describe();
+        let dense = input(dense, length(d.dense_width)?)?.to_vec();
+        let index = input(index, length(d.index_width)?)?.to_vec();
+        output(&model.evaluate(rows, dense, index)?, values)
+    })
+}
+
+/// Frees a text.
+///
+/// # Safety
+/// `text` is null or comes from [`adept_moves`] or [`adept_explain`] and was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_free(text: *mut c_char) {
+    if !text.is_null() {
+        // SAFETY: it was made by `CString::into_raw`.
+        drop(unsafe { CString::from_raw(text) });
+    }
+}

@@ -1,0 +1,263 @@
+//! Checkpoints in programs of one's own.
+//!
+//! ```no_run
+//! let model = adept_embed::Model::open("checkpoints/bearoff/residual-10".as_ref())?;
+//! let moves = model.moves("1,1,1,1,1,1/0,0,0,0,0,2 65")?;
+//! println!("{} leaves {}, worth {:+.4}", moves[0].action, moves[0].after, moves[0].value);
+//! # Ok::<(), adept_embed::Error>(())
+//! ```
+//!
+//! A [`Model`] may be used by any number of threads at once. The same in C is in `include/adept.h`, behind the functions
+//! of [`ffi`].
+
+pub mod ffi;
+
+use adept_arena::{Bound, OpenError, Pool, open, thoughts};
+use adept_game::registry::Registered;
+use adept_game::{Visitor, with_game};
+use adept_model::checkpoint::{self, Checkpoint, Manifest};
+use adept_model::{Layout, ModelError, Rows};
+use serde::Serialize;
+use std::path::Path;
+
+pub use adept_arena::thoughts::{Choice, PositionValue};
+
+/// Why something cannot be had of a model.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The checkpoint cannot be opened.
+    #[error("{0}")]
+    Checkpoint(String),
+    /// A text is no position, or not one that was asked for.
+    #[error("{0}")]
+    Position(String),
+    /// Rows do not fit the encoder.
+    #[error("{0}")]
+    Rows(String),
+}
+
+/// What a model is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Description {
+    /// Rule set.
+    pub game: String,
+    /// What fills the rows.
+    pub encoder: String,
+    /// The channels of a row.
+    pub channels: Vec<ChannelDescription>,
+    /// Floats of a row.
+    pub dense_width: usize,
+    /// Integers of a row.
+    pub index_width: usize,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// What it is, in a sentence.
+    pub about: String,
+    /// Seed it was trained with.
+    pub seed: u64,
+    /// Games or samples it learned from.
+    pub step: u64,
+    /// Parameters.
+    pub parameters: usize,
+    /// Checksum of the checkpoint.
+    pub checksum: String,
+}
+
+/// A channel and where it lies in a row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChannelDescription {
+    /// Name.
+    pub name: String,
+    /// `dense`, `bits` and `value` lie among the floats, `index` and `key` among the integers.
+    pub kind: &'static str,
+    /// First column there.
+    pub first: usize,
+    /// Columns.
+    pub width: usize,
+    /// What each input means.
+    pub about: String,
+}
+
+/// An opened checkpoint.
+pub struct Model {
+    bound: Box<dyn AnyGame>,
+    description: Description,
+}
+
+impl Model {
+    /// Opens a checkpoint folder, or the latest checkpoint of a run folder.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] for what is no checkpoint, is damaged, or is of a newer version.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let fault = |e: ModelError| Error::Checkpoint(e.to_string());
+        let located = checkpoint::locate(path, false).map_err(fault)?;
+        let read = checkpoint::read(&located).map_err(fault)?;
+        let game = read.manifest.game.clone();
+        with_game(&game, Opening(read)).unwrap_or_else(|| {
+            Err(Error::Checkpoint(format!("{}: is of the unknown game `{game}`", located.display())))
+        })
+    }
+
+    /// What it is.
+    pub fn describe(&self) -> &Description {
+        &self.description
+    }
+
+    /// Values of positions in the game's text form for the player to move, in [−1, 1]: of the best move; of the position itself
+    /// where a roll is to come first; of a finished game the exact result for the first player.
+    ///
+    /// # Errors
+    /// [`Error::Position`] that names the text that is none.
+    pub fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error> {
+        self.bound.values(positions)
+    }
+
+    /// The legal moves of a position, best first.
+    ///
+    /// # Errors
+    /// [`Error::Position`] for a text that is none, or in which nobody is to move.
+    pub fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
+        self.bound.moves(position)
+    }
+
+    /// What it thinks of a position, with its gates and experts.
+    ///
+    /// # Errors
+    /// [`Error::Position`] for a text that is none.
+    pub fn explain(&self, position: &str) -> Result<PositionValue, Error> {
+        self.bound.explain(position)
+    }
+
+    /// The rows of positions as they stand, for the player who just moved.
+    ///
+    /// # Errors
+    /// [`Error::Position`] that names the text that is none, or of which the encoder does not know enough.
+    pub fn encode(&self, positions: &[&str]) -> Result<Rows, Error> {
+        self.bound.encode(positions)
+    }
+
+    /// Values of rows, for the player who just moved. `dense` has shape `[rows, dense_width]`, `index`
+    /// `[rows, index_width]`, both row by row.
+    ///
+    /// # Errors
+    /// [`Error::Rows`] if they have another length, or an index lies outside its channel.
+    pub fn evaluate(&self, rows: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Vec<f32>, Error> {
+        self.bound.evaluate(rows, dense, index)
+    }
+}
+
+/// A checkpoint bound to its game, which is no longer seen.
+trait AnyGame: Send + Sync {
+    fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error>;
+    fn moves(&self, position: &str) -> Result<Vec<Choice>, Error>;
+    fn explain(&self, position: &str) -> Result<PositionValue, Error>;
+    fn encode(&self, positions: &[&str]) -> Result<Rows, Error>;
+    fn evaluate(&self, rows: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Vec<f32>, Error>;
+}
+
+struct Opened<G: Registered> {
+    game: G,
+    pool: Pool<G>,
+}
+
+impl<G: Registered> Opened<G> {
+    /// Calls `f` with a copy of the evaluator.
+    fn with<R>(&self, f: impl FnOnce(&mut Bound<G>) -> Result<R, Error>) -> Result<R, Error> {
+        self.pool.with(&self.game, f).map_err(|e| Error::Checkpoint(e.to_string()))?
+    }
+}
+
+fn of_position(error: OpenError) -> Error {
+    Error::Position(error.to_string())
+}
+
+impl<G: Registered> AnyGame for Opened<G> {
+    fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error> {
+        let read = thoughts::read(&self.game, positions).map_err(of_position)?;
+        let mut values = Vec::new();
+        self.with(|bound| thoughts::values(&self.game, bound, &read, &mut values).map_err(of_position))?;
+        Ok(values)
+    }
+
+    fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
+        self.with(|bound| thoughts::choices(&self.game, bound, position).map_err(of_position))
+    }
+
+    fn explain(&self, position: &str) -> Result<PositionValue, Error> {
+        let read = thoughts::read(&self.game, &[position]).map_err(of_position)?;
+        self.with(|bound| {
+            thoughts::thoughts(&self.game, bound, &read[0], position.into()).map_err(of_position)
+        })
+    }
+
+    fn encode(&self, positions: &[&str]) -> Result<Rows, Error> {
+        let read = thoughts::read(&self.game, positions).map_err(of_position)?;
+        self.with(|bound| {
+            let mut rows = Rows::new(bound.learner.channels());
+            thoughts::encode(&self.game, bound, &read, &mut rows).map_err(of_position)?;
+            Ok(rows)
+        })
+    }
+
+    fn evaluate(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Vec<f32>, Error> {
+        self.with(|bound| {
+            let fault = |e: ModelError| Error::Rows(e.to_string());
+            let mut rows = Rows::new(bound.learner.channels());
+            rows.fill(count, dense, index).map_err(fault)?;
+            rows.check(bound.learner.channels()).map_err(fault)?;
+            let mut values = Vec::with_capacity(count);
+            bound.learner.evaluate(&rows, &mut values);
+            Ok(values)
+        })
+    }
+}
+
+struct Opening(Checkpoint);
+
+impl Visitor for Opening {
+    type Output = Result<Model, Error>;
+
+    fn visit<G: Registered>(self, game: G) -> Self::Output {
+        let (bound, manifest) = open::bind(&game, self.0).map_err(|e| Error::Checkpoint(e.to_string()))?;
+        let description = describe(&bound, &manifest);
+        let pool = Pool::new(&game, bound, |bound| bound).map_err(|e| Error::Checkpoint(e.to_string()))?;
+        Ok(Model { bound: Box::new(Opened { game, pool }), description })
+    }
+}
+
+fn describe<G: Registered>(bound: &Bound<G>, manifest: &Manifest) -> Description {
+    use adept_model::ChannelKind as Kind;
+    let channels = bound.learner.channels();
+    let layout = Layout::of(channels);
+    let abouts = bound.encoder().channels().iter().map(|c| c.about.to_string());
+    let described = channels.iter().zip(&layout.offsets).zip(abouts).map(|((channel, &first), about)| {
+        ChannelDescription {
+            name: channel.name.clone(),
+            kind: match channel.kind {
+                Kind::Dense(_) => "dense",
+                Kind::Bits(_) => "bits",
+                Kind::Value => "value",
+                Kind::Index(_) => "index",
+                Kind::Key => "key",
+            },
+            first,
+            width: channel.kind.dense_width() + channel.kind.index_width(),
+            about,
+        }
+    });
+    let text = |key: &str| manifest.config[key].as_str().unwrap_or_default().to_string();
+    Description {
+        game: manifest.game.clone(),
+        encoder: manifest.encoder.clone(),
+        channels: described.collect(),
+        dense_width: layout.dense,
+        index_width: layout.index,
+        experiment: text("name"),
+        about: text("about"),
+        seed: manifest.seed,
+        step: manifest.step,
+        parameters: bound.learner.describe().parameters,
+        checksum: manifest.checksum.clone(),
+    }
+}

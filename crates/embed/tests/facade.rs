@@ -1,0 +1,197 @@
+//! The facade and the C interface over published checkpoints.
+
+use adept_embed::{Error, Model, ffi};
+use std::ffi::{CStr, CString, c_char};
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+fn published(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/bearoff").join(name)
+}
+
+const POSITIONS: [&str; 4] = [
+    "1,1,1,1,1,1/0,0,0,0,0,2",
+    "0,2,0,0,0,0/3,0,0,0,0,0",
+    "5,0,0,0,0,0/2,0,2,1,0,0",
+    "2,2,2,2,3,3/0,0,0,4,5,5",
+];
+const DECISION: &str = "1,1,1,1,1,1/0,0,0,0,0,2 65";
+
+#[test]
+fn a_model_says_what_it_is() {
+    let model = Model::open(&published("residual-10")).unwrap();
+    let d = model.describe();
+    assert_eq!((d.game.as_str(), d.experiment.as_str(), d.index_width), ("bearoff", "residual-10", 0));
+    let names: Vec<&str> = d.channels.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["one_sided", "distribution", "counts", "prior"]);
+    let last = d.channels.last().unwrap();
+    assert_eq!((last.kind, last.first + last.width), ("value", d.dense_width));
+    assert!(d.channels.iter().all(|c| !c.about.is_empty()));
+}
+
+#[test]
+fn rows_positions_and_moves_agree() {
+    for name in ["residual-10", "plain-10", "hme-4x16", "experts-clusters-64x8"] {
+        let model = Model::open(&published(name)).unwrap();
+        let values = model.values(&POSITIONS).unwrap();
+        let rows = model.encode(&POSITIONS).unwrap();
+        let direct = model.evaluate(rows.len(), rows.dense, rows.index).unwrap();
+        // A row is for the player who just moved, a value for the one to roll.
+        assert!(values.iter().zip(&direct).all(|(v, d)| *v == -*d), "{name}: {values:?} {direct:?}");
+        let moves = model.moves(DECISION).unwrap();
+        assert!(moves.len() > 1 && moves.is_sorted_by(|a, b| a.value >= b.value), "{name}: {moves:?}");
+        assert_eq!(model.values(&[DECISION]).unwrap(), [moves[0].value], "{name}");
+        for choice in &moves {
+            assert_eq!(model.values(&[&choice.after]).unwrap(), [-choice.value], "{name}: {choice:?}");
+        }
+        let explained = model.explain(DECISION).unwrap();
+        assert!((explained.value - moves[0].value).abs() < 1e-6);
+        assert_eq!(explained.moves.len(), moves.len());
+    }
+}
+
+#[test]
+fn a_finished_game_is_exact() {
+    let model = Model::open(&published("plain-10")).unwrap();
+    assert_eq!(model.values(&["0,0,0,0,0,0/1,0,0,0,0,0", "1,0,0,0,0,0/1,0,0,0,0,0 65"]).unwrap(), [1.0, 1.0]);
+}
+
+#[test]
+fn threads_share_a_model_and_get_the_same_values() {
+    let model = Model::open(&published("meta-pi-4x16")).unwrap();
+    let alone = model.values(&POSITIONS).unwrap();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    (0..200).all(|_| {
+                        model.values(&POSITIONS).unwrap() == alone && model.moves(DECISION).unwrap().len() > 1
+                    })
+                })
+            })
+            .collect();
+        assert!(threads.into_iter().all(|t| t.join().unwrap()));
+    });
+}
+
+#[test]
+fn errors_name_what_is_wrong() {
+    let missing = Model::open(Path::new("nowhere")).err().unwrap();
+    assert!(matches!(&missing, Error::Checkpoint(m) if m.contains("nowhere")), "{missing}");
+    let model = Model::open(&published("plain-10")).unwrap();
+    let text = model.values(&[POSITIONS[0], "nonsense"]).unwrap_err();
+    assert!(matches!(&text, Error::Position(m) if m.contains("nonsense")), "{text}");
+    let roll = model.moves(POSITIONS[0]).unwrap_err();
+    assert!(matches!(&roll, Error::Position(m) if m.contains("roll")), "{roll}");
+    let rows = model.evaluate(2, vec![0.0; 3], vec![]).unwrap_err();
+    assert!(matches!(&rows, Error::Rows(m) if m.contains("found 3")), "{rows}");
+    let over = model.encode(&["0,0,0,0,0,0/1,0,0,0,0,0"]).unwrap_err();
+    assert!(matches!(&over, Error::Position(m) if m.contains("over")), "{over}");
+}
+
+/// A handle of the C interface, closed at the end.
+struct Open(*mut ffi::Handle);
+
+impl Open {
+    fn new(name: &str) -> Self {
+        let path = CString::new(published(name).to_str().unwrap()).unwrap();
+        let mut handle = ptr::null_mut();
+        // SAFETY: a text that ends in a zero byte, and a place for the handle.
+        assert_eq!(unsafe { ffi::adept_open(path.as_ptr(), &mut handle) }, 0, "{}", last_error());
+        Self(handle)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // SAFETY: it was opened above, and nothing uses it any more.
+        unsafe { ffi::adept_close(self.0) };
+    }
+}
+
+fn last_error() -> String {
+    // SAFETY: never null, and ends in a zero byte.
+    unsafe { CStr::from_ptr(ffi::adept_last_error()) }.to_str().unwrap().into()
+}
+
+#[test]
+fn the_c_interface_answers_as_the_facade_does() {
+    let (model, open) = (Model::open(&published("residual-10")).unwrap(), Open::new("residual-10"));
+    let texts: Vec<CString> = POSITIONS.iter().map(|p| CString::new(*p).unwrap()).collect();
+    let pointers: Vec<*const c_char> = texts.iter().map(|t| t.as_ptr()).collect();
+    // SAFETY: arrays of the lengths that are passed, an open model.
+    unsafe {
+        let described = CStr::from_ptr(ffi::adept_describe(open.0)).to_str().unwrap();
+        assert_eq!(described, serde_json::to_string(model.describe()).unwrap());
+        let (dense, index) = (ffi::adept_dense_width(open.0), ffi::adept_index_width(open.0));
+        assert_eq!((dense, index), (model.describe().dense_width, 0));
+        let mut values = [0.0; 4];
+        assert_eq!(ffi::adept_values(open.0, pointers.as_ptr(), 4, values.as_mut_ptr()), 0);
+        assert_eq!(values.to_vec(), model.values(&POSITIONS).unwrap());
+        let mut rows = vec![0.0; 4 * dense];
+        assert_eq!(ffi::adept_encode(open.0, pointers.as_ptr(), 4, rows.as_mut_ptr(), ptr::null_mut()), 0);
+        assert_eq!(rows, model.encode(&POSITIONS).unwrap().dense);
+        let mut direct = [0.0; 4];
+        assert_eq!(ffi::adept_evaluate(open.0, rows.as_ptr(), ptr::null(), 4, direct.as_mut_ptr()), 0);
+        assert_eq!(direct.map(|v| -v), values);
+        let (decision, mut value) = (CString::new(DECISION).unwrap(), 0.0);
+        let (mut action, mut after) = ([0; 64], [0; 64]);
+        let (a, b) = (action.as_mut_ptr(), after.as_mut_ptr());
+        assert_eq!(ffi::adept_choose(open.0, decision.as_ptr(), a, 64, b, 64, &mut value), 0);
+        let best = &model.moves(DECISION).unwrap()[0];
+        let read = |text: &[c_char]| CStr::from_ptr(text.as_ptr()).to_str().unwrap().to_string();
+        assert_eq!(
+            (read(&action), read(&after), value),
+            (best.action.clone(), best.after.clone(), best.value)
+        );
+        let mut json = ptr::null_mut();
+        assert_eq!(ffi::adept_moves(open.0, decision.as_ptr(), &mut json), 0);
+        let moves: serde_json::Value = serde_json::from_slice(CStr::from_ptr(json).to_bytes()).unwrap();
+        assert_eq!(moves[0]["action"], best.action.as_str());
+        ffi::adept_free(json);
+        assert_eq!(ffi::adept_explain(open.0, decision.as_ptr(), &mut json), 0);
+        ffi::adept_free(json);
+    }
+}
+
+#[test]
+fn the_c_interface_answers_faults_with_codes() {
+    let open = Open::new("plain-10");
+    let (good, bad) = (CString::new(DECISION).unwrap(), CString::new("nonsense").unwrap());
+    // SAFETY: null pointers and short buffers are what is tested; all else is as declared.
+    unsafe {
+        let mut handle = ptr::null_mut();
+        assert_eq!(ffi::adept_open(bad.as_ptr(), &mut handle), 2);
+        assert!(handle.is_null() && last_error().contains("nonsense"));
+        assert_eq!(ffi::adept_open(ptr::null(), &mut handle), 1);
+        assert_eq!(ffi::adept_open(good.as_ptr(), ptr::null_mut()), 1);
+        let mut value = 0.0;
+        assert_eq!(ffi::adept_values(ptr::null(), &good.as_ptr(), 1, &mut value), 1);
+        assert_eq!(ffi::adept_values(open.0, ptr::null(), 1, &mut value), 1);
+        assert_eq!(ffi::adept_values(open.0, &bad.as_ptr(), 1, &mut value), 3);
+        assert!(last_error().contains("nonsense"));
+        assert_eq!(ffi::adept_values(open.0, &good.as_ptr(), 1, ptr::null_mut()), 1);
+        assert_eq!(ffi::adept_values(open.0, ptr::null(), 0, ptr::null_mut()), 0);
+        let latin = [0xe9u8, 0];
+        let latin: *const c_char = latin.as_ptr().cast();
+        assert_eq!(ffi::adept_values(open.0, &latin, 1, &mut value), 1);
+        let mut short = [1; 4];
+        let code = ffi::adept_choose(
+            open.0,
+            good.as_ptr(),
+            short.as_mut_ptr(),
+            4,
+            ptr::null_mut(),
+            0,
+            ptr::null_mut(),
+        );
+        assert_eq!((code, short[3]), (5, 0));
+        assert!(last_error().contains("buffer"));
+        assert_eq!(ffi::adept_evaluate(open.0, ptr::null(), ptr::null(), usize::MAX, &mut value), 1);
+        assert_eq!(ffi::adept_moves(open.0, good.as_ptr(), ptr::null_mut()), 1);
+        ffi::adept_close(ptr::null_mut());
+        ffi::adept_free(ptr::null_mut());
+        assert!(ffi::adept_describe(ptr::null()).is_null());
+        assert_eq!(ffi::adept_dense_width(ptr::null()), 0);
+    }
+}
