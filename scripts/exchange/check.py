@@ -1,0 +1,145 @@
+"""Checkpoints by other routes: ONNX Runtime, numpy over safetensors, the C library, and back by import.
+
+Every route has to give the values of the native engine on the same rows. Prints a table; exit status 1 where a value differs.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from safetensors.numpy import load_file, save_file
+
+from networks import Network
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "crates/embed/examples"))
+import adept  # noqa: E402
+
+TOLERANCE = 1e-5
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--adept", required=True, help="the program")
+    options.add_argument("--rows", type=int, default=10_000)
+    options.add_argument("--json", type=pathlib.Path, help="also write the figures there")
+    options.add_argument("checkpoints", nargs="*", help="all published ones, and small ones of tic-tac-toe, if left out")
+    options = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        checkpoints = options.checkpoints
+        if not checkpoints:
+            checkpoints = sorted(p.parent for p in ROOT.glob("checkpoints/*/*/manifest.json"))
+            checkpoints += tictactoe(options.adept, folder)
+        rows = [check(options, pathlib.Path(c), folder) for c in checkpoints]
+    columns = [key for key in rows[0] if key != "checkpoint"]
+    print(f"{'largest difference':<24}" + "".join(f"{c:>16}" for c in columns))
+    for row in rows:
+        cells = (f"{row[c]:>16.2e}" if isinstance(row[c], float) else f"{row[c]:>16,}" for c in columns)
+        print(f"{row['checkpoint']:<24}" + "".join(cells))
+    if options.json:
+        options.json.write_text(json.dumps({"rows": rows, "positions": options.rows}, indent=2) + "\n")
+    worst = max(row[c] for row in rows for c in columns if isinstance(row[c], float))
+    print(f"{options.rows} rows a checkpoint, the largest difference of all {worst:.2e}; allowed is {TOLERANCE:.0e}")
+    return 0 if worst <= TOLERANCE else 1
+
+
+def run(program, *arguments):
+    subprocess.run([program, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def tictactoe(program, folder):
+    """What no published checkpoint has: sensitivities, an index channel, thresholds that many rows pass."""
+    names = ["symbolic-9x20", "hme-2x40-st3", "meta-pi-2x40"]
+    for name in names:
+        config = ROOT / f"configs/tictactoe/{name}.toml"
+        run(program, "train", config, "--set", "learn.games=2000", "--out", folder / name)
+    return [folder / name for name in names]
+
+
+def positions(game, count):
+    draw = random.Random(1)
+    return [{"bearoff": bearoff, "tictactoe": noughts}[game](draw) for _ in range(count)]
+
+
+def bearoff(draw):
+    def side():
+        counts = [0] * 6
+        for _ in range(draw.randint(1, 14)):
+            counts[draw.randrange(6)] += 1
+        return ",".join(map(str, counts))
+
+    return f"{side()}/{side()}"
+
+
+LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+
+
+def noughts(draw):
+    while True:
+        board, squares = ["."] * 9, draw.sample(range(9), draw.randint(1, 8))
+        for i, square in enumerate(squares):
+            board[square] = "XO"[i % 2]
+        if not any(board[a] != "." and board[a] == board[b] == board[c] for a, b, c in LINES):
+            return f"{''.join(board)}@{squares[-1] + 1}"
+
+
+def check(options, checkpoint, folder):
+    name = checkpoint.name
+    print(f"{name} ...", file=sys.stderr)
+    graph, tensors = folder / f"{name}.onnx", folder / f"{name}.safetensors"
+    run(options.adept, "export", checkpoint, "--format", "onnx", "--out", graph)
+    run(options.adept, "export", checkpoint, "--format", "safetensors", "--out", tensors)
+    with adept.Model(checkpoint) as model:
+        dense, index = model.encode(positions(model.about["game"], options.rows))
+        inputs, native = model.inputs(dense, index), model.evaluate(dense, index)
+
+    onnx.checker.check_model(str(graph), full_check=True)
+    described = {p.key for p in onnx.load(graph).metadata_props}
+    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    feed = {i.name: inputs[i.name] for i in session.get_inputs()}
+    assert all(f"input.{i}" in described for i in feed), "an input without a description"
+    found = dict(zip((o.name for o in session.get_outputs()), session.run(None, feed)))
+    for gate in (g for g in found if g.endswith("gate")):
+        assert np.allclose(found[gate].sum(axis=1), 1, atol=1e-5), gate
+    alone = session.run(["value"], {k: v[:1] for k, v in feed.items()})[0]
+
+    network = Network(tensors)
+    from_numpy = network(inputs)
+    assert network.used == network.tensors.keys(), network.tensors.keys() - network.used
+
+    # As it is, and as other programs write it, which leave out what it says of itself.
+    again, anew = folder / f"{name}-again", folder / f"{name}-anew"
+    run(options.adept, "import", tensors, "--out", again)
+    bare = folder / f"{name}-bare.safetensors"
+    save_file(load_file(tensors), bare)
+    run(options.adept, "import", bare, "--like", checkpoint, "--out", anew)
+    returned = []
+    for path in (again, anew):
+        with adept.Model(path) as model:
+            returned.append(np.abs(model.evaluate(dense, index) - native).max())
+
+    def off(values):
+        assert values.shape == native.shape and np.isfinite(values).all()
+        return float(np.abs(values - native).max())
+
+    return {
+        "checkpoint": name,
+        "onnxruntime": off(found["value"][:, 0]),
+        "one row": float(abs(alone[0, 0] - native[0])),
+        "numpy": off(from_numpy),
+        "imported again": float(max(returned)),
+        "bytes onnx": graph.stat().st_size,
+        "safetensors": tensors.stat().st_size,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

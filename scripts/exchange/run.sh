@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Published checkpoints by ONNX Runtime, numpy, the C library and back. Options go to check.py.
+# ADEPT_PYTHON names the Python, 3.10 or later; its packages go to target/exchange.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+cargo build --release
+cargo build --release -p adept-embed
+venv=target/exchange
+[ -x $venv/bin/python ] || "${ADEPT_PYTHON:-python3}" -m venv $venv
+$venv/bin/python -m pip install --quiet --disable-pip-version-check -r scripts/exchange/requirements.txt
+$venv/bin/python crates/embed/examples/adept.py checkpoints/bearoff/residual-10 "1,1,1,1,1,1/0,0,0,0,0,2 65"
+exec $venv/bin/python scripts/exchange/check.py --adept target/release/adept "$@"
