@@ -1,0 +1,62 @@
+//! Exported graphs in tract give the values of the native engine.
+
+use adept_embed::Model;
+use adept_game::bearoff::Distribution;
+use adept_game::stream;
+use adept_model::ChannelKind;
+use adept_model::checkpoint;
+use adept_model::export::{About, onnx};
+use std::path::{Path, PathBuf};
+use tract_onnx::prelude::*;
+
+const ROWS: usize = 10_000;
+
+fn published() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/bearoff");
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    found.retain(|path| path.join("manifest.json").exists());
+    found.sort();
+    found
+}
+
+#[test]
+fn published_checkpoints_give_native_values() {
+    let mut rng = stream(1, "rows", 0);
+    let positions: Vec<String> =
+        (0..ROWS).map(|_| Distribution::Table.sample(14, &mut rng).to_string()).collect();
+    let texts: Vec<&str> = positions.iter().map(String::as_str).collect();
+    let published = published();
+    assert!(published.len() >= 6);
+    for path in published {
+        let model = Model::open(&path).unwrap();
+        let rows = model.encode(&texts).unwrap();
+        let native = model.evaluate(ROWS, rows.dense.clone(), rows.index.clone()).unwrap();
+
+        let read = checkpoint::read(&path).unwrap();
+        let program = adept_model::lower(&read.manifest.architecture, &read.manifest.channels, 1).unwrap();
+        let bytes = onnx(&program, &program.parameters_in(&read.tensors).unwrap(), &About::default());
+        let graph = tract_onnx::onnx().model_for_read(&mut &bytes[..]).unwrap();
+        let names: Vec<String> = graph.inputs.iter().map(|i| graph.node(i.node).name.clone()).collect();
+        let plan = graph.into_optimized().unwrap().into_runnable().unwrap();
+        let inputs = |n: usize| -> TVec<TValue> {
+            let channels = program.channels.iter().zip(&program.layout.offsets);
+            let read = channels.filter(|(c, _)| names.contains(&c.name));
+            read.map(|(c, &first)| {
+                assert!(!matches!(c.kind, ChannelKind::Index(_) | ChannelKind::Key));
+                let width = c.kind.dense_width();
+                let part: Vec<f32> =
+                    (0..n).flat_map(|r| rows.dense_row(r)[first..first + width].to_vec()).collect();
+                Tensor::from_shape(&[n, width], &part).unwrap().into()
+            })
+            .collect()
+        };
+        for n in [ROWS, 1] {
+            let found = plan.run(inputs(n)).unwrap();
+            let found = found[0].to_plain_array_view::<f32>().unwrap();
+            assert_eq!(found.shape(), [n, 1]);
+            let worst = found.iter().zip(&native).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            println!("{}: {n} rows, largest difference {worst:.2e}", path.display());
+            assert!(worst <= 1e-5, "{}: {worst}", path.display());
+        }
+    }
+}
