@@ -9,5 +9,6 @@ cargo build --release -p adept-embed
 venv=target/exchange
 [ -x $venv/bin/python ] || "${ADEPT_PYTHON:-python3}" -m venv $venv
 $venv/bin/python -m pip install --quiet --disable-pip-version-check -r scripts/exchange/requirements.txt
-$venv/bin/python crates/embed/examples/adept.py checkpoints/bearoff/residual-10 "1,1,1,1,1,1/0,0,0,0,0,2 65"
-exec $venv/bin/python scripts/exchange/check.py --adept target/release/adept "$@"
+
+$venv/bin/python scripts/exchange/check.py --adept target/release/adept "$@"
+exec $venv/bin/python scripts/exchange/book.py
