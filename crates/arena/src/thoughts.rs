@@ -2,7 +2,7 @@
 
 use crate::evaluator::{Bound, Evaluator};
 use crate::open::OpenError;
-use adept_game::registry::Registered;
+use adept_game::registry::{Read, Registered};
 use adept_game::{Afterstate, RowMut, Turn};
 use adept_model::{Explanation, Rows};
 use serde::Serialize;
@@ -89,9 +89,6 @@ pub fn thoughts<G: Registered>(
     let value = moves.first().map_or(0.0, |m| m.explanation.value);
     Ok(PositionValue { position, value, to_move: Some(player + 1), after, moves })
 }
-
-/// A position that was read, with the action that led to it where that is known.
-pub type Read<G> = (<G as adept_game::Game>::State, Option<<G as adept_game::Game>::Action>);
 
 /// Reads positions in the game's text form.
 ///

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Desk, configs, number};
+use common::{Desk, configs, number, published};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -251,9 +251,8 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
     );
 
     // Published: the chosen weights, nothing of training, and a card.
-    let published =
-        desk.json(&["publish", "run", "--best", "--note", "only five checkers", "--out", "published"]);
-    assert_eq!(number(&published["mean"]), number(&best["rms"]));
+    let card = desk.json(&["publish", "run", "--best", "--note", "only five checkers", "--out", "published"]);
+    assert_eq!(number(&card["mean"]), number(&best["rms"]));
     let card = fs::read_to_string(desk.path("published/card.md")).unwrap();
     for part in
         ["# examples", "lowest error on validation", "| small |", "only five checkers", "samples = 20000"]
@@ -276,6 +275,79 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
     let result = desk.json(&from_file);
     let rows = number(&result["final"]["rows"]) + number(&report["positions"]["for_training"]);
     assert!(number(&result["final"]["rms"]) < 0.1 && (750.0..880.0).contains(&rows), "{result}");
+}
+
+#[test]
+fn positions_without_values_come_back_with_them() {
+    let desk = Desk::new();
+    let checkpoint = published("plain-10");
+    let rows = "own1,own2,own3,own4,own5,own6,opp1,opp2,opp3,opp4,opp5,opp6\n1,1,1,1,1,1,0,0,0,0,0,2\n5,0,0,0,0,0,2,0,2,1,0,0\n";
+    fs::write(desk.path("rows.csv"), rows).unwrap();
+    let report = desk.json(&["evaluate", &checkpoint, "--positions", "rows.csv"]);
+    assert_eq!(
+        (report["valued"]["path"].as_str(), report["valued"]["rows"].as_u64()),
+        (Some("rows.values.csv"), Some(2))
+    );
+    let values = desk.json(&["value", &checkpoint, "--positions", "rows.csv", "0,2,0,0,0,0/3,0,0,0,0,0"]);
+    assert_eq!(values["values"].as_array().unwrap().len(), 3);
+    let written = fs::read_to_string(desk.path("rows.values.csv")).unwrap();
+    let lines: Vec<&str> = written.lines().collect();
+    assert_eq!(lines[0], format!("{},value", rows.lines().next().unwrap()));
+    for (line, i) in lines[1..].iter().zip(1..) {
+        let value: f64 = line.rsplit_once(',').unwrap().1.parse().unwrap();
+        assert!((value - number(&values["values"][i]["value"])).abs() < 1e-6, "{line}");
+    }
+    // What it wrote has values: now it compares, and finds no error.
+    let again = desk.json(&["evaluate", &checkpoint, "--positions", "rows.values.csv"]);
+    assert!(again["valued"].is_null() && number(&again["positions"]["rms"]) < 1e-6, "{again}");
+
+    // Rolls to play have no columns; every game reads its own text form.
+    fs::write(desk.path("rolls.txt"), "# comment\n\n1,1,1,1,1,1/0,0,0,0,0,2 65\n").unwrap();
+    let text = desk.text(&["evaluate", &checkpoint, "--positions", "rolls.txt", "--out", "rolls.csv"]);
+    assert!(text.contains("1 positions with their values") && text.contains("rolls.csv"), "{text}");
+    let rolls = fs::read_to_string(desk.path("rolls.csv")).unwrap();
+    assert!(rolls.starts_with("position,value\n\"1,1,1,1,1,1/0,0,0,0,0,2 65\","), "{rolls}");
+    fs::write(desk.path("bad.csv"), rows.replace("5,0,0,0,0,0", "5,0,x,0,0,0")).unwrap();
+    let fault = desk.fails(&["evaluate", &checkpoint, "--positions", "bad.csv"], 1);
+    assert!(fault.contains("bad.csv: line 3, column own3"), "{fault}");
+}
+
+#[test]
+fn checkpoints_are_exported_and_imported() {
+    let desk = Desk::new();
+    let checkpoint = published("hme-4x16");
+    let exported = desk.json(&["export", &checkpoint, "--format", "onnx", "--out", "hme.onnx"]);
+    let bytes = fs::read(desk.path("hme.onnx")).unwrap();
+    assert_eq!(exported["bytes"].as_u64(), Some(bytes.len() as u64));
+    let holds = |text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
+    assert!(["adept", "expert.3.layer.1.bias", "input.one_sided", "output.gate"].into_iter().all(holds));
+
+    let text = desk.text(&["export", &checkpoint, "--format", "safetensors", "--out", "hme.safetensors"]);
+    assert!(text.contains("race+distribution:12"), "{text}");
+    let imported = desk.json(&["import", "hme.safetensors", "--out", "again"]);
+    assert_eq!(imported["path"], "again");
+    let position = "1,1,1,1,1,1/0,0,0,0,0,2 65";
+    assert_eq!(desk.json(&["value", "again", position]), desk.json(&["value", &checkpoint, position]));
+    assert!(desk.fails(&["import", "hme.safetensors", "--out", "again"], 1).contains("--out"));
+    // Another network is refused by name, and nothing is left behind.
+    let fault =
+        desk.fails(&["import", "hme.safetensors", "--like", &published("plain-10"), "--out", "other"], 1);
+    assert!(fault.contains("layer.0.weight") && !Path::new(&desk.path("other")).exists(), "{fault}");
+    let config = configs().join("../bearoff/hme-4x16.toml").to_string_lossy().into_owned();
+    desk.json(&["import", "hme.safetensors", "--like", &config, "--out", "of-config"]);
+    assert_eq!(desk.json(&["value", "of-config", position]), desk.json(&["value", &checkpoint, position]));
+
+    // A table is no graph, but it has tensors.
+    let lookup = configs().join("lookup.toml").to_string_lossy().into_owned();
+    desk.json(&["train", &lookup, "--set", "learn.games=500", "--out", "table"]);
+    let fault = desk.fails(&["export", "table", "--format", "onnx", "--out", "table.onnx"], 1);
+    assert!(fault.contains("safetensors") && !Path::new(&desk.path("table.onnx")).exists(), "{fault}");
+    desk.json(&["export", "table", "--format", "safetensors", "--out", "table.safetensors"]);
+    desk.json(&["import", "table.safetensors", "--out", "table-again"]);
+    assert_eq!(
+        desk.json(&["value", "table-again", "X...O...."]),
+        desk.json(&["value", "table", "X...O...."])
+    );
 }
 
 #[test]

@@ -380,3 +380,44 @@ pub unsafe extern "C" fn adept_free(text: *mut c_char) {
         drop(unsafe { CString::from_raw(text) });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_a_code() {
+        let code = call(|| panic!("a slip at row {}", 3));
+        // SAFETY: never null, and ends in a zero byte.
+        let message = unsafe { CStr::from_ptr(adept_last_error()) }.to_str().unwrap();
+        assert_eq!((code, message), (INTERNAL, "a fault of the library: a slip at row 3"));
+        // What went well leaves the message of before.
+        assert_eq!(call(|| Ok(())), OK);
+    }
+
+    #[test]
+    fn messages_belong_to_their_thread() {
+        assert_eq!(call(|| Err(argument("here"))), ARGUMENT);
+        std::thread::spawn(|| {
+            // SAFETY: as above.
+            assert_eq!(unsafe { CStr::from_ptr(adept_last_error()) }, c"");
+            assert_eq!(call(|| Err(argument("there\0 and beyond"))), ARGUMENT);
+            // SAFETY: as above.
+            assert_eq!(unsafe { CStr::from_ptr(adept_last_error()) }, c"there");
+        })
+        .join()
+        .unwrap();
+        // SAFETY: as above.
+        assert_eq!(unsafe { CStr::from_ptr(adept_last_error()) }, c"here");
+    }
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        let mut buffer = [1; 8];
+        // SAFETY: a buffer of the size that is passed.
+        let cut = unsafe { output_text("aäää", buffer.as_mut_ptr(), 5) };
+        assert_eq!(cut.unwrap_err().0, TOO_SMALL);
+        // SAFETY: ended by the call above.
+        assert_eq!(unsafe { CStr::from_ptr(buffer.as_ptr()) }.to_str().unwrap(), "aä");
+    }
+}

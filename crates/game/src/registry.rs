@@ -45,6 +45,9 @@ pub type FoundValuation<G> = Option<Result<Arc<dyn Valuation<G>>, GameError>>;
 /// The positions of a game as pairs of halves, if they are such.
 pub type FoundHalves<G> = Option<Result<Box<dyn Halves<G>>, GameError>>;
 
+/// A position that was read, with the action that led to it where that is known.
+pub type Read<G> = (<G as Game>::State, Option<<G as Game>::Action>);
+
 /// Draws states in which chance is to come and then a player, after a move of another.
 pub type Draw<G> = Box<dyn Fn(&mut dyn Rng) -> <G as Game>::State + Send + Sync>;
 
@@ -104,13 +107,13 @@ pub trait Registered: Game + Sized {
     ///
     /// # Errors
     /// The line of what is no position.
-    fn read_positions(&self, path: &Path) -> Result<Vec<(Self::State, Option<Self::Action>)>, GameError> {
+    fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
         lines_of_positions(self, path)
     }
 
     /// A CSV file of positions and their values to the player to move, in [−1, 1], which
     /// [`read_examples`](Self::read_examples) reads where the game has such files.
-    fn values_file(&self, positions: &[(Self::State, Option<Self::Action>)], values: &[f32]) -> String {
+    fn values_file(&self, positions: &[Read<Self>], values: &[f32]) -> String {
         texts_with_values(self, positions, values)
     }
 
@@ -132,10 +135,7 @@ pub trait Registered: Game + Sized {
 }
 
 /// Positions of a file, one a line in the game's text form.
-pub(crate) fn lines_of_positions<G: Game>(
-    game: &G,
-    path: &Path,
-) -> Result<Vec<(G::State, Option<G::Action>)>, GameError> {
+pub(crate) fn lines_of_positions<G: Game>(game: &G, path: &Path) -> Result<Vec<Read<G>>, GameError> {
     let fault = |what: String| GameError(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| fault(e.to_string()))?;
     let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
@@ -145,11 +145,7 @@ pub(crate) fn lines_of_positions<G: Game>(
 }
 
 /// Positions in the game's text form and their values as CSV.
-pub(crate) fn texts_with_values<G: Game>(
-    game: &G,
-    positions: &[(G::State, Option<G::Action>)],
-    values: &[f32],
-) -> String {
+pub(crate) fn texts_with_values<G: Game>(game: &G, positions: &[Read<G>], values: &[f32]) -> String {
     let mut text = String::from("position,value\n");
     for ((state, _), value) in positions.iter().zip(values) {
         let _ = writeln!(text, "\"{}\",{value:.9}", game.position_text(state));

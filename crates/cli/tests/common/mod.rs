@@ -18,6 +18,11 @@ pub(crate) fn configs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/tictactoe")
 }
 
+/// A published checkpoint of the bear-off.
+pub(crate) fn published(name: &str) -> String {
+    configs().join("../../checkpoints/bearoff").join(name).to_string_lossy().into_owned()
+}
+
 impl Desk {
     pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }

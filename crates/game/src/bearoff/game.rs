@@ -6,7 +6,9 @@ use super::{
 };
 use crate::encoder::Encoder;
 use crate::game::{Game, GameError, Turn};
-use crate::registry::{Draw, FoundHalves, FoundValuation, Registered, lines_of_positions, texts_with_values};
+use crate::registry::{
+    Draw, FoundHalves, FoundValuation, Read, Registered, lines_of_positions, texts_with_values,
+};
 use rand::{Rng, RngExt};
 use std::fmt::Write;
 use std::path::Path;
@@ -395,7 +397,7 @@ impl Registered for Bearoff {
     }
 
     /// Columns own1..own6, opp1..opp6, own to roll; or one position a line in text form.
-    fn read_positions(&self, path: &Path) -> Result<Vec<(State, Option<Action>)>, GameError> {
+    fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
         if labelled::header(path)? == labelled::Header::Other {
             return lines_of_positions(self, path);
         }
@@ -408,7 +410,7 @@ impl Registered for Bearoff {
         .collect()
     }
 
-    fn values_file(&self, positions: &[(State, Option<Action>)], values: &[f32]) -> String {
+    fn values_file(&self, positions: &[Read<Self>], values: &[f32]) -> String {
         // With a roll to play a position is no row of the columns.
         if positions.iter().any(|(state, _)| matches!(state.stage, Stage::Move(_))) {
             return texts_with_values(self, positions, values);

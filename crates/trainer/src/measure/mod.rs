@@ -13,9 +13,9 @@ pub(crate) use speed::{cost, rows_of_random_games};
 
 use crate::config::{Config, no_equity};
 use crate::run::TrainError;
-use adept_arena::thoughts::{self, PositionValue, Read};
+use adept_arena::thoughts::{self, PositionValue};
 use adept_arena::{Bound, Equity, Greedy, OpenError, Random, equity, open};
-use adept_game::registry::Registered;
+use adept_game::registry::{Read, Registered};
 use adept_game::{Visitor, stream, with_game};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::files::Files;
