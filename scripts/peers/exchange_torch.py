@@ -156,6 +156,7 @@ def check(options, checkpoint, folder):
     with torch.inference_mode(), adept.Model(back) as returned:
         values = module(row)[:, 0].numpy()
         moved, off_back = float(np.abs(values - native).max()), float(np.abs(returned.evaluate(dense, index) - values).max())
+    assert np.isfinite([off, off_back, moved]).all(), name
     print(f"{name:<26}{off:>12.2e}{off_back:>18.2e}{moved:>14.4f}")
 
     module.load_state_dict(load_file(tensors))

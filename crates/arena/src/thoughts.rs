@@ -99,7 +99,17 @@ pub fn read<G: Registered>(game: &G, texts: &[impl AsRef<str>]) -> Result<Vec<Re
     texts.iter().map(|text| read(text.as_ref())).collect()
 }
 
-/// Replaces `values` by the [value](PositionValue::value) of each position, all asked of the model at once.
+/// The exact result of a finished game for the player who would be to move; for the first one where that is not known.
+fn over<G: Registered>(game: &G, state: &G::State) -> f32 {
+    let utility = match game.just_acted(state).filter(|_| game.zero_sum()) {
+        Some(player) => -game.utility(state, player),
+        None => game.utility(state, 0),
+    };
+    (utility / game.scale()) as f32
+}
+
+/// Replaces `values` by the value of each position for the player to move, as [`thoughts`] says it but for a finished game: its
+/// exact result is for the player who would be to move. All rows are asked of the model at once.
 ///
 /// # Errors
 /// [`OpenError::Unknown`] for a position in which chance is to come and nobody's turn follows from it.
@@ -123,7 +133,13 @@ pub fn values<G: Registered>(
     for (state, last) in positions {
         let (mut exact, mut sign) = (f32::NEG_INFINITY, 1.0);
         match game.turn(state) {
-            Turn::Over => exact = (game.utility(state, 0) / game.scale()) as f32,
+            Turn::Over => exact = over(game, state),
+            Turn::Chance if !game.zero_sum() => {
+                let text = game.position_text(state);
+                return Err(OpenError::Unknown(format!(
+                    "`{text}`: chance is to come: name a position in which a player moves"
+                )));
+            }
             Turn::Chance => {
                 end = push(state, last.as_ref(), mover(game, bound, state, last.is_some())?);
                 sign = -1.0;
@@ -150,7 +166,10 @@ pub fn values<G: Registered>(
     values.clear();
     let mut first = 0;
     for (exact, sign, end) in parts {
-        values.push(found[first..end].iter().map(|v| sign * v).fold(exact, f32::max));
+        // A value that is no number is passed on: divergence must not hide behind another move.
+        let best = |a: f32, b: f32| if b.is_nan() || b > a { b } else { a };
+        let value = found[first..end].iter().map(|v| sign * v).fold(exact, best);
+        values.push(if value == f32::NEG_INFINITY { 0.0 } else { value });
         first = end;
     }
     Ok(())
@@ -205,7 +224,8 @@ pub fn choices<G: Registered>(game: &G, bound: &mut Bound<G>, text: &str) -> Res
     let choice = |(action, &value): (&G::Action, &f32)| {
         let mut after = state.clone();
         game.apply(&mut after, action);
-        Choice { action: game.action_text(&state, action), after: game.position_text(&after), value }
+        let text = game.afterstate_text(&after, Some(action));
+        Choice { action: game.action_text(&state, action), after: text, value }
     };
     let mut choices: Vec<Choice> = actions.iter().zip(&found).map(choice).collect();
     choices.sort_by(|a, b| b.value.total_cmp(&a.value));
@@ -225,7 +245,7 @@ fn mover<G: Registered>(
         Some(_) if bound.encoder().needs_action() && !knows_action => {
             fault("the encoder asks for the last move: write it behind the position")
         }
-        Some(_) if game.turn(state) == Turn::Over => fault("the game is over, its result is no question"),
+        Some(_) if game.turn(state) == Turn::Over => fault("the game is over: take its result"),
         Some(player) => Ok(player),
     }
 }

@@ -41,9 +41,7 @@ fn measure(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     for batch in [1, 512] {
         let rows = model.encode(&texts[..batch])?;
-        let native = rate(batch, || {
-            model.evaluate(batch, rows.dense.clone(), rows.index.clone()).map(|_| ()).map_err(Into::into)
-        })?;
+        let native = rate(batch, || model.evaluate(&rows).map(|_| ()).map_err(Into::into))?;
         println!("{name} rust {batch} {native:.0}");
         let mut inputs: TVec<TValue> = tvec!();
         for (channel, &first) in program.channels.iter().zip(&program.layout.offsets) {

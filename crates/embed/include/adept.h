@@ -1,12 +1,14 @@
 /* adept: checkpoints in programs of one's own.
  *
- * Link with -ladept_embed (libadept_embed.so, .dylib, .dll or .a, built by
- * `cargo build --release -p adept-embed`). Texts are UTF-8 and end in a zero byte.
+ * Link with -ladept_embed: libadept_embed.so, .dylib or .dll, built by `cargo build --release -p adept-embed`. The static
+ * library libadept_embed.a wants the system's own beside it, on Linux -lm -lpthread -ldl; `cargo rustc --release -p adept-embed
+ * -- --print native-static-libs` lists them. Texts are UTF-8 and end in a zero byte. Pointers are aligned as C wants them.
  *
  * Threads: a model may be used by any number of threads at once; each call takes a copy of what it changes. Only adept_close
  * must be the last call with a model. The message of adept_last_error belongs to the thread that made the failed call.
  *
- * Functions that can fail return one of the codes below; no call ends or unwinds the calling program.
+ * Functions that can fail return one of the codes below; no call unwinds into the calling program. A fault of the library itself
+ * (ADEPT_INTERNAL) is also told on stderr. As with any C library, the program ends where memory does.
  */
 #ifndef ADEPT_H
 #define ADEPT_H
@@ -25,7 +27,7 @@ enum {
     ADEPT_ARGUMENT = 1,   /* a null pointer, or a text that is not UTF-8 */
     ADEPT_CHECKPOINT = 2, /* no checkpoint, damaged, or of a newer version */
     ADEPT_POSITION = 3,   /* a text is no position, or nobody is to move in it */
-    ADEPT_ROWS = 4,       /* an index of a row lies outside its channel */
+    ADEPT_ROWS = 4,       /* a number of a row is not finite, or an index lies outside its channel */
     ADEPT_TOO_SMALL = 5,  /* a buffer for text; the text was cut */
     ADEPT_INTERNAL = 6    /* a fault of the library: please report it */
 };
@@ -36,8 +38,9 @@ const char *adept_version(void);
 /* What the last call of this thread that failed says of it, until its next call fails. Never NULL. */
 const char *adept_last_error(void);
 
-/* Opens a checkpoint folder, or the latest checkpoint of a run folder. */
+/* Opens a checkpoint folder, or the latest (or the best) checkpoint of a run folder; NULL where it fails. */
 int adept_open(const char *path, adept_model **model);
+int adept_open_best(const char *path, adept_model **model);
 
 /* Frees a model. NULL is allowed. */
 void adept_close(adept_model *model);
@@ -51,18 +54,20 @@ size_t adept_dense_width(const adept_model *model);
 size_t adept_index_width(const adept_model *model);
 
 /* Values of positions for the player to move, in [-1, 1]: of the best move; of the position itself where a roll is to come first;
- * of a finished game the exact result for the first player. */
+ * of a finished game the exact result for the player who would be to move. */
 int adept_values(const adept_model *model, const char *const *positions, size_t count, float *values);
 
 /* The best move of a position as people write it, the position after it, and its value for the player who makes it, in [-1, 1].
- * Any of the three may be NULL. */
+ * Any of the three may be NULL. 64 bytes are enough for each text of the games there are; a text that was cut is given in whole by
+ * adept_moves. */
 int adept_choose(const adept_model *model, const char *position, char *move, size_t move_size, char *after,
                  size_t after_size, float *value);
 
-/* All moves of a position, best first, as a JSON array of {action, after, value}. Free it with adept_free. */
+/* All moves of a position, best first, as a JSON array of {action, after, value}. Free it with adept_free; NULL where it fails. */
 int adept_moves(const adept_model *model, const char *position, char **json);
 
-/* What the model thinks of a position and of every move, with its gates and experts, as a JSON object. Free it with adept_free. */
+/* What the model thinks of a position and of every move, with its gates and experts, as a JSON object. Free it with adept_free; NULL where
+ * it fails. */
 int adept_explain(const adept_model *model, const char *position, char **json);
 
 /* Rows of positions as they stand, for the player who just moved: dense [count, dense_width], index [count, index_width], row by
@@ -72,7 +77,7 @@ int adept_encode(const adept_model *model, const char *const *positions, size_t 
 /* Values of rows for the player who just moved, in [-1, 1]. A buffer of width 0 may be NULL. */
 int adept_evaluate(const adept_model *model, const float *dense, const uint64_t *index, size_t rows, float *values);
 
-/* Frees a text of adept_moves or adept_explain. NULL is allowed. */
+/* Frees a text of adept_moves or adept_explain, which must have kept its length. NULL is allowed. */
 void adept_free(char *text);
 
 #ifdef __cplusplus

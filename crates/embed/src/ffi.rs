@@ -55,7 +55,8 @@ fn call(f: impl FnOnce() -> Result<(), Fault>) -> c_int {
     match result {
         Ok(()) => OK,
         Err(Fault(code, message)) => {
-            LAST_ERROR.with_borrow_mut(|last| *last = text_of(message));
+            // A thread that ends may have no place for it any more.
+            let _ = LAST_ERROR.try_with(|last| last.replace(text_of(message)));
             code
         }
     }
@@ -98,6 +99,9 @@ unsafe fn strings<'a>(texts: *const *const c_char, count: usize) -> Result<Vec<&
 /// # Safety
 /// `data` is null or has `len` entries.
 unsafe fn input<'a, T>(data: *const T, len: usize) -> Result<&'a [T], Fault> {
+    if len > isize::MAX as usize / size_of::<T>().max(1) {
+        return Err(argument("an array cannot have that many entries"));
+    }
     match (len, data.is_null()) {
         (0, _) => Ok(&[]),
         (_, true) => Err(argument("an array is NULL")),
@@ -146,16 +150,19 @@ unsafe fn output_text(text: &str, to: *mut c_char, size: usize) -> Result<(), Fa
     Ok(())
 }
 
-/// Hands a text to the caller, who frees it.
+/// Hands a text to the caller, who frees it; null where there is none.
 ///
 /// # Safety
 /// `to` is null or can be written.
-unsafe fn give(text: String, to: *mut *mut c_char) -> Result<(), Fault> {
+unsafe fn give(to: *mut *mut c_char, text: impl FnOnce() -> Result<String, Fault>) -> Result<(), Fault> {
     if to.is_null() {
         return Err(argument("the place for the text is NULL"));
     }
     // SAFETY: as promised above.
-    unsafe { *to = text_of(text).into_raw() };
+    unsafe { to.write(ptr::null_mut()) };
+    let text = text()?;
+    // SAFETY: as promised above.
+    unsafe { to.write(text_of(text).into_raw()) };
     Ok(())
 }
 
@@ -177,27 +184,45 @@ pub extern "C" fn adept_version() -> *const c_char {
 /// What the last failed call of this thread says of it.
 #[unsafe(no_mangle)]
 pub extern "C" fn adept_last_error() -> *const c_char {
-    LAST_ERROR.with_borrow(|last| last.as_ptr())
+    LAST_ERROR.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"the thread is ending".as_ptr())
 }
 
-/// Opens a checkpoint.
+/// Opens a checkpoint, or of a run the latest.
 ///
 /// # Safety
 /// `path` is null or ends in a zero byte, `model` is null or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adept_open(path: *const c_char, model: *mut *mut Handle) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { open(path, false, model) }
+}
+
+/// Opens a checkpoint, or of a run the best.
+///
+/// # Safety
+/// As for [`adept_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_open_best(path: *const c_char, model: *mut *mut Handle) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { open(path, true, model) }
+}
+
+/// # Safety
+/// As for [`adept_open`].
+unsafe fn open(path: *const c_char, best: bool, model: *mut *mut Handle) -> c_int {
     call(|| {
         if model.is_null() {
             return Err(argument("the place for the model is NULL"));
         }
         // SAFETY: not null, and the caller's to be written.
-        unsafe { *model = ptr::null_mut() };
+        unsafe { model.write(ptr::null_mut()) };
         // SAFETY: as the caller promises.
-        let opened = Model::open(Path::new(unsafe { string(path) }?))?;
+        let path = Path::new(unsafe { string(path) }?);
+        let opened = if best { Model::open_best(path)? } else { Model::open(path)? };
         let description = text_of(json(opened.describe())?);
         let handle = Box::new(Handle { model: opened, description });
         // SAFETY: as above.
-        unsafe { *model = Box::into_raw(handle) };
+        unsafe { model.write(Box::into_raw(handle)) };
         Ok(())
     })
 }
@@ -286,8 +311,8 @@ pub unsafe extern "C" fn adept_choose(
         let Some(best) = moves.first() else {
             return Err(Fault(POSITION, format!("`{position}`: there is no legal move")));
         };
-        if let Some(value) = value.as_mut() {
-            *value = best.value;
+        if !value.is_null() {
+            value.write(best.value);
         }
         let action = output_text(&best.action, action, action_size);
         output_text(&best.after, after, after_size).and(action)
@@ -305,7 +330,7 @@ pub unsafe extern "C" fn adept_moves(
     json: *mut *mut c_char,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    call(|| unsafe { give(self::json(&self::model(model)?.moves(string(position)?)?)?, json) })
+    call(|| unsafe { give(json, || self::json(&self::model(model)?.moves(string(position)?)?)) })
 }
 
 /// What the model thinks of a position, as JSON.
@@ -319,7 +344,7 @@ pub unsafe extern "C" fn adept_explain(
     json: *mut *mut c_char,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    call(|| unsafe { give(self::json(&self::model(model)?.explain(string(position)?)?)?, json) })
+    call(|| unsafe { give(json, || self::json(&self::model(model)?.explain(string(position)?)?)) })
 }
 
 /// Rows of positions.
@@ -357,15 +382,11 @@ pub unsafe extern "C" fn adept_evaluate(
     // SAFETY: as the caller promises.
     call(|| unsafe {
         let model = self::model(model)?;
-        let length = |width: usize| {
-            rows.checked_mul(width)
-                .filter(|n| *n <= isize::MAX as usize / 8)
-                .ok_or_else(|| argument("too many rows"))
-        };
+        let length = |width: usize| rows.checked_mul(width).ok_or_else(|| argument("too many rows"));
         let d = model.describe();
         let dense = input(dense, length(d.dense_width)?)?.to_vec();
         let index = input(index, length(d.index_width)?)?.to_vec();
-        output(&model.evaluate(rows, dense, index)?, values)
+        output(&model.evaluate(&model.rows(rows, dense, index)?)?, values)
     })
 }
 

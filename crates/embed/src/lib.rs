@@ -16,11 +16,12 @@ use adept_arena::{Bound, OpenError, Pool, open, thoughts};
 use adept_game::registry::Registered;
 use adept_game::{Visitor, with_game};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
-use adept_model::{Layout, ModelError, Rows};
+use adept_model::{Layout, ModelError};
 use serde::Serialize;
 use std::path::Path;
 
-pub use adept_arena::thoughts::{Choice, PositionValue};
+pub use adept_arena::thoughts::{Choice, MoveValue, PositionValue};
+pub use adept_model::{Explanation, Rows};
 
 /// Why something cannot be had of a model.
 #[derive(Debug, thiserror::Error)]
@@ -85,13 +86,26 @@ pub struct Model {
 }
 
 impl Model {
-    /// Opens a checkpoint folder, or the latest checkpoint of a run folder.
+    /// Opens a checkpoint folder, or the latest checkpoint of a run folder. Where another checkpoint is its prior, that has to
+    /// lie where it lay, seen from the current folder.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] for what is no checkpoint, is damaged, or is of a newer version.
     pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::opened(path, false)
+    }
+
+    /// Opens a checkpoint folder, or the best checkpoint of a run folder.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), and for a run that does not measure which is best.
+    pub fn open_best(path: &Path) -> Result<Self, Error> {
+        Self::opened(path, true)
+    }
+
+    fn opened(path: &Path, best: bool) -> Result<Self, Error> {
         let fault = |e: ModelError| Error::Checkpoint(e.to_string());
-        let located = checkpoint::locate(path, false).map_err(fault)?;
+        let located = checkpoint::locate(path, best).map_err(fault)?;
         let read = checkpoint::read(&located).map_err(fault)?;
         let game = read.manifest.game.clone();
         with_game(&game, Opening(read)).unwrap_or_else(|| {
@@ -105,7 +119,7 @@ impl Model {
     }
 
     /// Values of positions in the game's text form for the player to move, in [−1, 1]: of the best move; of the position itself
-    /// where a roll is to come first; of a finished game the exact result for the first player.
+    /// where a roll is to come first; of a finished game the exact result. Without a legal move 0.
     ///
     /// # Errors
     /// [`Error::Position`] that names the text that is none.
@@ -137,13 +151,26 @@ impl Model {
         self.bound.encode(positions)
     }
 
-    /// Values of rows, for the player who just moved. `dense` has shape `[rows, dense_width]`, `index`
-    /// `[rows, index_width]`, both row by row.
+    /// Rows of numbers from elsewhere: `dense` of shape `[count, dense_width]`, `index` `[count, index_width]`, both row by row.
     ///
     /// # Errors
-    /// [`Error::Rows`] if they have another length, or an index lies outside its channel.
-    pub fn evaluate(&self, rows: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Vec<f32>, Error> {
-        self.bound.evaluate(rows, dense, index)
+    /// [`Error::Rows`] if they have another length.
+    pub fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error> {
+        self.bound.rows(count, dense, index)
+    }
+
+    /// Values of rows, for the player who just moved, in [−1, 1] where the network ends in tanh.
+    ///
+    /// # Errors
+    /// [`Error::Rows`] if they are those of another encoder, a number is not finite, or an index lies outside its channel.
+    pub fn evaluate(&self, rows: &Rows) -> Result<Vec<f32>, Error> {
+        self.bound.evaluate(rows)
+    }
+}
+
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Model").field("description", &self.description).finish_non_exhaustive()
     }
 }
 
@@ -153,7 +180,8 @@ trait AnyGame: Send + Sync {
     fn moves(&self, position: &str) -> Result<Vec<Choice>, Error>;
     fn explain(&self, position: &str) -> Result<PositionValue, Error>;
     fn encode(&self, positions: &[&str]) -> Result<Rows, Error>;
-    fn evaluate(&self, rows: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Vec<f32>, Error>;
+    fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error>;
+    fn evaluate(&self, rows: &Rows) -> Result<Vec<f32>, Error>;
 }
 
 struct Opened<G: Registered> {
@@ -200,14 +228,23 @@ impl<G: Registered> AnyGame for Opened<G> {
         })
     }
 
-    fn evaluate(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Vec<f32>, Error> {
+    fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error> {
         self.with(|bound| {
-            let fault = |e: ModelError| Error::Rows(e.to_string());
             let mut rows = Rows::new(bound.learner.channels());
-            rows.fill(count, dense, index).map_err(fault)?;
-            rows.check(bound.learner.channels()).map_err(fault)?;
-            let mut values = Vec::with_capacity(count);
-            bound.learner.evaluate(&rows, &mut values);
+            rows.fill(count, dense, index).map_err(|e| Error::Rows(e.to_string()))?;
+            Ok(rows)
+        })
+    }
+
+    fn evaluate(&self, rows: &Rows) -> Result<Vec<f32>, Error> {
+        self.with(|bound| {
+            rows.check(bound.learner.channels()).map_err(|e| Error::Rows(e.to_string()))?;
+            if let Some(at) = rows.dense.iter().position(|v| !v.is_finite()) {
+                let (row, column) = (at / rows.dense_width(), at % rows.dense_width());
+                return Err(Error::Rows(format!("row {row}: column {column} holds {}", rows.dense[at])));
+            }
+            let mut values = Vec::with_capacity(rows.len());
+            bound.learner.evaluate(rows, &mut values);
             Ok(values)
         })
     }

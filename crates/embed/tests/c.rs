@@ -13,23 +13,28 @@ fn library() -> PathBuf {
 }
 
 #[test]
-fn the_example_in_c_plays() {
+fn the_examples_in_c_run() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (folder, library) = (tempfile::tempdir().unwrap(), library());
-    let program = folder.path().join("best_move");
-    let compiled = Command::new("cc")
-        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"])
-        .arg(root.join("include"))
-        .arg(root.join("examples/best_move.c"))
-        .arg("-L")
-        .arg(&library)
-        .args(["-ladept_embed", "-o"])
-        .arg(&program)
-        .output()
-        .unwrap();
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let run = |checkpoint: &str, position: &str| -> Output {
-        Command::new(&program)
+    let built = |example: &str, linked: &[&str]| {
+        let program = folder.path().join(format!("{example}-{}", linked.len()));
+        let compiled = Command::new("cc")
+            .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"])
+            .arg(root.join("include"))
+            .arg(root.join(format!("examples/{example}.c")))
+            .arg("-L")
+            .arg(&library)
+            .args(linked)
+            .arg("-o")
+            .arg(&program)
+            .output()
+            .unwrap();
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        program
+    };
+    let program = built("best_move", &["-ladept_embed"]);
+    let play = |program: &Path, checkpoint: &str, position: &str| -> Output {
+        Command::new(program)
             .arg(root.join("../../checkpoints/bearoff").join(checkpoint))
             .arg(position)
             .env("LD_LIBRARY_PATH", &library)
@@ -37,12 +42,20 @@ fn the_example_in_c_plays() {
             .output()
             .unwrap()
     };
-    let played = run("residual-10", "0,0,0,0,1,1/0,0,0,0,0,2 65");
-    let text = String::from_utf8(played.stdout).unwrap();
-    assert_eq!(
-        text,
-        "6/off 5/off leaves 0,0,0,0,0,2/0,0,0,0,0,0, worth +1.0000 (of the best move: +1.0000)\n"
-    );
+    let decision = "0,0,0,0,1,1/0,0,0,0,0,2 65";
+    let mut programs = vec![program.clone()];
+    if cfg!(target_os = "linux") {
+        programs.push(built("best_move", &["-l:libadept_embed.a", "-lm", "-lpthread", "-ldl"]));
+    }
+    for program in &programs {
+        let text = String::from_utf8(play(program, "residual-10", decision).stdout).unwrap();
+        assert_eq!(
+            text,
+            "6/off 5/off leaves 0,0,0,0,0,2/0,0,0,0,0,0, worth +1.0000 (of the best move: +1.0000)\n"
+        );
+    }
+    built("speed", &["-ladept_embed"]);
+    let run = |checkpoint: &str, position: &str| play(&program, checkpoint, position);
     let refused = run("residual-10", "0,0,0,0,1,1/0,0,0,0,0,2");
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("roll"));

@@ -35,7 +35,7 @@ fn rows_positions_and_moves_agree() {
         let model = Model::open(&published(name)).unwrap();
         let values = model.values(&POSITIONS).unwrap();
         let rows = model.encode(&POSITIONS).unwrap();
-        let direct = model.evaluate(rows.len(), rows.dense, rows.index).unwrap();
+        let direct = model.evaluate(&rows).unwrap();
         // A row is for the player who just moved, a value for the one to roll.
         assert!(values.iter().zip(&direct).all(|(v, d)| *v == -*d), "{name}: {values:?} {direct:?}");
         let moves = model.moves(DECISION).unwrap();
@@ -58,33 +58,84 @@ fn a_finished_game_is_exact() {
 
 #[test]
 fn threads_share_a_model_and_get_the_same_values() {
-    let model = Model::open(&published("meta-pi-4x16")).unwrap();
-    let alone = model.values(&POSITIONS).unwrap();
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..8)
-            .map(|_| {
-                scope.spawn(|| {
-                    (0..200).all(|_| {
-                        model.values(&POSITIONS).unwrap() == alone && model.moves(DECISION).unwrap().len() > 1
-                    })
-                })
-            })
-            .collect();
-        assert!(threads.into_iter().all(|t| t.join().unwrap()));
-    });
+    for name in ["meta-pi-4x16", "residual-10"] {
+        let open = Open::new(name);
+        let model = Model::open(&published(name)).unwrap();
+        let ask = || {
+            let rows = model.encode(&POSITIONS).unwrap();
+            let values = (model.values(&POSITIONS).unwrap(), model.evaluate(&rows).unwrap());
+            let explained = serde_json::to_string(&model.explain(DECISION).unwrap()).unwrap();
+            (values, rows, explained, model.moves(DECISION).unwrap(), open.values(&POSITIONS))
+        };
+        let alone = ask();
+        assert_eq!(alone.0.0, alone.4);
+        std::thread::scope(|scope| {
+            let many = || (0..100).all(|_| ask() == alone);
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(many)).collect();
+            assert!(threads.into_iter().all(|t| t.join().unwrap()), "{name}");
+        });
+    }
+}
+
+#[test]
+fn a_move_is_worth_what_the_position_after_it_costs() {
+    // The only game with a place for the last move in its text, and where either side may win.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("small");
+    tictactoe(&path);
+    let model = Model::open(&path).unwrap();
+    for position in ["XX.OO....", "XX.OO...X@9", "X...O....", ".........", "XO.......@2"] {
+        for choice in model.moves(position).unwrap() {
+            let over = model.encode(&[&choice.after]).is_err();
+            // Where a game ends, or a move follows at once, the value of the position is not that of its row.
+            if over {
+                assert_eq!(model.values(&[&choice.after]).unwrap(), [-choice.value], "{choice:?}");
+            } else {
+                let rows = model.encode(&[&choice.after]).unwrap();
+                assert_eq!(model.evaluate(&rows).unwrap(), [choice.value], "{choice:?}");
+            }
+        }
+    }
+    assert_eq!(model.moves("XX.OO....").unwrap()[0].after, "XXXOO....@3");
+    assert_eq!(model.moves("XX.OO...X@9").unwrap()[0].value, 1.0);
+}
+
+/// A network of tic-tac-toe that learned nothing, whose rows ask for the last move.
+fn tictactoe(path: &Path) {
+    use adept_model::checkpoint::{Manifest, write};
+    use adept_model::{Architecture, Optimiser, files::Files};
+    let architecture: Architecture = serde_json::from_value(serde_json::json!({
+        "symbolic": { "by": "square", "expert": { "mlp": { "hidden": [3] } } }
+    }))
+    .unwrap();
+    let encoder = adept_arena::open::encoder(&adept_game::tictactoe::TicTacToe, Some("fields")).unwrap();
+    let channels = adept_arena::model_channels(encoder.channels());
+    let mut rng = adept_game::stream(1, "init", 0);
+    let mut learner = adept_model::build(&architecture, &channels, Optimiser::default(), &mut rng).unwrap();
+    let manifest = Manifest::new("tictactoe", "fields", channels, &architecture);
+    write(&Files::default(), path, manifest, &learner.state(false).unwrap()).unwrap();
 }
 
 #[test]
 fn errors_name_what_is_wrong() {
-    let missing = Model::open(Path::new("nowhere")).err().unwrap();
+    let missing = Model::open(Path::new("nowhere")).unwrap_err();
     assert!(matches!(&missing, Error::Checkpoint(m) if m.contains("nowhere")), "{missing}");
     let model = Model::open(&published("plain-10")).unwrap();
     let text = model.values(&[POSITIONS[0], "nonsense"]).unwrap_err();
     assert!(matches!(&text, Error::Position(m) if m.contains("nonsense")), "{text}");
     let roll = model.moves(POSITIONS[0]).unwrap_err();
     assert!(matches!(&roll, Error::Position(m) if m.contains("roll")), "{roll}");
-    let rows = model.evaluate(2, vec![0.0; 3], vec![]).unwrap_err();
+    let rows = model.rows(2, vec![0.0; 3], vec![]).unwrap_err();
     assert!(matches!(&rows, Error::Rows(m) if m.contains("found 3")), "{rows}");
+    assert!(matches!(model.rows(usize::MAX, vec![], vec![]), Err(Error::Rows(_))));
+    let mut rows = model.encode(&POSITIONS).unwrap();
+    let width = rows.dense_width();
+    rows.dense[width + 7] = f32::NAN;
+    let nan = model.evaluate(&rows).unwrap_err();
+    assert!(matches!(&nan, Error::Rows(m) if m.contains("row 1: column 7")), "{nan}");
+    let others = Model::open(&published("hme-4x16")).unwrap().encode(&POSITIONS).unwrap();
+    assert!(matches!(model.evaluate(&others), Err(Error::Rows(_))));
+    assert!(matches!(Model::open_best(&published("plain-10")), Ok(_)));
     let over = model.encode(&["0,0,0,0,0,0/1,0,0,0,0,0"]).unwrap_err();
     assert!(matches!(&over, Error::Position(m) if m.contains("over")), "{over}");
 }
@@ -101,6 +152,22 @@ impl Open {
         Self(handle)
     }
 }
+
+impl Open {
+    fn values(&self, positions: &[&str]) -> Vec<f32> {
+        let texts: Vec<CString> = positions.iter().map(|p| CString::new(*p).unwrap()).collect();
+        let pointers: Vec<*const c_char> = texts.iter().map(|t| t.as_ptr()).collect();
+        let mut values = vec![0.0; positions.len()];
+        // SAFETY: arrays of that length, an open model.
+        let code =
+            unsafe { ffi::adept_values(self.0, pointers.as_ptr(), pointers.len(), values.as_mut_ptr()) };
+        assert_eq!(code, 0, "{}", last_error());
+        values
+    }
+}
+
+// SAFETY: what the header promises, and the test of threads relies on.
+unsafe impl Sync for Open {}
 
 impl Drop for Open {
     fn drop(&mut self) {
@@ -188,7 +255,14 @@ fn the_c_interface_answers_faults_with_codes() {
         assert_eq!((code, short[3]), (5, 0));
         assert!(last_error().contains("buffer"));
         assert_eq!(ffi::adept_evaluate(open.0, ptr::null(), ptr::null(), usize::MAX, &mut value), 1);
+        assert_eq!(ffi::adept_values(open.0, &good.as_ptr(), usize::MAX, &mut value), 1);
         assert_eq!(ffi::adept_moves(open.0, good.as_ptr(), ptr::null_mut()), 1);
+        let mut json = short.as_mut_ptr();
+        assert_eq!(ffi::adept_moves(open.0, bad.as_ptr(), &mut json), 3);
+        assert!(json.is_null());
+        let best = CString::new(published("plain-10").to_str().unwrap()).unwrap();
+        assert_eq!(ffi::adept_open_best(best.as_ptr(), &mut handle), 0);
+        ffi::adept_close(handle);
         ffi::adept_close(ptr::null_mut());
         ffi::adept_free(ptr::null_mut());
         assert!(ffi::adept_describe(ptr::null()).is_null());

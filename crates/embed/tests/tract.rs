@@ -30,7 +30,7 @@ fn published_checkpoints_give_native_values() {
     for path in published {
         let model = Model::open(&path).unwrap();
         let rows = model.encode(&texts).unwrap();
-        let native = model.evaluate(ROWS, rows.dense.clone(), rows.index.clone()).unwrap();
+        let native = model.evaluate(&rows).unwrap();
 
         let read = checkpoint::read(&path).unwrap();
         let program = adept_model::lower(&read.manifest.architecture, &read.manifest.channels, 1).unwrap();
@@ -54,9 +54,11 @@ fn published_checkpoints_give_native_values() {
             let found = plan.run(inputs(n)).unwrap();
             let found = found[0].to_plain_array_view::<f32>().unwrap();
             assert_eq!(found.shape(), [n, 1]);
-            let worst = found.iter().zip(&native).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            let off = || found.iter().zip(&native).map(|(a, b)| (a - b).abs());
+            let worst = off().fold(0.0, f32::max);
             println!("{}: {n} rows, largest difference {worst:.2e}", path.display());
-            assert!(worst <= 1e-5, "{}: {worst}", path.display());
+            // One by one, since no maximum tells of what is no number.
+            assert!(off().all(|d| d <= 1e-5), "{}: {worst}", path.display());
         }
     }
 }

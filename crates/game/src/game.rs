@@ -102,6 +102,11 @@ pub trait Game: Send + Sync + 'static {
     /// A position on one line, as commands take and print it.
     fn position_text(&self, state: &Self::State) -> String;
 
+    /// The same with the action that led there, where the game's text form has a place for it.
+    fn afterstate_text(&self, state: &Self::State, _action: Option<&Self::Action>) -> String {
+        self.position_text(state)
+    }
+
     /// Reads a position, and the action that led to it where the text tells it.
     ///
     /// # Errors

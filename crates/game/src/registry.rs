@@ -102,8 +102,8 @@ pub trait Registered: Game + Sized {
         Ok(false)
     }
 
-    /// Reads positions without values from a file: one a line in the game's text form; empty lines and those that begin with #
-    /// are passed over.
+    /// Reads the positions of a file: one a line in the game's text form, where empty lines and those that begin with # are
+    /// passed over, or a CSV file whose first column is `position`.
     ///
     /// # Errors
     /// The line of what is no position.
@@ -111,8 +111,8 @@ pub trait Registered: Game + Sized {
         lines_of_positions(self, path)
     }
 
-    /// A CSV file of positions and their values to the player to move, in [−1, 1], which
-    /// [`read_examples`](Self::read_examples) reads where the game has such files.
+    /// A CSV file of positions and their values to the player to move, which
+    /// [`read_positions`](Self::read_positions) reads.
     fn values_file(&self, positions: &[Read<Self>], values: &[f32]) -> String {
         texts_with_values(self, positions, values)
     }
@@ -134,10 +134,20 @@ pub trait Registered: Game + Sized {
     }
 }
 
-/// Positions of a file, one a line in the game's text form.
+/// Positions of a file in the game's text form: one a line, or the column `position` of a CSV file.
 pub(crate) fn lines_of_positions<G: Game>(game: &G, path: &Path) -> Result<Vec<Read<G>>, GameError> {
     let fault = |what: String| GameError(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| fault(e.to_string()))?;
+    let text = text.trim_start_matches('\u{feff}');
+    if text.lines().next().is_some_and(|first| first.split(',').next() == Some("position")) {
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+        let read = |record: csv::Result<csv::StringRecord>| {
+            let record = record.map_err(|e| fault(e.to_string()))?;
+            let line = record.position().map_or(0, csv::Position::line);
+            game.parse_position(record.get(0).unwrap_or("")).map_err(|e| fault(format!("line {line}: {e}")))
+        };
+        return reader.records().map(read).collect();
+    }
     let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let read = |(number, line)| game.parse_position(line).map_err(|e| fault(format!("line {number}: {e}")));
@@ -147,8 +157,8 @@ pub(crate) fn lines_of_positions<G: Game>(game: &G, path: &Path) -> Result<Vec<R
 /// Positions in the game's text form and their values as CSV.
 pub(crate) fn texts_with_values<G: Game>(game: &G, positions: &[Read<G>], values: &[f32]) -> String {
     let mut text = String::from("position,value\n");
-    for ((state, _), value) in positions.iter().zip(values) {
-        let _ = writeln!(text, "\"{}\",{value:.9}", game.position_text(state));
+    for ((state, action), value) in positions.iter().zip(values) {
+        let _ = writeln!(text, "\"{}\",{value:.9}", game.afterstate_text(state, action.as_ref()));
     }
     text
 }

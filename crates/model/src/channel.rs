@@ -172,11 +172,13 @@ impl Rows {
     /// # Errors
     /// [`ModelError::Rows`] if their number is another.
     pub fn fill(&mut self, len: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<(), ModelError> {
-        if (dense.len(), index.len()) != (len * self.dense_width, len * self.index_width) {
+        // Rows of no columns could be any number.
+        let wanted = (len.saturating_mul(self.dense_width), len.saturating_mul(self.index_width));
+        if (dense.len(), index.len()) != wanted || (wanted == (0, 0) && len > 0) {
             return Err(ModelError::Rows(format!(
                 "{len} rows need {} dense and {} index numbers, found {} and {}",
-                len * self.dense_width,
-                len * self.index_width,
+                wanted.0,
+                wanted.1,
                 dense.len(),
                 index.len()
             )));

@@ -1,7 +1,6 @@
 //! Checkpoints to and from the files of other programs: ONNX, and safetensors as PyTorch has them.
 
 use crate::config;
-use crate::measure::{OnCheckpoint, with_checkpoint};
 use crate::run::TrainError;
 use adept_arena::{Bound, OpenError, model_channels, open};
 use adept_game::registry::Registered;
@@ -44,29 +43,55 @@ pub struct Exported {
 /// A checkpoint that cannot be opened, a table where a graph is asked for, or what the system refused; a file of that name
 /// then stays as it was.
 pub fn export(path: &Path, best: bool, format: Format, out: &Path) -> Result<Exported, TrainError> {
-    struct Export(Format, Checkpoint);
-    impl OnCheckpoint for Export {
-        type Output = (Vec<u8>, About, String);
+    struct Export(Format);
+    impl OnBound for Export {
+        type Output = (Vec<u8>, String, String);
         fn with<G: Registered>(
             self,
             game: &G,
-            bound: Bound<G>,
-            manifest: Manifest,
+            bound: &Bound<G>,
+            checkpoint: Checkpoint,
         ) -> Result<Self::Output, TrainError> {
-            let about = about(game, &bound, &manifest);
-            let encoder = bound.encoder().name().to_string();
+            let about = about(game, bound, &checkpoint.manifest);
             let bytes = match self.0 {
-                Format::Onnx => graph(&manifest, &self.1.tensors, &about)?,
-                Format::Safetensors => tensors(manifest, self.1.tensors)?,
+                Format::Onnx => graph(&checkpoint, &about)?,
+                Format::Safetensors => tensors(checkpoint)?,
             };
-            Ok((bytes, about, encoder))
+            Ok((bytes, about.value, bound.encoder().name().to_string()))
         }
     }
-    let located = checkpoint::locate(path, best)?;
-    let read = checkpoint::read(&located)?;
-    let (bytes, about, encoder) = with_checkpoint(&located, best, Export(format, read))?;
+    if out.parent().is_some_and(|folder| folder.join("manifest.json").exists()) {
+        let message = "would lie in a checkpoint, whose files never change: name a file elsewhere with --out";
+        return Err(TrainError::Folder { path: out.into(), message: message.into() });
+    }
+    let read = checkpoint::read(&checkpoint::locate(path, best)?)?;
+    let (bytes, value, encoder) = on_bound(read, Export(format))?;
     Files::default().replace(out, &bytes)?;
-    Ok(Exported { path: out.into(), format, bytes: bytes.len() as u64, encoder, value: about.value })
+    Ok(Exported { path: out.into(), format, bytes: bytes.len() as u64, encoder, value })
+}
+
+/// Code that works for a checkpoint of any game, and needs its tensors too.
+trait OnBound {
+    type Output;
+    fn with<G: Registered>(
+        self,
+        game: &G,
+        bound: &Bound<G>,
+        checkpoint: Checkpoint,
+    ) -> Result<Self::Output, TrainError>;
+}
+
+fn on_bound<V: OnBound>(checkpoint: Checkpoint, f: V) -> Result<V::Output, TrainError> {
+    struct Bind<V>(Checkpoint, V);
+    impl<V: OnBound> Visitor for Bind<V> {
+        type Output = Result<V::Output, TrainError>;
+        fn visit<G: Registered>(self, game: G) -> Self::Output {
+            let (bound, _) = open::bind(&game, self.0.clone())?;
+            self.1.with(&game, &bound, self.0)
+        }
+    }
+    let game = checkpoint.manifest.game.clone();
+    with_game(&game, Bind(checkpoint, f)).unwrap_or(Err(TrainError::Game(game)))
 }
 
 fn about<G: Registered>(game: &G, bound: &Bound<G>, manifest: &Manifest) -> About {
@@ -92,7 +117,8 @@ fn about<G: Registered>(game: &G, bound: &Bound<G>, manifest: &Manifest) -> Abou
     }
 }
 
-fn graph(manifest: &Manifest, tensors: &[Tensor], about: &About) -> Result<Vec<u8>, TrainError> {
+fn graph(checkpoint: &Checkpoint, about: &About) -> Result<Vec<u8>, TrainError> {
+    let Checkpoint { manifest, tensors, .. } = checkpoint;
     if manifest.kind != "network" {
         let message = "a table of positions is no graph: export it as safetensors";
         return Err(ModelError::Unsupported(message.into()).into());
@@ -101,7 +127,8 @@ fn graph(manifest: &Manifest, tensors: &[Tensor], about: &About) -> Result<Vec<u
     Ok(onnx(&program, &program.parameters_in(tensors)?, about))
 }
 
-fn tensors(manifest: Manifest, tensors: Vec<Tensor>) -> Result<Vec<u8>, TrainError> {
+fn tensors(checkpoint: Checkpoint) -> Result<Vec<u8>, TrainError> {
+    let Checkpoint { manifest, tensors, .. } = checkpoint;
     let manifest = Manifest { training: None, checksums: Default::default(), ..manifest };
     let text = serde_json::to_string(&manifest).map_err(|e| ModelError::Unsupported(e.to_string()))?;
     let model: Vec<Tensor> = tensors.into_iter().filter(|t| !is_of_training(&t.name)).collect();
@@ -144,33 +171,31 @@ pub fn import(file: &Path, like: Option<&Path>, out: &Path) -> Result<Imported, 
             return Err(fault(message.into()).into());
         }
     };
-    let checksum = checkpoint::hex(&bytes);
-    manifest.init = vec![Origin { path: file.into(), checksum, part: None }];
+    // What it comes from: the checkpoint that says what it is, whose own origins it keeps, then the file.
+    if let Some(path) = like.filter(|_| !manifest.checksum.is_empty()) {
+        manifest.init.push(Origin { path: path.into(), checksum: manifest.checksum.clone(), part: None });
+    }
+    manifest.init.push(Origin { path: file.into(), checksum: checkpoint::hex(&bytes), part: None });
     manifest.step = 0;
     manifest.metrics = serde_json::Value::Null;
     manifest.training = None;
     manifest.revision = crate::REVISION.into();
     // Opened as any other before it is written, so that what does not fit leaves nothing behind.
-    let imported =
-        fits(Checkpoint { path: file.into(), manifest: manifest.clone(), tensors: tensors.clone() })?;
+    let opened = Checkpoint { path: file.into(), manifest: manifest.clone(), tensors: tensors.clone() };
+    let parameters = on_bound(opened, Fits)?;
+    let (game, encoder) = (manifest.game.clone(), manifest.encoder.clone());
     checkpoint::write(&Files::default(), out, manifest, &tensors)?;
-    Ok(Imported { path: out.into(), ..imported })
+    Ok(Imported { path: out.into(), game, encoder, parameters })
 }
 
 /// Binds a checkpoint that lies nowhere yet to its game.
-fn fits(checkpoint: Checkpoint) -> Result<Imported, TrainError> {
-    struct Fits(Checkpoint);
-    impl Visitor for Fits {
-        type Output = Result<Imported, TrainError>;
-        fn visit<G: Registered>(self, game: G) -> Self::Output {
-            let (bound, manifest) = open::bind(&game, self.0)?;
-            let parameters = bound.learner.describe().parameters;
-            let (game, encoder) = (manifest.game, manifest.encoder);
-            Ok(Imported { path: PathBuf::new(), game, encoder, parameters })
-        }
+struct Fits;
+
+impl OnBound for Fits {
+    type Output = usize;
+    fn with<G: Registered>(self, _: &G, bound: &Bound<G>, _: Checkpoint) -> Result<usize, TrainError> {
+        Ok(bound.learner.describe().parameters)
     }
-    let game = checkpoint.manifest.game.clone();
-    with_game(&game, Fits(checkpoint)).unwrap_or(Err(TrainError::Game(game)))
 }
 
 /// The manifest of a config that was not trained.

@@ -100,7 +100,8 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
     if let Some(file) = &report.positions {
         let names: Vec<&str> = file.baselines.iter().map(|b| b.0.as_str()).collect();
         let header = [&["rows", "positions", "RMS error", "mean abs.", "largest"], &names[..]].concat();
-        let rows = [errors("all", &file.errors, &file.baselines), errors("for testing", &file.test, &[])];
+        let none: Vec<(String, f64)> = names.iter().map(|name| ((*name).into(), f64::NAN)).collect();
+        let rows = [errors("all", &file.errors, &file.baselines), errors("for testing", &file.test, &none)];
         text.push('\n');
         text.push_str(&output::table(&header, &rows));
         let _ = writeln!(
@@ -178,7 +179,10 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
 
 fn errors(name: &str, errors: &PositionErrors, baselines: &[(String, f64)]) -> Vec<String> {
     let PositionErrors { rms, mae, max, rows } = *errors;
-    let figures = [rms, mae, max].into_iter().chain(baselines.iter().map(|b| b.1)).map(|v| format!("{v:.5}"));
+    let figures = [rms, mae, max]
+        .into_iter()
+        .chain(baselines.iter().map(|b| b.1))
+        .map(|v| if v.is_nan() { "–".into() } else { format!("{v:.5}") });
     [name.to_string(), rows.to_string()].into_iter().chain(figures).collect()
 }
 

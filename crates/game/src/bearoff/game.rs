@@ -398,7 +398,7 @@ impl Registered for Bearoff {
 
     /// Columns own1..own6, opp1..opp6, own to roll; or one position a line in text form.
     fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
-        if labelled::header(path)? == labelled::Header::Other {
+        if labelled::header(path)? == labelled::Header::None {
             return lines_of_positions(self, path);
         }
         let rows = labelled::read_positions(path)?.into_iter().enumerate();

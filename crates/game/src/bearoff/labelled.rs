@@ -23,8 +23,10 @@ pub enum Header {
     Values,
     /// They are positions alone.
     Positions,
-    /// They are no rows of this form.
-    Other,
+    /// It names other columns.
+    OtherColumns,
+    /// It is no header.
+    None,
 }
 
 /// Looks at the first line of a file.
@@ -42,7 +44,9 @@ pub fn header(path: &Path) -> Result<Header, GameError> {
     Ok(match names[..] {
         _ if names == COLUMNS => Header::Values,
         _ if names == COLUMNS[..SIDES] => Header::Positions,
-        _ => Header::Other,
+        // A position has a slash, a header of positions in text form begins with `position`.
+        [first, _, ..] if first != "position" && !line.contains('/') => Header::OtherColumns,
+        _ => Header::None,
     })
 }
 
@@ -57,12 +61,13 @@ pub fn read(path: &Path) -> Result<Vec<(Position, f64)>, GameError> {
     rows(path, &COLUMNS)
 }
 
-/// Reads the positions of a file without values.
+/// Reads the positions of a file, whatever values stand beside them.
 ///
 /// # Errors
 /// As for [`read`].
 pub fn read_positions(path: &Path) -> Result<Vec<Position>, GameError> {
-    Ok(rows(path, &COLUMNS[..SIDES])?.into_iter().map(|(position, _)| position).collect())
+    let columns = if header(path)? == Header::Values { &COLUMNS[..] } else { &COLUMNS[..SIDES] };
+    Ok(rows(path, columns)?.into_iter().map(|(position, _)| position).collect())
 }
 
 /// The rows of a file with these columns; values are 0 where there is no column of values.

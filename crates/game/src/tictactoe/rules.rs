@@ -212,6 +212,11 @@ impl Game for TicTacToe {
         (0..9).map(|s| glyph(state, s)).collect()
     }
 
+    fn afterstate_text(&self, state: &Position, action: Option<&u8>) -> String {
+        let text = self.position_text(state);
+        action.map_or(text.clone(), |square| format!("{text}@{}", square + 1))
+    }
+
     /// Nine of `X`, `O`, `.` row by row (`/` and spaces are skipped), then optionally `@s`, the square (1..9)
     /// just played.
     fn parse_position(&self, text: &str) -> Result<(Position, Option<u8>), GameError> {

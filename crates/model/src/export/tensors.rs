@@ -26,8 +26,11 @@ pub fn to_torch(tensors: &[Tensor], about: String) -> Result<Vec<u8>, ModelError
 /// # Errors
 /// [`ModelError::Unsupported`] if it is no safetensors file, or holds other numbers than 32-bit floats and 64-bit integers.
 pub fn from_torch(bytes: &[u8]) -> Result<(Vec<Tensor>, Option<String>), ModelError> {
-    let tensors =
-        from_bytes(bytes).map_err(|e| ModelError::Unsupported(format!("{e}; save `model.float()`")))?;
+    let tensors = from_bytes(bytes).map_err(|e| {
+        ModelError::Unsupported(format!(
+            "{e}; save it by `safetensors.torch.save_file(model.float().state_dict(), FILE)`"
+        ))
+    })?;
     let (_, header) =
         SafeTensors::read_metadata(bytes).map_err(|e| ModelError::Unsupported(e.to_string()))?;
     let about = header.metadata().as_ref().and_then(|m| m.get(ENTRY).cloned());

@@ -148,11 +148,7 @@ fn baseline_of<G: Registered>(game: &G, against: &str) -> Result<Baseline, Train
 }
 
 /// Opens the checkpoint that the path names and hands it with its game to `f`.
-pub(crate) fn with_checkpoint<V: OnCheckpoint>(
-    path: &Path,
-    best: bool,
-    f: V,
-) -> Result<V::Output, TrainError> {
+fn with_checkpoint<V: OnCheckpoint>(path: &Path, best: bool, f: V) -> Result<V::Output, TrainError> {
     struct Open<V>(Checkpoint, V);
     impl<V: OnCheckpoint> Visitor for Open<V> {
         type Output = Result<V::Output, TrainError>;
@@ -170,7 +166,7 @@ pub(crate) fn with_checkpoint<V: OnCheckpoint>(
 }
 
 /// Code that works for a checkpoint of any game.
-pub(crate) trait OnCheckpoint {
+trait OnCheckpoint {
     type Output;
     fn with<G: Registered>(
         self,
@@ -289,6 +285,11 @@ pub fn evaluate_watched(
             {
                 report.valued = Some(value_file(game, &mut bound, path, options.out.as_deref())?);
             } else if let Some(path) = &options.positions {
+                if options.out.is_some() {
+                    let message =
+                        "has values, which are compared: nothing is written, leave --out out".into();
+                    return Err(TrainError::Folder { path: path.clone(), message });
+                }
                 report.positions = Some(positions::file(game, &mut bound, path)?);
             }
             if let Some(path) = &options.decisions {
@@ -395,7 +396,17 @@ fn value_file<G: Registered>(
     let read = game.read_positions(path).map_err(|e| OpenError::Unknown(e.to_string()))?;
     let mut values = Vec::new();
     thoughts::values(game, bound, &read, &mut values)?;
-    let out = out.map_or_else(|| path.with_extension("values.csv"), Path::to_path_buf);
+    let usual = path.with_extension("values.csv");
+    let refuse = |message: &str| {
+        Err(TrainError::Folder { path: out.unwrap_or(&usual).into(), message: message.into() })
+    };
+    let same = |out: &Path| out.canonicalize().is_ok_and(|out| path.canonicalize().is_ok_and(|p| p == out));
+    match out {
+        None if usual.exists() => return refuse("is there already: name a file with --out"),
+        Some(out) if same(out) => return refuse("holds the positions: name another file with --out"),
+        _ => {}
+    }
+    let out = out.map_or_else(|| usual.clone(), Path::to_path_buf);
     Files::default().replace(&out, game.values_file(&read, &values).as_bytes())?;
     let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / values.len().max(1) as f64;
     Ok(Valued { path: out, rows: values.len() as u64, mean })

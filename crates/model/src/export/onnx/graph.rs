@@ -23,7 +23,11 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
+    /// # Panics
+    /// If a channel has the name of an output.
     pub(super) fn new(program: &'a Program, params: &'a [f32]) -> Self {
+        let taken = |name: &str| name == "value" || name.ends_with("gate") || name.contains('.');
+        assert!(!program.channels.iter().any(|c| taken(&c.name)), "a channel has the name of an output");
         let names = vec![String::new(); program.widths.len()];
         let read = vec![false; program.channels.len()];
         Self { program, params, graph: Graph::default(), names, read, gates: Vec::new() }
@@ -43,7 +47,8 @@ impl<'a> Builder<'a> {
         self.graph.output.push(info("value", FLOAT, self.program.outputs(), &about.value));
         let gates = self.gates.iter().map(|(name, width)| info(name, FLOAT, *width, GATE));
         self.graph.output.extend(gates);
-        self.graph.name.clone_from(&about.name);
+        // Readers refuse a graph without a name.
+        self.graph.name = if about.name.is_empty() { "adept".into() } else { about.name.clone() };
         (self.graph, self.gates.into_iter().map(|(name, _)| name).collect())
     }
 
@@ -117,13 +122,14 @@ impl<'a> Builder<'a> {
             }
             Op::Residual { prior, x, out } => {
                 let (prior, x) = (self.channel(prior), self.names[x].clone());
-                let limits = [("lowest_prior", -PRIOR_LIMIT), ("highest_prior", PRIOR_LIMIT), ("one", 1.0)];
+                let limits =
+                    [("/lowest_prior", -PRIOR_LIMIT), ("/highest_prior", PRIOR_LIMIT), ("/one", 1.0)];
                 limits.into_iter().for_each(|(name, v)| self.constant(name, &[], &[v]));
-                let p = self.inner("Clip", &[&prior, "lowest_prior", "highest_prior"], out, "prior", &[]);
+                let p = self.inner("Clip", &[&prior, "/lowest_prior", "/highest_prior"], out, "prior", &[]);
                 let t = self.inner("Tanh", &[&x], out, "tanh", &[]);
                 let above = self.inner("Add", &[&p, &t], out, "sum", &[]);
                 let product = self.inner("Mul", &[&p, &t], out, "product", &[]);
-                let below = self.inner("Add", &["one", &product], out, "below", &[]);
+                let below = self.inner("Add", &["/one", &product], out, "below", &[]);
                 self.set("Div", &[&above, &below], out, &[]);
             }
         }
@@ -135,13 +141,13 @@ impl<'a> Builder<'a> {
         let width = self.program.widths[out];
         // The name of the gate is that of what the program goes on with.
         let before = format!("{gate}.softmax");
-        if let Some(node) = self.graph.node.last_mut() {
+        if let Some(node) = self.graph.node.last_mut().filter(|node| node.op_type == "Softmax") {
             node.output = vec![before.clone()];
             node.name.clone_from(&before);
         }
         let limit = format!("{gate}.threshold");
         self.constant(&limit, &[], &[threshold]);
-        let numbers = format!("experts_{width}");
+        let numbers = format!("/experts_{width}");
         self.integers(&numbers, &[1, width as i64], &(0..width as i64).collect::<Vec<_>>());
         let passes = self.inner("Greater", &[&before, &limit], out, "passes", &[]);
         let passes = self.inner("Cast", &[&passes], out, "passed", &[("to", i64::from(FLOAT))]);
@@ -261,7 +267,7 @@ impl<'a> Builder<'a> {
 
     /// An axis as an input.
     fn axis(&mut self, axis: i64) -> String {
-        let name = format!("axis_{axis}");
+        let name = format!("/axis_{axis}");
         self.integers(&name, &[1], &[axis]);
         name
     }
@@ -269,15 +275,15 @@ impl<'a> Builder<'a> {
     /// A shape as an input; 0 stands for as many as there are.
     fn shape(&mut self, shape: &[usize]) -> String {
         let entries: Vec<i64> = shape.iter().map(|&n| n as i64).collect();
-        let name = format!("shape_{}", entries.iter().map(i64::to_string).collect::<Vec<_>>().join("_"));
+        let name = format!("/shape_{}", entries.iter().map(i64::to_string).collect::<Vec<_>>().join("_"));
         self.integers(&name, &[entries.len() as i64], &entries);
         name
     }
 }
 
-/// No channel or parameter has a name of this form.
+/// Names of parameters and outputs are without this sign, names of channels without a dot.
 fn value_name(id: ValueId) -> String {
-    format!("v{id}")
+    format!("/{id}")
 }
 
 fn info(name: &str, elem_type: i32, width: usize, text: &str) -> ValueInfo {
