@@ -66,6 +66,8 @@ fn run_node(node: &Node, x: &[&Array]) -> Array {
         "Identity" => x[0].clone(),
         "Tanh" => x[0].map(f64::tanh),
         "Sigmoid" => x[0].map(|v| 1.0 / (1.0 + (-v).exp())),
+        "Neg" => x[0].map(|v| -v),
+        "Exp" => x[0].map(f64::exp),
         "Relu" => x[0].map(|v| v.max(0.0)),
         "Add" => broadcast(x, |v| v[0] + v[1]),
         "Mul" => broadcast(x, |v| v[0] * v[1]),

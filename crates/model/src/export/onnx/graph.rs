@@ -85,9 +85,13 @@ impl<'a> Builder<'a> {
                     Activation::Sigmoid => self.set("Sigmoid", &[&x], out, &[]),
                     Activation::Relu => self.set("Relu", &[&x], out, &[]),
                     Activation::Linear => self.set("Identity", &[&x], out, &[]),
+                    // By the exponential: what engines have for sigmoid and tanh ends some 10⁻⁶ before 1, times x.
                     Activation::Silu => {
-                        let sigmoid = self.inner("Sigmoid", &[&x], out, "sigmoid", &[]);
-                        self.set("Mul", &[&x, &sigmoid], out, &[]);
+                        self.constant("/one", &[], &[1.0]);
+                        let minus = self.inner("Neg", &[&x], out, "minus", &[]);
+                        let exp = self.inner("Exp", &[&minus], out, "exp", &[]);
+                        let below = self.inner("Add", &[&exp, "/one"], out, "below", &[]);
+                        self.set("Div", &[&x, &below], out, &[]);
                     }
                 }
             }
