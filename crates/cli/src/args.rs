@@ -1,12 +1,17 @@
 //! The command line: one definition for parsing, help and completions.
 
+mod checkpoints;
+
 use adept_game::bearoff::two_sided::Precision;
 use adept_game::bearoff::{Distribution, Position, Roll, USUAL_CHECKERS};
 use adept_model::{DeviceName, Engine};
-use adept_trainer::measure::Peer;
 use adept_trainer::run::Init;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+
+pub(crate) use checkpoints::{
+    DescribeArgs, EvaluateArgs, ExportArgs, FormatArg, ImportArgs, PublishArgs, SuiteArg, ValueArgs,
+};
 
 /// Train, measure and play evaluation functions for games.
 #[derive(Debug, Parser)]
@@ -174,147 +179,6 @@ fn positive(text: &str) -> Result<f64, String> {
         Ok(s) if s > 0.0 && s.is_finite() => Ok(s),
         _ => Err("a number of seconds above 0 is expected".into()),
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SuiteArg {
-    /// Exact match equity of greedy play, in games that can be gone through.
-    Equity,
-    /// Errors of V against exact values.
-    Rms,
-    /// Value that choices lose, by exact values.
-    MoveLoss,
-    /// Evaluations a second on this machine.
-    Speed,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EvaluateArgs {
-    /// Checkpoint folder, or run folder (its latest checkpoint).
-    pub(crate) checkpoint: PathBuf,
-    /// What to measure; may be given several times. If left out, equity where the game has an exact one, else rms.
-    #[arg(long = "suite", value_enum)]
-    pub(crate) suites: Vec<SuiteArg>,
-    /// Distribution of the positions of rms and move-loss, such as table, checkers, full, small; the game's first if left
-    /// out.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) distribution: Option<String>,
-    /// Positions of rms (100,000 if left out) and of move-loss (250,000, each with all 21 rolls).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
-    pub(crate) samples: Option<u64>,
-    /// Compare with the values of a CSV file: columns own1..own6, opp1..opp6 and value, own to roll. A file without values,
-    /// the same columns or a position a line, is written anew with what the checkpoint thinks.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) positions: Option<PathBuf>,
-    /// Where positions that had no values are written with them; NAME.values.csv beside the file if left out.
-    #[arg(long, value_name = "CSV", requires = "positions")]
-    pub(crate) out: Option<PathBuf>,
-    /// Compare choices on the positions of a CSV file with the same columns, own to roll: RMS error of V, value lost an
-    /// unforced decision and wrong choices over all 21 rolls, beside what is known without learning.
-    #[arg(long, value_name = "CSV")]
-    pub(crate) decisions: Option<PathBuf>,
-    /// Another program to measure on these decisions, by a CSV file with the same columns: what it thinks of the positions
-    /// and of every one that a roll and a choice of moves lead to. May be given several times.
-    #[arg(long = "peer", value_name = "NAME=CSV", requires = "decisions", value_parser = peer)]
-    pub(crate) peers: Vec<Peer>,
-    /// Measure errors over all positions of the game, where it is made of pairs: of the bear-off the 38,759² pairs of sides.
-    /// Without --suite nothing else is measured.
-    #[arg(long)]
-    pub(crate) exhaustive: bool,
-    /// Opponents of the suite equity; those of the config, random and minimax if left out.
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) against: Vec<String>,
-    /// Take the best checkpoint of the run.
-    #[arg(long)]
-    pub(crate) best: bool,
-}
-
-fn peer(text: &str) -> Result<Peer, String> {
-    match text.split_once('=') {
-        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
-            Ok(Peer { name: name.into(), file: file.into() })
-        }
-        _ => Err("NAME=CSV is expected, a name and the file of its values".into()),
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PublishArgs {
-    /// A run folder, or the name of an experiment whose seeds are run folders.
-    pub(crate) run: PathBuf,
-    /// Folder to write; it must not be there yet.
-    #[arg(long)]
-    pub(crate) out: PathBuf,
-    /// Take the checkpoint that was chosen during the run instead of the last one.
-    #[arg(long)]
-    pub(crate) best: bool,
-    /// Measure too what choices lose by exact values, which takes a minute and 6 GB.
-    #[arg(long)]
-    pub(crate) move_loss: bool,
-    /// What users should know, such as a weakness; may be given several times.
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) note: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatArg {
-    /// A graph for ONNX Runtime, tract and others.
-    Onnx,
-    /// Tensors by name, weights as PyTorch's Linear has them.
-    Safetensors,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ExportArgs {
-    /// Checkpoint folder, or run folder (its latest checkpoint).
-    pub(crate) checkpoint: PathBuf,
-    /// Form of the file.
-    #[arg(long, value_enum)]
-    pub(crate) format: FormatArg,
-    /// File to write.
-    #[arg(long)]
-    pub(crate) out: PathBuf,
-    /// Take the best checkpoint of the run.
-    #[arg(long)]
-    pub(crate) best: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ImportArgs {
-    /// Safetensors file with the names that export gives.
-    pub(crate) file: PathBuf,
-    /// A checkpoint or a config of the same network; needed where the file does not say itself what it is.
-    #[arg(long, value_name = "CHECKPOINT|CONFIG")]
-    pub(crate) like: Option<PathBuf>,
-    /// Checkpoint folder to write; it must not be there yet.
-    #[arg(long)]
-    pub(crate) out: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ValueArgs {
-    /// Checkpoint folder, or run folder (its latest checkpoint).
-    pub(crate) checkpoint: PathBuf,
-    /// Positions in the game's text form; tic-tac-toe: nine of X, O and . row by row, then @ and the square just
-    /// played (1..9) where it matters; bear-off: checkers on the points 1 to 6 of the player to roll and of the other, then
-    /// the roll if a move is to come, "1,1,0,0,0,0/0,0,0,0,0,2 65".
-    #[arg(required_unless_present = "file")]
-    pub(crate) positions: Vec<String>,
-    /// A file with more of them, one a line; of the bear-off also a CSV file with columns own1..own6, opp1..opp6.
-    #[arg(long = "positions", value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-    /// Take the best checkpoint of the run.
-    #[arg(long)]
-    pub(crate) best: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DescribeArgs {
-    /// Checkpoint folder, run folder or config file.
-    pub(crate) checkpoint: PathBuf,
-    /// Take the best checkpoint of the run.
-    #[arg(long)]
-    pub(crate) best: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -283,15 +283,14 @@ fn describe<G: Registered>(bound: &Bound<G>, manifest: &Manifest) -> Description
             about,
         }
     });
-    let text = |key: &str| manifest.config[key].as_str().unwrap_or_default().to_string();
     Description {
         game: manifest.game.clone(),
         encoder: manifest.encoder.clone(),
         channels: described.collect(),
         dense_width: layout.dense,
         index_width: layout.index,
-        experiment: text("name"),
-        about: text("about"),
+        experiment: manifest.experiment("name").into(),
+        about: manifest.experiment("about").into(),
         seed: manifest.seed,
         step: manifest.step,
         parameters: bound.learner.describe().parameters,

@@ -95,12 +95,11 @@ fn on_bound<V: OnBound>(checkpoint: Checkpoint, f: V) -> Result<V::Output, Train
 }
 
 fn about<G: Registered>(game: &G, bound: &Bound<G>, manifest: &Manifest) -> About {
-    let text = |key: &str| manifest.config[key].as_str().unwrap_or_default().to_string();
     let channels = bound.encoder().channels().iter().map(|c| (c.name.to_string(), c.about.to_string()));
     let entries = [
         ("game", game.name()),
         ("encoder", bound.encoder().name()),
-        ("experiment", &text("name")),
+        ("experiment", manifest.experiment("name")),
         ("seed", &manifest.seed.to_string()),
         ("step", &manifest.step.to_string()),
         ("revision", &manifest.revision),
@@ -108,8 +107,8 @@ fn about<G: Registered>(game: &G, bound: &Bound<G>, manifest: &Manifest) -> Abou
         ("architecture", &serde_json::to_string(&manifest.architecture).unwrap_or_default()),
     ];
     About {
-        name: text("name"),
-        text: text("about"),
+        name: manifest.experiment("name").into(),
+        text: manifest.experiment("about").into(),
         channels: channels.collect(),
         value: "value of the position for the player who just moved, in [-1, 1]: utility divided by the largest there is"
             .into(),

@@ -10,7 +10,7 @@ pub(crate) fn export(args: &ExportArgs, as_json: bool) -> Result<()> {
         FormatArg::Onnx => Format::Onnx,
         FormatArg::Safetensors => Format::Safetensors,
     };
-    let exported = exchange::export(&args.checkpoint, args.best, format, &args.out)?;
+    let exported = exchange::export(&args.of.checkpoint, args.of.best, format, &args.out)?;
     if as_json {
         return output::json(&exported);
     }

@@ -30,7 +30,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
         peers: args.peers.clone(),
         exhaustive: args.exhaustive,
     };
-    let report = measure::evaluate_watched(&args.checkpoint, args.best, &options, &Shares::new())?;
+    let report = measure::evaluate_watched(&args.of.checkpoint, args.of.best, &options, &Shares::new())?;
     if as_json {
         return output::json(&report);
     }
@@ -198,7 +198,7 @@ pub(crate) fn publish(args: &PublishArgs, as_json: bool) -> Result<()> {
 }
 
 pub(crate) fn value(args: &ValueArgs, as_json: bool) -> Result<()> {
-    let values = measure::value(&args.checkpoint, args.best, &args.positions, args.file.as_deref())?;
+    let values = measure::value(&args.of.checkpoint, args.of.best, &args.positions, args.file.as_deref())?;
     if as_json {
         return output::json(&json!({ "values": values }));
     }

@@ -86,6 +86,11 @@ impl Manifest {
         }
     }
 
+    /// A text of the experiment, such as its `name`; empty where it says nothing.
+    pub fn experiment(&self, key: &str) -> &str {
+        self.config[key].as_str().unwrap_or_default()
+    }
+
     /// The same of that experiment, written by that revision of the program.
     #[must_use]
     pub fn of(self, config: serde_json::Value, seed: u64, revision: &str) -> Self {

@@ -468,9 +468,9 @@ pub fn describe(path: &Path, best: bool) -> Result<Described, TrainError> {
             Ok(described(
                 &bound,
                 Some(self.0),
-                manifest.config["name"].as_str().unwrap_or_default(),
+                manifest.experiment("name"),
                 manifest.game.clone(),
-                (manifest.step, unit, manifest.seed, manifest.revision),
+                (manifest.step, unit, manifest.seed, manifest.revision.clone()),
             ))
         }
     }
