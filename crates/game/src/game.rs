@@ -72,6 +72,17 @@ pub trait Game: Send + Sync + 'static {
     /// Whether there are two players and what one wins the other loses.
     fn zero_sum(&self) -> bool;
 
+    /// Whether players do not see all of a state. What is learned and measured then goes by [`info`](Self::info):
+    /// evaluators are shown the state before an action, as the player who acts knows it.
+    fn hides(&self) -> bool {
+        false
+    }
+
+    /// The state without what that player cannot see, for drawing it.
+    fn shown_to(&self, state: &Self::State, _player: usize) -> Self::State {
+        state.clone()
+    }
+
     /// Whether what chance brings at the start can be listed, which everything exact needs.
     fn start_is_listed(&self) -> bool {
         let start = self.start();
@@ -125,6 +136,11 @@ pub trait Game: Send + Sync + 'static {
     /// What chance brings to a state, told in a sentence to the player in `seat`, who alone reads it.
     fn chance_text(&self, state: &Self::State, action: &Self::Action, _seat: usize) -> String {
         format!("Chance brings {}.", self.action_text(state, action))
+    }
+
+    /// What an action of a player brings to light for all, told in a sentence to the player in `seat`.
+    fn event_text(&self, _state: &Self::State, _action: &Self::Action, _seat: usize) -> Option<String> {
+        None
     }
 
     /// A drawing of the position over several lines. `marks` may put a few characters beside a legal action,

@@ -8,6 +8,7 @@ pub mod bearoff;
 pub mod encoder;
 pub mod game;
 mod halves;
+pub mod liars_dice;
 mod memory;
 pub mod registry;
 pub mod rng;

@@ -4,6 +4,7 @@ use crate::bearoff::Bearoff;
 use crate::encoder::{Afterstate, Channel, Encoder};
 use crate::game::{Game, GameError};
 use crate::halves::Halves;
+use crate::liars_dice::LiarsDice;
 use crate::tictactoe::TicTacToe;
 use rand::Rng;
 use std::fmt::Write;
@@ -176,7 +177,10 @@ pub trait Visitor {
 pub fn with_game<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
         "tictactoe" => Some(visitor.visit(TicTacToe)),
-        _ => Some(visitor.visit(Bearoff::named(name)?)),
+        _ => match LiarsDice::named(name) {
+            Some(game) => Some(visitor.visit(game)),
+            None => Some(visitor.visit(Bearoff::named(name)?)),
+        },
     }
 }
 

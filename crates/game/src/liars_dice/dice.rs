@@ -1,0 +1,166 @@
+//! Dice as counts by face, and how they fall.
+
+use rand::{Rng, RngExt};
+use std::fmt;
+
+/// Most faces of a die.
+pub const FACES: usize = 6;
+
+/// A handful of dice of which only the faces count: how many show 1, 2, … 6.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Dice(pub [u8; FACES]);
+
+impl Dice {
+    /// How many show that face, from 1.
+    #[inline]
+    pub fn of(&self, face: u8) -> u8 {
+        self.0[usize::from(face) - 1]
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn total(&self) -> u8 {
+        self.0.iter().sum()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Both together.
+    #[inline]
+    pub fn with(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] + other.0[i]))
+    }
+
+    /// Without those; none if they are not all there.
+    #[inline]
+    pub fn without(&self, taken: &Self) -> Option<Self> {
+        let mut rest = *self;
+        for (r, t) in rest.0.iter_mut().zip(taken.0) {
+            *r = r.checked_sub(t)?;
+        }
+        Some(rest)
+    }
+
+    /// The one face that all of them show, if there is one.
+    pub fn uniform(&self) -> Option<u8> {
+        let mut faces = (1..=FACES as u8).filter(|f| self.of(*f) > 0);
+        let face = faces.next()?;
+        faces.next().is_none().then_some(face)
+    }
+
+    /// `n` dice of that many faces as they fall.
+    pub fn roll(n: u8, faces: u8, rng: &mut dyn Rng) -> Self {
+        let mut dice = Self::default();
+        for _ in 0..n {
+            dice.0[usize::from(rng.random_range(0..faces))] += 1;
+        }
+        dice
+    }
+
+    /// All that `n` dice of that many faces may show, with probabilities n! / (Π cᵢ!) / facesⁿ.
+    pub fn outcomes(n: u8, faces: u8) -> Vec<(Self, f64)> {
+        fn fill(dice: Dice, face: usize, left: u8, faces: usize, p: f64, all: &mut Vec<(Dice, f64)>) {
+            if face + 1 == faces {
+                let mut dice = dice;
+                dice.0[face] = left;
+                all.push((dice, p));
+                return;
+            }
+            // Of those left, c show this face: a binomial coefficient a face.
+            let mut ways = 1.0;
+            for c in 0..=left {
+                let mut dice = dice;
+                dice.0[face] = c;
+                fill(dice, face + 1, left - c, faces, p * ways, all);
+                ways *= f64::from(left - c) / f64::from(c + 1);
+            }
+        }
+        let mut all = Vec::new();
+        fill(Self::default(), 0, n, usize::from(faces), f64::from(faces).powi(-i32::from(n)), &mut all);
+        all
+    }
+
+    /// How many [`outcomes`](Self::outcomes) there are: C(n + faces − 1, faces − 1).
+    pub fn count_outcomes(n: u8, faces: u8) -> u64 {
+        (1..u64::from(faces)).fold(1, |c, i| c * (u64::from(n) + i) / i)
+    }
+
+    /// Calls `each` with every part of them but none and all, the lowest faces growing last.
+    pub(super) fn proper_parts(&self, mut each: impl FnMut(Self)) {
+        let mut part = Self::default();
+        loop {
+            let Some(face) = (0..FACES).rev().find(|f| part.0[*f] < self.0[*f]) else { return };
+            part.0[face] += 1;
+            part.0[face + 1..].fill(0);
+            if part != *self {
+                each(part);
+            }
+        }
+    }
+
+    /// Reads digits, such as `11356`.
+    pub(super) fn parse(text: &str, faces: u8) -> Result<Self, String> {
+        let mut dice = Self::default();
+        for c in text.chars() {
+            match c.to_digit(10) {
+                Some(face) if face >= 1 && face <= u32::from(faces) => {
+                    let n = &mut dice.0[face as usize - 1];
+                    *n = n.checked_add(1).ok_or("too many dice")?;
+                }
+                _ => return Err(format!("`{c}` is no face from 1 to {faces}")),
+            }
+        }
+        Ok(dice)
+    }
+}
+
+/// The faces in rising order, such as `11356`.
+impl fmt::Display for Dice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for face in 1..=FACES as u8 {
+            for _ in 0..self.of(face) {
+                write!(f, "{face}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Dice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_all_there_and_sum_to_one() {
+        for (n, faces, count) in [(0, 6, 1), (1, 6, 6), (5, 6, 252), (6, 6, 462), (2, 3, 6), (3, 4, 20)] {
+            let all = Dice::outcomes(n, faces);
+            assert_eq!((all.len() as u64, Dice::count_outcomes(n, faces)), (count, count));
+            assert!(all.iter().all(|(d, _)| d.total() == n));
+            assert!((all.iter().map(|(_, p)| p).sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+        let pair = Dice::outcomes(2, 6).into_iter().find(|(d, _)| d.to_string() == "12").expect("12");
+        assert!((pair.1 - 2.0 / 36.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn proper_parts_are_neither_empty_nor_whole() {
+        let parts = |text: &str| {
+            let mut found = Vec::new();
+            Dice::parse(text, 6).expect("dice").proper_parts(|p| found.push(p.to_string()));
+            found
+        };
+        assert_eq!(parts("112"), ["2", "1", "12", "11"]);
+        assert_eq!(parts("5"), [""; 0]);
+        assert_eq!(parts("11356").len(), 3 * 2 * 2 * 2 - 2);
+    }
+}

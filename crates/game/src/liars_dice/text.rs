@@ -1,0 +1,322 @@
+//! Positions and actions as people write them.
+//!
+//! A position is the seats, who began the round, and what was said since: `13446/11+22x/255 @2 2x4 3x2+22 pass`.
+//! Of a seat come the dice under the cup (`?` for each one that is being rolled, `-` for a player who is out),
+//! `+` and the pushed ones, `x` once the exact is used up, and `o` once a round was begun with one die. Bids are
+//! `COUNTxFACE`, `+` and what is pushed; `pass!` is a pass that is not true. A special round has `special` behind
+//! the starter; `@?` stands where the starter is yet to be drawn.
+
+use super::dice::Dice;
+use super::rules::{Action, LiarsDice, RuleSet, Target};
+use super::state::{Act, Bid, Phase, Said, State};
+use std::fmt::{self, Write};
+
+impl fmt::Display for Bid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.count, self.face)
+    }
+}
+
+/// A bid and what is pushed with it.
+fn bid_text(bid: Bid, push: Dice) -> String {
+    if push.is_empty() { bid.to_string() } else { format!("{bid}+{push}") }
+}
+
+pub(super) fn position(state: &State) -> String {
+    let mut text = String::new();
+    for (i, seat) in state.seats.iter().enumerate() {
+        text.push_str(if i > 0 { "/" } else { "" });
+        let under = seat.dice - seat.pushed.total();
+        let _ = match (seat.dice, seat.cup.is_empty()) {
+            (0, _) => write!(text, "-"),
+            (_, true) => write!(text, "{}", "?".repeat(under.into())),
+            _ => write!(text, "{}", seat.cup),
+        };
+        if !seat.pushed.is_empty() {
+            let _ = write!(text, "+{}", seat.pushed);
+        }
+        text.push_str(if seat.exacted { "x" } else { "" });
+        text.push_str(if seat.was_down_to_one { "o" } else { "" });
+    }
+    let _ = match state.phase {
+        Phase::Draw => write!(text, " @?"),
+        _ => write!(text, " @{}", state.starter + 1),
+    };
+    text.push_str(if state.special { " special" } else { "" });
+    for act in &state.acts {
+        let _ = match act.said {
+            Said::Bid { bid, push } => write!(text, " {}", bid_text(bid, push)),
+            Said::Pass { valid } => write!(text, " pass{}", if valid { "" } else { "!" }),
+        };
+    }
+    text
+}
+
+/// A position of this game, for messages.
+pub(super) fn example(game: &LiarsDice) -> String {
+    let cups = game
+        .dice
+        .iter()
+        .map(|n| "1".repeat(usize::from(*n).min(3)) + &"2".repeat(usize::from(*n).saturating_sub(3)));
+    format!("{} @1 2x2", cups.collect::<Vec<_>>().join("/"))
+}
+
+pub(super) fn parse_position(game: &LiarsDice, text: &str) -> Result<State, String> {
+    let mut words = text.split_whitespace();
+    let mut state = game.first();
+    let seats: Vec<&str> = words.next().unwrap_or("").split('/').collect();
+    if seats.len() != game.dice.len() {
+        return Err(format!("there are {} seats instead of {}", seats.len(), game.dice.len()));
+    }
+    for (p, text) in seats.iter().enumerate() {
+        parse_seat(game, &mut state, p, text).map_err(|why| format!("seat {}: {why}", p + 1))?;
+    }
+    let starter =
+        words.next().and_then(|w| w.strip_prefix('@')).ok_or("it does not say who began, such as @1")?;
+    let whole =
+        |state: &State| state.seats.iter().zip(&game.dice).all(|(s, n)| s.dice == *n && s.cup.is_empty());
+    if starter == "?" {
+        return if whole(&state) && words.next().is_none() && !matches!(game.rules, RuleSet::OpenSpiel { .. })
+        {
+            (state.phase, state.mover) = (Phase::Draw, 0);
+            Ok(state)
+        } else {
+            Err("the starter is drawn before anything else".into())
+        };
+    }
+    state.starter = match starter.parse::<u8>() {
+        Ok(p @ 1..) if usize::from(p) <= state.seats.len() => p - 1,
+        _ => return Err(format!("`@{starter}` is no seat from 1 to {}", state.seats.len())),
+    };
+    if state.alive() < 2 {
+        if state.seats.iter().any(|seat| !seat.cup.is_empty() || !seat.pushed.is_empty()) {
+            return Err("the game is over, the winner's dice are written as ?".into());
+        }
+        (state.phase, state.starter) = (Phase::Over, state.next_alive(state.starter));
+        state.mover = state.starter;
+        return if words.next().is_none() { Ok(state) } else { Err("the game is over".into()) };
+    }
+    if state.seats[usize::from(state.starter)].dice == 0 {
+        return Err(format!("seat {starter} is out and cannot begin"));
+    }
+    for seat in state.seats.iter_mut().filter(|seat| seat.dice == 1) {
+        seat.was_down_to_one |= game.rules == RuleSet::Soar;
+    }
+    parse_acts(game, &mut state, words)?;
+    let waiting = |p: u8| state.seats[usize::from(p)].dice > 0 && state.seats[usize::from(p)].cup.is_empty();
+    let rolling: Vec<u8> = (0..state.seats.len() as u8).filter(|p| waiting(*p)).collect();
+    match (&rolling[..], state.acts.last()) {
+        ([], Some(Act { said: Said::Bid { push, .. }, .. })) if push.is_empty() => {}
+        ([], _) => {}
+        ([first, rest @ ..], None) => {
+            let until = state.seats.len() as u8;
+            if (*first..until).filter(|p| state.seats[usize::from(*p)].dice > 0).count() != rest.len() + 1 {
+                return Err("dice are rolled from the first seat to the last".into());
+            }
+            (state.phase, state.mover) = (Phase::Roll, *first);
+        }
+        ([one], Some(Act { player, said: Said::Bid { push, .. } })) if one == player && !push.is_empty() => {
+            (state.phase, state.mover) = (Phase::Roll, *one);
+        }
+        _ => return Err("only dice that were not pushed with the last bid are rolled again".into()),
+    }
+    Ok(state)
+}
+
+fn parse_seat(game: &LiarsDice, state: &mut State, p: usize, text: &str) -> Result<(), String> {
+    let soar = game.rules == RuleSet::Soar;
+    let most = game.dice[p];
+    let seat = &mut state.seats[p];
+    let mut text = text;
+    while let Some(rest) = text.strip_suffix(['x', 'o']).filter(|_| soar) {
+        let flag = if text.ends_with('x') { &mut seat.exacted } else { &mut seat.was_down_to_one };
+        *flag = true;
+        text = rest;
+    }
+    if text == "-" {
+        seat.dice = 0;
+        return Ok(());
+    }
+    let (cup, pushed) = text.split_once('+').unwrap_or((text, ""));
+    let unrolled = cup.chars().all(|c| c == '?');
+    let under = if unrolled {
+        cup.len()
+    } else {
+        seat.cup = Dice::parse(cup, game.faces)?;
+        seat.cup.total().into()
+    };
+    seat.pushed = Dice::parse(pushed, game.faces)?;
+    let dice = under + usize::from(seat.pushed.total());
+    let single = matches!(game.rules, RuleSet::OpenSpiel { .. });
+    if under == 0 || dice > most.into() || (single && dice != most.into()) {
+        return Err(format!("it has {under} dice under the cup and {dice} in all, of {most}"));
+    }
+    seat.dice = dice as u8;
+    Ok(())
+}
+
+fn parse_acts<'a>(
+    game: &LiarsDice,
+    state: &mut State,
+    words: impl Iterator<Item = &'a str>,
+) -> Result<(), String> {
+    (state.phase, state.mover) = (Phase::Act, state.starter);
+    let mut pushed = vec![Dice::default(); state.seats.len()];
+    for (i, word) in words.enumerate() {
+        if word == "special" && i == 0 && game.rules == RuleSet::Soar {
+            state.special = true;
+            continue;
+        }
+        let mover = usize::from(state.mover);
+        let said = match word {
+            "pass" | "pass!" => Said::Pass { valid: word == "pass" },
+            _ => match parse_action(game, word)? {
+                Action::Bid { bid, push } => Said::Bid { bid, push },
+                _ => return Err(format!("`{word}` ends a round")),
+            },
+        };
+        let refused = match said {
+            Said::Pass { .. } => game.refuses_pass(state),
+            Said::Bid { bid, .. } => game.refuses_bid(state, bid),
+        };
+        if let Some(why) = refused {
+            return Err(format!("`{word}` was not legal: {why}"));
+        }
+        let seat = &mut state.seats[mover];
+        match said {
+            Said::Pass { .. } => seat.passed = true,
+            Said::Bid { push, .. } if !push.is_empty() => {
+                pushed[mover] = pushed[mover].with(&push);
+                seat.passed = false;
+            }
+            Said::Bid { .. } => {}
+        }
+        state.acts.push(Act { player: state.mover, said });
+        state.mover = state.next_alive(state.mover);
+    }
+    match (0..pushed.len()).find(|p| pushed[*p] != state.seats[*p].pushed) {
+        Some(p) => Err(format!("seat {} pushed other dice than were said", p + 1)),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn action(action: &Action) -> String {
+    match action {
+        Action::Starter(p) => format!("start {}", p + 1),
+        Action::Roll(dice) => format!("roll {dice}"),
+        Action::Bid { bid, push } => bid_text(*bid, *push),
+        Action::Pass => "pass".into(),
+        Action::Challenge(Target::Bid) => "challenge".into(),
+        Action::Challenge(Target::Pass) => "challenge pass".into(),
+        Action::Challenge(Target::PassBefore) => "challenge pass before".into(),
+        Action::Exact => "exact".into(),
+    }
+}
+
+pub(super) fn parse_action(game: &LiarsDice, text: &str) -> Result<Action, String> {
+    let text = text.trim();
+    match text {
+        "pass" => return Ok(Action::Pass),
+        "challenge" | "challenge bid" | "call" | "liar" => return Ok(Target::Bid.into()),
+        "challenge pass" => return Ok(Target::Pass.into()),
+        "challenge pass before" => return Ok(Target::PassBefore.into()),
+        "exact" => return Ok(Action::Exact),
+        _ => {}
+    }
+    let (bid, push) = text.split_once('+').unwrap_or((text, ""));
+    let number = |text: &str| text.trim().parse::<u8>().ok();
+    match bid
+        .split_once('x')
+        .and_then(|(count, face)| Some(Bid { count: number(count)?, face: number(face)? }))
+    {
+        Some(bid) => Ok(Action::Bid { bid, push: Dice::parse(push, game.faces)? }),
+        None => {
+            let more = match game.rules {
+                RuleSet::Soar => {
+                    ", with +14 behind it to push a 1 and a 4; pass, challenge, challenge pass, exact"
+                }
+                RuleSet::RPost | RuleSet::OpenSpiel { .. } => ", or challenge",
+            };
+            Err(format!("`{text}` is no action: write a bid such as 3x4 for three 4s{more}"))
+        }
+    }
+}
+
+/// A player as the one in `seat` reads it.
+pub(super) fn who(player: u8, seat: usize) -> String {
+    if usize::from(player) == seat { "You".into() } else { format!("Player {}", player + 1) }
+}
+
+/// What an action that ends the round brought to light.
+pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usize) -> Option<String> {
+    let end = game.showdown(state, action)?;
+    let mut text = String::from("The cups are lifted:");
+    for (p, s) in state.seats.iter().enumerate().filter(|(_, s)| s.dice > 0) {
+        let _ = write!(
+            text,
+            " {} {}{}{}",
+            who(p as u8, seat),
+            s.cup,
+            if s.pushed.is_empty() { "" } else { "+" },
+            s.pushed
+        );
+    }
+    let verdict = if end.right { "right" } else { "wrong" };
+    let _ = match (end.actual, state.standing()) {
+        (Some(actual), Some((_, _, bid))) => {
+            write!(text, ". {actual} count for {bid}, the caller is {verdict}.")
+        }
+        _ => write!(
+            text,
+            ". The pass was {}, the caller is {verdict}.",
+            if end.right { "not true" } else { "true" }
+        ),
+    };
+    let _ = match end.loser() {
+        Some(loser) if matches!(game.rules, RuleSet::OpenSpiel { .. }) => {
+            write!(text, " {} lost.", who(loser, seat))
+        }
+        Some(loser) => write!(text, " {} lost a die.", who(loser, seat)),
+        None => write!(text, " {} got a die back, if one was missing.", who(end.caller, seat)),
+    };
+    Some(text)
+}
+
+pub(super) fn board(state: &State, marks: &[(Action, String)]) -> String {
+    let mut text = String::new();
+    if state.special {
+        text.push_str("Special round: nothing is wild, only players with one die change the face.\n");
+    }
+    for (p, seat) in state.seats.iter().enumerate() {
+        let under = usize::from(seat.dice - seat.pushed.total());
+        let cup = if seat.cup.is_empty() { "?".repeat(under) } else { seat.cup.to_string() };
+        let _ = write!(text, "player {}: {}", p + 1, if seat.dice == 0 { "out" } else { &cup });
+        if !seat.pushed.is_empty() {
+            let _ = write!(text, " pushed {}", seat.pushed);
+        }
+        if seat.exacted && seat.dice > 0 {
+            text.push_str(", exact used");
+        }
+        let said = state.acts.iter().filter(|a| usize::from(a.player) == p).map(|a| match a.said {
+            Said::Bid { bid, push } => bid_text(bid, push),
+            Said::Pass { .. } => "pass".into(),
+        });
+        let said: Vec<String> = said.collect();
+        if !said.is_empty() {
+            let _ = write!(text, "  said {}", said.join(", "));
+        }
+        text.push('\n');
+    }
+    if let Some((_, bidder, bid)) = state.standing() {
+        let _ = writeln!(
+            text,
+            "{bid} by player {} stands, {} dice are in play",
+            bidder + 1,
+            state.dice_in_play()
+        );
+    }
+    for (action, mark) in marks {
+        let _ = writeln!(text, "  {:<16}{mark}", self::action(action));
+    }
+    text
+}
