@@ -36,6 +36,41 @@ pub trait Agent<G: Game>: Send {
         self.policy(game, state, player, actions, scratch);
         draw(scratch, rng)
     }
+
+    /// Takes an action. Agents that weigh a few actions of many need not have all of them listed.
+    fn choose(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        scratch: &mut Scratch<G>,
+        rng: &mut Stream,
+    ) -> G::Action {
+        let Scratch { actions, probabilities } = scratch;
+        game.actions(state, actions);
+        let choice = self.act(game, state, player, actions, probabilities, rng);
+        actions.swap_remove(choice)
+    }
+
+    /// Why the agent would do what: the candidates, their numbers, what fired. Empty for agents that have no words.
+    fn explain(&mut self, _game: &G, _state: &G::State, _player: usize) -> String {
+        String::new()
+    }
+}
+
+/// Lists that are reused from one decision to the next.
+#[derive(Debug)]
+pub struct Scratch<G: Game> {
+    /// Legal actions.
+    pub actions: Vec<G::Action>,
+    /// Their probabilities.
+    pub probabilities: Vec<f64>,
+}
+
+impl<G: Game> Default for Scratch<G> {
+    fn default() -> Self {
+        Self { actions: Vec::new(), probabilities: Vec::new() }
+    }
 }
 
 impl<G: Game, A: Agent<G> + ?Sized> Agent<G> for Box<A> {
@@ -52,6 +87,33 @@ impl<G: Game, A: Agent<G> + ?Sized> Agent<G> for Box<A> {
         probabilities: &mut Vec<f64>,
     ) {
         (**self).policy(game, state, player, actions, probabilities);
+    }
+
+    fn act(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        scratch: &mut Vec<f64>,
+        rng: &mut Stream,
+    ) -> usize {
+        (**self).act(game, state, player, actions, scratch, rng)
+    }
+
+    fn choose(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        scratch: &mut Scratch<G>,
+        rng: &mut Stream,
+    ) -> G::Action {
+        (**self).choose(game, state, player, scratch, rng)
+    }
+
+    fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
+        (**self).explain(game, state, player)
     }
 }
 

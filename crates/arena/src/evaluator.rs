@@ -4,7 +4,7 @@
 //! by the game's scale). A finished game has its exact utility and never reaches a model.
 
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Turn, Valuation};
-use adept_model::{Learner, ModelError, Rows};
+use adept_model::{Explanation, Learner, ModelError, Rows};
 use std::sync::Arc;
 
 /// Values the actions of a decision.
@@ -205,6 +205,17 @@ impl<G: Game> Bound<G> {
                 self.encoder.fetch(game, Afterstate { state: &c.state, action: Some(action), player });
             }
         }
+        if game.hides() {
+            // What an action leads to would tell what the player cannot see.
+            for action in &c.actions {
+                c.row_of.push(Some(c.rows.len() as u32));
+                c.values.push(0.0);
+                let (dense, index) = c.rows.push();
+                let before = Afterstate { state, action: Some(action), player };
+                self.encoder.encode(game, before, RowMut { dense, index });
+            }
+            return;
+        }
         for action in &c.actions {
             c.state.clone_from(state);
             game.apply(&mut c.state, action);
@@ -232,6 +243,26 @@ impl<G: Game> Bound<G> {
                 *value = c.model_values[*row as usize];
             }
         }
+    }
+
+    /// What the learner thinks of an action of `player`, who is to move; none where the action ends the game and its value is
+    /// known.
+    pub fn explain(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        action: &G::Action,
+        player: usize,
+    ) -> Option<Explanation> {
+        let mut shown = state.clone();
+        if !game.hides() {
+            game.apply(&mut shown, action);
+            if game.turn(&shown) == Turn::Over {
+                return None;
+            }
+        }
+        let rows = self.encode(game, &shown, Some(action), player);
+        Some(self.learner.explain(&rows))
     }
 
     /// The row of one afterstate; `action` led to it, where that is known.

@@ -4,16 +4,21 @@
 //! agents against each other without sampling.
 
 pub mod agents;
+pub mod cfr;
+mod deliberating;
 pub mod evaluator;
 pub mod exact;
 mod frozen;
 mod judge;
+pub mod matches;
 pub mod open;
 mod pool;
 mod solve;
+pub mod statistics;
 pub mod thoughts;
 
-pub use agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
+pub use agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
+pub use deliberating::Deliberating;
 pub use evaluator::{Bound, Candidates, Evaluator, Known, model_channels};
 pub use exact::{Equity, ExactError, equity, expected_utilities};
 pub use judge::{MoveLoss, TIE, move_loss};

@@ -1,6 +1,7 @@
 //! Checkpoints and agents by name, bound to a game.
 
 use crate::agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
+use crate::deliberating::Deliberating;
 use crate::evaluator::{Bound, Known, WithPrior, model_channels};
 use crate::exact::ExactError;
 use crate::frozen::Frozen;
@@ -147,6 +148,24 @@ pub fn bind<G: Registered>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>
     Ok((Bound::new(game, encoder, learner), manifest))
 }
 
+/// The agent that the text names, with some settings changed: an object, or null. Only deliberating agents have settings.
+///
+/// # Errors
+/// See [`OpenError`].
+pub fn agent_with<G: Registered>(
+    game: &G,
+    text: &str,
+    settings: &serde_json::Value,
+) -> Result<Box<dyn Agent<G>>, OpenError> {
+    if settings.is_null() {
+        return agent(game, text);
+    }
+    match game.deliberator(text, settings) {
+        Some(found) => Ok(Box::new(Deliberating::new(found.map_err(|e| OpenError::Unknown(e.to_string()))?))),
+        None => Err(OpenError::Unknown(format!("`{text}` has no settings, only deliberating agents have"))),
+    }
+}
+
 /// The agent that the text names: see [`AGENTS`](crate::agents::AGENTS) and the scripts of the game.
 ///
 /// # Errors
@@ -164,6 +183,12 @@ fn build<G: Registered>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>,
         AgentSpec::Minimax if !game.zero_sum() => {
             return Err(OpenError::Unknown(format!("{} is no two-player zero-sum game", game.name())));
         }
+        AgentSpec::Minimax | AgentSpec::Optimal(_) if game.hides() => {
+            return Err(OpenError::Unknown(format!(
+                "players of {} do not see all of a state: `adept solve` finds equilibria and best responses",
+                game.name()
+            )));
+        }
         AgentSpec::Minimax => Box::new(Minimax::solve(game).map_err(|e| match e {
             ExactError::Chance => {
                 OpenError::Unknown(format!("{} has chance, minimax is for games without", game.name()))
@@ -180,9 +205,13 @@ fn build<G: Registered>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>,
                 let valuation = valuation.map_err(|e| OpenError::Unknown(e.to_string()))?;
                 Box::new(Greedy::new(Known(valuation)))
             }
+            None if let Some(deliberator) = game.deliberator(name, &serde_json::Value::Null) => {
+                Box::new(Deliberating::new(deliberator.map_err(|e| OpenError::Unknown(e.to_string()))?))
+            }
             None if Path::new(name).exists() => Box::new(Greedy::new(bound(name)?)),
             None => {
-                let scripts = game.scripts().iter().chain(G::valuations()).map(|s| s.0);
+                let scripts =
+                    game.scripts().iter().chain(G::valuations()).chain(G::deliberators()).map(|s| s.0);
                 let exact = if game.start_is_listed() { &["minimax", "optimal:AGENT"][..] } else { &[] };
                 let known: Vec<&str> = scripts.chain(["random"]).chain(exact.iter().copied()).collect();
                 return Err(OpenError::Unknown(format!(

@@ -68,6 +68,16 @@ pub(crate) enum Command {
         after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/1,1,1,1,1,1\n  adept oracle build --checkers 14"
     )]
     Oracle(OracleArgs),
+    /// Play matches between agents: every pair, seats in all orders, with the same dice.
+    #[command(
+        after_help = "Example:\n  adept arena configs/liars-dice/arena/soar-four.toml\n\nThe folder holds arena.json and arena.md (the cross table), which are brought up to date after every pair."
+    )]
+    Arena(ArenaArgs),
+    /// Solve a small game with hidden information by counterfactual regret, and say how exploitable agents are in it.
+    #[command(
+        after_help = "Examples:\n  adept solve liars-dice:openspiel:1-1:6\n  adept solve liars-dice:openspiel:2-2:3 --method mccfr --iterations 64000 --agent P --agent random"
+    )]
+    Solve(SolveArgs),
     /// Play against a checkpoint or an agent in the terminal.
     #[command(after_help = "Example:\n  adept play checkpoints/runs/single-80-1 --hints")]
     Play(PlayArgs),
@@ -191,6 +201,8 @@ pub(crate) enum Reproduction {
     Figure2,
     /// Where experts pay: error against cost of single networks, phase gates, HME and Meta-Pi (most of an hour).
     Experts,
+    /// Laird, Derbinsky & Tinkerhess: deliberating agents play liar's dice in fours, every pair (seeds are runs of 4000 games).
+    SoarFigure2,
 }
 
 #[derive(Debug, Args)]
@@ -385,6 +397,51 @@ fn tolerance(text: &str) -> Result<f64, String> {
         Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
         _ => Err("a difference of 0 or more is expected".into()),
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ArenaArgs {
+    /// File of the tournament.
+    pub(crate) config: PathBuf,
+    /// Folder of the tables; checkpoints/runs/arena-NAME if left out.
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Change a setting, such as games=100 or seed=2.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Threads; all cores if left out. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub(crate) threads: usize,
+    /// Go on with what an interrupted call left.
+    #[arg(long)]
+    pub(crate) resume: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SolveArgs {
+    /// Rule set, such as liars-dice:openspiel:1-1:6: one die each with six faces.
+    pub(crate) game: String,
+    /// cfr+ goes through the whole game in every iteration, mccfr draws a part of it.
+    #[arg(long, value_enum, default_value_t = SolveMethod::CfrPlus)]
+    pub(crate) method: SolveMethod,
+    /// Iterations.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) iterations: u64,
+    /// Seed of the draws of mccfr.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// An agent whose exploitability is wanted: one of the game, or a checkpoint. May be given several times.
+    #[arg(long = "agent", value_name = "AGENT")]
+    pub(crate) agents: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SolveMethod {
+    /// CFR+ (Tammelin 2014).
+    #[value(name = "cfr+")]
+    CfrPlus,
+    /// External-sampling Monte Carlo CFR (Lanctot et al. 2009).
+    Mccfr,
 }
 
 #[derive(Debug, Args)]

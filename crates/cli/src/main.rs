@@ -24,6 +24,8 @@ fn main() -> ExitCode {
         Command::Describe(args) => commands::measure::describe(&args, json),
         Command::Reproduce(args) => commands::reproduce::run(&args, json),
         Command::Oracle(args) => commands::oracle::run(&args, json),
+        Command::Arena(args) => commands::arena::run(&args, json),
+        Command::Solve(args) => commands::solve::run(&args, json),
         Command::Play(args) => commands::play::run(&args, json),
         Command::Config(args) => commands::config::run(&args, json),
         Command::List(args) => commands::list::run(&args, json),

@@ -29,10 +29,12 @@ pub struct Channel {
     pub about: Cow<'static, str>,
 }
 
-/// A state right after an action, seen by the player who acted: what an evaluator values.
+/// A state right after an action, seen by the player who acted: what an evaluator values. In games that hide parts of the state
+/// from players ([`Game::hides`]) it is the state before the action, of which an encoder reads only what that player
+/// knows: the action's outcome would tell more.
 #[derive(Debug)]
 pub struct Afterstate<'a, G: Game> {
-    /// The state after the action.
+    /// The state after the action; before it in games that hide parts.
     pub state: &'a G::State,
     /// The action, where it is known.
     pub action: Option<&'a G::Action>,

@@ -5,18 +5,22 @@
 //! rules, record golden trajectories and golden rows, add a line to the registry.
 
 pub mod bearoff;
+pub mod deliberation;
 pub mod encoder;
 pub mod game;
 mod halves;
 pub mod liars_dice;
 mod memory;
+pub mod public_tree;
 pub mod registry;
 pub mod rng;
 mod shared;
 pub mod tictactoe;
 
+pub use deliberation::{Choice, Deliberation, Deliberator};
 pub use encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 pub use game::{Game, GameError, Script, Turn};
 pub use halves::{Factors, Halves};
-pub use registry::{GameInfo, Valuation, Visitor, games, info, with_game};
+pub use public_tree::PublicTree;
+pub use registry::{GameInfo, TreeVisitor, Valuation, Visitor, games, info, with_game, with_public_tree};
 pub use rng::{Stream, stream};

@@ -1,10 +1,12 @@
 //! Games by name. Rules are generic inside and meet their names only here.
 
 use crate::bearoff::Bearoff;
+use crate::deliberation::Deliberator;
 use crate::encoder::{Afterstate, Channel, Encoder};
 use crate::game::{Game, GameError};
 use crate::halves::Halves;
 use crate::liars_dice::LiarsDice;
+use crate::public_tree::PublicTree;
 use crate::tictactoe::TicTacToe;
 use rand::Rng;
 use std::fmt::Write;
@@ -24,6 +26,8 @@ pub struct GameInfo {
     pub scripts: &'static [(&'static str, &'static str)],
     /// Its valuations, which also play: name, one line.
     pub valuations: &'static [(&'static str, &'static str)],
+    /// Its deliberating agents: name, one line.
+    pub deliberators: &'static [(&'static str, &'static str)],
     /// Its distributions of positions: name, one line.
     pub distributions: &'static [(&'static str, &'static str)],
     /// Whether its start can be listed, which everything exact needs: equity, minimax, best responses.
@@ -42,6 +46,9 @@ pub trait Valuation<G: Game>: Send + Sync {
 
 /// A valuation that was asked for by name.
 pub type FoundValuation<G> = Option<Result<Arc<dyn Valuation<G>>, GameError>>;
+
+/// A deliberator that was asked for by name.
+pub type FoundDeliberator<G> = Option<Result<Arc<dyn Deliberator<G>>, GameError>>;
 
 /// The positions of a game as pairs of halves, if they are such.
 pub type FoundHalves<G> = Option<Result<Box<dyn Halves<G>>, GameError>>;
@@ -128,6 +135,17 @@ pub trait Registered: Game + Sized {
         None
     }
 
+    /// Names of its deliberating agents, with a line about each.
+    fn deliberators() -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// The deliberating agent of that name, with some of its settings changed: an object, or null. An error says which of
+    /// them cannot be.
+    fn deliberator(&self, _name: &str, _settings: &serde_json::Value) -> FoundDeliberator<Self> {
+        None
+    }
+
     /// Its positions as pairs of halves with exact values, for games in which all can be gone through. An error says
     /// why the values cannot be had.
     fn halves(&self) -> FoundHalves<Self> {
@@ -184,6 +202,21 @@ pub fn with_game<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     }
 }
 
+/// Code that works for any game that has a public tree.
+pub trait TreeVisitor {
+    /// What it gives.
+    type Output;
+
+    /// Is called with the game that was asked for.
+    fn visit<G: PublicTree + Registered>(self, game: G) -> Self::Output;
+}
+
+/// Calls the visitor with the game of that name if it has a public tree: small games with hidden information.
+pub fn with_public_tree<V: TreeVisitor>(name: &str, visitor: V) -> Option<V::Output> {
+    let game = LiarsDice::named(name).filter(LiarsDice::has_public_tree)?;
+    Some(visitor.visit(game))
+}
+
 /// What there is to say about the game of that name; some names take a parameter behind a colon.
 pub fn info(name: &str) -> Option<GameInfo> {
     struct Describe;
@@ -199,6 +232,7 @@ pub fn info(name: &str) -> Option<GameInfo> {
                 encoders: G::encoders().iter().filter_map(encoder).collect(),
                 distributions: G::distributions(),
                 scripts: game.scripts(),
+                deliberators: G::deliberators(),
                 valuations: G::valuations(),
                 start_is_listed: game.start_is_listed(),
             }
@@ -209,5 +243,5 @@ pub fn info(name: &str) -> Option<GameInfo> {
 
 /// All games, in the order of the list above.
 pub fn games() -> Vec<GameInfo> {
-    ["tictactoe", "bearoff"].into_iter().filter_map(info).collect()
+    ["tictactoe", "bearoff", "liars-dice"].into_iter().filter_map(info).collect()
 }

@@ -1,6 +1,6 @@
 //! A person against an agent in the terminal: the board, the value of each move, the gates behind it.
 
-use adept_arena::{Agent, Bound, Evaluator, Greedy, OpenError, open};
+use adept_arena::{Agent, Bound, Evaluator, Greedy, OpenError, Scratch, open};
 use adept_game::registry::Registered;
 use adept_game::{Turn, Visitor, stream, with_game};
 use adept_model::{Explanation, checkpoint};
@@ -123,9 +123,8 @@ impl<'a, G: Registered> Table<'a, G> {
 
     fn play(mut self, input: &mut dyn BufRead, out: &mut dyn Write) -> Result<Played, PlayError> {
         let mut rng = stream(self.options.seed, "terminal", 0);
-        let mut scratch = Vec::new();
-        let mut actions = Vec::new();
-        let can_think = matches!(self.opponent, Opponent::Model(_)) && !self.options.hints;
+        let mut scratch = Scratch::default();
+        let can_think = !self.options.hints;
         let hint = if can_think { " `hint` shows what it thinks," } else { "" };
         writeln!(
             out,
@@ -139,7 +138,10 @@ impl<'a, G: Registered> Table<'a, G> {
                 Turn::Over => break,
                 Turn::Chance => {
                     let action = self.game.sample(&self.state, &mut rng);
-                    writeln!(out, "\n{}", self.game.chance_text(&self.state, &action, self.options.seat))?;
+                    let text = self.game.chance_text(&self.state, &action, self.options.seat);
+                    if !text.is_empty() {
+                        writeln!(out, "\n{text}")?;
+                    }
                     self.moves.push(self.game.action_text(&self.state, &action));
                     self.game.apply(&mut self.state, &action);
                     continue;
@@ -147,11 +149,14 @@ impl<'a, G: Registered> Table<'a, G> {
                 Turn::Player(player) => player,
             };
             if player != self.options.seat {
-                self.game.actions(&self.state, &mut actions);
-                let (choice, thoughts) = self.answer(player, &actions, &mut scratch, &mut rng);
-                let text = self.game.action_text(&self.state, &actions[choice]);
-                writeln!(out, "\nIt moves {text}.{thoughts}")?;
-                self.game.apply(&mut self.state, &actions[choice]);
+                let (action, thoughts) = self.answer(player, &mut scratch, &mut rng);
+                let text = self.game.action_text(&self.state, &action);
+                match self.game.players() {
+                    2 => writeln!(out, "\nIt moves {text}.{thoughts}")?,
+                    _ => writeln!(out, "\nPlayer {} moves {text}.{thoughts}", player + 1)?,
+                }
+                self.reveal(&action, out)?;
+                self.game.apply(&mut self.state, &action);
                 self.moves.push(text);
                 continue;
             }
@@ -183,6 +188,7 @@ impl<'a, G: Registered> Table<'a, G> {
             };
             past.push((self.state.clone(), self.moves.clone()));
             self.moves.push(self.game.action_text(&self.state, &action));
+            self.reveal(&action, out)?;
             self.game.apply(&mut self.state, &action);
         }
         let outcome = self.game.utility(&self.state, self.options.seat);
@@ -205,31 +211,36 @@ impl<'a, G: Registered> Table<'a, G> {
         }
     }
 
+    /// Says what an action brings to light.
+    fn reveal(&self, action: &G::Action, out: &mut dyn Write) -> std::io::Result<()> {
+        match self.game.event_text(&self.state, action, self.options.seat) {
+            Some(text) => writeln!(out, "{text}"),
+            None => Ok(()),
+        }
+    }
+
     /// The agent's move, and what it thinks of it.
     fn answer(
         &mut self,
         player: usize,
-        actions: &[G::Action],
-        scratch: &mut Vec<f64>,
+        scratch: &mut Scratch<G>,
         rng: &mut adept_game::Stream,
-    ) -> (usize, String) {
+    ) -> (G::Action, String) {
         match &mut self.opponent {
             Opponent::Other(agent) => {
-                (agent.act(self.game, &self.state, player, actions, scratch, rng), String::new())
+                (agent.choose(self.game, &self.state, player, scratch, rng), String::new())
             }
             Opponent::Model(bound) => {
-                let choice =
-                    Greedy::new(&mut **bound).act(self.game, &self.state, player, actions, scratch, rng);
-                let mut next = self.state.clone();
-                self.game.apply(&mut next, &actions[choice]);
-                if !self.options.hints || self.game.turn(&next) == Turn::Over {
-                    return (choice, String::new());
+                let action = Greedy::new(&mut **bound).choose(self.game, &self.state, player, scratch, rng);
+                if !self.options.hints {
+                    return (action, String::new());
                 }
-                let rows = bound.encode(self.game, &next, Some(&actions[choice]), player);
-                let explanation = bound.learner.explain(&rows);
+                let Some(explanation) = bound.explain(self.game, &self.state, &action, player) else {
+                    return (action, String::new());
+                };
                 let mut text = format!(" It thinks this is worth {:+.3}.", explanation.value);
                 describe_gates(&explanation, 1, &mut text);
-                (choice, text)
+                (action, text)
             }
         }
     }
@@ -247,20 +258,22 @@ impl<'a, G: Registered> Table<'a, G> {
             for (action, value) in valued {
                 let name = self.game.action_text(&self.state, action);
                 marks.push((action.clone(), format!("{value:+.2}")));
-                let mut next = self.state.clone();
-                self.game.apply(&mut next, action);
-                if self.game.turn(&next) != Turn::Over {
-                    let rows = bound.encode(self.game, &next, Some(action), player);
-                    let explanation = bound.learner.explain(&rows);
-                    if !explanation.gates.is_empty() {
-                        let _ = write!(below, "{name}: {:+.3}", explanation.value);
-                        describe_gates(&explanation, 1, &mut below);
-                        below.push('\n');
-                    }
+                let explanation = bound.explain(self.game, &self.state, action, player);
+                if let Some(explanation) = explanation.filter(|e| !e.gates.is_empty()) {
+                    let _ = write!(below, "{name}: {:+.3}", explanation.value);
+                    describe_gates(&explanation, 1, &mut below);
+                    below.push('\n');
                 }
             }
         }
-        format!("{}{below}", self.game.board(&self.state, &marks))
+        if let (Opponent::Other(agent), true) = (&mut self.opponent, hints) {
+            below = agent.explain(self.game, &self.state, player);
+            if below.is_empty() {
+                below.push_str("It has no words for what it does.\n");
+            }
+        }
+        let seen = self.game.shown_to(&self.state, self.options.seat);
+        format!("{}{below}", self.game.board(&seen, &marks))
     }
 }
 

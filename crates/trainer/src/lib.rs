@@ -14,6 +14,7 @@ mod settings;
 pub mod statistics;
 pub mod sweep;
 pub mod td;
+pub mod tournament;
 
 pub use positions::PositionErrors;
 

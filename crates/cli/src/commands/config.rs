@@ -9,13 +9,13 @@ use serde_json::json;
 pub(crate) fn run(args: &ConfigArgs, as_json: bool) -> Result<()> {
     match &args.action {
         ConfigAction::Check { files, set } => {
-            let checked: Vec<_> = files.iter().map(|f| (f, config::load(f, set))).collect();
+            let checked: Vec<_> = files.iter().map(|f| (f, config::load_any(f, set))).collect();
             let faults = checked.iter().filter(|(_, c)| c.is_err()).count();
             if as_json {
                 let files: Vec<_> = checked
                     .iter()
                     .map(|(file, c)| match c {
-                        Ok(config) => json!({ "file": file, "ok": true, "name": config.name }),
+                        Ok(config) => json!({ "file": file, "ok": true, "name": config.name() }),
                         Err(e) => json!({
                             "file": file,
                             "ok": false,
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ConfigArgs, as_json: bool) -> Result<()> {
                 for (file, c) in &checked {
                     match c {
                         Ok(config) => {
-                            output::text(&format!("{}: {} is fine\n", file.display(), config.name))?
+                            output::text(&format!("{}: {} is fine\n", file.display(), config.name()))?
                         }
                         Err(e) => output::say(e),
                     }

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &ListArgs, as_json: bool) -> Result<()> {
                 g.scripts
                     .iter()
                     .chain(g.valuations)
+                    .chain(g.deliberators)
                     .map(|(name, about)| json!({ "name": name, "game": g.name, "about": about }))
             });
             ("agents", scripts.chain(AGENTS.iter().map(|(name, about)| entry(name, about))).collect())

@@ -1,5 +1,6 @@
 //! One file a group of commands.
 
+pub(crate) mod arena;
 pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod config;
@@ -9,5 +10,7 @@ pub(crate) mod measure;
 pub(crate) mod oracle;
 pub(crate) mod play;
 pub(crate) mod reproduce;
+
+pub(crate) mod solve;
 pub(crate) mod sweep;
 pub(crate) mod train;

@@ -5,7 +5,7 @@ use crate::output::{self, say};
 use crate::progress::{Count, on_interrupt};
 use adept_trainer::reproduce::{
     Curve, FIGURE2_ROWS, Figure2, ReproduceOptions, TABLE1_ROWS, TABLE2_ROWS, experts, experts_runs, figure2,
-    table1, table2,
+    soar_figure2, table1, table2,
 };
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ pub(crate) fn run(args: &ReproduceArgs, as_json: bool) -> Result<()> {
         Reproduction::Table2 => ("table2", of(TABLE2_ROWS)),
         Reproduction::Figure2 => ("figure2", of(FIGURE2_ROWS)),
         Reproduction::Experts => ("experts", experts_runs(args.seeds)),
+        Reproduction::SoarFigure2 => ("soar-figure2", 0),
     };
     let options = ReproduceOptions {
         seeds: args.seeds,
@@ -28,6 +29,16 @@ pub(crate) fn run(args: &ReproduceArgs, as_json: bool) -> Result<()> {
     };
     let (count, cancel) = (Count::new(runs), on_interrupt());
     match args.name {
+        Reproduction::SoarFigure2 => {
+            let figure = soar_figure2(&options, &cancel)?;
+            show(
+                as_json,
+                &figure,
+                || std::fs::read_to_string(&figure.files[0]),
+                figure.seconds,
+                &figure.files,
+            )
+        }
         Reproduction::Experts => {
             let all = experts(&options, &count, &cancel)?;
             show(as_json, &all, || std::fs::read_to_string(&all.files[0]), all.seconds, &all.files)

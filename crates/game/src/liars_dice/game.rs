@@ -1,13 +1,15 @@
 //! Liar's dice as a [`Game`].
 
+use super::deliberation::{self, Deliberate, DeliberateSettings};
 use super::dice::Dice;
 use super::rules::{Action, LiarsDice, RuleSet, Target};
 use super::state::{Phase, Said, State};
 use super::text;
 use crate::encoder::Encoder;
 use crate::game::{Game, GameError, Turn};
-use crate::registry::Registered;
+use crate::registry::{FoundDeliberator, Registered};
 use rand::{Rng, RngExt};
+use std::sync::Arc;
 
 /// Rolls of more kinds than this are only sampled.
 const MOST_OUTCOMES: u64 = 10_000;
@@ -208,5 +210,16 @@ impl Registered for LiarsDice {
 
     fn encoder(_: &str) -> Option<Box<dyn Encoder<Self>>> {
         None
+    }
+
+    fn deliberators() -> &'static [(&'static str, &'static str)] {
+        &deliberation::AGENTS
+    }
+
+    fn deliberator(&self, name: &str, settings: &serde_json::Value) -> FoundDeliberator<Self> {
+        Some(match DeliberateSettings::named(name)?.with(settings).and_then(|s| Deliberate::new(name, s)) {
+            Ok(deliberator) => Ok(Arc::new(deliberator)),
+            Err(why) => Err(GameError(format!("settings of {name}: {why}"))),
+        })
     }
 }

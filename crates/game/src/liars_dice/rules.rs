@@ -1,8 +1,10 @@
 //! The rules: three rule sets that share rounds, bids and showdowns.
 
 use super::dice::{Dice, FACES};
+use super::odds::Odds;
 use super::state::{Act, Bid, Phase, Said, Seat, State};
 use std::fmt;
+use std::sync::Arc;
 
 /// A rule set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,12 +21,14 @@ pub enum RuleSet {
 }
 
 /// Liar's dice with a rule set, players, dice and faces.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct LiarsDice {
     pub(super) name: String,
     pub(super) rules: RuleSet,
     pub(super) dice: Vec<u8>,
     pub(super) faces: u8,
+    /// Of one face, and of one face or a wild one.
+    odds: Arc<[Odds; 2]>,
 }
 
 /// Whom a challenge is for.
@@ -106,7 +110,8 @@ impl LiarsDice {
                 format!("liars-dice:openspiel:{}:{faces}{}", sizes(), if wild { "" } else { ":no-wild" })
             }
         };
-        Ok(Self { name, rules, dice: dice.to_vec(), faces })
+        let odds = [1.0, 2.0].map(|counting| Odds::new(counting / f64::from(faces), total as u8));
+        Ok(Self { name, rules, dice: dice.to_vec(), faces, odds: Arc::new(odds) })
     }
 
     /// The game of that name: `liars-dice:soar:PxD` or `liars-dice:r-post:PxD` with P players of D dice each, or
@@ -185,6 +190,16 @@ impl LiarsDice {
     pub fn chance(&self, special: bool, face: u8) -> f64 {
         let faces = if self.wild(special).is_some_and(|wild| wild != face) { 2.0 } else { 1.0 };
         faces / f64::from(self.faces)
+    }
+
+    /// Binomial probabilities of hidden dice that count for a face.
+    pub(super) fn odds(&self, special: bool, face: u8) -> &Odds {
+        &self.odds[usize::from(self.wild(special).is_some_and(|wild| wild != face))]
+    }
+
+    /// The same where one face counts.
+    pub(super) fn single_odds(&self) -> &Odds {
+        &self.odds[0]
     }
 
     /// A number by which bids are ordered: a raise is a bid of a higher one.

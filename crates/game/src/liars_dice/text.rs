@@ -125,7 +125,7 @@ pub(super) fn parse_position(game: &LiarsDice, text: &str) -> Result<State, Stri
 
 fn parse_seat(game: &LiarsDice, state: &mut State, p: usize, text: &str) -> Result<(), String> {
     let soar = game.rules == RuleSet::Soar;
-    let most = game.dice[p];
+    let most = usize::from(game.dice[p]);
     let seat = &mut state.seats[p];
     let mut text = text;
     while let Some(rest) = text.strip_suffix(['x', 'o']).filter(|_| soar) {
@@ -148,7 +148,7 @@ fn parse_seat(game: &LiarsDice, state: &mut State, p: usize, text: &str) -> Resu
     seat.pushed = Dice::parse(pushed, game.faces)?;
     let dice = under + usize::from(seat.pushed.total());
     let single = matches!(game.rules, RuleSet::OpenSpiel { .. });
-    if under == 0 || dice > most.into() || (single && dice != most.into()) {
+    if under == 0 || dice > most || (single && dice != most) {
         return Err(format!("it has {under} dice under the cup and {dice} in all, of {most}"));
     }
     seat.dice = dice as u8;

@@ -8,29 +8,38 @@ use adept_model::names;
 use adept_model::{Architecture, Channel, Engine, ModelError};
 
 /// The dotted path of a setting, and what is wrong with it.
-type Fault = (String, String);
+pub(crate) type Fault = (String, String);
 
-/// The first setting that cannot work.
-pub(super) fn check(config: &Config) -> Result<(), Fault> {
+/// What every file has.
+pub(crate) fn name_and_seed(name: &str, seed: u64) -> Result<(), Fault> {
     let fail = |path: &str, message: String| Err((path.to_string(), message));
     let named = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if config.name.is_empty() || config.name.starts_with('.') || !config.name.chars().all(named) {
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(named) {
         return fail(
             "name",
             "a name consists of letters, digits, `-`, `_` and `.`, and does not start with a dot".into(),
         );
     }
-    if i64::try_from(config.seed).is_err() {
-        return fail("seed", format!("must be at most {}, found {}", i64::MAX, config.seed));
+    if i64::try_from(seed).is_err() {
+        return fail("seed", format!("must be at most {}, found {seed}", i64::MAX));
     }
-    let Some(game) = &adept_game::info(&config.game.rules) else {
+    Ok(())
+}
+
+/// The game of that name.
+pub(crate) fn game(rules: &str) -> Result<GameInfo, String> {
+    adept_game::info(rules).ok_or_else(|| {
         let games = adept_game::games();
         let known: Vec<&str> = games.iter().map(|g| g.name.as_str()).collect();
-        return fail(
-            "game.rules",
-            format!("there is no game `{}`{}", config.game.rules, names::suggest(&config.game.rules, &known)),
-        );
-    };
+        format!("there is no game `{rules}`{}", names::suggest(rules, &known))
+    })
+}
+
+/// The first setting that cannot work.
+pub(super) fn check(config: &Config) -> Result<(), Fault> {
+    let fail = |path: &str, message: String| Err((path.to_string(), message));
+    name_and_seed(&config.name, config.seed)?;
+    let game = &game(&config.game.rules).map_err(|message| ("game.rules".to_string(), message))?;
     let channels = channels(config, game).map_err(|m| ("game.encoder".to_string(), m))?;
     let learn = &config.learn;
     let exact = if game.start_is_listed { &["minimax", "optimal:…"][..] } else { &[] };

@@ -1,8 +1,10 @@
 //! Reading and checking configs.
 
-use super::check::check;
+use super::check::{Fault, check};
 use super::{Config, ConfigError, Suite};
+use crate::tournament::Tournament;
 use adept_model::names;
+use serde::de::DeserializeOwned;
 use std::path::Path;
 use toml_edit::{Document, DocumentMut, Item};
 
@@ -39,6 +41,27 @@ impl Source {
     }
 }
 
+/// A kind of file that experiments or tournaments are written in.
+pub(crate) trait Written: DeserializeOwned {
+    /// Fills in what depends on other settings.
+    fn complete(&mut self);
+
+    /// The first setting that cannot work.
+    fn check(&self) -> Result<(), Fault>;
+}
+
+impl Written for Config {
+    fn complete(&mut self) {
+        if self.evaluate.suites.is_none() {
+            self.evaluate.suites = usual_suites(&self.game.rules);
+        }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        check(self)
+    }
+}
+
 /// Reads, parses and checks a file.
 ///
 /// # Errors
@@ -52,6 +75,45 @@ pub fn load(path: &Path, set: &[String]) -> Result<Config, ConfigError> {
 /// # Errors
 /// A [`ConfigError`] with the place of the first fault, or with the first `--set` that made a fault.
 pub fn parse(source: &Source) -> Result<Config, ConfigError> {
+    parse_as(source)
+}
+
+/// What a file is, by its sections.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// An experiment.
+    Experiment(Box<Config>),
+    /// A tournament.
+    Tournament(Box<Tournament>),
+}
+
+impl Kind {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Experiment(config) => &config.name,
+            Self::Tournament(tournament) => &tournament.name,
+        }
+    }
+}
+
+/// Reads, parses and checks a file of any kind: with a list of `agents` it is a tournament, else an experiment.
+///
+/// # Errors
+/// A [`ConfigError`] with the place of the first fault.
+pub fn load_any(path: &Path, set: &[String]) -> Result<Kind, ConfigError> {
+    let source = Source::read(path, set)?;
+    let document = Document::parse(source.text.as_str());
+    let is_tournament = document.is_ok_and(|d| d.as_item().get("agents").is_some());
+    Ok(if is_tournament {
+        Kind::Tournament(Box::new(parse_as(&source)?))
+    } else {
+        Kind::Experiment(Box::new(parse_as(&source)?))
+    })
+}
+
+/// The same for any kind of file.
+pub(crate) fn parse_as<C: Written>(source: &Source) -> Result<C, ConfigError> {
     let all = source.set.len();
     let whole = parse_with(source, all);
     let Err(fault) = whole else { return whole };
@@ -60,8 +122,8 @@ pub fn parse(source: &Source) -> Result<Config, ConfigError> {
     let mut good = all;
     while let Some(fewer) = good.checked_sub(1) {
         good = fewer;
-        if parse_with(source, good).is_ok() {
-            let message = parse_with(source, good + 1).err().map_or(fault.message, |e| e.message);
+        if parse_with::<C>(source, good).is_ok() {
+            let message = parse_with::<C>(source, good + 1).err().map_or(fault.message, |e| e.message);
             return Err(ConfigError {
                 file: format!("--set {}", source.set[good]),
                 place: None,
@@ -70,7 +132,7 @@ pub fn parse(source: &Source) -> Result<Config, ConfigError> {
             });
         }
     }
-    match parse_with(source, 0) {
+    match parse_with::<C>(source, 0) {
         Err(own) if own.message == fault.message => Err(own),
         _ => Err(ConfigError {
             message: format!("{} (with --set {})", fault.message, source.set.join(" --set ")),
@@ -82,16 +144,14 @@ pub fn parse(source: &Source) -> Result<Config, ConfigError> {
 }
 
 /// Parses and checks a config with the first few of its settings.
-fn parse_with(source: &Source, settings: usize) -> Result<Config, ConfigError> {
+fn parse_with<C: Written>(source: &Source, settings: usize) -> Result<C, ConfigError> {
     let text = apply_set(source, settings)?;
     let at = Located { file: &source.file, text: &text };
     // toml_edit first: it keeps the place of every key for the checks that follow parsing.
     let document = Document::parse(text.as_str()).map_err(|e| at.syntax(e.span(), e.message()))?;
-    let mut config: Config = toml::from_str(&text).map_err(|e| at.serde(e.span(), e.message()))?;
-    if config.evaluate.suites.is_none() {
-        config.evaluate.suites = usual_suites(&config.game.rules);
-    }
-    check(&config).map_err(|(path, message)| {
+    let mut config: C = toml::from_str(&text).map_err(|e| at.serde(e.span(), e.message()))?;
+    config.complete();
+    config.check().map_err(|(path, message)| {
         at.error(
             span_of(document.as_item(), &path),
             if path.is_empty() { message } else { format!("`{path}`: {message}") },

@@ -6,9 +6,10 @@ mod load;
 mod schedule;
 mod template;
 
-pub(crate) use check::no_equity;
+pub(crate) use check::{Fault, game, name_and_seed, no_equity};
 pub use error::ConfigError;
-pub use load::{Source, load, parse};
+pub use load::{Kind, Source, load, load_any, parse};
+pub(crate) use load::{Written, parse_as};
 pub use schedule::{Schedule, Shape};
 pub use template::template;
 

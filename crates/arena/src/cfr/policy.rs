@@ -1,0 +1,157 @@
+//! Policies of both players as tables, and the agent that plays one.
+
+use super::tree::Tree;
+use crate::agents::Agent;
+use crate::exact::ExactError;
+use adept_game::Game;
+use adept_game::public_tree::PublicTree;
+use rustc_hash::FxHashMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// What both players do, at every node with every private index: a probability for each action.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    pub(super) tree: Arc<Tree>,
+    /// `[node][private][action]`; nodes in preorder, those that are over have no part.
+    pub(super) probabilities: Vec<f64>,
+}
+
+impl Policy {
+    /// All actions alike.
+    pub fn uniform(tree: &Arc<Tree>) -> Self {
+        Self::from_fn(tree, |_, _, _| {})
+    }
+
+    /// Calls `fill` with every node at which a player is to move, in preorder, each private index of that player, and the
+    /// probabilities of the actions there: uniform as they come, and summing to 1 as they must be left.
+    pub fn from_fn(tree: &Arc<Tree>, mut fill: impl FnMut(usize, usize, &mut [f64])) -> Self {
+        let mut probabilities = Vec::with_capacity(tree.entries());
+        for (at, node) in tree.nodes().iter().enumerate() {
+            let Some(player) = node.mover else { continue };
+            for private in 0..tree.size(player.into()) {
+                let from = probabilities.len();
+                let uniform = 1.0 / f64::from(node.actions);
+                probabilities.extend(std::iter::repeat_n(uniform, node.actions as usize));
+                fill(at, private, &mut probabilities[from..]);
+            }
+        }
+        Self { tree: tree.clone(), probabilities }
+    }
+
+    /// What an agent does in both seats. `game` is the one that was unrolled.
+    ///
+    /// # Errors
+    /// [`ExactError::Policy`] if its probabilities somewhere do not sum to 1, or are not one for each action.
+    pub fn of_agent<G: PublicTree>(
+        game: &G,
+        tree: &Arc<Tree>,
+        agent: &mut dyn Agent<G>,
+    ) -> Result<Self, ExactError> {
+        let mut policy = Self::uniform(tree);
+        let (mut actions, mut p) = (Vec::new(), Vec::new());
+        tree.walk(game, &mut |at, node, public| {
+            let Some(player) = node.mover.map(usize::from) else { return Ok(()) };
+            game.public_actions(public, &mut actions);
+            for private in 0..tree.size(player) {
+                // The agent sees nothing of what the other has: any private index does.
+                let mut own = [0; 2];
+                own[player] = private;
+                agent.policy(game, &game.state(public, own), player, &actions, &mut p);
+                let (sum, row) = (p.iter().sum::<f64>(), policy.row_mut(at, private));
+                if sum.is_nan() || (sum - 1.0).abs() > 1e-6 || p.len() != row.len() {
+                    return Err(ExactError::Policy(sum.to_string()));
+                }
+                row.copy_from_slice(&p);
+            }
+            Ok(())
+        })?;
+        Ok(policy)
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &Arc<Tree> {
+        &self.tree
+    }
+
+    /// The probabilities of the actions at a node, by its place in preorder, with a private index of the player to
+    /// move; none where there is no such node or index, and at an end.
+    pub fn row(&self, node: usize, private: usize) -> &[f64] {
+        &self.probabilities[self.range(node, private)]
+    }
+
+    fn row_mut(&mut self, node: usize, private: usize) -> &mut [f64] {
+        let range = self.range(node, private);
+        &mut self.probabilities[range]
+    }
+
+    fn range(&self, node: usize, private: usize) -> std::ops::Range<usize> {
+        let Some(node) = self.tree.nodes().get(node) else { return 0..0 };
+        match node.mover {
+            Some(player) if private < self.tree.size(player.into()) => {
+                let from = node.at as usize + private * node.actions as usize;
+                from..from + node.actions as usize
+            }
+            _ => 0..0,
+        }
+    }
+}
+
+/// Plays a policy by what the player to move knows.
+pub struct Tabular<G: Game> {
+    name: String,
+    policy: Policy,
+    /// Node and private index of all that a player may know.
+    places: FxHashMap<G::Info, (u32, u32)>,
+}
+
+impl<G: PublicTree> Tabular<G> {
+    /// Plays `policy` of the game that was unrolled, under that name.
+    pub fn new(name: impl Into<String>, game: &G, policy: Policy) -> Self {
+        let tree = policy.tree.clone();
+        let mut places = FxHashMap::default();
+        places.reserve(tree.information_sets());
+        let Ok(()) = tree.walk(game, &mut |at, node, public| {
+            if let Some(player) = node.mover.map(usize::from) {
+                for private in 0..tree.size(player) {
+                    let mut own = [0; 2];
+                    own[player] = private;
+                    let info = game.info(&game.state(public, own), player);
+                    places.insert(info, (at as u32, private as u32));
+                }
+            }
+            Ok::<(), Infallible>(())
+        });
+        Self { name: name.into(), policy, places }
+    }
+
+    /// The policy.
+    pub fn table(&self) -> &Policy {
+        &self.policy
+    }
+}
+
+/// Uniform in a state that is none of the game that was unrolled.
+impl<G: PublicTree> Agent<G> for Tabular<G> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn policy(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    ) {
+        probabilities.clear();
+        if let Some(&(node, private)) = self.places.get(&game.info(state, player)) {
+            probabilities.extend_from_slice(self.policy.row(node as usize, private as usize));
+        }
+        if probabilities.len() != actions.len() {
+            probabilities.clear();
+            probabilities.resize(actions.len(), 1.0 / actions.len() as f64);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Exact values of policies and of the best responses to them.
+
+use super::policy::Policy;
+use super::tree::Tree;
+
+impl Policy {
+    /// Expected utility of player 0 if both play it.
+    pub fn value(&self) -> f64 {
+        self.against(0, false)
+    }
+
+    /// By player: expected utility of the best response to the other's policy.
+    pub fn best_responses(&self) -> [f64; 2] {
+        [self.against(0, true), self.against(1, true)]
+    }
+
+    /// How far this is from an equilibrium, in units of utility: the mean of what the two best responses win,
+    /// (br₀ + br₁) / 2. Never below 0, and 0 exactly in an equilibrium.
+    pub fn exploitability(&self) -> f64 {
+        let [first, second] = self.best_responses();
+        (first + second) / 2.0
+    }
+
+    /// Expected utility of a player against the other's policy, with the own one or the best response to it.
+    fn against(&self, player: usize, best: bool) -> f64 {
+        let tree = &*self.tree;
+        let walk = Walk { tree, probabilities: &self.probabilities, player, best };
+        // Two vectors a level, and the one that the root is called with.
+        let mut scratch = vec![0.0; 2 * tree.widest() * (tree.depth() + 1)];
+        let (value, rest) = scratch.split_at_mut(tree.size(player));
+        walk.visit(0, tree.privates(1 - player), value, rest);
+        value.iter().zip(tree.privates(player)).map(|(v, p)| v * p).sum()
+    }
+}
+
+struct Walk<'a> {
+    tree: &'a Tree,
+    probabilities: &'a [f64],
+    player: usize,
+    best: bool,
+}
+
+impl Walk<'_> {
+    /// Sets `value`, by private index of the player, to the counterfactual value of a node: the sum of its utilities over
+    /// all that the other may hold, weighted with the probability `other` of the other's deal and actions so far. Of
+    /// values that all have the same weight the best action's is the highest.
+    fn visit(&self, at: usize, other: &[f64], value: &mut [f64], scratch: &mut [f64]) {
+        let node = self.tree.nodes()[at];
+        value.fill(0.0);
+        let Some(mover) = node.mover else {
+            self.tree.add_payoffs(self.player, node.at, other, value);
+            return;
+        };
+        let (actions, first) = (node.actions as usize, node.at as usize);
+        let own_turn = usize::from(mover) == self.player;
+        let n = if own_turn { value.len() } else { other.len() };
+        let table = &self.probabilities[first..first + n * actions];
+        let (below, rest) = scratch.split_at_mut(value.len());
+        let (reach, rest) = rest.split_at_mut(other.len());
+        let mut child = at + 1;
+        for a in 0..actions {
+            // The probabilities of this action, by private index.
+            let action = table.iter().skip(a).step_by(actions);
+            if own_turn {
+                self.visit(child, other, below, rest);
+                for ((v, b), p) in value.iter_mut().zip(&*below).zip(action) {
+                    *v = match self.best {
+                        true if a == 0 => *b,
+                        true => v.max(*b),
+                        false => *v + p * b,
+                    };
+                }
+            } else {
+                for ((r, o), p) in reach.iter_mut().zip(other).zip(action) {
+                    *r = o * p;
+                }
+                // What the other never does is worth nothing.
+                if reach.iter().any(|r| *r != 0.0) {
+                    self.visit(child, reach, below, rest);
+                    value.iter_mut().zip(&*below).for_each(|(v, b)| *v += b);
+                }
+            }
+            child = self.tree.nodes()[child].end as usize;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Deliberators as agents.
+
+use crate::agents::{Agent, Scratch, draw};
+use adept_game::deliberation::preference;
+use adept_game::{Deliberation, Deliberator, Game, Stream};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// An agent that deliberates at every decision.
+pub struct Deliberating<G: Game> {
+    deliberator: Arc<dyn Deliberator<G>>,
+    found: Deliberation<G::Action>,
+}
+
+impl<G: Game> Deliberating<G> {
+    /// By that deliberator.
+    pub fn new(deliberator: Arc<dyn Deliberator<G>>) -> Self {
+        Self { deliberator, found: Deliberation::default() }
+    }
+
+    /// Weighs the candidates and fills in how likely each is taken.
+    fn weigh(&mut self, game: &G, state: &G::State, player: usize, probabilities: &mut Vec<f64>) {
+        self.deliberator.deliberate(game, state, player, &mut self.found);
+        let candidates = &self.found.candidates;
+        self.found.choose(self.deliberator.choice(), |i| preference(candidates[i].success), probabilities);
+    }
+}
+
+impl<G: Game> Agent<G> for Deliberating<G> {
+    fn name(&self) -> &str {
+        self.deliberator.name()
+    }
+
+    fn policy(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    ) {
+        let mut of_candidates = Vec::new();
+        self.weigh(game, state, player, &mut of_candidates);
+        let chance = |action: &G::Action| {
+            let place = self.found.candidates.iter().position(|c| c.action == *action);
+            place.map_or(0.0, |i| of_candidates[i])
+        };
+        probabilities.clear();
+        probabilities.extend(actions.iter().map(chance));
+    }
+
+    fn choose(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        scratch: &mut Scratch<G>,
+        rng: &mut Stream,
+    ) -> G::Action {
+        self.weigh(game, state, player, &mut scratch.probabilities);
+        self.found.candidates[draw(&scratch.probabilities, rng)].action.clone()
+    }
+
+    fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
+        let mut probabilities = Vec::new();
+        self.found.explains = true;
+        self.weigh(game, state, player, &mut probabilities);
+        self.found.explains = false;
+        let mut text: String = self.found.remarks.iter().map(|remark| format!("{remark}\n")).collect();
+        for (candidate, chosen) in self.found.candidates.iter().zip(&probabilities) {
+            let name = game.action_text(state, &candidate.action);
+            let valued = match candidate.class {
+                Some(class) => class.to_string(),
+                None => format!("success {:.3}", candidate.success),
+            };
+            let fate = match candidate.dropped {
+                Some(why) => format!("dropped by {why}"),
+                None => format!("taken {:.1} %", 100.0 * chosen),
+            };
+            let _ = writeln!(text, "  {name:<14} {valued:<14} {fate}");
+        }
+        text
+    }
+}

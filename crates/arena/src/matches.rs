@@ -1,0 +1,154 @@
+//! Matches: games between agents, seats taken in all orders, the same dice for each order.
+
+use crate::agents::{Agent, Scratch};
+use adept_game::{Game, Stream, Turn, stream};
+use rayon::prelude::*;
+
+/// The agent, by number, in each seat.
+pub type Order = Vec<usize>;
+
+/// All distinct orders of seats in which agent a sits `counts[a]` times, in lexicographic order.
+pub fn orders(counts: &[usize]) -> Vec<Order> {
+    fn extend(order: &mut Order, left: &mut [usize], all: &mut Vec<Order>) {
+        if left.iter().all(|n| *n == 0) {
+            all.push(order.clone());
+        }
+        for agent in 0..left.len() {
+            if left[agent] > 0 {
+                left[agent] -= 1;
+                order.push(agent);
+                extend(order, left, all);
+                order.pop();
+                left[agent] += 1;
+            }
+        }
+    }
+    let mut all = Vec::new();
+    extend(&mut Vec::new(), &mut counts.to_vec(), &mut all);
+    all
+}
+
+/// What some games gave.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Tally {
+    /// Games played.
+    pub games: u64,
+    /// Points of each agent: a game is worth one, shared by the seats with the highest utility.
+    pub points: Vec<f64>,
+    /// Games won by seats of one agent alone.
+    pub wins: Vec<u64>,
+}
+
+impl Tally {
+    /// Nothing played by so many agents.
+    pub fn new(agents: usize) -> Self {
+        Self { games: 0, points: vec![0.0; agents], wins: vec![0; agents] }
+    }
+
+    fn add(&mut self, order: &[usize], utilities: &[f64]) {
+        let best = utilities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let winners = || (0..order.len()).filter(|seat| utilities[*seat] == best).map(|seat| order[seat]);
+        let share = 1.0 / winners().count().max(1) as f64;
+        self.games += 1;
+        winners().for_each(|agent| self.points[agent] += share);
+        let mut all = winners();
+        if let Some(first) = all.next()
+            && all.all(|agent| agent == first)
+        {
+            self.wins[first] += 1;
+        }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        self.games += other.games;
+        self.points.iter_mut().zip(&other.points).for_each(|(a, b)| *a += b);
+        self.wins.iter_mut().zip(&other.wins).for_each(|(a, b)| *a += b);
+        self
+    }
+}
+
+/// Plays one game to its end, `agents[order[seat]]` in each seat: the utility of every seat.
+pub fn play<G: Game>(
+    game: &G,
+    agents: &mut [Box<dyn Agent<G>>],
+    order: &[usize],
+    (dice, choices): (&mut Stream, &mut Stream),
+    scratch: &mut Scratch<G>,
+) -> Vec<f64> {
+    let mut state = game.start();
+    loop {
+        let action = match game.turn(&state) {
+            Turn::Over => break,
+            Turn::Chance => game.sample(&state, dice),
+            Turn::Player(player) => agents[order[player]].choose(game, &state, player, scratch, choices),
+        };
+        game.apply(&mut state, &action);
+    }
+    (0..order.len()).map(|seat| game.utility(&state, seat)).collect()
+}
+
+/// Games a task: enough to forget what making the agents costs.
+const CHUNK: u64 = 50;
+
+/// Plays `games` games in these orders in turn, on all threads of the current pool. The dice of a game depend on the seed
+/// and on games / orders, so that each set of dice is played once in every order; results do not depend on threads.
+///
+/// # Errors
+/// What `make`, which gives a fresh set of agents, gives.
+pub fn compete<G: Game, E: Send>(
+    game: &G,
+    make: impl Fn() -> Result<Vec<Box<dyn Agent<G>>>, E> + Sync,
+    orders: &[Order],
+    games: u64,
+    seed: u64,
+    stop: impl Fn() -> bool + Sync,
+) -> Result<Tally, E> {
+    let chunks: Vec<u64> = (0..games.div_ceil(CHUNK)).collect();
+    let tallies: Result<Vec<Tally>, E> = chunks
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|chunk| {
+            let mut agents = make()?;
+            let mut tally = Tally::new(agents.len());
+            let mut scratch = Scratch::default();
+            for g in chunk * CHUNK..games.min((chunk + 1) * CHUNK) {
+                if stop() {
+                    break;
+                }
+                let order = &orders[(g % orders.len() as u64) as usize];
+                let mut dice = stream(seed, "match dice", g / orders.len() as u64);
+                let mut choices = stream(seed, "match choices", g);
+                let utilities = play(game, &mut agents, order, (&mut dice, &mut choices), &mut scratch);
+                tally.add(order, &utilities);
+            }
+            Ok(tally)
+        })
+        .collect();
+    let tallies = tallies?;
+    let agents = orders.iter().flatten().max().map_or(0, |a| a + 1);
+    Ok(tallies.iter().fold(Tally::new(agents), Tally::and))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_all_distinct_ones() {
+        assert_eq!(orders(&[1, 1]), [[0, 1], [1, 0]]);
+        assert_eq!(orders(&[2, 2]).len(), 6);
+        assert_eq!(orders(&[1, 3]), [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]);
+        assert_eq!(orders(&[1, 1, 1, 1]).len(), 24);
+    }
+
+    #[test]
+    fn a_win_is_shared_by_the_seats_that_have_it() {
+        let mut tally = Tally::new(2);
+        tally.add(&[0, 1], &[1.0, -1.0]);
+        tally.add(&[0, 1], &[0.0, 0.0]);
+        tally.add(&[0, 0, 1], &[0.5, 0.5, -1.0]);
+        assert_eq!((tally.games, &tally.points[..], &tally.wins[..]), (3, &[2.5, 0.5][..], &[2, 0][..]));
+    }
+}

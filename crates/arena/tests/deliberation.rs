@@ -1,0 +1,168 @@
+//! The deliberating agents of liar's dice: what they weigh, what drops what, and that they see nothing hidden.
+
+use adept_arena::{Agent, Deliberating, Scratch, open};
+use adept_game::liars_dice::{Action, DeliberateSettings, Dice, LiarsDice, State};
+use adept_game::registry::Registered;
+use adept_game::{Deliberation, Game, Turn, stream};
+use rand::RngExt;
+use std::fmt::Write;
+
+fn soar(players: &str) -> LiarsDice {
+    LiarsDice::named(&format!("liars-dice:soar:{players}")).expect("a game")
+}
+
+fn at(game: &LiarsDice, text: &str) -> State {
+    game.parse_position(text).unwrap_or_else(|e| panic!("{e}")).0
+}
+
+fn weighed(game: &LiarsDice, agent: &str, state: &State) -> Deliberation<Action> {
+    let Turn::Player(player) = game.turn(state) else { panic!("nobody is to move") };
+    let deliberator = game.deliberator(agent, &serde_json::Value::Null).expect(agent).expect(agent);
+    let mut found = Deliberation::default();
+    deliberator.deliberate(game, state, player, &mut found);
+    found
+}
+
+fn success(game: &LiarsDice, agent: &str, position: &str, action: &str) -> f64 {
+    let state = at(game, position);
+    let action = game.parse_action(&state, action).unwrap_or_else(|e| panic!("{e}"));
+    let found = weighed(game, agent, &state);
+    found
+        .candidates
+        .iter()
+        .find(|c| c.action == action)
+        .unwrap_or_else(|| panic!("{action:?} not weighed"))
+        .success
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-12, "{found}, expected {expected}");
+}
+
+/// The three rules of the paper's figure 3, before they were tuned.
+#[test]
+fn chances_are_those_behind_the_rules_of_figure_3() {
+    let game = soar("2x5");
+    // Five 2's with one 2 known and four dice unknown.
+    near(success(&game, "P", "2345/3456 @2 4x6", "5x2"), (1.0_f64 / 3.0).powi(4));
+    // Five 2's, pushing one 1 and two 2's: two more of the two that are rolled again and the bidder's single die, which is
+    // taken to be a 1.
+    near(success(&game, "PM", "12234/5 @2 2x1", "5x2+122"), 5.0 / 9.0);
+    // Two 1's challenged: one known, two unknown, after a push.
+    near(success(&game, "P", "33+6/144 @1 2x1+6", "challenge"), 25.0 / 36.0);
+}
+
+/// Section "Proposal" of the paper: from six 4's on, six 5's, six 6's, three 1's, seven 2's, seven 3's and seven 4's.
+#[test]
+fn bids_go_up_to_one_full_count() {
+    let game = soar("4x5");
+    let bids = |position: &str| -> Vec<String> {
+        let state = at(&game, position);
+        let found = weighed(&game, "P", &state);
+        let text = |a: &Action| game.action_text(&state, a);
+        found
+            .candidates
+            .iter()
+            .map(|c| text(&c.action))
+            .filter(|t| t.contains('x') && !t.contains('+'))
+            .collect()
+    };
+    let mut found = bids("11111/23456/23456/23456 @1 6x4");
+    found.sort();
+    assert_eq!(found, ["3x1", "6x5", "6x6", "7x2", "7x3", "7x4"]);
+    // Fifteen dice: four 2's are safe, and what is lower is not worth proposing.
+    let mut found = bids("-/23456/23456/23456 @2 2x3");
+    found.sort();
+    assert_eq!(found, ["2x1", "4x3", "4x4", "4x5", "4x6", "5x2"]);
+    let mut found = bids("1/3o/-/2o @1 special");
+    found.sort();
+    assert_eq!(found, ["1x2", "1x3", "1x4", "1x5", "1x6", "2x1"]);
+}
+
+#[test]
+fn every_decision_explains_itself() {
+    let game = soar("3x5");
+    let mut text = String::new();
+    for (agent, position) in [
+        ("PMH", "12455/11235/12356 @2 4x5 4x6"),
+        ("P", "12455/11235/1235 @1"),
+        ("PH0", "55/1123/66 @1 5x2 pass!"),
+        ("EMH", "12455/11235/12356 @2 4x5 4x6"),
+        ("EH", "44/1123/66+6 @3 5x6+6"),
+        ("E", "3/4o/12 @1 special 1x3"),
+    ] {
+        let state = at(&game, position);
+        let Turn::Player(player) = game.turn(&state) else { panic!("{position}") };
+        let mut agent_ = open::agent(&game, agent).expect(agent);
+        writeln!(text, "{agent}: {position}\n{}", agent_.explain(&game, &state, player)).unwrap();
+    }
+    insta::assert_snapshot!(text);
+}
+
+/// Every agent in games of every size: it takes legal actions, by the same chances as its policy, and what it cannot see
+/// changes nothing.
+#[test]
+fn agents_take_legal_actions_by_what_they_know() {
+    for name in ["soar:2x5", "soar:4x5", "soar:5x2", "r-post:3x4", "openspiel:2-2:4"] {
+        let game = LiarsDice::named(&format!("liars-dice:{name}")).expect("a game");
+        let names = LiarsDice::deliberators().iter().map(|(name, _)| *name);
+        let mut agents: Vec<_> = names.map(|n| open::agent(&game, n).expect(n)).collect();
+        let (mut scratch, mut actions, mut p, mut q) =
+            (Scratch::default(), Vec::new(), Vec::new(), Vec::new());
+        for g in 0..20 {
+            let mut rng = stream(g, "deliberate", 0);
+            let mut state = game.start();
+            loop {
+                let player = match game.turn(&state) {
+                    Turn::Over => break,
+                    Turn::Chance => {
+                        let action = game.sample(&state, &mut rng);
+                        game.apply(&mut state, &action);
+                        continue;
+                    }
+                    Turn::Player(player) => player,
+                };
+                let i = rng.random_range(0..agents.len());
+                let agent = &mut agents[i];
+                game.actions(&state, &mut actions);
+                agent.policy(&game, &state, player, &actions, &mut p);
+                assert!(
+                    (p.iter().sum::<f64>() - 1.0).abs() < 1e-9,
+                    "{} {}",
+                    agent.name(),
+                    game.position_text(&state)
+                );
+                let mut other = state.clone();
+                for seat in other.seats.iter_mut().enumerate().filter(|(s, _)| *s != player).map(|(_, s)| s) {
+                    seat.cup = Dice::roll(seat.cup.total(), game.faces(), &mut rng);
+                }
+                agent.policy(&game, &other, player, &actions, &mut q);
+                assert_eq!(p, q, "{} {}", agent.name(), game.position_text(&state));
+                let action = agent.choose(&game, &state, player, &mut scratch, &mut rng);
+                let place = actions.iter().position(|a| *a == action).expect("it is legal");
+                assert!(p[place] > 0.0);
+                game.apply(&mut state, &action);
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_change_what_they_name_and_nothing_unknown() {
+    let game = soar("2x5");
+    let with = |settings: serde_json::Value| game.deliberator("E", &settings).expect("E");
+    assert!(with(serde_json::json!({ "bid_risky": -1.0 })).is_ok());
+    for (faulty, says) in [
+        (serde_json::json!({ "bid_risk": 1.0 }), "unknown field `bid_risk`"),
+        (serde_json::json!({ "bid_risky": 1.0 }), "bid_risky = 1 is above bid_safe = 0"),
+        (serde_json::json!({ "likely": 2 }), "likely = 2: it is a probability"),
+        (serde_json::json!({ "temperature": 0.0 }), "temperature = 0"),
+        (serde_json::json!([1]), "no table of settings"),
+    ] {
+        let error = with(faulty).err().expect("it is faulty").0;
+        assert!(error.contains(says), "{error}");
+    }
+    assert!(DeliberateSettings::named("PX").is_none() && DeliberateSettings::named("").is_none());
+    assert!(DeliberateSettings::named("P+").is_none() && DeliberateSettings::named("EMH+").is_some());
+    let _: Box<dyn Agent<LiarsDice>> = Box::new(Deliberating::new(with(serde_json::Value::Null).expect("E")));
+}

@@ -1,0 +1,40 @@
+//! `arena`.
+
+use crate::args::ArenaArgs;
+use crate::output::{self, say};
+use crate::progress::on_interrupt;
+use adept_trainer::config::Source;
+use adept_trainer::tournament::{Pair, Tournament, TournamentOptions, p_text, tournament};
+use anyhow::{Result, bail};
+use std::path::Path;
+
+pub(crate) fn run(args: &ArenaArgs, as_json: bool) -> Result<()> {
+    let config = Tournament::parse(&Source::read(&args.config, &args.set)?)?;
+    let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", config.name));
+    let options = TournamentOptions {
+        out: args.out.clone().unwrap_or_else(folder),
+        resume: args.resume,
+        threads: args.threads,
+    };
+    let watch = |pair: &Pair| {
+        say(format!(
+            "{} – {}: {:.1} % of {} games, p {}",
+            pair.a,
+            pair.b,
+            100.0 * pair.score,
+            pair.games,
+            p_text(pair.p)
+        ));
+    };
+    let table = tournament(&config, &options, &watch, &on_interrupt())?;
+    if as_json {
+        output::json(&table)?;
+    } else {
+        output::text(&table.markdown())?;
+        say(format!("{:.0} s; written: {}", table.seconds, options.out.join("arena.md").display()));
+    }
+    if !table.finished {
+        bail!("stopped before the end: go on with --resume");
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! The candidates: bids up to one full count above a base, their pushes, challenges, a pass, exact.
+
+use super::view::View;
+use crate::liars_dice::dice::Dice;
+use crate::liars_dice::rules::{Action, RuleSet, Target};
+use crate::liars_dice::state::Bid;
+
+/// The bid that further ones are reckoned from: the last one, unless it is so low that a safe bid is above it.
+pub(super) fn base(view: &View<'_>) -> Bid {
+    let in_play = view.state.dice_in_play();
+    // At least one less than the expected number of a face.
+    let safe = match in_play {
+        _ if view.state.special => Bid { count: 1, face: 1 },
+        7.. => Bid { count: (in_play - 2) / 3, face: 2 },
+        _ => Bid { count: 1, face: 2 },
+    };
+    match view.state.standing() {
+        Some((_, _, last))
+            if Some(last.face) == view.game.wild(view.state.special) || last.count >= safe.count =>
+        {
+            last
+        }
+        _ => safe,
+    }
+}
+
+/// Calls `each` with every candidate of the player to move.
+pub(super) fn each(view: &View<'_>, mut each: impl FnMut(Action)) {
+    let (game, state) = (view.game, view.state);
+    let none = Dice::default();
+    if game.rules() == RuleSet::Soar {
+        let base = base(view);
+        let special = state.special;
+        let top = game.rank(special, Bid { count: base.count + 1, ..base });
+        let from = game.rank(special, base);
+        let after_a_bid = state.standing().is_some();
+        let cup = view.own().cup;
+        // A bid of ones ranks among counts twice as high.
+        let counts = if base.face == 1 && !special {
+            base.count..=2 * base.count + 2
+        } else {
+            base.count / 2..=base.count + 1
+        };
+        for bid in counts.flat_map(|count| (1..=game.faces()).map(move |face| Bid { count, face })) {
+            let rank = if bid.count == 0 { 0 } else { game.rank(special, bid) };
+            if rank <= from || rank > top || game.refuses_bid(state, bid).is_some() {
+                continue;
+            }
+            each(Action::Bid { bid, push: none });
+            if after_a_bid {
+                let mut push = none;
+                for face in [Some(bid.face), game.wild(special)].into_iter().flatten() {
+                    push.0[usize::from(face) - 1] = cup.of(face);
+                }
+                if !push.is_empty() && game.refuses_push(state, &push).is_none() {
+                    each(Action::Bid { bid, push });
+                }
+            }
+        }
+    } else {
+        // The smaller rule sets leave little to propose.
+        let mut bids = Vec::new();
+        game.bids(state, &mut bids);
+        let top = state.standing().map_or(u32::MAX, |(_, _, last)| {
+            game.rank(false, Bid { count: last.count.saturating_add(1), ..last })
+        });
+        bids.into_iter()
+            .filter(|bid| game.rank(false, *bid) <= top)
+            .for_each(|bid| each(Action::Bid { bid, push: none }));
+    }
+    for target in [Target::Bid, Target::Pass, Target::PassBefore] {
+        if game.challenged(state, target).is_ok() {
+            each(target.into());
+        }
+    }
+    if game.refuses_pass(state).is_none() {
+        each(Action::Pass);
+    }
+    if view.own().dice < game.dice()[view.player] && game.refuses_exact(state).is_none() {
+        each(Action::Exact);
+    }
+}

@@ -1,0 +1,190 @@
+//! What a deliberating agent is made of, and its thresholds.
+
+use serde::{Deserialize, Serialize};
+
+/// How bids are evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evaluation {
+    /// P: by the binomial probability of success.
+    Probability,
+    /// E: by classes of how far the expected number is from the bid.
+    Expectation,
+}
+
+/// A symbolic preference of an expert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Heuristic {
+    /// A challenge that cannot fail is best.
+    H0,
+    /// A bid that is at least as good as a challenge or pass makes the latter worst, unless nobody has bid yet.
+    H1,
+    /// A pass that is at least as good as a challenge is better.
+    H2,
+    /// A likely bid is better than a likely pass, which is saved for later.
+    H3,
+    /// A pass is worst while nothing was said.
+    H4,
+    /// Among bids without a push, one of the face that the next player bid last is better than one of another face that is no
+    /// better.
+    H5,
+    /// The same among bids with a push.
+    H6,
+    /// A bid that is likely without a push is better than any with one.
+    H7,
+}
+
+impl Heuristic {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::H0 => "H0",
+            Self::H1 => "H1",
+            Self::H2 => "H2",
+            Self::H3 => "H3",
+            Self::H4 => "H4",
+            Self::H5 => "H5",
+            Self::H6 => "H6",
+            Self::H7 => "H7",
+        }
+    }
+}
+
+/// Settings of a deliberating agent. Deviations are in dice, all else are probabilities.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DeliberateSettings {
+    /// P or E.
+    pub evaluation: Evaluation,
+    /// M: whether the dice of the last bidder are modelled.
+    pub model: bool,
+    /// H: the symbolic preferences.
+    pub heuristics: Vec<Heuristic>,
+    /// Temperature of the choice by probabilities, in units of the preference 2p − 1.
+    pub temperature: f64,
+    /// E: whether certain actions come before safe ones; else both are one class.
+    pub certain_first: bool,
+    /// E: a bid is safe where the expected number is more than this above it.
+    pub bid_safe: f64,
+    /// E: a bid is risky where it is at least this above it, very risky below.
+    pub bid_risky: f64,
+    /// E: a challenge is safe where the expected number is more than this below the bid (a negative number).
+    pub challenge_safe: f64,
+    /// E: a challenge is risky where it is at least this below the bid, very risky else.
+    pub challenge_risky: f64,
+    /// E: an exact is risky where the expected number is nearer to the bid than this, very risky else.
+    pub exact_risky: f64,
+    /// M: a bidder is not taken to have so many dice that having them is less likely than this.
+    pub model_unlikely: f64,
+    /// M: as many dice as make the bid likelier than this explain it.
+    pub model_supports: f64,
+    /// H3: what counts as likely.
+    pub likely: f64,
+    /// H7: what counts as likely without a push.
+    pub likely_without_push: f64,
+}
+
+impl Default for DeliberateSettings {
+    fn default() -> Self {
+        Self {
+            evaluation: Evaluation::Probability,
+            model: false,
+            heuristics: Vec::new(),
+            temperature: 0.08,
+            certain_first: true,
+            bid_safe: 0.0,
+            bid_risky: -0.4,
+            challenge_safe: -1.4,
+            challenge_risky: -1.0,
+            exact_risky: 0.4,
+            model_unlikely: 0.16,
+            model_supports: 0.60,
+            likely: 0.8,
+            likely_without_push: 0.75,
+        }
+    }
+}
+
+impl DeliberateSettings {
+    /// The agent of those letters of the paper: P or E, then M, H. H are H1, H2, H3, H5, H6 and H7; with `H0` in place of `H`
+    /// also H0 and H4, which newer agents have. A `+` behind an agent of E takes other classes: calibrated in games
+    /// of four so that E beats P and EM beats E, as they do in the paper.
+    pub fn named(name: &str) -> Option<Self> {
+        use Heuristic::{H0, H1, H2, H3, H4, H5, H6, H7};
+        let mut settings = Self::default();
+        let calibrated = name.strip_suffix('+').filter(|name| name.starts_with('E'));
+        if calibrated.is_some() {
+            settings = Self {
+                bid_safe: -0.55,
+                bid_risky: -0.75,
+                challenge_safe: -1.0,
+                challenge_risky: -0.2,
+                exact_risky: 0.5,
+                ..settings
+            };
+        }
+        let name = calibrated.unwrap_or(name);
+        let rest = match name.split_at_checked(1)? {
+            ("P", rest) => rest,
+            ("E", rest) => {
+                settings.evaluation = Evaluation::Expectation;
+                rest
+            }
+            _ => return None,
+        };
+        let rest = rest.strip_prefix('M').inspect(|_| settings.model = true).unwrap_or(rest);
+        settings.heuristics = match rest {
+            "" => Vec::new(),
+            "H" => vec![H1, H2, H3, H5, H6, H7],
+            "H0" => vec![H0, H1, H2, H3, H4, H5, H6, H7],
+            _ => return None,
+        };
+        Some(settings)
+    }
+
+    /// The same with some changed: an object of settings, or null.
+    ///
+    /// # Errors
+    /// A setting that is not known or of another kind.
+    pub fn with(self, changes: &serde_json::Value) -> Result<Self, String> {
+        let mut all = serde_json::to_value(&self).map_err(|e| e.to_string())?;
+        match (changes, &mut all) {
+            (serde_json::Value::Null, _) => return Ok(self),
+            (serde_json::Value::Object(changes), serde_json::Value::Object(all)) => {
+                all.extend(changes.iter().map(|(key, value)| (key.clone(), value.clone())));
+            }
+            (other, _) => return Err(format!("{other} is no table of settings")),
+        }
+        serde_json::from_value(all).map_err(|e| e.to_string())
+    }
+
+    /// What is wrong with them.
+    ///
+    /// # Errors
+    /// The setting, and what it may be.
+    pub fn check(&self) -> Result<(), String> {
+        let shares = [
+            ("model_unlikely", self.model_unlikely),
+            ("model_supports", self.model_supports),
+            ("likely", self.likely),
+            ("likely_without_push", self.likely_without_push),
+        ];
+        if let Some((name, value)) = shares.iter().find(|(_, v)| !(0.0..=1.0).contains(v)) {
+            return Err(format!("{name} = {value}: it is a probability, from 0 to 1"));
+        }
+        if !(self.temperature > 0.0 && self.temperature.is_finite()) {
+            return Err(format!("temperature = {}: it is above 0", self.temperature));
+        }
+        let ordered = [
+            ("bid_risky", self.bid_risky, "bid_safe", self.bid_safe),
+            ("challenge_safe", self.challenge_safe, "challenge_risky", self.challenge_risky),
+        ];
+        match ordered.iter().find(|(_, low, _, high)| low.is_nan() || high.is_nan() || low > high) {
+            Some((low, a, high, b)) => {
+                Err(format!("{low} = {a} is above {high} = {b}: classes would overlap"))
+            }
+            None if self.exact_risky.is_nan() => Err("exact_risky is no number".into()),
+            None => Ok(()),
+        }
+    }
+}

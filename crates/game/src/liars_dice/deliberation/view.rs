@@ -1,0 +1,89 @@
+//! What a player knows of the dice, and what can be supposed of the others.
+
+use super::feature::{Feature, Reader};
+use crate::liars_dice::dice::Dice;
+use crate::liars_dice::rules::LiarsDice;
+use crate::liars_dice::state::{Bid, Seat, State};
+
+/// The situation as the player to move knows it.
+pub(super) struct View<'a> {
+    pub(super) game: &'a LiarsDice,
+    pub(super) state: &'a State,
+    pub(super) player: usize,
+    /// Dice under the own cup, and pushed by anybody.
+    pub(super) known: Dice,
+    /// Dice under the other cups.
+    pub(super) unknown: u8,
+}
+
+/// What is supposed of the last bidder.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Model {
+    /// Dice under the cup of the bidder.
+    pub(super) cup: u8,
+    /// The face that was bid.
+    pub(super) face: u8,
+    /// How many of them are supposed to count for it.
+    pub(super) held: u8,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(game: &'a LiarsDice, state: &'a State, player: usize) -> Self {
+        let pushed = state.seats.iter().fold(Dice::default(), |sum, seat| sum.with(&seat.pushed));
+        let under = |seat: &Seat| seat.dice - seat.pushed.total();
+        let all: u8 = state.seats.iter().map(under).sum();
+        let own = &state.seats[player];
+        Self { game, state, player, known: own.cup.with(&pushed), unknown: all - under(own) }
+    }
+
+    pub(super) fn own(&self) -> &Seat {
+        &self.state.seats[self.player]
+    }
+
+    /// How many known dice count for a face, and how many hidden ones may, with what is supposed of a bidder and after
+    /// pushing `push` out and rolling the rest again.
+    pub(super) fn dice_for(&self, face: u8, push: &Dice, model: Option<Model>) -> (u8, u8) {
+        let special = self.state.special;
+        let (mut known, mut unknown) = (self.known, self.unknown);
+        if !push.is_empty() {
+            let rest = self.own().cup.without(push).unwrap_or_default();
+            known = known.without(&rest).unwrap_or(known);
+            unknown += rest.total();
+        }
+        if let Some(model) = model {
+            known.0[usize::from(model.face) - 1] += model.held;
+            // What the bidder has beside those held is not of the face, and anything else for other faces.
+            unknown -= if model.face == face { model.cup } else { model.held };
+        }
+        (self.game.matching(special, &known, face), unknown)
+    }
+
+    /// P(a bid is true).
+    pub(super) fn success(&self, bid: Bid, push: &Dice, model: Option<Model>) -> f64 {
+        let (known, unknown) = self.dice_for(bid.face, push, model);
+        self.game
+            .odds(self.state.special, bid.face)
+            .at_least(unknown, i32::from(bid.count) - i32::from(known))
+    }
+
+    /// Notes what an evaluation of a bid reads.
+    pub(super) fn read(&self, bid: Bid, push: &Dice, reader: &mut Reader) {
+        let special = self.state.special;
+        reader.note(Feature::Special, u8::from(special));
+        reader.note(Feature::Count, bid.count);
+        reader.note(Feature::Face, bid.face);
+        reader.note(Feature::KnownFace, self.known.of(bid.face));
+        let wild = self.game.wild(special).filter(|wild| *wild != bid.face);
+        if let Some(wild) = wild {
+            reader.note(Feature::KnownWild, self.known.of(wild));
+        }
+        if !push.is_empty() {
+            reader.note(Feature::PushedFace, push.of(bid.face));
+            if let Some(wild) = wild {
+                reader.note(Feature::PushedWild, push.of(wild));
+            }
+            reader.note(Feature::Rerolled, self.own().cup.total() - push.total());
+        }
+        reader.note(Feature::Unknown, self.unknown);
+    }
+}

@@ -1,0 +1,131 @@
+//! The file of a tournament.
+
+use crate::config::{ConfigError, Fault, Source, Written, game, name_and_seed, parse_as};
+use adept_arena::open;
+use adept_game::registry::Registered;
+use adept_game::{Visitor, with_game};
+use serde::{Deserialize, Serialize};
+
+/// Agents that play each other, every pair of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tournament {
+    /// Name of the tournament, and of its folder.
+    pub name: String,
+    /// One line for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// Seed of all random draws.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Name of the rule set; `adept list games` shows all.
+    pub game: String,
+    /// Games of a pair.
+    pub games: u64,
+    /// How the seats are shared out.
+    #[serde(default)]
+    pub seats: Seats,
+    /// Orders in which a pair takes the seats in turn, such as `["XXYY", "YYXX"]`; all distinct ones if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<Vec<String>>,
+    /// Who plays.
+    pub agents: Vec<Entrant>,
+}
+
+/// How a pair of agents shares out the seats of a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seats {
+    /// Half the seats each; where their number is odd, one more for either in turn.
+    #[default]
+    Half,
+    /// One seat for the first of a pair, all others for the second; every pair plays both ways.
+    One,
+}
+
+/// An agent of a tournament.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entrant {
+    /// Name in the table.
+    pub name: String,
+    /// The agent: one of the game, or a checkpoint. The name if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Settings of a deliberating agent that are to be others than usual.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    pub settings: toml::Table,
+}
+
+impl Entrant {
+    /// The agent.
+    pub fn agent(&self) -> &str {
+        self.agent.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Its settings as an object; null if there are none.
+    pub(crate) fn changes(&self) -> serde_json::Value {
+        match serde_json::to_value(&self.settings) {
+            Ok(settings) if !self.settings.is_empty() => settings,
+            _ => serde_json::Value::Null,
+        }
+    }
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl Tournament {
+    /// Parses and checks the file of a tournament.
+    ///
+    /// # Errors
+    /// The place of the first fault.
+    pub fn parse(source: &Source) -> Result<Self, ConfigError> {
+        parse_as(source)
+    }
+}
+
+impl Written for Tournament {
+    fn complete(&mut self) {}
+
+    fn check(&self) -> Result<(), Fault> {
+        let fail = |path: &str, message: String| Err((path.to_string(), message));
+        name_and_seed(&self.name, self.seed)?;
+        game(&self.game).map_err(|message| ("game".to_string(), message))?;
+        if self.games == 0 {
+            return fail("games", "must be at least 1".into());
+        }
+        if self.agents.len() < 2 {
+            return fail("agents", "a tournament needs at least two agents".into());
+        }
+        for (i, entrant) in self.agents.iter().enumerate() {
+            if self.agents[..i].iter().any(|other| other.name == entrant.name) {
+                return fail(&format!("agents.{i}.name"), format!("`{}` is there already", entrant.name));
+            }
+        }
+        let check = Check(self);
+        with_game(&self.game, check).unwrap_or(Ok(()))
+    }
+}
+
+struct Check<'a>(&'a Tournament);
+
+impl Visitor for Check<'_> {
+    type Output = Result<(), Fault>;
+
+    fn visit<G: Registered>(self, game: G) -> Self::Output {
+        for (i, entrant) in self.0.agents.iter().enumerate() {
+            let opened = open::agent_with(&game, entrant.agent(), &entrant.changes());
+            opened.map_err(|e| (format!("agents.{i}"), e.to_string()))?;
+        }
+        for (i, order) in self.0.orders.iter().flatten().enumerate() {
+            let both = order.contains('X') && order.contains('Y');
+            if order.len() != game.players() || !both || order.chars().any(|c| c != 'X' && c != 'Y') {
+                let message = format!("`{order}` is no order of X and Y over {} seats", game.players());
+                return Err((format!("orders.{i}"), message));
+            }
+        }
+        Ok(())
+    }
+}
