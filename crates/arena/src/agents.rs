@@ -73,49 +73,57 @@ impl<G: Game> Default for Scratch<G> {
     }
 }
 
-impl<G: Game, A: Agent<G> + ?Sized> Agent<G> for Box<A> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
+/// Passes everything on.
+macro_rules! passed_on {
+    ($to:ty) => {
+        impl<G: Game, A: Agent<G> + ?Sized> Agent<G> for $to {
+            fn name(&self) -> &str {
+                (**self).name()
+            }
 
-    fn policy(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    ) {
-        (**self).policy(game, state, player, actions, probabilities);
-    }
+            fn policy(
+                &mut self,
+                game: &G,
+                state: &G::State,
+                player: usize,
+                actions: &[G::Action],
+                probabilities: &mut Vec<f64>,
+            ) {
+                (**self).policy(game, state, player, actions, probabilities);
+            }
 
-    fn act(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        scratch: &mut Vec<f64>,
-        rng: &mut Stream,
-    ) -> usize {
-        (**self).act(game, state, player, actions, scratch, rng)
-    }
+            fn act(
+                &mut self,
+                game: &G,
+                state: &G::State,
+                player: usize,
+                actions: &[G::Action],
+                scratch: &mut Vec<f64>,
+                rng: &mut Stream,
+            ) -> usize {
+                (**self).act(game, state, player, actions, scratch, rng)
+            }
 
-    fn choose(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        scratch: &mut Scratch<G>,
-        rng: &mut Stream,
-    ) -> G::Action {
-        (**self).choose(game, state, player, scratch, rng)
-    }
+            fn choose(
+                &mut self,
+                game: &G,
+                state: &G::State,
+                player: usize,
+                scratch: &mut Scratch<G>,
+                rng: &mut Stream,
+            ) -> G::Action {
+                (**self).choose(game, state, player, scratch, rng)
+            }
 
-    fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
-        (**self).explain(game, state, player)
-    }
+            fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
+                (**self).explain(game, state, player)
+            }
+        }
+    };
 }
+
+passed_on!(Box<A>);
+passed_on!(&mut A);
 
 /// Draws a place with the given probabilities, which sum to 1.
 pub fn draw(probabilities: &[f64], rng: &mut Stream) -> usize {
@@ -272,25 +280,54 @@ fn add_greedy(values: &[f32], mass: f64, probabilities: &mut [f64]) {
     }
 }
 
-impl<G: Game, E: Evaluator<G>> Agent<G> for Greedy<E> {
-    fn name(&self) -> &str {
-        "greedy"
-    }
-
-    fn policy(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    ) {
-        self.evaluator.values(game, state, player, actions, &mut self.values);
+impl<E> Greedy<E> {
+    fn fill(&self, probabilities: &mut Vec<f64>) {
         probabilities.clear();
-        probabilities.resize(actions.len(), 0.0);
+        probabilities.resize(self.values.len(), 0.0);
         add_greedy(&self.values, 1.0, probabilities);
     }
 }
+
+/// An agent whose policy follows from the values of an evaluator, which lists the candidates itself when it acts.
+macro_rules! by_values {
+    ($agent:ident, $name:literal) => {
+        impl<G: Game, E: Evaluator<G>> Agent<G> for $agent<E> {
+            fn name(&self) -> &str {
+                $name
+            }
+
+            fn policy(
+                &mut self,
+                game: &G,
+                state: &G::State,
+                player: usize,
+                actions: &[G::Action],
+                probabilities: &mut Vec<f64>,
+            ) {
+                self.evaluator.values(game, state, player, actions, &mut self.values);
+                self.fill(probabilities);
+            }
+
+            fn choose(
+                &mut self,
+                game: &G,
+                state: &G::State,
+                player: usize,
+                scratch: &mut Scratch<G>,
+                rng: &mut Stream,
+            ) -> G::Action {
+                let Scratch { actions, probabilities } = scratch;
+                self.evaluator.weigh(game, state, player, actions, &mut self.values);
+                self.fill(probabilities);
+                actions.swap_remove(draw(probabilities, rng))
+            }
+        }
+    };
+}
+
+by_values!(Greedy, "greedy");
+by_values!(EpsilonGreedy, "epsilon");
+by_values!(Boltzmann, "boltzmann");
 
 /// Greedy, but with probability ε any legal action.
 pub struct EpsilonGreedy<E> {
@@ -306,22 +343,12 @@ impl<E> EpsilonGreedy<E> {
     }
 }
 
-impl<G: Game, E: Evaluator<G>> Agent<G> for EpsilonGreedy<E> {
-    fn name(&self) -> &str {
-        "epsilon"
-    }
-
-    fn policy(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    ) {
-        self.evaluator.values(game, state, player, actions, &mut self.values);
+impl<E> EpsilonGreedy<E> {
+    fn fill(&self, probabilities: &mut Vec<f64>) {
+        let candidates = self.values.iter().filter(|v| **v > f32::NEG_INFINITY).count();
+        let each = self.epsilon / candidates.max(1) as f64;
         probabilities.clear();
-        probabilities.resize(actions.len(), self.epsilon / actions.len() as f64);
+        probabilities.extend(self.values.iter().map(|v| if *v > f32::NEG_INFINITY { each } else { 0.0 }));
         add_greedy(&self.values, 1.0 - self.epsilon, probabilities);
     }
 }
@@ -340,20 +367,8 @@ impl<E> Boltzmann<E> {
     }
 }
 
-impl<G: Game, E: Evaluator<G>> Agent<G> for Boltzmann<E> {
-    fn name(&self) -> &str {
-        "boltzmann"
-    }
-
-    fn policy(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    ) {
-        self.evaluator.values(game, state, player, actions, &mut self.values);
+impl<E> Boltzmann<E> {
+    fn fill(&self, probabilities: &mut Vec<f64>) {
         let best = self.values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
         probabilities.clear();
         probabilities.extend(self.values.iter().map(|v| (f64::from(v - best) / self.temperature).exp()));

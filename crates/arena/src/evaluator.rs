@@ -3,7 +3,7 @@
 //! An evaluator values a state right after an action for the player who acted, in [−1, 1] (utility divided
 //! by the game's scale). A finished game has its exact utility and never reaches a model.
 
-use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Turn, Valuation};
+use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, RowSink, Turn, Valuation};
 use adept_model::{Explanation, Learner, ModelError, Rows};
 use std::sync::Arc;
 
@@ -18,6 +18,20 @@ pub trait Evaluator<G: Game>: Send {
         actions: &[G::Action],
         values: &mut Vec<f32>,
     );
+
+    /// Replaces `actions` by those of `player`, who is to move, that are worth valuing, all legal ones unless the evaluator
+    /// knows better, and `values` by their values.
+    fn weigh(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &mut Vec<G::Action>,
+        values: &mut Vec<f32>,
+    ) {
+        game.actions(state, actions);
+        self.values(game, state, player, actions, values);
+    }
 }
 
 impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for &mut E {
@@ -30,6 +44,17 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for &mut E {
         values: &mut Vec<f32>,
     ) {
         (**self).values(game, state, player, actions, values);
+    }
+
+    fn weigh(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &mut Vec<G::Action>,
+        values: &mut Vec<f32>,
+    ) {
+        (**self).weigh(game, state, player, actions, values);
     }
 }
 
@@ -121,7 +146,7 @@ pub fn model_channels(channels: &[Channel]) -> Vec<adept_model::Channel> {
 /// The candidates of one decision: actions, values, and the rows of those that a model valued.
 #[derive(Debug)]
 pub struct Candidates<G: Game> {
-    /// Legal actions.
+    /// Legal actions, or those of them that the encoder takes to be worth valuing.
     pub actions: Vec<G::Action>,
     /// Value of the state after each.
     pub values: Vec<f32>,
@@ -131,6 +156,15 @@ pub struct Candidates<G: Game> {
     pub rows: Rows,
     state: G::State,
     model_values: Vec<f32>,
+}
+
+struct Sink<'a>(&'a mut Rows);
+
+impl RowSink for Sink<'_> {
+    fn push(&mut self) -> RowMut<'_> {
+        let (dense, index) = self.0.push();
+        RowMut { dense, index }
+    }
 }
 
 /// A learner bound to a game by an encoder.
@@ -172,9 +206,30 @@ impl<G: Game> Bound<G> {
     /// be asked.
     #[inline]
     pub fn candidates(&mut self, game: &G, state: &G::State, player: usize) -> &Candidates<G> {
-        game.actions(state, &mut self.candidates.actions);
-        self.encode_candidates(game, state, player);
+        self.list(game, state, player);
         &self.candidates
+    }
+
+    /// Tells the learner that the candidates listed last were weighed in training.
+    pub fn note_weighed(&mut self) {
+        self.learner.weighed(&self.candidates.rows);
+    }
+
+    /// Lists and encodes what there is to choose from.
+    #[inline]
+    fn list(&mut self, game: &G, state: &G::State, player: usize) {
+        let c = &mut self.candidates;
+        if self.encoder.decides() {
+            c.rows.clear();
+            self.encoder.decide(game, state, player, &mut c.actions, &mut Sink(&mut c.rows));
+            c.values.clear();
+            c.values.resize(c.actions.len(), 0.0);
+            c.row_of.clear();
+            c.row_of.extend((0..c.actions.len() as u32).map(Some));
+        } else {
+            game.actions(state, &mut c.actions);
+            self.encode_candidates(game, state, player);
+        }
     }
 
     /// Lists and values the legal actions of `player`, who is to move, as far as learning needs it: beside an
@@ -283,10 +338,36 @@ impl<G: Game> Evaluator<G> for Bound<G> {
         actions: &[G::Action],
         values: &mut Vec<f32>,
     ) {
+        if self.encoder.decides() {
+            self.list(game, state, player);
+            self.value_candidates();
+            // What the encoder leaves out is never taken.
+            let c = &self.candidates;
+            let value = |action: &G::Action| {
+                c.actions.iter().position(|a| a == action).map_or(f32::NEG_INFINITY, |i| c.values[i])
+            };
+            values.clear();
+            values.extend(actions.iter().map(value));
+            return;
+        }
         self.candidates.actions.clear();
         self.candidates.actions.extend_from_slice(actions);
         self.encode_candidates(game, state, player);
         self.value_candidates();
+        values.clone_from(&self.candidates.values);
+    }
+
+    fn weigh(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &mut Vec<G::Action>,
+        values: &mut Vec<f32>,
+    ) {
+        self.list(game, state, player);
+        self.value_candidates();
+        actions.clone_from(&self.candidates.actions);
         values.clone_from(&self.candidates.values);
     }
 }

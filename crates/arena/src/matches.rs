@@ -70,9 +70,9 @@ impl Tally {
 }
 
 /// Plays one game to its end, `agents[order[seat]]` in each seat: the utility of every seat.
-pub fn play<G: Game>(
+pub fn play<G: Game, A: Agent<G>>(
     game: &G,
-    agents: &mut [Box<dyn Agent<G>>],
+    agents: &mut [A],
     order: &[usize],
     (dice, choices): (&mut Stream, &mut Stream),
     scratch: &mut Scratch<G>,

@@ -60,6 +60,12 @@ pub struct RowMut<'a> {
     pub index: &'a mut [u64],
 }
 
+/// Takes the rows of a decision one after the other.
+pub trait RowSink {
+    /// A new row, filled with zeros.
+    fn push(&mut self) -> RowMut<'_>;
+}
+
 /// Writes afterstates as rows of channels.
 pub trait Encoder<G: Game>: Send + Sync {
     /// Name, as in `game.encoder` of a config.
@@ -71,6 +77,27 @@ pub trait Encoder<G: Game>: Send + Sync {
     /// Fills the row of an afterstate. An index channel that needs an unknown action stays 0; see
     /// [`Encoder::needs_action`].
     fn encode(&self, game: &G, after: Afterstate<'_, G>, row: RowMut<'_>);
+
+    /// Whether [`decide`](Self::decide) lists the candidates of a decision; else these are all legal actions.
+    fn decides(&self) -> bool {
+        false
+    }
+
+    /// Replaces `actions` by those of `player`, who is to move, that are worth valuing, at least one, and pushes the row of each.
+    fn decide(
+        &self,
+        _game: &G,
+        _state: &G::State,
+        _player: usize,
+        _actions: &mut Vec<G::Action>,
+        _rows: &mut dyn RowSink,
+    ) {
+    }
+
+    /// What a key or index of that channel stands for, in words, where the encoder can tell.
+    fn key_text(&self, _game: &G, _channel: &str, _key: u64) -> Option<String> {
+        None
+    }
 
     /// Asks memory for what [`encode`](Self::encode) of this state will read. Who encodes many states does so for all of
     /// them first.

@@ -64,6 +64,12 @@ pub trait Game: Send + Sync + 'static {
     /// Utility of a finished game for that player, in units of [`Game::scale`].
     fn utility(&self, state: &Self::State, player: usize) -> f64;
 
+    /// What an action brings a player beyond the outcome of the game, in units of [`Game::scale`]: a small success or failure on
+    /// the way that learners may be rewarded for. `state` is that before the action.
+    fn reward(&self, _state: &Self::State, _action: &Self::Action, _player: usize) -> f64 {
+        0.0
+    }
+
     /// Largest absolute utility; values of models are utilities divided by it, in [−1, 1].
     fn scale(&self) -> f64 {
         1.0

@@ -18,7 +18,7 @@ mod shared;
 pub mod tictactoe;
 
 pub use deliberation::{Choice, Deliberation, Deliberator};
-pub use encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
+pub use encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut, RowSink};
 pub use game::{Game, GameError, Script, Turn};
 pub use halves::{Factors, Halves};
 pub use public_tree::PublicTree;

@@ -113,6 +113,13 @@ pub struct Lookup {
     /// Value of a position not yet met, in [−1, 1].
     #[serde(default)]
     pub initial: f32,
+    /// Value channel that gives the value of a position not yet met in its place; only at the top.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_from: Option<String>,
+    /// Whether an entry is made for every position that is weighed in training, and not only for those learned; only at the
+    /// top. Values do not depend on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub add_weighed: bool,
     /// Factor on the learning rate of the run.
     #[serde(default = "one")]
     pub rate: f32,

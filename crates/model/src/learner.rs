@@ -58,6 +58,9 @@ pub trait Learner: Send {
     /// the channels above; what comes from elsewhere goes through [`Rows::check`] first.
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>);
 
+    /// These rows were weighed in a decision of training: for learners that take note of what they meet.
+    fn weighed(&mut self, _rows: &Rows) {}
+
     /// One step on Σ weight · loss at that learning rate; returns Σ weight · loss before it. Without samples nothing
     /// happens.
     ///

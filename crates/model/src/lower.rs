@@ -386,6 +386,10 @@ impl Builder<'_> {
 
     fn lookup(&mut self, lookup: &Lookup, at: &At) -> Result<Block, ModelError> {
         check_lookup(lookup, at)?;
+        if lookup.initial_from.is_some() || lookup.add_weighed {
+            let key = if lookup.add_weighed { "add_weighed" } else { "initial_from" };
+            return at.fail(key, "belongs to a table at the top, which grows: leave it out");
+        }
         let (channel, n) = self.index_channel(lookup.by.as_deref(), at)?;
         let group = self.group("table", lookup.rate);
         let init = Init::Constant(lookup.initial);

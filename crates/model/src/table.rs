@@ -20,6 +20,9 @@ pub struct Table {
     /// Column of the key in the index part of a row.
     column: usize,
     initial: f32,
+    /// Column of the first value in the dense part of a row.
+    initial_from: Option<usize>,
+    add_weighed: bool,
     rate: f32,
     entries: FxHashMap<u64, u32>,
     keys: Vec<u64>,
@@ -66,10 +69,31 @@ impl Table {
                 }
             },
         };
+        let layout = Layout::of(channels);
+        let initial_from = match &lookup.initial_from {
+            None => None,
+            Some(name) => {
+                let values: Vec<usize> =
+                    (0..channels.len()).filter(|&c| channels[c].kind == ChannelKind::Value).collect();
+                let known: Vec<&str> = values.iter().map(|&c| channels[c].name.as_str()).collect();
+                let Some(i) = known.iter().position(|k| k == name) else {
+                    return Err(ModelError::Architecture {
+                        path: "lookup.initial_from".into(),
+                        message: format!(
+                            "the encoder has no value channel `{name}`{}",
+                            suggest(name, &known)
+                        ),
+                    });
+                };
+                Some(layout.offsets[values[i]])
+            }
+        };
         Ok(Self {
             channels: channels.to_vec(),
-            column: Layout::of(channels).offsets[channel],
+            column: layout.offsets[channel],
             initial: lookup.initial,
+            initial_from,
+            add_weighed: lookup.add_weighed,
             rate: lookup.rate,
             entries: FxHashMap::default(),
             keys: Vec::new(),
@@ -93,17 +117,29 @@ impl Table {
     }
 
     fn value(&self, rows: &Rows, row: usize) -> f32 {
-        self.entries.get(&self.key(rows, row)).map_or(self.initial, |&e| self.values[e as usize])
+        let known = self.entries.get(&self.key(rows, row));
+        known.map_or_else(|| self.first(rows, row), |&e| self.values[e as usize])
     }
 
-    fn entry(&mut self, key: u64) -> usize {
+    /// The value of a row that was not met.
+    fn first(&self, rows: &Rows, row: usize) -> f32 {
+        self.initial_from.map_or(self.initial, |column| rows.dense_row(row)[column])
+    }
+
+    fn entry(&mut self, rows: &Rows, row: usize) -> usize {
+        let key = self.key(rows, row);
         let next = self.keys.len() as u32;
         let entry = *self.entries.entry(key).or_insert(next);
         if entry == next {
             self.keys.push(key);
-            self.values.push(self.initial);
+            self.values.push(self.first(rows, row));
         }
         entry as usize
+    }
+
+    /// Keys and values, in the order in which they were met.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, f32)> {
+        self.keys.iter().copied().zip(self.values.iter().copied())
     }
 }
 
@@ -117,6 +153,14 @@ impl Learner for Table {
         values.extend((0..rows.len()).map(|r| self.value(rows, r)));
     }
 
+    fn weighed(&mut self, rows: &Rows) {
+        if self.add_weighed {
+            (0..rows.len()).for_each(|row| {
+                self.entry(rows, row);
+            });
+        }
+    }
+
     fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
         let mut loss = 0.0;
         for (r, (&target, &weight)) in samples.targets.iter().zip(&samples.weights).enumerate() {
@@ -127,7 +171,7 @@ impl Learner for Table {
             return Err(ModelError::Diverged { what: "loss".into() });
         }
         for (r, (&target, &weight)) in samples.targets.iter().zip(&samples.weights).enumerate() {
-            let entry = self.entry(self.key(&samples.rows, r));
+            let entry = self.entry(&samples.rows, r);
             self.values[entry] += rate * self.rate * weight * (target - self.values[entry]);
         }
         Ok(loss)
@@ -225,7 +269,7 @@ impl Table {
 
 impl Traces for Table {
     fn accumulate(&mut self, slot: usize, rows: &Rows, row: usize, decay: f32) {
-        let entry = self.entry(self.key(rows, row)) as u32;
+        let entry = self.entry(rows, row) as u32;
         if self.traces.len() <= slot {
             self.traces.resize(slot + 1, Vec::new());
         }

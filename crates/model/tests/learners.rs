@@ -241,7 +241,7 @@ fn a_loss_that_is_not_finite_is_an_error_and_changes_nothing() {
 
 fn table() -> (Table, Vec<Channel>) {
     let channels = vec![Channel::new("x", ChannelKind::Dense(1)), Channel::new("key", ChannelKind::Key)];
-    let lookup = Lookup { by: None, initial: 0.25, rate: 1.0 };
+    let lookup = Lookup { by: None, initial: 0.25, initial_from: None, add_weighed: false, rate: 1.0 };
     (Table::new(&lookup, &channels, Optimiser::default()).unwrap(), channels)
 }
 

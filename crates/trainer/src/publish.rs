@@ -66,9 +66,11 @@ pub fn publish(given: &Path, out: &Path, options: &PublishOptions) -> Result<Pub
     checkpoint::write(&Files::default(), out, manifest, &tensors)?;
     // Measured as it lies there now.
     let mut suites: Vec<Suite> = Vec::new();
-    suites.extend(record.config.figure().map(|figure| match figure {
-        crate::config::Suite::Equity => Suite::Equity,
-        crate::config::Suite::Rms => Suite::Rms,
+    suites.extend(record.config.figure().and_then(|figure| match figure {
+        crate::config::Suite::Equity => Some(Suite::Equity),
+        crate::config::Suite::Rms => Some(Suite::Rms),
+        // Its runs say what they came to.
+        crate::config::Suite::Matches => None,
     }));
     suites.extend(options.move_loss.then_some(Suite::MoveLoss));
     suites.push(Suite::Speed);
@@ -167,7 +169,16 @@ fn card(
         }
         text.push('\n');
     }
-    if runs.len() > 1 {
+    if let (true, Some(against)) =
+        (config.measures(crate::config::Suite::Matches), config.evaluate_against().first())
+    {
+        let _ = writeln!(
+            text,
+            "Points a game against {against}, {} games a measurement:\n",
+            config.evaluate.games
+        );
+    }
+    if runs.len() > 1 || config.measures(crate::config::Suite::Matches) {
         for (name, best) in [("At the end of the run", false), ("Chosen during the run", true)] {
             let figures: Vec<f64> =
                 runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();

@@ -63,8 +63,9 @@ fn tell(progress: &Progress, event: SweepEvent<'_>) {
 }
 
 fn figure(record: &Record) -> String {
-    record.r#final.as_ref().map_or_else(String::new, |score| match score.equity {
-        Some(equity) => format!("equity {equity:+.4}, "),
-        None => format!("RMS error {:.5}, ", score.figure()),
+    record.r#final.as_ref().map_or_else(String::new, |score| match (score.equity, score.matches) {
+        (Some(equity), _) => format!("equity {equity:+.4}, "),
+        (None, Some(points)) => format!("{points:.4} points a game, "),
+        (None, None) => format!("RMS error {:.5}, ", score.figure()),
     })
 }

@@ -88,6 +88,7 @@ fn estimate(config: &Config, seed: u64, options: &TrainOptions, as_json: bool) -
 
 fn score(score: Option<&Score>) -> Value {
     score.map_or(Value::Null, |s| match s.rms {
+        _ if s.matches.is_some() => json!({ "matches": s.matches, "step": s.step }),
         Some(errors) => json!({
             "rms": errors.rms,
             // The error of the probability to win, (1 + V)/2.
@@ -173,7 +174,11 @@ fn as_text(
     };
     let at = format!("at {}", unit.trim_end_matches('s'));
     let header = ["run", unit, "seconds", "final", first, second, "best", &at];
-    let shown = |v: f64| if figure == Some(Suite::Rms) { format!("{v:.5}") } else { format!("{v:+.4}") };
+    let shown = |v: f64| match figure {
+        Some(Suite::Rms) => format!("{v:.5}"),
+        Some(Suite::Matches) => format!("{v:.4}"),
+        Some(Suite::Equity) | None => format!("{v:+.4}"),
+    };
     let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), shown);
     let rows: Vec<Vec<String>> = runs
         .iter()
@@ -210,6 +215,12 @@ fn as_text(
         text.push_str(&format!(
             "\nexact match equity against {against}, (wins − losses) / games; random play {:+.4}, best possible {:+.4}\n",
             b.random, b.optimal
+        ));
+    }
+    if let (Some(Suite::Matches), Some(against)) = (figure, config.evaluate_against().first()) {
+        text.push_str(&format!(
+            "\npoints a game against {against}, {} games a measurement: 1 for a win, less where it is shared\n",
+            config.evaluate.games
         ));
     }
     if figure == Some(Suite::Rms) {
@@ -263,6 +274,7 @@ fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result
                         .as_f64()?
                 }
                 Suite::Rms => line["rms"]["rms"].as_f64()?,
+                Suite::Matches => line["matches"][0]["score"].as_f64()?,
             };
             Some((line["step"].as_u64()?, value, line["loss"].as_f64()))
         })
@@ -274,6 +286,7 @@ fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result
             let (value, places, digits) = match figure {
                 // −1 … 1 over forty places.
                 Suite::Equity => (format!("{value:+.4}"), (value + 1.0) * 20.0, 4),
+                Suite::Matches => (format!("{value:.4}"), value * 40.0, 4),
                 // .0001 … 1, ten places each factor of ten.
                 Suite::Rms => (format!("{value:.5}"), value.log10() * 10.0 + 40.0, 7),
             };
@@ -290,6 +303,7 @@ fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result
     }
     let [name, scale] = match figure {
         Suite::Equity => ["equity", "−1 … equity … 1"],
+        Suite::Matches => ["points", "0 … points a game … 1"],
         Suite::Rms => ["RMS error", ".0001 … .001 … .01 … .1 … 1"],
     };
     Ok(output::table(&[unit, name, "loss", scale], &rows) + "\n")

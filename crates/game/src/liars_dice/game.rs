@@ -2,6 +2,7 @@
 
 use super::deliberation::{self, Deliberate, DeliberateSettings};
 use super::dice::Dice;
+use super::encoders;
 use super::rules::{Action, LiarsDice, RuleSet, Target};
 use super::state::{Phase, Said, State};
 use super::text;
@@ -102,6 +103,16 @@ impl Game for LiarsDice {
     /// The last player with dice wins 1; the others share the loss, −1/(n − 1) each.
     fn utility(&self, state: &State, player: usize) -> f64 {
         if state.seats[player].dice > 0 { 1.0 } else { -1.0 / (self.dice.len() - 1) as f64 }
+    }
+
+    /// 1 for each challenge or exact that a player wins, made or suffered, −1 for each that is lost.
+    fn reward(&self, state: &State, action: &Action, player: usize) -> f64 {
+        let Some(end) = self.showdown(state, action) else { return 0.0 };
+        match end {
+            _ if end.loser() == Some(player as u8) => -1.0,
+            _ if usize::from(end.caller) == player || end.challenged == Some(player as u8) => 1.0,
+            _ => 0.0,
+        }
     }
 
     fn zero_sum(&self) -> bool {
@@ -205,11 +216,11 @@ impl Registered for LiarsDice {
     const ABOUT: &'static str = "liar's dice; rule sets soar:PxD, r-post:PxD, openspiel:A-B:F[:no-wild]";
 
     fn encoders() -> &'static [(&'static str, &'static str)] {
-        &[]
+        &encoders::ENCODERS
     }
 
-    fn encoder(_: &str) -> Option<Box<dyn Encoder<Self>>> {
-        None
+    fn encoder(name: &str) -> Option<Box<dyn Encoder<Self>>> {
+        encoders::encoder(name)
     }
 
     fn deliberators() -> &'static [(&'static str, &'static str)] {

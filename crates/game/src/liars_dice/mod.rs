@@ -7,6 +7,7 @@
 
 mod deliberation;
 mod dice;
+mod encoders;
 mod game;
 mod odds;
 mod public;

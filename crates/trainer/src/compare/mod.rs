@@ -109,7 +109,7 @@ fn measured(config: &Config) -> (&str, Option<String>) {
         format!("{} positions{which}", evaluate.positions)
     };
     let by = match config.figure() {
-        Some(Suite::Equity) => config.evaluate_against().into_iter().next(),
+        Some(Suite::Equity | Suite::Matches) => config.evaluate_against().into_iter().next(),
         Some(Suite::Rms) => Some(positions()),
         None => None,
     };

@@ -1,6 +1,6 @@
 //! What no parser can see: settings that cannot work, alone or together.
 
-use super::{Config, Examples, Method, SELF, Schedule, Shape, Suite, TraceKind};
+use super::{Config, Examples, Method, Next, Rewards, SELF, Schedule, Shape, Suite, TraceKind};
 use adept_arena::{AgentSpec, OpenError, model_channels, open};
 use adept_game::registry::Registered;
 use adept_game::{GameInfo, Visitor, with_game};
@@ -43,7 +43,7 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
     let channels = channels(config, game).map_err(|m| ("game.encoder".to_string(), m))?;
     let learn = &config.learn;
     let exact = if game.start_is_listed { &["minimax", "optimal:…"][..] } else { &[] };
-    let scripts = game.scripts.iter().map(|s| s.0);
+    let scripts = game.scripts.iter().chain(game.deliberators).map(|s| s.0);
     let agents: Vec<&str> = scripts.chain(["random"]).chain(exact.iter().copied()).collect();
     let known_agent = |text: &str, known: &[&str]| -> Result<(), String> {
         // A fault in the parameter of an agent with a checkpoint does not matter: a config has none.
@@ -60,7 +60,9 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
         }
         match spec {
             AgentSpec::Random | AgentSpec::Minimax => Ok(()),
-            AgentSpec::Named(name) if game.scripts.iter().any(|s| s.0 == name) => Ok(()),
+            AgentSpec::Named(name) if game.scripts.iter().chain(game.deliberators).any(|s| s.0 == name) => {
+                Ok(())
+            }
             AgentSpec::Named(name) => {
                 Err(format!("{} has no agent `{name}`{}", game.name, names::suggest(&name, known)))
             }
@@ -73,6 +75,12 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
     if learn.against != SELF {
         let known = [&[SELF], &agents[..]].concat();
         known_agent(&learn.against, &known).map_err(|m| ("learn.against".to_string(), m))?;
+    }
+    for (i, agent) in learn.field.iter().flatten().enumerate().filter(|(_, agent)| *agent != SELF) {
+        known_agent(agent, &agents).map_err(|m| (format!("learn.field.{i}"), m))?;
+    }
+    if learn.field.as_ref().is_some_and(|field| field.is_empty() || learn.against != SELF) {
+        return fail("learn.field", "names at least one agent, in place of `against`".into());
     }
     for (i, agent) in config.evaluate.against.iter().flatten().enumerate() {
         known_agent(agent, &agents).map_err(|m| (format!("evaluate.against.{i}"), m))?;
@@ -95,6 +103,22 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
     suites(config, game)?;
     schedule("learn.lambda", &learn.lambda, 0.0, 1.0)?;
     schedule("learn.explore", &learn.explore, 0.0, 1.0)?;
+    if let Some(temperature) = &learn.temperature {
+        schedule("learn.temperature", temperature, 1e-6, 1e6)?;
+    }
+    if !(0.0..=1.0).contains(&learn.discount) {
+        return fail("learn.discount", format!("must lie in 0..1, found {}", learn.discount));
+    }
+    let plain = learn.discount == 1.0 && learn.rewards == Rewards::Outcome && learn.next == Next::Highest;
+    let plain = plain && learn.temperature.is_none() && learn.gap_discount.is_none();
+    if !plain && (learn.traces == TraceKind::Online || learn.method != Method::Td) {
+        return fail(
+            "learn",
+            "`discount`, `rewards`, `gap_discount`, `next` and `temperature` belong to the method `td` with returns computed \
+             backwards: leave them out"
+                .into(),
+        );
+    }
     schedule("learn.rate", &learn.rate, 0.0, 1e9)?;
     if learn.rate.range().1 == 0.0 {
         return fail("learn.rate", "is 0 throughout: nothing would be learned".into());
@@ -275,16 +299,20 @@ fn suites(config: &Config, game: &GameInfo) -> Result<(), Fault> {
         true if !game.start_is_listed => {
             return fail("evaluate.suites", format!("{}: write `suites = []`", no_equity(&game.name)));
         }
-        false if game.start_is_listed => {
+        false if game.start_is_listed && !config.measures(Suite::Matches) => {
             return fail("evaluate.suites", "needs `equity`, which decides what checkpoint is best".into());
         }
-        false if evaluate.against.is_some() => {
+        false if evaluate.against.is_some() && !config.measures(Suite::Matches) => {
             return fail(
                 "evaluate.against",
-                "names opponents of the suite `equity`, which is not measured: leave it out".into(),
+                "names opponents of the suites `equity` and `matches`, which are not measured: leave it out"
+                    .into(),
             );
         }
         _ => {}
+    }
+    if config.measures(Suite::Matches) && !(1..=10_000_000).contains(&evaluate.games) {
+        return fail("evaluate.games", format!("must lie in 1..10000000, found {}", evaluate.games));
     }
     if config.measures(Suite::Rms) && game.distributions.is_empty() {
         return fail(

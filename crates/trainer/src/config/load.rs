@@ -165,7 +165,7 @@ fn usual_suites(game: &str) -> Option<Vec<Suite>> {
     let game = adept_game::info(game)?;
     Some(match game.start_is_listed {
         true => vec![Suite::Equity],
-        false if game.distributions.is_empty() => Vec::new(),
+        false if game.distributions.is_empty() => vec![Suite::Matches],
         false => vec![Suite::Rms],
     })
 }

@@ -68,6 +68,10 @@ pub struct Learn {
     /// Opponent: `self`, or a fixed agent such as `ttt`, `random`, `minimax`.
     #[serde(default = "itself")]
     pub against: String,
+    /// Agents of which one is drawn for every other seat of every game; `self` among them is the learner. In place of
+    /// `against`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<Vec<String>>,
     /// Games of the whole run, for the method `td`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub games: Option<u64>,
@@ -94,11 +98,27 @@ pub struct Learn {
     /// λ of TD(λ), in [0, 1].
     #[serde(default = "lambda")]
     pub lambda: Schedule,
+    /// γ, by which the value of the next decision counts less, in [0, 1].
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub discount: f64,
+    /// What is learned: the outcome alone, or also the small successes on the way that a game rewards.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub rewards: Rewards,
+    /// Internal decisions that γ is taken for once more each, as in Soar: so many from one action to the next, and before a
+    /// reward.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap_discount: Option<GapDiscount>,
+    /// What of the next decision counts: the highest value (Q-learning), or that of the action chosen (SARSA).
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub next: Next,
     /// Learning rate; parameters may have factors on it in the architecture.
     pub rate: Schedule,
     /// ε of ε-greedy play, in [0, 1]. The trace is cut at exploring moves that are not greedy.
     #[serde(default = "explore")]
     pub explore: Schedule,
+    /// Temperature of Boltzmann play in place of ε-greedy play, in units of the value. Measured games are played so, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<Schedule>,
     /// λ-returns computed backwards at the end of a game, or online eligibility traces.
     #[serde(default)]
     pub traces: TraceKind,
@@ -193,6 +213,38 @@ impl JsonSchema for Examples {
     }
 }
 
+/// What learning is rewarded for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rewards {
+    /// The outcome of the game.
+    #[default]
+    Outcome,
+    /// The outcome, and what the game rewards on the way, such as a challenge won.
+    Steps,
+}
+
+/// What of the next decision counts in a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Next {
+    /// The highest value where the move is exploring: Watkins' Q(λ).
+    #[default]
+    Highest,
+    /// The value of the action chosen: SARSA(λ).
+    Chosen,
+}
+
+/// Internal decisions of an agent that deliberates, for each of which a return is discounted once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GapDiscount {
+    /// From one action to the next.
+    pub turn: u32,
+    /// From an action to its reward.
+    pub reward: u32,
+}
+
 /// Form of TD(λ).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -217,11 +269,13 @@ pub struct Evaluate {
     /// Distribution of the positions on which errors are measured; that of the examples if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distribution: Option<String>,
+    /// Games of a measurement against each opponent, for the suite `matches`.
+    pub games: u64,
     /// Test positions: errors are reported on these. None of them is ever an example.
     pub positions: u64,
     /// Validation positions: where a run learns from examples, the checkpoint with the lowest error on these is best.
     pub validation: u64,
-    /// Opponents of the suite `equity`. The first decides which checkpoint is best; if left out, the
+    /// Opponents of the suites `equity` and `matches`. The first decides which checkpoint is best; if left out, the
     /// opponent in training, or `random` for self-play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Vec<String>>,
@@ -237,6 +291,7 @@ impl Default for Evaluate {
             every: None,
             suites: None,
             distribution: None,
+            games: 1000,
             positions: 100_000,
             validation: 10_000,
             against: None,
@@ -273,6 +328,8 @@ pub enum Suite {
     Equity,
     /// Root mean square error of V against exact values.
     Rms,
+    /// Games against opponents, who take all other seats.
+    Matches,
 }
 
 impl Suite {
@@ -281,6 +338,7 @@ impl Suite {
         match self {
             Self::Equity => "equity",
             Self::Rms => "rms",
+            Self::Matches => "matches",
         }
     }
 }
@@ -364,13 +422,13 @@ impl Config {
 
     /// What decides which checkpoint is best, and is reported; none if nothing is measured.
     pub fn figure(&self) -> Option<Suite> {
-        [Suite::Equity, Suite::Rms].into_iter().find(|suite| self.measures(*suite))
+        [Suite::Equity, Suite::Rms, Suite::Matches].into_iter().find(|suite| self.measures(*suite))
     }
 
-    /// Opponents of the suite `equity`; none if it is not measured.
+    /// Opponents of the suites `equity` and `matches`; none if neither is measured.
     pub fn evaluate_against(&self) -> Vec<String> {
         match &self.evaluate.against {
-            _ if !self.measures(Suite::Equity) => Vec::new(),
+            _ if !self.measures(Suite::Equity) && !self.measures(Suite::Matches) => Vec::new(),
             Some(list) => list.clone(),
             None if self.learn.against == SELF => vec!["random".into()],
             None => vec![self.learn.against.clone()],
@@ -380,6 +438,18 @@ impl Config {
 
 /// Name of the opponent that is the learner itself.
 pub const SELF: &str = "self";
+
+fn whole() -> f64 {
+    1.0
+}
+
+fn is_whole(value: &f64) -> bool {
+    *value == 1.0
+}
+
+fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
 
 fn one() -> u64 {
     1

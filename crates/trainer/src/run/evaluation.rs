@@ -3,9 +3,13 @@
 use super::error::TrainError;
 use super::experiment::{Experiment, checkpoint_name};
 use super::folder::Score;
+use crate::config::Suite;
 use crate::positions::{PositionErrors, Set};
-use adept_arena::{Equity, ExactError, Greedy, equity};
+use adept_arena::matches::play;
+use adept_arena::statistics::wilson95;
+use adept_arena::{Agent, Boltzmann, Equity, ExactError, Greedy, Scratch, equity};
 use adept_game::registry::Registered;
+use adept_game::stream;
 use adept_model::{ModelError, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +29,9 @@ pub struct Evaluation {
     /// Exact match equity by opponent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub equity: Vec<(String, Equity)>,
+    /// Games by opponent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matches: Vec<Match>,
     /// Errors on the test positions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rms: Option<PositionErrors>,
@@ -36,6 +43,19 @@ pub struct Evaluation {
     pub usage: Option<Usage>,
     /// Seconds since the start, over all resumes.
     pub seconds: f64,
+}
+
+/// Games against an opponent, who took all other seats.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Match {
+    /// The opponent.
+    pub against: String,
+    /// Games.
+    pub games: u64,
+    /// Points a game: 1 for a win, less where it is shared.
+    pub score: f64,
+    /// 95 % interval of the score (Wilson).
+    pub ci95: [f64; 2],
 }
 
 /// How long no measurement has been better.
@@ -50,7 +70,8 @@ impl<G: Registered> Experiment<'_, G> {
     pub(super) fn evaluate(&mut self, step: u64) -> Result<Evaluation, TrainError> {
         self.bound.learner.reset_usage();
         let mut equities = Vec::with_capacity(self.judges.len());
-        for (name, judge) in &mut self.judges {
+        let matches = if self.config.measures(Suite::Matches) { self.matches(step) } else { Vec::new() };
+        for (name, judge) in self.judges.iter_mut().filter(|_| self.config.measures(Suite::Equity)) {
             let mut greedy = Greedy::new(&mut self.bound);
             match equity(self.game, &mut greedy, judge) {
                 Ok(found) => equities.push((name.clone(), found)),
@@ -77,8 +98,9 @@ impl<G: Registered> Experiment<'_, G> {
             loss: (self.samples > 0).then(|| self.loss / self.samples as f64),
             rate: f64::from(settings.rate),
             explore: settings.explore,
-            lambda: f64::from(settings.lambda),
+            lambda: f64::from(settings.bootstrap.lambda),
             equity: equities,
+            matches,
             rms: errors.map(|(test, _)| test),
             validation: errors.map(|(_, validation)| validation),
             usage: self.bound.learner.usage(),
@@ -89,7 +111,8 @@ impl<G: Registered> Experiment<'_, G> {
             let equity = evaluation.equity.first().map(|(_, first)| first.equity);
             let examples = self.config.learn.shows_examples();
             let error = evaluation.validation.filter(|_| examples).or(evaluation.loss);
-            let merit = equity.or(error.map(|error| -error));
+            let score = evaluation.matches.first().map(|m| m.score);
+            let merit = equity.or(score).or(error.map(|error| -error));
             let since = merit.map_or(0, |merit| self.patience.better(merit));
             if since >= patience && step < self.record.games {
                 self.record.early = Some(format!("no better measurement in {since}"));
@@ -103,6 +126,7 @@ impl<G: Registered> Experiment<'_, G> {
             seats: first.map_or_else(Vec::new, |first| first.seats.clone()),
             rms: evaluation.rms,
             validation: evaluation.validation,
+            matches: evaluation.matches.first().map(|m| m.score),
         };
         // Where nothing is measured no checkpoint is better than another; and a run that learns without exact values must
         // not choose by them.
@@ -126,6 +150,43 @@ impl<G: Registered> Experiment<'_, G> {
         self.lines.push('\n');
         Ok(evaluation)
     }
+}
+
+impl<G: Registered> Experiment<'_, G> {
+    /// Games against every opponent, the learner in each seat in turn; the dice are the same at every measurement.
+    fn matches(&mut self, step: u64) -> Vec<Match> {
+        let temperature = self.config.learn.temperature.map(|t| t.at(step as f64 / self.record.games as f64));
+        let (game, games, seed) = (self.game, self.config.evaluate.games, self.record.seed);
+        let mut all = Vec::with_capacity(self.judges.len());
+        for (name, judge) in &mut self.judges {
+            let bound = &mut self.bound;
+            let mut learner: Box<dyn Agent<G> + '_> = match temperature {
+                Some(temperature) => Box::new(Boltzmann::new(bound, temperature)),
+                None => Box::new(Greedy::new(bound)),
+            };
+            let mut scratch = Scratch::default();
+            let mut points = 0.0;
+            for g in 0..games {
+                let mut order = vec![1; game.players()];
+                order[(g % game.players() as u64) as usize] = 0;
+                let (mut dice, mut choices) = (stream(seed, "measure dice", g), stream(seed, "measure", g));
+                let mut agents: [&mut dyn Agent<G>; 2] = [&mut *learner, &mut **judge];
+                let utilities = play(game, &mut agents, &order, (&mut dice, &mut choices), &mut scratch);
+                points += share_of_win(&order, &utilities);
+            }
+            let score = points / games as f64;
+            all.push(Match { against: name.clone(), games, score, ci95: wilson95(points, games) });
+        }
+        all
+    }
+}
+
+/// The share of a game's point that falls to seats of agent 0.
+fn share_of_win(order: &[usize], utilities: &[f64]) -> f64 {
+    let best = utilities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let winners = order.iter().zip(utilities).filter(|(_, u)| **u == best).map(|(agent, _)| *agent);
+    let (own, all) = winners.fold((0, 0), |(own, all), agent| (own + u32::from(agent == 0), all + 1));
+    f64::from(own) / f64::from(all.max(1))
 }
 
 impl Patience {

@@ -39,12 +39,15 @@ pub struct Score {
     /// Root mean square error on the validation positions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<f64>,
+    /// Points a game against the first opponent, where games are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matches: Option<f64>,
 }
 
 impl Score {
-    /// The figure that is reported: the equity, or the root mean square error on the test positions.
+    /// The figure that is reported: the equity, the root mean square error on the test positions, or the points a game.
     pub fn figure(&self) -> f64 {
-        self.equity.or(self.rms.map(|errors| errors.rms)).unwrap_or(f64::NAN)
+        self.equity.or(self.rms.map(|errors| errors.rms)).or(self.matches).unwrap_or(f64::NAN)
     }
 }
 

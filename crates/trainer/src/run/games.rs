@@ -4,13 +4,14 @@
 //! the workers, so that results do not depend on threads. With overlap the games of a batch are played while the
 //! learner steps on the batch before: they see the parameters from before that step, always exactly one step old.
 
-use crate::config::{Learn, SELF, TraceKind};
+use crate::config::{Learn, Next, Rewards, SELF, TraceKind};
 use crate::positions::{Examples, Positions};
-use crate::td::{GameStats, Settings, TdPlayer};
+use crate::td::{Bootstrap, GameStats, Seats, Settings, TdPlayer};
 use adept_arena::{Agent, Bound, OpenError, open};
 use adept_game::registry::Registered;
 use adept_game::{Stream, stream};
 use adept_model::{Learner, ModelError, Samples, Tensor, TensorData};
+use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -36,7 +37,12 @@ pub(super) struct Games<'a, G: Registered> {
 
 struct Worker<G: Registered> {
     player: TdPlayer<G>,
-    opponent: Option<Box<dyn Agent<G>>>,
+    /// Opponents by number.
+    agents: Vec<Box<dyn Agent<G>>>,
+    /// Who may sit in the other seats: an opponent, or the learner.
+    field: Vec<Option<usize>>,
+    /// The seats of a game.
+    seats: Vec<Option<usize>>,
     rng: Stream,
     /// A copy of the learner; none where the learner itself plays.
     bound: Option<Bound<G>>,
@@ -72,13 +78,19 @@ impl<'a, G: Registered> Games<'a, G> {
         let apart = learn.workers > 1 || learn.overlaps();
         let workers: Result<Vec<_>, OpenError> = (0..learn.workers as u64)
             .map(|w| {
+                let names = learn.field.clone().unwrap_or_else(|| vec![learn.against.clone()]);
+                let (mut agents, mut field) = (Vec::new(), Vec::new());
+                for name in &names {
+                    field.push((name != SELF).then_some(agents.len()));
+                    if name != SELF {
+                        agents.push(open::agent(game, name)?);
+                    }
+                }
                 Ok(Worker {
                     player: TdPlayer::new(game, &*bound.learner),
-                    opponent: if learn.against == SELF {
-                        None
-                    } else {
-                        Some(open::agent(game, &learn.against)?)
-                    },
+                    agents,
+                    field,
+                    seats: Vec::new(),
                     rng: stream(seed, "play", w),
                     bound: if apart { Some(bound.player(game)?) } else { None },
                 })
@@ -310,10 +322,19 @@ impl<G: Registered> Worker<G> {
         let Some(bound) = learner.or(self.bound.as_mut()) else { return Ok(total) };
         for g in span {
             let seat = (g % game.players() as u64) as usize;
-            let opponent = self.opponent.as_mut().map(|o| &mut **o as &mut dyn Agent<G>);
+            self.seats.clear();
+            for other in 0..game.players() {
+                let drawn = match self.field[..] {
+                    _ if other == seat => None,
+                    [one] => one,
+                    _ => self.field[self.rng.random_range(0..self.field.len())],
+                };
+                self.seats.push(drawn);
+            }
+            let seats = Seats { agents: &mut self.agents, by_seat: &self.seats };
             let settings = Settings { explore: learn.explore_at(g), ..settings };
             let start = begins.map_or_else(|| game.start(), |positions| positions.any(&mut self.rng));
-            let play = self.player.play(game, bound, (start, seat), opponent, settings, &mut self.rng);
+            let play = self.player.play(game, bound, start, seats, settings, &mut self.rng);
             let stats = play.map_err(|e| (e, g))?;
             total.loss += stats.loss;
             total.samples += stats.samples;
@@ -326,9 +347,21 @@ impl Learn {
     /// Settings of a batch whose first game this is.
     pub(super) fn settings(&self, game: u64) -> Settings {
         let share = game as f64 / self.length() as f64;
-        Settings {
+        let gap = |internal: fn(&crate::config::GapDiscount) -> u32| {
+            self.gap_discount.as_ref().map_or(0, internal).try_into().unwrap_or(i32::MAX)
+        };
+        let to_next = self.discount * self.discount.powi(gap(|gap| gap.turn));
+        let to_reward = self.discount.powi(gap(|gap| gap.reward)) as f32;
+        let bootstrap = Bootstrap {
             lambda: self.lambda.at(share) as f32,
+            discount: to_next as f32,
+            chosen: self.next == Next::Chosen,
+        };
+        Settings {
+            bootstrap,
             explore: self.explore_at(game),
+            temperature: self.temperature.map(|t| t.at(share)),
+            rewards: (self.rewards == Rewards::Steps).then_some(to_reward),
             rate: self.rate.at(share) as f32,
             traces: self.traces,
         }

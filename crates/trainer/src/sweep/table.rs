@@ -20,6 +20,8 @@ pub enum Metric {
     Equity,
     /// Root mean square error of V on the test positions: the lower the better.
     Rms,
+    /// Points a game against the first opponent, in [0, 1]: the higher the better.
+    Matches,
     /// Mean loss of a sample over the games before the last measurement: the lower the better.
     Loss,
 }
@@ -97,6 +99,7 @@ impl Sweep {
         let metric = match grid.figure {
             Some(Suite::Equity) => Metric::Equity,
             Some(Suite::Rms) => Metric::Rms,
+            Some(Suite::Matches) => Metric::Matches,
             None => Metric::Loss,
         };
         let all: Vec<(&Job<'_>, &State)> = jobs.iter().zip(states).collect();
@@ -126,12 +129,13 @@ impl Sweep {
         let number = |v: Option<f64>| match self.metric {
             _ if v.is_none() => "–".to_string(),
             Metric::Equity => format!("{:+.4}", v.unwrap_or_default()),
+            Metric::Matches => format!("{:.4}", v.unwrap_or_default()),
             Metric::Rms | Metric::Loss => format!("{:.5}", v.unwrap_or_default()),
         };
         let header = self.keys.iter().map(String::as_str).chain(["final", "best", "seconds", "seeds"]);
         let row = |row: &Row| {
             let spread = row.final_sd.map_or_else(String::new, |sd| match self.metric {
-                Metric::Equity => format!(" ± {sd:.4}"),
+                Metric::Equity | Metric::Matches => format!(" ± {sd:.4}"),
                 Metric::Rms | Metric::Loss => format!(" ± {sd:.5}"),
             });
             let seeds = match row.seeds as u64 == self.seeds {
@@ -153,6 +157,9 @@ impl Sweep {
     /// What must be said below the table, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![match &self.against {
+            Some(against) if self.metric == Metric::Matches => {
+                format!("points a game against {against}: mean ± sd over the seeds")
+            }
             Some(against) => {
                 format!("exact match equity against {against}, (wins − losses) / games: mean ± sd over the seeds")
             }
@@ -212,7 +219,7 @@ impl Row {
                 State::Failed(failure) => failed.push(failure.clone()),
                 State::Finished(record) => {
                     let (last, best) = match metric {
-                        Metric::Equity | Metric::Rms => {
+                        Metric::Equity | Metric::Rms | Metric::Matches => {
                             let figure = |score: &Option<Score>| score.as_ref().map(Score::figure);
                             (figure(&record.r#final), figure(&record.best))
                         }
@@ -252,7 +259,7 @@ impl Row {
             () => 0,
         };
         let score = self.final_mean.map_or(f64::INFINITY, |mean| match metric {
-            Metric::Equity => -mean,
+            Metric::Equity | Metric::Matches => -mean,
             Metric::Rms | Metric::Loss => mean,
         });
         // Sums in another order differ in their last bits, which makes nothing better.

@@ -11,6 +11,19 @@ pub(crate) struct Decision {
     pub(crate) value: f32,
     /// Highest value among the candidates.
     pub(crate) greedy: f32,
+    /// Rewards since the decision before.
+    pub(crate) reward: f32,
+}
+
+/// How the value of what follows becomes the target of what is before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bootstrap {
+    /// λ, in [0, 1].
+    pub lambda: f32,
+    /// γ from one decision to the next.
+    pub discount: f32,
+    /// Whether the value of the action that was chosen counts, as in SARSA, and not the highest one, as in Q-learning.
+    pub chosen: bool,
 }
 
 impl Decision {
@@ -41,12 +54,18 @@ impl Chain {
     /// Appends the afterstates with their λ-returns as targets.
     ///
     /// G_t = (1 − λ) V_{t+1} + λ G_{t+1} (Sutton 1988), G of the last afterstate the outcome z; where the next
-    /// move was exploring and not greedy, G_t is the greedy value there instead.
-    pub(crate) fn targets(&self, z: f32, lambda: f32, samples: &mut Samples) {
+    /// move was exploring and not greedy, G_t is the greedy value there instead (Watkins), unless what was chosen counts. With
+    /// rewards and a discount it is r + γ times that.
+    pub(crate) fn targets(&self, z: f32, bootstrap: Bootstrap, samples: &mut Samples) {
+        let Bootstrap { lambda, discount, chosen } = bootstrap;
         let mut target = z;
         for (t, decision) in self.decisions.iter().enumerate().rev() {
             if let Some(next) = self.decisions.get(t + 1) {
-                target = if next.cuts() { next.greedy } else { next.value + lambda * (target - next.value) };
+                let follows = match next.cuts() && !chosen {
+                    true => next.greedy,
+                    false => next.value + lambda * (target - next.value),
+                };
+                target = next.reward + discount * follows;
             }
             if let Some(row) = decision.row {
                 samples.rows.push_from(&self.rows, row as usize);
@@ -70,14 +89,14 @@ mod tests {
         let decisions = decisions
             .iter()
             .enumerate()
-            .map(|(i, &(value, greedy))| Decision { row: Some(i as u32), value, greedy })
+            .map(|(i, &(value, greedy))| Decision { row: Some(i as u32), value, greedy, reward: 0.0 })
             .collect();
         Chain { decisions, rows }
     }
 
     fn targets(chain: &Chain, z: f32, lambda: f32) -> Vec<f32> {
         let mut samples = Samples::new(&[Channel::new("x", ChannelKind::Dense(1))]);
-        chain.targets(z, lambda, &mut samples);
+        chain.targets(z, Bootstrap { lambda, discount: 1.0, chosen: false }, &mut samples);
         // The last comes first: put them in the order of play by the row's own number.
         let mut by_row: Vec<_> = samples.rows.dense.iter().zip(&samples.targets).collect();
         by_row.sort_by(|a, b| a.0.total_cmp(b.0));
@@ -107,5 +126,22 @@ mod tests {
     fn an_exploring_move_cuts_the_trace_and_leaves_the_greedy_value() {
         let chain = chain(&[(0.1, 0.1), (-0.5, 0.3), (0.4, 0.4)]);
         assert_eq!(targets(&chain, -1.0, 1.0), [0.3, -1.0, -1.0]);
+    }
+
+    #[test]
+    fn rewards_come_before_what_is_discounted() {
+        let mut chain = chain(&[(0.1, 0.1), (-0.5, 0.3), (0.4, 0.4)]);
+        (chain.decisions[1].reward, chain.decisions[2].reward) = (1.0, -1.0);
+        let of = |chosen: bool| {
+            let mut samples = Samples::new(&[Channel::new("x", ChannelKind::Dense(1))]);
+            chain.targets(0.5, Bootstrap { lambda: 0.0, discount: 0.9, chosen }, &mut samples);
+            samples.targets
+        };
+        let near = |found: Vec<f32>, expected: [f32; 3]| {
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");
+        };
+        // From the last to the first: SARSA takes the value of what was chosen, Q-learning the highest.
+        near(of(true), [0.5, -1.0 + 0.9 * 0.4, 1.0 + 0.9 * -0.5]);
+        near(of(false), [0.5, -1.0 + 0.9 * 0.4, 1.0 + 0.9 * 0.3]);
     }
 }

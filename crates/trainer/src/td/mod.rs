@@ -5,4 +5,5 @@ mod chain;
 mod player;
 
 pub(crate) use backup::Backup;
-pub use player::{GameStats, Settings, TdPlayer};
+pub use chain::Bootstrap;
+pub use player::{GameStats, Seats, Settings, TdPlayer};

@@ -1,8 +1,8 @@
 //! Games between the learner and its opponent, or itself, and the steps they lead to.
 
-use super::chain::{Chain, Decision};
+use super::chain::{Bootstrap, Chain, Decision};
 use crate::config::TraceKind;
-use adept_arena::{Agent, Bound};
+use adept_arena::{Agent, Bound, Scratch as Lists, agents};
 use adept_game::{Game, Stream, Turn};
 use adept_model::{Learner, ModelError, Rows, Samples};
 use rand::RngExt;
@@ -10,10 +10,14 @@ use rand::RngExt;
 /// Settings of one game, taken from the schedules.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// λ, in [0, 1].
-    pub lambda: f32,
+    /// λ, γ, and what of the next decision counts.
+    pub bootstrap: Bootstrap,
     /// ε, in [0, 1].
     pub explore: f64,
+    /// Temperature of Boltzmann play in place of ε-greedy play.
+    pub temperature: Option<f64>,
+    /// Factor on the rewards on the way and on the outcome; none where the outcome alone counts.
+    pub rewards: Option<f32>,
     /// Learning rate.
     pub rate: f32,
     /// Form of TD(λ).
@@ -29,6 +33,14 @@ pub struct GameStats {
     pub samples: u64,
 }
 
+/// Who sits where: the learner in every seat with none, else the agent of that number.
+pub struct Seats<'a, G: Game> {
+    /// The agents.
+    pub agents: &'a mut [Box<dyn Agent<G>>],
+    /// Agent by seat.
+    pub by_seat: &'a [Option<usize>],
+}
+
 /// One row and its value, reused from step to step.
 #[derive(Debug)]
 struct Scratch {
@@ -40,8 +52,9 @@ struct Scratch {
 pub struct TdPlayer<G: Game> {
     state: G::State,
     chains: Vec<Chain>,
-    actions: Vec<G::Action>,
-    probabilities: Vec<f64>,
+    /// By player: rewards since the last decision.
+    rewards: Vec<f32>,
+    lists: Lists<G>,
     scratch: Scratch,
     /// Samples since the last step.
     pub samples: Samples,
@@ -54,15 +67,14 @@ impl<G: Game> TdPlayer<G> {
         Self {
             state: game.start(),
             chains: (0..game.players()).map(|_| chain()).collect(),
-            actions: Vec::new(),
-            probabilities: Vec::new(),
+            rewards: vec![0.0; game.players()],
+            lists: Lists::default(),
             scratch: Scratch { row: Rows::new(learner.channels()), value: Vec::new() },
             samples: Samples::new(learner.channels()),
         }
     }
 
-    /// Plays one game from `start` on. The learner sits in `seat` against `opponent`, or in every seat without one.
-    /// Samples are appended to `samples`; online traces step during the game.
+    /// Plays one game from `start` on. Samples are appended to `samples`; online traces step during the game.
     ///
     /// # Errors
     /// [`ModelError::Diverged`] and, for online traces, [`ModelError::Unsupported`].
@@ -70,8 +82,8 @@ impl<G: Game> TdPlayer<G> {
         &mut self,
         game: &G,
         bound: &mut Bound<G>,
-        (start, seat): (G::State, usize),
-        mut opponent: Option<&mut dyn Agent<G>>,
+        start: G::State,
+        seats: Seats<'_, G>,
         settings: Settings,
         rng: &mut Stream,
     ) -> Result<GameStats, ModelError> {
@@ -83,6 +95,7 @@ impl<G: Game> TdPlayer<G> {
                 bound.learner.traces()?.cut(player);
             }
         }
+        self.rewards.fill(0.0);
         let mut stats = GameStats::default();
         loop {
             let player = match game.turn(&self.state) {
@@ -94,16 +107,13 @@ impl<G: Game> TdPlayer<G> {
                 }
                 Turn::Player(player) => player,
             };
-            if let Some(opponent) = opponent.as_deref_mut()
-                && player != seat
-            {
-                game.actions(&self.state, &mut self.actions);
-                let i = opponent.act(game, &self.state, player, &self.actions, &mut self.probabilities, rng);
-                game.apply(&mut self.state, &self.actions[i]);
+            if let Some(agent) = seats.by_seat[player] {
+                let action = seats.agents[agent].choose(game, &self.state, player, &mut self.lists, rng);
+                self.apply(game, &action, settings);
                 continue;
             }
             let chain = &mut self.chains[player];
-            let explores = rng.random::<f64>() < settings.explore;
+            let explores = settings.temperature.is_none() && rng.random::<f64>() < settings.explore;
             // Values at a first decision teach nothing: there is no afterstate before it.
             let candidates = if explores && chain.decisions.is_empty() {
                 bound.candidates(game, &self.state, player)
@@ -111,18 +121,28 @@ impl<G: Game> TdPlayer<G> {
                 bound.decide(game, &self.state, player)
             };
             let greedy = candidates.values.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
-            let choice = if explores {
-                rng.random_range(0..candidates.values.len())
-            } else {
-                pick_greedy(&candidates.values, greedy, rng)
+            let choice = match settings.temperature {
+                _ if explores => rng.random_range(0..candidates.values.len()),
+                None => pick_greedy(&candidates.values, greedy, rng),
+                Some(temperature) => {
+                    let weight = |v: &f32| (f64::from(v - greedy) / temperature).exp();
+                    let p = &mut self.lists.probabilities;
+                    p.clear();
+                    p.extend(candidates.values.iter().map(weight));
+                    let total: f64 = p.iter().sum();
+                    p.iter_mut().for_each(|p| *p /= total);
+                    agents::draw(p, rng)
+                }
             };
             let row = candidates.row_of[choice].map(|row| {
                 chain.rows.push_from(&candidates.rows, row as usize);
                 chain.rows.len() as u32 - 1
             });
-            let decision = Decision { row, value: candidates.values[choice], greedy };
-            game.apply(&mut self.state, &candidates.actions[choice]);
+            let reward = std::mem::take(&mut self.rewards[player]);
+            let decision = Decision { row, value: candidates.values[choice], greedy, reward };
+            let action = candidates.actions[choice].clone();
             chain.decisions.push(decision);
+            bound.note_weighed();
             if online {
                 let learner = &mut *bound.learner;
                 step_online(
@@ -135,17 +155,32 @@ impl<G: Game> TdPlayer<G> {
                     &mut stats,
                 )?;
             }
+            self.apply(game, &action, settings);
         }
         for (player, chain) in self.chains.iter().enumerate() {
-            let z = (game.utility(&self.state, player) / game.scale()) as f32;
+            let mut z = (game.utility(&self.state, player) / game.scale()) as f32;
+            if let Some(factor) = settings.rewards {
+                z = self.rewards[player] + factor * z;
+            }
             if !online {
-                chain.targets(z, settings.lambda, &mut self.samples);
+                chain.targets(z, settings.bootstrap, &mut self.samples);
             } else if let Some(&Decision { row: Some(row), .. }) = chain.decisions.last() {
                 let learner = &mut *bound.learner;
                 follow(learner, chain, player, (row, z), settings, &mut self.scratch, &mut stats)?;
             }
         }
         Ok(stats)
+    }
+
+    /// Applies an action, and notes what it brings the players.
+    #[inline]
+    fn apply(&mut self, game: &G, action: &G::Action, settings: Settings) {
+        if let Some(factor) = settings.rewards {
+            for (player, reward) in self.rewards.iter_mut().enumerate() {
+                *reward += factor * (game.reward(&self.state, action, player) / game.scale()) as f32;
+            }
+        }
+        game.apply(&mut self.state, action);
     }
 }
 
@@ -198,6 +233,6 @@ fn follow(
     stats.loss += 0.5 * f64::from(error) * f64::from(error);
     stats.samples += 1;
     let traces = learner.traces()?;
-    traces.accumulate(player, &scratch.row, 0, settings.lambda);
+    traces.accumulate(player, &scratch.row, 0, settings.bootstrap.lambda);
     traces.follow(player, error, settings.rate)
 }

@@ -193,7 +193,7 @@ fn orders(tournament: &Tournament, seats: usize) -> Vec<Order> {
     }
     match tournament.seats {
         Seats::One => matches::orders(&[1, seats - 1]),
-        Seats::Half if seats % 2 == 0 => matches::orders(&[seats / 2, seats / 2]),
+        Seats::Half if seats.is_multiple_of(2) => matches::orders(&[seats / 2, seats / 2]),
         Seats::Half => {
             let [fewer, more] = [[seats / 2, seats - seats / 2], [seats - seats / 2, seats / 2]];
             matches::orders(&fewer).into_iter().chain(matches::orders(&more)).collect()

@@ -4,12 +4,12 @@
 //! Where the paper is silent, thresholds are those of its authors' published agents; see [`DeliberateSettings`].
 
 mod evaluate;
-mod feature;
+pub(super) mod feature;
 mod heuristics;
 mod model;
 mod propose;
 mod settings;
-mod view;
+pub(super) mod view;
 
 pub use settings::{DeliberateSettings, Evaluation, Heuristic};
 
