@@ -203,6 +203,12 @@ pub(crate) enum Reproduction {
     Experts,
     /// Laird, Derbinsky & Tinkerhess: deliberating agents play liar's dice in fours, every pair (seeds are runs of 4000 games).
     SoarFigure2,
+    /// Agents that make rules by deliberating, tune them by reinforcement, and begin at 0; two players, against PMH.
+    SoarFigure4,
+    /// How many rules they make.
+    SoarFigure5,
+    /// The same as figure 4 with rules that begin at what was deliberated.
+    SoarFigure6,
 }
 
 #[derive(Debug, Args)]

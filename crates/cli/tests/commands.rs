@@ -590,3 +590,46 @@ fn the_oracle_plays_in_the_terminal() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stdout).contains("bearoff against convolution"));
 }
+
+#[test]
+fn arena_plays_every_pair_and_goes_on() {
+    let desk = Desk::new();
+    let config = configs().join("../liars-dice/arena/soar-four.toml").to_string_lossy().into_owned();
+    let few = "agents=[{name=\"P\"},{name=\"PH\"},{name=\"E\"}]";
+    let arena = ["arena", &config, "--set", "games=40", "--set", few, "--out", "four"];
+    let result = desk.json(&arena);
+    let pairs = result["pairs"].as_array().expect("pairs");
+    assert_eq!((pairs.len(), pairs[0]["a"].as_str(), pairs[0]["b"].as_str()), (3, Some("P"), Some("PH")));
+    for pair in pairs {
+        let (score, p) = (number(&pair["score"]), number(&pair["p"]));
+        assert!((0.0..=1.0).contains(&score) && (0.0..=1.0).contains(&p) && pair["games"] == 40);
+        assert!(number(&pair["ci95"][0]) <= score && score <= number(&pair["ci95"][1]));
+    }
+    assert_eq!(desk.json(&arena)["pairs"], result["pairs"]);
+    assert!(desk.text(&arena).contains("| P – PH | 40 |"));
+    assert!(desk.fails(&["arena", "no-such.toml"], 1).contains("no such file"));
+}
+
+#[test]
+fn solve_finds_the_value_and_measures_agents() {
+    let desk = Desk::new();
+    let result = desk.json(&["solve", "liars-dice:openspiel:1-1:4", "--agent", "P"]);
+    assert!((number(&result["value"]) - 0.0625).abs() < 1e-3, "{}", result["value"]);
+    assert!(number(&result["exploitability"]) < 1e-4 && result["iterations"] == 1000);
+    let agents = result["agents"].as_array().expect("agents");
+    assert_eq!((agents[0]["agent"].as_str(), agents[1]["agent"].as_str()), (Some("random"), Some("P")));
+    assert!((number(&agents[0]["exploitability"]) - 0.655).abs() < 1e-3);
+    let sampled = ["solve", "liars-dice:openspiel:1-1:3", "--method", "mccfr", "--iterations", "5000"];
+    assert!(number(&desk.json(&sampled)["exploitability"]) < 0.2);
+    assert!(desk.text(&sampled).contains("exploitability"));
+    assert!(desk.fails(&["solve", "liars-dice:soar:2x5"], 1).contains("liars-dice:openspiel:1-1:6"));
+}
+
+#[test]
+fn people_play_liars_dice_and_see_only_their_own_dice() {
+    let desk = Desk::new();
+    let play = ["play", "PMH", "--game", "liars-dice:soar:2x2", "--seed", "3"];
+    let said = String::from_utf8(desk.run_with(&play, "hint\n9x9\nquit\n").stdout).unwrap();
+    assert!(said.contains("player 2: ??") && !said.contains("player 1: ??"), "{said}");
+    assert!(said.contains("is not legal") && said.contains("success"), "{said}");
+}

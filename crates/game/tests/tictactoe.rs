@@ -502,7 +502,7 @@ fn fields_turn_with_the_board_and_canonical_does_not_notice() {
                 for s in 0..9 {
                     assert_eq!(turned_fields[usize::from(symmetry[s])], fields[s]);
                 }
-                assert_eq!(index[0], turned_last.unwrap_or(0).into());
+                assert_eq!(index[0], u64::from(turned_last.unwrap_or(0)));
                 assert_eq!(row(&Canonical, &turned, turned_last, player), canonical, "{state:?} under {k}");
             }
         }

@@ -77,6 +77,11 @@ pub trait Learner: Send {
     /// What a model thinks of the first row, by node.
     fn explain(&mut self, rows: &Rows) -> Explanation;
 
+    /// How many entries a table that grows has; none for other models.
+    fn entries(&self) -> Option<usize> {
+        None
+    }
+
     /// How often the experts of the outermost node with a choice were run since the last call of
     /// `reset_usage`; none where all always run.
     fn usage(&self) -> Option<Usage>;

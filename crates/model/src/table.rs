@@ -138,7 +138,7 @@ impl Table {
     }
 
     /// Keys and values, in the order in which they were met.
-    pub fn entries(&self) -> impl Iterator<Item = (u64, f32)> {
+    pub fn pairs(&self) -> impl Iterator<Item = (u64, f32)> {
         self.keys.iter().copied().zip(self.values.iter().copied())
     }
 }
@@ -151,6 +151,10 @@ impl Learner for Table {
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
         values.clear();
         values.extend((0..rows.len()).map(|r| self.value(rows, r)));
+    }
+
+    fn entries(&self) -> Option<usize> {
+        Some(self.len())
     }
 
     fn weighed(&mut self, rows: &Rows) {

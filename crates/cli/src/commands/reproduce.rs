@@ -4,8 +4,8 @@ use crate::args::{ReproduceArgs, Reproduction};
 use crate::output::{self, say};
 use crate::progress::{Count, on_interrupt};
 use adept_trainer::reproduce::{
-    Curve, FIGURE2_ROWS, Figure2, ReproduceOptions, TABLE1_ROWS, TABLE2_ROWS, experts, experts_runs, figure2,
-    soar_figure2, table1, table2,
+    Curve, FIGURE2_ROWS, Figure2, ReproduceOptions, SoarFigure, TABLE1_ROWS, TABLE2_ROWS, experts,
+    experts_runs, figure2, soar_figure2, soar_learning, table1, table2,
 };
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,10 @@ pub(crate) fn run(args: &ReproduceArgs, as_json: bool) -> Result<()> {
         Reproduction::Figure2 => ("figure2", of(FIGURE2_ROWS)),
         Reproduction::Experts => ("experts", experts_runs(args.seeds)),
         Reproduction::SoarFigure2 => ("soar-figure2", 0),
+        Reproduction::SoarFigure4 | Reproduction::SoarFigure5 => {
+            ("soar-figure4", SoarFigure::Figure4.runs(args.seeds))
+        }
+        Reproduction::SoarFigure6 => ("soar-figure6", SoarFigure::Figure6.runs(args.seeds)),
     };
     let options = ReproduceOptions {
         seeds: args.seeds,
@@ -28,7 +32,14 @@ pub(crate) fn run(args: &ReproduceArgs, as_json: bool) -> Result<()> {
         resume: args.resume,
     };
     let (count, cancel) = (Count::new(runs), on_interrupt());
+    let learning = |which: SoarFigure| -> Result<()> {
+        let figure = soar_learning(which, &options, &count, &cancel)?;
+        show(as_json, &figure, || std::fs::read_to_string(&figure.files[0]), figure.seconds, &figure.files)
+    };
     match args.name {
+        Reproduction::SoarFigure4 => learning(SoarFigure::Figure4),
+        Reproduction::SoarFigure5 => learning(SoarFigure::Figure5),
+        Reproduction::SoarFigure6 => learning(SoarFigure::Figure6),
         Reproduction::SoarFigure2 => {
             let figure = soar_figure2(&options, &cancel)?;
             show(

@@ -8,7 +8,7 @@ mod table1;
 mod table2;
 
 pub use experts::{Experts, ExpertsPoint, experts, experts_runs};
-pub use soar::{Relation, SoarFigure2, soar_figure2};
+pub use soar::{Relation, SoarFigure, SoarFigure2, SoarLearning, SoarRow, soar_figure2, soar_learning};
 pub use table1::{Reproduced, Row, TABLE1_ROWS, table1};
 pub use table2::{BearoffRow, Curve, FIGURE2_ROWS, Figure2, TABLE2_ROWS, Table2, figure2, table2};
 

@@ -104,16 +104,26 @@ fn value(conditions: &[Condition], feature: Feature) -> Option<u8> {
     conditions.iter().find(|c| c.0 == feature as u8).map(|c| c.1)
 }
 
-fn plural(n: u8, one: &str) -> String {
+/// Small numbers in words.
+fn number(n: u8) -> String {
     let numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-    let number = numbers.get(usize::from(n)).map_or_else(|| n.to_string(), |n| (*n).to_string());
-    format!("{number} {one}{}", if n == 1 { "" } else { "s" })
+    numbers.get(usize::from(n)).map_or_else(|| n.to_string(), |n| (*n).to_string())
+}
+
+/// So many of a face, such as "five 2's".
+fn of_face(n: u8, face: u8) -> String {
+    format!("{} {face}{}", number(n), if n == 1 { "" } else { "'s" })
+}
+
+/// So many dice.
+fn dice(n: u8) -> String {
+    format!("{} {}", number(n), if n == 1 { "die" } else { "dice" })
 }
 
 /// What a rule is for.
 pub(super) fn operator(conditions: &[Condition], wild: Option<u8>) -> String {
     let get = |feature| value(conditions, feature).unwrap_or(0);
-    let bid = |count, face| plural(get(count), &get(face).to_string());
+    let bid = |count, face| of_face(get(count), get(face));
     match get(Feature::Kind) {
         CHALLENGE => format!("challenge a bid of {}", bid(Feature::Count, Feature::Face)),
         EXACT => format!("call {} exact", bid(Feature::Count, Feature::Face)),
@@ -124,9 +134,9 @@ pub(super) fn operator(conditions: &[Condition], wild: Option<u8>) -> String {
             match (value(conditions, Feature::PushedFace), value(conditions, Feature::PushedWild)) {
                 (None, _) => text.push_str(" with no push"),
                 (Some(face), wilds) => {
-                    let _ = write!(text, " pushing {}", plural(face, &get(Feature::Face).to_string()));
+                    let _ = write!(text, " pushing {}", of_face(face, get(Feature::Face)));
                     if let (Some(wilds), Some(wild)) = (wilds, wild) {
-                        let _ = write!(text, " and {}", plural(wilds, &wild.to_string()));
+                        let _ = write!(text, " and {}", of_face(wilds, wild));
                     }
                 }
             }
@@ -143,25 +153,25 @@ pub(super) fn condition((feature, n): Condition) -> String {
         F::Kind | F::Count | F::Face | F::PushedFace | F::PushedWild => String::new(),
         F::Special if n == 0 => String::new(),
         F::Special => "the round is special".into(),
-        F::KnownFace => format!("{} of that face known", plural(n, "die").replace("dies", "dice")),
-        F::KnownWild => format!("{} known", plural(n, "wild die").replace("dies", "dice")),
-        F::Rerolled => format!("{} to roll again", plural(n, "die").replace("dies", "dice")),
-        F::Unknown => format!("{} unknown", plural(n, "die").replace("dies", "dice")),
-        F::OwnCup => format!("{} under my cup", plural(n, "die").replace("dies", "dice")),
-        F::OwnPushed => format!("{} pushed by me", plural(n, "die").replace("dies", "dice")),
+        F::KnownFace => format!("{} of that face known", dice(n)),
+        F::KnownWild => format!("{} known", dice(n).replace("di", "wild di")),
+        F::Rerolled => format!("{} to roll again", dice(n)),
+        F::Unknown => format!("{} unknown", dice(n)),
+        F::OwnCup => format!("{} under my cup", dice(n)),
+        F::OwnPushed => format!("{} pushed by me", dice(n)),
         F::PassTrue => if n == 1 { "all my dice show one face" } else { "my dice show several faces" }.into(),
         F::OneFacePushed => {
             if n == 1 { "pushed dice of one face" } else { "pushed dice of several faces" }.into()
         }
-        F::TargetCup => format!("{} under the cup of who passed", plural(n, "die").replace("dies", "dice")),
-        F::TargetPushed => format!("{} pushed by who passed", plural(n, "die").replace("dies", "dice")),
+        F::TargetCup => format!("{} under the cup of who passed", dice(n)),
+        F::TargetPushed => format!("{} pushed by who passed", dice(n)),
         F::BidderPushed => if n == 1 { "the player pushed and rerolled" } else { "no push just now" }.into(),
         F::LastCount => format!("the previous bid has a count of {n}"),
         F::LastFace => format!("the previous bid is of {n}'s"),
-        F::BidderCup => format!("the bidder has {} under the cup", plural(n, "die").replace("dies", "dice")),
-        F::BidderUnknown => format!("{} unknown to the bidder", plural(n, "die").replace("dies", "dice")),
+        F::BidderCup => format!("the bidder has {} under the cup", dice(n)),
+        F::BidderUnknown => format!("{} unknown to the bidder", dice(n)),
         F::Exposed => {
-            format!("{} pushed that count for the previous bid", plural(n, "die").replace("dies", "dice"))
+            format!("{} pushed that count for the previous bid", dice(n))
         }
     }
 }

@@ -1,0 +1,183 @@
+//! Learning and playing liar's dice: rules, networks, fields of opponents, tournaments, all to the same bits again.
+
+mod common;
+
+use adept_trainer::config::{Config, Kind, Source, load_any, parse};
+use adept_trainer::run::{Cancel, Silent, TrainOptions, train};
+use adept_trainer::tournament::{Seats, Table, Tournament, TournamentOptions, tournament};
+use common::{StopAt, at, finished, state};
+use std::path::{Path, PathBuf};
+
+fn tracked(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/liars-dice").join(name)
+}
+
+fn config(name: &str, set: &[&str]) -> Config {
+    let set = set.iter().map(|s| s.to_string()).collect();
+    parse(&Source { set, ..Source::read(&tracked(name), &[]).unwrap() }).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn rules_made_by_deliberating_learn_to_beat_the_agent_they_play() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config("pm-0.toml", &["learn.games=4000", "evaluate.every=2000", "evaluate.games=400"]);
+    let record = finished(&config, 1, &folder.path().join("run"));
+    let points = record.r#final.and_then(|score| score.matches).expect("games are measured");
+    assert!(points > 0.7, "{points}");
+    let (_, _, metrics) = state(&folder.path().join("run"));
+    let rules: Vec<u64> = metrics.iter().map(|line| line["entries"].as_u64().unwrap()).collect();
+    assert!(rules.len() == 2 && rules[0] > 10_000 && rules[1] > rules[0], "{rules:?}");
+}
+
+/// What is kept or added beside what is learned changes no game.
+#[test]
+fn rules_for_all_that_is_weighed_change_no_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = |add: &'static str| ["learn.games=400", "evaluate.every=200", "evaluate.games=100", add];
+    let all = config("pm-0.toml", &set("architecture.lookup.add_weighed=true"));
+    let learned = config("pm-0.toml", &set("architecture.lookup.add_weighed=false"));
+    let scores = |config: &Config, name: &str| {
+        finished(config, 1, &folder.path().join(name));
+        let lines = state(&folder.path().join(name)).2;
+        lines.iter().map(|line| (line["matches"].clone(), line["loss"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(scores(&all, "all"), scores(&learned, "learned"));
+}
+
+#[test]
+fn stopped_runs_in_fields_go_on_to_the_same_bits() {
+    let small = ["learn.games=600", "evaluate.every=300", "evaluate.games=60"];
+    let net = ["architecture.mlp.hidden=[8]", "learn.batch=4"];
+    for (name, set) in [
+        (
+            "pm-0.toml",
+            [&small[..], &["architecture.lookup.initial_from=deliberated", "learn.next=chosen"]].concat(),
+        ),
+        ("soar-net.toml", [&small[..], &net].concat()),
+    ] {
+        let config = config(name, &set);
+        let folder = tempfile::tempdir().unwrap();
+        let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
+        finished(&config, 3, &whole);
+        for stop in [100, 350, u64::MAX] {
+            let cancel = Cancel::default();
+            let options = TrainOptions { resume: true, ..at(&parts) };
+            train(&config, 3, &options, &StopAt(stop, cancel.clone()), &cancel).expect("it goes on");
+        }
+        assert_eq!(state(&parts), state(&whole), "{name}");
+        assert!(train(&config, 3, &at(&whole), &Silent, &Cancel::default()).unwrap().1.finished);
+    }
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused() {
+    let fault = |name: &str, set: &str| {
+        let source = Source { set: vec![set.into()], ..Source::read(&tracked(name), &[]).unwrap() };
+        parse(&source).expect_err(set).message
+    };
+    for (name, set, says) in [
+        ("pm-0.toml", "learn.discount=1.5", "`learn.discount`: must lie in 0..1"),
+        ("pm-0.toml", "learn.traces=online", "belong to the method `td` with returns computed backwards"),
+        ("pm-0.toml", "learn.against=PMX", "has no agent `PMX`"),
+        ("pm-0.toml", "learn.field=[\"P\"]", "in place of `against`"),
+        ("pm-0.toml", "architecture.lookup.initial_from=rule", "no value channel `rule`"),
+        ("pm-0.toml", "evaluate.games=0", "`evaluate.games`"),
+        ("pm-0.toml", "evaluate.suites=[\"equity\"]", "equity"),
+        ("soar-net.toml", "learn.field=[\"self\",\"Q\"]", "`learn.field.1`"),
+        ("soar-net.toml", "learn.temperature=0.0", "`learn.temperature`"),
+        ("soar-net.toml", "game.encoder=rules:XX", "game.encoder"),
+    ] {
+        let message = fault(name, set);
+        assert!(message.contains(says), "{set}: {message}");
+    }
+}
+
+// --------------------------------------------------------------------------------------------- tournaments
+
+fn plan(text: &str) -> Result<Tournament, String> {
+    let source = Source { file: "t.toml".into(), text: text.into(), set: vec![] };
+    Tournament::parse(&source).map_err(|e| e.message)
+}
+
+fn play(plan: &Tournament, out: &Path, resume: bool, threads: usize, stop_after: usize) -> Table {
+    let options = TournamentOptions { out: out.into(), resume, threads };
+    let (cancel, seen) = (Cancel::default(), std::cell::Cell::new(0));
+    let watch = |_: &adept_trainer::tournament::Pair| {
+        seen.set(seen.get() + 1);
+        if seen.get() >= stop_after {
+            cancel.cancel();
+        }
+    };
+    let mut table = tournament(plan, &options, &watch, &cancel).unwrap_or_else(|e| panic!("{e}"));
+    // Times are of the machine.
+    table.seconds = 0.0;
+    table.pairs.iter_mut().for_each(|p| p.games_per_second = 0.0);
+    table
+}
+
+const THREE: &str = "name = \"t\"\ngame = \"liars-dice:soar:3x2\"\ngames = 60\nagents = [{ name = \"P\" }, { name = \"PMH\" }, \
+    { name = \"bold\", agent = \"E\", settings = { bid_risky = -1.0 } }]\n";
+
+#[test]
+fn tournaments_do_not_depend_on_threads_and_go_on_where_they_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(THREE).unwrap();
+    let whole = play(&plan, &folder.path().join("whole"), false, 1, usize::MAX);
+    assert!(whole.finished && whole.pairs.len() == 3 && whole.standings.len() == 3);
+    assert_eq!(play(&plan, &folder.path().join("two"), false, 2, usize::MAX), whole);
+    let parts = folder.path().join("parts");
+    let stopped = play(&plan, &parts, false, 1, 1);
+    assert!(!stopped.finished && stopped.pairs.len() == 1);
+    let refused = TournamentOptions { out: parts.clone(), resume: false, threads: 1 };
+    let error = tournament(&plan, &refused, &|_| {}, &Cancel::default()).expect_err("it was begun");
+    assert!(error.to_string().contains("--resume"), "{error}");
+    assert_eq!(play(&plan, &parts, true, 1, usize::MAX), whole);
+    // A finished one is only read again.
+    assert_eq!(play(&plan, &parts, false, 1, usize::MAX), whole);
+    let text = std::fs::read_to_string(parts.join("arena.md")).unwrap();
+    assert!(text.contains("| P – PMH | 60 |"), "{text}");
+    let other = Tournament { games: 61, ..plan };
+    let error = tournament(&other, &refused, &|_| {}, &Cancel::default()).expect_err("another stands there");
+    assert!(error.to_string().contains("another tournament"), "{error}");
+}
+
+/// With an agent against itself nobody has an edge; one seat of three wins a third by luck.
+#[test]
+fn seats_are_shared_out_fairly() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "name = \"t\"\ngame = \"liars-dice:soar:3x1\"\ngames = 6000\nagents = [{ name = \"a\", agent = \"random\" }, \
+                { name = \"b\", agent = \"random\" }]\n";
+    let half = plan(text).unwrap();
+    let table = play(&half, &folder.path().join("half"), false, 1, usize::MAX);
+    assert!((table.pairs[0].share - 0.5).abs() < 1e-12 && (table.pairs[0].score - 0.5).abs() < 0.03);
+    let one = Tournament { seats: Seats::One, ..half };
+    let table = play(&one, &folder.path().join("one"), false, 1, usize::MAX);
+    assert_eq!(table.pairs.len(), 2);
+    for pair in &table.pairs {
+        assert!(
+            (pair.share - 1.0 / 3.0).abs() < 1e-12 && (pair.score - pair.share).abs() < 0.03 && pair.p > 1e-4
+        );
+    }
+    assert!(table.standings.iter().all(|s| s.rating.is_none()));
+}
+
+#[test]
+fn faults_in_tournaments_are_named() {
+    for (text, says) in [
+        (THREE.replace("PMH", "PMX"), "`agents.1`: `PMX` is no agent"),
+        (THREE.replace("PMH", "P"), "`agents.1.name`: `P` is there already"),
+        (THREE.replace("bid_risky", "bid_risk"), "unknown field `bid_risk`"),
+        (THREE.replace("games = 60", "games = 0"), "`games`"),
+        (THREE.replace("soar:3x2", "poker"), "there is no game"),
+        (format!("orders = [\"XXYY\"]\n{THREE}"), "`orders.0`: `XXYY` is no order of X and Y over 3 seats"),
+        (THREE.replace("agents =", "agent ="), "unknown key `agent`"),
+        (
+            THREE.replace("{ name = \"PMH\" }, ", "").replace(", { name = \"bold\"", "]#"),
+            "at least two agents",
+        ),
+    ] {
+        let message = plan(&text).expect_err(says);
+        assert!(message.contains(says), "{message}");
+    }
+    assert!(matches!(load_any(&tracked("arena/soar-four.toml"), &[]), Ok(Kind::Tournament(_))));
+}
