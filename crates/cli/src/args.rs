@@ -43,7 +43,9 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  adept value checkpoints/runs/single-80-1 X...O.... X.O.X...O")]
     Value(ValueArgs),
     /// Describe a checkpoint or a config: inputs, parameters, multiply-adds, bytes, ops.
-    #[command(after_help = "Example:\n  adept describe configs/tictactoe/hme-2x40-st3.toml")]
+    #[command(
+        after_help = "Examples:\n  adept describe configs/tictactoe/hme-2x40-st3.toml\n  adept describe checkpoints/runs/pm-0-1 --rules 20"
+    )]
     Describe(DescribeArgs),
     /// Reproduce a published table or figure, ours beside the paper's.
     #[command(after_help = "Example:\n  adept reproduce table1 --seeds 10")]

@@ -144,4 +144,7 @@ pub(crate) struct DescribeArgs {
     /// Take the best checkpoint of the run.
     #[arg(long)]
     pub(crate) best: bool,
+    /// Print that many learned rules in place of sizes, those furthest from 0 first.
+    #[arg(long, value_name = "N")]
+    pub(crate) rules: Option<usize>,
 }

@@ -245,6 +245,16 @@ fn experts(explanation: &Explanation, depth: usize, text: &mut String) {
 }
 
 pub(crate) fn describe(args: &DescribeArgs, as_json: bool) -> Result<()> {
+    if let Some(count) = args.rules {
+        let rules = measure::rules(&args.checkpoint, args.best, count)?;
+        if as_json {
+            return output::json(&serde_json::json!({ "rules": rules }));
+        }
+        let sentence = |rule: &measure::Rule| {
+            format!("{}\n  then create a numeric preference of {:.4}\n", rule.text, rule.value)
+        };
+        return output::text(&rules.iter().map(sentence).collect::<String>());
+    }
     let d = measure::describe(&args.checkpoint, args.best)?;
     if as_json {
         return output::json(&d);

@@ -3,11 +3,13 @@
 mod decisions;
 mod exhaustive;
 mod positions;
+mod rules;
 mod speed;
 
 pub use decisions::{DecisionsReport, DecisionsRow, Peer};
 pub use exhaustive::ExhaustiveReport;
 pub use positions::{Errors, FileReport, MoveLossReport, RmsReport};
+pub use rules::{Rule, rules};
 pub use speed::{Cost, SpeedCell};
 pub(crate) use speed::{cost, rows_of_random_games};
 

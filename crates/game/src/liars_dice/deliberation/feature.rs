@@ -51,6 +51,13 @@ const PLACES: [(Feature, u32, u32); 22] = {
     ]
 };
 
+/// Whether a condition is one that the templates of the paper's baseline test.
+pub(in crate::liars_dice) fn in_templates(condition: Condition) -> bool {
+    use Feature as F;
+    let tested = [F::Kind, F::Count, F::Face, F::KnownFace, F::KnownWild, F::Unknown, F::PassTrue];
+    tested.iter().any(|feature| *feature as u8 == condition.0)
+}
+
 /// Conditions as one number; values above what has room are taken as the largest.
 pub(in crate::liars_dice) fn pack(conditions: &[Condition]) -> u64 {
     conditions.iter().fold(0, |packed, (feature, value)| {

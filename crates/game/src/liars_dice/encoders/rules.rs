@@ -11,11 +11,13 @@ use std::cell::RefCell;
 /// The conditions of a rule that gives the numeric preference of a candidate without deliberating, as Soar's chunking makes
 /// them (Laird, Derbinsky and Tinkerhess 2011, figure 3). Candidates are those that symbolic preferences leave.
 ///
-/// `rules:PM` reads what the agent PM reads. `rules:B` are the templates of the paper's baseline: the bid, the own and pushed
-/// dice relevant to it, and the number of unknown ones.
+/// `rules:PM` reads what the agent PM reads. `rules:B` are the templates of the paper's baseline: the bid, with whatever push, the
+/// known dice relevant to it, and the number of unknown ones.
 pub(super) struct Rules {
     name: String,
     deliberate: Deliberate,
+    /// Whether all but what templates test is left out.
+    templates: bool,
 }
 
 static CHANNELS: [Channel; 2] = [
@@ -40,7 +42,22 @@ impl Rules {
         let agent = name.strip_prefix("rules:")?;
         // Templates read what P reads.
         let settings = DeliberateSettings::named(if agent == "B" { "P" } else { agent })?;
-        Some(Self { name: name.into(), deliberate: Deliberate::new(agent, settings).ok()? })
+        Some(Self {
+            name: name.into(),
+            deliberate: Deliberate::new(agent, settings).ok()?,
+            templates: agent == "B",
+        })
+    }
+
+    fn write(&self, found: &Deliberation<Action>, candidate: usize, row: RowMut<'_>) {
+        let conditions = found.conditions(candidate);
+        row.index[0] = match self.templates {
+            true => feature::pack(
+                &conditions.iter().copied().filter(|c| feature::in_templates(*c)).collect::<Vec<_>>(),
+            ),
+            false => feature::pack(conditions),
+        };
+        row.dense[0] = preference(found.candidates[candidate].success) as f32;
     }
 }
 
@@ -58,7 +75,7 @@ impl Encoder<LiarsDice> for Rules {
         FOUND.with_borrow_mut(|found| {
             self.deliberate.deliberate(game, after.state, after.player, found);
             if let Some(i) = found.candidates.iter().position(|c| c.action == *action) {
-                write(found, i, row);
+                self.write(found, i, row);
             }
         });
     }
@@ -80,7 +97,7 @@ impl Encoder<LiarsDice> for Rules {
             self.deliberate.deliberate(game, state, player, found);
             for i in (0..found.candidates.len()).filter(|i| found.candidates[*i].dropped.is_none()) {
                 actions.push(found.candidates[i].action);
-                write(found, i, rows.push());
+                self.write(found, i, rows.push());
             }
         });
     }
@@ -99,9 +116,4 @@ impl Encoder<LiarsDice> for Rules {
             words.join(" and ")
         ))
     }
-}
-
-fn write(found: &Deliberation<Action>, candidate: usize, row: RowMut<'_>) {
-    row.index[0] = feature::pack(found.conditions(candidate));
-    row.dense[0] = preference(found.candidates[candidate].success) as f32;
 }
