@@ -211,6 +211,8 @@ pub(crate) enum Reproduction {
     SoarFigure5,
     /// The same as figure 4 with rules that begin at what was deliberated.
     SoarFigure6,
+    /// The Q-learner of a post in R: liar's dice of four players, six dice each.
+    QPost,
 }
 
 #[derive(Debug, Args)]

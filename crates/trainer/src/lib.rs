@@ -8,6 +8,7 @@ pub mod exchange;
 pub mod measure;
 mod positions;
 pub mod publish;
+pub mod q_post;
 pub mod reproduce;
 pub mod run;
 mod settings;

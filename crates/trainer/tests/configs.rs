@@ -177,7 +177,7 @@ fn the_template_of_every_game_is_valid_and_comes_with_comments() {
         let config = read(&text, &[]);
         assert_eq!(
             (config.game.rules.as_str(), config.name),
-            (game.name.as_str(), format!("my-{}", game.name))
+            (game.name.as_str(), format!("my-{}", game.name.replace(':', "-")))
         );
         for (encoder, ..) in &game.encoders {
             assert!(text.contains(encoder), "the template does not name the encoder {encoder}");
@@ -207,6 +207,7 @@ fn the_schema_lists_every_key() {
     let learn = [
         "method",
         "against",
+        "field",
         "games",
         "samples",
         "distribution",
@@ -215,8 +216,13 @@ fn the_schema_lists_every_key() {
         "self_play",
         "batch",
         "lambda",
+        "discount",
+        "rewards",
+        "gap_discount",
+        "next",
         "rate",
         "explore",
+        "temperature",
         "traces",
         "optimiser",
         "engine",
@@ -228,7 +234,7 @@ fn the_schema_lists_every_key() {
     assert_eq!(keys(Some("GameConfig")), ["rules", "encoder"]);
     assert_eq!(
         keys(Some("Evaluate")),
-        ["every", "suites", "distribution", "positions", "validation", "against", "patience"]
+        ["every", "suites", "distribution", "games", "positions", "validation", "against", "patience"]
     );
     assert_eq!(keys(Some("Checkpoints")), ["every", "keep", "milestones"]);
     assert_eq!(keys(Some("Hme")), ["experts", "expert", "gate", "threshold", "variance"]);

@@ -5,7 +5,7 @@ use crate::output::{self, say};
 use crate::progress::{Count, on_interrupt};
 use adept_trainer::reproduce::{
     Curve, FIGURE2_ROWS, Figure2, ReproduceOptions, SoarFigure, TABLE1_ROWS, TABLE2_ROWS, experts,
-    experts_runs, figure2, soar_figure2, soar_learning, table1, table2,
+    experts_runs, figure2, q_post, soar_figure2, soar_learning, table1, table2,
 };
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ pub(crate) fn run(args: &ReproduceArgs, as_json: bool) -> Result<()> {
         Reproduction::SoarFigure4 | Reproduction::SoarFigure5 => {
             ("soar-figure4", SoarFigure::Figure4.runs(args.seeds))
         }
+        Reproduction::QPost => ("q-post", 0),
         Reproduction::SoarFigure6 => ("soar-figure6", SoarFigure::Figure6.runs(args.seeds)),
     };
     let options = ReproduceOptions {
@@ -40,6 +41,10 @@ pub(crate) fn run(args: &ReproduceArgs, as_json: bool) -> Result<()> {
         Reproduction::SoarFigure4 => learning(SoarFigure::Figure4),
         Reproduction::SoarFigure5 => learning(SoarFigure::Figure5),
         Reproduction::SoarFigure6 => learning(SoarFigure::Figure6),
+        Reproduction::QPost => {
+            let table = q_post(&options, &cancel)?;
+            show(as_json, &table, || std::fs::read_to_string(&table.files[0]), table.seconds, &table.files)
+        }
         Reproduction::SoarFigure2 => {
             let figure = soar_figure2(&options, &cancel)?;
             show(

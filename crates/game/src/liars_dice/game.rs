@@ -3,11 +3,12 @@
 use super::deliberation::{self, Deliberate, DeliberateSettings};
 use super::dice::Dice;
 use super::encoders;
+use super::post;
 use super::rules::{Action, LiarsDice, RuleSet, Target};
 use super::state::{Phase, Said, State};
 use super::text;
 use crate::encoder::Encoder;
-use crate::game::{Game, GameError, Turn};
+use crate::game::{Game, GameError, Script, Turn};
 use crate::registry::{FoundDeliberator, Registered};
 use rand::{Rng, RngExt};
 use std::sync::Arc;
@@ -152,6 +153,14 @@ impl Game for LiarsDice {
             }
         }
         seen
+    }
+
+    fn scripts(&self) -> &'static [(&'static str, &'static str)] {
+        &post::SCRIPTS
+    }
+
+    fn script(&self, name: &str) -> Option<Script<Self>> {
+        post::script(name)
     }
 
     fn position_text(&self, state: &State) -> String {

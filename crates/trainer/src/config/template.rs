@@ -4,10 +4,13 @@
 pub fn template(game: &str) -> Option<String> {
     let info = adept_game::info(game)?;
     let encoders: Vec<&str> = info.encoders.iter().map(|e| e.0).collect();
-    let against = info.scripts.first().map_or(super::SELF, |s| s.0);
+    // Scripts of a game whose agents deliberate are for some of its rule sets only.
+    let script = info.scripts.first().filter(|_| info.deliberators.is_empty());
+    let against = script.map_or(super::SELF, |s| s.0);
     let other = if against == super::SELF { "" } else { r#""self", "# };
     let suites = match info.start_is_listed {
         true => r#"["equity"]"#,
+        false if info.distributions.is_empty() => r#"["matches"]         # games against random play"#,
         false => r#"["rms"]             # error against exact values"#,
     };
     Some(format!(

@@ -2,12 +2,14 @@
 
 mod chart;
 mod experts;
+mod q_post;
 mod runs;
 mod soar;
 mod table1;
 mod table2;
 
 pub use experts::{Experts, ExpertsPoint, experts, experts_runs};
+pub use q_post::{QPost, QPostRow, q_post};
 pub use soar::{Relation, SoarFigure, SoarFigure2, SoarLearning, SoarRow, soar_figure2, soar_learning};
 pub use table1::{Reproduced, Row, TABLE1_ROWS, table1};
 pub use table2::{BearoffRow, Curve, FIGURE2_ROWS, Figure2, TABLE2_ROWS, Table2, figure2, table2};
