@@ -45,7 +45,8 @@ impl Tally {
         Self { games: 0, points: vec![0.0; agents], wins: vec![0; agents] }
     }
 
-    fn add(&mut self, order: &[usize], utilities: &[f64]) {
+    /// Counts one game: the agent and the utility of each seat.
+    pub fn add(&mut self, order: &[usize], utilities: &[f64]) {
         let best = utilities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let winners = || (0..order.len()).filter(|seat| utilities[*seat] == best).map(|seat| order[seat]);
         let share = 1.0 / winners().count().max(1) as f64;

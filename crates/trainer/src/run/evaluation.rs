@@ -5,7 +5,7 @@ use super::experiment::{Experiment, checkpoint_name};
 use super::folder::Score;
 use crate::config::Suite;
 use crate::positions::{PositionErrors, Set};
-use adept_arena::matches::play;
+use adept_arena::matches::{Tally, play};
 use adept_arena::statistics::wilson95;
 use adept_arena::{Agent, Boltzmann, Equity, ExactError, Greedy, Scratch, equity};
 use adept_game::registry::Registered;
@@ -169,28 +169,21 @@ impl<G: Registered> Experiment<'_, G> {
                 None => Box::new(Greedy::new(bound)),
             };
             let mut scratch = Scratch::default();
-            let mut points = 0.0;
+            let mut tally = Tally::new(2);
             for g in 0..games {
                 let mut order = vec![1; game.players()];
                 order[(g % game.players() as u64) as usize] = 0;
                 let (mut dice, mut choices) = (stream(seed, "measure dice", g), stream(seed, "measure", g));
                 let mut agents: [&mut dyn Agent<G>; 2] = [&mut *learner, &mut **judge];
                 let utilities = play(game, &mut agents, &order, (&mut dice, &mut choices), &mut scratch);
-                points += share_of_win(&order, &utilities);
+                tally.add(&order, &utilities);
             }
+            let points = tally.points[0];
             let score = points / games as f64;
             all.push(Match { against: name.clone(), games, score, ci95: wilson95(points, games) });
         }
         all
     }
-}
-
-/// The share of a game's point that falls to seats of agent 0.
-fn share_of_win(order: &[usize], utilities: &[f64]) -> f64 {
-    let best = utilities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let winners = order.iter().zip(utilities).filter(|(_, u)| **u == best).map(|(agent, _)| *agent);
-    let (own, all) = winners.fold((0, 0), |(own, all), agent| (own + u32::from(agent == 0), all + 1));
-    f64::from(own) / f64::from(all.max(1))
 }
 
 impl Patience {
