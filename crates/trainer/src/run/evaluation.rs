@@ -32,7 +32,7 @@ pub struct Evaluation {
     /// Games by opponent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Match>,
-    /// Entries of a table that grows.
+    /// Entries of a table that grows, where games are measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entries: Option<usize>,
     /// Errors on the test positions.
@@ -104,7 +104,7 @@ impl<G: Registered> Experiment<'_, G> {
             lambda: f64::from(settings.bootstrap.lambda),
             equity: equities,
             matches,
-            entries: self.bound.learner.entries(),
+            entries: self.bound.learner.entries().filter(|_| self.config.measures(Suite::Matches)),
             rms: errors.map(|(test, _)| test),
             validation: errors.map(|(_, validation)| validation),
             usage: self.bound.learner.usage(),
