@@ -46,6 +46,7 @@ pub fn encoder<G: Registered>(game: &G, name: Option<&str>) -> Result<Arc<dyn En
     let names = || G::encoders().iter().map(|e| e.0).collect::<Vec<_>>().join(", ");
     let unknown = || OpenError::Unknown(format!("there is no encoder `{own}`; there is {}", names()));
     let found: Arc<dyn Encoder<G>> = G::encoder(&own).map(Arc::from).ok_or_else(unknown)?;
+    found.fits(game).map_err(OpenError::Unknown)?;
     match priors[..] {
         [] => Ok(found),
         [prior] => {

@@ -74,6 +74,14 @@ pub trait Encoder<G: Game>: Send + Sync {
     /// The channels of a row.
     fn channels(&self) -> &[Channel];
 
+    /// Whether its rows mean something in this rule set.
+    ///
+    /// # Errors
+    /// Which encoder does.
+    fn fits(&self, _game: &G) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Fills the row of an afterstate. An index channel that needs an unknown action stays 0; see
     /// [`Encoder::needs_action`].
     fn encode(&self, game: &G, after: Afterstate<'_, G>, row: RowMut<'_>);

@@ -428,7 +428,8 @@ mod tests {
     fn a_game_is_learned_in_the_order_of_its_rows() {
         let game = game("liars-dice:r-post:2x3");
         let states = PostStates::new(&game, 0).expect("r-post");
-        let learned = |transitions: &Transitions| -> Vec<((u8, u8, u8), [f64; 2])> {
+        type Learned = ((u8, u8, u8), [f64; 2]);
+        let learned = |transitions: &Transitions| -> Vec<Learned> {
             let mut values = vec![[0.0; 2]; states.count()];
             transitions.learn(&mut values, &states);
             let all = values.into_iter().enumerate().filter(|(_, q)| *q != [0.0; 2]);
@@ -443,7 +444,7 @@ mod tests {
             ((5, 2, 0), [0.0, 0.1]),
             ((6, 3, 0), [-0.1, 0.0]),
         ];
-        let near = |found: Vec<((u8, u8, u8), [f64; 2])>, expected: &[((u8, u8, u8), [f64; 2])]| {
+        let near = |found: Vec<Learned>, expected: &[Learned]| {
             assert_eq!(found.len(), expected.len(), "{found:?}");
             for (a, b) in found.iter().zip(expected) {
                 assert!(a.0 == b.0 && (0..2).all(|i| (a.1[i] - b.1[i]).abs() < 1e-12), "{found:?}");

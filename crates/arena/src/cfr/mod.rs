@@ -8,6 +8,8 @@
 //! Values are utilities in units of the game, for player 0 where nothing else is said. Tables of a node hold a number
 //! for each private index of the player to move and each action.
 
+mod advantage;
+mod decisions;
 mod mccfr;
 mod plus;
 mod policy;
@@ -15,6 +17,8 @@ mod response;
 mod solve;
 mod tree;
 
+pub use advantage::Advantages;
+pub use decisions::Decisions;
 pub use mccfr::Mccfr;
 pub use plus::CfrPlus;
 pub use policy::{Policy, Tabular};
