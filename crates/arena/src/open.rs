@@ -2,13 +2,13 @@
 
 use crate::agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
 use crate::deliberating::Deliberating;
-use crate::evaluator::{Bound, Known, WithPrior, model_channels};
+use crate::evaluator::{Bound, Evaluator, Known, WithPrior, model_channels};
 use crate::exact::ExactError;
 use crate::frozen::Frozen;
 use crate::solve::{BestResponse, Minimax};
 use adept_game::registry::Registered;
-use adept_game::{Encoder, Valuation, stream};
-use adept_model::checkpoint::{self, Checkpoint, Manifest};
+use adept_game::{Encoder, Game, Valuation, stream};
+use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
 use adept_model::{ModelError, Optimiser};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -176,6 +176,19 @@ pub fn agent<G: Registered>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, O
     build(game, &spec)
 }
 
+/// What an evaluator plays by itself: the best by its values, or the policy whose logits they are.
+pub fn by_output<'a, G: Game, E: Evaluator<G> + 'a>(evaluator: E, output: Output) -> Box<dyn Agent<G> + 'a> {
+    match output {
+        Output::Values => Box::new(Greedy::new(evaluator)),
+        Output::Logits => Box::new(Boltzmann::new(evaluator, 1.0)),
+    }
+}
+
+fn player<G: Registered>(game: &G, path: &str) -> Result<Box<dyn Agent<G>>, OpenError> {
+    let (bound, manifest) = open(game, Path::new(path), false)?;
+    Ok(by_output(bound, manifest.output))
+}
+
 fn build<G: Registered>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenError> {
     let exact = |e: ExactError| OpenError::Unknown(e.to_string());
     let bound = |path: &str| open(game, Path::new(path), false).map(|(bound, _)| bound);
@@ -197,7 +210,7 @@ fn build<G: Registered>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>,
             other => exact(other),
         })?),
         AgentSpec::Optimal(other) => Box::new(BestResponse::solve(game, build(game, other)?).map_err(exact)?),
-        AgentSpec::Greedy(path) => Box::new(Greedy::new(bound(path)?)),
+        AgentSpec::Greedy(path) => player(game, path)?,
         AgentSpec::Epsilon(e, path) => Box::new(EpsilonGreedy::new(bound(path)?, *e)),
         AgentSpec::Boltzmann(t, path) => Box::new(Boltzmann::new(bound(path)?, *t)),
         AgentSpec::Named(name) => match Scripted::new(game, name) {
@@ -209,7 +222,7 @@ fn build<G: Registered>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>,
             None if let Some(deliberator) = game.deliberator(name, &serde_json::Value::Null) => {
                 Box::new(Deliberating::new(deliberator.map_err(|e| OpenError::Unknown(e.to_string()))?))
             }
-            None if Path::new(name).exists() => Box::new(Greedy::new(bound(name)?)),
+            None if Path::new(name).exists() => player(game, name)?,
             None => {
                 let scripts =
                     game.scripts().iter().chain(G::valuations()).chain(G::deliberators()).map(|s| s.0);

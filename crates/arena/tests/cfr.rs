@@ -1,6 +1,6 @@
 //! Exact solutions of small games of liar's dice: reference values, exploitability against plain recursion.
 
-use adept_arena::cfr::{CfrPlus, Mccfr, Policy, Tabular, Tree};
+use adept_arena::cfr::{Advantages, CfrPlus, Mccfr, Policy, Tabular, Tree};
 use adept_arena::{Agent, ExactError, Random, expected_utilities};
 use adept_game::liars_dice::{Info, LiarsDice};
 use adept_game::{Game, Stream, Turn, stream};
@@ -66,6 +66,45 @@ impl Agent<LiarsDice> for Hashed {
         probabilities.clear();
         probabilities.resize(actions.len(), 0.0);
         draw_probabilities(probabilities, &mut stream(self.0, "hashed", hasher.finish()));
+    }
+}
+
+// ------------------------------------------------------------------------------------------ advantages
+
+/// v(σ', σ₋ᵢ) − v(σ) = Σ_I πᵢ'(I) π₋ᵢ(I) Σ_a σ'(a | I) A(I, a): what a player gains who plays σ' instead of σ (Kakade and
+/// Langford 2002, lemma 6.1, by information sets).
+#[test]
+fn advantages_add_up_to_what_another_policy_gains() {
+    for name in ["1-1:3", "2-1:2", "1-2:3:no-wild"] {
+        let tree = tree(name);
+        for seed in 0..5 {
+            let (before, after) = (random_policy(&tree, seed), random_policy(&tree, 100 + seed));
+            let (mut found, mut reached) = (Advantages::default(), Advantages::default());
+            before.advantages(&mut found);
+            after.advantages(&mut reached);
+            for player in 0..2 {
+                // The player's own policy changes, the other's does not.
+                let mixed = Policy::from_fn(&tree, |at, private, row| {
+                    let from = if tree.mover(at) == Some(player) { &after } else { &before };
+                    row.copy_from_slice(from.row(at, private));
+                });
+                let (mut gain, mut set, mut entry) = (0.0, 0, 0);
+                for at in 0..tree.len() {
+                    let Some(mover) = tree.mover(at) else { continue };
+                    for private in 0..tree.privates(mover).len() {
+                        let row = after.row(at, private);
+                        if mover == player {
+                            let better =
+                                row.iter().enumerate().map(|(a, p)| p * f64::from(found.regrets[entry + a]));
+                            gain += reached.own[set] * found.other[set] * better.sum::<f64>();
+                        }
+                        (set, entry) = (set + 1, entry + row.len());
+                    }
+                }
+                let sign = if player == 0 { 1.0 } else { -1.0 };
+                assert_close(sign * (mixed.value() - before.value()), gain, 1e-6);
+            }
+        }
     }
 }
 

@@ -121,6 +121,8 @@ impl Progress {
                 let Some(run) = shown.get_mut(name) else { return };
                 if let Some((against, equity)) = evaluation.equity.first() {
                     run.figure = format!(", equity {:+.4} against {against}", equity.equity);
+                } else if let Some(exploitability) = evaluation.exploitability {
+                    run.figure = format!(", exploitability {exploitability:.5}");
                 } else if let Some(first) = evaluation.matches.first() {
                     run.figure = format!(", {:.1} % against {}", 100.0 * first.score, first.against);
                 } else if let Some(errors) = evaluation.rms {

@@ -22,5 +22,6 @@ pub use encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut, RowSink};
 pub use game::{Game, GameError, Script, Turn};
 pub use halves::{Factors, Halves};
 pub use public_tree::PublicTree;
+pub use registry::has_public_tree;
 pub use registry::{GameInfo, TreeVisitor, Valuation, Visitor, games, info, with_game, with_public_tree};
 pub use rng::{Stream, stream};

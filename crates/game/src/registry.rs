@@ -217,6 +217,11 @@ pub fn with_public_tree<V: TreeVisitor>(name: &str, visitor: V) -> Option<V::Out
     Some(visitor.visit(game))
 }
 
+/// Whether the game of that name has a public tree.
+pub fn has_public_tree(name: &str) -> bool {
+    LiarsDice::named(name).is_some_and(|game| game.has_public_tree())
+}
+
 /// What there is to say about the game of that name; some names take a parameter behind a colon.
 pub fn info(name: &str) -> Option<GameInfo> {
     struct Describe;

@@ -78,11 +78,13 @@ fn decisions(game: &LiarsDice, games: u64, mut each: impl FnMut(&State, usize, &
     }
 }
 
-const ALL: [(&str, &str); 7] = [
+const ALL: [(&str, &str); 9] = [
     ("soar", "liars-dice:soar:2x5"),
     ("soar", "liars-dice:soar:4x5"),
     ("raises", "liars-dice:r-post:4x6"),
     ("raises", "liars-dice:r-post:2x3"),
+    ("bids:1-2:6", "liars-dice:openspiel:1-2:6"),
+    ("bids:2-2:3", "liars-dice:openspiel:2-2:3:no-wild"),
     ("rules:PM", "liars-dice:soar:2x5"),
     ("rules:PMH0", "liars-dice:soar:4x5"),
     ("rules:B", "liars-dice:soar:3x4"),
@@ -95,6 +97,8 @@ fn golden_rows() {
         ("soar", "soar:3x5", "12455/11235/123+56 @2 4x5 4x6+56"),
         ("soar", "soar:2x5", "3/4o @1 1x3"),
         ("raises", "r-post:4x6", "112233/444556/11666/12 @3 4x6 5x1"),
+        ("bids:1-1:4", "openspiel:1-1:4", "2/3 @1 1x1 1x4 2x2"),
+        ("bids:2-1:3", "openspiel:2-1:3", "13/2 @1"),
         ("rules:PM", "soar:2x5", "12234/5 @2 2x1"),
         ("rules:P", "soar:3x5", "1/3o/22 @1 special 1x3"),
     ] {
@@ -111,14 +115,26 @@ fn golden_rows() {
                 .filter(|(_, x)| **x != 0.0)
                 .map(|(i, x)| format!("{i}:{}", (f64::from(*x) * 1e4).round() / 1e4))
                 .collect();
-            let words =
-                with.key_text(&game, "rule", index[0]).map_or(String::new(), |w| format!("\n      {w}"));
+            let words = index.first().and_then(|key| with.key_text(&game, "rule", *key));
+            let words = words.map_or(String::new(), |w| format!("\n      {w}"));
             let index = if words.is_empty() { format!("{index:?}") } else { String::new() };
             writeln!(text, "  {:<10} {index} {}{words}", game.action_text(&state, action), dense.join(" "))
                 .unwrap();
         }
     }
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn an_encoder_of_bids_is_of_one_game() {
+    let with = LiarsDice::encoder("bids:1-2:6").expect("an encoder");
+    let fits = |name: &str| with.fits(&LiarsDice::named(&format!("liars-dice:{name}")).expect("a game"));
+    assert!(fits("openspiel:1-2:6").is_ok() && fits("openspiel:1-2:6:no-wild").is_ok());
+    assert!(fits("openspiel:2-1:6").unwrap_err().contains("write `bids:2-1:6`"));
+    assert!(fits("soar:2x5").unwrap_err().contains("liars-dice:openspiel"));
+    for name in ["bids:", "bids:1-1", "bids:1-1:6:no-wild", "bids:0-1:6", "bids"] {
+        assert!(LiarsDice::encoder(name).is_none(), "{name}");
+    }
 }
 
 #[test]

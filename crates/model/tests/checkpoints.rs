@@ -1,6 +1,6 @@
 //! Checkpoints: whole on the way back, damage found at every byte, newer formats refused.
 
-use adept_model::checkpoint::{FORMAT, Manifest, locate, read, write};
+use adept_model::checkpoint::{FORMAT, Manifest, Output, locate, read, write};
 use adept_model::files::Files;
 use adept_model::{Architecture, Channel, ChannelKind, Tensor};
 use std::fs;
@@ -15,6 +15,7 @@ fn manifest() -> Manifest {
         encoder: "fields".into(),
         channels: vec![Channel::new("fields", ChannelKind::Dense(9))],
         architecture,
+        output: Output::Values,
         config: serde_json::json!({ "name": "x", "rate": 0.1 }),
         seed: 1,
         step: 10,

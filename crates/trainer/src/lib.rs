@@ -9,6 +9,7 @@ pub mod measure;
 mod positions;
 pub mod publish;
 pub mod q_post;
+mod regrets;
 pub mod reproduce;
 pub mod run;
 mod settings;

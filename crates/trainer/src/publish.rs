@@ -69,6 +69,7 @@ pub fn publish(given: &Path, out: &Path, options: &PublishOptions) -> Result<Pub
     suites.extend(record.config.figure().and_then(|figure| match figure {
         crate::config::Suite::Equity => Some(Suite::Equity),
         crate::config::Suite::Rms => Some(Suite::Rms),
+        crate::config::Suite::Exploitability => Some(Suite::Exploitability),
         // Its runs say what they came to.
         crate::config::Suite::Matches => None,
     }));
@@ -148,6 +149,14 @@ fn card(
         let _ = writeln!(text, "\nBy {} ({}):\n", rms.class, rms.distribution);
         text.push_str(&table("class", &rms.classes));
         text.push('\n');
+    }
+    if let Some(found) = &report.exploitability {
+        let _ = writeln!(
+            text,
+            "Exploitability, (br₀ + br₁) / 2 in units of utility: {:.5}; of uniformly random play {:.5}. Value for the first \
+             player if it plays itself: {:+.5}.\n",
+            found.exploitability, found.random, found.value
+        );
     }
     if let Some(moves) = &report.move_loss {
         let _ = writeln!(

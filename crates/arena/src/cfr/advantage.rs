@@ -12,7 +12,7 @@ pub struct Advantages {
     /// A(I, a) = v(I, a) − v(I) by entry of a policy, in units of utility: how much more a player expects who takes that
     /// action at I, and plays on as before, than who plays as before. 0 where the other never lets it come to I.
     pub regrets: Vec<f32>,
-    /// By information set the probability that chance and the other's actions lead there.
+    /// By information set the probability that the other's deal and actions lead there.
     pub other: Vec<f64>,
     /// By information set the probability that chance deals the own private thing and the own actions lead there.
     pub own: Vec<f64>,
@@ -86,7 +86,6 @@ impl Pass<'_> {
         }
         let total: f64 = other.iter().sum();
         let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
-        let dealt = self.tree.privates(self.player);
         for (i, v) in value.iter_mut().enumerate() {
             let row = first + i * actions;
             *v = (0..actions).map(|a| self.policy[row + a] * below[a * n + i]).sum();
@@ -94,7 +93,7 @@ impl Pass<'_> {
                 self.found.regrets[row + a] = ((below[a * n + i] - *v) * scale) as f32;
             }
             let set = self.first[at] + i;
-            self.found.other[set] = total * dealt[i];
+            self.found.other[set] = total;
             self.found.own[set] = own[i];
         }
     }

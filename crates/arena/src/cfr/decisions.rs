@@ -1,29 +1,37 @@
 //! All decisions of a small game as rows, so that a model can be asked for whole policies.
 
 use super::policy::Policy;
+use super::solve::no_public_tree;
 use super::tree::Tree;
 use crate::evaluator::model_channels;
-use adept_game::public_tree::PublicTree;
-use adept_game::{Afterstate, Encoder, RowMut};
+use crate::open::{self, OpenError};
+use adept_game::registry::Registered;
+use adept_game::{Afterstate, Encoder, PublicTree, RowMut, TreeVisitor, with_public_tree};
 use adept_model::Rows;
 use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The information sets of a small game with a row for each action.
+/// The information sets of a small game with a row for each action, in the order of a [`Policy`]'s tables: nodes in
+/// preorder, and at each the private indices of the player to move.
 pub struct Decisions {
     tree: Arc<Tree>,
     /// A row for each entry of a policy, in the same order.
     rows: Rows,
     /// By information set where its entries begin, and where the last one's end.
     first: Vec<usize>,
+    /// By information set who is to move.
+    movers: Vec<u8>,
 }
+
+/// Most numbers in all rows: 2 GB.
+const MAX_INPUTS: usize = 500_000_000;
 
 impl Decisions {
     /// Encodes all information sets of the game that was unrolled.
     pub fn new<G: PublicTree>(game: &G, tree: Arc<Tree>, encoder: &dyn Encoder<G>) -> Self {
         let mut rows = Rows::new(&model_channels(encoder.channels()));
-        let mut first = vec![0];
+        let (mut first, mut movers) = (vec![0], Vec::new());
         let mut actions = Vec::new();
         let Ok(()) = tree.walk(game, &mut |_, node, public| {
             let Some(player) = node.mover.map(usize::from) else { return Ok::<(), Infallible>(()) };
@@ -38,10 +46,36 @@ impl Decisions {
                     encoder.encode(game, before, RowMut { dense, index });
                 }
                 first.push(rows.len());
+                movers.push(player as u8);
             }
             Ok(())
         });
-        Self { tree, rows, first }
+        Self { tree, rows, first, movers }
+    }
+
+    /// The same of the game and encoder of those names.
+    ///
+    /// # Errors
+    /// [`OpenError::Unknown`] if the game has no public tree or one that is too large, or no such encoder.
+    pub fn named(game: &str, encoder: Option<&str>) -> Result<Self, OpenError> {
+        struct Open<'a>(Option<&'a str>);
+        impl TreeVisitor for Open<'_> {
+            type Output = Result<Decisions, OpenError>;
+            fn visit<G: PublicTree + Registered>(self, game: G) -> Self::Output {
+                let encoder = open::encoder(&game, self.0)?;
+                let tree = Tree::new(&game).map_err(|e| OpenError::Unknown(e.to_string()))?;
+                let width = adept_model::Layout::of(&model_channels(encoder.channels())).dense;
+                if tree.entries().saturating_mul(width) > MAX_INPUTS {
+                    return Err(OpenError::Unknown(format!(
+                        "{}: {} rows of {width} inputs are too many to list, at most {MAX_INPUTS} inputs",
+                        game.name(),
+                        tree.entries(),
+                    )));
+                }
+                Ok(Decisions::new(&game, Arc::new(tree), &*encoder))
+            }
+        }
+        with_public_tree(game, Open(encoder)).unwrap_or_else(|| Err(no_public_tree(game)))
     }
 
     /// The tree.
@@ -64,9 +98,24 @@ impl Decisions {
         self.len() == 0
     }
 
+    /// Who is to move in an information set.
+    pub fn mover(&self, set: usize) -> usize {
+        self.movers[set].into()
+    }
+
+    /// Most actions of an information set.
+    pub fn most_actions(&self) -> usize {
+        (0..self.len()).map(|set| self.range(set).len()).max().unwrap_or(0)
+    }
+
     /// The rows of an information set.
     pub fn range(&self, set: usize) -> Range<usize> {
         self.first[set]..self.first[set + 1]
+    }
+
+    /// The policy of greedy play: the action of the highest value, the first of several.
+    pub fn greedy(&self, values: &[f32]) -> Policy {
+        self.policy(values, take_highest)
     }
 
     /// The policy π(a | I) ∝ exp(value(I, a) / temperature).
@@ -78,15 +127,27 @@ impl Decisions {
         })
     }
 
+    /// What a best response wins from Boltzmann play of these values, or greedy play without a temperature:
+    /// (br₀ + br₁) / 2, in units of utility. NaN if a value is not finite.
+    pub fn exploitability(&self, values: &[f32], temperature: Option<f64>) -> f64 {
+        if values.iter().any(|v| !v.is_finite()) {
+            return f64::NAN;
+        }
+        self.play(values, temperature).exploitability()
+    }
+
+    /// The policy of Boltzmann play of these values, or greedy play without a temperature.
+    pub fn play(&self, values: &[f32], temperature: Option<f64>) -> Policy {
+        temperature.map_or_else(|| self.greedy(values), |temperature| self.softmax(values, temperature))
+    }
+
     /// The policy that regrets call for: π(a | I) ∝ R⁺(I, a), the action of the highest where none is above 0 (Brown,
     /// Lerer, Gross and Sandholm 2019, section 5.1).
     pub fn matched(&self, regrets: &[f32]) -> Policy {
         self.policy(regrets, |regrets, p| {
             p.iter_mut().zip(regrets).for_each(|(p, r)| *p = f64::from(r.max(0.0)));
             if p.iter().sum::<f64>() <= 0.0 {
-                let best = (1..regrets.len()).fold(0, |best, a| if regrets[a] > regrets[best] { a } else { best });
-                p.fill(0.0);
-                p[best] = 1.0;
+                return take_highest(regrets, p);
             }
             normalise(p);
         })
@@ -100,6 +161,12 @@ impl Decisions {
         }
         Policy { tree: self.tree.clone(), probabilities }
     }
+}
+
+fn take_highest(values: &[f32], p: &mut [f64]) {
+    let best = (1..values.len()).fold(0, |best, a| if values[a] > values[best] { a } else { best });
+    p.fill(0.0);
+    p[best] = 1.0;
 }
 
 fn normalise(p: &mut [f64]) {

@@ -80,6 +80,11 @@ impl Policy {
         &self.probabilities[self.range(node, private)]
     }
 
+    /// Probabilities by place in the whole table, `[node][private][action]`.
+    pub fn entries(&self, range: std::ops::Range<usize>) -> &[f64] {
+        &self.probabilities[range]
+    }
+
     fn row_mut(&mut self, node: usize, private: usize) -> &mut [f64] {
         let range = self.range(node, private);
         &mut self.probabilities[range]

@@ -85,11 +85,14 @@ pub struct Solved {
 /// # Errors
 /// [`OpenError::Unknown`] if it has no public tree or one that is too large; what opening an agent says.
 pub fn solve(name: &str, options: &SolveOptions) -> Result<Solved, OpenError> {
-    with_public_tree(name, Solve(options)).unwrap_or_else(|| {
-        Err(OpenError::Unknown(format!(
-            "`{name}` is no small game of two players with dice to list; write such as liars-dice:openspiel:1-1:6"
-        )))
-    })
+    with_public_tree(name, Solve(options)).unwrap_or_else(|| Err(no_public_tree(name)))
+}
+
+/// Why nothing exact can be said of that game.
+pub(super) fn no_public_tree(name: &str) -> OpenError {
+    OpenError::Unknown(format!(
+        "`{name}` is no small game of two players with dice to list; write such as liars-dice:openspiel:1-1:6"
+    ))
 }
 
 struct Solve<'a>(&'a SolveOptions);

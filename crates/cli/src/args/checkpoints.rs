@@ -22,6 +22,10 @@ pub(crate) enum SuiteArg {
     Rms,
     /// Value that choices lose, by exact values.
     MoveLoss,
+    /// Games against opponents, who take all other seats.
+    Matches,
+    /// What a best response wins, in small games with hidden information.
+    Exploitability,
     /// Evaluations a second on this machine.
     Speed,
 }
@@ -30,14 +34,15 @@ pub(crate) enum SuiteArg {
 pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) of: CheckpointArgs,
-    /// What to measure; may be given several times. If left out, equity where the game has an exact one, else rms.
+    /// What to measure; may be given several times. If left out, what suits the game: exploitability, equity, rms, or matches.
     #[arg(long = "suite", value_enum)]
     pub(crate) suites: Vec<SuiteArg>,
     /// Distribution of the positions of rms and move-loss, such as table, checkers, full, small; the game's first if left
     /// out.
     #[arg(long, value_name = "NAME")]
     pub(crate) distribution: Option<String>,
-    /// Positions of rms (100,000 if left out) and of move-loss (250,000, each with all 21 rolls).
+    /// Positions of rms (100,000 if left out) and of move-loss (250,000, each with all 21 rolls); games of matches against
+    /// each opponent (4,000).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(crate) samples: Option<u64>,
     /// Compare with the values of a CSV file: columns own1..own6, opp1..opp6 and value, own to roll. A file without values,

@@ -8,6 +8,7 @@ use adept_model::Explanation;
 use adept_trainer::PositionErrors;
 use adept_trainer::measure::{self, DecisionsRow, EvaluateOptions, Suite};
 use adept_trainer::publish::{self, PublishOptions};
+use adept_trainer::run::Match;
 use anyhow::Result;
 use serde_json::json;
 use std::fmt::Write;
@@ -17,6 +18,8 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
         SuiteArg::Equity => Suite::Equity,
         SuiteArg::Rms => Suite::Rms,
         SuiteArg::MoveLoss => Suite::MoveLoss,
+        SuiteArg::Matches => Suite::Matches,
+        SuiteArg::Exploitability => Suite::Exploitability,
         SuiteArg::Speed => Suite::Speed,
     };
     let options = EvaluateOptions {
@@ -95,6 +98,24 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
             text,
             "{} unforced decisions, all rolls of positions of the distribution {}, weighted by their probability",
             moves.loss.decisions, moves.distribution
+        );
+    }
+    if let Some(matches) = &report.matches {
+        let row = |m: &Match| {
+            let [low, high] = m.ci95.map(|v| format!("{v:.4}"));
+            vec![m.against.clone(), m.games.to_string(), format!("{:.4}", m.score), format!("{low} … {high}")]
+        };
+        let rows: Vec<Vec<String>> = matches.opponents.iter().map(row).collect();
+        text.push('\n');
+        text.push_str(&output::table(&["against", "games", "points a game", "95 %"], &rows));
+        text.push_str("opponents take all other seats; 1 point for a win, less where it is shared\n");
+    }
+    if let Some(found) = &report.exploitability {
+        let _ = writeln!(
+            text,
+            "\nexploitability, (br₀ + br₁) / 2 in units of utility: {:.6}; of random play {:.6}\n\
+             value for the first player if it plays itself: {:+.6}; {} decisions",
+            found.exploitability, found.random, found.value, found.decisions
         );
     }
     if let Some(file) = &report.positions {

@@ -66,6 +66,7 @@ fn figure(record: &Record) -> String {
     record.r#final.as_ref().map_or_else(String::new, |score| match (score.equity, score.matches) {
         (Some(equity), _) => format!("equity {equity:+.4}, "),
         (None, Some(points)) => format!("{points:.4} points a game, "),
+        (None, None) if score.exploitability.is_some() => format!("exploitability {:.5}, ", score.figure()),
         (None, None) => format!("RMS error {:.5}, ", score.figure()),
     })
 }

@@ -88,6 +88,7 @@ fn estimate(config: &Config, seed: u64, options: &TrainOptions, as_json: bool) -
 
 fn score(score: Option<&Score>) -> Value {
     score.map_or(Value::Null, |s| match s.rms {
+        _ if s.exploitability.is_some() => json!({ "exploitability": s.exploitability, "step": s.step }),
         _ if s.matches.is_some() => json!({ "matches": s.matches, "step": s.step }),
         Some(errors) => json!({
             "rms": errors.rms,
@@ -175,7 +176,7 @@ fn as_text(
     let at = format!("at {}", unit.trim_end_matches('s'));
     let header = ["run", unit, "seconds", "final", first, second, "best", &at];
     let shown = |v: f64| match figure {
-        Some(Suite::Rms) => format!("{v:.5}"),
+        Some(Suite::Rms | Suite::Exploitability) => format!("{v:.5}"),
         Some(Suite::Matches) => format!("{v:.4}"),
         Some(Suite::Equity) | None => format!("{v:+.4}"),
     };
@@ -222,6 +223,12 @@ fn as_text(
             "\npoints a game against {against}, {} games a measurement: 1 for a win, less where it is shared\n",
             config.evaluate.games
         ));
+    }
+    if figure == Some(Suite::Exploitability) {
+        text.push_str(
+            "\nexploitability, (br₀ + br₁) / 2 in units of utility, 0 in an equilibrium; it only measures, so that there is no best, \
+             only the end\n",
+        );
     }
     if figure == Some(Suite::Rms) {
         let best = match config.learn.shows_examples() {
@@ -275,6 +282,7 @@ fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result
                 }
                 Suite::Rms => line["rms"]["rms"].as_f64()?,
                 Suite::Matches => line["matches"][0]["score"].as_f64()?,
+                Suite::Exploitability => line["exploitability"].as_f64()?,
             };
             Some((line["step"].as_u64()?, value, line["loss"].as_f64()))
         })
@@ -289,6 +297,7 @@ fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result
                 Suite::Matches => (format!("{value:.4}"), value * 40.0, 4),
                 // .0001 … 1, ten places each factor of ten.
                 Suite::Rms => (format!("{value:.5}"), value.log10() * 10.0 + 40.0, 7),
+                Suite::Exploitability => (format!("{value:.5}"), value.log10() * 10.0 + 40.0, 5),
             };
             vec![
                 step.to_string(),
@@ -305,6 +314,7 @@ fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result
         Suite::Equity => ["equity", "−1 … equity … 1"],
         Suite::Matches => ["points", "0 … points a game … 1"],
         Suite::Rms => ["RMS error", ".0001 … .001 … .01 … .1 … 1"],
+        Suite::Exploitability => ["exploitability", ".0001 … .001 … .01 … .1 … 1"],
     };
     Ok(output::table(&[unit, name, "loss", scale], &rows) + "\n")
 }

@@ -42,6 +42,9 @@ pub struct Manifest {
     pub channels: Vec<Channel>,
     /// Architecture.
     pub architecture: Architecture,
+    /// What its output stands for.
+    #[serde(default, skip_serializing_if = "Output::is_values")]
+    pub output: Output,
     /// The whole experiment.
     pub config: serde_json::Value,
     /// Seed of the run.
@@ -74,6 +77,7 @@ impl Manifest {
             encoder: encoder.into(),
             channels,
             architecture: architecture.clone(),
+            output: Output::Values,
             config: serde_json::Value::Null,
             seed: 0,
             step: 0,
@@ -95,6 +99,23 @@ impl Manifest {
     #[must_use]
     pub fn of(self, config: serde_json::Value, seed: u64, revision: &str) -> Self {
         Self { config, seed, revision: revision.into(), ..self }
+    }
+}
+
+/// What the output of a model stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// Values: the highest is best.
+    #[default]
+    Values,
+    /// Logits of a policy: its softmax over the actions of a decision is how often each is to be taken.
+    Logits,
+}
+
+impl Output {
+    fn is_values(&self) -> bool {
+        *self == Self::Values
     }
 }
 
@@ -123,7 +144,7 @@ pub struct Checkpoint {
 
 /// Whether a tensor belongs to training alone and not to the model.
 pub fn is_of_training(name: &str) -> bool {
-    name.starts_with("optimiser.") || name.starts_with("ahead.")
+    ["optimiser.", "ahead.", "regrets.", "memory."].iter().any(|part| name.starts_with(part))
 }
 
 /// Writes a checkpoint to a folder. Whatever is there under this name is removed first: the rest of an interrupted

@@ -111,6 +111,7 @@ fn measured(config: &Config) -> (&str, Option<String>) {
     let by = match config.figure() {
         Some(Suite::Equity | Suite::Matches) => config.evaluate_against().into_iter().next(),
         Some(Suite::Rms) => Some(positions()),
+        Some(Suite::Exploitability) => Some("best responses".into()),
         None => None,
     };
     (&config.game.rules, by)

@@ -185,21 +185,22 @@ const MAX_LENGTH: u64 = 1_000_000_000_000;
 fn method(config: &Config, game: &GameInfo) -> Result<(), Fault> {
     let (learn, fail) = (&config.learn, |path: &str, message: String| Err((path.to_string(), message)));
     let td = learn.method == Method::Td;
-    let (length, path, other, found) = if td {
-        (learn.games, "learn.games", "learn.samples", learn.samples)
-    } else {
-        (learn.samples, "learn.samples", "learn.games", learn.games)
-    };
-    if found.is_some() {
-        let example = if td { "games = 200_000" } else { "samples = 1_000_000" };
+    let unit = learn.unit();
+    let counts = [
+        ("games", learn.games, "200_000"),
+        ("samples", learn.samples, "1_000_000"),
+        ("iterations", learn.iterations, "300"),
+    ];
+    let example = counts.iter().find(|c| c.0 == unit).map_or("", |c| c.2);
+    if let Some((other, ..)) = counts.iter().find(|c| c.0 != unit && c.1.is_some()) {
         return fail(
-            other,
-            format!("the method `{}` counts {}: write `{example}`", learn.method.name(), learn.unit()),
+            &format!("learn.{other}"),
+            format!("the method `{}` counts {unit}: write `{unit} = {example}`", learn.method.name()),
         );
     }
+    let (length, path) = (counts.iter().find_map(|c| c.1), &*format!("learn.{unit}"));
     match length {
-        None if td => return fail("learn", "`games` is missing: write `games = 200_000`".into()),
-        None => return fail("learn", "`samples` is missing: write `samples = 1_000_000`".into()),
+        None => return fail("learn", format!("`{unit}` is missing: write `{unit} = {example}`")),
         Some(0) => return fail(path, "must be at least 1".into()),
         Some(n) if n >= MAX_LENGTH => {
             return fail(path, format!("must be less than {MAX_LENGTH}, found {n}"));
@@ -221,7 +222,9 @@ fn method(config: &Config, game: &GameInfo) -> Result<(), Fault> {
             return fail(path, format!("{} has no distribution of positions `{name}`{there}", game.name));
         }
     }
-    if distributions.is_empty() && (!td || learn.examples.is_some()) {
+    regrets(config, game)?;
+    let alone = td || learn.method == Method::Regrets;
+    if distributions.is_empty() && (!alone || learn.examples.is_some()) {
         let path = if td { "learn.examples" } else { "learn.method" };
         return fail(
             path,
@@ -283,6 +286,69 @@ fn method(config: &Config, game: &GameInfo) -> Result<(), Fault> {
     Ok(())
 }
 
+/// What the method `regrets` needs.
+fn regrets(config: &Config, game: &GameInfo) -> Result<(), Fault> {
+    let (learn, fail) = (&config.learn, |path: &str, message: String| Err((path.to_string(), message)));
+    if config.lists_decisions() && !adept_game::has_public_tree(&game.name) {
+        let path = if learn.method == Method::Regrets { "learn.method" } else { "evaluate.suites" };
+        let message =
+            "is for small games of two players with hidden dice to list, such as liars-dice:openspiel:1-1:6";
+        return fail(path, message.into());
+    }
+    if learn.method != Method::Regrets {
+        return match learn.regrets {
+            Some(_) => fail("learn.regrets", "belongs to the method `regrets`: leave it out".into()),
+            None => Ok(()),
+        };
+    }
+    if learn.batch > 1 {
+        return fail(
+            "learn.batch",
+            "steps are set in `learn.regrets`, by `rows` and `batch`: leave it out".into(),
+        );
+    }
+    let settings = learn.regrets.clone().unwrap_or_default();
+    let networks = [
+        ("architecture", Some(&config.architecture)),
+        ("learn.regrets.architecture", settings.architecture.as_ref()),
+    ];
+    for (path, architecture) in networks {
+        if let Some(kind @ ("hme" | "lookup" | "residual")) = architecture.map(Architecture::kind) {
+            return fail(
+                path,
+                format!(
+                    "an architecture `{kind}` has no squared error of any size to learn by: take mlp, meta_pi or symbolic"
+                ),
+            );
+        }
+    }
+    schedule("learn.regrets.rate", &settings.rate, 0.0, 1e9)?;
+    for (key, value, low, high) in [
+        ("passes", settings.passes, 0.01, 1e4),
+        ("reach", settings.reach, 0.0, 1.0),
+        ("discount", settings.discount, 0.0, 1e6),
+    ] {
+        if !(low..=high).contains(&value) {
+            return fail(
+                &format!("learn.regrets.{key}"),
+                format!("must lie in {low}..{high}, found {value}"),
+            );
+        }
+    }
+    for (key, count) in [
+        ("rows", settings.rows),
+        ("keep", settings.keep),
+        ("memory", settings.memory),
+        ("steps", settings.steps),
+        ("batch", settings.batch),
+    ] {
+        if !(1..=100_000_000).contains(&count) {
+            return fail(&format!("learn.regrets.{key}"), format!("must lie in 1..100000000, found {count}"));
+        }
+    }
+    Ok(())
+}
+
 /// More examples are no fixed set.
 const MAX_EXAMPLES: u64 = 10_000_000;
 /// More positions are measured by `evaluate`.
@@ -299,7 +365,19 @@ fn suites(config: &Config, game: &GameInfo) -> Result<(), Fault> {
         true if !game.start_is_listed => {
             return fail("evaluate.suites", format!("{}: write `suites = []`", no_equity(&game.name)));
         }
-        false if game.start_is_listed && !config.measures(Suite::Matches) => {
+        true if adept_game::has_public_tree(&game.name) => {
+            let message = format!(
+                "players of {} do not see all of a state, so that `equity` has no best play to compare with: write \
+                 `suites = [\"exploitability\"]`, or `matches`",
+                game.name
+            );
+            return fail("evaluate.suites", message);
+        }
+        false
+            if game.start_is_listed
+                && !config.measures(Suite::Matches)
+                && !adept_game::has_public_tree(&game.name) =>
+        {
             return fail("evaluate.suites", "needs `equity`, which decides what checkpoint is best".into());
         }
         false if evaluate.against.is_some() && !config.measures(Suite::Matches) => {

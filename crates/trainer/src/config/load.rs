@@ -1,7 +1,7 @@
 //! Reading and checking configs.
 
 use super::check::{Fault, check};
-use super::{Config, ConfigError, Suite};
+use super::{Config, ConfigError, Method, Suite};
 use crate::tournament::Tournament;
 use adept_model::names;
 use serde::de::DeserializeOwned;
@@ -53,7 +53,7 @@ pub(crate) trait Written: DeserializeOwned {
 impl Written for Config {
     fn complete(&mut self) {
         if self.evaluate.suites.is_none() {
-            self.evaluate.suites = usual_suites(&self.game.rules);
+            self.evaluate.suites = usual_suites(&self.game.rules, self.learn.method);
         }
     }
 
@@ -161,7 +161,10 @@ fn parse_with<C: Written>(source: &Source, settings: usize) -> Result<C, ConfigE
 }
 
 /// What is measured in a game where nothing is said.
-fn usual_suites(game: &str) -> Option<Vec<Suite>> {
+fn usual_suites(game: &str, method: Method) -> Option<Vec<Suite>> {
+    if method == Method::Regrets || adept_game::has_public_tree(game) {
+        return Some(vec![Suite::Exploitability]);
+    }
     let game = adept_game::info(game)?;
     Some(match game.start_is_listed {
         true => vec![Suite::Equity],

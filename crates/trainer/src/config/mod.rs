@@ -14,6 +14,7 @@ pub use schedule::{Schedule, Shape};
 pub use template::template;
 
 use crate::settings::differences;
+use adept_model::checkpoint::Output;
 use adept_model::optimiser::Optimiser;
 use adept_model::{Architecture, Compute, DeviceName, Engine};
 use schemars::JsonSchema;
@@ -75,9 +76,15 @@ pub struct Learn {
     /// Games of the whole run, for the method `td`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub games: Option<u64>,
-    /// Samples of the whole run, for the other methods.
+    /// Samples of the whole run, for the methods `supervised` and `expectation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u64>,
+    /// Iterations of the whole run, for the method `regrets`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u64>,
+    /// How regrets are learned, for the method `regrets`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regrets: Option<RegretSettings>,
     /// Distribution of the positions in which games begin and of examples, in games that have such; the game's first
     /// if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,6 +160,9 @@ pub enum Method {
     Expectation,
     /// Exact values of positions.
     Supervised,
+    /// Counterfactual regrets, in small games with hidden information: one network learns them, another, that of the run,
+    /// the average policy.
+    Regrets,
 }
 
 impl Method {
@@ -162,6 +172,52 @@ impl Method {
             Self::Td => "td",
             Self::Expectation => "expectation",
             Self::Supervised => "supervised",
+            Self::Regrets => "regrets",
+        }
+    }
+}
+
+/// How regrets are learned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RegretSettings {
+    /// The network of regrets; of the same form as that of the policy if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<Architecture>,
+    /// Its learning rate.
+    pub rate: Schedule,
+    /// How often it sees every decision in an update, of which there are two an iteration, one for each player.
+    pub passes: f64,
+    /// Rows, an action each, between two of its steps.
+    pub rows: usize,
+    /// c, in [0, 1]: regrets are weighed with the probability that the other comes to a decision, to this power. 1 is
+    /// that of CFR.
+    pub reach: f64,
+    /// α, at least 0: in iteration t earlier regrets count (t − 1)^α / ((t − 1)^α + 1) times. Large ones are CFR+.
+    pub discount: f64,
+    /// Decisions of each player's policy that are offered to the memory in every iteration.
+    pub keep: usize,
+    /// Decisions that the memory holds.
+    pub memory: usize,
+    /// Steps of the policy in every iteration.
+    pub steps: usize,
+    /// Decisions between two of them.
+    pub batch: usize,
+}
+
+impl Default for RegretSettings {
+    fn default() -> Self {
+        Self {
+            architecture: None,
+            rate: Schedule { from: 1e-3, to: 2e-4, shape: Shape::Exponential },
+            passes: 3.0,
+            rows: 512,
+            reach: 0.5,
+            discount: 1.5,
+            keep: 2000,
+            memory: 500_000,
+            steps: 30,
+            batch: 256,
         }
     }
 }
@@ -330,6 +386,8 @@ pub enum Suite {
     Rms,
     /// Games against opponents, who take all other seats.
     Matches,
+    /// What a best response wins, in small games with hidden information.
+    Exploitability,
 }
 
 impl Suite {
@@ -339,6 +397,7 @@ impl Suite {
             Self::Equity => "equity",
             Self::Rms => "rms",
             Self::Matches => "matches",
+            Self::Exploitability => "exploitability",
         }
     }
 }
@@ -349,14 +408,34 @@ impl Learn {
         Compute { engine: self.engine, device: self.device }
     }
 
-    /// Games of the whole run, or samples.
+    /// Games of the whole run, samples, or iterations.
     pub fn length(&self) -> u64 {
-        self.games.or(self.samples).unwrap_or(0)
+        self.games.or(self.samples).or(self.iterations).unwrap_or(0)
     }
 
     /// What the length of a run is counted in.
     pub fn unit(&self) -> &'static str {
-        if self.method == Method::Td { "games" } else { "samples" }
+        match self.method {
+            Method::Td => "games",
+            Method::Expectation | Method::Supervised => "samples",
+            Method::Regrets => "iterations",
+        }
+    }
+
+    /// What the outputs of the model stand for.
+    pub fn output(&self) -> Output {
+        match self.method {
+            Method::Regrets => Output::Logits,
+            Method::Td | Method::Expectation | Method::Supervised => Output::Values,
+        }
+    }
+
+    /// Temperature of Boltzmann play when that share of the run is over; none for greedy play.
+    pub fn plays_at(&self, share: f64) -> Option<f64> {
+        match self.output() {
+            Output::Logits => Some(1.0),
+            Output::Values => self.temperature.map(|t| t.at(share)),
+        }
     }
 
     /// Whether exact values have a part in learning.
@@ -410,6 +489,11 @@ impl Config {
         serde_json::from_value(saved)
     }
 
+    /// Whether learning or measuring goes through all decisions of the game.
+    pub fn lists_decisions(&self) -> bool {
+        self.learn.method == Method::Regrets || self.measures(Suite::Exploitability)
+    }
+
     /// Games, or samples, between two measurements.
     pub fn evaluate_every(&self) -> u64 {
         self.evaluate.every.unwrap_or_else(|| (self.learn.length() / 100).max(1))
@@ -422,7 +506,9 @@ impl Config {
 
     /// What decides which checkpoint is best, and is reported; none if nothing is measured.
     pub fn figure(&self) -> Option<Suite> {
-        [Suite::Equity, Suite::Rms, Suite::Matches].into_iter().find(|suite| self.measures(*suite))
+        [Suite::Equity, Suite::Rms, Suite::Exploitability, Suite::Matches]
+            .into_iter()
+            .find(|suite| self.measures(*suite))
     }
 
     /// Opponents of the suites `equity` and `matches`; none if neither is measured.

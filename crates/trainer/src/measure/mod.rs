@@ -2,12 +2,14 @@
 
 mod decisions;
 mod exhaustive;
+mod play;
 mod positions;
 mod rules;
 mod speed;
 
 pub use decisions::{DecisionsReport, DecisionsRow, Peer};
 pub use exhaustive::ExhaustiveReport;
+pub use play::{ExploitabilityReport, MatchesReport};
 pub use positions::{Errors, FileReport, MoveLossReport, RmsReport};
 pub use rules::{Rule, rules};
 pub use speed::{Cost, SpeedCell};
@@ -18,7 +20,7 @@ use crate::run::TrainError;
 use adept_arena::thoughts::{self, PositionValue};
 use adept_arena::{Bound, Equity, Greedy, OpenError, Random, equity, open};
 use adept_game::registry::{Read, Registered};
-use adept_game::{Visitor, stream, with_game};
+use adept_game::{Visitor, has_public_tree, stream, with_game};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::files::Files;
 use adept_model::{Description, ModelError, Usage};
@@ -34,6 +36,10 @@ pub enum Suite {
     Rms,
     /// What choices lose by exact values.
     MoveLoss,
+    /// Games against opponents, who take all other seats.
+    Matches,
+    /// What a best response wins.
+    Exploitability,
     /// Evaluations a second on this machine.
     Speed,
 }
@@ -43,11 +49,13 @@ pub enum Suite {
 pub struct EvaluateOptions {
     /// Suites; none takes the one that suits the game.
     pub suites: Vec<Suite>,
-    /// Opponents of the suite `equity`; none takes those of the checkpoint's config, then random and minimax.
+    /// Opponents of the suites `equity` and `matches`; none takes those of the checkpoint's config, then random and, in
+    /// `equity`, minimax.
     pub against: Vec<String>,
     /// Distribution of the positions of `rms` and `move-loss`; the game's first if none.
     pub distribution: Option<String>,
-    /// Positions of `rms`, 100,000 if none, and of `move-loss`, 250,000 if none.
+    /// Positions of `rms`, 100,000 if none, and of `move-loss`, 250,000 if none; games of `matches` against each opponent,
+    /// 4,000 if none.
     pub samples: Option<u64>,
     /// A file of positions: with values to compare with, or without, to be given them.
     pub positions: Option<PathBuf>,
@@ -81,6 +89,12 @@ pub struct Report {
     /// What choices lose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub move_loss: Option<MoveLossReport>,
+    /// Games against opponents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<MatchesReport>,
+    /// What a best response wins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exploitability: Option<ExploitabilityReport>,
     /// Errors on the positions of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<FileReport>,
@@ -224,10 +238,12 @@ pub fn evaluate_watched(
             let Self(checkpoint, options, watch) = self;
             let files = [&options.positions, &options.decisions];
             let elsewhere = options.exhaustive || files.iter().any(|file| file.is_some());
-            let usual = || match (elsewhere, game.start_is_listed(), G::distributions()) {
-                (true, ..) | (false, false, []) => vec![],
-                (false, true, _) => vec![Suite::Equity],
-                (false, false, _) => vec![Suite::Rms],
+            let usual = || match (game.start_is_listed(), G::distributions()) {
+                _ if elsewhere => vec![],
+                _ if has_public_tree(game.name()) => vec![Suite::Exploitability],
+                (true, _) => vec![Suite::Equity],
+                (false, []) => vec![Suite::Matches],
+                (false, _) => vec![Suite::Rms],
             };
             let suites = if options.suites.is_empty() { usual() } else { options.suites.clone() };
             let exact = |s: &Suite| matches!(s, Suite::Rms | Suite::MoveLoss);
@@ -245,6 +261,8 @@ pub fn evaluate_watched(
                 equity: None,
                 rms: None,
                 move_loss: None,
+                matches: None,
+                exploitability: None,
                 positions: None,
                 valued: None,
                 decisions: None,
@@ -256,6 +274,13 @@ pub fn evaluate_watched(
                     Suite::Equity if !game.start_is_listed() => {
                         let why = no_equity(game.name());
                         let message = format!("{why}: measure another suite, such as `rms` or `speed`");
+                        return Err(TrainError::Suite(message));
+                    }
+                    Suite::Equity if game.hides() => {
+                        let message = format!(
+                            "players of {} do not see all of a state, so that nothing can be compared with the best play against                              another: measure `exploitability` or `matches`",
+                            game.name()
+                        );
                         return Err(TrainError::Suite(message));
                     }
                     Suite::Rms | Suite::MoveLoss if G::distributions().is_empty() => {
@@ -276,6 +301,18 @@ pub fn evaluate_watched(
                     Suite::MoveLoss => {
                         let count = options.samples.unwrap_or(250_000);
                         report.move_loss = Some(positions::moves(game, &mut bound, distribution, count)?);
+                    }
+                    Suite::Matches => {
+                        let mut against = options.against.clone();
+                        if against.is_empty() {
+                            against = judges(game, &manifest);
+                            against.retain(|name| name != "minimax");
+                        }
+                        let games = options.samples.unwrap_or(4_000);
+                        report.matches = Some(play::matches(game, &report.checkpoint, &against, games)?);
+                    }
+                    Suite::Exploitability => {
+                        report.exploitability = Some(play::exploitability(game, &mut bound, &manifest)?);
                     }
                     Suite::Speed => report.speed = Some(speed::speed(game, &mut bound)),
                 }
@@ -311,7 +348,7 @@ pub fn evaluate_watched(
 fn judges<G: Registered>(game: &G, manifest: &Manifest) -> Vec<String> {
     let own = Config::from_saved(manifest.config.clone()).map(|c| c.evaluate_against());
     let mut judges = own.unwrap_or_default();
-    let others = if game.zero_sum() { &["random", "minimax"][..] } else { &["random"] };
+    let others = if game.zero_sum() && !game.hides() { &["random", "minimax"][..] } else { &["random"] };
     for other in others {
         if !judges.iter().any(|j| j == other) {
             judges.push((*other).into());

@@ -88,7 +88,7 @@ impl<G: Registered> Experiment<'_, G> {
         let bytes =
             |tensors: Vec<adept_model::Tensor>| tensors.iter().map(adept_model::Tensor::bytes).sum::<u64>();
         let model = bytes(self.bound.learner.state(false)?);
-        let training = bytes(self.bound.learner.state(true)?) + bytes(self.source.state().1) + TEXTS;
+        let training = bytes(self.bound.learner.state(true)?) + bytes(self.source.state()?.1) + TEXTS;
         let milestones = self.config.checkpoints.milestones.map_or(0, |n| self.times(n));
         // One more while it is being written.
         let kept = (self.config.checkpoints.keep as u64).saturating_add(1).saturating_add(milestones);

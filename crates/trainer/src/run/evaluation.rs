@@ -35,6 +35,9 @@ pub struct Evaluation {
     /// Entries of a table that grows, where games are measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entries: Option<usize>,
+    /// What a best response wins: (br₀ + br₁) / 2, in units of utility.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exploitability: Option<f64>,
     /// Errors on the test positions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rms: Option<PositionErrors>,
@@ -95,6 +98,18 @@ impl<G: Registered> Experiment<'_, G> {
             self.bound.learner.state(false)?;
             return Err(self.diverged("value of a position".into(), step));
         }
+        let share = step as f64 / self.record.games as f64;
+        let exploitability = match &self.decisions {
+            Some(decisions) if self.config.measures(Suite::Exploitability) => {
+                self.bound.learner.evaluate(decisions.rows(), &mut self.values);
+                Some(decisions.exploitability(&self.values, self.config.learn.plays_at(share)))
+            }
+            _ => None,
+        };
+        if exploitability.is_some_and(f64::is_nan) {
+            self.bound.learner.state(false)?;
+            return Err(self.diverged("value of an action".into(), step));
+        }
         let settings = self.config.learn.settings(step);
         let evaluation = Evaluation {
             step,
@@ -105,6 +120,7 @@ impl<G: Registered> Experiment<'_, G> {
             equity: equities,
             matches,
             entries: self.bound.learner.entries().filter(|_| self.config.measures(Suite::Matches)),
+            exploitability,
             rms: errors.map(|(test, _)| test),
             validation: errors.map(|(_, validation)| validation),
             usage: self.bound.learner.usage(),
@@ -116,7 +132,7 @@ impl<G: Registered> Experiment<'_, G> {
             let examples = self.config.learn.shows_examples();
             let error = evaluation.validation.filter(|_| examples).or(evaluation.loss);
             let score = evaluation.matches.first().map(|m| m.score);
-            let merit = equity.or(score).or(error.map(|error| -error));
+            let merit = equity.or(exploitability.map(|e| -e)).or(score).or(error.map(|error| -error));
             let since = merit.map_or(0, |merit| self.patience.better(merit));
             if since >= patience && step < self.record.games {
                 self.record.early = Some(format!("no better measurement in {since}"));
@@ -131,6 +147,7 @@ impl<G: Registered> Experiment<'_, G> {
             rms: evaluation.rms,
             validation: evaluation.validation,
             matches: evaluation.matches.first().map(|m| m.score),
+            exploitability,
         };
         // Where nothing is measured no checkpoint is better than another; and a run that learns without exact values must
         // not choose by them.
@@ -159,7 +176,7 @@ impl<G: Registered> Experiment<'_, G> {
 impl<G: Registered> Experiment<'_, G> {
     /// Games against every opponent, the learner in each seat in turn; the dice are the same at every measurement.
     fn matches(&mut self, step: u64) -> Vec<Match> {
-        let temperature = self.config.learn.temperature.map(|t| t.at(step as f64 / self.record.games as f64));
+        let temperature = self.config.learn.plays_at(step as f64 / self.record.games as f64);
         let (game, games, seed) = (self.game, self.config.evaluate.games, self.record.seed);
         let mut all = Vec::with_capacity(self.judges.len());
         for (name, judge) in &mut self.judges {

@@ -11,6 +11,7 @@ use super::start::{Init, Start, begin_with_clusters};
 use crate::config::{Config, Examples, Suite};
 use crate::measure::EXACT_VALUES;
 use crate::positions::Tests;
+use adept_arena::cfr::Decisions;
 use adept_arena::{Agent, Bound, OpenError, model_channels, open};
 use adept_game::registry::Registered;
 use adept_game::{Visitor, stream, with_game};
@@ -18,6 +19,7 @@ use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::{ModelError, Tensor};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How a run is started, beside its config.
@@ -186,6 +188,8 @@ pub(super) struct Experiment<'a, G: Registered> {
     pub(super) config: &'a Config,
     pub(super) bound: Bound<G>,
     pub(super) source: Source<'a, G>,
+    /// All there is to decide, in a game where that is listed.
+    pub(super) decisions: Option<Arc<Decisions>>,
     pub(super) tests: Option<Tests>,
     pub(super) values: Vec<f32>,
     pub(super) judges: Vec<(String, Box<dyn Agent<G>>)>,
@@ -228,7 +232,11 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let agent = |name: &str| open::agent(game, name);
         let judges: Result<Vec<_>, OpenError> =
             config.evaluate_against().into_iter().map(|name| Ok((name.clone(), agent(&name)?))).collect();
-        let source = Source::new(game, config, seed, &mut bound)?;
+        let decisions = match config.lists_decisions() {
+            true => Some(Arc::new(Decisions::named(game.name(), Some(bound.encoder().name()))?)),
+            false => None,
+        };
+        let source = Source::new(game, config, seed, &mut bound, decisions.as_ref())?;
         let record = Record {
             format: FORMAT,
             name: config.name.clone(),
@@ -252,6 +260,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
             config,
             bound,
             source,
+            decisions,
             tests: None,
             values: Vec::new(),
             judges: judges?,
@@ -419,7 +428,8 @@ impl<'a, G: Registered> Experiment<'a, G> {
     pub(super) fn batch(&mut self, span: Span, next: Span) -> Result<(), TrainError> {
         let (clock, started) = (&self.clock, self.started);
         let now = || clock.since(started).as_secs_f64();
-        let learned = self.source.batch(&mut self.bound, span, next, now);
+        let rate = |step| self.config.learn.settings(step).rate;
+        let learned = self.source.batch(&mut self.bound, span, next, rate, now);
         let learned = learned.map_err(|(error, game)| self.named(error, game))?;
         self.loss += learned.loss;
         self.samples += learned.samples;
@@ -470,7 +480,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         if over {
             self.source.forget();
         }
-        let (games, ahead) = self.source.state();
+        let (games, ahead) = self.source.state()?;
         state.extend(ahead);
         if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
             return Err(self.diverged(format!("tensor `{}`", bad.name), step));
@@ -515,6 +525,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let channels = model_channels(encoder.channels());
         let manifest = Manifest {
             step,
+            output: self.config.learn.output(),
             init: self.record.init.clone(),
             metrics,
             training,

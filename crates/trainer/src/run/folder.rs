@@ -42,12 +42,17 @@ pub struct Score {
     /// Points a game against the first opponent, where games are measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matches: Option<f64>,
+    /// What a best response wins, where that is measured: (br₀ + br₁) / 2, in units of utility.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exploitability: Option<f64>,
 }
 
 impl Score {
-    /// The figure that is reported: the equity, the root mean square error on the test positions, or the points a game.
+    /// The figure that is reported: the equity, the root mean square error on the test positions, the exploitability, or the
+    /// points a game.
     pub fn figure(&self) -> f64 {
-        self.equity.or(self.rms.map(|errors| errors.rms)).or(self.matches).unwrap_or(f64::NAN)
+        let error = self.rms.map(|errors| errors.rms);
+        self.equity.or(error).or(self.exploitability).or(self.matches).unwrap_or(f64::NAN)
     }
 }
 

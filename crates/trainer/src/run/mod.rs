@@ -16,7 +16,7 @@ mod start;
 
 pub use error::TrainError;
 pub use estimate::{Estimate, estimate};
-pub use evaluation::Evaluation;
+pub use evaluation::{Evaluation, Match};
 pub use experiment::{TrainOptions, train};
 pub use folder::{Record, RunSummary, Score, Timing, list_runs};
 pub use host::{Clock, Host};

@@ -1,19 +1,23 @@
-//! Where the samples of a run come from: games, or positions.
+//! Where the samples of a run come from: games, positions, or the policies of regrets.
 
 use super::error::TrainError;
 use super::feed::Feed;
 use super::games::{BatchError, Games, GamesState, Learned, Span};
 use crate::config::{Config, Method};
 use crate::positions::Examples;
-use adept_arena::Bound;
+use crate::regrets::Regrets;
+use adept_arena::cfr::Decisions;
+use adept_arena::{Bound, OpenError};
 use adept_game::registry::Registered;
 use adept_model::{Learner, ModelError, Tensor};
+use std::sync::Arc;
 
 /// What a run learns from.
 pub(super) enum Source<'a, G: Registered> {
     Games(Box<Games<'a, G>>),
     /// Made when learning begins, for examples may take a while.
     Feed(Option<Box<Feed<'a, G>>>),
+    Regrets(Box<Regrets>),
 }
 
 impl<'a, G: Registered> Source<'a, G> {
@@ -22,8 +26,15 @@ impl<'a, G: Registered> Source<'a, G> {
         config: &'a Config,
         seed: u64,
         bound: &mut Bound<G>,
+        decisions: Option<&Arc<Decisions>>,
     ) -> Result<Self, TrainError> {
         Ok(match config.learn.method {
+            Method::Regrets => {
+                let decisions = decisions.cloned().ok_or_else(|| {
+                    OpenError::Unknown(format!("{} has no decisions to list: learn by `td`", game.name()))
+                })?;
+                Self::Regrets(Box::new(Regrets::new(config, seed, decisions, &*bound.learner)?))
+            }
             Method::Td => Self::Games(Box::new(Games::new(game, &config.learn, seed, bound)?)),
             Method::Expectation | Method::Supervised => Self::Feed(None),
         })
@@ -42,7 +53,7 @@ impl<'a, G: Registered> Source<'a, G> {
                 let with = (&**bound.encoder(), bound.learner.channels());
                 games.show(Examples::new(game, config, seed, with)?);
             }
-            Self::Games(_) => {}
+            Self::Games(_) | Self::Regrets(_) => {}
             Self::Feed(feed) => *feed = Some(Box::new(Feed::new(game, config, seed, bound)?)),
         }
         Ok(())
@@ -53,15 +64,20 @@ impl<'a, G: Registered> Source<'a, G> {
         match self {
             Self::Games(games) => games.examples()?.digest(config),
             Self::Feed(feed) => feed.as_ref()?.digest(),
+            Self::Regrets(_) => None,
         }
     }
 
     /// What a checkpoint keeps.
-    pub(super) fn state(&self) -> (GamesState, Vec<Tensor>) {
-        match self {
+    pub(super) fn state(&mut self) -> Result<(GamesState, Vec<Tensor>), ModelError> {
+        Ok(match self {
             Self::Games(games) => games.state(),
             Self::Feed(_) => (GamesState::default(), Vec::new()),
-        }
+            Self::Regrets(regrets) => {
+                let (rng, tensors) = regrets.state()?;
+                (GamesState { play: vec![rng], ahead: None }, tensors)
+            }
+        })
     }
 
     /// Forgets what was done ahead: the run is over.
@@ -81,6 +97,10 @@ impl<'a, G: Registered> Source<'a, G> {
         match self {
             Self::Games(games) => games.restore(state, tensors, learner),
             Self::Feed(_) => Ok(()),
+            Self::Regrets(regrets) => match <[_; 1]>::try_from(state.play) {
+                Ok([rng]) => regrets.restore(rng, tensors),
+                Err(found) => Err(format!("it has {} generators, of which one is needed", found.len())),
+            },
         }
     }
 
@@ -88,21 +108,32 @@ impl<'a, G: Registered> Source<'a, G> {
     pub(super) fn publish(&mut self, learner: &mut dyn Learner) -> Result<(), ModelError> {
         match self {
             Self::Games(games) => games.publish(learner),
-            Self::Feed(_) => Ok(()),
+            Self::Feed(_) | Self::Regrets(_) => Ok(()),
         }
     }
 
-    /// Learns from the games or samples `span`, with what comes after them at hand.
+    /// Learns from the games, samples or iterations `span`, with what comes after them at hand.
     pub(super) fn batch(
         &mut self,
         bound: &mut Bound<G>,
         span: Span,
         next: Span,
+        rate: impl Fn(u64) -> f32,
         clock: impl Fn() -> f64,
     ) -> Result<Learned, BatchError> {
         match self {
             Self::Games(games) => games.batch(bound, span, next, clock),
             Self::Feed(Some(feed)) => feed.batch(bound, span, clock),
+            Self::Regrets(regrets) => {
+                let (mut loss, mut samples) = (0.0, 0);
+                for iteration in span {
+                    let fail = |e| (e, iteration);
+                    let found =
+                        regrets.iterate(iteration, &mut *bound.learner, rate(iteration)).map_err(fail)?;
+                    (loss, samples) = (loss + found.0, samples + found.1);
+                }
+                Ok(Learned { loss, samples, seconds: None })
+            }
             Self::Feed(None) => unreachable!("learning begins with `prepare`"),
         }
     }

@@ -22,6 +22,8 @@ pub enum Metric {
     Rms,
     /// Points a game against the first opponent, in [0, 1]: the higher the better.
     Matches,
+    /// Exploitability.
+    Exploitability,
     /// Mean loss of a sample over the games before the last measurement: the lower the better.
     Loss,
 }
@@ -100,6 +102,7 @@ impl Sweep {
             Some(Suite::Equity) => Metric::Equity,
             Some(Suite::Rms) => Metric::Rms,
             Some(Suite::Matches) => Metric::Matches,
+            Some(Suite::Exploitability) => Metric::Exploitability,
             None => Metric::Loss,
         };
         let all: Vec<(&Job<'_>, &State)> = jobs.iter().zip(states).collect();
@@ -130,13 +133,13 @@ impl Sweep {
             _ if v.is_none() => "–".to_string(),
             Metric::Equity => format!("{:+.4}", v.unwrap_or_default()),
             Metric::Matches => format!("{:.4}", v.unwrap_or_default()),
-            Metric::Rms | Metric::Loss => format!("{:.5}", v.unwrap_or_default()),
+            Metric::Rms | Metric::Exploitability | Metric::Loss => format!("{:.5}", v.unwrap_or_default()),
         };
         let header = self.keys.iter().map(String::as_str).chain(["final", "best", "seconds", "seeds"]);
         let row = |row: &Row| {
             let spread = row.final_sd.map_or_else(String::new, |sd| match self.metric {
                 Metric::Equity | Metric::Matches => format!(" ± {sd:.4}"),
-                Metric::Rms | Metric::Loss => format!(" ± {sd:.5}"),
+                Metric::Rms | Metric::Exploitability | Metric::Loss => format!(" ± {sd:.5}"),
             });
             let seeds = match row.seeds as u64 == self.seeds {
                 true => row.seeds.to_string(),
@@ -162,6 +165,9 @@ impl Sweep {
             }
             Some(against) => {
                 format!("exact match equity against {against}, (wins − losses) / games: mean ± sd over the seeds")
+            }
+            None if self.metric == Metric::Exploitability => {
+                "exploitability, (br₀ + br₁) / 2, lower is better: mean ± sd over the seeds".into()
             }
             None if self.metric == Metric::Rms => {
                 "root mean square error of V on the test positions, lower is better: mean ± sd over the seeds".into()
@@ -219,7 +225,7 @@ impl Row {
                 State::Failed(failure) => failed.push(failure.clone()),
                 State::Finished(record) => {
                     let (last, best) = match metric {
-                        Metric::Equity | Metric::Rms | Metric::Matches => {
+                        Metric::Equity | Metric::Rms | Metric::Matches | Metric::Exploitability => {
                             let figure = |score: &Option<Score>| score.as_ref().map(Score::figure);
                             (figure(&record.r#final), figure(&record.best))
                         }
@@ -260,7 +266,7 @@ impl Row {
         };
         let score = self.final_mean.map_or(f64::INFINITY, |mean| match metric {
             Metric::Equity | Metric::Matches => -mean,
-            Metric::Rms | Metric::Loss => mean,
+            Metric::Rms | Metric::Exploitability | Metric::Loss => mean,
         });
         // Sums in another order differ in their last bits, which makes nothing better.
         (class, (score * 1e9).round(), self.parameters)

@@ -20,12 +20,12 @@ impl Bids {
     /// The encoder of that name, `bids:A-B:F`, for games with A and B dice of F faces.
     pub(super) fn new(name: &str) -> Option<Self> {
         let game = LiarsDice::named(&format!("liars-dice:openspiel:{}", name.strip_prefix("bids:")?))?;
-        // The rules of wild faces are the game's.
-        if name.ends_with("no-wild") {
+        let [a, b] = game.dice()[..] else { return None };
+        // One name each; what is wild is in the rules of the game.
+        if name != format!("bids:{a}-{b}:{}", game.faces()) {
             return None;
         }
-        let (dice, faces) =
-            ([usize::from(game.dice()[0]), usize::from(game.dice()[1])], usize::from(game.faces()));
+        let (dice, faces) = ([usize::from(a), usize::from(b)], usize::from(game.faces()));
         let (own, bids) = (dice[0].max(dice[1]) * faces, (dice[0] + dice[1]) * faces);
         let from = |width: usize, start: &mut usize| {
             let range = format!("{}..{}", start, *start + width);

@@ -1,0 +1,210 @@
+//! Regret networks: counterfactual regret minimisation in which a network holds what tables hold.
+//!
+//! One iteration updates both players in turn. A network R gives every action of an information set a number, from which
+//! follows the policy σ(a | I) ∝ R⁺(I, a). A walk through the public tree finds the advantages A of both players if both play
+//! σ. R is then fitted, by so many passes over all information sets, to
+//!
+//! R'(I, a) = d · R⁺(I, a) + π₋ᵢ(I)ᶜ A(I, a) for the player i that is updated, R'(I, a) = R(I, a) for the other,
+//!
+//! where π₋ᵢ(I) is the probability that the other's deal and actions lead to I, and d = (t − 1)ᵅ / ((t − 1)ᵅ + 1) in
+//! iteration t. With c = 1 and α = ∞ and R exact this is CFR+ (Tammelin 2014), with finite α discounted (Brown and
+//! Sandholm 2019); that R is a function of features is regression CFR (Waugh, Morrill, Bagnell and Bowling 2015). Smaller c
+//! keep the regrets of seldom reached decisions within the precision of a network.
+//!
+//! What is played is not σ but its average over the iterations, in which iteration t counts t times. Decisions with their
+//! σ, drawn as often as the own play comes there, go into a memory, from which a second network, that of the run, learns by
+//! cross entropy (as in Deep CFR: Brown, Lerer, Gross and Sandholm 2019). No table of regrets or policies is kept.
+
+mod memory;
+
+use crate::config::{Config, RegretSettings};
+use adept_arena::cfr::{Advantages, Decisions, Policy};
+use adept_game::{Stream, stream};
+use adept_model::{Learner, ModelError, Samples, Tensor, build_on, policy_step};
+use memory::Memory;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use std::sync::Arc;
+
+/// Prefix of the tensors of the network of regrets.
+const PREFIX: &str = "regrets.";
+
+/// The part of a run that finds regrets and remembers policies.
+pub(crate) struct Regrets {
+    decisions: Arc<Decisions>,
+    settings: RegretSettings,
+    /// Iterations of the whole run.
+    iterations: u64,
+    network: Box<dyn Learner>,
+    memory: Memory,
+    rng: Stream,
+    // Buffers.
+    regrets: Vec<f32>,
+    targets: Vec<f32>,
+    found: Advantages,
+    order: Vec<u32>,
+    samples: Samples,
+    lengths: Vec<usize>,
+}
+
+impl Regrets {
+    /// The first iteration's beginning. `channels` are those of the rows of `decisions`.
+    pub(crate) fn new(
+        config: &Config,
+        seed: u64,
+        decisions: Arc<Decisions>,
+        learner: &dyn Learner,
+    ) -> Result<Self, ModelError> {
+        let settings = config.learn.regrets.clone().unwrap_or_default();
+        let architecture = settings.architecture.as_ref().unwrap_or(&config.architecture);
+        let (optimiser, compute, channels) =
+            (config.learn.optimiser, config.learn.compute(), learner.channels());
+        let mut first = stream(seed, "regrets init", 0);
+        Ok(Self {
+            network: build_on(architecture, channels, optimiser, compute, &mut first)?,
+            memory: Memory::new(settings.memory, decisions.most_actions()),
+            rng: stream(seed, "regrets", 0),
+            iterations: config.learn.length(),
+            regrets: Vec::new(),
+            targets: Vec::new(),
+            found: Advantages::default(),
+            order: (0..decisions.len() as u32).collect(),
+            samples: Samples::new(channels),
+            lengths: Vec::new(),
+            decisions,
+            settings,
+        })
+    }
+
+    /// The iteration of that number, from 0 on: updates the regrets of both players, then the policy. Returns the sum of the
+    /// policy's losses and of how many decisions.
+    pub(crate) fn iterate(
+        &mut self,
+        iteration: u64,
+        policy: &mut dyn Learner,
+        rate: f32,
+    ) -> Result<(f64, u64), ModelError> {
+        for player in 0..2 {
+            self.update(iteration, player)?;
+        }
+        self.learn_policy(policy, rate)
+    }
+
+    /// Updates the regrets of one player.
+    fn update(&mut self, iteration: u64, player: usize) -> Result<(), ModelError> {
+        let decisions = self.decisions.clone();
+        self.network.evaluate(decisions.rows(), &mut self.regrets);
+        if iteration == 0 && player == 0 {
+            // Nothing is regretted yet.
+            self.regrets.fill(0.0);
+        }
+        let fresh = iteration == 0 && player == 0;
+        let policy = if fresh { Policy::uniform(decisions.tree()) } else { decisions.matched(&self.regrets) };
+        policy.advantages(&mut self.found);
+        self.remember(iteration, player, &policy);
+
+        let before = (iteration as f64).powf(self.settings.discount);
+        let kept = if before.is_finite() { before / (before + 1.0) } else { 1.0 } as f32;
+        self.targets.clone_from(&self.regrets);
+        for set in (0..decisions.len()).filter(|set| decisions.mover(*set) == player) {
+            let weight = self.found.other[set].powf(self.settings.reach) as f32;
+            for row in decisions.range(set) {
+                self.targets[row] = kept * self.regrets[row].max(0.0) + weight * self.found.regrets[row];
+            }
+        }
+        self.fit(iteration)
+    }
+
+    /// Offers what the player does now to the memory: decisions drawn as often as its own play comes there.
+    fn remember(&mut self, iteration: u64, player: usize, policy: &Policy) {
+        let (decisions, own) = (&self.decisions, &self.found.own);
+        let sets = || (0..decisions.len()).filter(|set| decisions.mover(*set) == player);
+        let total: f64 = sets().map(|set| own[set]).sum();
+        // Systematic sampling: each is drawn the expected number of times, rounded up or down.
+        let step = total / self.settings.keep as f64;
+        let mut next = self.rng.random::<f64>() * step;
+        let (mut sum, weight) = (0.0, (iteration + 1) as f32 / self.iterations as f32);
+        for set in sets() {
+            sum += own[set];
+            while next < sum {
+                self.memory.offer(set, weight, policy.entries(decisions.range(set)), &mut self.rng);
+                next += step;
+            }
+        }
+    }
+
+    /// Fits the network of regrets to the targets.
+    fn fit(&mut self, iteration: u64) -> Result<(), ModelError> {
+        let share = iteration as f64 / self.iterations as f64;
+        let (decisions, rate) = (&self.decisions, self.settings.rate.at(share) as f32);
+        let rows = (self.settings.passes * self.targets.len() as f64).ceil() as usize;
+        let (mut done, mut at) = (0, self.order.len());
+        while done < rows {
+            let samples = &mut self.samples;
+            samples.clear();
+            while samples.targets.len() < self.settings.rows {
+                if at == self.order.len() {
+                    self.order.shuffle(&mut self.rng);
+                    at = 0;
+                }
+                for row in decisions.range(self.order[at] as usize) {
+                    samples.rows.push_from(decisions.rows(), row);
+                    samples.targets.push(self.targets[row]);
+                }
+                at += 1;
+            }
+            let n = samples.targets.len();
+            samples.weights.resize(n, 1.0 / n as f32);
+            self.network.update(samples, rate)?;
+            done += n;
+        }
+        // The order must not depend on what came before, which no checkpoint keeps.
+        self.order.sort_unstable();
+        Ok(())
+    }
+
+    /// Some steps of the policy on what is remembered.
+    fn learn_policy(&mut self, policy: &mut dyn Learner, rate: f32) -> Result<(f64, u64), ModelError> {
+        let (mut loss, mut weights, mut decisions) = (0.0, 0.0, 0);
+        for _ in 0..self.settings.steps {
+            let (samples, lengths) = (&mut self.samples, &mut self.lengths);
+            samples.clear();
+            lengths.clear();
+            for _ in 0..self.settings.batch {
+                let (set, weight, probabilities) =
+                    self.memory.get(self.rng.random_range(0..self.memory.len()));
+                let range = self.decisions.range(set);
+                lengths.push(range.len());
+                weights += f64::from(weight);
+                for (row, p) in range.zip(probabilities) {
+                    samples.rows.push_from(self.decisions.rows(), row);
+                    samples.targets.push(*p);
+                    samples.weights.push(weight / self.settings.batch as f32);
+                }
+            }
+            loss += policy_step(policy, samples, lengths, rate)? * self.settings.batch as f64;
+            decisions += self.settings.batch as u64;
+        }
+        // Later iterations count more: the mean over what counts.
+        Ok((loss * decisions as f64 / weights, decisions))
+    }
+
+    /// What a checkpoint keeps.
+    pub(crate) fn state(&mut self) -> Result<(Stream, Vec<Tensor>), ModelError> {
+        let network = self.network.state(true)?;
+        let named = network.into_iter().map(|t| Tensor { name: format!("{PREFIX}{}", t.name), ..t });
+        Ok((self.rng.clone(), named.chain(self.memory.state()).collect()))
+    }
+
+    /// Takes up what a checkpoint kept.
+    pub(crate) fn restore(&mut self, rng: Stream, tensors: &[Tensor]) -> Result<(), String> {
+        let own = tensors.iter().filter_map(|t| {
+            t.name.strip_prefix(PREFIX).map(|name| Tensor { name: name.into(), ..t.clone() })
+        });
+        let own: Vec<Tensor> = own.collect();
+        self.network.restore(&own).map_err(|e| format!("the network of regrets: {e}"))?;
+        self.memory.restore(tensors, self.decisions.len())?;
+        self.rng = rng;
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! Regret networks: what they come to, to the same bits again, and what they refuse.
+
+mod common;
+
+use adept_arena::cfr::{Decisions, Policy, Tree};
+use adept_arena::open;
+use adept_game::liars_dice::LiarsDice;
+use adept_model::checkpoint::Output;
+use adept_trainer::config::{Config, Source, parse};
+use adept_trainer::measure::{EvaluateOptions, Suite, evaluate};
+use adept_trainer::run::{Cancel, Silent, TrainOptions, train};
+use common::{StopAt, at, finished, state};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A game of one die of three faces each: 384 decisions.
+const SMALL: &str = r#"
+name = "small"
+[game]
+rules = "liars-dice:openspiel:1-1:3"
+encoder = "bids:1-1:3"
+[architecture.mlp]
+hidden = [32]
+activation = "relu"
+output = "linear"
+[learn]
+method = "regrets"
+iterations = 60
+rate = { from = 0.004, to = 0.0001 }
+optimiser = "adam"
+regrets = { passes = 20, rows = 256, steps = 20, batch = 64, keep = 200, memory = 20_000 }
+[evaluate]
+every = 20
+"#;
+
+fn fault(text: &str, set: &[&str]) -> Result<Config, String> {
+    let set = set.iter().map(|s| s.to_string()).collect();
+    parse(&Source { file: "small.toml".into(), text: text.into(), set }).map_err(|e| e.message)
+}
+
+fn config(set: &[&str]) -> Config {
+    fault(SMALL, set).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Uniform play loses .49 to best responses. The measurement of a run, that of `evaluate` and that of the agent whom the
+/// checkpoint plays are one.
+#[test]
+fn networks_that_learn_regrets_come_near_an_equilibrium() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let record = finished(&config(&[]), 1, &run);
+    let found = record.r#final.and_then(|score| score.exploitability).expect("it is measured");
+    assert!(found < 0.05, "{found}");
+    // What only measures chooses nothing.
+    assert!(record.best.is_none());
+    let again =
+        evaluate(&run, false, &EvaluateOptions::default()).unwrap().exploitability.expect("the usual suite");
+    assert_eq!(again.exploitability, found);
+    assert!(again.random > 5.0 * found, "{again:?}");
+
+    let game = LiarsDice::named("liars-dice:openspiel:1-1:3").unwrap();
+    let tree = Arc::new(Tree::new(&game).unwrap());
+    let path = run.to_str().unwrap();
+    let mut agent = open::agent(&game, path).unwrap();
+    let policy = Policy::of_agent(&game, &tree, &mut *agent).unwrap();
+    assert!((policy.exploitability() - found).abs() < 1e-6);
+    assert_eq!(open::open(&game, &run, false).unwrap().1.output, Output::Logits);
+
+    let options = EvaluateOptions { suites: vec![Suite::Matches], samples: Some(2000), ..Default::default() };
+    let matches = evaluate(&run, false, &options).unwrap().matches.expect("it was asked for");
+    assert!(matches.first.against == "random" && matches.first.score > 0.55, "{matches:?}");
+}
+
+#[test]
+fn a_run_that_is_stopped_goes_on_to_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
+    // The memory is full long before the end.
+    let config = config(&["learn.iterations=30", "learn.regrets.memory=2000", "evaluate.every=10"]);
+    finished(&config, 3, &whole);
+    for stop in [7, 19, u64::MAX] {
+        let cancel = Cancel::default();
+        let options = TrainOptions { resume: true, ..at(&parts) };
+        train(&config, 3, &options, &StopAt(stop, cancel.clone()), &cancel).expect("it goes on");
+    }
+    assert_eq!(state(&parts), state(&whole));
+    finished(&config, 4, &folder.path().join("other"));
+    assert_ne!(state(&folder.path().join("other")).0, state(&whole).0);
+}
+
+#[test]
+fn what_cannot_work_is_refused() {
+    for (set, says) in [
+        (&["learn.iterations=0"][..], "`learn.iterations`: must be at least 1"),
+        (
+            &["learn.games=100"],
+            "`learn.games`: the method `regrets` counts iterations: write `iterations = 300`",
+        ),
+        (&["learn.batch=4"], "`learn.batch`: steps are set in `learn.regrets`"),
+        (&["learn.against=random"], "`learn.against`: the method `regrets` has no opponent"),
+        (&["learn.regrets.reach=1.5"], "`learn.regrets.reach`: must lie in 0..1"),
+        (&["learn.regrets.steps=0"], "`learn.regrets.steps`: must lie in 1..100000000"),
+        (&["learn.method=td", "learn.games=100"], "the method `td` counts games: write `games = 200_000`"),
+        (
+            &["game.encoder=bids:1-1:4"],
+            "`game.encoder`: the encoder `bids:1-1:4` is of games with other dice: write `bids:1-1:3`",
+        ),
+        (&["game.rules=tictactoe", "game.encoder=fields"], "is for small games of two players"),
+        (&["evaluate.suites=[\"equity\"]"], "has no best play to compare with"),
+    ] {
+        let message = fault(SMALL, set).expect_err(says);
+        assert!(message.contains(says), "{message}");
+    }
+    let lookup = SMALL.replace(
+        "[architecture.mlp]\nhidden = [32]\nactivation = \"relu\"\noutput = \"linear\"",
+        "[architecture.hme]\nexperts = 2\nexpert.mlp = { hidden = [3] }",
+    );
+    let message = fault(&lookup, &[]).expect_err("an HME learns by likelihood");
+    assert!(message.contains("an architecture `hme`"), "{message}");
+    let folder = tempfile::tempdir().unwrap();
+    let large = config(&["game.rules=liars-dice:openspiel:3-3:6", "game.encoder=bids:3-3:6"]);
+    let error =
+        train(&large, 1, &at(folder.path().join("run")), &Silent, &Cancel::default()).expect_err("too large");
+    assert!(error.to_string().contains("at most"), "{error}");
+}
+
+/// Another method on the same rows, measured in the same way: greedy play is far from any equilibrium.
+#[test]
+fn exploitability_measures_any_run_in_a_small_game() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = SMALL.replace("method = \"regrets\"\niterations = 60", "method = \"td\"\ngames = 2000");
+    let text: String =
+        text.lines().filter(|line| !line.starts_with("regrets =")).map(|l| format!("{l}\n")).collect();
+    let config = fault(&text, &["evaluate.every=1000", "learn.lambda=1.0"]).unwrap_or_else(|e| panic!("{e}"));
+    let record = finished(&config, 1, &folder.path().join("run"));
+    let found = record.r#final.and_then(|score| score.exploitability).expect("the usual suite");
+    let decisions = Decisions::named("liars-dice:openspiel:1-1:3", Some("bids:1-1:3")).unwrap();
+    assert_eq!(decisions.len(), 3 * (1 << 6));
+    assert!(found > 0.1 && found <= 1.0, "{found}");
+    let bad = Decisions::named("liars-dice:openspiel:1-1:3", Some("bids:1-1:5")).err().expect("another game");
+    assert!(bad.to_string().contains("bids:1-1:3"), "{bad}");
+    assert!(Path::new(&folder.path().join("run/config.toml")).exists());
+}
