@@ -8,6 +8,7 @@ pub mod cfr;
 mod deliberating;
 pub mod evaluator;
 pub mod exact;
+mod experts;
 mod frozen;
 mod judge;
 pub mod matches;

@@ -4,12 +4,13 @@ use crate::agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, 
 use crate::deliberating::Deliberating;
 use crate::evaluator::{Bound, Evaluator, Known, WithPrior, model_channels};
 use crate::exact::ExactError;
+use crate::experts::WithExperts;
 use crate::frozen::Frozen;
 use crate::solve::{BestResponse, Minimax};
 use adept_game::registry::Registered;
 use adept_game::{Encoder, Game, Valuation, stream};
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
-use adept_model::{ModelError, Optimiser};
+use adept_model::{ModelError, Optimiser, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,6 +35,7 @@ pub enum OpenError {
 
 /// The encoder of that name; the first of the game without one. A part `prior:NAME` joined to it by `+` adds the value
 /// channel `prior` with what a valuation of the game thinks of a position, or a checkpoint, `prior:PATH`, whose path has no `+`.
+/// A part `expert:NAME` adds a value channel of that name with what a deliberating agent thinks of an action.
 /// The name of the encoder that is returned pins the checkpoint down, `prior:PATH@CHECKSUM`, and only that one is taken again.
 ///
 /// # Errors
@@ -41,12 +43,22 @@ pub enum OpenError {
 /// [`OpenError::Mismatch`] if another checkpoint lies there now.
 pub fn encoder<G: Registered>(game: &G, name: Option<&str>) -> Result<Arc<dyn Encoder<G>>, OpenError> {
     let wanted = name.unwrap_or(G::encoders()[0].0);
-    let (priors, own): (Vec<&str>, Vec<&str>) = wanted.split('+').partition(|part| part.starts_with(PRIOR));
+    let (experts, parts): (Vec<&str>, Vec<&str>) =
+        wanted.split('+').partition(|part| part.starts_with(EXPERT));
+    let (priors, own): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(|part| part.starts_with(PRIOR));
     let own = own.join("+");
     let names = || G::encoders().iter().map(|e| e.0).collect::<Vec<_>>().join(", ");
     let unknown = || OpenError::Unknown(format!("there is no encoder `{own}`; there is {}", names()));
     let found: Arc<dyn Encoder<G>> = G::encoder(&own).map(Arc::from).ok_or_else(unknown)?;
     found.fits(game).map_err(OpenError::Unknown)?;
+    if !experts.is_empty() {
+        if !priors.is_empty() {
+            return Err(OpenError::Unknown(format!(
+                "`{wanted}` names a prior beside experts: take one or the other"
+            )));
+        }
+        return with_experts(game, wanted, found, &experts);
+    }
     match priors[..] {
         [] => Ok(found),
         [prior] => {
@@ -58,6 +70,37 @@ pub fn encoder<G: Registered>(game: &G, name: Option<&str>) -> Result<Arc<dyn En
         }
         _ => Err(OpenError::Unknown(format!("`{wanted}` names more than one prior: take one"))),
     }
+}
+
+/// How a part of an encoder's name begins that names an expert.
+const EXPERT: &str = "expert:";
+
+/// An encoder with deliberating agents of the game as frozen experts.
+fn with_experts<G: Registered>(
+    game: &G,
+    name: &str,
+    inner: Arc<dyn Encoder<G>>,
+    parts: &[&str],
+) -> Result<Arc<dyn Encoder<G>>, OpenError> {
+    let known = || G::deliberators().iter().map(|d| d.0).filter(|name| !name.contains('+'));
+    let mut experts = Vec::with_capacity(parts.len());
+    for expert in parts.iter().map(|part| &part[EXPERT.len()..]) {
+        let Some(channel) = known().find(|name| *name == expert) else {
+            let all: Vec<&str> = known().collect();
+            return Err(OpenError::Unknown(format!(
+                "{} has no deliberating agent `{expert}` to be an expert{}",
+                game.name(),
+                names::suggest(expert, &all)
+            )));
+        };
+        if experts.iter().any(|(name, _)| *name == channel) {
+            return Err(OpenError::Unknown(format!("`{name}` names the expert `{expert}` twice")));
+        }
+        if let Some(found) = game.deliberator(channel, &serde_json::Value::Null) {
+            experts.push((channel, found.map_err(|e| OpenError::Unknown(e.to_string()))?));
+        }
+    }
+    Ok(Arc::new(WithExperts::new(name, inner, experts)))
 }
 
 /// The valuation that an encoder of that name gives as the channel `prior`.

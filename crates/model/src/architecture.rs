@@ -23,6 +23,8 @@ pub enum Architecture {
     Lookup(Lookup),
     /// A correction of a value that is known from elsewhere: y = tanh(atanh(p) + z).
     Residual(Residual),
+    /// A value that is known from elsewhere, as it is: a frozen expert.
+    Frozen(Frozen),
 }
 
 /// y = f(β ∘ (W x + b)), layer by layer.
@@ -141,6 +143,15 @@ pub struct Residual {
     pub net: Box<Architecture>,
 }
 
+/// y = p: a value channel as it is, such as a frozen expert's. It learns nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Frozen {
+    /// Value channel that holds p; the only one there is if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
+}
+
 /// A gating network: softmax over the experts of a linear map or of a small network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -148,6 +159,10 @@ pub struct Gate {
     /// Channels it reads: dense, bits or value; all dense and bits channels if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
+    /// Index channel, such as a phase of the game, that the gate goes by in their place: a weight for each expert and value
+    /// of the channel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// Units of each hidden layer; none makes the gate linear.
     #[serde(default)]
     pub hidden: Vec<usize>,
@@ -171,6 +186,7 @@ impl Default for Gate {
     fn default() -> Self {
         Self {
             inputs: None,
+            by: None,
             hidden: Vec::new(),
             clusters: None,
             activation: tanh(),
@@ -423,16 +439,18 @@ impl Architecture {
             Self::Symbolic(_) => "symbolic",
             Self::Lookup(_) => "lookup",
             Self::Residual(_) => "residual",
+            Self::Frozen(_) => "frozen",
         }
     }
 
     /// Name and one line about every architecture.
-    pub const KINDS: [(&'static str, &'static str); 6] = [
+    pub const KINDS: [(&'static str, &'static str); 7] = [
         ("mlp", "multi-layer perceptron, any layers and activations, optional neuron sensitivities"),
         ("hme", "hierarchical mixture of experts: competing experts, trained by likelihood"),
         ("meta_pi", "Meta-Pi: co-operating experts, trained by the squared error of their blend"),
         ("symbolic", "a rule of the encoder picks the expert"),
         ("lookup", "one value a position; at the top a table that grows"),
         ("residual", "a value from a channel of the encoder, corrected by a network: tanh(atanh(p) + z)"),
+        ("frozen", "a value from a channel of the encoder as it is: an expert that does not learn"),
     ];
 }

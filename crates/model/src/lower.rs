@@ -1,8 +1,8 @@
 //! From an architecture to its op program.
 
 use crate::architecture::{
-    Architecture, Experts, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual, SENSITIVITY_MIN,
-    Symbolic,
+    Architecture, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual,
+    SENSITIVITY_MIN, Symbolic,
 };
 use crate::channel::{Channel, ChannelKind, Layout};
 use crate::clusters::Clusters;
@@ -39,6 +39,11 @@ pub fn lower(
     };
     let at = At { path: String::new(), name: String::new() };
     let body = builder.node(architecture, &at, Some(1.0))?;
+    if builder.params.is_empty() {
+        return at
+            .path(architecture.kind())
+            .fail("", "has nothing to learn: let one of its parts be a network");
+    }
     Ok(Program {
         channels: channels.to_vec(),
         layout: Layout::of(channels),
@@ -150,6 +155,7 @@ impl Builder<'_> {
             Architecture::Symbolic(symbolic) => self.symbolic(symbolic, at)?,
             Architecture::Lookup(lookup) => self.lookup(lookup, at)?,
             Architecture::Residual(residual) => self.residual(residual, at)?,
+            Architecture::Frozen(frozen) => self.frozen(frozen, at)?,
         };
         Ok(self.with_density(block, density))
     }
@@ -305,7 +311,10 @@ impl Builder<'_> {
             rate: gate.rate,
             group: "gate",
         };
-        let (mut ops, net) = self.layers(layers, &gate_at)?;
+        let (mut ops, net) = match &gate.by {
+            Some(channel) => self.gate_by(channel, gate, n, &gate_at)?,
+            None => self.layers(layers, &gate_at)?,
+        };
         if let Some(sharpness) = gate.clusters {
             if !(sharpness > 0.0 && sharpness.is_finite()) {
                 return gate_at.fail("clusters", "write a sharpness above 0, such as 3");
@@ -348,6 +357,35 @@ impl Builder<'_> {
             return Ok(block);
         }
         Ok(self.with_density(block, density.map(|(outer, _)| outer)))
+    }
+
+    /// A gate that goes by an index channel: a table of logits, which is a linear map of the channel's one-hot code.
+    fn gate_by(
+        &mut self,
+        channel: &str,
+        gate: &Gate,
+        experts: usize,
+        at: &At,
+    ) -> Result<(Vec<Op>, ValueId), ModelError> {
+        if gate.inputs.is_some() || !gate.hidden.is_empty() || gate.clusters.is_some() {
+            return at.fail("by", "goes by one channel alone: leave `inputs`, `hidden` and `clusters` out");
+        }
+        check_rates(&[gate.rate], at, "rate")?;
+        let (channel, n) = self.index_channel(Some(channel), at)?;
+        let group = self.group("gate", gate.rate);
+        let init = match gate.init {
+            InitScale::Uniform(a) if a > 0.0 && a <= MAX_INIT => a,
+            InitScale::Uniform(a) => {
+                return at.fail(
+                    "init",
+                    format!("weights cannot be drawn from ±{a}: write a number above 0, such as 0.4"),
+                );
+            }
+            InitScale::Named(InitName::FanIn) => 1.0,
+        };
+        let table = self.param(at, "table", vec![n, experts], Init::Uniform(init), group)?;
+        let out = self.value(experts);
+        Ok((vec![Op::Gather { table, channel, out }], out))
     }
 
     fn symbolic(&mut self, symbolic: &Symbolic, at: &At) -> Result<Block, ModelError> {
@@ -406,6 +444,12 @@ impl Builder<'_> {
         block.ops.push(Op::Residual { prior, x: block.results[0], out });
         block.results = vec![out];
         Ok(block)
+    }
+
+    fn frozen(&mut self, frozen: &Frozen, at: &At) -> Result<Block, ModelError> {
+        let channel = self.value_channel(frozen.on.as_deref(), at)?;
+        let out = self.value(self.outputs);
+        Ok(Block { ops: vec![Op::Input { channels: vec![channel; self.outputs], out }], results: vec![out] })
     }
 
     fn dense_channels(&self, names: Option<&[String]>, at: &At) -> Result<Vec<usize>, ModelError> {

@@ -76,8 +76,10 @@ fn the_seeds_bring_up_everything() {
     assert_eq!(outputs, BTreeSet::from([1, 2, 3]));
     assert_eq!(features, BTreeSet::from(FEATURES));
     for (kind, _) in Architecture::KINDS {
-        let leaf = matches!(kind, "mlp" | "lookup");
-        for depth in 1..=if leaf { MAX_DEPTH } else { MAX_DEPTH - 1 } {
+        let leaf = matches!(kind, "mlp" | "lookup" | "frozen");
+        // By itself a frozen value has nothing to learn.
+        let first = if kind == "frozen" { 2 } else { 1 };
+        for depth in first..=if leaf { MAX_DEPTH } else { MAX_DEPTH - 1 } {
             assert!(nodes.contains(&(kind, depth)), "no {kind} at depth {depth}");
         }
     }

@@ -210,6 +210,8 @@ fn the_schema_lists_every_key() {
         "field",
         "games",
         "samples",
+        "iterations",
+        "regrets",
         "distribution",
         "examples",
         "examples_per_game",

@@ -105,7 +105,10 @@ fn what_cannot_work_is_refused() {
             &["game.encoder=bids:1-1:4"],
             "`game.encoder`: the encoder `bids:1-1:4` is of games with other dice: write `bids:1-1:3`",
         ),
-        (&["game.rules=tictactoe", "game.encoder=fields"], "is for small games of two players"),
+        (
+            &["game.encoder=soar", "evaluate.suites=[\"matches\"]", "game.rules=liars-dice:soar:2x5"],
+            "`learn.method`: is for small games of two players",
+        ),
         (&["evaluate.suites=[\"equity\"]"], "has no best play to compare with"),
     ] {
         let message = fault(SMALL, set).expect_err(says);

@@ -234,7 +234,10 @@ impl Planner<'_> {
             match &block.ops[i] {
                 Op::Input { channels, out } => {
                     let pieces = self.pieces(channels);
-                    if let [(first, _)] = pieces[..] {
+                    // A layer reads the row itself; what passes a value on needs it in its place.
+                    let layer = matches!(block.ops.get(i + 1), Some(Op::Affine { x, .. }) if x == out);
+                    if let ([(first, _)], true) = (&pieces[..], layer) {
+                        let first = *first;
                         sources.push((*out, Source::Columns(first)));
                     } else {
                         sources.push((*out, Source::Value(*out)));

@@ -34,7 +34,7 @@ pub(crate) struct Case {
 }
 
 /// What the generator must bring up over [`SEEDS`], besides all nodes and ops.
-pub(crate) const FEATURES: [&str; 33] = [
+pub(crate) const FEATURES: [&str; 34] = [
     "0 hidden layers",
     "1 hidden layer",
     "2 hidden layers",
@@ -60,6 +60,7 @@ pub(crate) const FEATURES: [&str; 33] = [
     "threshold above 0",
     "linear gate",
     "hidden gate",
+    "gate by an index",
     "counted experts",
     "listed experts",
     "variance left out",
@@ -118,7 +119,7 @@ pub(crate) fn each_op(block: &Block, visit: &mut impl FnMut(&Op)) {
 pub(crate) fn each_node(node: &Architecture, depth: usize, visit: &mut impl FnMut(&Architecture, usize)) {
     visit(node, depth);
     let (list, one): (&[Architecture], _) = match node {
-        Architecture::Mlp(_) | Architecture::Lookup(_) => (&[], None),
+        Architecture::Mlp(_) | Architecture::Lookup(_) | Architecture::Frozen(_) => (&[], None),
         Architecture::Hme(hme) => (listed(&hme.experts), hme.expert.as_deref()),
         Architecture::MetaPi(pi) => (listed(&pi.experts), pi.expert.as_deref()),
         Architecture::Symbolic(s) => (s.experts.as_deref().unwrap_or(&[]), s.expert.as_deref()),
@@ -140,12 +141,18 @@ fn listed(experts: &Experts) -> &[Architecture] {
 pub(crate) fn case(seed: u64) -> Case {
     let mut draw = Draw::new(seed);
     let height = draw.range(1, MAX_DEPTH);
-    let written = draw.node(height);
-    let architecture: Architecture =
-        serde_json::from_value(written.clone()).unwrap_or_else(|e| panic!("seed {seed}: {e} in {written}"));
-    let outputs = draw.range(1, 3);
-    let program = lower(&architecture, &channels(), outputs)
-        .unwrap_or_else(|e| panic!("seed {seed}: {e} in {written}"));
+    let (architecture, outputs, program) = loop {
+        let written = draw.node(height);
+        let architecture: Architecture = serde_json::from_value(written.clone())
+            .unwrap_or_else(|e| panic!("seed {seed}: {e} in {written}"));
+        let outputs = draw.range(1, 3);
+        match lower(&architecture, &channels(), outputs) {
+            Ok(program) => break (architecture, outputs, program),
+            // Frozen values alone.
+            Err(e) if e.to_string().contains("nothing to learn") => {}
+            Err(e) => panic!("seed {seed}: {e} in {written}"),
+        }
+    };
     let params = draw.params(&program);
     let count = draw.range(1, 40);
     let rows = draw.rows(&program, &params, count);
@@ -200,7 +207,11 @@ impl Draw {
     /// A node with exactly `height` nodes on its longest path.
     fn node(&mut self, height: usize) -> Value {
         if height == 1 {
-            return if self.chance(0.8) { self.mlp() } else { self.lookup() };
+            return match self.range(0, 9) {
+                0 | 1 => self.lookup(),
+                2 => self.frozen(),
+                _ => self.mlp(),
+            };
         }
         match self.range(0, 8) {
             0..=2 => self.mixture(height, "hme"),
@@ -291,9 +302,17 @@ impl Draw {
         } else {
             self.note("listed experts");
         }
-        let gate = if self.chance(0.5) { self.layers(2) } else { self.layers(0) };
-        let linear = gate["hidden"].as_array().is_some_and(Vec::is_empty);
-        self.note(if linear { "linear gate" } else { "hidden gate" });
+        let gate = match self.range(0, 9) {
+            0..=3 => self.layers(2),
+            4..=7 => self.layers(0),
+            _ => json!({ "by": self.pick(&["phase", "cell"]) }),
+        };
+        let hidden = gate["hidden"].as_array().map(|hidden| !hidden.is_empty());
+        self.note(match hidden {
+            Some(true) => "hidden gate",
+            Some(false) => "linear gate",
+            None => "gate by an index",
+        });
         if self.chance(0.8) {
             mixture["gate"] = gate;
         }
@@ -340,6 +359,10 @@ impl Draw {
         let (on, feature) = self.pick(&[("prior", "on prior"), ("hint", "on hint")]);
         self.note(feature);
         json!({ "residual": { "on": on, "net": self.node(height - 1) } })
+    }
+
+    fn frozen(&mut self) -> Value {
+        json!({ "frozen": { "on": self.pick(&["prior", "hint"]) } })
     }
 
     /// `expert`, or `experts` as a list of `n`, at least one as high as asked for.

@@ -55,8 +55,8 @@ impl<'a> Builder<'a> {
     pub(super) fn block(&mut self, block: &Block) {
         let mut layer = "";
         for op in &block.ops {
-            if let Op::Affine { weight, .. } = op {
-                layer = &self.program.params[*weight].name;
+            if let Op::Affine { weight: param, .. } | Op::Gather { table: param, .. } = op {
+                layer = &self.program.params[*param].name;
             }
             self.op(op, layer);
         }
@@ -98,6 +98,7 @@ impl<'a> Builder<'a> {
             Op::LogSoftmax { x, out } => {
                 let x = self.names[x].clone();
                 let gate = layer.split_once("layer.").map_or(layer, |(before, _)| before);
+                let gate = gate.strip_suffix("table").unwrap_or(gate);
                 let gate = gate.trim_end_matches('.').to_string();
                 self.node("Softmax", &[&x], &gate, &[("axis", 1)]);
                 self.gates.push((gate.clone(), self.program.widths[out]));

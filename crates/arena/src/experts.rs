@@ -1,0 +1,134 @@
+//! Deliberating agents as frozen experts: value channels of an encoder.
+
+use adept_game::deliberation::{Deliberation, Deliberator, preference};
+use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, RowSink};
+use std::sync::Arc;
+
+/// An encoder with a value channel for each of some deliberating agents, of the agent's name: 2p − 1 for the chance of success
+/// p that it gives an action, −1 for one that it drops or does not weigh.
+pub(crate) struct WithExperts<G: Game> {
+    name: String,
+    inner: Arc<dyn Encoder<G>>,
+    channels: Vec<Channel>,
+    /// Dense columns of the inner encoder.
+    width: usize,
+    experts: Vec<Arc<dyn Deliberator<G>>>,
+}
+
+impl<G: Game> WithExperts<G> {
+    /// The experts with the names of their channels.
+    pub(crate) fn new(
+        name: &str,
+        inner: Arc<dyn Encoder<G>>,
+        experts: Vec<(&'static str, Arc<dyn Deliberator<G>>)>,
+    ) -> Self {
+        let about = "2p − 1, where p is the chance of success that the agent of this name sees; −1 if it would not do this";
+        let channel = |name: &&'static str| Channel { name, kind: ChannelKind::Value, about: about.into() };
+        let (names, experts): (Vec<_>, Vec<_>) = experts.into_iter().unzip();
+        let channels: Vec<Channel> =
+            inner.channels().iter().cloned().chain(names.iter().map(channel)).collect();
+        let width = channels[..inner.channels().len()].iter().map(|c| match c.kind {
+            ChannelKind::Dense(n) | ChannelKind::Bits(n) => n,
+            ChannelKind::Value => 1,
+            ChannelKind::Index(_) | ChannelKind::Key => 0,
+        });
+        Self { name: name.into(), width: width.sum(), inner, channels, experts }
+    }
+
+    /// What every expert weighs.
+    fn deliberate(&self, game: &G, state: &G::State, player: usize) -> Vec<Deliberation<G::Action>> {
+        let weighed = |expert: &Arc<dyn Deliberator<G>>| {
+            let mut found = Deliberation::default();
+            expert.deliberate(game, state, player, &mut found);
+            found
+        };
+        self.experts.iter().map(weighed).collect()
+    }
+}
+
+/// What an expert thinks of an action.
+fn opinion<A: PartialEq>(found: &Deliberation<A>, action: &A) -> f32 {
+    match found.candidates.iter().find(|candidate| candidate.action == *action) {
+        Some(candidate) if candidate.dropped.is_none() => preference(candidate.success) as f32,
+        _ => -1.0,
+    }
+}
+
+/// Rows of a decision without the experts' columns.
+struct Inner {
+    widths: [usize; 2],
+    rows: Vec<(Vec<f32>, Vec<u64>)>,
+}
+
+impl RowSink for Inner {
+    fn push(&mut self) -> RowMut<'_> {
+        self.rows.push((vec![0.0; self.widths[0]], vec![0; self.widths[1]]));
+        let last = self.rows.len() - 1;
+        let (dense, index) = &mut self.rows[last];
+        RowMut { dense, index }
+    }
+}
+
+impl<G: Game> Encoder<G> for WithExperts<G> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    fn fits(&self, game: &G) -> Result<(), String> {
+        self.inner.fits(game)
+    }
+
+    fn encode(&self, game: &G, after: Afterstate<'_, G>, row: RowMut<'_>) {
+        let (own, opinions) = row.dense.split_at_mut(self.width);
+        if let Some(action) = after.action {
+            let found = self.deliberate(game, after.state, after.player);
+            opinions.iter_mut().zip(&found).for_each(|(value, found)| *value = opinion(found, action));
+        }
+        self.inner.encode(game, after, RowMut { dense: own, index: row.index });
+    }
+
+    fn decides(&self) -> bool {
+        true
+    }
+
+    fn decide(
+        &self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &mut Vec<G::Action>,
+        rows: &mut dyn RowSink,
+    ) {
+        let found = self.deliberate(game, state, player);
+        let index =
+            self.channels.iter().filter(|c| matches!(c.kind, ChannelKind::Index(_) | ChannelKind::Key));
+        let mut inner = Inner { widths: [self.width, index.count()], rows: Vec::new() };
+        if self.inner.decides() {
+            self.inner.decide(game, state, player, actions, &mut inner);
+        } else {
+            game.actions(state, actions);
+            for action in actions.iter() {
+                self.inner.encode(game, Afterstate { state, action: Some(action), player }, inner.push());
+            }
+        }
+        for ((dense, index), action) in inner.rows.iter().zip(actions) {
+            let row = rows.push();
+            let (own, opinions) = row.dense.split_at_mut(self.width);
+            own.copy_from_slice(dense);
+            row.index.copy_from_slice(index);
+            opinions.iter_mut().zip(&found).for_each(|(value, found)| *value = opinion(found, action));
+        }
+    }
+
+    fn key_text(&self, game: &G, channel: &str, key: u64) -> Option<String> {
+        self.inner.key_text(game, channel, key)
+    }
+
+    fn needs_action(&self) -> bool {
+        true
+    }
+}
