@@ -54,9 +54,12 @@ class Network:
 
     def meta_pi(self, spec, name):
         gate, threshold = spec["gate"], spec["threshold"]
-        given = gate["activation"]
-        hidden = [given] * len(gate["hidden"]) if isinstance(given, str) else given
-        net = self.layers(gate.get("inputs"), [*hidden, "linear"], f"{name}gate.")
+        if "by" in gate:
+            net = self.tensor(f"{name}gate.table")[self.inputs[gate["by"]][:, 0]]
+        else:
+            given = gate["activation"]
+            hidden = [given] * len(gate["hidden"]) if isinstance(given, str) else given
+            net = self.layers(gate.get("inputs"), [*hidden, "linear"], f"{name}gate.")
         weights = np.exp(net - net.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
         if threshold > 0:
@@ -87,6 +90,10 @@ class Network:
         p = np.clip(self.inputs[on], -PRIOR_LIMIT, PRIOR_LIMIT)
         t = np.tanh(self.node(spec["net"], f"{name}net."))
         return (p + t) / (1 + p * t)
+
+    def frozen(self, spec, name):
+        on = spec.get("on") or next(c["name"] for c in self.channels if c["kind"] == "value")
+        return self.inputs[on]
 
     def tensor(self, name):
         self.used.add(name)

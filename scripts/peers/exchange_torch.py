@@ -56,12 +56,27 @@ class Perceptron(nn.Module):
         return x
 
 
+class Table(nn.Module):
+    """Logits by the value of an index channel."""
+
+    def __init__(self, channels, by, experts):
+        super().__init__()
+        self.by = by
+        self.table = nn.Parameter(torch.zeros(next(c["size"] for c in channels if c["name"] == by), experts))
+
+    def forward(self, row):
+        return self.table[row[self.by][:, 0]]
+
+
 class Mixture(nn.Module):
     def __init__(self, channels, spec, experts):
         super().__init__()
         gate = spec["gate"]
         activations = [*each(gate["activation"], gate["hidden"]), "linear"]
-        self.gate = Perceptron(channels, gate.get("inputs"), [*gate["hidden"], len(experts)], activations)
+        if "by" in gate:
+            self.gate = Table(channels, gate["by"], len(experts))
+        else:
+            self.gate = Perceptron(channels, gate.get("inputs"), [*gate["hidden"], len(experts)], activations)
         self.expert = nn.ModuleList(experts)
         self.threshold = spec["threshold"]
 
@@ -83,6 +98,15 @@ class Symbolic(nn.Module):
 
     def forward(self, row):
         return torch.cat([expert(row) for expert in self.expert], dim=1).gather(1, row[self.by])
+
+
+class Frozen(nn.Module):
+    def __init__(self, channels, spec):
+        super().__init__()
+        self.on = spec.get("on") or next(c["name"] for c in channels if c["kind"] == "value")
+
+    def forward(self, row):
+        return row[self.on]
 
 
 class Residual(nn.Module):
@@ -107,6 +131,8 @@ def build(channels, architecture):
         return Perceptron(channels, spec.get("inputs"), [*spec["hidden"], 1], activations, "sensitivity" in spec)
     if kind == "residual":
         return Residual(channels, spec)
+    if kind == "frozen":
+        return Frozen(channels, spec)
     one, several = spec.get("expert"), spec.get("experts")
     if kind == "symbolic" and one:
         several = next(c["size"] for c in channels if c["name"] == spec["by"])

@@ -3,7 +3,7 @@
 use adept_arena::{Agent, Deliberating, Scratch, open};
 use adept_game::liars_dice::{Action, DeliberateSettings, Dice, LiarsDice, State};
 use adept_game::registry::Registered;
-use adept_game::{Deliberation, Game, Turn, stream};
+use adept_game::{Afterstate, Deliberation, Game, RowMut, RowSink, Turn, stream};
 use rand::RngExt;
 use std::fmt::Write;
 
@@ -165,4 +165,58 @@ fn settings_change_what_they_name_and_nothing_unknown() {
     assert!(DeliberateSettings::named("PX").is_none() && DeliberateSettings::named("").is_none());
     assert!(DeliberateSettings::named("P+").is_none() && DeliberateSettings::named("EMH+").is_some());
     let _: Box<dyn Agent<LiarsDice>> = Box::new(Deliberating::new(with(serde_json::Value::Null).expect("E")));
+}
+
+struct Rows(usize, Vec<Vec<f32>>);
+
+impl RowSink for Rows {
+    fn push(&mut self) -> RowMut<'_> {
+        self.1.push(vec![0.0; self.0]);
+        let last = self.1.len() - 1;
+        // Index columns: the phase.
+        RowMut { dense: &mut self.1[last], index: Box::leak(Box::new([0])) }
+    }
+}
+
+/// The last columns of a row are what the agents think, 2p − 1, or −1 of what they drop; all others those of the encoder.
+#[test]
+fn agents_are_frozen_experts_of_an_encoder() {
+    let game = soar("2x5");
+    let plain = open::encoder(&game, Some("soar")).unwrap();
+    let with = open::encoder(&game, Some("soar+expert:PMH+expert:E")).unwrap();
+    let names: Vec<&str> = with.channels().iter().map(|c| c.name).collect();
+    assert_eq!(names, ["view", "phase", "deliberated", "PMH", "E"]);
+    let mut dropped = 0;
+    for position in ["12455/11235 @2 2x5", "3/4 @1 1x3", "11345/22 @1"] {
+        let state = at(&game, position);
+        let Turn::Player(player) = game.turn(&state) else { panic!("{position}") };
+        let (mut actions, mut expected) = (Vec::new(), Vec::new());
+        let (mut own, mut rows) = (Rows(57, Vec::new()), Rows(59, Vec::new()));
+        plain.decide(&game, &state, player, &mut expected, &mut own);
+        with.decide(&game, &state, player, &mut actions, &mut rows);
+        assert_eq!(actions, expected);
+        let found = ["PMH", "E"].map(|agent| weighed(&game, agent, &state));
+        for ((action, row), own) in actions.iter().zip(&rows.1).zip(&own.1) {
+            assert_eq!(row[..57], own[..]);
+            for (found, value) in found.iter().zip(&row[57..]) {
+                let candidate = found.candidates.iter().find(|c| c.action == *action);
+                let kept = candidate.filter(|c| c.dropped.is_none());
+                dropped += usize::from(kept.is_none());
+                assert_eq!(*value, kept.map_or(-1.0, |c| (2.0 * c.success - 1.0) as f32));
+            }
+            let (mut dense, mut index) = ([0.0; 59], [0]);
+            let before = Afterstate { state: &state, action: Some(action), player };
+            with.encode(&game, before, RowMut { dense: &mut dense, index: &mut index });
+            assert_eq!(dense[..], row[..]);
+        }
+    }
+    assert!(dropped > 0);
+    for (name, says) in [
+        ("soar+expert:PMX", "has no deliberating agent `PMX`"),
+        ("soar+expert:P+expert:P", "twice"),
+        ("bear+expert:P", "there is no encoder `bear`"),
+    ] {
+        let error = open::encoder(&game, Some(name)).err().expect(says).to_string();
+        assert!(error.contains(says), "{error}");
+    }
 }

@@ -5,7 +5,7 @@ use crate::run::TrainError;
 use adept_arena::{Bound, OpenError, model_channels, open};
 use adept_game::registry::Registered;
 use adept_game::{Visitor, with_game};
-use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin, is_of_training};
+use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin, Output, is_of_training};
 use adept_model::export::{About, from_torch, onnx, to_torch};
 use adept_model::files::Files;
 use adept_model::{ModelError, Tensor};
@@ -110,8 +110,13 @@ fn about<G: Registered>(game: &G, bound: &Bound<G>, manifest: &Manifest) -> Abou
         name: manifest.experiment("name").into(),
         text: manifest.experiment("about").into(),
         channels: channels.collect(),
-        value: "value of the position for the player who just moved, in [-1, 1]: utility divided by the largest there is"
-            .into(),
+        value: match manifest.output {
+            Output::Values => {
+                "value of the position for the player who just moved, in [-1, 1]: utility divided by the largest there is"
+            }
+            Output::Logits => "logit of an action: the softmax over the actions of a decision is the policy",
+        }
+        .into(),
         metadata: entries.map(|(key, text)| (key.to_string(), text.to_string())).into(),
     }
 }

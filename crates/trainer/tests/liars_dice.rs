@@ -4,7 +4,7 @@ mod common;
 
 use adept_trainer::config::{Config, Kind, Source, load_any, parse};
 use adept_trainer::run::{Cancel, Silent, TrainOptions, train};
-use adept_trainer::tournament::{Seats, Table, Tournament, TournamentOptions, tournament};
+use adept_trainer::tournament::{Event, Seats, Table, Tournament, TournamentOptions, tournament};
 use common::{StopAt, at, finished, state};
 use std::path::{Path, PathBuf};
 
@@ -54,6 +54,7 @@ fn stopped_runs_in_fields_go_on_to_the_same_bits() {
             [&small[..], &["architecture.lookup.initial_from=deliberated", "learn.next=chosen"]].concat(),
         ),
         ("soar-net.toml", [&small[..], &net].concat()),
+        ("soar-meta-pi.toml", [&small[..], &net[1..]].concat()),
     ] {
         let config = config(name, &set);
         let folder = tempfile::tempdir().unwrap();
@@ -102,8 +103,8 @@ fn plan(text: &str) -> Result<Tournament, String> {
 fn play(plan: &Tournament, out: &Path, resume: bool, threads: usize, stop_after: usize) -> Table {
     let options = TournamentOptions { out: out.into(), resume, threads };
     let (cancel, seen) = (Cancel::default(), std::cell::Cell::new(0));
-    let watch = |_: &adept_trainer::tournament::Pair| {
-        seen.set(seen.get() + 1);
+    let watch = |event: Event<'_>| {
+        seen.set(seen.get() + usize::from(matches!(event, Event::Played(_))));
         if seen.get() >= stop_after {
             cancel.cancel();
         }
@@ -139,6 +140,39 @@ fn tournaments_do_not_depend_on_threads_and_go_on_where_they_stopped() {
     let other = Tournament { games: 61, ..plan };
     let error = tournament(&other, &refused, &|_| {}, &Cancel::default()).expect_err("another stands there");
     assert!(error.to_string().contains("another tournament"), "{error}");
+}
+
+/// Blocks of learning and of games in which it is frozen: the second block goes on from the first, and is stronger.
+#[test]
+fn agents_learn_in_blocks_and_play_as_they_are_after_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("pm-0.toml");
+    let text = std::fs::read_to_string(tracked("pm-0.toml")).unwrap();
+    let text = text.replace("35_000", "3_000").replace("every   = 1_000", "every = 3_000");
+    std::fs::write(&config, text.replace("games   = 1_000", "games = 10")).unwrap();
+    let text = format!(
+        "name = \"t\"\ngame = \"liars-dice:soar:2x5\"\ngames = 400\nagents = [{{ name = \"PM-0\", learns = \"{}\", blocks = 3 }}, \
+         {{ name = \"PMH\" }}]\n",
+        config.display()
+    );
+    let whole = play(&plan(&text).unwrap(), &folder.path().join("whole"), false, 1, usize::MAX);
+    let names: Vec<&str> = whole.pairs.iter().map(|p| p.a.as_str()).collect();
+    assert!(whole.finished && names == ["PM-0@1000", "PM-0@2000", "PM-0@3000"], "{names:?}");
+    let scores: Vec<f64> = whole.pairs.iter().map(|p| p.score).collect();
+    assert!(scores[0] > 0.05 && scores[2] > scores[0] + 0.1, "{scores:?}");
+    let parts = folder.path().join("parts");
+    assert!(!play(&plan(&text).unwrap(), &parts, false, 1, 1).finished);
+    assert_eq!(play(&plan(&text).unwrap(), &parts, true, 2, usize::MAX), whole);
+    for (from, to, says) in [
+        ("blocks = 3", "blocks = 7", "3000 games cannot be cut into 7 blocks"),
+        ("soar:2x5", "soar:3x5", "is of liars-dice:soar:2x5, this tournament of liars-dice:soar:3x5"),
+        ("\"PM-0\", learns", "\"PM 0\", learns", "is a folder"),
+        ("\"PMH\"", "\"PMH\", blocks = 2", "belongs to an agent that learns"),
+        ("pm-0.toml", "pm-1.toml", "pm-1.toml"),
+    ] {
+        let message = plan(&text.replace(from, to)).expect_err(says);
+        assert!(message.contains(says), "{message}");
+    }
 }
 
 /// With an agent against itself nobody has an edge; one seat of three wins a third by luck.

@@ -4,7 +4,7 @@ use crate::args::ArenaArgs;
 use crate::output::{self, say};
 use crate::progress::on_interrupt;
 use adept_trainer::config::Source;
-use adept_trainer::tournament::{Pair, Tournament, TournamentOptions, p_text, tournament};
+use adept_trainer::tournament::{Event, Tournament, TournamentOptions, p_text, tournament};
 use anyhow::{Result, bail};
 use std::path::Path;
 
@@ -16,15 +16,16 @@ pub(crate) fn run(args: &ArenaArgs, as_json: bool) -> Result<()> {
         resume: args.resume,
         threads: args.threads,
     };
-    let watch = |pair: &Pair| {
-        say(format!(
+    let watch = |event: Event<'_>| match event {
+        Event::Learns(name) => say(format!("{name} learns")),
+        Event::Played(pair) => say(format!(
             "{} – {}: {:.1} % of {} games, p {}",
             pair.a,
             pair.b,
             100.0 * pair.score,
             pair.games,
             p_text(pair.p)
-        ));
+        )),
     };
     let table = tournament(&config, &options, &watch, &on_interrupt())?;
     if as_json {

@@ -1,10 +1,12 @@
 //! The file of a tournament.
 
+use super::learners;
 use crate::config::{ConfigError, Fault, Source, Written, game, name_and_seed, parse_as};
 use adept_arena::open;
 use adept_game::registry::Registered;
 use adept_game::{Visitor, with_game};
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 /// Agents that play each other, every pair of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,7 +46,7 @@ pub enum Seats {
 }
 
 /// An agent of a tournament.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entrant {
     /// Name in the table.
@@ -52,6 +54,13 @@ pub struct Entrant {
     /// The agent: one of the game, or a checkpoint. The name if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// Config of an experiment, in place of `agent`: the agent learns first, with the seed of the tournament, and then plays as it
+    /// was after each block of learning, which is frozen while it plays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learns: Option<PathBuf>,
+    /// Blocks of learning, each of the same length; one if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
     /// Settings of a deliberating agent that are to be others than usual.
     #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     pub settings: toml::Table,
@@ -109,6 +118,38 @@ impl Written for Tournament {
     }
 }
 
+/// What cannot work of an agent that learns.
+fn learner(entrant: &Entrant, path: &Path, game: &str) -> Result<(), Fault> {
+    let fail = |key: &str, message: String| Err((key.to_string(), message));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if entrant.name.is_empty() || entrant.name.starts_with('.') || !entrant.name.chars().all(plain) {
+        return fail("name", "of an agent that learns is a folder: letters, digits, `-`, `_` and `.`".into());
+    }
+    if entrant.agent.is_some() || !entrant.settings.is_empty() {
+        return fail("learns", "takes the place of `agent` and `settings`: leave them out".into());
+    }
+    let config = learners::experiment(path).map_err(|m| ("learns".to_string(), m))?;
+    if config.game.rules != game {
+        return fail(
+            "learns",
+            format!("{} is of {}, this tournament of {game}", path.display(), config.game.rules),
+        );
+    }
+    let (blocks, length) = (entrant.blocks.unwrap_or(1), config.learn.length());
+    if blocks == 0 || length % blocks != 0 {
+        let unit = config.learn.unit();
+        return fail(
+            "blocks",
+            format!("{length} {unit} cannot be cut into {blocks} blocks of the same length"),
+        );
+    }
+    if length / blocks % config.learn.batch != 0 {
+        let batch = config.learn.batch;
+        return fail("blocks", format!("{} a block are no whole batches of {batch}", length / blocks));
+    }
+    Ok(())
+}
+
 struct Check<'a>(&'a Tournament);
 
 impl Visitor for Check<'_> {
@@ -116,6 +157,14 @@ impl Visitor for Check<'_> {
 
     fn visit<G: Registered>(self, game: G) -> Self::Output {
         for (i, entrant) in self.0.agents.iter().enumerate() {
+            if let Some(path) = &entrant.learns {
+                learner(entrant, path, &self.0.game).map_err(|(key, m)| (format!("agents.{i}.{key}"), m))?;
+                continue;
+            }
+            if entrant.blocks.is_some() {
+                let message = "belongs to an agent that learns: leave it out, or name its config in `learns`";
+                return Err((format!("agents.{i}.blocks"), message.into()));
+            }
             let opened = open::agent_with(&game, entrant.agent(), &entrant.changes());
             opened.map_err(|e| (format!("agents.{i}"), e.to_string()))?;
         }

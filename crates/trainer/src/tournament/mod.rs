@@ -1,6 +1,7 @@
 //! Tournaments: every pair of agents plays, seats taken in all orders with the same dice.
 
 mod config;
+mod learners;
 
 pub use config::{Entrant, Seats, Tournament};
 
@@ -12,6 +13,7 @@ use adept_game::registry::Registered;
 use adept_game::{Visitor, with_game};
 use adept_model::ModelError;
 use adept_model::files::Files;
+use learners::{Player, players};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -80,6 +82,15 @@ pub struct Table {
     pub seconds: f64,
 }
 
+/// What happens in a tournament.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// The agent of that name begins to learn, or goes on with it.
+    Learns(&'a str),
+    /// A pair has played.
+    Played(&'a Pair),
+}
+
 /// Name of the file that holds the table.
 const FILE: &str = "arena.json";
 
@@ -91,15 +102,26 @@ const FILE: &str = "arena.json";
 pub fn tournament(
     tournament: &Tournament,
     options: &TournamentOptions,
-    watch: &dyn Fn(&Pair),
+    watch: &dyn Fn(Event<'_>),
     cancel: &Cancel,
 ) -> Result<Table, TrainError> {
     let mut table = begin(tournament, options)?;
     let files = Files::default();
     files.create_folder(&options.out)?;
+    let players = players(tournament, &options.out)?;
+    let meetings = meetings(tournament, &players);
+    if table.pairs.len() < meetings.len() {
+        for entrant in tournament.agents.iter().filter(|entrant| entrant.learns.is_some()) {
+            watch(Event::Learns(&entrant.name));
+            if !learners::learn(entrant, tournament.seed, &options.out, cancel)? {
+                return Ok(table);
+            }
+        }
+    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
-    for (a, b) in meetings(tournament).into_iter().skip(table.pairs.len()) {
+    let begun = table.pairs.len();
+    for (a, b) in meetings.iter().skip(begun).map(|(a, b)| (&players[*a], &players[*b])) {
         let start = Instant::now();
         let play = Play { tournament, a, b, cancel };
         let tally = pool.install(|| with_game(&tournament.game, play));
@@ -108,12 +130,12 @@ pub fn tournament(
             break;
         }
         let seconds = start.elapsed().as_secs_f64();
-        let pair = pair(tournament, (a, b), &tally, share, seconds);
-        watch(&pair);
+        let pair = pair((a, b), &tally, share, seconds);
+        watch(Event::Played(&pair));
         table.pairs.push(pair);
         table.seconds += seconds;
-        table.standings = standings(tournament, &table.pairs);
-        table.finished = table.pairs.len() == meetings(tournament).len();
+        table.standings = standings(tournament, &players, &table.pairs);
+        table.finished = table.pairs.len() == meetings.len();
         save(&files, &options.out, &table)?;
     }
     Ok(table)
@@ -149,22 +171,19 @@ fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Table, 
     }
 }
 
-/// Which agents meet, by number.
-fn meetings(tournament: &Tournament) -> Vec<(usize, usize)> {
-    let n = tournament.agents.len();
+/// Who meets, by number; a learner never itself after another block.
+fn meetings(tournament: &Tournament, players: &[Player]) -> Vec<(usize, usize)> {
+    let n = players.len();
     let all = (0..n).flat_map(|a| (0..n).map(move |b| (a, b)));
-    all.filter(|(a, b)| match tournament.seats {
-        Seats::Half => a < b,
-        Seats::One => a != b,
-    })
-    .collect()
+    let meet = |(a, b): &(usize, usize)| players[*a].entrant != players[*b].entrant;
+    all.filter(meet).filter(|(a, b)| tournament.seats == Seats::One || a < b).collect()
 }
 
 /// Plays the games of one pair: what they gave, and what the first would score by luck.
 struct Play<'a> {
     tournament: &'a Tournament,
-    a: usize,
-    b: usize,
+    a: &'a Player,
+    b: &'a Player,
     cancel: &'a Cancel,
 }
 
@@ -174,10 +193,7 @@ impl Visitor for Play<'_> {
     fn visit<G: Registered>(self, game: G) -> Self::Output {
         let Self { tournament, a, b, cancel } = self;
         let orders = orders(tournament, game.players());
-        let open = |i: usize| {
-            let entrant: &Entrant = &tournament.agents[i];
-            open::agent_with(&game, entrant.agent(), &entrant.changes())
-        };
+        let open = |player: &Player| open::agent_with(&game, &player.agent, &player.changes);
         let make = || Ok::<_, OpenError>(vec![open(a)?, open(b)?]);
         let stop = || cancel.requested();
         let tally = matches::compete(&game, make, &orders, tournament.games, tournament.seed, stop)?;
@@ -201,11 +217,11 @@ fn orders(tournament: &Tournament, seats: usize) -> Vec<Order> {
     }
 }
 
-fn pair(tournament: &Tournament, (a, b): (usize, usize), tally: &Tally, share: f64, seconds: f64) -> Pair {
+fn pair((a, b): (&Player, &Player), tally: &Tally, share: f64, seconds: f64) -> Pair {
     let [wins, losses] = [tally.wins[0], tally.wins[1]];
     Pair {
-        a: tournament.agents[a].name.clone(),
-        b: tournament.agents[b].name.clone(),
+        a: a.name.clone(),
+        b: b.name.clone(),
         games: tally.games,
         score: tally.points[0] / tally.games.max(1) as f64,
         ci95: wilson95(tally.points[0], tally.games),
@@ -217,8 +233,8 @@ fn pair(tournament: &Tournament, (a, b): (usize, usize), tally: &Tally, share: f
     }
 }
 
-fn standings(tournament: &Tournament, pairs: &[Pair]) -> Vec<Standing> {
-    let names: Vec<&str> = tournament.agents.iter().map(|e| e.name.as_str()).collect();
+fn standings(tournament: &Tournament, players: &[Player], pairs: &[Pair]) -> Vec<Standing> {
+    let names: Vec<&str> = players.iter().map(|p| p.name.as_str()).collect();
     let place = |name: &str| names.iter().position(|n| *n == name).unwrap_or(0);
     let mut points = vec![vec![0.0; names.len()]; names.len()];
     let mut scores: Vec<Vec<f64>> = vec![Vec::new(); names.len()];

@@ -117,7 +117,7 @@ fn plan(classes: &str, suffix: &str, seed: u64, quick: bool) -> Tournament {
     let entrant = |name: &&str| Entrant {
         name: (*name).into(),
         agent: name.starts_with('E').then(|| format!("{name}{suffix}")),
-        settings: toml::Table::new(),
+        ..Entrant::default()
     };
     Tournament {
         name: format!("{classes}-{seed}"),
