@@ -64,9 +64,18 @@ def tictactoe(program, folder):
     return [folder / name for name in names]
 
 
-def positions(game, count):
-    draw = random.Random(1)
-    return [{"bearoff": bearoff, "tictactoe": noughts}[game](draw) for _ in range(count)]
+def positions(draw, count):
+    generator = random.Random(1)
+    return [draw(generator) for _ in range(count)]
+
+
+def drawn(about, count):
+    """Any rows of these channels: where players do not see all of a state, a position makes none."""
+    generator = np.random.default_rng(1)
+    dense = generator.uniform(-1, 1, (count, about["dense_width"])).astype(np.float32)
+    sizes = [c["size"] for c in about["channels"] if c["kind"] == "index"]
+    index = np.stack([generator.integers(0, n, count) for n in sizes], axis=1) if sizes else np.empty((count, 0))
+    return dense, index.astype(np.uint64)
 
 
 def bearoff(draw):
@@ -98,7 +107,8 @@ def check(options, checkpoint, folder):
     run(options.adept, "export", checkpoint, "--format", "onnx", "--out", graph)
     run(options.adept, "export", checkpoint, "--format", "safetensors", "--out", tensors)
     with adept.Model(checkpoint) as model:
-        dense, index = model.encode(positions(model.about["game"], options.rows))
+        draw = {"bearoff": bearoff, "tictactoe": noughts}.get(model.about["game"])
+        dense, index = model.encode(positions(draw, options.rows)) if draw else drawn(model.about, options.rows)
         inputs, native = model.inputs(dense, index), model.evaluate(dense, index)
 
     onnx.checker.check_model(str(graph), full_check=True)

@@ -144,9 +144,9 @@ pub const AGENTS: [(&str, &str); 7] = [
     ("minimax", "perfect play of a two-player zero-sum game without chance, ties uniform"),
     ("optimal:AGENT", "the exact best response to a fixed agent, such as optimal:ttt"),
     ("greedy:CHECKPOINT", "the action with the highest value"),
-    ("epsilon:E:CHECKPOINT", "greedy, but with probability E any legal action"),
+    ("epsilon:E:CHECKPOINT", "greedy, but with probability E any action that is weighed"),
     ("boltzmann:T:CHECKPOINT", "actions with probability ∝ exp(value / T)"),
-    ("CHECKPOINT", "the same as greedy:CHECKPOINT"),
+    ("CHECKPOINT", "greedy, or where it is a policy as that says (boltzmann:1)"),
 ];
 
 /// An agent as users write it: one of [`AGENTS`] or a script of the game.

@@ -4,6 +4,7 @@
 //! by the game's scale). A finished game has its exact utility and never reaches a model.
 
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, RowSink, Turn, Valuation};
+use adept_model::checkpoint::Output;
 use adept_model::{Explanation, Learner, ModelError, Rows};
 use std::sync::Arc;
 
@@ -172,6 +173,8 @@ pub struct Bound<G: Game> {
     encoder: Arc<dyn Encoder<G>>,
     /// The learner.
     pub learner: Box<dyn Learner>,
+    /// What its outputs stand for.
+    pub output: Output,
     candidates: Candidates<G>,
 }
 
@@ -186,7 +189,7 @@ impl<G: Game> Bound<G> {
             state: game.start(),
             model_values: Vec::new(),
         };
-        Self { encoder, learner, candidates }
+        Self { encoder, learner, output: Output::Values, candidates }
     }
 
     /// The encoder.
@@ -199,7 +202,8 @@ impl<G: Game> Bound<G> {
     /// # Errors
     /// [`ModelError::Unsupported`] if the learner's device no longer answers.
     pub fn player(&mut self, game: &G) -> Result<Self, ModelError> {
-        Ok(Self::new(game, self.encoder.clone(), self.learner.player()?))
+        let learner = self.learner.player()?;
+        Ok(Self { output: self.output, ..Self::new(game, self.encoder.clone(), learner) })
     }
 
     /// Lists and encodes the legal actions of `player`, who is to move; values are 0 where the model would have to

@@ -189,7 +189,9 @@ pub fn bind<G: Registered>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>
     if let Err(e) = learner.restore(&tensors) {
         return fail(format!("does not fit its own architecture: {e}"));
     }
-    Ok((Bound::new(game, encoder, learner), manifest))
+    let mut bound = Bound::new(game, encoder, learner);
+    bound.output = manifest.output;
+    Ok((bound, manifest))
 }
 
 /// The agent that the text names, with some settings changed: an object, or null. Only deliberating agents have settings.
@@ -253,7 +255,7 @@ fn build<G: Registered>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>,
             other => exact(other),
         })?),
         AgentSpec::Optimal(other) => Box::new(BestResponse::solve(game, build(game, other)?).map_err(exact)?),
-        AgentSpec::Greedy(path) => player(game, path)?,
+        AgentSpec::Greedy(path) => Box::new(Greedy::new(bound(path)?)),
         AgentSpec::Epsilon(e, path) => Box::new(EpsilonGreedy::new(bound(path)?, *e)),
         AgentSpec::Boltzmann(t, path) => Box::new(Boltzmann::new(bound(path)?, *t)),
         AgentSpec::Named(name) => match Scripted::new(game, name) {

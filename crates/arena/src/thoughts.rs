@@ -4,6 +4,7 @@ use crate::evaluator::{Bound, Evaluator};
 use crate::open::OpenError;
 use adept_game::registry::{Read, Registered};
 use adept_game::{Afterstate, RowMut, Turn};
+use adept_model::checkpoint::Output;
 use adept_model::{Explanation, Rows};
 use serde::Serialize;
 
@@ -30,7 +31,11 @@ pub struct PositionValue {
 pub struct MoveValue {
     /// The move.
     pub action: String,
-    /// Value for the player who makes it, with the gates and experts behind it; exact if it ends the game.
+    /// How often it is to be taken, where the outputs of the checkpoint are logits of a policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
+    /// Value for the player who makes it, with the gates and experts behind it; exact if it ends the game. The logit of a
+    /// policy.
     #[serde(flatten)]
     pub explanation: Explanation,
 }
@@ -56,7 +61,7 @@ pub fn thoughts<G: Registered>(
             return Ok(PositionValue { position, value, to_move: None, after: None, moves: Vec::new() });
         }
         Turn::Chance => {
-            let Some(mover) = mover.filter(|_| game.zero_sum()) else {
+            let Some(mover) = mover.filter(|_| game.zero_sum() && !game.hides()) else {
                 let message =
                     format!("`{position}`: chance is to come: name a position in which a player moves");
                 return Err(OpenError::Unknown(message));
@@ -68,6 +73,9 @@ pub fn thoughts<G: Registered>(
             return Ok(PositionValue { position, value, to_move, after: Some(after), moves: Vec::new() });
         }
     };
+    if game.hides() {
+        return Ok(hidden(game, bound, state, player, position));
+    }
     let after = mover.map(after);
     let mut actions = Vec::new();
     game.actions(state, &mut actions);
@@ -82,12 +90,54 @@ pub fn thoughts<G: Registered>(
                 let rows = bound.encode(game, &next, Some(action), player);
                 bound.learner.explain(&rows)
             };
-            MoveValue { action: game.action_text(state, action), explanation }
+            MoveValue { action: game.action_text(state, action), probability: None, explanation }
         })
         .collect();
     moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
     let value = moves.first().map_or(0.0, |m| m.explanation.value);
     Ok(PositionValue { position, value, to_move: Some(player + 1), after, moves })
+}
+
+/// The same where players do not see all of a state: what an action leads to would tell more than the player knows, so that
+/// it is valued before it.
+fn hidden<G: Registered>(
+    game: &G,
+    bound: &mut Bound<G>,
+    state: &G::State,
+    player: usize,
+    position: String,
+) -> PositionValue {
+    let (mut actions, mut values) = (Vec::new(), Vec::new());
+    bound.weigh(game, state, player, &mut actions, &mut values);
+    let policy = (bound.output == Output::Logits).then(|| softmax(&values));
+    let thought = |(i, action): (usize, &G::Action)| {
+        let without = || Explanation { value: values[i], gates: vec![], experts: vec![] };
+        MoveValue {
+            action: game.action_text(state, action),
+            probability: policy.as_ref().map(|p| p[i]),
+            explanation: bound.explain(game, state, action, player).unwrap_or_else(without),
+        }
+    };
+    let mut moves: Vec<MoveValue> = actions.iter().enumerate().map(thought).collect();
+    moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
+    let value = moves.first().map_or(0.0, |m| m.explanation.value);
+    PositionValue { position, value, to_move: Some(player + 1), after: None, moves }
+}
+
+/// The policy of these logits.
+pub fn softmax(logits: &[f32]) -> Vec<f64> {
+    let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let weights: Vec<f64> = logits.iter().map(|v| f64::from(v - most).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter().map(|w| w / total).collect()
+}
+
+/// Why no row can be made of a position.
+fn hides<G: Registered>(game: &G) -> OpenError {
+    OpenError::Unknown(format!(
+        "players of {} do not see all of a state, so that rows are of decisions and not of positions: ask for the moves",
+        game.name()
+    ))
 }
 
 /// Reads positions in the game's text form.
@@ -112,13 +162,22 @@ fn over<G: Registered>(game: &G, state: &G::State) -> f32 {
 /// exact result is for the player who would be to move. All rows are asked of the model at once.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] for a position in which chance is to come and nobody's turn follows from it.
+/// [`OpenError::Unknown`] for a position in which chance is to come and nobody's turn follows from it, and for a checkpoint whose
+/// outputs are logits.
 pub fn values<G: Registered>(
     game: &G,
     bound: &mut Bound<G>,
     positions: &[Read<G>],
     values: &mut Vec<f32>,
 ) -> Result<(), OpenError> {
+    if bound.output == Output::Logits {
+        let message =
+            "the outputs of this checkpoint are logits of a policy and no values: ask for the moves";
+        return Err(OpenError::Unknown(message.into()));
+    }
+    if game.hides() {
+        return hidden_values(game, bound, positions, values);
+    }
     let mut rows = Rows::new(bound.learner.channels());
     let encoder = bound.encoder().clone();
     // Of each position what is exact, the sign of its rows, and where they end.
@@ -175,6 +234,33 @@ pub fn values<G: Registered>(
     Ok(())
 }
 
+/// The same where players do not see all of a state.
+fn hidden_values<G: Registered>(
+    game: &G,
+    bound: &mut Bound<G>,
+    positions: &[Read<G>],
+    values: &mut Vec<f32>,
+) -> Result<(), OpenError> {
+    values.clear();
+    let (mut actions, mut found) = (Vec::new(), Vec::new());
+    for (state, _) in positions {
+        match game.turn(state) {
+            Turn::Over => values.push(over(game, state)),
+            Turn::Chance => {
+                let text = game.position_text(state);
+                let message = format!("`{text}`: chance is to come: name a position in which a player moves");
+                return Err(OpenError::Unknown(message));
+            }
+            Turn::Player(player) => {
+                bound.weigh(game, state, player, &mut actions, &mut found);
+                let best = |a: f32, b: &f32| if b.is_nan() || *b > a { *b } else { a };
+                values.push(found.iter().fold(f32::NEG_INFINITY, best));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Replaces `rows` by those of positions as they stand, for the player who just moved.
 ///
 /// # Errors
@@ -186,6 +272,9 @@ pub fn encode<G: Registered>(
     rows: &mut Rows,
 ) -> Result<(), OpenError> {
     rows.clear();
+    if game.hides() {
+        return Err(hides(game));
+    }
     for (state, last) in positions {
         let player = mover(game, bound, state, last.is_some())?;
         let (dense, index) = rows.push();

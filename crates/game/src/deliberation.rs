@@ -91,7 +91,7 @@ impl<A> Deliberation<A> {
                 dropped[worse] = Some(why);
             }
         }
-        // Preferences in a circle drop none of it.
+        // Preferences in a circle drop none of it where nothing else is left.
         if dropped.iter().all(Option::is_some) {
             dropped = self.candidates.iter().map(|c| c.dropped).collect();
         }

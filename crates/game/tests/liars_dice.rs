@@ -1,7 +1,7 @@
 //! Liar's dice through its public interface: golden trajectories of every rule, refusals with their reasons, and
 //! properties over random games.
 
-use adept_game::liars_dice::{Action, Bid, Dice, LiarsDice, Phase, State, Target};
+use adept_game::liars_dice::{Action, Bid, Dice, LiarsDice, Phase, Said, State, Target};
 use adept_game::{Game, Turn, stream};
 use rand::RngExt;
 use std::fmt::Write;
@@ -388,6 +388,11 @@ fn a_player_knows_the_public_state_and_the_own_cup() {
                 for (_, seat) in other.seats.iter_mut().enumerate().filter(|(p, _)| *p != player) {
                     if !seat.cup.is_empty() {
                         seat.cup = Dice::roll(seat.cup.total(), game.faces(), &mut rng);
+                    }
+                }
+                for act in other.acts.iter_mut().filter(|act| usize::from(act.player) != player) {
+                    if let Said::Pass { valid } = &mut act.said {
+                        *valid = !*valid;
                     }
                 }
                 assert_eq!(game.info(state, player), game.info(&other, player));

@@ -1,6 +1,6 @@
 //! Encoders of liar's dice: golden rows, rows of a whole decision against single ones, and that nothing hidden is read.
 
-use adept_game::liars_dice::{Action, Dice, LiarsDice, State};
+use adept_game::liars_dice::{Action, Dice, LiarsDice, Said, State};
 use adept_game::registry::Registered;
 use adept_game::{Afterstate, ChannelKind, Encoder, Game, RowMut, RowSink, Turn, stream};
 use rand::RngExt;
@@ -171,6 +171,11 @@ fn rows_are_finite_of_order_one_and_of_what_the_player_knows() {
             let mut other = state.clone();
             for (_, seat) in other.seats.iter_mut().enumerate().filter(|(p, _)| *p != player) {
                 seat.cup = Dice::roll(seat.cup.total(), game.faces(), rng);
+            }
+            for act in other.acts.iter_mut().filter(|act| usize::from(act.player) != player) {
+                if let Said::Pass { valid } = &mut act.said {
+                    *valid = !*valid;
+                }
             }
             let found = decision(&*encoder, &game, state, player);
             assert_eq!(

@@ -1,9 +1,11 @@
 //! A person against an agent in the terminal: the board, the value of each move, the gates behind it.
 
-use adept_arena::{Agent, Bound, Evaluator, Greedy, OpenError, Scratch, open};
+use adept_arena::thoughts::softmax;
+use adept_arena::{Agent, Bound, Evaluator, OpenError, Scratch, open};
 use adept_game::registry::Registered;
 use adept_game::{Turn, Visitor, stream, with_game};
-use adept_model::{Explanation, checkpoint};
+use adept_model::Explanation;
+use adept_model::checkpoint::{self, Output};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{BufRead, Write};
@@ -231,14 +233,25 @@ impl<'a, G: Registered> Table<'a, G> {
                 (agent.choose(self.game, &self.state, player, scratch, rng), String::new())
             }
             Opponent::Model(bound) => {
-                let action = Greedy::new(&mut **bound).choose(self.game, &self.state, player, scratch, rng);
+                let output = bound.output;
+                let mut agent = open::by_output(&mut **bound, output);
+                let action = agent.choose(self.game, &self.state, player, scratch, rng);
+                drop(agent);
                 if !self.options.hints {
                     return (action, String::new());
                 }
                 let Some(explanation) = bound.explain(self.game, &self.state, &action, player) else {
                     return (action, String::new());
                 };
-                let mut text = format!(" It thinks this is worth {:+.3}.", explanation.value);
+                let mut text = match output {
+                    Output::Values => format!(" It thinks this is worth {:+.3}.", explanation.value),
+                    Output::Logits => {
+                        let (mut actions, mut logits) = (Vec::new(), Vec::new());
+                        bound.weigh(self.game, &self.state, player, &mut actions, &mut logits);
+                        let taken = actions.iter().zip(softmax(&logits)).find(|(other, _)| **other == action);
+                        format!(" It does this {:.1} % of the time.", 100.0 * taken.map_or(0.0, |(_, p)| p))
+                    }
+                };
                 describe_gates(&explanation, 1, &mut text);
                 (action, text)
             }
@@ -253,11 +266,15 @@ impl<'a, G: Registered> Table<'a, G> {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             self.game.actions(&self.state, &mut actions);
             bound.values(self.game, &self.state, player, &actions, &mut values);
-            let mut valued: Vec<_> = actions.iter().zip(&values).collect();
-            valued.sort_by(|a, b| b.1.total_cmp(a.1));
-            for (action, value) in valued {
+            let shown: Vec<String> = match bound.output {
+                Output::Values => values.iter().map(|value| format!("{value:+.2}")).collect(),
+                Output::Logits => softmax(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
+            };
+            let mut valued: Vec<_> = actions.iter().zip(&values).zip(shown).collect();
+            valued.sort_by(|a, b| b.0.1.total_cmp(a.0.1));
+            for ((action, _), shown) in valued {
                 let name = self.game.action_text(&self.state, action);
-                marks.push((action.clone(), format!("{value:+.2}")));
+                marks.push((action.clone(), shown));
                 let explanation = bound.explain(self.game, &self.state, action, player);
                 if let Some(explanation) = explanation.filter(|e| !e.gates.is_empty()) {
                     let _ = write!(below, "{name}: {:+.3}", explanation.value);

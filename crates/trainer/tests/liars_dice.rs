@@ -202,6 +202,8 @@ fn faults_in_tournaments_are_named() {
         (THREE.replace("PMH", "P"), "`agents.1.name`: `P` is there already"),
         (THREE.replace("bid_risky", "bid_risk"), "unknown field `bid_risk`"),
         (THREE.replace("games = 60", "games = 0"), "`games`"),
+        (THREE.replace("games = 60", "games = 9_000_000_000_000"), "`games`: must lie in 1..1000000000"),
+        (format!("orders = []\n{THREE}"), "`orders`: names at least one order"),
         (THREE.replace("soar:3x2", "poker"), "there is no game"),
         (format!("orders = [\"XXYY\"]\n{THREE}"), "`orders.0`: `XXYY` is no order of X and Y over 3 seats"),
         (THREE.replace("agents =", "agent ="), "unknown key `agent`"),

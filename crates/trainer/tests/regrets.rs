@@ -4,10 +4,11 @@ mod common;
 
 use adept_arena::cfr::{Decisions, Policy, Tree};
 use adept_arena::open;
+use adept_game::Game;
 use adept_game::liars_dice::LiarsDice;
 use adept_model::checkpoint::Output;
 use adept_trainer::config::{Config, Source, parse};
-use adept_trainer::measure::{EvaluateOptions, Suite, evaluate};
+use adept_trainer::measure::{EvaluateOptions, Suite, evaluate, value};
 use adept_trainer::run::{Cancel, Silent, TrainOptions, train};
 use common::{StopAt, at, finished, state};
 use std::path::Path;
@@ -66,6 +67,27 @@ fn networks_that_learn_regrets_come_near_an_equilibrium() {
     assert!((policy.exploitability() - found).abs() < 1e-6);
     assert_eq!(open::open(&game, &run, false).unwrap().1.output, Output::Logits);
 
+    // Nothing hidden has a say in what it thinks of a decision, and its shares are those it plays.
+    let thought = |position: &str| value(&run, false, &[position.to_string()], None).unwrap().remove(0);
+    let (one, other) = (thought("1/2 @1 1x1"), thought("3/2 @1 1x1"));
+    assert!(one.moves.len() == 6 && one.after.is_none() && one.to_move == Some(2));
+    for (a, b) in one.moves.iter().zip(&other.moves) {
+        assert_eq!((&a.action, &a.explanation, a.probability), (&b.action, &b.explanation, b.probability));
+    }
+    let mut shares: Vec<f64> = one.moves.iter().filter_map(|m| m.probability).collect();
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9 && shares.is_sorted_by(|a, b| a >= b));
+    let (state, _) = game.parse_position("1/2 @1 1x1").unwrap();
+    let (mut actions, mut policy) = (Vec::new(), Vec::new());
+    game.actions(&state, &mut actions);
+    agent.policy(&game, &state, 1, &actions, &mut policy);
+    policy.sort_by(|a, b| b.total_cmp(a));
+    shares.iter().zip(&policy).for_each(|(a, b)| assert!((a - b).abs() < 1e-6));
+    let file = folder.path().join("positions.txt");
+    std::fs::write(&file, "1/2 @1 1x1\n").unwrap();
+    let options = EvaluateOptions { positions: Some(file), ..Default::default() };
+    let error = evaluate(&run, false, &options).expect_err("logits are no values").to_string();
+    assert!(error.contains("logits of a policy"), "{error}");
+
     let options = EvaluateOptions { suites: vec![Suite::Matches], samples: Some(2000), ..Default::default() };
     let matches = evaluate(&run, false, &options).unwrap().matches.expect("it was asked for");
     assert!(matches.first.against == "random" && matches.first.score > 0.55, "{matches:?}");
@@ -99,6 +121,7 @@ fn what_cannot_work_is_refused() {
         (&["learn.batch=4"], "`learn.batch`: steps are set in `learn.regrets`"),
         (&["learn.against=random"], "`learn.against`: the method `regrets` has no opponent"),
         (&["learn.regrets.reach=1.5"], "`learn.regrets.reach`: must lie in 0..1"),
+        (&["architecture.mlp.output=tanh"], "`architecture`: ends in tanh"),
         (&["learn.regrets.steps=0"], "`learn.regrets.steps`: must lie in 1..100000000"),
         (&["learn.method=td", "learn.games=100"], "the method `td` counts games: write `games = 200_000`"),
         (
@@ -124,7 +147,7 @@ fn what_cannot_work_is_refused() {
     let large = config(&["game.rules=liars-dice:openspiel:3-3:6", "game.encoder=bids:3-3:6"]);
     let error =
         train(&large, 1, &at(folder.path().join("run")), &Silent, &Cancel::default()).expect_err("too large");
-    assert!(error.to_string().contains("at most"), "{error}");
+    assert!(error.to_string().contains("too many to measure exactly"), "{error}");
 }
 
 /// Another method on the same rows, measured in the same way: greedy play is far from any equilibrium.

@@ -63,6 +63,13 @@ impl Decisions {
             type Output = Result<Decisions, OpenError>;
             fn visit<G: PublicTree + Registered>(self, game: G) -> Self::Output {
                 let encoder = open::encoder(&game, self.0)?;
+                if encoder.decides() {
+                    return Err(OpenError::Unknown(format!(
+                        "the encoder `{}` leaves out actions that it thinks little of, so that it gives no policy over all of them; take \
+                         bids:A-B:F",
+                        encoder.name()
+                    )));
+                }
                 let tree = Tree::new(&game).map_err(|e| OpenError::Unknown(e.to_string()))?;
                 let width = adept_model::Layout::of(&model_channels(encoder.channels())).dense;
                 if tree.entries().saturating_mul(width) > MAX_INPUTS {

@@ -85,6 +85,12 @@ impl Policy {
         &self.probabilities[range]
     }
 
+    /// Makes the probabilities of an information set, by their place in the whole table, all the same.
+    pub fn set_uniform(&mut self, range: std::ops::Range<usize>) {
+        let uniform = 1.0 / range.len() as f64;
+        self.probabilities[range].fill(uniform);
+    }
+
     fn row_mut(&mut self, node: usize, private: usize) -> &mut [f64] {
         let range = self.range(node, private);
         &mut self.probabilities[range]

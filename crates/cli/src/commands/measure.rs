@@ -240,7 +240,8 @@ pub(crate) fn value(args: &ValueArgs, as_json: bool) -> Result<()> {
         }
         let width = value.moves.iter().map(|m| m.action.chars().count()).max().unwrap_or(0).max(6);
         for m in &value.moves {
-            let _ = writeln!(text, "  {:<width$} {:+.4}", m.action, m.explanation.value);
+            let share = m.probability.map_or(String::new(), |p| format!("  {:.1} %", 100.0 * p));
+            let _ = writeln!(text, "  {:<width$} {:+.4}{share}", m.action, m.explanation.value);
             experts(&m.explanation, 2, &mut text);
         }
     }

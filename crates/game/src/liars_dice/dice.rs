@@ -105,6 +105,10 @@ impl Dice {
     /// Reads digits, such as `11356`.
     pub(super) fn parse(text: &str, faces: u8) -> Result<Self, String> {
         let mut dice = Self::default();
+        // No game has as many, and sums of a few such hands stay within a byte.
+        if text.len() > 120 {
+            return Err("too many dice".into());
+        }
         for c in text.chars() {
             match c.to_digit(10) {
                 Some(face) if face >= 1 && face <= u32::from(faces) => {

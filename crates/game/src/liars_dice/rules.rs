@@ -84,6 +84,9 @@ impl Showdown {
     }
 }
 
+/// Most dice of a player who may push some of them.
+const MOST_PUSHABLE: u8 = 12;
+
 impl LiarsDice {
     /// Players who each begin with so many dice; six faces.
     ///
@@ -93,6 +96,11 @@ impl LiarsDice {
         let total: usize = dice.iter().map(|d| usize::from(*d)).sum();
         if dice.len() < 2 || dice.contains(&0) || total > 120 {
             return Err("there must be at least two players, each with a die, and at most 120 dice".into());
+        }
+        if rules == RuleSet::Soar && dice.iter().any(|n| *n > MOST_PUSHABLE) {
+            return Err(format!(
+                "in the rule set soar a player has at most {MOST_PUSHABLE} dice: more can be pushed in too many ways to list"
+            ));
         }
         let two = matches!(rules, RuleSet::OpenSpiel { .. });
         if two && dice.len() != 2 {
@@ -358,7 +366,8 @@ impl LiarsDice {
         }
     }
 
-    /// How the round ends if the player to move does that; none if it goes on, or the action is not legal.
+    /// How the round ends if the player to move does that; none if it goes on, or there is nothing to challenge or to call
+    /// exact.
     pub fn showdown(&self, state: &State, action: &Action) -> Option<Showdown> {
         let actual = |face| {
             let of = |seat: &Seat| self.matching(state.special, &seat.cup.with(&seat.pushed), face);

@@ -182,6 +182,9 @@ fn parse_acts<'a>(
         if let Some(why) = refused {
             return Err(format!("`{word}` was not legal: {why}"));
         }
+        if game.rules != RuleSet::Soar && matches!(said, Said::Bid { push, .. } if !push.is_empty()) {
+            return Err(format!("`{word}`: only the rule set soar knows pushes"));
+        }
         let seat = &mut state.seats[mover];
         match said {
             Said::Pass { .. } => seat.passed = true,

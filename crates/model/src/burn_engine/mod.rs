@@ -187,6 +187,13 @@ impl Pass<'_> {
         self.values[id].clone().expect("a lowered program writes each value before it reads it")
     }
 
+    /// The same with that many lanes, where it may be one for all.
+    fn in_lanes(&self, id: ValueId, lanes: usize) -> Tensor<3> {
+        let value = self.value(id);
+        let [_, rows, width] = value.dims();
+        value.expand([lanes, rows, width])
+    }
+
     /// The column of an index channel, `[rows]`.
     fn index(&self, channel: usize) -> Tensor<1, Int> {
         let column = self.program.layout.offsets[channel];
@@ -305,12 +312,12 @@ impl Pass<'_> {
             // [lanes, rows, n, width]
             let stacked: Tensor<4> = match branches {
                 Branches::Together(all) => {
-                    let result = self.value(all.results[k]);
+                    let result = self.in_lanes(all.results[k], lanes * n);
                     let [_, rows, width] = result.dims();
                     result.reshape([lanes, n, rows, width]).swap_dims(1, 2)
                 }
                 Branches::Apart(each) => {
-                    let results = each.iter().map(|branch| self.value(branch.results[k]));
+                    let results = each.iter().map(|branch| self.in_lanes(branch.results[k], lanes));
                     Tensor::stack(results.collect(), 2)
                 }
             };

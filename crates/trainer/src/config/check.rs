@@ -4,7 +4,9 @@ use super::{Config, Examples, Method, Next, Rewards, SELF, Schedule, Shape, Suit
 use adept_arena::{AgentSpec, OpenError, model_channels, open};
 use adept_game::registry::Registered;
 use adept_game::{GameInfo, Visitor, with_game};
+use adept_model::architecture::Experts;
 use adept_model::names;
+use adept_model::program::Activation;
 use adept_model::{Architecture, Channel, Engine, ModelError};
 
 /// The dotted path of a setting, and what is wrong with it.
@@ -322,6 +324,16 @@ fn regrets(config: &Config, game: &GameInfo) -> Result<(), Fault> {
             );
         }
     }
+    for (path, architecture) in networks {
+        if let Some(output) = architecture.and_then(bounded) {
+            return fail(
+                path,
+                format!(
+                    "ends in {output}, but regrets and logits are numbers of any size: write `output = \"linear\"`"
+                ),
+            );
+        }
+    }
     schedule("learn.regrets.rate", &settings.rate, 0.0, 1e9)?;
     for (key, value, low, high) in [
         ("passes", settings.passes, 0.01, 1e4),
@@ -347,6 +359,29 @@ fn regrets(config: &Config, game: &GameInfo) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// The activation by which some network of an architecture ends that keeps its output in bounds.
+fn bounded(architecture: &Architecture) -> Option<&'static str> {
+    let among = |list: &[Architecture]| list.iter().find_map(bounded);
+    match architecture {
+        Architecture::Mlp(mlp) => match mlp.output {
+            Activation::Tanh => Some("tanh"),
+            Activation::Sigmoid => Some("sigmoid"),
+            Activation::Relu => Some("relu"),
+            Activation::Silu | Activation::Linear => None,
+        },
+        Architecture::MetaPi(pi) => match (&pi.experts, &pi.expert) {
+            (Experts::List(list), _) => among(list),
+            (Experts::Count(_), expert) => expert.as_deref().and_then(bounded),
+        },
+        Architecture::Symbolic(symbolic) => symbolic
+            .expert
+            .as_deref()
+            .and_then(bounded)
+            .or_else(|| symbolic.experts.as_deref().and_then(among)),
+        _ => None,
+    }
 }
 
 /// More examples are no fixed set.

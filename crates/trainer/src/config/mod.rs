@@ -331,12 +331,13 @@ pub struct Evaluate {
     pub positions: u64,
     /// Validation positions: where a run learns from examples, the checkpoint with the lowest error on these is best.
     pub validation: u64,
-    /// Opponents of the suites `equity` and `matches`. The first decides which checkpoint is best; if left out, the
+    /// Opponents of the suites `equity` and `matches`. The equity against the first decides which checkpoint is best; if left out, the
     /// opponent in training, or `random` for self-play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Vec<String>>,
-    /// Ends the run after that many measurements without a better one: of the equity against the first opponent, or
-    /// of the loss where no equity is measured. An exact measure then has a say in when learning ends.
+    /// Ends the run after that many measurements without a better one: of the first of these that is measured, the equity
+    /// against the first opponent, the exploitability, the points against the first opponent, the error on validation
+    /// positions where the run learns from examples, the loss. An exact measure then has a say in when learning ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<u64>,
 }
@@ -504,7 +505,8 @@ impl Config {
         self.evaluate.suites.as_ref().is_some_and(|suites| suites.contains(&suite))
     }
 
-    /// What decides which checkpoint is best, and is reported; none if nothing is measured.
+    /// What is reported, and where it is the equity, or an error of a run that learns from examples, decides which checkpoint is
+    /// best; none if nothing is measured.
     pub fn figure(&self) -> Option<Suite> {
         [Suite::Equity, Suite::Rms, Suite::Exploitability, Suite::Matches]
             .into_iter()

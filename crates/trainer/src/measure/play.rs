@@ -62,10 +62,10 @@ fn player<G: Registered>(game: &G, path: &Path) -> Result<Box<dyn Agent<G>>, Ope
     })
 }
 
-/// Temperature of its play at the end of its run; none for greedy play.
+/// Temperature of its play at its step of the run; none for greedy play.
 fn temperature(manifest: &Manifest) -> Option<f64> {
     match (Config::from_saved(manifest.config.clone()), manifest.output) {
-        (Ok(config), _) => config.learn.plays_at(1.0),
+        (Ok(config), _) => config.learn.plays_at(manifest.step as f64 / config.learn.length().max(1) as f64),
         (_, Output::Logits) => Some(1.0),
         (_, Output::Values) => None,
     }

@@ -7,8 +7,7 @@
 //! R'(I, a) = d · R⁺(I, a) + π₋ᵢ(I)ᶜ A(I, a) for the player i that is updated, R'(I, a) = R(I, a) for the other,
 //!
 //! where π₋ᵢ(I) is the probability that the other's deal and actions lead to I, and d = (t − 1)ᵅ / ((t − 1)ᵅ + 1) in
-//! iteration t. With c = 1 and α = ∞ and R exact this is CFR+ (Tammelin 2014), with finite α discounted (Brown and
-//! Sandholm 2019); that R is a function of features is regression CFR (Waugh, Morrill, Bagnell and Bowling 2015). Smaller c
+//! iteration t. With c = 1 and R exact this is CFR+ (Tammelin 2014) whose regrets are discounted (Brown and Sandholm 2019); that R is a function of features is regression CFR (Waugh, Morrill, Bagnell and Bowling 2015). Smaller c
 //! keep the regrets of seldom reached decisions within the precision of a network.
 //!
 //! What is played is not σ but its average over the iterations, in which iteration t counts t times. Decisions with their
@@ -94,12 +93,14 @@ impl Regrets {
     fn update(&mut self, iteration: u64, player: usize) -> Result<(), ModelError> {
         let decisions = self.decisions.clone();
         self.network.evaluate(decisions.rows(), &mut self.regrets);
-        if iteration == 0 && player == 0 {
-            // Nothing is regretted yet.
-            self.regrets.fill(0.0);
+        let mut policy = decisions.matched(&self.regrets);
+        if iteration == 0 {
+            // A player who regrets nothing yet plays uniformly.
+            for set in (0..decisions.len()).filter(|set| decisions.mover(*set) >= player) {
+                self.regrets[decisions.range(set)].fill(0.0);
+                policy.set_uniform(decisions.range(set));
+            }
         }
-        let fresh = iteration == 0 && player == 0;
-        let policy = if fresh { Policy::uniform(decisions.tree()) } else { decisions.matched(&self.regrets) };
         policy.advantages(&mut self.found);
         self.remember(iteration, player, &policy);
 

@@ -102,8 +102,11 @@ impl Written for Tournament {
         let fail = |path: &str, message: String| Err((path.to_string(), message));
         name_and_seed(&self.name, self.seed)?;
         game(&self.game).map_err(|message| ("game".to_string(), message))?;
-        if self.games == 0 {
-            return fail("games", "must be at least 1".into());
+        if !(1..=1_000_000_000).contains(&self.games) {
+            return fail("games", format!("must lie in 1..1000000000, found {}", self.games));
+        }
+        if self.orders.as_ref().is_some_and(Vec::is_empty) {
+            return fail("orders", "names at least one order; leave it out for all distinct ones".into());
         }
         if self.agents.len() < 2 {
             return fail("agents", "a tournament needs at least two agents".into());
@@ -133,6 +136,12 @@ fn learner(entrant: &Entrant, path: &Path, game: &str) -> Result<(), Fault> {
         return fail(
             "learns",
             format!("{} is of {}, this tournament of {game}", path.display(), config.game.rules),
+        );
+    }
+    if config.evaluate.patience.is_some() {
+        return fail(
+            "learns",
+            format!("{} may end before its last block: leave `evaluate.patience` out of it", path.display()),
         );
     }
     let (blocks, length) = (entrant.blocks.unwrap_or(1), config.learn.length());

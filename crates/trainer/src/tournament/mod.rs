@@ -197,8 +197,12 @@ impl Visitor for Play<'_> {
         let make = || Ok::<_, OpenError>(vec![open(a)?, open(b)?]);
         let stop = || cancel.requested();
         let tally = matches::compete(&game, make, &orders, tournament.games, tournament.seed, stop)?;
-        let seats = orders.iter().flatten();
-        let share = seats.clone().filter(|agent| **agent == 0).count() as f64 / seats.count() as f64;
+        // Of the seats that were taken: the last turn through the orders may be cut short.
+        let n = orders.len() as u64;
+        let taken = |i: usize| tournament.games / n + u64::from((i as u64) < tournament.games % n);
+        let firsts = |order: &Order| order.iter().filter(|agent| **agent == 0).count() as u64;
+        let first: u64 = orders.iter().enumerate().map(|(i, order)| taken(i) * firsts(order)).sum();
+        let share = first as f64 / (tournament.games * game.players() as u64) as f64;
         Ok((tally, share))
     }
 }
@@ -247,7 +251,8 @@ fn standings(tournament: &Tournament, players: &[Player], pairs: &[Pair]) -> Vec
             scores[b].push(1.0 - pair.score);
         }
     }
-    let rated = (tournament.seats == Seats::Half).then(|| ratings(&points));
+    let equal = pairs.iter().all(|pair| (pair.share - 0.5).abs() < 1e-9);
+    let rated = (tournament.seats == Seats::Half && equal).then(|| ratings(&points));
     let standing = |i: usize| Standing {
         name: names[i].into(),
         score: scores[i].iter().sum::<f64>() / scores[i].len().max(1) as f64,

@@ -77,7 +77,10 @@ pub(super) fn action(
             if by_class {
                 let off =
                     f64::from(unknown) * view.game.chance(view.state.special, bid.face) - f64::from(missing);
-                return if missing < 0 || missing > unknown.into() {
+                // What is supposed of a bidder is not certain.
+                let (certain, rest) = view.dice_for(bid.face, &Dice::default(), None);
+                let least = i32::from(bid.count) - i32::from(certain);
+                return if least < 0 || least > rest.into() {
                     Class::Lose.into()
                 } else if off.abs() < settings.exact_risky {
                     Class::Risky.into()

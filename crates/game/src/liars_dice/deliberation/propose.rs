@@ -61,9 +61,13 @@ pub(super) fn each(view: &View<'_>, mut each: impl FnMut(Action)) {
         // The smaller rule sets leave little to propose.
         let mut bids = Vec::new();
         game.bids(state, &mut bids);
-        let top = state.standing().map_or(u32::MAX, |(_, _, last)| {
-            game.rank(false, Bid { count: last.count.saturating_add(1), ..last })
-        });
+        let top = match state.standing() {
+            // A raise is always by one.
+            Some((_, _, last)) if game.rules() != RuleSet::RPost => {
+                game.rank(false, Bid { count: last.count.saturating_add(1), ..last })
+            }
+            _ => u32::MAX,
+        };
         bids.into_iter()
             .filter(|bid| game.rank(false, *bid) <= top)
             .for_each(|bid| each(Action::Bid { bid, push: none }));

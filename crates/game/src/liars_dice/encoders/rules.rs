@@ -110,10 +110,11 @@ impl Encoder<LiarsDice> for Rules {
         let conditions = (channel == "rule").then(|| feature::unpack(key))?;
         let words = conditions.iter().map(|c| self.deliberate.condition_text(game, *c));
         let words: Vec<String> = words.filter(|text| !text.is_empty()).collect();
-        Some(format!(
-            "if the operator is to {} and {}",
-            self.deliberate.operator_text(game, &conditions),
-            words.join(" and ")
-        ))
+        let mut operator = self.deliberate.operator_text(game, &conditions);
+        if self.templates {
+            // One template serves a bid however much is pushed with it.
+            operator = operator.replace(" with no push", " with whatever push");
+        }
+        Some(format!("if the operator is to {operator} and {}", words.join(" and ")))
     }
 }
