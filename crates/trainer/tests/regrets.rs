@@ -74,7 +74,7 @@ fn networks_that_learn_regrets_come_near_an_equilibrium() {
     for (a, b) in one.moves.iter().zip(&other.moves) {
         assert_eq!((&a.action, &a.explanation, a.probability), (&b.action, &b.explanation, b.probability));
     }
-    let mut shares: Vec<f64> = one.moves.iter().filter_map(|m| m.probability).collect();
+    let shares: Vec<f64> = one.moves.iter().filter_map(|m| m.probability).collect();
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9 && shares.is_sorted_by(|a, b| a >= b));
     let (state, _) = game.parse_position("1/2 @1 1x1").unwrap();
     let (mut actions, mut policy) = (Vec::new(), Vec::new());
