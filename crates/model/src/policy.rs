@@ -72,7 +72,7 @@ mod tests {
         let mut learner = build(&architecture, &channels, Optimiser::default(), &mut rng).unwrap();
         let (targets, decisions) = ([0.2, 0.5, 0.3, 0.0, 1.0], [3, 2]);
         // With rate 0 nothing moves, and the loss is returned.
-        let mut loss = |learner: &mut dyn Learner| {
+        let loss = |learner: &mut dyn Learner| {
             policy_step(learner, &mut samples(&channels, &targets), &decisions, 0.0).unwrap()
         };
         let mut before = Vec::new();
