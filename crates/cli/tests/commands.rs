@@ -626,6 +626,44 @@ fn solve_finds_the_value_and_measures_agents() {
 }
 
 #[test]
+fn regret_networks_are_trained_measured_and_played() {
+    let desk = Desk::new();
+    let config = configs().join("../liars-dice/regrets-f4.toml").display().to_string();
+    let set =
+        ["--set", "learn.iterations=12", "--set", "evaluate.every=4", "--set", "learn.regrets.passes=2"];
+    let train = [&["train", config.as_str(), "--out", "run"], &set[..]].concat();
+    let run = desk.json(&train);
+    let found = number(&run["final"]["exploitability"]);
+    assert!(found > 0.0 && found < 1.0 && run["best"].is_null() && run["steps"] == 12, "{run}");
+    // A finished run is shown again.
+    let shown = desk.text(&train);
+    assert!(shown.contains("exploitability") && shown.contains("12"), "{shown}");
+    let report = desk.json(&[
+        "evaluate",
+        "run",
+        "--suite",
+        "exploitability",
+        "--suite",
+        "matches",
+        "--samples",
+        "100",
+    ]);
+    assert_eq!(number(&report["exploitability"]["exploitability"]), found);
+    assert!((number(&report["exploitability"]["random"]) - 0.655).abs() < 1e-3);
+    assert!(report["matches"]["against"] == "random" && report["matches"]["games"] == 100, "{report}");
+    let valued = desk.json(&["value", "run", "2/3 @1 1x1"]);
+    let moves = valued["values"][0]["moves"].as_array().expect("moves");
+    let shares: f64 = moves.iter().map(|m| number(&m["probability"])).sum();
+    assert!(moves.len() == 8 && (shares - 1.0).abs() < 1e-9, "{valued}");
+    assert!(desk.text(&["value", "run", "2/3 @1 1x1"]).contains("player 2 to move; logits"));
+    let said = String::from_utf8(desk.run_with(&["play", "run", "--hints"], "1x1\nquit\n").stdout).unwrap();
+    assert!(said.contains("% of the time"), "{said}");
+    // A solver measures it as any agent.
+    let agents = desk.json(&["solve", "liars-dice:openspiel:1-1:4", "--iterations", "10", "--agent", "run"]);
+    assert!((number(&agents["agents"][1]["exploitability"]) - found).abs() < 1e-6, "{agents}");
+}
+
+#[test]
 fn people_play_liars_dice_and_see_only_their_own_dice() {
     let desk = Desk::new();
     let play = ["play", "PMH", "--game", "liars-dice:soar:2x2", "--seed", "3"];

@@ -229,6 +229,9 @@ pub(crate) fn value(args: &ValueArgs, as_json: bool) -> Result<()> {
             None => {
                 let _ = writeln!(text, "{}: over, {:+.3} for player 1", value.position, value.value);
             }
+            Some(player) if value.moves.iter().any(|m| m.probability.is_some()) => {
+                let _ = writeln!(text, "{}: player {player} to move; logits, and how often", value.position);
+            }
             Some(player) => {
                 let _ =
                     writeln!(text, "{}: {:+.4} for player {player}, to move", value.position, value.value);
