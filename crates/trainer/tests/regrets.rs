@@ -106,6 +106,15 @@ fn a_run_that_is_stopped_goes_on_to_the_same_bits() {
         train(&config, 3, &options, &StopAt(stop, cancel.clone()), &cancel).expect("it goes on");
     }
     assert_eq!(state(&parts), state(&whole));
+    let table = self::config(&["learn.iterations=30", "learn.regrets.table=true", "evaluate.every=10"]);
+    let (whole_table, parts) = (folder.path().join("table"), folder.path().join("table parts"));
+    finished(&table, 3, &whole_table);
+    for stop in [11, u64::MAX] {
+        let cancel = Cancel::default();
+        let options = TrainOptions { resume: true, ..at(&parts) };
+        train(&table, 3, &options, &StopAt(stop, cancel.clone()), &cancel).expect("it goes on");
+    }
+    assert_eq!(state(&parts), state(&whole_table));
     finished(&config, 4, &folder.path().join("other"));
     assert_ne!(state(&folder.path().join("other")).0, state(&whole).0);
 }

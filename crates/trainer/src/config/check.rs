@@ -334,6 +334,9 @@ fn regrets(config: &Config, game: &GameInfo) -> Result<(), Fault> {
             );
         }
     }
+    if settings.table && settings.architecture.is_some() {
+        return fail("learn.regrets.table", "takes the place of a network: leave `architecture` out".into());
+    }
     schedule("learn.regrets.rate", &settings.rate, 0.0, 1e9)?;
     for (key, value, low, high) in [
         ("passes", settings.passes, 0.01, 1e4),

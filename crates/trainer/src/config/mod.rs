@@ -184,6 +184,9 @@ pub struct RegretSettings {
     /// The network of regrets; of the same form as that of the policy if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub architecture: Option<Architecture>,
+    /// Whether a table holds the regrets in place of a network. What the policy then learns is a distilled table, to compare with.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub table: bool,
     /// Its learning rate.
     pub rate: Schedule,
     /// How often it sees every decision in an update, of which there are two an iteration, one for each player.
@@ -209,6 +212,7 @@ impl Default for RegretSettings {
     fn default() -> Self {
         Self {
             architecture: None,
+            table: false,
             rate: Schedule { from: 1e-3, to: 2e-4, shape: Shape::Exponential },
             passes: 3.0,
             rows: 512,

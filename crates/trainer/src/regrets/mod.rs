@@ -12,14 +12,15 @@
 //!
 //! What is played is not σ but its average over the iterations, in which iteration t counts t times. Decisions with their
 //! σ, drawn as often as the own play comes there, go into a memory, from which a second network, that of the run, learns by
-//! cross entropy (as in Deep CFR: Brown, Lerer, Gross and Sandholm 2019). No table of regrets or policies is kept.
+//! cross entropy (as in Deep CFR: Brown, Lerer, Gross and Sandholm 2019). No table of regrets or policies is kept, unless a config
+//! asks for one to compare with: what the policy then learns is a distilled table.
 
 mod memory;
 
 use crate::config::{Config, RegretSettings};
 use adept_arena::cfr::{Advantages, Decisions, Policy};
 use adept_game::{Stream, stream};
-use adept_model::{Learner, ModelError, Samples, Tensor, build_on, policy_step};
+use adept_model::{Learner, ModelError, Samples, Tensor, TensorData, build_on, policy_step};
 use memory::Memory;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -34,7 +35,7 @@ pub(crate) struct Regrets {
     settings: RegretSettings,
     /// Iterations of the whole run.
     iterations: u64,
-    network: Box<dyn Learner>,
+    holder: Holder,
     memory: Memory,
     rng: Stream,
     // Buffers.
@@ -44,6 +45,13 @@ pub(crate) struct Regrets {
     order: Vec<u32>,
     samples: Samples,
     lengths: Vec<usize>,
+}
+
+/// What holds the regrets.
+enum Holder {
+    Network(Box<dyn Learner>),
+    /// By entry of a policy.
+    Table(Vec<f32>),
 }
 
 impl Regrets {
@@ -59,8 +67,12 @@ impl Regrets {
         let (optimiser, compute, channels) =
             (config.learn.optimiser, config.learn.compute(), learner.channels());
         let mut first = stream(seed, "regrets init", 0);
+        let holder = match settings.table {
+            true => Holder::Table(vec![0.0; decisions.rows().len()]),
+            false => Holder::Network(build_on(architecture, channels, optimiser, compute, &mut first)?),
+        };
         Ok(Self {
-            network: build_on(architecture, channels, optimiser, compute, &mut first)?,
+            holder,
             memory: Memory::new(settings.memory, decisions.most_actions()),
             rng: stream(seed, "regrets", 0),
             iterations: config.learn.length(),
@@ -92,7 +104,10 @@ impl Regrets {
     /// Updates the regrets of one player.
     fn update(&mut self, iteration: u64, player: usize) -> Result<(), ModelError> {
         let decisions = self.decisions.clone();
-        self.network.evaluate(decisions.rows(), &mut self.regrets);
+        match &mut self.holder {
+            Holder::Network(network) => network.evaluate(decisions.rows(), &mut self.regrets),
+            Holder::Table(table) => self.regrets.clone_from(table),
+        }
         let mut policy = decisions.matched(&self.regrets);
         if iteration == 0 {
             // A player who regrets nothing yet plays uniformly.
@@ -136,6 +151,13 @@ impl Regrets {
 
     /// Fits the network of regrets to the targets.
     fn fit(&mut self, iteration: u64) -> Result<(), ModelError> {
+        let network = match &mut self.holder {
+            Holder::Network(network) => network,
+            Holder::Table(table) => {
+                table.clone_from(&self.targets);
+                return Ok(());
+            }
+        };
         let share = iteration as f64 / self.iterations as f64;
         let (decisions, rate) = (&self.decisions, self.settings.rate.at(share) as f32);
         let rows = (self.settings.passes * self.targets.len() as f64).ceil() as usize;
@@ -156,7 +178,7 @@ impl Regrets {
             }
             let n = samples.targets.len();
             samples.weights.resize(n, 1.0 / n as f32);
-            self.network.update(samples, rate)?;
+            network.update(samples, rate)?;
             done += n;
         }
         // The order must not depend on what came before, which no checkpoint keeps.
@@ -192,7 +214,10 @@ impl Regrets {
 
     /// What a checkpoint keeps.
     pub(crate) fn state(&mut self) -> Result<(Stream, Vec<Tensor>), ModelError> {
-        let network = self.network.state(true)?;
+        let network = match &mut self.holder {
+            Holder::Network(network) => network.state(true)?,
+            Holder::Table(table) => vec![Tensor::f32("table", vec![table.len()], table.clone())],
+        };
         let named = network.into_iter().map(|t| Tensor { name: format!("{PREFIX}{}", t.name), ..t });
         Ok((self.rng.clone(), named.chain(self.memory.state()).collect()))
     }
@@ -203,7 +228,17 @@ impl Regrets {
             t.name.strip_prefix(PREFIX).map(|name| Tensor { name: name.into(), ..t.clone() })
         });
         let own: Vec<Tensor> = own.collect();
-        self.network.restore(&own).map_err(|e| format!("the network of regrets: {e}"))?;
+        match &mut self.holder {
+            Holder::Network(network) => {
+                network.restore(&own).map_err(|e| format!("the network of regrets: {e}"))?;
+            }
+            Holder::Table(table) => match &own[..] {
+                [Tensor { data: TensorData::F32(kept), .. }] if kept.len() == table.len() => {
+                    table.clone_from(kept);
+                }
+                _ => return Err("its table of regrets is of another game".into()),
+            },
+        }
         self.memory.restore(tensors, self.decisions.len())?;
         self.rng = rng;
         Ok(())
