@@ -44,6 +44,8 @@ pub struct Description {
     pub game: String,
     /// What fills the rows.
     pub encoder: String,
+    /// What the outputs stand for: values, or logits of a policy.
+    pub output: adept_model::checkpoint::Output,
     /// The channels of a row.
     pub channels: Vec<ChannelDescription>,
     /// Floats of a row.
@@ -75,6 +77,9 @@ pub struct ChannelDescription {
     pub first: usize,
     /// Columns.
     pub width: usize,
+    /// How many numbers an index may be, 0 to one less; none for other kinds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
     /// What each input means.
     pub about: String,
 }
@@ -280,12 +285,17 @@ fn describe<G: Registered>(bound: &Bound<G>, manifest: &Manifest) -> Description
             },
             first,
             width: channel.kind.dense_width() + channel.kind.index_width(),
+            size: match channel.kind {
+                Kind::Index(n) => Some(n),
+                _ => None,
+            },
             about,
         }
     });
     Description {
         game: manifest.game.clone(),
         encoder: manifest.encoder.clone(),
+        output: manifest.output,
         channels: described.collect(),
         dense_width: layout.dense,
         index_width: layout.index,
