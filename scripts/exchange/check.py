@@ -148,9 +148,9 @@ def check(options, checkpoint, folder):
 
 
 def off(values, native):
-    """The largest difference; what is no number is a fault of its own."""
+    """The largest difference as a share of 1 + |value|, as logits may be large; what is no number is a fault of its own."""
     assert values.shape == native.shape and np.isfinite(values).all()
-    return float(np.abs(values - native).max())
+    return float((np.abs(values - native) / (1 + np.abs(native))).max())
 
 
 if __name__ == "__main__":
