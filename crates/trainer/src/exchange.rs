@@ -211,13 +211,10 @@ fn fresh(path: &Path) -> Result<Manifest, TrainError> {
             let config = self.0;
             let encoder = open::encoder(&game, config.game.encoder.as_deref())?;
             let whole = serde_json::to_value(&config).map_err(|e| OpenError::Unknown(e.to_string()))?;
-            Ok(Manifest::new(
-                game.name(),
-                encoder.name(),
-                model_channels(encoder.channels()),
-                &config.architecture,
-            )
-            .of(whole, config.seed, crate::REVISION))
+            let channels = model_channels(encoder.channels());
+            let mut manifest = Manifest::new(game.name(), encoder.name(), channels, &config.architecture);
+            manifest.output = config.learn.output();
+            Ok(manifest.of(whole, config.seed, crate::REVISION))
         }
     }
     let config = config::load(path, &[]).map_err(|e| ModelError::Unsupported(e.to_string()))?;
