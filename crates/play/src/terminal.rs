@@ -264,8 +264,7 @@ impl<'a, G: Registered> Table<'a, G> {
         let mut below = String::new();
         if let (Opponent::Model(bound), true) = (&mut self.opponent, hints) {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
-            self.game.actions(&self.state, &mut actions);
-            bound.values(self.game, &self.state, player, &actions, &mut values);
+            bound.weigh(self.game, &self.state, player, &mut actions, &mut values);
             let shown: Vec<String> = match bound.output {
                 Output::Values => values.iter().map(|value| format!("{value:+.2}")).collect(),
                 Output::Logits => softmax(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
