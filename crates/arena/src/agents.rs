@@ -360,6 +360,16 @@ pub struct Boltzmann<E> {
     values: Vec<f32>,
 }
 
+/// Sets `probabilities` to those of Boltzmann play of as many values, p ∝ exp(value / temperature).
+pub fn softmax(values: &[f32], temperature: f64, probabilities: &mut [f64]) {
+    let best = values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
+    for (p, v) in probabilities.iter_mut().zip(values) {
+        *p = (f64::from(v - best) / temperature).exp();
+    }
+    let total: f64 = probabilities.iter().sum();
+    probabilities.iter_mut().for_each(|p| *p /= total);
+}
+
 impl<E> Boltzmann<E> {
     /// Temperature above 0, in units of the value.
     pub fn new(evaluator: E, temperature: f64) -> Self {
@@ -369,10 +379,8 @@ impl<E> Boltzmann<E> {
 
 impl<E> Boltzmann<E> {
     fn fill(&self, probabilities: &mut Vec<f64>) {
-        let best = self.values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
         probabilities.clear();
-        probabilities.extend(self.values.iter().map(|v| (f64::from(v - best) / self.temperature).exp()));
-        let total: f64 = probabilities.iter().sum();
-        probabilities.iter_mut().for_each(|p| *p /= total);
+        probabilities.resize(self.values.len(), 0.0);
+        softmax(&self.values, self.temperature, probabilities);
     }
 }

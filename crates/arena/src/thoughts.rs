@@ -1,5 +1,6 @@
 //! What an evaluator thinks of positions: for people with every gate and expert, for programs in batches.
 
+use crate::agents::softmax;
 use crate::evaluator::{Bound, Evaluator};
 use crate::open::OpenError;
 use adept_game::registry::{Read, Registered};
@@ -109,7 +110,7 @@ fn hidden<G: Registered>(
 ) -> PositionValue {
     let (mut actions, mut values) = (Vec::new(), Vec::new());
     bound.weigh(game, state, player, &mut actions, &mut values);
-    let policy = (bound.output == Output::Logits).then(|| softmax(&values));
+    let policy = (bound.output == Output::Logits).then(|| policy_of(&values));
     let thought = |(i, action): (usize, &G::Action)| {
         let without = || Explanation { value: values[i], gates: vec![], experts: vec![] };
         MoveValue {
@@ -125,11 +126,10 @@ fn hidden<G: Registered>(
 }
 
 /// The policy of these logits.
-pub fn softmax(logits: &[f32]) -> Vec<f64> {
-    let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let weights: Vec<f64> = logits.iter().map(|v| f64::from(v - most).exp()).collect();
-    let total: f64 = weights.iter().sum();
-    weights.iter().map(|w| w / total).collect()
+pub fn policy_of(logits: &[f32]) -> Vec<f64> {
+    let mut policy = vec![0.0; logits.len()];
+    softmax(logits, 1.0, &mut policy);
+    policy
 }
 
 /// Why no row can be made of a position.

@@ -1,6 +1,6 @@
 //! A person against an agent in the terminal: the board, the value of each move, the gates behind it.
 
-use adept_arena::thoughts::softmax;
+use adept_arena::thoughts::policy_of;
 use adept_arena::{Agent, Bound, Evaluator, OpenError, Scratch, open};
 use adept_game::registry::Registered;
 use adept_game::{Turn, Visitor, stream, with_game};
@@ -248,7 +248,8 @@ impl<'a, G: Registered> Table<'a, G> {
                     Output::Logits => {
                         let (mut actions, mut logits) = (Vec::new(), Vec::new());
                         bound.weigh(self.game, &self.state, player, &mut actions, &mut logits);
-                        let taken = actions.iter().zip(softmax(&logits)).find(|(other, _)| **other == action);
+                        let taken =
+                            actions.iter().zip(policy_of(&logits)).find(|(other, _)| **other == action);
                         format!(" It does this {:.1} % of the time.", 100.0 * taken.map_or(0.0, |(_, p)| p))
                     }
                 };
@@ -267,7 +268,7 @@ impl<'a, G: Registered> Table<'a, G> {
             bound.weigh(self.game, &self.state, player, &mut actions, &mut values);
             let shown: Vec<String> = match bound.output {
                 Output::Values => values.iter().map(|value| format!("{value:+.2}")).collect(),
-                Output::Logits => softmax(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
+                Output::Logits => policy_of(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
             };
             let mut valued: Vec<_> = actions.iter().zip(&values).zip(shown).collect();
             valued.sort_by(|a, b| b.0.1.total_cmp(a.0.1));

@@ -3,6 +3,7 @@
 use super::policy::Policy;
 use super::solve::no_public_tree;
 use super::tree::Tree;
+use crate::agents::softmax;
 use crate::evaluator::model_channels;
 use crate::open::{self, OpenError};
 use adept_game::registry::Registered;
@@ -127,11 +128,7 @@ impl Decisions {
 
     /// The policy π(a | I) ∝ exp(value(I, a) / temperature).
     pub fn softmax(&self, values: &[f32], temperature: f64) -> Policy {
-        self.policy(values, |values, p| {
-            let most = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            p.iter_mut().zip(values).for_each(|(p, v)| *p = (f64::from(v - most) / temperature).exp());
-            normalise(p);
-        })
+        self.policy(values, |values, p| softmax(values, temperature, p))
     }
 
     /// What a best response wins from Boltzmann play of these values, or greedy play without a temperature:
@@ -153,10 +150,11 @@ impl Decisions {
     pub fn matched(&self, regrets: &[f32]) -> Policy {
         self.policy(regrets, |regrets, p| {
             p.iter_mut().zip(regrets).for_each(|(p, r)| *p = f64::from(r.max(0.0)));
-            if p.iter().sum::<f64>() <= 0.0 {
+            let total: f64 = p.iter().sum();
+            if total <= 0.0 {
                 return take_highest(regrets, p);
             }
-            normalise(p);
+            p.iter_mut().for_each(|p| *p /= total);
         })
     }
 
@@ -174,9 +172,4 @@ fn take_highest(values: &[f32], p: &mut [f64]) {
     let best = (1..values.len()).fold(0, |best, a| if values[a] > values[best] { a } else { best });
     p.fill(0.0);
     p[best] = 1.0;
-}
-
-fn normalise(p: &mut [f64]) {
-    let total: f64 = p.iter().sum();
-    p.iter_mut().for_each(|p| *p /= total);
 }

@@ -5,6 +5,9 @@
 //! a best response wins from it ([`Policy::exploitability`]) and plays as the agent [`Tabular`]. Any other agent is
 //! measured in the same way through [`Policy::of_agent`].
 //!
+//! For networks there are [`Decisions`], all information sets as rows of an encoder, of which a model makes a whole policy at
+//! once, and [`Policy::advantages`], what a policy regrets at each of them.
+//!
 //! Values are utilities in units of the game, for player 0 where nothing else is said. Tables of a node hold a number
 //! for each private index of the player to move and each action.
 

@@ -196,7 +196,7 @@ pub struct RegretSettings {
     /// c, in [0, 1]: regrets are weighed with the probability that the other comes to a decision, to this power. 1 is
     /// that of CFR.
     pub reach: f64,
-    /// α, at least 0: in iteration t earlier regrets count (t − 1)^α / ((t − 1)^α + 1) times. Large ones are CFR+.
+    /// α, at least 0: in iteration t earlier regrets count (t − 1)^α / ((t − 1)^α + 1) times. The larger, the nearer to CFR+.
     pub discount: f64,
     /// Decisions of each player's policy that are offered to the memory in every iteration.
     pub keep: usize,

@@ -5,7 +5,7 @@ use crate::run::{Match, TrainError};
 use adept_arena::cfr::{Decisions, Policy};
 use adept_arena::matches::{compete, orders};
 use adept_arena::statistics::wilson95;
-use adept_arena::{Agent, Boltzmann, Bound, OpenError, open};
+use adept_arena::{Agent, Boltzmann, Bound, Greedy, OpenError, open};
 use adept_game::registry::Registered;
 use adept_model::checkpoint::{Manifest, Output};
 use serde::Serialize;
@@ -58,7 +58,7 @@ fn player<G: Registered>(game: &G, path: &Path) -> Result<Box<dyn Agent<G>>, Ope
     let (bound, manifest) = open::open(game, path, false)?;
     Ok(match temperature(&manifest) {
         Some(temperature) => Box::new(Boltzmann::new(bound, temperature)),
-        None => open::by_output(bound, manifest.output),
+        None => Box::new(Greedy::new(bound)),
     })
 }
 
