@@ -195,18 +195,12 @@ impl Learner for Network {
             return;
         }
         let output = self.plan.program.output();
-        if rows.len() <= PASS {
-            self.plan.forward(&mut self.workspace, &self.params, rows, None);
-            values.extend(self.workspace.rows(&self.plan, output, rows.len()).map(|row| row[0]));
-            return;
-        }
-        let mut part = std::mem::take(&mut self.part);
         for first in (0..rows.len()).step_by(PASS) {
-            part.copy_range(rows, first, PASS.min(rows.len() - first));
-            self.plan.forward(&mut self.workspace, &self.params, &part, None);
-            values.extend(self.workspace.rows(&self.plan, output, part.len()).map(|row| row[0]));
+            let here = first..rows.len().min(first + PASS);
+            let n = here.len();
+            self.plan.values(&mut self.workspace, &self.params, rows, here);
+            values.extend(self.workspace.rows(&self.plan, output, n).map(|row| row[0]));
         }
-        self.part = part;
     }
 
     fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {

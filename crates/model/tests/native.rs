@@ -3,8 +3,11 @@
 mod common;
 
 use adept_model::native::Isa;
-use adept_model::{Network, Optimiser, Samples, reference};
+use adept_model::{Channel, ChannelKind, Network, Optimiser, Rows, Samples, lower, reference};
 use common::{Case, SEEDS, case, double};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::sync::Arc;
 
 fn close(found: f32, exact: f64) -> bool {
     (f64::from(found) - exact).abs() <= 1e-5 * (1.0 + exact.abs())
@@ -33,6 +36,35 @@ fn outputs_and_densities_agree_with_the_reference_on_every_instruction_set() {
                     );
                 }
                 assert_eq!(network.run(&case.rows, None).0, output, "seed {seed}, {isa:?}");
+            }
+        }
+    }
+}
+
+/// Narrow layers run sixteen rows at a time where nobody asks for the units, and give the same bits.
+#[test]
+fn narrow_layers_give_the_same_bits_by_rows_and_by_units() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+    for (inputs, hidden) in [(1, 2), (3, 5), (4, 8), (36, 8), (50, 10), (7, 16), (9, 17), (36, 24), (18, 32)]
+    {
+        let channels = [Channel::new("x", ChannelKind::Dense(inputs))];
+        for f in ["tanh", "sigmoid", "relu", "silu"] {
+            let sensitivity = if f == "tanh" { r#", "sensitivity": 1.5"# } else { "" };
+            let architecture =
+                format!(r#"{{ "mlp": {{ "hidden": [{hidden}], "activation": "{f}"{sensitivity} }} }}"#);
+            let architecture = serde_json::from_str(&architecture).unwrap();
+            let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+            let params = program.draw(&mut rng);
+            for isa in Isa::available() {
+                let mut network = Network::with_isa(program.clone(), &params, Optimiser::default(), isa);
+                for n in [1, 7, 15, 16, 17, 30, 48, 70] {
+                    let mut rows = Rows::new(&channels);
+                    for _ in 0..n {
+                        rows.push().0.iter_mut().for_each(|x| *x = rng.random_range(-1.0..=1.0));
+                    }
+                    let (units, _) = network.run(&rows, Some(&vec![0.0; n]));
+                    assert_eq!(network.run(&rows, None).0, units, "{inputs}-{hidden} {f}, {n} rows, {isa:?}");
+                }
             }
         }
     }

@@ -2,15 +2,16 @@
 
 use super::kernels::{
     InputAdjoint, Layer, LayerGrad, Matrix, Prior, Saved, blend, blend_backward, dense_backward,
-    dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights, residual, residual_backward,
-    stride,
+    dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights, narrow_forward, narrow_rows,
+    residual, residual_backward, stride,
 };
 use super::plan::{Dense, Plan, Route, Source, Step};
 use super::selected::Selected;
-use super::simd::Isa;
+use super::simd::{Chunk, Isa};
 use crate::channel::Rows;
 use crate::program::{Selector, ValueId};
 use std::mem::take;
+use std::ops::Range;
 
 /// What [`Plan::backward`] derives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub(crate) struct Workspace {
     all: Vec<u32>,
     /// Room for transposed weights.
     scratch: Vec<f32>,
+    /// Room for rows side by side.
+    lanes: Vec<Chunk>,
 }
 
 /// What a run reads and is the same throughout.
@@ -58,6 +61,7 @@ impl Workspace {
             usage: vec![(0, vec![]); plan.routes],
             all: Vec::new(),
             scratch: Vec::new(),
+            lanes: Vec::new(),
         }
     }
 
@@ -108,18 +112,27 @@ impl Plan {
         batch: &Rows,
         targets: Option<&[f32]>,
     ) {
+        self.run_some(workspace, Job { params, batch, targets }, 0..batch.len());
+    }
+
+    /// Runs the program on those rows of a batch, without targets; values are those of these rows alone.
+    pub(crate) fn values(&self, workspace: &mut Workspace, params: &[f32], batch: &Rows, rows: Range<usize>) {
+        self.run_some(workspace, Job { params, batch, targets: None }, rows);
+    }
+
+    fn run_some(&self, workspace: &mut Workspace, job: Job<'_>, rows: Range<usize>) {
         let mut all = take(&mut workspace.all);
-        let n = batch.len();
-        if all.len() < n {
-            all.extend(all.len() as u32..n as u32);
+        if all.len() < rows.end {
+            all.extend(all.len() as u32..rows.end as u32);
         }
-        self.run(&self.steps, workspace, Job { params, batch, targets }, &all[..n]);
+        self.run(&self.steps, workspace, job, &all[rows]);
         workspace.all = all;
     }
 
     fn run(&self, steps: &[Step], ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
         let n = rows.len();
-        for step in steps {
+        let mut steps = steps.iter();
+        while let Some(step) = steps.next() {
             match step {
                 Step::Copy { pieces, out } => {
                     let mut to = ws.size(self, *out, n);
@@ -133,11 +146,16 @@ impl Plan {
                     }
                     ws.values[*out] = to;
                 }
+                Step::Dense(hidden) if hidden.narrow && job.targets.is_none() => {
+                    if let Some(Step::Dense(head)) = steps.next() {
+                        self.narrow(hidden, head, ws, job, rows);
+                    }
+                }
                 Step::Dense(dense) => {
                     let mut y = ws.size(self, dense.out, n);
                     let keep = dense.keep && job.targets.is_some();
                     let mut kept = if keep { ws.size(self, dense.kept, n) } else { Vec::new() };
-                    let x = self.input(dense, ws, job.batch, rows);
+                    let x = self.input(dense, ws, job.batch, rows, 0);
                     dense_forward(ws.isa, n, dense.layer(job.params), x, &mut kept, &mut y);
                     ws.values[dense.out] = y;
                     if keep {
@@ -225,11 +243,43 @@ impl Plan {
         }
     }
 
-    fn input<'a>(&self, dense: &Dense, ws: &'a Workspace, batch: &'a Rows, rows: &'a [u32]) -> Matrix<'a> {
+    /// A hidden layer and the single output behind it.
+    fn narrow(&self, hidden: &Dense, head: &Dense, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
+        let (n, isa, params) = (rows.len(), ws.isa, job.params);
+        let (mut lanes, mut y) = (take(&mut ws.lanes), ws.size(self, head.out, n));
+        let most = narrow_rows(n, hidden.outputs);
+        if most > 0 {
+            let x = self.input(hidden, ws, job.batch, rows, 0);
+            narrow_forward(isa, most, hidden.layer(params), head.layer(params), x, &mut lanes, &mut y);
+        }
+        if most < n {
+            let mut units = ws.size(self, hidden.out, n - most);
+            let x = self.input(hidden, ws, job.batch, rows, most);
+            dense_forward(isa, n - most, hidden.layer(params), x, &mut [], &mut units);
+            ws.values[hidden.out] = units;
+            let x = self.input(head, ws, job.batch, rows, 0);
+            dense_forward(isa, n - most, head.layer(params), x, &mut [], &mut y[most..]);
+        }
+        (ws.values[head.out], ws.lanes) = (y, lanes);
+    }
+
+    /// What a layer reads, from row `first` of `rows` on.
+    fn input<'a>(
+        &self,
+        dense: &Dense,
+        ws: &'a Workspace,
+        batch: &'a Rows,
+        rows: &'a [u32],
+        first: usize,
+    ) -> Matrix<'a> {
         match dense.x {
-            Source::Value(x) => Matrix { data: &ws.values[x], stride: stride(self.widths[x]), rows: None },
-            Source::Columns(first) => {
-                Matrix { data: &batch.dense[first..], stride: batch.dense_width(), rows: Some(rows) }
+            Source::Value(x) => {
+                let stride = stride(self.widths[x]);
+                Matrix { data: &ws.values[x][first * stride..], stride, rows: None }
+            }
+            Source::Columns(column) => {
+                let rows = Some(&rows[first..]);
+                Matrix { data: &batch.dense[column..], stride: batch.dense_width(), rows }
             }
         }
     }
@@ -370,7 +420,7 @@ impl Plan {
                     };
                     let mut scratch = take(&mut ws.scratch);
                     let kept = if dense.keep { &ws.values[dense.kept][..] } else { &[] };
-                    let x = self.input(dense, ws, job.batch, rows);
+                    let x = self.input(dense, ws, job.batch, rows, 0);
                     let saved = Saved { x, kept, y: &ws.values[dense.out] };
                     dense_backward(
                         ws.isa,

@@ -3,7 +3,7 @@
 //! Affine, Scale and Activation become one step; parameters get padded places; dead ends of each of the
 //! two gradients (of the density and of the output) are marked once.
 
-use super::kernels::stride;
+use super::kernels::{is_narrow, stride};
 use super::simd::LANES;
 use crate::program::{Activation, Block, Op, ParamId, Program, Selector, ValueId};
 use std::sync::Arc;
@@ -88,6 +88,8 @@ pub(crate) struct Dense {
     pub(crate) out: ValueId,
     /// Whether x has an adjoint.
     pub(crate) wants_dx: bool,
+    /// Whether this layer and the next, its only reader, run as one where nobody asks for the units.
+    pub(crate) narrow: bool,
 }
 
 /// LogSoftmax and Threshold in one: x → sᵢ, and where densities are wanted ln sᵢ.
@@ -275,6 +277,7 @@ impl Planner<'_> {
                         kept: self.widths.len() - 1,
                         out: end,
                         wants_dx,
+                        narrow: false,
                     }));
                 }
                 // Lowering writes these right behind an Affine or a LogSoftmax, where they were taken above.
@@ -330,6 +333,15 @@ impl Planner<'_> {
                 }
             }
             i += 1;
+        }
+        for at in 1..steps.len() {
+            let (before, from) = steps.split_at_mut(at);
+            if let (Some(Step::Dense(hidden)), Step::Dense(head)) = (before.last_mut(), &from[0]) {
+                let follows = matches!(head.x, Source::Value(x) if x == hidden.out);
+                let read = block.results.contains(&hidden.out);
+                let fits = head.outputs == 1 && is_narrow(hidden.inputs, hidden.outputs);
+                hidden.narrow = follows && !read && fits;
+            }
         }
         steps
     }

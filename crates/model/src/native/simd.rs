@@ -54,6 +54,8 @@ pub(crate) trait Simd: Copy {
     const TALL: usize = Self::BLOCK;
     /// Sums of chunks that fit into the registers beside a block, at least [`BLOCK`](Self::BLOCK).
     const SUMS: usize;
+    /// Chunks that are summed at once where weights come one by one, at most 8.
+    const UNITS: usize;
 
     fn splat(self, x: f32) -> Self::V;
     fn load(self, from: &Chunk) -> Self::V;
@@ -83,6 +85,8 @@ pub(crate) trait Simd: Copy {
     fn sum(self, v: Self::V) -> f32;
     /// The largest lane; any if one is NaN.
     fn max(self, v: Self::V) -> f32;
+    /// Four columns of sixteen rows: lane i of register j is number j of row i.
+    fn columns(self, rows: [&[f32; 4]; LANES]) -> [Self::V; 4];
 }
 
 /// Plain arrays, for any machine.
@@ -111,6 +115,7 @@ impl Simd for Portable {
     type V = Chunk;
     const BLOCK: usize = if cfg!(target_arch = "aarch64") { 2 } else { 1 };
     const SUMS: usize = 2 * Self::BLOCK;
+    const UNITS: usize = 2 * Self::BLOCK;
 
     #[inline(always)]
     fn splat(self, x: f32) -> Chunk {
@@ -177,6 +182,16 @@ impl Simd for Portable {
     fn max(self, v: Chunk) -> f32 {
         v.into_iter().fold(v[0], f32::max)
     }
+    #[inline(always)]
+    fn columns(self, rows: [&[f32; 4]; LANES]) -> [Chunk; 4] {
+        let mut out = [[0.0; LANES]; 4];
+        for (i, row) in rows.into_iter().enumerate() {
+            for (out, x) in out.iter_mut().zip(row) {
+                out[i] = *x;
+            }
+        }
+        out
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -231,6 +246,7 @@ mod x86 {
         type V = __m512;
         const BLOCK: usize = 5;
         const SUMS: usize = 20;
+        const UNITS: usize = 8;
 
         methods! {
             splat(x: f32) -> __m512 = _mm512_set1_ps(x);
@@ -264,6 +280,24 @@ mod x86 {
                 let half = _mm256_max_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps::<1>(v));
                 max8(half)
             };
+            columns(rows: [&[f32; 4]; 16]) -> [__m512; 4] = {
+                let mut v = [_mm512_setzero_ps(); 4];
+                for (i, v) in v.iter_mut().enumerate() {
+                    let quarter = |k: usize| _mm_loadu_ps(rows[4 * k + i].as_ptr());
+                    *v = _mm512_castps128_ps512(quarter(0));
+                    *v = _mm512_insertf32x4::<1>(*v, quarter(1));
+                    *v = _mm512_insertf32x4::<2>(*v, quarter(2));
+                    *v = _mm512_insertf32x4::<3>(*v, quarter(3));
+                }
+                let (a, b) = (_mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
+                let (c, d) = (_mm512_unpacklo_ps(v[2], v[3]), _mm512_unpackhi_ps(v[2], v[3]));
+                [
+                    _mm512_shuffle_ps::<0x44>(a, c),
+                    _mm512_shuffle_ps::<0xee>(a, c),
+                    _mm512_shuffle_ps::<0x44>(b, d),
+                    _mm512_shuffle_ps::<0xee>(b, d),
+                ]
+            };
         }
     }
 
@@ -295,6 +329,30 @@ mod x86 {
         }
     }
 
+    /// Four columns of eight rows: lane i of register j is number j of row i.
+    ///
+    /// # Safety
+    /// The machine has AVX2.
+    #[inline(always)]
+    unsafe fn columns8(rows: &[&[f32; 4]]) -> [__m256; 4] {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let mut v = [_mm256_setzero_ps(); 4];
+            for (i, v) in v.iter_mut().enumerate() {
+                let half = |k: usize| _mm_loadu_ps(rows[4 * k + i].as_ptr());
+                *v = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(half(0)), half(1));
+            }
+            let (a, b) = (_mm256_unpacklo_ps(v[0], v[1]), _mm256_unpackhi_ps(v[0], v[1]));
+            let (c, d) = (_mm256_unpacklo_ps(v[2], v[3]), _mm256_unpackhi_ps(v[2], v[3]));
+            [
+                _mm256_shuffle_ps::<0x44>(a, c),
+                _mm256_shuffle_ps::<0xee>(a, c),
+                _mm256_shuffle_ps::<0x44>(b, d),
+                _mm256_shuffle_ps::<0xee>(b, d),
+            ]
+        }
+    }
+
     type Pair = (__m256, __m256);
 
     #[inline(always)]
@@ -312,6 +370,7 @@ mod x86 {
         const BLOCK: usize = 2;
         const TALL: usize = 1;
         const SUMS: usize = 6;
+        const UNITS: usize = 4;
 
         methods! {
             splat(x: f32) -> Pair = (_mm256_set1_ps(x), _mm256_set1_ps(x));
@@ -340,6 +399,31 @@ mod x86 {
             });
             sum(v: Pair) -> f32 = sum8(_mm256_add_ps(v.0, v.1));
             max(v: Pair) -> f32 = max8(_mm256_max_ps(v.0, v.1));
+            columns(rows: [&[f32; 4]; 16]) -> [Pair; 4] = {
+                let (low, high) = (columns8(&rows[..8]), columns8(&rows[8..]));
+                [(low[0], high[0]), (low[1], high[1]), (low[2], high[2]), (low[3], high[3])]
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::kernels::columns;
+
+    #[test]
+    fn columns_of_rows_are_found_on_every_instruction_set() {
+        let mut rows = [[0.0; 4]; LANES];
+        rows.iter_mut().flatten().enumerate().for_each(|(i, x)| *x = i as f32);
+        for isa in Isa::available() {
+            let mut found = [[0.0; LANES]; 4];
+            columns(isa, &rows, &mut found);
+            for (j, column) in found.iter().enumerate() {
+                for (i, x) in column.iter().enumerate() {
+                    assert_eq!(*x, rows[i][j], "{isa:?}, row {i}, column {j}");
+                }
+            }
         }
     }
 }

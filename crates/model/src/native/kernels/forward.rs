@@ -201,7 +201,13 @@ fn finish_rows<S: Simd>(
 // A function and no closure: only functions can be made to inline, and nothing here may be left uncompiled for
 // the instruction set.
 #[inline(always)]
-fn finish<S: Simd>(s: S, f: Activation, beta: Option<S::V>, kept: Option<&mut Chunk>, y: &mut Chunk) {
+pub(super) fn finish<S: Simd>(
+    s: S,
+    f: Activation,
+    beta: Option<S::V>,
+    kept: Option<&mut Chunk>,
+    y: &mut Chunk,
+) {
     let net = s.load(y);
     let Some(beta) = beta else {
         if f == Activation::Silu {

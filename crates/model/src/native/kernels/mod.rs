@@ -48,6 +48,7 @@ mod forward;
 mod gate;
 mod math;
 mod mixture;
+mod narrow;
 mod pairwise;
 mod residual;
 mod step;
@@ -57,6 +58,7 @@ pub(crate) use dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved};
 pub(crate) use forward::dense_forward;
 pub(crate) use gate::gate;
 pub(crate) use mixture::{blend, blend_backward, gate_backward, log_mix, log_mix_backward, log_weights};
+pub(crate) use narrow::{is_narrow, narrow_forward, narrow_rows};
 pub(crate) use pairwise::{Columns, Errors, Head, Unit, pair_errors, pair_products, pair_values};
 pub use pairwise::{TILE, TileRow};
 pub(crate) use residual::{Prior, residual, residual_backward};
@@ -75,4 +77,16 @@ fn chunks(data: &[f32]) -> &[Chunk] {
 #[inline(always)]
 fn chunks_mut(data: &mut [f32]) -> &mut [Chunk] {
     data.as_chunks_mut().0
+}
+
+#[cfg(test)]
+dispatched! {
+    /// Four columns of sixteen rows.
+    fn columns(rows: &[[f32; 4]; LANES], to: &mut [Chunk; 4]) = columns_body;
+}
+
+#[cfg(test)]
+#[inline(always)]
+fn columns_body<S: super::simd::Simd>(s: S, rows: &[[f32; 4]; LANES], to: &mut [Chunk; 4]) {
+    to.iter_mut().zip(s.columns(rows.each_ref())).for_each(|(to, column)| s.store(to, column));
 }
