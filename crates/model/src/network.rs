@@ -6,7 +6,7 @@ use crate::describe::Description;
 use crate::error::ModelError;
 use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::native::Isa;
-use crate::native::{Derivative, Plan, Workspace, add_scaled, scale_add, step};
+use crate::native::{Bases, Derivative, Plan, Workspace, add_scaled, scale_add, step};
 use crate::optimiser::Optimiser;
 use crate::pairwise::Pairwise;
 use crate::program::{Init, Param, Program};
@@ -28,6 +28,8 @@ pub struct Network {
     params: Vec<f32>,
     grad: Vec<f32>,
     moments: Vec<Vec<f32>>,
+    /// Of the optimiser SOAP.
+    bases: Option<Bases>,
     traces: Vec<Vec<f32>>,
     steps: u64,
     seeds: Vec<f32>,
@@ -105,6 +107,10 @@ impl Network {
             workspace: Workspace::with_isa(&plan, isa),
             grad: vec![0.0; params.len()],
             moments: vec![vec![0.0; params.len()]; optimiser.moments().len()],
+            bases: match optimiser {
+                Optimiser::Soap(soap) => Some(Bases::new(&plan, soap)),
+                _ => None,
+            },
             traces: Vec::new(),
             steps: 0,
             seeds: Vec::new(),
@@ -213,22 +219,39 @@ impl Learner for Network {
             return Err(self.name_divergence());
         }
         self.steps = self.steps.saturating_add(1);
-        let groups = &self.plan.program.groups;
+        let (plan, isa, steps) = (&self.plan, self.isa, self.steps);
+        let rule = |group: usize| self.optimiser.rule(rate * plan.program.groups[group].rate, steps);
         let mut moments = self.moments.iter_mut();
         let (mut first, mut second) = (moments.next(), moments.next());
-        for &(span, group) in &self.plan.groups {
-            let part = |m: &mut Option<&mut Vec<f32>>| -> std::ops::Range<usize> {
-                if m.is_some() { span.range() } else { 0..0 }
-            };
-            let (a, b) = (part(&mut first), part(&mut second));
-            step(
-                self.isa,
-                self.optimiser.rule(rate * groups[group].rate, self.steps),
-                &mut self.params[span.range()],
-                &mut self.grad[span.range()],
-                first.as_mut().map_or(&mut [][..], |m| &mut m[a]),
-                second.as_mut().map_or(&mut [][..], |m| &mut m[b]),
-            );
+        if let (Some(bases), Some(first), Some(second)) = (&mut self.bases, &mut first, &mut second) {
+            let moves =
+                bases.step(isa, steps, &mut self.grad, (first, second), |moves, grad, first, second| {
+                    for &(span, group) in &plan.groups {
+                        let part = || span.range();
+                        let (grad, first, second) =
+                            (&mut grad[part()], &mut first[part()], &mut second[part()]);
+                        step(isa, rule(group).without_decay(), &mut moves[part()], grad, first, second);
+                    }
+                });
+            for &(span, group) in &plan.groups {
+                let keep = 1.0 - rule(group).decay();
+                scale_add(isa, keep, &mut self.params[span.range()], &moves[span.range()]);
+            }
+        } else {
+            for &(span, group) in &plan.groups {
+                let part = |m: &mut Option<&mut Vec<f32>>| -> std::ops::Range<usize> {
+                    if m.is_some() { span.range() } else { 0..0 }
+                };
+                let (a, b) = (part(&mut first), part(&mut second));
+                step(
+                    isa,
+                    rule(group),
+                    &mut self.params[span.range()],
+                    &mut self.grad[span.range()],
+                    first.as_mut().map_or(&mut [][..], |m| &mut m[a]),
+                    second.as_mut().map_or(&mut [][..], |m| &mut m[b]),
+                );
+            }
         }
         self.keep_bounds();
         Ok(loss)
@@ -274,6 +297,7 @@ impl Learner for Network {
             for (name, moment) in self.optimiser.moments().iter().zip(self.moments()) {
                 state.extend(program.tensors(&format!("optimiser.{name}."), &moment));
             }
+            state.extend(self.bases.iter().flat_map(Bases::tensors));
             state.push(Tensor::u64("optimiser.steps", vec![1], vec![self.steps]));
         }
         Ok(state)
@@ -297,6 +321,14 @@ impl Learner for Network {
             for (moment, name) in moments.iter_mut().zip(names) {
                 *moment = read(&format!("optimiser.{name}."))?;
             }
+        }
+        if let Some(bases) = &mut self.bases {
+            // Of a state without training: from the beginning.
+            let mut fresh = bases.fresh(&self.plan);
+            if steps > 0 {
+                fresh.restore(state)?;
+            }
+            *bases = fresh;
         }
         (self.params, self.moments, self.steps) = (params, moments, steps);
         self.traces.clear();

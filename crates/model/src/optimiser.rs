@@ -13,6 +13,8 @@ pub enum Optimiser {
     Sgd(Sgd),
     /// Adam with decoupled weight decay (Kingma & Ba 2015, Loshchilov & Hutter 2019).
     Adam(Adam),
+    /// Adam in the eigenbasis of each layer's gradients (SOAP, Vyas et al. 2024), by the native engine.
+    Soap(Soap),
 }
 
 /// Settings of stochastic gradient descent.
@@ -39,6 +41,28 @@ pub struct Adam {
     pub decay: f32,
 }
 
+/// Settings of SOAP.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Soap {
+    /// Memory of the mean gradient, in [0, 1).
+    pub beta1: f32,
+    /// Memory of the mean squared gradient and of the covariances, in [0, 1).
+    pub beta2: f32,
+    /// Added to the root of the former.
+    pub epsilon: f32,
+    /// Weight decay.
+    pub decay: f32,
+    /// Steps from one renewal of the bases to the next.
+    pub every: u64,
+}
+
+impl Default for Soap {
+    fn default() -> Self {
+        Self { beta1: 0.95, beta2: 0.99, epsilon: 1e-8, decay: 0.0, every: 100 }
+    }
+}
+
 impl Default for Adam {
     fn default() -> Self {
         Self { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 0.0 }
@@ -58,18 +82,20 @@ impl<'de> Deserialize<'de> for Optimiser {
         enum Kind {
             Sgd,
             Adam,
+            Soap,
         }
         struct Visitor;
         impl<'de> de::Visitor<'de> for Visitor {
             type Value = Optimiser;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"sgd\", \"adam\", or one of them with settings")
+                f.write_str("\"sgd\", \"adam\", \"soap\", or one of them with settings")
             }
             fn visit_str<E: de::Error>(self, v: &str) -> Result<Optimiser, E> {
                 match v {
                     "sgd" => Ok(Optimiser::Sgd(Sgd::default())),
                     "adam" => Ok(Optimiser::Adam(Adam::default())),
-                    other => Err(E::unknown_variant(other, &["sgd", "adam"])),
+                    "soap" => Ok(Optimiser::Soap(Soap::default())),
+                    other => Err(E::unknown_variant(other, &["sgd", "adam", "soap"])),
                 }
             }
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Optimiser, A::Error> {
@@ -77,11 +103,12 @@ impl<'de> Deserialize<'de> for Optimiser {
                 let optimiser = match map.next_key()? {
                     Some(Kind::Sgd) => Optimiser::Sgd(map.next_value()?),
                     Some(Kind::Adam) => Optimiser::Adam(map.next_value()?),
-                    None => return Err(de::Error::custom("name an optimiser, `sgd` or `adam`")),
+                    Some(Kind::Soap) => Optimiser::Soap(map.next_value()?),
+                    None => return Err(de::Error::custom("name an optimiser, `sgd`, `adam` or `soap`")),
                 };
                 match map.next_key::<de::IgnoredAny>()? {
                     None => Ok(optimiser),
-                    Some(_) => Err(de::Error::custom("name one optimiser, `sgd` or `adam`")),
+                    Some(_) => Err(de::Error::custom("name one optimiser, `sgd`, `adam` or `soap`")),
                 }
             }
         }
@@ -104,14 +131,19 @@ impl JsonSchema for Optimiser {
             })
         };
         let (sgd, adam) = (generator.subschema_for::<Sgd>(), generator.subschema_for::<Adam>());
+        let soap = generator.subschema_for::<Soap>();
         schemars::json_schema!({
             "description": "An optimiser, by its name or with its settings.",
-            "anyOf": [{ "enum": ["sgd", "adam"] }, one("sgd", sgd), one("adam", adam)]
+            "anyOf": [{ "enum": ["sgd", "adam", "soap"] }, one("sgd", sgd), one("adam", adam), one("soap", soap)]
         })
     }
 }
 
 impl Optimiser {
+    /// Why the burn engine refuses SOAP.
+    pub const NATIVE_ONLY: &str =
+        "`soap` is a step of the native engine: write `engine = \"native\"`, or take `adam`";
+
     /// What is wrong with the settings: key and message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let unit = |key, v: f32| {
@@ -142,6 +174,17 @@ impl Optimiser {
                 }
                 positive("adam.decay", decay)
             }
+            Self::Soap(Soap { beta1, beta2, epsilon, decay, every }) => {
+                unit("soap.beta1", beta1)?;
+                unit("soap.beta2", beta2)?;
+                if !(epsilon > 0.0 && epsilon.is_finite()) {
+                    return Err(("soap.epsilon", format!("must be above 0, found {epsilon}")));
+                }
+                if every == 0 {
+                    return Err(("soap.every", "must be at least 1".into()));
+                }
+                positive("soap.decay", decay)
+            }
         }
     }
 
@@ -150,7 +193,7 @@ impl Optimiser {
         match self {
             Self::Sgd(Sgd { momentum, .. }) if *momentum == 0.0 => &[],
             Self::Sgd(_) => &["momentum"],
-            Self::Adam(_) => &["first", "second"],
+            Self::Adam(_) | Self::Soap(_) => &["first", "second"],
         }
     }
 
@@ -160,6 +203,9 @@ impl Optimiser {
             Self::Sgd(Sgd { momentum: 0.0, decay }) => StepRule::Sgd { rate, decay },
             Self::Sgd(Sgd { momentum, decay }) => StepRule::Momentum { rate, decay, momentum },
             Self::Adam(adam) => adam.rule(rate, step),
+            Self::Soap(Soap { beta1, beta2, epsilon, decay, .. }) => {
+                Adam { beta1, beta2, epsilon, decay }.rule(rate, step)
+            }
         }
     }
 }

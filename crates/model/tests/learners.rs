@@ -3,7 +3,7 @@
 mod common;
 
 use adept_model::architecture::Lookup;
-use adept_model::optimiser::{Adam, Sgd};
+use adept_model::optimiser::{Adam, Sgd, Soap};
 use adept_model::program::PRIOR_LIMIT;
 use adept_model::{
     Architecture, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Program, Rows, Samples,
@@ -61,6 +61,7 @@ fn optimisers_follow_their_formulas() {
                             exact[i] * (1.0 - rate * f64::from(a.decay))
                                 - rate * mean / (square.sqrt() + f64::from(a.epsilon))
                         }
+                        Optimiser::Soap(_) => unreachable!("has a test of its own"),
                     };
                     exact[i] = exact[i].max(min);
                 }
@@ -77,6 +78,124 @@ fn optimisers_follow_their_formulas() {
             }
         }
     }
+}
+
+type Matrix = Vec<Vec<f64>>;
+
+fn times(a: &Matrix, b: &Matrix) -> Matrix {
+    let column = |j: usize| b.iter().map(move |row| row[j]);
+    let entry = |row: &Vec<f64>, j| row.iter().zip(column(j)).map(|(a, b)| a * b).sum();
+    a.iter().map(|row| (0..b[0].len()).map(|j| entry(row, j)).collect()).collect()
+}
+
+fn turned(a: &Matrix) -> Matrix {
+    (0..a[0].len()).map(|j| a.iter().map(|row| row[j]).collect()).collect()
+}
+
+fn mixed(a: &Matrix, share: f64, b: &Matrix) -> Matrix {
+    let row = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| a + share * (b - a)).collect();
+    a.iter().zip(b).map(row).collect()
+}
+
+/// One round of orthogonal iteration: the new basis, and where each of its columns was.
+fn iterated(covariance: &Matrix, basis: &Matrix) -> (Matrix, Vec<usize>) {
+    let (old, new) = (turned(basis), turned(&times(covariance, basis)));
+    let value = |k: usize| old[k].iter().zip(&new[k]).map(|(a, b)| a * b).sum::<f64>();
+    let mut order: Vec<usize> = (0..old.len()).collect();
+    order.sort_by(|&a, &b| value(b).total_cmp(&value(a)));
+    let mut columns: Matrix = vec![];
+    for &k in &order {
+        let mut q = new[k].clone();
+        for done in columns.iter().chain(&columns) {
+            let along: f64 = done.iter().zip(&q).map(|(a, b)| a * b).sum();
+            q.iter_mut().zip(done).for_each(|(q, d)| *q -= along * d);
+        }
+        let length = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+        columns.push(q.iter().map(|x| x / length).collect());
+    }
+    (turned(&columns), order)
+}
+
+/// The first layer of a network, whose gradient has full rank on both sides, against SOAP as its authors write it.
+#[test]
+fn soap_follows_its_formula() {
+    let channels = [Channel::new("x", ChannelKind::Dense(2))];
+    let architecture: Architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [3] } }"#).unwrap();
+    let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+    let mut rows = Rows::new(&channels);
+    let points = [[0.9, -0.2], [-0.5, 0.8], [0.3, 0.6], [-0.7, -0.9], [0.1, -0.6]];
+    points.iter().for_each(|x| rows.push().0.copy_from_slice(x));
+    let samples = samples(rows, vec![0.9, -0.8, 0.2, 0.7, -0.9]);
+    let settings = Soap { beta1: 0.8, beta2: 0.9, epsilon: 1e-6, decay: 0.1, every: 100 };
+    let mut rng = adept_rng();
+    let mut network = Network::new(program.clone(), &program.draw(&mut rng), Optimiser::Soap(settings));
+    let unit = |i: usize| (0..3).map(|j| f64::from(u8::from(i == j))).collect();
+    let (mut left, mut right): (Matrix, Matrix) = ((0..3).map(unit).collect(), (0..3).map(unit).collect());
+    let zero = vec![vec![0.0; 3]; 3];
+    let (mut rows_covariance, mut columns_covariance) = (zero.clone(), zero.clone());
+    // The mean gradient stays where it is here, the mean square lives in the bases.
+    let (mut mean, mut square) = (zero.clone(), zero);
+    let matrix = |flat: &[f32]| -> Matrix {
+        flat[..9].chunks(3).map(|row| row.iter().map(|&x| f64::from(x)).collect()).collect()
+    };
+    let (b1, b2, rate) = (f64::from(settings.beta1), f64::from(settings.beta2), f64::from(0.01f32));
+    for t in 1..=4 {
+        let (_, gradient) = network.gradient(&samples);
+        let (g, before) = (matrix(&gradient), matrix(&network.parameters()));
+        rows_covariance = mixed(&rows_covariance, 1.0 - b2, &times(&g, &turned(&g)));
+        columns_covariance = mixed(&columns_covariance, 1.0 - b2, &times(&turned(&g), &g));
+        let (order, across);
+        (left, order) = iterated(&rows_covariance, &left);
+        (right, across) = iterated(&columns_covariance, &right);
+        square = order.iter().map(|&i| across.iter().map(|&j| square[i][j]).collect()).collect();
+        mean = mixed(&mean, 1.0 - b1, &g);
+        let into = |x: &Matrix| times(&times(&turned(&left), x), &right);
+        let (turned_gradient, turned_mean) = (into(&g), into(&mean));
+        let mut step = square.clone();
+        for i in 0..3 {
+            for j in 0..3 {
+                let g = turned_gradient[i][j];
+                square[i][j] += (1.0 - b2) * (g * g - square[i][j]);
+                let (mean, square) =
+                    (turned_mean[i][j] / (1.0 - b1.powi(t)), square[i][j] / (1.0 - b2.powi(t)));
+                step[i][j] = mean / (square.sqrt() + f64::from(settings.epsilon));
+            }
+        }
+        let step = times(&times(&left, &step), &turned(&right));
+        network.update(&samples, 0.01).unwrap();
+        for (i, row) in matrix(&network.parameters()).iter().enumerate() {
+            for (j, found) in row.iter().enumerate() {
+                let exact = before[i][j] * (1.0 - rate * f64::from(settings.decay)) - rate * step[i][j];
+                assert!((found - exact).abs() < 2e-5, "step {t}, ({i}, {j}): {found}, exactly {exact}");
+            }
+        }
+    }
+}
+
+/// On inputs that say nearly the same, where the loss is a long valley.
+#[test]
+fn soap_goes_along_a_valley_faster_than_adam() {
+    let channels = [Channel::new("x", ChannelKind::Dense(3))];
+    let architecture: Architecture =
+        serde_json::from_str(r#"{ "mlp": { "hidden": [6], "output": "linear" } }"#).unwrap();
+    let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+    let (mut rows, mut targets) = (Rows::new(&channels), vec![]);
+    for i in 0..64 {
+        let (a, b) = ((i % 8) as f32 / 4.0 - 0.875, (i / 8) as f32 / 4.0 - 0.875);
+        rows.push().0.copy_from_slice(&[a, a + 0.05 * b, b]);
+        targets.push(a * b);
+    }
+    let samples = samples(rows, targets);
+    let loss = |optimiser| {
+        let mut rng = adept_rng();
+        let mut network = Network::new(program.clone(), &program.draw(&mut rng), optimiser);
+        for _ in 0..400 {
+            network.update(&samples, 0.01).unwrap();
+        }
+        network.update(&samples, 0.01).unwrap()
+    };
+    let (adam, soap) = (loss(Optimiser::Adam(Adam::default())), loss(Optimiser::Soap(Soap::default())));
+    assert!(soap < 0.5 * adam, "{soap} with SOAP, {adam} with Adam");
 }
 
 /// e ← λ e + ∇V and p ← p + rate · error · e, with ∇V from differences of the network's own value.
@@ -181,10 +300,12 @@ fn a_state_comes_back_whole() {
     for seed in SEEDS.step_by(4) {
         let case = case(seed);
         let samples = samples(case.rows.clone(), case.targets.clone());
-        let mut first = Network::new(case.program.clone(), &case.params, Optimiser::Adam(Adam::default()));
+        let optimiser =
+            if seed % 8 < 4 { Optimiser::Adam(Adam::default()) } else { Optimiser::Soap(Soap::default()) };
+        let mut first = Network::new(case.program.clone(), &case.params, optimiser);
         first.update(&samples, 0.001).unwrap();
         let fresh = vec![0.5; case.params.len()];
-        let mut second = Network::new(case.program.clone(), &fresh, Optimiser::Adam(Adam::default()));
+        let mut second = Network::new(case.program.clone(), &fresh, optimiser);
         second.restore(&first.state(true).unwrap()).unwrap();
         for _ in 0..2 {
             assert_eq!(first.update(&samples, 0.001).unwrap(), second.update(&samples, 0.001).unwrap());

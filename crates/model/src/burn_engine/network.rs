@@ -38,7 +38,7 @@ impl BurnNetwork {
     /// A network with those flat parameters (`program.parameters()` numbers, see [`Program::draw`]).
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if their number is another.
+    /// [`ModelError::Unsupported`] if their number is another, or for an optimiser of the native engine alone.
     pub fn new(
         program: Arc<Program>,
         flat: &[f32],
@@ -47,8 +47,8 @@ impl BurnNetwork {
     ) -> Result<Self, ModelError> {
         let engine = BurnEngine::new(program.clone(), device.autodiff());
         let params: Vec<_> = engine.parameters(flat)?.into_iter().map(tensor::Tensor::inner).collect();
-        let steppers: Vec<Stepper> = program.groups.iter().map(|_| Stepper::new(optimiser)).collect();
-        let fresh = Stepper::new(optimiser).fresh();
+        let stepper = Stepper::new(optimiser)?;
+        let (fresh, steppers) = (stepper.fresh(), vec![stepper; program.groups.len()]);
         Ok(Self {
             memories: vec![fresh; params.len()],
             params,

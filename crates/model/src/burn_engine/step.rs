@@ -24,8 +24,11 @@ pub(super) enum Memory {
 }
 
 impl Stepper {
-    pub(super) fn new(optimiser: Optimiser) -> Self {
-        match optimiser {
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] for an optimiser of the native engine alone.
+    pub(super) fn new(optimiser: Optimiser) -> Result<Self, ModelError> {
+        Ok(match optimiser {
             Optimiser::Sgd(Sgd { momentum, decay }) => {
                 let config = MomentumConfig::new().with_momentum(momentum.into()).with_dampening(0.0);
                 let sgd = SgdConfig::new().with_momentum((momentum > 0.0).then_some(config)).build();
@@ -39,7 +42,8 @@ impl Stepper {
                     .with_weight_decay(decay)
                     .build(),
             ),
-        }
+            Optimiser::Soap(_) => return Err(ModelError::Unsupported(Optimiser::NATIVE_ONLY.into())),
+        })
     }
 
     /// What a tensor that was never stepped is remembered by.

@@ -6,6 +6,7 @@ mod kernels;
 mod plan;
 mod selected;
 mod simd;
+mod soap;
 
 pub(crate) use exec::{Derivative, Workspace};
 pub(crate) use kernels::{Columns, Errors, Head, Unit, pair_errors, pair_products, pair_values};
@@ -13,3 +14,4 @@ pub(crate) use kernels::{StepRule, add_scaled, scale_add, step};
 pub use kernels::{TILE, TileRow};
 pub(crate) use plan::Plan;
 pub use simd::Isa;
+pub(crate) use soap::Bases;

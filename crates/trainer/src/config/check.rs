@@ -7,7 +7,7 @@ use adept_game::{GameInfo, Visitor, with_game};
 use adept_model::architecture::Experts;
 use adept_model::names;
 use adept_model::program::Activation;
-use adept_model::{Architecture, Channel, Engine, ModelError};
+use adept_model::{Architecture, Channel, Engine, ModelError, Optimiser};
 
 /// The dotted path of a setting, and what is wrong with it.
 pub(crate) type Fault = (String, String);
@@ -126,9 +126,7 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
         return fail("learn.rate", "is 0 throughout: nothing would be learned".into());
     }
     learn.optimiser.check().map_err(|(key, m)| (format!("learn.optimiser.{key}"), m))?;
-    if matches!(config.architecture, Architecture::Lookup(_))
-        && learn.optimiser != adept_model::Optimiser::default()
-    {
+    if matches!(config.architecture, Architecture::Lookup(_)) && learn.optimiser != Optimiser::default() {
         return fail("learn.optimiser", "a table learns by plain steps: leave `optimiser` out".into());
     }
     if learn.traces == TraceKind::Online {
@@ -138,7 +136,7 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
         if learn.batch > 1 {
             return fail("learn.batch", "online traces step at every move: leave `batch` out".into());
         }
-        if learn.optimiser != adept_model::Optimiser::default() {
+        if learn.optimiser != Optimiser::default() {
             return fail("learn.optimiser", "online traces take plain steps: leave `optimiser` out".into());
         }
     }
@@ -465,6 +463,9 @@ fn compute(config: &Config) -> Result<(), Fault> {
                 "online traces step at every move, for which a device is too far away: leave `engine` out"
                     .into(),
             );
+        }
+        if matches!(learn.optimiser, Optimiser::Soap(_)) {
+            return fail("learn.optimiser", Optimiser::NATIVE_ONLY.into());
         }
     }
     if !(1..=1024).contains(&learn.workers) {

@@ -25,6 +25,23 @@ pub(crate) enum StepRule {
     },
 }
 
+impl StepRule {
+    /// The share of the parameters that decays away.
+    pub(crate) fn decay(&self) -> f32 {
+        match *self {
+            Self::Sgd { rate, decay } | Self::Momentum { rate, decay, .. } => rate * decay,
+            Self::Adam { decay, .. } => decay,
+        }
+    }
+
+    /// The same rule, but no parameter decays.
+    pub(crate) fn without_decay(mut self) -> Self {
+        let (Self::Sgd { decay, .. } | Self::Momentum { decay, .. } | Self::Adam { decay, .. }) = &mut self;
+        *decay = 0.0;
+        self
+    }
+}
+
 dispatched! {
     /// One optimiser step on a span; the gradient is set to 0. `first` and `second` are the moments that
     /// the rule keeps, else empty.

@@ -1,0 +1,339 @@
+//! SOAP: Adam in the eigenbasis of a layer's gradients (Vyas et al. 2024, algorithm 3).
+//!
+//! The gradient G of a layer, weights with the biases as a last row, has two covariances, G Gᵀ of its inputs and
+//! Gᵀ G of its outputs. Their running means give two bases; Adam steps in those instead of weight by weight.
+//! Bases are brought up to date by orthogonal iteration every few steps.
+
+use super::kernels::{Layer as Dense, Matrix, dense_forward, stride};
+use super::plan::{Plan, Span};
+use super::simd::{Isa, LANES};
+use crate::error::ModelError;
+use crate::learner::{Tensor, find};
+use crate::optimiser::Soap;
+use crate::program::{Activation, Block, Op, ParamId};
+use std::mem::take;
+
+/// Steps at the beginning after each of which bases are brought up to date.
+const EARLY: u64 = 10;
+
+/// The bases of all layers.
+#[derive(Clone, Debug)]
+pub(crate) struct Bases {
+    settings: Soap,
+    layers: Vec<Layer>,
+    /// Moves of all parameters, in the padded layout.
+    moves: Vec<f32>,
+    /// Room for products.
+    room: [Vec<f32>; 3],
+    zeros: Vec<f32>,
+}
+
+/// A layer as one matrix `[inputs + 1, outputs]`.
+#[derive(Clone, Debug)]
+struct Layer {
+    name: String,
+    weight: Span,
+    bias: Span,
+    rows: usize,
+    columns: usize,
+    left: Side,
+    /// None for a single output.
+    right: Option<Side>,
+}
+
+/// One side of a layer: matrices `[n, stride(n)]`.
+#[derive(Clone, Debug)]
+struct Side {
+    n: usize,
+    covariance: Vec<f32>,
+    /// Eigenvectors are its columns, the largest eigenvalue first.
+    basis: Vec<f32>,
+    /// The basis, transposed.
+    transposed: Vec<f32>,
+}
+
+impl Bases {
+    /// Bases for the layers of a plan, at first those in which the parameters stand.
+    pub(crate) fn new(plan: &Plan, settings: Soap) -> Self {
+        let mut pairs = Vec::new();
+        affine_layers(&plan.program.body, &mut pairs);
+        let layers: Vec<Layer> = pairs.iter().map(|&pair| Layer::new(plan, pair)).collect();
+        let widest = layers.iter().map(|l| l.rows.max(l.columns)).max().unwrap_or(1);
+        let zeros = vec![0.0; widest.next_multiple_of(LANES)];
+        Self { settings, layers, moves: vec![0.0; plan.length], room: Default::default(), zeros }
+    }
+
+    /// Moves of all parameters against a gradient, which is set to 0, at step number `steps`, from 1. `adam`
+    /// gets (moves, gradient, first moments, second moments), all in the bases, and takes a step of Adam.
+    pub(crate) fn step(
+        &mut self,
+        isa: Isa,
+        steps: u64,
+        grad: &mut [f32],
+        (first, second): (&mut [f32], &mut [f32]),
+        adam: impl FnOnce(&mut [f32], &mut [f32], &mut [f32], &mut [f32]),
+    ) -> &[f32] {
+        let [mut a, mut b, mut c] = take(&mut self.room);
+        let due = steps <= EARLY || steps.is_multiple_of(self.settings.every);
+        for layer in &mut self.layers {
+            layer.gather(grad, &mut a);
+            layer.observe(isa, 1.0 - self.settings.beta2, &a, (&mut b, &mut c), &self.zeros);
+            if due {
+                // Moments move along: the first turns exactly, the second only changes places.
+                layer.gather(first, &mut b);
+                layer.turn(isa, false, &mut b, &mut c, &self.zeros);
+                let orders = layer.refresh();
+                layer.turn(isa, true, &mut b, &mut c, &self.zeros);
+                layer.scatter(&b, first);
+                layer.gather(second, &mut b);
+                layer.reorder(&orders, &mut b, &mut c);
+                layer.scatter(&b, second);
+            }
+            layer.turn(isa, true, &mut a, &mut c, &self.zeros);
+            layer.scatter(&a, grad);
+        }
+        self.moves.fill(0.0);
+        adam(&mut self.moves, grad, first, second);
+        for layer in &self.layers {
+            layer.gather(&self.moves, &mut a);
+            layer.turn(isa, false, &mut a, &mut c, &self.zeros);
+            layer.scatter(&a, &mut self.moves);
+        }
+        self.room = [a, b, c];
+        &self.moves
+    }
+
+    /// The same with nothing remembered.
+    pub(crate) fn fresh(&self, plan: &Plan) -> Self {
+        Self::new(plan, self.settings)
+    }
+
+    /// What it remembers, by the names of the layers.
+    pub(crate) fn tensors(&self) -> Vec<Tensor> {
+        let side = |name: String, side: &Side| {
+            let tensor = |kind: &str, data: &[f32]| {
+                let rows = data.chunks_exact(stride(side.n)).flat_map(|row| &row[..side.n]);
+                Tensor::f32(format!("{name}.{kind}"), vec![side.n; 2], rows.copied().collect())
+            };
+            [tensor("covariance", &side.covariance), tensor("basis", &side.basis)]
+        };
+        let sides = self.layers.iter().flat_map(|l| {
+            let right = l.right.as_ref().map(|r| side(l.tensor("right"), r));
+            side(l.tensor("left"), &l.left).into_iter().chain(right.into_iter().flatten())
+        });
+        sides.collect()
+    }
+
+    /// Takes what [`tensors`](Self::tensors) gave.
+    pub(crate) fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
+        for layer in &mut self.layers {
+            let names = [layer.tensor("left"), layer.tensor("right")];
+            for (name, side) in names.iter().zip([Some(&mut layer.left), layer.right.as_mut()]) {
+                let Some(side) = side else { continue };
+                let read = |kind: &str| find(state, &format!("{name}.{kind}"), &[side.n; 2])?.floats();
+                let (covariance, basis) = (read("covariance")?, read("basis")?);
+                let n = side.n;
+                for (i, (c, b)) in covariance.chunks_exact(n).zip(basis.chunks_exact(n)).enumerate() {
+                    side.covariance[i * stride(n)..][..n].copy_from_slice(c);
+                    side.set(i, b.iter().map(|&x| f64::from(x)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Weights and biases of the affine ops of a block and those below.
+fn affine_layers(block: &Block, pairs: &mut Vec<(ParamId, ParamId)>) {
+    for op in &block.ops {
+        match op {
+            Op::Affine { weight, bias, .. } => pairs.push((*weight, *bias)),
+            Op::Route { branches, .. } => branches.iter().for_each(|b| affine_layers(b, pairs)),
+            _ => {}
+        }
+    }
+}
+
+impl Layer {
+    fn new(plan: &Plan, (weight, bias): (ParamId, ParamId)) -> Self {
+        let param = &plan.program.params[weight];
+        let (rows, columns) = (param.shape[0] + 1, param.shape[1]);
+        Self {
+            name: param.name.clone(),
+            weight: plan.places[weight],
+            bias: plan.places[bias],
+            rows,
+            columns,
+            left: Side::new(rows),
+            right: (columns > 1).then(|| Side::new(columns)),
+        }
+    }
+
+    fn tensor(&self, side: &str) -> String {
+        format!("optimiser.{side}.{}", self.name)
+    }
+
+    /// The layer's part of a padded vector as one matrix.
+    fn gather(&self, from: &[f32], to: &mut Vec<f32>) {
+        let (weights, width) = ((self.rows - 1) * stride(self.columns), stride(self.columns));
+        to.clear();
+        to.extend_from_slice(&from[self.weight.start..][..weights]);
+        to.extend_from_slice(&from[self.bias.start..][..width]);
+        // A single column is read in whole chunks.
+        to.resize(to.len().next_multiple_of(LANES), 0.0);
+    }
+
+    fn scatter(&self, from: &[f32], to: &mut [f32]) {
+        let (weights, width) = ((self.rows - 1) * stride(self.columns), stride(self.columns));
+        to[self.weight.start..][..weights].copy_from_slice(&from[..weights]);
+        to[self.bias.start..][..width].copy_from_slice(&from[weights..][..width]);
+    }
+
+    /// Takes a gradient into both covariances with this share.
+    fn observe(
+        &mut self,
+        isa: Isa,
+        share: f32,
+        g: &[f32],
+        (turned, room): (&mut Vec<f32>, &mut Vec<f32>),
+        zeros: &[f32],
+    ) {
+        let (n, m) = (self.rows, self.columns);
+        turned.clear();
+        turned.resize((m * stride(n)).next_multiple_of(LANES), 0.0);
+        for (i, row) in g.chunks_exact(stride(m)).take(n).enumerate() {
+            for (j, &x) in row[..m].iter().enumerate() {
+                turned[j * stride(n) + i] = x;
+            }
+        }
+        product(isa, (g, n, m), (turned, n), room, zeros);
+        self.left.add(share, room);
+        if let Some(right) = &mut self.right {
+            product(isa, (turned, m, n), (g, m), room, zeros);
+            right.add(share, room);
+        }
+    }
+
+    /// Turns a matrix into the bases, or back.
+    fn turn(&self, isa: Isa, into: bool, x: &mut Vec<f32>, room: &mut Vec<f32>, zeros: &[f32]) {
+        let (n, m) = (self.rows, self.columns);
+        let left = if into { &self.left.transposed } else { &self.left.basis };
+        product(isa, (left, n, n), (x, m), room, zeros);
+        match &self.right {
+            Some(right) => {
+                let right = if into { &right.basis } else { &right.transposed };
+                product(isa, (room, n, m), (right, m), x, zeros);
+            }
+            None => std::mem::swap(x, room),
+        }
+    }
+
+    /// Brings the bases up to date. Returns for both sides which vector of the old basis each new one came from.
+    fn refresh(&mut self) -> (Vec<usize>, Vec<usize>) {
+        let right = self.right.as_mut().map_or_else(|| vec![0], Side::refresh);
+        (self.left.refresh(), right)
+    }
+
+    fn reorder(&self, (left, right): &(Vec<usize>, Vec<usize>), x: &mut Vec<f32>, room: &mut Vec<f32>) {
+        let width = stride(self.columns);
+        room.clear();
+        room.resize(x.len(), 0.0);
+        for (to, &i) in room.chunks_exact_mut(width).zip(left) {
+            for (to, &j) in to.iter_mut().zip(right) {
+                *to = x[i * width + j];
+            }
+        }
+        std::mem::swap(x, room);
+    }
+}
+
+impl Side {
+    fn new(n: usize) -> Self {
+        let empty = vec![0.0; n * stride(n)];
+        let mut side = Self { n, covariance: empty.clone(), basis: empty.clone(), transposed: empty };
+        for i in 0..n {
+            side.set(i, (0..n).map(|j| if i == j { 1.0 } else { 0.0 }));
+        }
+        side
+    }
+
+    /// Row `i` of the basis.
+    fn set(&mut self, i: usize, row: impl Iterator<Item = f64>) {
+        let width = stride(self.n);
+        for (j, x) in row.enumerate() {
+            self.basis[i * width + j] = x as f32;
+            self.transposed[j * width + i] = x as f32;
+        }
+    }
+
+    fn add(&mut self, share: f32, new: &[f32]) {
+        for (mean, new) in self.covariance.iter_mut().zip(new) {
+            *mean += share * (new - *mean);
+        }
+    }
+
+    /// One round of orthogonal iteration, in f64: small eigenvalues are differences of large numbers.
+    fn refresh(&mut self) -> Vec<usize> {
+        let (n, width) = (self.n, stride(self.n));
+        let row = |i: usize| self.covariance[i * width..][..n].iter().map(|&x| f64::from(x));
+        let old: Vec<Vec<f64>> = self
+            .transposed
+            .chunks_exact(width)
+            .map(|q| q[..n].iter().map(|&x| f64::from(x)).collect())
+            .collect();
+        let mut new: Vec<Vec<f64>> = Vec::with_capacity(n);
+        for q in &old {
+            new.push((0..n).map(|i| row(i).zip(q).map(|(a, b)| a * b).sum()).collect());
+        }
+        let value: Vec<f64> = new.iter().zip(&old).map(|(a, b)| dot(a, b)).collect();
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|&a, &b| value[b].total_cmp(&value[a]));
+        // A vector that has seen no gradient stays where it is.
+        let least = 1e-9 * value.iter().sum::<f64>() / n as f64 + 1e-60;
+        let mut basis: Vec<Vec<f64>> = Vec::with_capacity(n);
+        for &k in &order {
+            let mut q: Vec<f64> = new[k].iter().zip(&old[k]).map(|(a, b)| a + least * b).collect();
+            // Twice is enough (Kahan, Parlett).
+            for _ in 0..2 {
+                for done in &basis {
+                    let along = dot(done, &q);
+                    q.iter_mut().zip(done).for_each(|(q, d)| *q -= along * d);
+                }
+                let length = dot(&q, &q).sqrt();
+                q.iter_mut().for_each(|q| *q /= length);
+            }
+            basis.push(q);
+        }
+        for i in 0..n {
+            let row: Vec<f64> = basis.iter().map(|q| q[i]).collect();
+            self.set(i, row.into_iter());
+        }
+        order
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// to = x · w with x `[rows, inner]` and w `[inner, outputs]`, all padded.
+fn product(
+    isa: Isa,
+    (x, rows, inner): (&[f32], usize, usize),
+    (w, outputs): (&[f32], usize),
+    to: &mut Vec<f32>,
+    zeros: &[f32],
+) {
+    to.clear();
+    to.resize((rows * stride(outputs)).next_multiple_of(LANES), 0.0);
+    let layer = Dense {
+        inputs: inner,
+        outputs,
+        weight: w,
+        bias: &zeros[..stride(outputs)],
+        beta: None,
+        f: Activation::Linear,
+    };
+    let x = Matrix { data: x, stride: stride(inner), rows: None };
+    dense_forward(isa, rows, layer, x, &mut [], to);
+}
