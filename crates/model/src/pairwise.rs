@@ -6,23 +6,39 @@
 
 use crate::channel::Rows;
 use crate::native::Isa;
-use crate::native::{Columns, Errors, Head, TILE, TileRow, Unit, pair_errors, pair_products, pair_values};
-use crate::program::{Activation, Op, Program};
+use crate::native::{
+    Columns, Errors, Gated, Head, LANES, TILE, TileRow, Unit, gated_values, pair_errors, pair_products,
+    pair_values,
+};
+use crate::program::{Activation, Block, Op, Program, Selector, ValueId};
+use std::iter::Peekable;
 use std::ops::Range;
 
 /// Largest exponent, in size, of either half's part of a logistic unit: products of two such exponentials and their
 /// reciprocals are floats.
 const MOST: f64 = 40.0;
 
-/// A network of one hidden layer, or such a network that corrects a prior, to be run on pairs.
+/// Classes of halves by which a gate may pick experts, at most.
+const CLASSES: usize = LANES;
+
+/// A network of one hidden layer, or some of which an index channel picks one; it may correct a prior. To be run on
+/// pairs.
 #[derive(Clone, Debug)]
 pub struct Pairwise {
     isa: Isa,
+    /// The entry in the index part of a row that names the expert; none where there is one only.
+    gate: Option<usize>,
+    /// All of as many units.
+    experts: Vec<Expert>,
+    corrects: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Expert {
     /// The columns of a row that it reads.
     columns: Vec<usize>,
     hidden: Layer,
     output: Layer,
-    corrects: bool,
 }
 
 /// f(x W + b), with the sensitivities in W and b.
@@ -39,12 +55,30 @@ struct Layer {
 pub struct PairValues {
     isa: Isa,
     unit: Unit,
-    /// `[left halves, units]`.
-    left: Vec<f32>,
-    right: Padded,
-    weight: Vec<f32>,
-    bias: f32,
+    units: usize,
     f: Activation,
+    parts: Parts,
+}
+
+#[derive(Clone, Debug)]
+enum Parts {
+    One {
+        /// `[left halves, units]`.
+        left: Vec<f32>,
+        right: Padded,
+        weight: Vec<f32>,
+        bias: f32,
+    },
+    /// The class of the left half and that of the right one pick the expert.
+    Gated {
+        /// `[left halves, units, classes of right halves]`.
+        left: Vec<f32>,
+        class: Vec<usize>,
+        /// For each class of left halves: net inputs of the units, their weights in the output, its bias.
+        right: Vec<Padded>,
+        /// Of the right halves, padded likewise.
+        classes: Vec<u32>,
+    },
 }
 
 /// Σₖ `left[i][k]` · `right[k][j]` for all pairs.
@@ -83,7 +117,174 @@ impl Padded {
 impl Pairwise {
     /// The network of a program; none if it is of another form.
     pub(crate) fn of(program: &Program, parameters: &[f32], isa: Isa) -> Option<Self> {
-        let mut ops = program.body.ops.iter().filter(|op| !matches!(op, Op::Density { .. })).peekable();
+        let mut ops = ops_of(&program.body);
+        let (gate, experts, mut end) = match ops.peek()? {
+            Op::Route { select: Selector::Index(channel), branches, out } => {
+                let mut experts = Vec::with_capacity(branches.len());
+                for branch in branches {
+                    let mut ops = ops_of(branch);
+                    let (expert, end) = Expert::of(program, parameters, &mut ops)?;
+                    let whole = ops.next().is_none() && end == branch.results[0];
+                    experts.push(whole.then_some(expert)?);
+                }
+                let (gate, out) = (program.layout.offsets[*channel], out[0]);
+                ops.next();
+                (Some(gate), experts, out)
+            }
+            _ => {
+                let (expert, end) = Expert::of(program, parameters, &mut ops)?;
+                (None, vec![expert], end)
+            }
+        };
+        let form = |e: &Expert| (e.hidden.bias.len(), e.hidden.f, e.output.f);
+        let alike = experts.iter().all(|e| form(e) == form(&experts[0]));
+        let residual = ops.next_if(|op| matches!(op, Op::Residual { .. }));
+        if let Some(Op::Residual { out, .. }) = residual {
+            end = *out;
+        }
+        let whole = ops.next().is_none() && end == program.output() && program.outputs() == 1;
+        (alike && whole).then_some(Self { isa, gate, experts, corrects: residual.is_some() })
+    }
+
+    /// Whether its values are those of a prior, corrected.
+    pub fn corrects(&self) -> bool {
+        self.corrects
+    }
+
+    /// Makes ready to value all pairs, given the rows of each left half with right half 0, and of left half 0 with each
+    /// right one. `pair` gives the row of any left half with any right one; what it is asked for tells which expert a
+    /// gate picks for halves of two classes, those alike with half 0. None if there are more than 16 classes.
+    pub fn prepare(
+        &self,
+        left: &Rows,
+        right: &Rows,
+        pair: &mut dyn FnMut(usize, usize) -> Rows,
+    ) -> Option<PairValues> {
+        let expert = |rows: &Rows, r: usize| self.gate.map_or(0, |gate| rows.index_row(r)[gate]);
+        let lefts = Classes::new((0..left.len()).map(|r| expert(left, r)))?;
+        let rights = Classes::new((0..right.len()).map(|r| expert(right, r)))?;
+        let mut picked = vec![];
+        for &l in &lefts.first {
+            picked.push(rights.first.iter().map(|&r| expert(&pair(l, r), 0) as usize).collect::<Vec<_>>());
+        }
+        // Where an expert is picked by no pair of classes, nothing is computed for it.
+        let mut nets: Vec<Vec<Net>> = vec![];
+        for (l, picked) in picked.iter().enumerate() {
+            let net = |(r, &e): (usize, &usize)| {
+                let expert = self.experts.get(e)?;
+                Some(expert.net((left, &lefts.members[l]), (right, &rights.members[r])))
+            };
+            nets.push(picked.iter().enumerate().map(net).collect::<Option<_>>()?);
+        }
+        let (units, f) = (self.experts[0].hidden.bias.len(), self.experts[0].hidden.f);
+        let logistic = matches!(f, Activation::Tanh | Activation::Sigmoid)
+            && nets.iter().flatten().all(|net| net.has_exponentials(f));
+        let unit = if logistic { Unit::Logistic } else { Unit::Sum(f) };
+        // tanh(z) = 1 − 2 / (1 + exp 2z), the sigmoid 1 / (1 + exp −z).
+        let (factor, constant) = if logistic && f == Activation::Tanh { (-2.0, 1.0) } else { (1.0, 0.0) };
+        let part = |z: f64| if logistic { (exponent(f) * z).exp() as f32 } else { z as f32 };
+        let head = |e: usize| {
+            let (weight, bias) = (&self.experts[e].output.weight, self.experts[e].output.bias[0]);
+            let scaled: Vec<f32> = weight.iter().map(|w| (w * factor) as f32).collect();
+            (scaled, (bias + constant * weight.iter().sum::<f64>()) as f32)
+        };
+        let parts = if self.gate.is_none() {
+            let (net, (weight, bias)) = (&nets[0][0], head(0));
+            let right = Padded::new(units, right.len(), |u, half| part(net.right[half * units + u]));
+            Parts::One { left: net.left.iter().map(|&z| part(z)).collect(), right, weight, bias }
+        } else {
+            let mut all = vec![0.0; left.len() * units * CLASSES];
+            for (half, to) in all.chunks_exact_mut(units * CLASSES).enumerate() {
+                let (class, place) = lefts.place[half];
+                for (r, net) in nets[class].iter().enumerate() {
+                    for (u, to) in to.chunks_exact_mut(CLASSES).enumerate() {
+                        to[r] = part(net.left[place * units + u]);
+                    }
+                }
+            }
+            let padded = |(nets, picked): (&Vec<Net>, &Vec<usize>)| {
+                let heads: Vec<_> = picked.iter().map(|&e| head(e)).collect();
+                Padded::new(2 * units + 1, right.len(), |row, half| {
+                    let (class, place) = rights.place[half];
+                    match row {
+                        _ if row < units => part(nets[class].right[place * units + row]),
+                        _ if row < 2 * units => heads[class].0[row - units],
+                        _ => heads[class].1,
+                    }
+                })
+            };
+            let mut classes: Vec<u32> = rights.place.iter().map(|&(class, _)| class as u32).collect();
+            classes.resize(right.len() + TILE, 0);
+            Parts::Gated {
+                left: all,
+                class: lefts.place.iter().map(|&(class, _)| class).collect(),
+                right: nets.iter().zip(&picked).map(padded).collect(),
+                classes,
+            }
+        };
+        Some(PairValues { isa: self.isa, unit, units, f: self.experts[0].output.f, parts })
+    }
+}
+
+/// The ops of a block but those for the loss.
+fn ops_of(block: &Block) -> Peekable<impl Iterator<Item = &Op>> {
+    block.ops.iter().filter(|op| !matches!(op, Op::Density { .. })).peekable()
+}
+
+/// Halves with which half 0 of the other side makes the gate pick the same expert.
+struct Classes {
+    /// The first of each.
+    first: Vec<usize>,
+    members: Vec<Vec<usize>>,
+    /// Class of each half, and its place there.
+    place: Vec<(usize, usize)>,
+}
+
+impl Classes {
+    fn new(experts: impl Iterator<Item = u64>) -> Option<Self> {
+        let (mut known, mut members) = (Vec::new(), Vec::<Vec<usize>>::new());
+        let mut place = Vec::new();
+        for (half, expert) in experts.enumerate() {
+            let class = known.iter().position(|&e| e == expert).unwrap_or_else(|| {
+                known.push(expert);
+                members.push(Vec::new());
+                known.len() - 1
+            });
+            if class == CLASSES {
+                return None;
+            }
+            place.push((class, members[class].len()));
+            members[class].push(half);
+        }
+        Some(Self { first: members.iter().map(|m| m[0]).collect(), members, place })
+    }
+}
+
+/// Net inputs of some left halves and of some right ones, `[halves, units]`, to be added.
+struct Net {
+    left: Vec<f64>,
+    right: Vec<f64>,
+}
+
+impl Net {
+    /// Whether the exponentials of both parts, their products and the reciprocals of those are floats.
+    fn has_exponentials(&self, f: Activation) -> bool {
+        self.left.iter().chain(&self.right).all(|z| (z * exponent(f)).abs() <= MOST)
+    }
+}
+
+/// The logistic form of such a unit takes the exponential of so many times its net input.
+fn exponent(f: Activation) -> f64 {
+    if f == Activation::Tanh { 2.0 } else { -1.0 }
+}
+
+impl Expert {
+    /// The two layers that come next among these ops, and the value that they end in.
+    fn of<'a>(
+        program: &Program,
+        parameters: &[f32],
+        ops: &mut Peekable<impl Iterator<Item = &'a Op>>,
+    ) -> Option<(Self, ValueId)> {
         let Some(Op::Input { channels, .. }) = ops.next() else { return None };
         let columns = |&c: &usize| {
             let first = program.layout.offsets[c];
@@ -111,31 +312,20 @@ impl Pairwise {
             Some(layer)
         };
         let (hidden, output) = (layer()?, layer()?);
-        let residual = ops.next_if(|op| matches!(op, Op::Residual { .. }));
-        if let Some(Op::Residual { out, .. }) = residual {
-            end = *out;
-        }
-        let whole = ops.next().is_none() && end == program.output() && program.outputs() == 1;
         let columns = channels.iter().flat_map(columns).collect();
-        whole.then_some(Self { isa, columns, hidden, output, corrects: residual.is_some() })
+        (output.bias.len() == 1).then_some((Self { columns, hidden, output }, end))
     }
 
-    /// Whether its values are those of a prior, corrected.
-    pub fn corrects(&self) -> bool {
-        self.corrects
-    }
-
-    /// Makes ready to value all pairs, given the rows of each left half with right half 0, and of left half 0 with each
-    /// right one.
-    pub fn prepare(&self, left: &Rows, right: &Rows) -> PairValues {
+    /// Net inputs of those left halves, and of those right ones.
+    fn net(&self, (left, lefts): (&Rows, &[usize]), (right, rights): (&Rows, &[usize])) -> Net {
         let units = self.hidden.bias.len();
         let base = vec![0.0; self.columns.len()];
         let first: Vec<f64> = match right.is_empty() {
             true => base.clone(),
             false => self.columns.iter().map(|&c| f64::from(right.dense_row(0)[c])).collect(),
         };
-        let mut a = self.net_inputs(left, &base, &self.hidden.bias);
-        let mut b = self.net_inputs(right, &first, &vec![0.0; units]);
+        let mut a = self.net_inputs((left, lefts), &base, &self.hidden.bias);
+        let mut b = self.net_inputs((right, rights), &first, &vec![0.0; units]);
         // Right parts on both sides of zero, so that their exponentials have room.
         for u in 0..units {
             let of_unit = || b.iter().skip(u).step_by(units).copied();
@@ -143,36 +333,14 @@ impl Pairwise {
             a.iter_mut().skip(u).step_by(units).for_each(|a| *a += middle);
             b.iter_mut().skip(u).step_by(units).for_each(|b| *b -= middle);
         }
-        // tanh(z) = 1 − 2 / (1 + exp 2z), the sigmoid 1 / (1 + exp −z).
-        let (scale, factor, constant) = match self.hidden.f {
-            Activation::Tanh => (2.0, -2.0, 1.0),
-            _ => (-1.0, 1.0, 0.0),
-        };
-        let within = |net: &[f64]| net.iter().all(|z| (z * scale).abs() <= MOST);
-        let squashes = matches!(self.hidden.f, Activation::Tanh | Activation::Sigmoid);
-        let logistic = squashes && within(&a) && within(&b);
-        let part = |z: f64| if logistic { (scale * z).exp() as f32 } else { z as f32 };
-        let (mut weight, mut bias) = (self.output.weight.clone(), self.output.bias[0]);
-        if logistic {
-            bias += constant * weight.iter().sum::<f64>();
-            weight.iter_mut().for_each(|w| *w *= factor);
-        }
-        PairValues {
-            isa: self.isa,
-            unit: if logistic { Unit::Logistic } else { Unit::Sum(self.hidden.f) },
-            left: a.iter().map(|&z| part(z)).collect(),
-            right: Padded::new(units, right.len(), |u, half| part(b[half * units + u])),
-            weight: weight.iter().map(|&w| w as f32).collect(),
-            bias: bias as f32,
-            f: self.output.f,
-        }
+        Net { left: a, right: b }
     }
 
     /// b + Σ (x − base) W for each row, `[rows, units]`.
-    fn net_inputs(&self, rows: &Rows, base: &[f64], bias: &[f64]) -> Vec<f64> {
+    fn net_inputs(&self, (rows, some): (&Rows, &[usize]), base: &[f64], bias: &[f64]) -> Vec<f64> {
         let units = bias.len();
-        let mut net = Vec::with_capacity(rows.len() * units);
-        for r in 0..rows.len() {
+        let mut net = Vec::with_capacity(some.len() * units);
+        for &r in some {
             let (row, start) = (rows.dense_row(r), net.len());
             net.extend_from_slice(bias);
             let to = &mut net[start..];
@@ -197,11 +365,30 @@ impl PairValues {
     /// # Panics
     /// If there are no such halves, or rows of another number.
     pub fn tile(&self, left: Range<usize>, first: usize, priors: &[TileRow], values: &mut [TileRow]) {
-        let units = self.weight.len();
         assert!(values.len() == left.len() && (priors.is_empty() || priors.len() == left.len()));
-        let head = Head { unit: self.unit, weight: &self.weight, bias: self.bias, f: self.f };
-        let left = &self.left[left.start * units..left.end * units];
-        pair_values(self.isa, head, left, self.right.from(first), priors, values);
+        let (isa, unit, f, units) = (self.isa, self.unit, self.f, self.units);
+        match &self.parts {
+            Parts::One { left: parts, right, weight, bias } => {
+                let head = Head { unit, weight, bias: *bias, f };
+                let left = &parts[left.start * units..left.end * units];
+                pair_values(isa, head, left, right.from(first), priors, values);
+            }
+            Parts::Gated { left: parts, class, right, classes } => {
+                let classes = &classes[first..][..TILE];
+                // Neighbours are mostly of one class.
+                let (mut at, start) = (left.start, left.start);
+                while at < left.end {
+                    let run = class[at..left.end].iter().take_while(|c| **c == class[at]).count();
+                    let here = at - start..at - start + run;
+                    let lefts = &parts[at * units * CLASSES..][..run * units * CLASSES];
+                    let priors = if priors.is_empty() { priors } else { &priors[here.clone()] };
+                    let gated = Gated { unit, units, f, classes };
+                    let right = right[class[at]].from(first);
+                    gated_values(isa, gated, lefts, right, priors, &mut values[here]);
+                    at += run;
+                }
+            }
+        }
     }
 }
 

@@ -12,9 +12,20 @@ use std::sync::Arc;
 const HALVES: usize = 77;
 
 fn channels() -> Vec<Channel> {
-    [("places", ChannelKind::Bits(8)), ("prior", ChannelKind::Value), ("counts", ChannelKind::Dense(6))]
-        .map(|(name, kind)| Channel::new(name, kind))
-        .into()
+    [
+        ("places", ChannelKind::Bits(8)),
+        ("prior", ChannelKind::Value),
+        ("counts", ChannelKind::Dense(6)),
+        ("other", ChannelKind::Index(2)),
+        ("cell", ChannelKind::Index(6)),
+    ]
+    .map(|(name, kind)| Channel::new(name, kind))
+    .into()
+}
+
+/// Two kinds of left halves, three of right ones.
+fn cell(left: usize, right: usize) -> u64 {
+    ((left / 5 % 2) * 3 + (right + 1) / 9 % 3) as u64
 }
 
 /// Entry `k` of what half `half` contributes.
@@ -30,7 +41,8 @@ fn prior(left: usize, right: usize) -> f32 {
 fn rows(pairs: impl Iterator<Item = (usize, usize)>) -> Rows {
     let mut rows = Rows::new(&channels());
     for (left, right) in pairs {
-        let (row, _) = rows.push();
+        let (row, index) = rows.push();
+        (index[0], index[1]) = (1, cell(left, right));
         (0..4).for_each(|k| (row[k], row[4 + k]) = (entry(left, k), entry(right, k)));
         row[8] = prior(left, right);
         (0..3).for_each(|k| (row[9 + k], row[12 + k]) = (entry(left, 4 + k), entry(right, 4 + k)));
@@ -53,7 +65,14 @@ fn adept_rng() -> impl rand::Rng {
 /// The largest difference over all pairs, in tiles that begin anywhere.
 fn gap(network: &mut Network) -> f32 {
     let form = network.pairwise().expect("a network of one hidden layer");
-    let pairs = form.prepare(&rows((0..HALVES).map(|i| (i, 0))), &rows((0..HALVES).map(|j| (0, j))));
+    let (left, right) = (rows((0..HALVES).map(|i| (i, 0))), rows((0..HALVES).map(|j| (0, j))));
+    let mut asked = 0;
+    let mut pair = |i, j| {
+        asked += 1;
+        rows([(i, j)].into_iter())
+    };
+    let pairs = form.prepare(&left, &right, &mut pair).expect("few classes");
+    assert!(asked <= 6, "only a pair of each two classes is asked for");
     let (mut exact, mut gap) = (Vec::new(), 0.0f32);
     for first in [0, 1, 16, HALVES - 30, HALVES - 1] {
         let width = TILE.min(HALVES - first);
@@ -87,8 +106,10 @@ fn pairs_have_the_values_of_rows() {
                         mlp["sensitivity"] = sensitivity;
                     }
                     let mlp = json!({ "mlp": mlp });
+                    let gated = json!({ "symbolic": { "by": "cell", "expert": mlp } });
                     let residual = json!({ "residual": { "on": "prior", "net": mlp } });
-                    for architecture in [mlp, residual] {
+                    let both = json!({ "residual": { "on": "prior", "net": gated } });
+                    for architecture in [mlp, residual, gated, both] {
                         let gap = gap(&mut network(architecture.clone(), 1.0, isa));
                         assert!(gap <= 4e-6, "{isa:?}: {gap} for {architecture}");
                     }
@@ -117,7 +138,8 @@ fn what_is_not_finite_does_not_hide() {
         let network = network(mlp, f32::NAN, isa);
         let base = || rows([(0, 0)].into_iter());
         let mut values = [[0.0; TILE]];
-        network.pairwise().unwrap().prepare(&base(), &base()).tile(0..1, 0, &[], &mut values);
+        let pairs = network.pairwise().unwrap().prepare(&base(), &base(), &mut |_, _| base()).unwrap();
+        pairs.tile(0..1, 0, &[], &mut values);
         assert!(values[0][0].is_nan(), "{isa:?}: {}", values[0][0]);
     }
 }
@@ -130,9 +152,30 @@ fn other_networks_have_no_such_form() {
         json!({ "mlp": { "hidden": [5, 5] } }),
         json!({ "meta_pi": { "experts": 2, "expert": expert } }),
         json!({ "residual": { "on": "prior", "net": { "hme": { "experts": 2, "expert": expert } } } }),
+        json!({ "symbolic": { "by": "other", "experts": [expert, { "mlp": { "hidden": [4] } }] } }),
+        json!({ "symbolic": { "by": "other", "expert": { "residual": { "on": "prior", "net": expert } } } }),
     ] {
         assert!(network(architecture.clone(), 1.0, Isa::detect()).pairwise().is_none(), "{architecture}");
     }
+}
+
+/// Halves of more kinds than a register has lanes.
+#[test]
+fn too_many_classes_are_refused() {
+    let channels = [Channel::new("x", ChannelKind::Dense(1)), Channel::new("cell", ChannelKind::Index(20))];
+    let symbolic = json!({ "symbolic": { "by": "cell", "expert": { "mlp": { "hidden": [3] } } } });
+    let architecture: Architecture = serde_json::from_value(symbolic).unwrap();
+    let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+    let params = program.draw(&mut adept_rng());
+    let form = Network::new(program, &params, Optimiser::default()).pairwise().unwrap();
+    let rows = |cells: std::ops::Range<u64>| {
+        let mut rows = Rows::new(&channels);
+        cells.for_each(|cell| rows.push().1[0] = cell);
+        rows
+    };
+    let mut pair = |i, _| rows(i as u64..i as u64 + 1);
+    assert!(form.prepare(&rows(0..16), &rows(0..1), &mut pair).is_some());
+    assert!(form.prepare(&rows(0..17), &rows(0..1), &mut pair).is_none());
 }
 
 #[test]

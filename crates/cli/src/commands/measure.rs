@@ -172,10 +172,11 @@ pub(crate) fn evaluate(args: &EvaluateArgs, as_json: bool) -> Result<()> {
         text.push_str(&output::table(&["all positions", "RMS error", "mean abs.", "largest"], &rows));
         let _ = writeln!(
             text,
-            "{} positions in {:.1} s, {}; exact values opened in {:.1} s",
+            "{} positions in {:.1} s, {}{}; exact values opened in {:.1} s",
             all.errors.rows,
             all.seconds,
             if all.by_halves { "the first layer once for each side" } else { "one by one" },
+            all.nanoseconds.map_or_else(String::new, |ns| format!(" ({ns:.2} ns a value on one thread)")),
             all.opening_seconds
         );
     }

@@ -9,9 +9,12 @@ mod simd;
 mod soap;
 
 pub(crate) use exec::{Derivative, Workspace};
-pub(crate) use kernels::{Columns, Errors, Head, Unit, pair_errors, pair_products, pair_values};
+pub(crate) use kernels::{
+    Columns, Errors, Gated, Head, Unit, gated_values, pair_errors, pair_products, pair_values,
+};
 pub(crate) use kernels::{StepRule, add_scaled, scale_add, step};
 pub use kernels::{TILE, TileRow};
 pub(crate) use plan::Plan;
 pub use simd::Isa;
+pub(crate) use simd::LANES;
 pub(crate) use soap::Bases;

@@ -85,6 +85,8 @@ pub(crate) trait Simd: Copy {
     fn sum(self, v: Self::V) -> f32;
     /// The largest lane; any if one is NaN.
     fn max(self, v: Self::V) -> f32;
+    /// Entries of a table of sixteen, by their numbers below 16.
+    fn lookup(self, table: Self::V, numbers: &[u32; LANES]) -> Self::V;
     /// Four columns of sixteen rows: lane i of register j is number j of row i.
     fn columns(self, rows: [&[f32; 4]; LANES]) -> [Self::V; 4];
 }
@@ -181,6 +183,10 @@ impl Simd for Portable {
     #[inline(always)]
     fn max(self, v: Chunk) -> f32 {
         v.into_iter().fold(v[0], f32::max)
+    }
+    #[inline(always)]
+    fn lookup(self, table: Chunk, numbers: &[u32; LANES]) -> Chunk {
+        each(|i| table[numbers[i] as usize % LANES])
     }
     #[inline(always)]
     fn columns(self, rows: [&[f32; 4]; LANES]) -> [Chunk; 4] {
@@ -280,6 +286,8 @@ mod x86 {
                 let half = _mm256_max_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps::<1>(v));
                 max8(half)
             };
+            lookup(table: __m512, numbers: &[u32; 16]) -> __m512 =
+                _mm512_permutexvar_ps(_mm512_loadu_epi32(numbers.as_ptr().cast()), table);
             columns(rows: [&[f32; 4]; 16]) -> [__m512; 4] = {
                 let mut v = [_mm512_setzero_ps(); 4];
                 for (i, v) in v.iter_mut().enumerate() {
@@ -399,6 +407,15 @@ mod x86 {
             });
             sum(v: Pair) -> f32 = sum8(_mm256_add_ps(v.0, v.1));
             max(v: Pair) -> f32 = max8(_mm256_max_ps(v.0, v.1));
+            lookup(table: Pair, numbers: &[u32; 16]) -> Pair = {
+                let half = |k: usize| {
+                    let numbers = _mm256_loadu_si256(numbers.as_ptr().add(8 * k).cast());
+                    let high = _mm256_castsi256_ps(_mm256_cmpgt_epi32(numbers, _mm256_set1_epi32(7)));
+                    let of = |table| _mm256_permutevar8x32_ps(table, numbers);
+                    _mm256_blendv_ps(of(table.0), of(table.1), high)
+                };
+                (half(0), half(1))
+            };
             columns(rows: [&[f32; 4]; 16]) -> [Pair; 4] = {
                 let (low, high) = (columns8(&rows[..8]), columns8(&rows[8..]));
                 [(low[0], high[0]), (low[1], high[1]), (low[2], high[2]), (low[3], high[3])]

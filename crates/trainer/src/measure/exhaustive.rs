@@ -26,6 +26,8 @@ pub struct ExhaustiveReport {
     pub baselines: Vec<(String, PositionErrors)>,
     /// Whether the network's first layer was computed once for each half and not for each position.
     pub by_halves: bool,
+    /// Nanoseconds a value on one thread if so, the median of several passes.
+    pub nanoseconds: Option<f64>,
     /// Time to open the exact values.
     pub opening_seconds: f64,
     /// Time of all the rest.
@@ -37,6 +39,10 @@ pub(super) type Share<'a> = &'a (dyn Fn(f64) + Sync);
 
 /// Movers of a tile: what is known of its positions stays in the caches.
 const MOVERS: usize = 32;
+
+/// Movers at most of a pass in which values by halves are timed, and passes.
+const PASS: usize = 8192;
+const PASSES: usize = 31;
 
 /// Random positions on which values by halves are compared with those of the network as it is.
 const TRIALS: usize = 1000;
@@ -61,9 +67,12 @@ pub(super) fn exhaustive<G: Registered>(
     let bilinear = |&(name, _): &(&str, _)| Some((name.to_string(), products(halves.factors(name)?)));
     let baselines: Vec<(String, PairProducts)> = G::valuations().iter().filter_map(bilinear).collect();
     let all = All { game, halves: &*halves, baselines: &baselines };
-    let (model, by_halves) = match Split::of(&all, bound)? {
-        Some(split) => (Model::Split(split), true),
-        None => (Model::plain(game, bound)?, false),
+    let (model, by_halves, nanoseconds) = match Split::of(&all, bound)? {
+        Some(split) => {
+            let nanoseconds = split.nanoseconds(&all);
+            (Model::Split(split), true, nanoseconds)
+        }
+        None => (Model::plain(game, bound)?, false, None),
     };
     let (strips, done) = (halves.strips(TILE), AtomicUsize::new(0));
     let sums: Result<Vec<Vec<PairErrors>>, TrainError> = strips
@@ -87,9 +96,22 @@ pub(super) fn exhaustive<G: Registered>(
         rms_probability: errors.rms / 2.0,
         baselines: names.zip(total[1..].iter().map(position_errors)).collect(),
         by_halves,
+        nanoseconds,
         opening_seconds,
         seconds: start.elapsed().as_secs_f64(),
     })
+}
+
+/// Nanoseconds a value where the first layer is computed once for each half; none where the game or the network is of
+/// no such form.
+pub(super) fn nanoseconds_by_halves<G: Registered>(
+    game: &G,
+    bound: &mut Bound<G>,
+) -> Result<Option<f64>, TrainError> {
+    let Some(halves) = game.halves() else { return Ok(None) };
+    let halves = halves.map_err(|e| OpenError::Unknown(e.to_string()))?;
+    let all = All { game, halves: &*halves, baselines: &[] };
+    Ok(Split::of(&all, bound)?.and_then(|split| split.nanoseconds(&all)))
 }
 
 fn position_errors(errors: &PairErrors) -> PositionErrors {
@@ -239,7 +261,13 @@ impl<G: Registered> Split<G> {
             (0..all.halves.count()).for_each(|half| all.encode(bound, pair(half), &mut rows));
             rows
         };
-        let values = form.prepare(&rows(&|mover| (mover, 0)), &rows(&|roller| (0, roller)));
+        let mut pair = |mover, roller| {
+            let mut rows = Rows::new(bound.learner.channels());
+            all.encode(bound, (mover, roller), &mut rows);
+            rows
+        };
+        let (movers, rollers) = (rows(&|mover| (mover, 0)), rows(&|roller| (0, roller)));
+        let Some(values) = form.prepare(&movers, &rollers, &mut pair) else { return Ok(None) };
         let split = Self { values, prior };
         Ok(split.agrees(all, bound)?.then_some(split))
     }
@@ -262,6 +290,30 @@ impl<G: Registered> Split<G> {
             // What is not finite is left to the network as it is.
             (found - expected).abs() <= ROUNDING * (1.0 + expected.abs())
         }))
+    }
+
+    /// Nanoseconds a value on one thread, in the order in which tiles follow each other: the median of several passes.
+    fn nanoseconds(&self, all: &All<'_, G>) -> Option<f64> {
+        let count = all.halves.count();
+        let blocks = count.min(PASS) / MOVERS;
+        if blocks == 0 || count < TILE {
+            return None;
+        }
+        let known = vec![[[0.0; TILE]; MOVERS]; all.baselines.len()];
+        let mut values = [[0.0; TILE]; MOVERS];
+        let mut times: Vec<f64> = (0..PASSES)
+            .map(|pass| {
+                let (start, first) = (Instant::now(), pass * TILE % (count - TILE + 1));
+                for block in 0..blocks {
+                    let movers = block * MOVERS..(block + 1) * MOVERS;
+                    self.tile(all, (movers, first..first + TILE), &known, &mut values);
+                    std::hint::black_box(&values);
+                }
+                start.elapsed().as_secs_f64() * 1e9 / (blocks * MOVERS * TILE) as f64
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        Some(times[PASSES / 2])
     }
 
     /// The values of a tile, given those of the baselines.

@@ -1,5 +1,6 @@
 //! What evaluations cost: time on this machine, and multiply-adds.
 
+use super::exhaustive::nanoseconds_by_halves;
 use super::{OnCheckpoint, positions, with_checkpoint};
 use crate::run::TrainError;
 use adept_arena::Bound;
@@ -67,6 +68,8 @@ pub struct Cost {
     pub nanoseconds_alone: f64,
     /// Fastest and slowest pass with 512 rows at once.
     pub range: (f64, f64),
+    /// The same where the first layer is computed once for each half of a position, if the network is of such a form.
+    pub nanoseconds_by_halves: Option<f64>,
 }
 
 /// What an evaluation costs on positions of a distribution, once they are encoded.
@@ -100,7 +103,8 @@ pub(crate) fn cost(path: &Path, distribution: &str) -> Result<Cost, TrainError> 
                 }
                 _ => most,
             };
-            Ok(Cost { multiply_adds, nanoseconds, nanoseconds_alone, range })
+            let nanoseconds_by_halves = nanoseconds_by_halves(game, &mut bound)?;
+            Ok(Cost { multiply_adds, nanoseconds, nanoseconds_alone, range, nanoseconds_by_halves })
         }
     }
     with_checkpoint(path, false, Measure(distribution))

@@ -334,7 +334,7 @@ fn markdown(result: &Experts) -> String {
          network from {FIRST_SEED} on; the learning rate is the best of {RATES:?} on validation positions, after a \
          quarter of the samples with seed {}. All read the same 36 inputs; gates read 12 of them, those by \
          clustering the mean rolls alone. Experts × hidden units; the error is the median of the seeds. ● stands where \
-         no cheaper network is better. Figures leave out errors of more than {HIGHEST} times the lowest.\n",
+         no cheaper network is better. By halves: the first layer once for each side, then all pairs. Figures leave out errors of more than {HIGHEST} times the lowest.\n",
         result.samples,
         if result.quick { " (--quick: a twentieth of the full length)" } else { "" },
         result.seeds,
@@ -343,8 +343,8 @@ fn markdown(result: &Experts) -> String {
     for distribution in DISTRIBUTIONS {
         let _ = writeln!(
             text,
-            "\n## {distribution}\n\n| network | size | rate | multiply-adds | | ns, 512 rows | | ns, 1 row | RMS error of V | \
-             of all seeds |\n|---|---|---|---|---|---|---|---|---|---|"
+            "\n## {distribution}\n\n| network | size | rate | multiply-adds | | ns, 512 rows | | ns, 1 row | ns, by halves | RMS \
+             error of V | of all seeds |\n|---|---|---|---|---|---|---|---|---|---|---|"
         );
         for family in &FAMILIES {
             for row in
@@ -359,7 +359,7 @@ fn markdown(result: &Experts) -> String {
                 };
                 let _ = writeln!(
                     text,
-                    "| {} | {size} | {} | {:.0} | {} | {:.1} | {} | {:.0} | {:.5} | {low:.5}–{high:.5} |",
+                    "| {} | {size} | {} | {:.0} | {} | {:.1} | {} | {:.0} | {} | {:.5} | {low:.5}–{high:.5} |",
                     family.label,
                     row.rate,
                     row.cost.multiply_adds,
@@ -367,6 +367,7 @@ fn markdown(result: &Experts) -> String {
                     row.cost.nanoseconds,
                     mark(row.frontier_ns),
                     row.cost.nanoseconds_alone,
+                    row.cost.nanoseconds_by_halves.map_or_else(String::new, |ns| format!("{ns:.2}")),
                     row.final_median,
                 );
             }
@@ -402,7 +403,13 @@ mod tests {
             experts: 1,
             hidden: 1,
             rate: 0.01,
-            cost: Cost { multiply_adds, nanoseconds, nanoseconds_alone: 0.0, range: (0.0, 0.0) },
+            cost: Cost {
+                multiply_adds,
+                nanoseconds,
+                nanoseconds_alone: 0.0,
+                range: (0.0, 0.0),
+                nanoseconds_by_halves: None,
+            },
             final_median,
             final_mean: final_median,
             final_sd: 0.0,

@@ -59,7 +59,9 @@ pub(crate) use forward::dense_forward;
 pub(crate) use gate::gate;
 pub(crate) use mixture::{blend, blend_backward, gate_backward, log_mix, log_mix_backward, log_weights};
 pub(crate) use narrow::{is_narrow, narrow_forward, narrow_rows};
-pub(crate) use pairwise::{Columns, Errors, Head, Unit, pair_errors, pair_products, pair_values};
+pub(crate) use pairwise::{
+    Columns, Errors, Gated, Head, Unit, gated_values, pair_errors, pair_products, pair_values,
+};
 pub use pairwise::{TILE, TileRow};
 pub(crate) use residual::{Prior, residual, residual_backward};
 pub(crate) use step::{StepRule, add_scaled, scale_add, step};

@@ -56,6 +56,24 @@ dispatched! {
     ) = values_body;
 }
 
+/// What makes a value where right halves have classes, by which experts are picked.
+#[derive(Clone, Copy)]
+pub(crate) struct Gated<'a> {
+    pub(crate) unit: Unit,
+    pub(crate) units: usize,
+    pub(crate) f: Activation,
+    /// Of the right halves, [`TILE`] of them, each below [`LANES`].
+    pub(crate) classes: &'a [u32],
+}
+
+dispatched! {
+    /// The same with left halves `[values, units, LANES]`, by classes of right halves, and right ones
+    /// `[2 units + 1, …]`: net inputs, weights in the output, its bias.
+    fn gated_values(
+        gated: Gated<'_>, left: &[f32], right: Columns<'_>, priors: &[TileRow], values: &mut [TileRow],
+    ) = gated_body;
+}
+
 dispatched! {
     /// Σₖ `left[i][k]` · `right[k][j]` with `terms` of them.
     fn pair_products(terms: usize, left: &[f32], right: Columns<'_>, values: &mut [TileRow]) = products_body;
@@ -101,14 +119,90 @@ fn values_body<S: Simd>(
         Sum(Silu) => outputs(s, Sum(Silu), head, left, right, values),
         Sum(Linear) => outputs(s, Sum(Linear), head, left, right, values),
     }
-    if head.f != Linear {
+    finish(s, head.f, priors, values);
+}
+
+/// From net outputs to values.
+#[inline(always)]
+fn finish<S: Simd>(s: S, f: Activation, priors: &[TileRow], values: &mut [TileRow]) {
+    if f != Activation::Linear {
         for y in values.as_flattened_mut().as_chunks_mut().0 {
-            s.store(y, activate(s, head.f, s.load(y)));
+            s.store(y, activate(s, f, s.load(y)));
         }
     }
     let priors = priors.as_flattened().as_chunks().0;
     for (y, p) in values.as_flattened_mut().as_chunks_mut().0.iter_mut().zip(priors) {
         s.store(y, correct(s, s.load(p), s.load(y)));
+    }
+}
+
+#[inline(always)]
+fn gated_body<S: Simd>(
+    s: S,
+    gated: Gated<'_>,
+    left: &[f32],
+    right: Columns<'_>,
+    priors: &[TileRow],
+    values: &mut [TileRow],
+) {
+    use Activation::*;
+    use Unit::*;
+    match gated.unit {
+        Logistic => gated_outputs(s, Logistic, gated, left, right, values),
+        Sum(Tanh) => gated_outputs(s, Sum(Tanh), gated, left, right, values),
+        Sum(Sigmoid) => gated_outputs(s, Sum(Sigmoid), gated, left, right, values),
+        Sum(Relu) => gated_outputs(s, Sum(Relu), gated, left, right, values),
+        Sum(Silu) => gated_outputs(s, Sum(Silu), gated, left, right, values),
+        Sum(Linear) => gated_outputs(s, Sum(Linear), gated, left, right, values),
+    }
+    finish(s, gated.f, priors, values);
+}
+
+#[inline(always)]
+fn gated_outputs<S: Simd>(
+    s: S,
+    unit: Unit,
+    gated: Gated<'_>,
+    left: &[f32],
+    right: Columns<'_>,
+    values: &mut [TileRow],
+) {
+    if wide::<S>() {
+        gated_by::<S, 4>(s, unit, gated, left, right, values);
+    } else {
+        gated_by::<S, 2>(s, unit, gated, left, right, values);
+    }
+}
+
+#[inline(always)]
+fn gated_by<S: Simd, const C: usize>(
+    s: S,
+    unit: Unit,
+    Gated { units, classes, .. }: Gated<'_>,
+    left: &[f32],
+    right: Columns<'_>,
+    values: &mut [TileRow],
+) {
+    let (left, classes) = (left.as_chunks::<LANES>().0, classes.as_chunks::<LANES>().0);
+    for (left, y) in left.chunks_exact(units).zip(values) {
+        for (c, y) in y.as_chunks_mut().0.chunks_exact_mut(C).enumerate() {
+            let mut acc = [s.splat(0.0); C];
+            let bias = right.chunks::<C>(2 * units, c * C);
+            for i in 0..C {
+                acc[i] = s.load(&bias[i]);
+            }
+            for (u, a) in left.iter().enumerate() {
+                let (b, w) = (right.chunks::<C>(u, c * C), right.chunks::<C>(units + u, c * C));
+                let table = s.load(a);
+                for i in 0..C {
+                    let a = s.lookup(table, &classes[c * C + i]);
+                    acc[i] = s.fma(s.load(&w[i]), hidden(s, unit, a, s.load(&b[i])), acc[i]);
+                }
+            }
+            for i in 0..C {
+                s.store(&mut y[i], acc[i]);
+            }
+        }
     }
 }
 

@@ -77,8 +77,11 @@ fn networks_by_halves_have_the_errors_of_rows() {
                     "output": "tanh", "init": 0.3, "sensitivity": sensitivity,
                 } });
                 check(ENCODER, &mlp, true, isa);
+                let gated = json!({ "symbolic": { "by": "phase", "expert": mlp } });
+                check(ENCODER, &gated, true, isa);
                 let encoder = format!("{ENCODER}+prior:convolution");
                 check(&encoder, &json!({ "residual": { "on": "prior", "net": mlp } }), true, isa);
+                check(&encoder, &json!({ "residual": { "on": "prior", "net": gated } }), true, isa);
             }
         }
     }
@@ -99,7 +102,7 @@ fn other_models_are_asked_row_by_row() {
         json!({ "mlp": { "hidden": [7, 5] } }),
         json!({ "mlp": { "hidden": [] } }),
         json!({ "hme": { "experts": 3, "expert": expert } }),
-        json!({ "symbolic": { "by": "phase", "expert": expert } }),
+        json!({ "symbolic": { "by": "phase", "expert": { "mlp": { "hidden": [5, 4] } } } }),
         // What it reads of a position is no sum over its halves.
         json!({ "mlp": { "inputs": ["bits", "prior"], "hidden": [6], "init": 1.0 } }),
     ] {
