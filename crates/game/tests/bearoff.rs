@@ -431,6 +431,10 @@ fn golden_rows_of_features() {
     assert_eq!(inputs("distribution:2", "distribution", text, 1), "1.500 0.500 2.000 0.000");
     assert_eq!(inputs("distribution:2", "distribution", text, 0), "2.000 0.000 1.500 0.500");
     assert_eq!(inputs("rolls", "rolls", text, 1), "0.417 0.333");
+    // Four checkers on 4 and 6 go off within two rolls in 14 cases of 1296 more if they hurry, within three in 16 of 46,656; three
+    // on 5 and 6 within two in 2.
+    assert_eq!(inputs("haste:3", "haste", "0,0,0,0,1,2/0,0,0,2,0,2", 1)[..18].trim(), "0.000 0.324 0.010");
+    assert_eq!(inputs("haste:3", "haste", "0,0,0,0,1,2/0,0,0,2,0,2", 0)[..18].trim(), "0.000 0.046 0.000");
     // Pips / 20, checkers / 7, mean / 3, sd, wastage / 5, odd: mean 1.25 and sd √(.25 · .75).
     assert_eq!(
         inputs("one-sided", "one_sided", text, 1),
@@ -472,6 +476,8 @@ fn unions_put_their_parts_side_by_side() {
         "distribution:0",
         "distribution:31",
         "distribution:2+distribution:3",
+        "haste:0",
+        "haste:2+haste:3",
         "phase:1",
         "phase:4:15",
         "phase:4:64:1",

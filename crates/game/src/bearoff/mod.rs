@@ -18,6 +18,7 @@ pub mod rules;
 mod side;
 pub mod two_sided;
 mod valuations;
+mod within;
 
 pub use distribution::{Distribution, USUAL_CHECKERS};
 pub use encoders::Sides;
@@ -28,3 +29,4 @@ pub use one_sided::OneSided;
 pub use position::{DicePosition, Position};
 pub use roll::{MIXED, ROLLS, Roll};
 pub use side::{MAX_CHECKERS, POINTS, Side};
+pub use within::Within;

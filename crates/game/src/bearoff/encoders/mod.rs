@@ -5,16 +5,16 @@
 
 mod parts;
 
-use super::{Bearoff, OneSided, Side, rank};
+use super::{Bearoff, OneSided, Side, Within, rank};
 use crate::encoder::{Afterstate, Channel, Encoder, RowMut};
 use crate::memory::fetch;
 use crate::shared::Shared;
-use parts::Part;
+use parts::{Part, Solutions};
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 /// Encoders by name, with a line about each; names joined by `+` are their union.
-pub(super) const ALL: [(&str, &str); 8] = [
+pub(super) const ALL: [(&str, &str); 9] = [
     ("bits", "the checkers on each point and borne off, as binary numbers"),
     ("simple", "the bits and 12 inputs counted on the board: one reading of the paper's 68"),
     ("one-sided", "the bits and 12 inputs from the one-sided solution: another reading of the 68"),
@@ -24,6 +24,10 @@ pub(super) const ALL: [(&str, &str); 8] = [
     (
         "distribution",
         "the first 12 terms of each side's exact roll distribution; distribution:K for the first K",
+    ),
+    (
+        "haste",
+        "how much likelier each side could be off within 1 to 12 rolls if it played for that alone; haste:K for 1 to K",
     ),
     (
         "phase",
@@ -147,13 +151,14 @@ impl Table {
     }
 
     fn of(parts: &[Part], checkers: u8) -> Self {
-        let solution = OneSided::shared(checkers);
+        let within = parts.iter().find_map(Part::within).map(|terms| Within::shared(checkers, terms));
+        let solutions = Solutions { one_sided: OneSided::shared(checkers), within };
         let widths: Vec<usize> = parts.iter().map(Part::width).filter(|&w| w > 0).collect();
         let sides = || (0..rank::sides(checkers)).map(Side::of_rank);
         let cells = |part: &Part| part.cells().map(|n| (sides().map(|side| part.cell(side)).collect(), n));
         let mut floats = Vec::with_capacity(rank::sides(checkers) * widths.iter().sum::<usize>());
         for side in sides() {
-            parts.iter().for_each(|part| part.write(side, &solution, &mut floats));
+            parts.iter().for_each(|part| part.write(side, &solutions, &mut floats));
         }
         let cells = parts.iter().filter_map(cells).collect();
         Self { checkers, floats, width: widths.iter().sum(), widths, cells }

@@ -1,7 +1,8 @@
 //! What an encoder may say of a side.
 
-use crate::bearoff::{OneSided, POINTS, Side};
+use crate::bearoff::{OneSided, POINTS, Side, Within};
 use crate::encoder::{Channel, ChannelKind};
+use std::sync::Arc;
 
 /// What is said of a side, whatever the other is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,12 +15,24 @@ pub(super) enum Part {
     Counts,
     /// Leading terms of the distribution of the number of rolls.
     Distribution(usize),
+    /// What playing for a certain roll gains, for the first rolls.
+    Haste(usize),
     /// Cells of a side, for symbolic gates: how many, and where the last one begins to be shared by all beyond.
     Phase {
         cells: u8,
         end: u8,
     },
 }
+
+/// What parts are computed from.
+pub(super) struct Solutions {
+    pub(super) one_sided: Arc<OneSided>,
+    /// For the part that asks for it.
+    pub(super) within: Option<Arc<Within>>,
+}
+
+/// Scale of what haste gains, mostly a few hundredths.
+const GAIN: f64 = 30.0;
 
 /// Bits of a field, enough for 15 checkers.
 const BITS: usize = 4;
@@ -45,6 +58,8 @@ impl Part {
             ("counts", []) => vec![Self::Counts],
             ("distribution", []) => vec![Self::Distribution(12)],
             ("distribution", [k @ 1..=30]) => vec![Self::Distribution((*k).into())],
+            ("haste", []) => vec![Self::Haste(12)],
+            ("haste", [k @ 1..=30]) => vec![Self::Haste((*k).into())],
             ("phase", []) => vec![Self::Phase { cells: 4, end: 64 }],
             ("phase", [cells @ 2..=16]) => vec![Self::Phase { cells: *cells, end: 64 }],
             ("phase", [cells @ 2..=16, end @ 16..=112]) => vec![Self::Phase { cells: *cells, end: *end }],
@@ -59,7 +74,7 @@ impl Part {
             Self::Simple | Self::OneSided => FEATURES,
             Self::Rolls => 1,
             Self::Counts => POINTS,
-            Self::Distribution(terms) => *terms,
+            Self::Distribution(terms) | Self::Haste(terms) => *terms,
             Self::Phase { .. } => 0,
         }
     }
@@ -116,6 +131,16 @@ impl Part {
                 )
                 .into(),
             ),
+            Self::Haste(terms) => (
+                "haste",
+                ChannelKind::Dense(n),
+                format!(
+                    "side that just moved 0..{terms}, side to roll {terms}..{n}; each: {GAIN} times what is gained by playing \
+                     for it alone in the probability to bear off within 1, 2, … {terms} rolls, over playing for the smallest \
+                     mean"
+                )
+                .into(),
+            ),
             Self::Phase { cells, end } => (
                 "phase",
                 ChannelKind::Index(u64::from(*cells).pow(2)),
@@ -130,8 +155,14 @@ impl Part {
         Channel { name, kind, about }
     }
 
-    /// Appends the floats of a side, whose solution is there.
-    pub(super) fn write(&self, side: Side, solution: &OneSided, floats: &mut Vec<f32>) {
+    /// The rolls for which it asks what can be reached within them.
+    pub(super) fn within(&self) -> Option<usize> {
+        if let Self::Haste(terms) = self { Some(*terms) } else { None }
+    }
+
+    /// Appends the floats of a side, whose solutions are there.
+    pub(super) fn write(&self, side: Side, solutions: &Solutions, floats: &mut Vec<f32>) {
+        let solution = &solutions.one_sided;
         let (counts, checkers, pips) = (side.counts(), side.checkers(), f64::from(side.pips()));
         let odd = f32::from(checkers % 2);
         match self {
@@ -162,6 +193,15 @@ impl Part {
                 let distribution = solution.distribution(side).unwrap_or(&[]);
                 let term = |k: usize| distribution.get(k).map_or(0.0, |p| 2.0 * *p as f32);
                 floats.extend((1..=*terms).map(term));
+            }
+            Self::Haste(terms) => {
+                let within = solutions.within.as_ref().and_then(|within| within.of(side)).unwrap_or(&[]);
+                let distribution = solution.distribution(side).unwrap_or(&[]);
+                let mut off = distribution.first().copied().unwrap_or(0.0);
+                for k in 0..*terms {
+                    off += distribution.get(k + 1).unwrap_or(&0.0);
+                    floats.push((GAIN * (within.get(k).unwrap_or(&f64::NAN) - off)) as f32);
+                }
             }
             Self::Phase { .. } => {}
         }
