@@ -491,7 +491,10 @@ fn unions_put_their_parts_side_by_side() {
 fn encoders_are_listed_with_what_they_show() {
     let game = games().into_iter().find(|g| g.name == "bearoff").expect("it is registered");
     let names: Vec<&str> = game.encoders.iter().map(|e| e.0).collect();
-    assert_eq!(names, ["bits", "simple", "one-sided", "race", "rolls", "counts", "distribution", "phase"]);
+    assert_eq!(
+        names,
+        ["bits", "simple", "one-sided", "race", "rolls", "counts", "distribution", "haste", "phase"]
+    );
     let inputs =
         |encoder: usize| -> Vec<ChannelKind> { game.encoders[encoder].2.iter().map(|c| c.kind).collect() };
     assert_eq!(inputs(0), [ChannelKind::Bits(56)]);

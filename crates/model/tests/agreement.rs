@@ -100,6 +100,7 @@ impl Probe {
                     Optimiser::Adam(adam) => {
                         (adam.decay, gradient[i] / (gradient[i].abs() + f64::from(adam.epsilon)))
                     }
+                    Optimiser::Soap(_) => unreachable!("one engine has it, and nothing to agree with"),
                 };
                 moved[i] = moved[i] * (1.0 - rate * f64::from(decay)) - rate * step;
                 moved[i] = moved[i].max(p.min.map_or(f64::NEG_INFINITY, f64::from));

@@ -112,6 +112,16 @@ fn losses_and_gradients_agree_with_the_native_engine() {
     }
 }
 
+#[test]
+fn an_optimiser_of_the_native_engine_is_refused() {
+    let case = case(1);
+    let soap = Optimiser::Soap(Default::default());
+    let Err(error) = BurnNetwork::new(case.program.clone(), &case.params, soap, Device::flex()) else {
+        panic!("burn has no such optimiser")
+    };
+    assert!(error.to_string().contains("native"), "{error}");
+}
+
 /// Three steps of every optimiser from the same start.
 #[test]
 fn steps_of_every_optimiser_agree_with_the_native_engine() {

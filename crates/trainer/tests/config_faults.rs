@@ -364,6 +364,8 @@ fn impossible_settings() {
         (LOOKUP, "initial = 0.0", "initial = 2.0"),
         (LOOKUP, "rate    = 1.0", "rate    = -1.0"),
         (LOOKUP, r#""sgd""#, r#""adam""#),
+        (MLP, r#"{ adam = { beta1 = 0.9 } }"#, r#"{ soap = { every = 0 } }"#),
+        (MLP, "{ adam = { beta1 = 0.9 } }\nengine    = \"native\"", "\"soap\"\nengine = \"burn\""),
     ];
     assert_readable("impossible_settings", &messages(&faults, true));
 }

@@ -12,9 +12,10 @@ use crate::native::simd::{Chunk, LANES, Simd};
 /// Columns that are gathered at once.
 const WIDE: usize = 4;
 
-/// Whether this is worth it: up to two registers of units, and sixteen rows that fit into the nearest cache.
+/// Whether this is worth it: units that leave five lanes of their registers idle or more, and sixteen rows that fit
+/// into the nearest cache.
 pub(crate) fn is_narrow(inputs: usize, hidden: usize) -> bool {
-    inputs <= 256 && (2..=2 * LANES).contains(&hidden)
+    inputs <= 256 && (2..2 * LANES).contains(&hidden) && hidden.next_multiple_of(LANES) - hidden >= 5
 }
 
 /// How many of `n` rows, from the first on, [`narrow_forward`] should take: those that fill chunks, and the rest if
