@@ -23,7 +23,7 @@ fn a_model_says_what_it_is() {
     let d = model.describe();
     assert_eq!((d.game.as_str(), d.experiment.as_str(), d.index_width), ("bearoff", "residual-10", 0));
     let names: Vec<&str> = d.channels.iter().map(|c| c.name.as_str()).collect();
-    assert_eq!(names, ["one_sided", "distribution", "counts", "prior"]);
+    assert_eq!(names, ["one_sided", "distribution", "counts", "haste", "prior"]);
     let last = d.channels.last().unwrap();
     assert_eq!((last.kind, last.first + last.width), ("value", d.dense_width));
     assert!(d.channels.iter().all(|c| !c.about.is_empty()));

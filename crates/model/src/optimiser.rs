@@ -53,7 +53,7 @@ pub struct Soap {
     pub epsilon: f32,
     /// Weight decay.
     pub decay: f32,
-    /// Steps from one renewal of the bases to the next.
+    /// Steps from one renewal of the bases to the next; after each of the first ten they are renewed anyway.
     pub every: u64,
 }
 
@@ -193,7 +193,8 @@ impl Optimiser {
         match self {
             Self::Sgd(Sgd { momentum, .. }) if *momentum == 0.0 => &[],
             Self::Sgd(_) => &["momentum"],
-            Self::Adam(_) | Self::Soap(_) => &["first", "second"],
+            Self::Adam(_) => &["first", "second"],
+            Self::Soap(_) => &["turned_first", "turned_second"],
         }
     }
 

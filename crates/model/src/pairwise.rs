@@ -4,7 +4,7 @@
 //! network's first layer: they are computed once for each half, and what is left for each of the pairs is the hidden
 //! units and the output.
 
-use crate::channel::Rows;
+use crate::channel::{ChannelKind, Rows};
 use crate::native::Isa;
 use crate::native::{
     Columns, Errors, Gated, Head, LANES, TILE, TileRow, Unit, gated_values, pair_errors, pair_products,
@@ -17,6 +17,9 @@ use std::ops::Range;
 /// Largest exponent, in size, of either half's part of a logistic unit: products of two such exponentials and their
 /// reciprocals are floats.
 const MOST: f64 = 40.0;
+
+/// Numbers kept at most where a gate picks.
+const MOST_KEPT: usize = 1 << 28;
 
 /// Classes of halves by which a gate may pick experts, at most.
 const CLASSES: usize = LANES;
@@ -153,7 +156,8 @@ impl Pairwise {
 
     /// Makes ready to value all pairs, given the rows of each left half with right half 0, and of left half 0 with each
     /// right one. `pair` gives the row of any left half with any right one; what it is asked for tells which expert a
-    /// gate picks for halves of two classes, those alike with half 0. None if there are more than 16 classes.
+    /// gate picks for halves of two classes, those alike with half 0. None without rows, if a side has more than 16
+    /// classes, or if what is kept for them would take more than a gigabyte.
     pub fn prepare(
         &self,
         left: &Rows,
@@ -163,6 +167,11 @@ impl Pairwise {
         let expert = |rows: &Rows, r: usize| self.gate.map_or(0, |gate| rows.index_row(r)[gate]);
         let lefts = Classes::new((0..left.len()).map(|r| expert(left, r)))?;
         let rights = Classes::new((0..right.len()).map(|r| expert(right, r)))?;
+        let units = self.experts[0].hidden.bias.len();
+        let kept = left.len() * CLASSES + right.len() * (2 + 2 * lefts.members.len());
+        if left.is_empty() || right.is_empty() || (self.gate.is_some() && kept * units > MOST_KEPT) {
+            return None;
+        }
         let mut picked = vec![];
         for &l in &lefts.first {
             picked.push(rights.first.iter().map(|&r| expert(&pair(l, r), 0) as usize).collect::<Vec<_>>());
@@ -176,7 +185,7 @@ impl Pairwise {
             };
             nets.push(picked.iter().enumerate().map(net).collect::<Option<_>>()?);
         }
-        let (units, f) = (self.experts[0].hidden.bias.len(), self.experts[0].hidden.f);
+        let f = self.experts[0].hidden.f;
         let logistic = matches!(f, Activation::Tanh | Activation::Sigmoid)
             && nets.iter().flatten().all(|net| net.has_exponentials(f));
         let unit = if logistic { Unit::Logistic } else { Unit::Sum(f) };
@@ -286,6 +295,10 @@ impl Expert {
         ops: &mut Peekable<impl Iterator<Item = &'a Op>>,
     ) -> Option<(Self, ValueId)> {
         let Some(Op::Input { channels, .. }) = ops.next() else { return None };
+        // A value from outside is no sum over halves.
+        if channels.iter().any(|&c| program.channels[c].kind == ChannelKind::Value) {
+            return None;
+        }
         let columns = |&c: &usize| {
             let first = program.layout.offsets[c];
             first..first + program.channels[c].kind.dense_width()
@@ -320,16 +333,15 @@ impl Expert {
     fn net(&self, (left, lefts): (&Rows, &[usize]), (right, rights): (&Rows, &[usize])) -> Net {
         let units = self.hidden.bias.len();
         let base = vec![0.0; self.columns.len()];
-        let first: Vec<f64> = match right.is_empty() {
-            true => base.clone(),
-            false => self.columns.iter().map(|&c| f64::from(right.dense_row(0)[c])).collect(),
-        };
+        let first: Vec<f64> = self.columns.iter().map(|&c| f64::from(right.dense_row(0)[c])).collect();
         let mut a = self.net_inputs((left, lefts), &base, &self.hidden.bias);
         let mut b = self.net_inputs((right, rights), &first, &vec![0.0; units]);
         // Right parts on both sides of zero, so that their exponentials have room.
         for u in 0..units {
             let of_unit = || b.iter().skip(u).step_by(units).copied();
-            let middle = (of_unit().fold(0.0, f64::min) + of_unit().fold(0.0, f64::max)) / 2.0;
+            let (least, most) =
+                (of_unit().fold(f64::INFINITY, f64::min), of_unit().fold(f64::NEG_INFINITY, f64::max));
+            let middle = (least + most) / 2.0;
             a.iter_mut().skip(u).step_by(units).for_each(|a| *a += middle);
             b.iter_mut().skip(u).step_by(units).for_each(|b| *b -= middle);
         }

@@ -148,6 +148,7 @@ fn what_is_not_finite_does_not_hide() {
 fn other_networks_have_no_such_form() {
     let expert = json!({ "mlp": { "hidden": [3] } });
     for architecture in [
+        json!({ "mlp": { "inputs": ["places", "prior"], "hidden": [3] } }),
         json!({ "mlp": { "hidden": [] } }),
         json!({ "mlp": { "hidden": [5, 5] } }),
         json!({ "meta_pi": { "experts": 2, "expert": expert } }),
@@ -176,6 +177,7 @@ fn too_many_classes_are_refused() {
     let mut pair = |i, _| rows(i as u64..i as u64 + 1);
     assert!(form.prepare(&rows(0..16), &rows(0..1), &mut pair).is_some());
     assert!(form.prepare(&rows(0..17), &rows(0..1), &mut pair).is_none());
+    assert!(form.prepare(&rows(0..1), &rows(0..0), &mut pair).is_none(), "there is nothing to prepare");
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub(super) enum Memory {
 }
 
 impl Stepper {
+    /// A stepper of that optimiser.
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] for an optimiser of the native engine alone.

@@ -13,6 +13,9 @@ use crate::optimiser::Soap;
 use crate::program::{Activation, Block, Op, ParamId};
 use std::mem::take;
 
+/// Widest side that has a basis: what is wider stays as it is, for its covariance would take more than the weights.
+const WIDEST: usize = 2048;
+
 /// Steps at the beginning after each of which bases are brought up to date.
 const EARLY: u64 = 10;
 
@@ -36,8 +39,9 @@ struct Layer {
     bias: Span,
     rows: usize,
     columns: usize,
-    left: Side,
-    /// None for a single output.
+    /// None for more than [`WIDEST`].
+    left: Option<Side>,
+    /// None for a single output too.
     right: Option<Side>,
 }
 
@@ -118,8 +122,8 @@ impl Bases {
             [tensor("covariance", &side.covariance), tensor("basis", &side.basis)]
         };
         let sides = self.layers.iter().flat_map(|l| {
-            let right = l.right.as_ref().map(|r| side(l.tensor("right"), r));
-            side(l.tensor("left"), &l.left).into_iter().chain(right.into_iter().flatten())
+            let named = |name: &str, s: &Option<Side>| s.as_ref().map(|s| side(l.tensor(name), s));
+            [named("left", &l.left), named("right", &l.right)].into_iter().flatten().flatten()
         });
         sides.collect()
     }
@@ -128,7 +132,7 @@ impl Bases {
     pub(crate) fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
         for layer in &mut self.layers {
             let names = [layer.tensor("left"), layer.tensor("right")];
-            for (name, side) in names.iter().zip([Some(&mut layer.left), layer.right.as_mut()]) {
+            for (name, side) in names.iter().zip([layer.left.as_mut(), layer.right.as_mut()]) {
                 let Some(side) = side else { continue };
                 let read = |kind: &str| find(state, &format!("{name}.{kind}"), &[side.n; 2])?.floats();
                 let (covariance, basis) = (read("covariance")?, read("basis")?);
@@ -164,8 +168,8 @@ impl Layer {
             bias: plan.places[bias],
             rows,
             columns,
-            left: Side::new(rows),
-            right: (columns > 1).then(|| Side::new(columns)),
+            left: (rows <= WIDEST).then(|| Side::new(rows)),
+            right: (2..=WIDEST).contains(&columns).then(|| Side::new(columns)),
         }
     }
 
@@ -206,8 +210,10 @@ impl Layer {
                 turned[j * stride(n) + i] = x;
             }
         }
-        product(isa, (g, n, m), (turned, n), room, zeros);
-        self.left.add(share, room);
+        if let Some(left) = &mut self.left {
+            product(isa, (g, n, m), (turned, n), room, zeros);
+            left.add(share, room);
+        }
         if let Some(right) = &mut self.right {
             product(isa, (turned, m, n), (g, m), room, zeros);
             right.add(share, room);
@@ -217,21 +223,23 @@ impl Layer {
     /// Turns a matrix into the bases, or back.
     fn turn(&self, isa: Isa, into: bool, x: &mut Vec<f32>, room: &mut Vec<f32>, zeros: &[f32]) {
         let (n, m) = (self.rows, self.columns);
-        let left = if into { &self.left.transposed } else { &self.left.basis };
-        product(isa, (left, n, n), (x, m), room, zeros);
-        match &self.right {
-            Some(right) => {
-                let right = if into { &right.basis } else { &right.transposed };
-                product(isa, (room, n, m), (right, m), x, zeros);
-            }
-            None => std::mem::swap(x, room),
+        if let Some(left) = &self.left {
+            let left = if into { &left.transposed } else { &left.basis };
+            product(isa, (left, n, n), (x, m), room, zeros);
+            std::mem::swap(x, room);
+        }
+        if let Some(right) = &self.right {
+            let right = if into { &right.basis } else { &right.transposed };
+            product(isa, (x, n, m), (right, m), room, zeros);
+            std::mem::swap(x, room);
         }
     }
 
     /// Brings the bases up to date. Returns for both sides which vector of the old basis each new one came from.
     fn refresh(&mut self) -> (Vec<usize>, Vec<usize>) {
-        let right = self.right.as_mut().map_or_else(|| vec![0], Side::refresh);
-        (self.left.refresh(), right)
+        let order =
+            |side: &mut Option<Side>, n| side.as_mut().map_or_else(|| (0..n).collect(), Side::refresh);
+        (order(&mut self.left, self.rows), order(&mut self.right, self.columns))
     }
 
     fn reorder(&self, (left, right): &(Vec<usize>, Vec<usize>), x: &mut Vec<f32>, room: &mut Vec<f32>) {
@@ -288,7 +296,7 @@ impl Side {
         let value: Vec<f64> = new.iter().zip(&old).map(|(a, b)| dot(a, b)).collect();
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by(|&a, &b| value[b].total_cmp(&value[a]));
-        // A vector that has seen no gradient stays where it is.
+        // Where an input has been 0 throughout, its vector stays where it is.
         let least = 1e-9 * value.iter().sum::<f64>() / n as f64 + 1e-60;
         let mut basis: Vec<Vec<f64>> = Vec::with_capacity(n);
         for &k in &order {

@@ -26,7 +26,7 @@ pub struct ExhaustiveReport {
     pub baselines: Vec<(String, PositionErrors)>,
     /// Whether the network's first layer was computed once for each half and not for each position.
     pub by_halves: bool,
-    /// Nanoseconds a value on one thread if so, the median of several passes.
+    /// Nanoseconds a value on one thread if so, given the prior: the median of several passes.
     pub nanoseconds: Option<f64>,
     /// Time to open the exact values.
     pub opening_seconds: f64,
@@ -69,7 +69,7 @@ pub(super) fn exhaustive<G: Registered>(
     let all = All { game, halves: &*halves, baselines: &baselines };
     let (model, by_halves, nanoseconds) = match Split::of(&all, bound)? {
         Some(split) => {
-            let nanoseconds = split.nanoseconds(&all);
+            let nanoseconds = split.nanoseconds(halves.count());
             (Model::Split(split), true, nanoseconds)
         }
         None => (Model::plain(game, bound)?, false, None),
@@ -102,16 +102,19 @@ pub(super) fn exhaustive<G: Registered>(
     })
 }
 
-/// Nanoseconds a value where the first layer is computed once for each half; none where the game or the network is of
-/// no such form.
+/// Nanoseconds a value over pairs of halves where the first layer is computed once for each half, priors not counted;
+/// none where the game or the network is of no such form.
 pub(super) fn nanoseconds_by_halves<G: Registered>(
     game: &G,
     bound: &mut Bound<G>,
 ) -> Result<Option<f64>, TrainError> {
+    if bound.learner.pairwise().is_none() {
+        return Ok(None);
+    }
     let Some(halves) = game.halves() else { return Ok(None) };
     let halves = halves.map_err(|e| OpenError::Unknown(e.to_string()))?;
     let all = All { game, halves: &*halves, baselines: &[] };
-    Ok(Split::of(&all, bound)?.and_then(|split| split.nanoseconds(&all)))
+    Ok(Split::of(&all, bound)?.and_then(|split| split.nanoseconds(halves.count())))
 }
 
 fn position_errors(errors: &PairErrors) -> PositionErrors {
@@ -292,21 +295,21 @@ impl<G: Registered> Split<G> {
         }))
     }
 
-    /// Nanoseconds a value on one thread, in the order in which tiles follow each other: the median of several passes.
-    fn nanoseconds(&self, all: &All<'_, G>) -> Option<f64> {
-        let count = all.halves.count();
+    /// Nanoseconds a value on one thread, given the priors, in the order in which tiles follow each other: the median of
+    /// several passes.
+    fn nanoseconds(&self, count: usize) -> Option<f64> {
         let blocks = count.min(PASS) / MOVERS;
         if blocks == 0 || count < TILE {
             return None;
         }
-        let known = vec![[[0.0; TILE]; MOVERS]; all.baselines.len()];
+        let priors: &[TileRow] = if matches!(self.prior, Prior::None) { &[] } else { &[[0.0; TILE]; MOVERS] };
         let mut values = [[0.0; TILE]; MOVERS];
         let mut times: Vec<f64> = (0..PASSES)
             .map(|pass| {
                 let (start, first) = (Instant::now(), pass * TILE % (count - TILE + 1));
                 for block in 0..blocks {
                     let movers = block * MOVERS..(block + 1) * MOVERS;
-                    self.tile(all, (movers, first..first + TILE), &known, &mut values);
+                    self.values.tile(movers, first, priors, &mut values);
                     std::hint::black_box(&values);
                 }
                 start.elapsed().as_secs_f64() * 1e9 / (blocks * MOVERS * TILE) as f64

@@ -68,7 +68,8 @@ pub struct Cost {
     pub nanoseconds_alone: f64,
     /// Fastest and slowest pass with 512 rows at once.
     pub range: (f64, f64),
-    /// The same where the first layer is computed once for each half of a position, if the network is of such a form.
+    /// Nanoseconds a value over pairs of halves of positions, where the first layer is computed once for each half, if the
+    /// network is of such a form; priors are not counted.
     pub nanoseconds_by_halves: Option<f64>,
 }
 
