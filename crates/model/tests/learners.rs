@@ -120,13 +120,16 @@ fn iterated(covariance: &Matrix, basis: &Matrix) -> (Matrix, Vec<usize>) {
 #[test]
 fn soap_follows_its_formula() {
     let channels = [Channel::new("x", ChannelKind::Dense(2))];
-    let architecture: Architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [3] } }"#).unwrap();
+    let architecture: Architecture = serde_json::from_str(
+        r#"{ "mlp": { "hidden": [3], "sensitivity": { "initial": 1.5, "rate": 0.2 } } }"#,
+    )
+    .unwrap();
     let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
     let mut rows = Rows::new(&channels);
     let points = [[0.9, -0.2], [-0.5, 0.8], [0.3, 0.6], [-0.7, -0.9], [0.1, -0.6]];
     points.iter().for_each(|x| rows.push().0.copy_from_slice(x));
     let samples = samples(rows, vec![0.9, -0.8, 0.2, 0.7, -0.9]);
-    let settings = Soap { beta1: 0.8, beta2: 0.9, epsilon: 1e-6, decay: 0.1, every: 100 };
+    let settings = Soap { beta1: 0.8, beta2: 0.9, epsilon: 1e-6, decay: 0.1, every: 4 };
     let mut rng = adept_rng();
     let mut network = Network::new(program.clone(), &program.draw(&mut rng), Optimiser::Soap(settings));
     let unit = |i: usize| (0..3).map(|j| f64::from(u8::from(i == j))).collect();
@@ -139,15 +142,20 @@ fn soap_follows_its_formula() {
         flat[..9].chunks(3).map(|row| row.iter().map(|&x| f64::from(x)).collect()).collect()
     };
     let (b1, b2, rate) = (f64::from(settings.beta1), f64::from(settings.beta2), f64::from(0.01f32));
-    for t in 1..=4 {
+    // Sensitivities have no layer of their own: plain Adam, at the rate of their group.
+    let (mut beta_mean, mut beta_square) = ([0.0; 3], [0.0; 3]);
+    for t in 1..=13 {
         let (_, gradient) = network.gradient(&samples);
         let (g, before) = (matrix(&gradient), matrix(&network.parameters()));
         rows_covariance = mixed(&rows_covariance, 1.0 - b2, &times(&g, &turned(&g)));
         columns_covariance = mixed(&columns_covariance, 1.0 - b2, &times(&turned(&g), &g));
-        let (order, across);
-        (left, order) = iterated(&rows_covariance, &left);
-        (right, across) = iterated(&columns_covariance, &right);
-        square = order.iter().map(|&i| across.iter().map(|&j| square[i][j]).collect()).collect();
+        // After each of the first ten steps, then after every fourth.
+        if t <= 10 || t % 4 == 0 {
+            let (order, across);
+            (left, order) = iterated(&rows_covariance, &left);
+            (right, across) = iterated(&columns_covariance, &right);
+            square = order.iter().map(|&i| across.iter().map(|&j| square[i][j]).collect()).collect();
+        }
         mean = mixed(&mean, 1.0 - b1, &g);
         let into = |x: &Matrix| times(&times(&turned(&left), x), &right);
         let (turned_gradient, turned_mean) = (into(&g), into(&mean));
@@ -162,10 +170,26 @@ fn soap_follows_its_formula() {
             }
         }
         let step = times(&times(&left, &step), &turned(&right));
+        let keep = |rate: f64| 1.0 - rate * f64::from(settings.decay);
+        let betas: Vec<f64> = (0..3)
+            .map(|i| {
+                let (g, before) = (f64::from(gradient[9 + i]), f64::from(network.parameters()[9 + i]));
+                beta_mean[i] += (1.0 - b1) * (g - beta_mean[i]);
+                beta_square[i] += (1.0 - b2) * (g * g - beta_square[i]);
+                let (mean, square) = (beta_mean[i] / (1.0 - b1.powi(t)), beta_square[i] / (1.0 - b2.powi(t)));
+                before * keep(0.2 * rate) - 0.2 * rate * mean / (square.sqrt() + f64::from(settings.epsilon))
+            })
+            .collect();
         network.update(&samples, 0.01).unwrap();
+        for (found, exact) in network.parameters()[9..12].iter().zip(betas) {
+            assert!(
+                (f64::from(*found) - exact).abs() < 2e-5,
+                "step {t}: sensitivity {found}, exactly {exact}"
+            );
+        }
         for (i, row) in matrix(&network.parameters()).iter().enumerate() {
             for (j, found) in row.iter().enumerate() {
-                let exact = before[i][j] * (1.0 - rate * f64::from(settings.decay)) - rate * step[i][j];
+                let exact = before[i][j] * keep(rate) - rate * step[i][j];
                 assert!((found - exact).abs() < 2e-5, "step {t}, ({i}, {j}): {found}, exactly {exact}");
             }
         }
