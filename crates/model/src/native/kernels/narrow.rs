@@ -1,6 +1,6 @@
 //! A hidden layer of few units and a single output behind it, as one.
 //!
-//! [`forward`](super::forward) has units side by side in a register, of which ten units leave six lanes idle. Here
+//! [`forward`](super::forward) has units side by side in a register, of which six units leave ten lanes idle. Here
 //! sixteen rows lie side by side and units come one after the other. Sums run in the same order, so that both give
 //! the same bits.
 
@@ -12,10 +12,10 @@ use crate::native::simd::{Chunk, LANES, Simd};
 /// Columns that are gathered at once.
 const WIDE: usize = 4;
 
-/// Whether this is worth it: units that leave five lanes of their registers idle or more, and sixteen rows that fit
+/// Whether this is worth it: units that leave half a register idle or more, and sixteen rows that fit
 /// into the nearest cache.
 pub(crate) fn is_narrow(inputs: usize, hidden: usize) -> bool {
-    inputs <= 256 && (2..2 * LANES).contains(&hidden) && hidden.next_multiple_of(LANES) - hidden >= 5
+    inputs <= 256 && (2..2 * LANES).contains(&hidden) && hidden.next_multiple_of(LANES) - hidden >= LANES / 2
 }
 
 /// How many of `n` rows, from the first on, [`narrow_forward`] should take: those that fill chunks, and the rest if
