@@ -1,7 +1,11 @@
 //! SOAP: Adam in the eigenbasis of a layer's gradients (Vyas et al. 2024, algorithm 3).
 //!
 //! The gradient G of a layer, weights with the biases as a last row, has two covariances, G Gᵀ of its inputs and
-//! Gᵀ G of its outputs. Their running means give two bases; Adam steps in those instead of weight by weight.
+//! Gᵀ G of its outputs. The eigenvectors of their running means, L and R, are two bases in which Adam steps instead of
+//! weight by weight: with m and v the moments of Lᵀ G R, bias-corrected,
+//!
+//! W ← W − rate · L (m / (√v + ε)) Rᵀ.
+//!
 //! Bases are brought up to date by orthogonal iteration every few steps.
 
 use super::kernels::{Layer as Dense, Matrix, dense_forward, stride};
