@@ -4,7 +4,7 @@
 //! reads it. Ties are therefore random in play and averaged in measurement.
 
 use crate::evaluator::Evaluator;
-use adept_game::{Game, Script, Stream};
+use adept_game::{Game, Kit, Script, Stream};
 use rand::RngExt;
 
 /// Picks moves of a game.
@@ -232,7 +232,7 @@ pub struct Scripted<G: Game> {
     script: Script<G>,
 }
 
-impl<G: Game> Scripted<G> {
+impl<G: Kit> Scripted<G> {
     /// The script of that name, if the game has one.
     pub fn new(game: &G, name: &str) -> Option<Self> {
         Some(Self { name: name.into(), script: game.script(name)? })

@@ -3,7 +3,7 @@
 //! An evaluator values a state right after an action for the player who acted, in [−1, 1] (utility divided
 //! by the game's scale). A finished game has its exact utility and never reaches a model.
 
-use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, RowSink, Turn, Valuation};
+use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Turn, Valuation};
 use adept_model::checkpoint::Output;
 use adept_model::{Explanation, Learner, ModelError, Rows};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ pub(crate) struct WithPrior<G: Game> {
 impl<G: Game> WithPrior<G> {
     pub(crate) fn new(name: &str, inner: Arc<dyn Encoder<G>>, prior: Arc<dyn Valuation<G>>) -> Self {
         let about = "what is known of the position without learning, for the player who just moved";
-        let channel = Channel { name: "prior", kind: ChannelKind::Value, about: about.into() };
+        let channel = Channel::fixed("prior", ChannelKind::Value, about);
         let channels = inner.channels().iter().cloned().chain([channel]).collect();
         Self { name: name.into(), inner, channels, prior }
     }
@@ -130,20 +130,6 @@ impl<G: Game> Encoder<G> for WithPrior<G> {
     }
 }
 
-/// The channels of an encoder in the terms of the model crate.
-pub fn model_channels(channels: &[Channel]) -> Vec<adept_model::Channel> {
-    use adept_game::ChannelKind as From;
-    use adept_model::ChannelKind as To;
-    let kind = |kind| match kind {
-        From::Dense(n) => To::Dense(n),
-        From::Bits(n) => To::Bits(n),
-        From::Value => To::Value,
-        From::Index(n) => To::Index(n),
-        From::Key => To::Key,
-    };
-    channels.iter().map(|c| adept_model::Channel::new(c.name, kind(c.kind))).collect()
-}
-
 /// The candidates of one decision: actions, values, and the rows of those that a model valued.
 #[derive(Debug)]
 pub struct Candidates<G: Game> {
@@ -157,15 +143,6 @@ pub struct Candidates<G: Game> {
     pub rows: Rows,
     state: G::State,
     model_values: Vec<f32>,
-}
-
-struct Sink<'a>(&'a mut Rows);
-
-impl RowSink for Sink<'_> {
-    fn push(&mut self) -> RowMut<'_> {
-        let (dense, index) = self.0.push();
-        RowMut { dense, index }
-    }
 }
 
 /// A learner bound to a game by an encoder.
@@ -225,7 +202,7 @@ impl<G: Game> Bound<G> {
         let c = &mut self.candidates;
         if self.encoder.decides() {
             c.rows.clear();
-            self.encoder.decide(game, state, player, &mut c.actions, &mut Sink(&mut c.rows));
+            self.encoder.decide(game, state, player, &mut c.actions, &mut c.rows);
             c.values.clear();
             c.values.resize(c.actions.len(), 0.0);
             c.row_of.clear();
@@ -269,9 +246,8 @@ impl<G: Game> Bound<G> {
             for action in &c.actions {
                 c.row_of.push(Some(c.rows.len() as u32));
                 c.values.push(0.0);
-                let (dense, index) = c.rows.push();
                 let before = Afterstate { state, action: Some(action), player };
-                self.encoder.encode(game, before, RowMut { dense, index });
+                self.encoder.encode(game, before, c.rows.push());
             }
             return;
         }
@@ -285,9 +261,8 @@ impl<G: Game> Bound<G> {
             }
             c.row_of.push(Some(c.rows.len() as u32));
             c.values.push(0.0);
-            let (dense, index) = c.rows.push();
             let after = Afterstate { state: &c.state, action: Some(action), player };
-            self.encoder.encode(game, after, RowMut { dense, index });
+            self.encoder.encode(game, after, c.rows.push());
         }
     }
 
@@ -327,8 +302,7 @@ impl<G: Game> Bound<G> {
     /// The row of one afterstate; `action` led to it, where that is known.
     pub fn encode(&self, game: &G, state: &G::State, action: Option<&G::Action>, player: usize) -> Rows {
         let mut rows = Rows::new(self.learner.channels());
-        let (dense, index) = rows.push();
-        self.encoder.encode(game, Afterstate { state, action, player }, RowMut { dense, index });
+        self.encoder.encode(game, Afterstate { state, action, player }, rows.push());
         rows
     }
 }

@@ -40,9 +40,6 @@ pub fn equity<G: Game>(
     agent: &mut dyn Agent<G>,
     other: &mut dyn Agent<G>,
 ) -> Result<Equity, ExactError> {
-    if !game.start_is_listed() {
-        return Err(ExactError::Chance);
-    }
     let mut seats = Vec::with_capacity(game.players());
     for seat in 0..game.players() {
         let mut walk = Walk::new(game, seat);

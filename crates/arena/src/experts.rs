@@ -2,6 +2,7 @@
 
 use adept_game::deliberation::{Deliberation, Deliberator, preference};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, RowSink};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An encoder with a value channel for each of some deliberating agents, of the agent's name: 2p − 1 for the chance of success
@@ -20,18 +21,14 @@ impl<G: Game> WithExperts<G> {
     pub(crate) fn new(
         name: &str,
         inner: Arc<dyn Encoder<G>>,
-        experts: Vec<(&'static str, Arc<dyn Deliberator<G>>)>,
+        experts: Vec<(Cow<'static, str>, Arc<dyn Deliberator<G>>)>,
     ) -> Self {
         let about = "2p − 1, where p is the chance of success that the agent of this name sees; −1 if it would not do this";
-        let channel = |name: &&'static str| Channel { name, kind: ChannelKind::Value, about: about.into() };
+        let channel = |name: &Cow<'static, str>| Channel::new(name.clone(), ChannelKind::Value).about(about);
         let (names, experts): (Vec<_>, Vec<_>) = experts.into_iter().unzip();
         let channels: Vec<Channel> =
             inner.channels().iter().cloned().chain(names.iter().map(channel)).collect();
-        let width = channels[..inner.channels().len()].iter().map(|c| match c.kind {
-            ChannelKind::Dense(n) | ChannelKind::Bits(n) => n,
-            ChannelKind::Value => 1,
-            ChannelKind::Index(_) | ChannelKind::Key => 0,
-        });
+        let width = inner.channels().iter().map(|c| c.kind.dense_width());
         Self { name: name.into(), width: width.sum(), inner, channels, experts }
     }
 
@@ -104,9 +101,8 @@ impl<G: Game> Encoder<G> for WithExperts<G> {
         rows: &mut dyn RowSink,
     ) {
         let found = self.deliberate(game, state, player);
-        let index =
-            self.channels.iter().filter(|c| matches!(c.kind, ChannelKind::Index(_) | ChannelKind::Key));
-        let mut inner = Inner { widths: [self.width, index.count()], rows: Vec::new() };
+        let index: usize = self.channels.iter().map(|c| c.kind.index_width()).sum();
+        let mut inner = Inner { widths: [self.width, index], rows: Vec::new() };
         if self.inner.decides() {
             self.inner.decide(game, state, player, actions, &mut inner);
         } else {

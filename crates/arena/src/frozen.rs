@@ -2,7 +2,7 @@
 
 use crate::evaluator::Bound;
 use crate::pool::Pool;
-use adept_game::{Afterstate, Game, RowMut, Valuation};
+use adept_game::{Afterstate, Game, Valuation};
 use adept_model::{ModelError, Rows};
 
 /// A checkpoint as a valuation.
@@ -35,8 +35,7 @@ impl<G: Game> Valuation<G> for Frozen<G> {
     fn value(&self, game: &G, after: Afterstate<'_, G>) -> f64 {
         let value = self.0.with(game, |valuing| {
             valuing.row.clear();
-            let (dense, index) = valuing.row.push();
-            valuing.bound.encoder().encode(game, after, RowMut { dense, index });
+            valuing.bound.encoder().encode(game, after, valuing.row.push());
             valuing.bound.learner.evaluate(&valuing.row, &mut valuing.value);
             f64::from(valuing.value[0])
         });

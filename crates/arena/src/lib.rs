@@ -20,7 +20,7 @@ pub mod thoughts;
 
 pub use agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
 pub use deliberating::Deliberating;
-pub use evaluator::{Bound, Candidates, Evaluator, Known, model_channels};
+pub use evaluator::{Bound, Candidates, Evaluator, Known};
 pub use exact::{Equity, ExactError, equity, expected_utilities};
 pub use judge::{MoveLoss, TIE, move_loss};
 pub use open::OpenError;

@@ -2,13 +2,12 @@
 
 use crate::agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
 use crate::deliberating::Deliberating;
-use crate::evaluator::{Bound, Evaluator, Known, WithPrior, model_channels};
+use crate::evaluator::{Bound, Evaluator, Known, WithPrior};
 use crate::exact::ExactError;
 use crate::experts::WithExperts;
 use crate::frozen::Frozen;
 use crate::solve::{BestResponse, Minimax};
-use adept_game::registry::Registered;
-use adept_game::{Encoder, Game, Valuation, stream};
+use adept_game::{Encoder, Game, GameInfo, Kit, Valuation, stream};
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
 use adept_model::{ModelError, Optimiser, names};
 use std::path::{Path, PathBuf};
@@ -41,15 +40,17 @@ pub enum OpenError {
 /// # Errors
 /// [`OpenError::Unknown`] with the names there are; what [`open`] says of a checkpoint;
 /// [`OpenError::Mismatch`] if another checkpoint lies there now.
-pub fn encoder<G: Registered>(game: &G, name: Option<&str>) -> Result<Arc<dyn Encoder<G>>, OpenError> {
-    let wanted = name.unwrap_or(G::encoders()[0].0);
+pub fn encoder<G: Kit>(game: &G, name: Option<&str>) -> Result<Arc<dyn Encoder<G>>, OpenError> {
+    let encoders = game.encoders();
+    let wanted = name.or(encoders.first().map(|e| &*e.name)).unwrap_or_default();
     let (experts, parts): (Vec<&str>, Vec<&str>) =
         wanted.split('+').partition(|part| part.starts_with(EXPERT));
     let (priors, own): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(|part| part.starts_with(PRIOR));
     let own = own.join("+");
-    let names = || G::encoders().iter().map(|e| e.0).collect::<Vec<_>>().join(", ");
-    let unknown = || OpenError::Unknown(format!("there is no encoder `{own}`; there is {}", names()));
-    let found: Arc<dyn Encoder<G>> = G::encoder(&own).map(Arc::from).ok_or_else(unknown)?;
+    let names = || encoders.iter().map(|e| &*e.name).collect::<Vec<_>>().join(", ");
+    let unknown =
+        || OpenError::Unknown(format!("{} has no encoder `{own}`; it has {}", game.name(), names()));
+    let found = game.encoder(&own).ok_or_else(unknown)?;
     found.fits(game).map_err(OpenError::Unknown)?;
     if !experts.is_empty() {
         if !priors.is_empty() {
@@ -76,28 +77,29 @@ pub fn encoder<G: Registered>(game: &G, name: Option<&str>) -> Result<Arc<dyn En
 const EXPERT: &str = "expert:";
 
 /// An encoder with deliberating agents of the game as frozen experts.
-fn with_experts<G: Registered>(
+fn with_experts<G: Kit>(
     game: &G,
     name: &str,
     inner: Arc<dyn Encoder<G>>,
     parts: &[&str],
 ) -> Result<Arc<dyn Encoder<G>>, OpenError> {
-    let known = || G::deliberators().iter().map(|d| d.0).filter(|name| !name.contains('+'));
+    let all = game.deliberators();
+    let known = || all.iter().map(|d| &d.name).filter(|name| !name.contains('+'));
     let mut experts = Vec::with_capacity(parts.len());
     for expert in parts.iter().map(|part| &part[EXPERT.len()..]) {
         let Some(channel) = known().find(|name| *name == expert) else {
-            let all: Vec<&str> = known().collect();
+            let all: Vec<&str> = known().map(|name| &**name).collect();
             return Err(OpenError::Unknown(format!(
                 "{} has no deliberating agent `{expert}` to be an expert{}",
                 game.name(),
                 names::suggest(expert, &all)
             )));
         };
-        if experts.iter().any(|(name, _)| *name == channel) {
+        if experts.iter().any(|(name, _)| name == channel) {
             return Err(OpenError::Unknown(format!("`{name}` names the expert `{expert}` twice")));
         }
         if let Some(found) = game.deliberator(channel, &serde_json::Value::Null) {
-            experts.push((channel, found.map_err(|e| OpenError::Unknown(e.to_string()))?));
+            experts.push((channel.clone(), found.map_err(|e| OpenError::Unknown(e.to_string()))?));
         }
     }
     Ok(Arc::new(WithExperts::new(name, inner, experts)))
@@ -115,9 +117,10 @@ const PRIOR: &str = "prior:";
 const DIGITS: usize = 12;
 
 /// The valuation that is a prior, and its name; that of a checkpoint with its checksum.
-fn prior_of<G: Registered>(game: &G, name: &str) -> Result<(String, Arc<dyn Valuation<G>>), OpenError> {
+fn prior_of<G: Kit>(game: &G, name: &str) -> Result<(String, Arc<dyn Valuation<G>>), OpenError> {
     // What is exact leaves nothing to learn, and would pass for learned.
-    let known: Vec<&str> = G::valuations().iter().map(|v| v.0).filter(|n| !n.starts_with("oracle")).collect();
+    let all = game.valuations();
+    let known: Vec<&str> = all.iter().map(|v| &*v.name).filter(|n| !n.starts_with("oracle")).collect();
     if known.contains(&name)
         && let Some(found) = game.valuation(name)
     {
@@ -158,7 +161,7 @@ fn prior_of<G: Registered>(game: &G, name: &str) -> Result<(String, Arc<dyn Valu
 ///
 /// # Errors
 /// [`OpenError::Model`] if it is damaged, [`OpenError::Mismatch`] if it is of another game, encoder or shape.
-pub fn open<G: Registered>(game: &G, path: &Path, best: bool) -> Result<(Bound<G>, Manifest), OpenError> {
+pub fn open<G: Kit>(game: &G, path: &Path, best: bool) -> Result<(Bound<G>, Manifest), OpenError> {
     bind(game, checkpoint::read(&checkpoint::locate(path, best)?)?)
 }
 
@@ -166,7 +169,7 @@ pub fn open<G: Registered>(game: &G, path: &Path, best: bool) -> Result<(Bound<G
 ///
 /// # Errors
 /// [`OpenError::Mismatch`] if it is of another game, encoder or shape.
-pub fn bind<G: Registered>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>, Manifest), OpenError> {
+pub fn bind<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>, Manifest), OpenError> {
     let Checkpoint { path, manifest, tensors } = checkpoint;
     let fail = |message: String| Err(OpenError::Mismatch { path: path.clone(), message });
     if manifest.game != game.name() {
@@ -176,7 +179,7 @@ pub fn bind<G: Registered>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>
         Ok(encoder) => encoder,
         Err(e) => return fail(e.to_string()),
     };
-    if model_channels(encoder.channels()) != manifest.channels {
+    if encoder.channels() != manifest.channels {
         return fail(format!(
             "its encoder `{}` has other channels than this program's: it was written by another version",
             manifest.encoder
@@ -198,7 +201,7 @@ pub fn bind<G: Registered>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>
 ///
 /// # Errors
 /// See [`OpenError`].
-pub fn agent_with<G: Registered>(
+pub fn agent_with<G: Kit>(
     game: &G,
     text: &str,
     settings: &serde_json::Value,
@@ -216,7 +219,7 @@ pub fn agent_with<G: Registered>(
 ///
 /// # Errors
 /// See [`OpenError`].
-pub fn agent<G: Registered>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, OpenError> {
+pub fn agent<G: Kit>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, OpenError> {
     let spec = AgentSpec::parse(text).map_err(OpenError::Unknown)?;
     build(game, &spec)
 }
@@ -229,12 +232,12 @@ pub fn by_output<'a, G: Game, E: Evaluator<G> + 'a>(evaluator: E, output: Output
     }
 }
 
-fn player<G: Registered>(game: &G, path: &str) -> Result<Box<dyn Agent<G>>, OpenError> {
+fn player<G: Kit>(game: &G, path: &str) -> Result<Box<dyn Agent<G>>, OpenError> {
     let (bound, manifest) = open(game, Path::new(path), false)?;
     Ok(by_output(bound, manifest.output))
 }
 
-fn build<G: Registered>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenError> {
+fn build<G: Kit>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenError> {
     let exact = |e: ExactError| OpenError::Unknown(e.to_string());
     let bound = |path: &str| open(game, Path::new(path), false).map(|(bound, _)| bound);
     Ok(match spec {
@@ -269,14 +272,10 @@ fn build<G: Registered>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>,
             }
             None if Path::new(name).exists() => player(game, name)?,
             None => {
-                let scripts =
-                    game.scripts().iter().chain(G::valuations()).chain(G::deliberators()).map(|s| s.0);
-                let exact = if game.start_is_listed() { &["minimax", "optimal:AGENT"][..] } else { &[] };
-                let known: Vec<&str> = scripts.chain(["random"]).chain(exact.iter().copied()).collect();
                 return Err(OpenError::Unknown(format!(
-                    "`{name}` is no agent of {} and no checkpoint; there is {} and any checkpoint folder",
+                    "`{name}` is not an agent of {}, nor a checkpoint; agents are {}, and any checkpoint folder",
                     game.name(),
-                    known.join(", ")
+                    GameInfo::of(game).agents().join(", ")
                 )));
             }
         },

@@ -3,8 +3,7 @@
 use crate::agents::softmax;
 use crate::evaluator::{Bound, Evaluator};
 use crate::open::OpenError;
-use adept_game::registry::{Read, Registered};
-use adept_game::{Afterstate, RowMut, Turn};
+use adept_game::{Afterstate, Kit, Read, Turn};
 use adept_model::checkpoint::Output;
 use adept_model::{Explanation, Rows};
 use serde::Serialize;
@@ -45,7 +44,7 @@ pub struct MoveValue {
 ///
 /// # Errors
 /// [`OpenError::Unknown`] for a position in which chance is to come and nobody's turn follows from it.
-pub fn thoughts<G: Registered>(
+pub fn thoughts<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,
     (state, last): &Read<G>,
@@ -101,7 +100,7 @@ pub fn thoughts<G: Registered>(
 
 /// The same where players do not see all of a state: what an action leads to would tell more than the player knows, so that
 /// it is valued before it.
-fn hidden<G: Registered>(
+fn hidden<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,
     state: &G::State,
@@ -133,7 +132,7 @@ pub fn policy_of(logits: &[f32]) -> Vec<f64> {
 }
 
 /// Why no row can be made of a position.
-fn hides<G: Registered>(game: &G) -> OpenError {
+fn hides<G: Kit>(game: &G) -> OpenError {
     OpenError::Unknown(format!(
         "players of {} do not see all of a state, so that rows are of decisions and not of positions: ask for the moves",
         game.name()
@@ -144,13 +143,13 @@ fn hides<G: Registered>(game: &G) -> OpenError {
 ///
 /// # Errors
 /// [`OpenError::Unknown`] that names the one that is none.
-pub fn read<G: Registered>(game: &G, texts: &[impl AsRef<str>]) -> Result<Vec<Read<G>>, OpenError> {
+pub fn read<G: Kit>(game: &G, texts: &[impl AsRef<str>]) -> Result<Vec<Read<G>>, OpenError> {
     let read = |text: &str| game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()));
     texts.iter().map(|text| read(text.as_ref())).collect()
 }
 
 /// The exact result of a finished game for the player who would be to move; for the first one where that is not known.
-fn over<G: Registered>(game: &G, state: &G::State) -> f32 {
+fn over<G: Kit>(game: &G, state: &G::State) -> f32 {
     let utility = match game.just_acted(state).filter(|_| game.zero_sum()) {
         Some(player) => -game.utility(state, player),
         None => game.utility(state, 0),
@@ -164,7 +163,7 @@ fn over<G: Registered>(game: &G, state: &G::State) -> f32 {
 /// # Errors
 /// [`OpenError::Unknown`] for a position in which chance is to come and nobody's turn follows from it, and for a checkpoint whose
 /// outputs are logits.
-pub fn values<G: Registered>(
+pub fn values<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,
     positions: &[Read<G>],
@@ -184,8 +183,7 @@ pub fn values<G: Registered>(
     let mut parts: Vec<(f32, f32, usize)> = Vec::with_capacity(positions.len());
     let mut actions = Vec::new();
     let mut push = |state: &G::State, action: Option<&G::Action>, player: usize| {
-        let (dense, index) = rows.push();
-        encoder.encode(game, Afterstate { state, action, player }, RowMut { dense, index });
+        encoder.encode(game, Afterstate { state, action, player }, rows.push());
         rows.len()
     };
     let mut end = 0;
@@ -235,7 +233,7 @@ pub fn values<G: Registered>(
 }
 
 /// The same where players do not see all of a state.
-fn hidden_values<G: Registered>(
+fn hidden_values<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,
     positions: &[Read<G>],
@@ -265,7 +263,7 @@ fn hidden_values<G: Registered>(
 ///
 /// # Errors
 /// [`OpenError::Unknown`] for a position of which it is not known who moved, or how where the encoder asks for that.
-pub fn encode<G: Registered>(
+pub fn encode<G: Kit>(
     game: &G,
     bound: &Bound<G>,
     positions: &[Read<G>],
@@ -277,12 +275,7 @@ pub fn encode<G: Registered>(
     }
     for (state, last) in positions {
         let player = mover(game, bound, state, last.is_some())?;
-        let (dense, index) = rows.push();
-        bound.encoder().encode(
-            game,
-            Afterstate { state, action: last.as_ref(), player },
-            RowMut { dense, index },
-        );
+        bound.encoder().encode(game, Afterstate { state, action: last.as_ref(), player }, rows.push());
     }
     Ok(())
 }
@@ -302,7 +295,7 @@ pub struct Choice {
 ///
 /// # Errors
 /// [`OpenError::Unknown`] for a text that is no position, or one in which no player is to move.
-pub fn choices<G: Registered>(game: &G, bound: &mut Bound<G>, text: &str) -> Result<Vec<Choice>, OpenError> {
+pub fn choices<G: Kit>(game: &G, bound: &mut Bound<G>, text: &str) -> Result<Vec<Choice>, OpenError> {
     let (state, _) = game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()))?;
     let Turn::Player(player) = game.turn(&state) else {
         return Err(OpenError::Unknown(format!("`{text}`: no player is to move; a roll may be missing")));
@@ -322,7 +315,7 @@ pub fn choices<G: Registered>(game: &G, bound: &mut Bound<G>, text: &str) -> Res
 }
 
 /// Who moved last, if a row of the position can be made.
-fn mover<G: Registered>(
+fn mover<G: Kit>(
     game: &G,
     bound: &Bound<G>,
     state: &G::State,

@@ -1,9 +1,9 @@
 //! What is known of the bear-off, as evaluators and agents.
 
 use adept_arena::{Agent, Evaluator, Known, open};
-use adept_game::bearoff::two_sided::{Settings, Table};
-use adept_game::bearoff::{Action, Bearoff, Distribution, ROLLS, Stage, State};
-use adept_game::registry::Registered;
+use adept_builtin::bearoff::two_sided::{Settings, Table};
+use adept_builtin::bearoff::{Action, Bearoff, Distribution, ROLLS, Stage, State};
+use adept_game::Kit;
 use adept_game::{Game, stream};
 
 const CHECKERS: u8 = 4;

@@ -2,7 +2,7 @@
 
 use adept_arena::cfr::{Advantages, CfrPlus, Mccfr, Policy, Tabular, Tree};
 use adept_arena::{Agent, ExactError, Random, expected_utilities};
-use adept_game::liars_dice::{Info, LiarsDice};
+use adept_builtin::liars_dice::{Info, LiarsDice};
 use adept_game::{Game, Stream, Turn, stream};
 use proptest::prelude::*;
 use rand::RngExt;

@@ -1,8 +1,8 @@
 //! Agents and exact measurement in a game of dice, the bear-off.
 
 use adept_arena::{Agent, BestResponse, ExactError, Random, equity, expected_utilities, open};
+use adept_builtin::bearoff::{Bearoff, State};
 use adept_game::Game;
-use adept_game::bearoff::{Bearoff, State};
 
 fn at(text: &str) -> State {
     Bearoff::default().parse_position(text).unwrap_or_else(|e| panic!("{e}")).0

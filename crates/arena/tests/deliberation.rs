@@ -1,8 +1,8 @@
 //! The deliberating agents of liar's dice: what they weigh, what drops what, and that they see nothing hidden.
 
 use adept_arena::{Agent, Deliberating, Scratch, open};
-use adept_game::liars_dice::{Action, DeliberateSettings, Dice, LiarsDice, State};
-use adept_game::registry::Registered;
+use adept_builtin::liars_dice::{Action, DeliberateSettings, Dice, LiarsDice, State};
+use adept_game::Kit;
 use adept_game::{Afterstate, Deliberation, Game, RowMut, RowSink, Turn, stream};
 use rand::RngExt;
 use std::fmt::Write;

@@ -5,7 +5,7 @@ use adept_arena::{
     Agent, AgentSpec, BestResponse, Boltzmann, Bound, EpsilonGreedy, Equity, Evaluator, Greedy, Minimax,
     Random, Scripted, equity, expected_utilities, model_channels, open,
 };
-use adept_game::tictactoe::{Fields, Position, TicTacToe, ttt_moves};
+use adept_builtin::tictactoe::{Fields, Position, TicTacToe, ttt_moves};
 use adept_game::{Encoder, Game, Turn, stream};
 use adept_model::Optimiser;
 use adept_model::architecture::{Architecture, InitScale, Mlp, OneOrEach};

@@ -13,8 +13,7 @@
 pub mod ffi;
 
 use adept_arena::{Bound, OpenError, Pool, open, thoughts};
-use adept_game::registry::Registered;
-use adept_game::{Visitor, with_game};
+use adept_game::{Kit, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::{Layout, ModelError};
 use serde::Serialize;
@@ -113,9 +112,23 @@ impl Model {
         let located = checkpoint::locate(path, best).map_err(fault)?;
         let read = checkpoint::read(&located).map_err(fault)?;
         let game = read.manifest.game.clone();
-        with_game(&game, Opening(read)).unwrap_or_else(|| {
-            Err(Error::Checkpoint(format!("{}: is of the unknown game `{game}`", located.display())))
-        })
+        let unknown =
+            |why: &str| Error::Checkpoint(format!("{}: its game is unknown: {why}", located.display()));
+        match adept_builtin::visit(&game, Opening(read)) {
+            Some(Ok(opened)) => opened,
+            Some(Err(error)) => Err(unknown(&error.0)),
+            None => Err(unknown(&format!("there is no built-in game `{game}`, open it with `Model::of`"))),
+        }
+    }
+
+    /// Opens a checkpoint folder, or the latest checkpoint of a run folder, of a game of your own.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), and for a checkpoint of another game.
+    pub fn of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
+        let fault = |e: ModelError| Error::Checkpoint(e.to_string());
+        let located = checkpoint::locate(path, false).map_err(fault)?;
+        Opening(checkpoint::read(&located).map_err(fault)?).visit(game)
     }
 
     /// What it is.
@@ -189,12 +202,12 @@ trait AnyGame: Send + Sync {
     fn evaluate(&self, rows: &Rows) -> Result<Vec<f32>, Error>;
 }
 
-struct Opened<G: Registered> {
+struct Opened<G: Kit> {
     game: G,
     pool: Pool<G>,
 }
 
-impl<G: Registered> Opened<G> {
+impl<G: Kit> Opened<G> {
     /// Calls `f` with a copy of the evaluator.
     fn with<R>(&self, f: impl FnOnce(&mut Bound<G>) -> Result<R, Error>) -> Result<R, Error> {
         self.pool.with(&self.game, f).map_err(|e| Error::Checkpoint(e.to_string()))?
@@ -205,7 +218,7 @@ fn of_position(error: OpenError) -> Error {
     Error::Position(error.to_string())
 }
 
-impl<G: Registered> AnyGame for Opened<G> {
+impl<G: Kit> AnyGame for Opened<G> {
     fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error> {
         let read = thoughts::read(&self.game, positions).map_err(of_position)?;
         let mut values = Vec::new();
@@ -260,7 +273,7 @@ struct Opening(Checkpoint);
 impl Visitor for Opening {
     type Output = Result<Model, Error>;
 
-    fn visit<G: Registered>(self, game: G) -> Self::Output {
+    fn visit<G: Kit>(self, game: G) -> Self::Output {
         let (bound, manifest) = open::bind(&game, self.0).map_err(|e| Error::Checkpoint(e.to_string()))?;
         let description = describe(&bound, &manifest);
         let pool = Pool::new(&game, bound, |bound| bound).map_err(|e| Error::Checkpoint(e.to_string()))?;
@@ -268,14 +281,14 @@ impl Visitor for Opening {
     }
 }
 
-fn describe<G: Registered>(bound: &Bound<G>, manifest: &Manifest) -> Description {
+fn describe<G: Kit>(bound: &Bound<G>, manifest: &Manifest) -> Description {
     use adept_model::ChannelKind as Kind;
     let channels = bound.learner.channels();
     let layout = Layout::of(channels);
     let abouts = bound.encoder().channels().iter().map(|c| c.about.to_string());
     let described = channels.iter().zip(&layout.offsets).zip(abouts).map(|((channel, &first), about)| {
         ChannelDescription {
-            name: channel.name.clone(),
+            name: channel.name.to_string(),
             kind: match channel.kind {
                 Kind::Dense(_) => "dense",
                 Kind::Bits(_) => "bits",

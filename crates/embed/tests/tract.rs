@@ -1,7 +1,7 @@
 //! Exported graphs in tract give the values of the native engine.
 
+use adept_builtin::bearoff::Distribution;
 use adept_embed::Model;
-use adept_game::bearoff::Distribution;
 use adept_game::stream;
 use adept_model::ChannelKind;
 use adept_model::checkpoint;

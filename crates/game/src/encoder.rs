@@ -1,33 +1,7 @@
 //! From a candidate to the numbers that a model reads.
 
 use crate::game::Game;
-use std::borrow::Cow;
-
-/// What one channel carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChannelKind {
-    /// `n` real numbers, of order one.
-    Dense(usize),
-    /// `n` numbers, each 0 or 1.
-    Bits(usize),
-    /// One number in [−1, 1] from outside: a prior, the output of a frozen expert.
-    Value,
-    /// One integer in `0..n`.
-    Index(u64),
-    /// One integer without a useful bound that identifies the candidate.
-    Key,
-}
-
-/// A named channel. Its documentation is part of it: one line for each input or range of inputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Channel {
-    /// Name by which architectures refer to it.
-    pub name: &'static str,
-    /// What it carries.
-    pub kind: ChannelKind,
-    /// What each input means.
-    pub about: Cow<'static, str>,
-}
+use adept_rows::{Channel, RowMut, RowSink};
 
 /// A state right after an action, seen by the player who acted: what an evaluator values. In games that hide parts of the state
 /// from players ([`Game::hides`]) it is the state before the action, of which an encoder reads only what that player
@@ -50,22 +24,6 @@ impl<G: Game> Clone for Afterstate<'_, G> {
 
 impl<G: Game> Copy for Afterstate<'_, G> {}
 
-/// One row to be filled: all dense-like channels side by side in `dense`, all index-like ones in `index`,
-/// in the order of declaration. Both come filled with zeros.
-#[derive(Debug)]
-pub struct RowMut<'a> {
-    /// Columns of dense, bits and value channels.
-    pub dense: &'a mut [f32],
-    /// Columns of index and key channels.
-    pub index: &'a mut [u64],
-}
-
-/// Takes the rows of a decision one after the other.
-pub trait RowSink {
-    /// A new row, filled with zeros.
-    fn push(&mut self) -> RowMut<'_>;
-}
-
 /// Writes afterstates as rows of channels.
 pub trait Encoder<G: Game>: Send + Sync {
     /// Name, as in `game.encoder` of a config.
@@ -74,7 +32,7 @@ pub trait Encoder<G: Game>: Send + Sync {
     /// The channels of a row.
     fn channels(&self) -> &[Channel];
 
-    /// Whether its rows mean something in this rule set.
+    /// Whether this encoder supports the rule set.
     ///
     /// # Errors
     /// Which encoder does.

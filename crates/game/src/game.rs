@@ -1,6 +1,6 @@
 //! The interface of every game.
 
-use rand::Rng;
+use rand::{Rng, RngExt};
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -14,9 +14,6 @@ pub enum Turn {
     /// The game is over.
     Over,
 }
-
-/// A policy written down as a rule: fills `probabilities[i]` for `actions[i]`, summing to 1.
-pub type Script<G> = fn(&G, &<G as Game>::State, &[<G as Game>::Action], &mut Vec<f64>);
 
 /// Why a text is not a position or an action, or an action is not legal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,10 +53,27 @@ pub trait Game: Send + Sync + 'static {
 
     /// Replaces `outcomes` by what chance may bring with probabilities that sum to 1, and returns true;
     /// returns false where they are too many to list and can only be sampled.
-    fn outcomes(&self, state: &Self::State, outcomes: &mut Vec<(Self::Action, f64)>) -> bool;
+    /// Games without chance leave this method out.
+    fn outcomes(&self, _state: &Self::State, outcomes: &mut Vec<(Self::Action, f64)>) -> bool {
+        outcomes.clear();
+        true
+    }
 
-    /// Draws what chance brings.
-    fn sample(&self, state: &Self::State, rng: &mut dyn Rng) -> Self::Action;
+    /// Draws what chance brings: by default from the list of [`outcomes`](Self::outcomes).
+    ///
+    /// # Panics
+    /// By default, if nothing is listed: where chance can only be sampled, the game draws itself.
+    fn sample(&self, state: &Self::State, rng: &mut dyn Rng) -> Self::Action {
+        let mut outcomes = Vec::new();
+        self.outcomes(state, &mut outcomes);
+        let mut left: f64 = rng.random();
+        let place = outcomes.iter().position(|(_, p)| {
+            left -= p;
+            left < 0.0
+        });
+        // Rounding may leave a little over: then the last outcome.
+        outcomes.swap_remove(place.unwrap_or(outcomes.len() - 1)).0
+    }
 
     /// Utility of a finished game for that player, in units of [`Game::scale`].
     fn utility(&self, state: &Self::State, player: usize) -> f64;
@@ -75,8 +89,10 @@ pub trait Game: Send + Sync + 'static {
         1.0
     }
 
-    /// Whether there are two players and what one wins the other loses.
-    fn zero_sum(&self) -> bool;
+    /// Whether there are two players and what one wins the other loses; by default whenever there are two.
+    fn zero_sum(&self) -> bool {
+        self.players() == 2
+    }
 
     /// Whether players do not see all of a state. What is learned and measured then goes by [`info`](Self::info):
     /// evaluators are shown the state before an action, as the player who acts knows it.
@@ -89,12 +105,6 @@ pub trait Game: Send + Sync + 'static {
         state.clone()
     }
 
-    /// Whether what chance brings at the start can be listed, which everything exact needs.
-    fn start_is_listed(&self) -> bool {
-        let start = self.start();
-        self.turn(&start) != Turn::Chance || self.outcomes(&start, &mut Vec::new())
-    }
-
     /// The player whose action led to this state, where the state tells: none at the start, nor when chance was last.
     fn just_acted(&self, _state: &Self::State) -> Option<usize> {
         None
@@ -102,19 +112,6 @@ pub trait Game: Send + Sync + 'static {
 
     /// What the player knows in this state.
     fn info(&self, state: &Self::State, player: usize) -> Self::Info;
-
-    /// Rule-written policies of this game by name, such as fixed opponents, with a line about each.
-    fn scripts(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    /// The policy of that name.
-    fn script(&self, _name: &str) -> Option<Script<Self>>
-    where
-        Self: Sized,
-    {
-        None
-    }
 
     /// A position on one line, as commands take and print it.
     fn position_text(&self, state: &Self::State) -> String;
@@ -131,13 +128,24 @@ pub trait Game: Send + Sync + 'static {
     fn parse_position(&self, text: &str) -> Result<(Self::State, Option<Self::Action>), GameError>;
 
     /// An action as people write it.
-    fn action_text(&self, state: &Self::State, action: &Self::Action) -> String;
+    fn action_text(&self, _state: &Self::State, action: &Self::Action) -> String {
+        format!("{action:?}")
+    }
 
-    /// The legal action that the text names.
+    /// The legal action that the text names: by default the one with that [`action_text`](Self::action_text).
     ///
     /// # Errors
     /// Why it names none.
-    fn parse_action(&self, state: &Self::State, text: &str) -> Result<Self::Action, GameError>;
+    fn parse_action(&self, state: &Self::State, text: &str) -> Result<Self::Action, GameError> {
+        let mut actions = Vec::new();
+        self.actions(state, &mut actions);
+        let place = actions.iter().position(|action| self.action_text(state, action) == text.trim());
+        place.map(|place| actions.swap_remove(place)).ok_or_else(|| {
+            let known: Vec<String> = actions.iter().take(20).map(|a| self.action_text(state, a)).collect();
+            let more = if actions.len() > known.len() { ", …" } else { "" };
+            GameError(format!("`{}` is not a legal action: {}{more}", text.trim(), known.join(", ")))
+        })
+    }
 
     /// What chance brings to a state, told in a sentence to the player in `seat`, who alone reads it.
     fn chance_text(&self, state: &Self::State, action: &Self::Action, _seat: usize) -> String {
@@ -151,5 +159,11 @@ pub trait Game: Send + Sync + 'static {
 
     /// A drawing of the position over several lines. `marks` may put a few characters beside a legal action,
     /// such as its value.
-    fn board(&self, state: &Self::State, marks: &[(Self::Action, String)]) -> String;
+    fn board(&self, state: &Self::State, marks: &[(Self::Action, String)]) -> String {
+        let mut text = self.position_text(state) + "\n";
+        for (action, mark) in marks {
+            text.push_str(&format!("  {}  {mark}\n", self.action_text(state, action)));
+        }
+        text
+    }
 }

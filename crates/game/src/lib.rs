@@ -1,27 +1,26 @@
-//! Games: rules, positions, encoders and exact knowledge as pure functions. Nothing here learns.
+//! Games: the traits that rules, encoders and exact knowledge implement. Nothing here learns, and no game is named here.
 //!
-//! [`Game`] is the interface of every game, [`Encoder`] turns a candidate into the numbers a model
-//! reads, [`registry`] finds both by name. The recipe for a new game: copy `tictactoe/`, rename, write the
-//! rules, record golden trajectories and golden rows, add a line to the registry.
+//! [`Game`] is the rules, [`Kit`] what a program offers beside them, [`Encoder`] turns a candidate into the numbers that
+//! a model reads. A game with all commands is these three; `examples/own-game` in the repository is the shortest one.
 
-pub mod bearoff;
 pub mod deliberation;
-pub mod encoder;
-pub mod game;
+mod encoder;
+pub mod files;
+mod game;
 mod halves;
-pub mod liars_dice;
-mod memory;
-pub mod public_tree;
-pub mod registry;
-pub mod rng;
-mod shared;
-pub mod tictactoe;
+mod info;
+mod kit;
+mod public_tree;
+mod rng;
+mod suite;
 
+pub use adept_rows::{Channel, ChannelKind, RowMut, RowSink};
 pub use deliberation::{Choice, Deliberation, Deliberator};
-pub use encoder::{Afterstate, Channel, ChannelKind, Encoder, RowMut, RowSink};
-pub use game::{Game, GameError, Script, Turn};
+pub use encoder::{Afterstate, Encoder};
+pub use game::{Game, GameError, Turn};
 pub use halves::{Factors, Halves};
-pub use public_tree::PublicTree;
-pub use registry::has_public_tree;
-pub use registry::{GameInfo, TreeVisitor, Valuation, Visitor, games, info, with_game, with_public_tree};
+pub use info::GameInfo;
+pub use kit::{Draw, Found, Kit, Named, Read, Script, Valuation, Visitor};
+pub use public_tree::{PublicTree, TreeVisitor};
 pub use rng::{Stream, stream};
+pub use suite::Suite;

@@ -42,3 +42,14 @@ pub trait PublicTree: Game {
     /// All there is to know of a state, so that any agent can be asked for its policy there.
     fn state(&self, public: &Self::Public, own: [usize; 2]) -> Self::State;
 }
+
+/// Code that works for any game that is a public tree.
+pub trait TreeVisitor<G> {
+    /// What it gives.
+    type Output;
+
+    /// Is called with the game.
+    fn visit(self, game: &G) -> Self::Output
+    where
+        G: PublicTree;
+}

@@ -1,7 +1,6 @@
 //! From an architecture to a learner.
 
 use crate::architecture::Architecture;
-use crate::channel::Channel;
 use crate::device::{Compute, Engine};
 use crate::error::ModelError;
 use crate::learner::Learner;
@@ -9,6 +8,7 @@ use crate::lower::lower;
 use crate::network::Network;
 use crate::optimiser::Optimiser;
 use crate::table::Table;
+use adept_rows::Channel;
 use rand::Rng;
 use std::sync::Arc;
 

@@ -6,11 +6,11 @@
 //! centre.
 
 use crate::architecture::Architecture;
-use crate::channel::{Channel, Rows};
 use crate::error::ModelError;
 use crate::learner::{Tensor, TensorData};
 use crate::lower::lower;
 use crate::program::{Block, Op, ParamId, Program, Selector};
+use adept_rows::{Channel, Rows};
 use rand::{Rng, RngExt};
 
 /// A gate that wants to begin so.
@@ -183,9 +183,9 @@ impl Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::ChannelKind;
     use crate::learner::Learner;
     use crate::{Network, Optimiser};
+    use adept_rows::ChannelKind;
     use rand::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use std::sync::Arc;
@@ -195,7 +195,7 @@ mod tests {
         let mut rows = Rows::new(channels);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         for r in 0..400 {
-            let (dense, _) = rows.push();
+            let dense = rows.push().dense;
             let along = [0.0, 2.0, 9.0, 11.0][r % 4];
             dense[0] = along + rng.random_range(-0.3..0.3);
             dense[1] = 10.0 * along + rng.random_range(-3.0..3.0);
@@ -251,7 +251,7 @@ mod tests {
     fn too_few_rows_leave_a_gate_as_it_was() {
         let channels = [Channel::new("x", ChannelKind::Dense(3))];
         let mut rows = Rows::new(&channels);
-        (0..9).for_each(|r| rows.push().0[0] = (r % 3) as f32);
+        (0..9).for_each(|r| rows.push().dense[0] = (r % 3) as f32);
         let text = r#"{ "hme": { "experts": 4, "expert": { "mlp": { "hidden": [2] } }, "gate": { "clusters": 1.0 } } }"#;
         let architecture: Architecture = serde_json::from_str(text).expect("a valid architecture");
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);

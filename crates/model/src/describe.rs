@@ -92,7 +92,7 @@ impl Program {
             let width = |v: &usize| self.widths[*v];
             let line = match op {
                 Op::Input { channels, out } => {
-                    let names: Vec<_> = channels.iter().map(|&c| self.channels[c].name.as_str()).collect();
+                    let names: Vec<_> = channels.iter().map(|&c| &*self.channels[c].name).collect();
                     format!("input {} → {}", names.join(" + "), width(out))
                 }
                 Op::Affine { x, out, .. } => format!("affine {} → {}", width(x), width(out)),

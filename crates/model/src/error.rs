@@ -58,3 +58,9 @@ impl ModelError {
         move |source| Self::Io { path, source }
     }
 }
+
+impl From<adept_rows::RowsError> for ModelError {
+    fn from(error: adept_rows::RowsError) -> Self {
+        Self::Rows(error.0)
+    }
+}

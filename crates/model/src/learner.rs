@@ -1,10 +1,10 @@
 //! The one interface of everything that learns.
 
-use crate::channel::{Channel, Rows};
 use crate::describe::Description;
 use crate::error::ModelError;
 use crate::pairwise::Pairwise;
-use crate::samples::Samples;
+use adept_rows::Samples;
+use adept_rows::{Channel, Rows};
 
 /// A tensor of a saved state.
 #[derive(Clone, Debug, PartialEq)]

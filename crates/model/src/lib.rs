@@ -8,7 +8,6 @@ pub mod architecture;
 mod build;
 #[cfg(feature = "burn")]
 pub mod burn_engine;
-pub mod channel;
 pub mod checkpoint;
 mod clusters;
 mod describe;
@@ -27,12 +26,11 @@ mod parts;
 mod policy;
 pub mod program;
 pub mod reference;
-mod samples;
 mod table;
 
+pub use adept_rows::{Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsError, Samples};
 pub use architecture::Architecture;
 pub use build::{build, build_on};
-pub use channel::{Channel, ChannelKind, Layout, Rows};
 pub use clusters::{Clusters, cluster_gates};
 pub use describe::{Description, TensorInfo};
 pub use device::{Compute, DeviceName, Engine};
@@ -45,5 +43,4 @@ pub use optimiser::Optimiser;
 pub use pairwise::{PairErrors, PairProducts, PairValues, Pairwise};
 pub use policy::policy_step;
 pub use program::Program;
-pub use samples::Samples;
 pub use table::Table;

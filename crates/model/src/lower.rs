@@ -4,11 +4,11 @@ use crate::architecture::{
     Architecture, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual,
     SENSITIVITY_MIN, Symbolic,
 };
-use crate::channel::{Channel, ChannelKind, Layout};
 use crate::clusters::Clusters;
 use crate::error::ModelError;
 use crate::names::suggest;
 use crate::program::{Activation, Block, Group, Init, Op, Param, ParamId, Program, Selector, ValueId};
+use adept_rows::{Channel, ChannelKind, Layout};
 
 /// No network of this program is larger; a slip of the keyboard in a config should not ask for terabytes.
 const MAX_PARAMETERS: usize = 1 << 30;
@@ -473,7 +473,7 @@ impl Builder<'_> {
         if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
             return at.fail("inputs", format!("names the channel `{twice}` twice"));
         }
-        let known: Vec<&str> = all.iter().map(|&c| self.channels[c].name.as_str()).collect();
+        let known: Vec<&str> = all.iter().map(|&c| &*self.channels[c].name).collect();
         names
             .iter()
             .map(|name| match known.iter().position(|k| k == name) {
@@ -496,7 +496,7 @@ impl Builder<'_> {
                 |(i, c)| if let ChannelKind::Index(n) = c.kind { Some((i, n as usize)) } else { None },
             )
             .collect();
-        let known: Vec<&str> = indices.iter().map(|&(i, _)| self.channels[i].name.as_str()).collect();
+        let known: Vec<&str> = indices.iter().map(|&(i, _)| &*self.channels[i].name).collect();
         Ok(indices[one_of(name, &known, ("by", "index channel"), at)?])
     }
 
@@ -510,7 +510,7 @@ impl Builder<'_> {
                 "the encoder has no value channel to correct: a part `prior:NAME` of the encoder gives one",
             );
         }
-        let known: Vec<&str> = values.iter().map(|&c| self.channels[c].name.as_str()).collect();
+        let known: Vec<&str> = values.iter().map(|&c| &*self.channels[c].name).collect();
         Ok(values[one_of(name, &known, ("on", "value channel"), at)?])
     }
 }

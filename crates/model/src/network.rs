@@ -1,6 +1,5 @@
 //! A network: an op program with parameters, run by the native engine.
 
-use crate::channel::{Channel, Rows};
 use crate::checkpoint::is_of_training;
 use crate::describe::Description;
 use crate::error::ModelError;
@@ -10,7 +9,8 @@ use crate::native::{Bases, Derivative, Plan, Workspace, add_scaled, scale_add, s
 use crate::optimiser::Optimiser;
 use crate::pairwise::Pairwise;
 use crate::program::{Init, Param, Program};
-use crate::samples::Samples;
+use adept_rows::Samples;
+use adept_rows::{Channel, Rows};
 use rand::{Rng, RngExt};
 use std::sync::Arc;
 

@@ -4,13 +4,13 @@
 //! network's first layer: they are computed once for each half, and what is left for each of the pairs is the hidden
 //! units and the output.
 
-use crate::channel::{ChannelKind, Rows};
 use crate::native::Isa;
 use crate::native::{
     Columns, Errors, Gated, Head, LANES, TILE, TileRow, Unit, gated_values, pair_errors, pair_products,
     pair_values,
 };
 use crate::program::{Activation, Block, Op, Program, Selector, ValueId};
+use adept_rows::{ChannelKind, Rows};
 use std::iter::Peekable;
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! Parts of an architecture, and whether weights of one network mean the same in another.
 
 use crate::architecture::{Architecture, Experts, Hme, MetaPi, Symbolic};
-use crate::channel::{Channel, ChannelKind};
 use crate::lower::lower;
+use adept_rows::{Channel, ChannelKind};
 
 impl Architecture {
     /// The experts of a node over rows of these channels, in order; none of a leaf.

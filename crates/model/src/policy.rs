@@ -2,7 +2,7 @@
 
 use crate::error::ModelError;
 use crate::learner::Learner;
-use crate::samples::Samples;
+use adept_rows::Samples;
 
 /// One step on Σ weight · H(π, p) at that learning rate, where p is the softmax of a decision's outputs and π its targets;
 /// returns that sum before it. H(π, p) = −Σₐ πₐ ln pₐ.
@@ -47,15 +47,15 @@ pub fn policy_step(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::{Channel, ChannelKind};
     use crate::{Architecture, Optimiser, build};
+    use adept_rows::{Channel, ChannelKind};
     use rand::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     fn samples(channels: &[Channel], targets: &[f32]) -> Samples {
         let mut samples = Samples::new(channels);
         for (i, target) in targets.iter().enumerate() {
-            samples.rows.push().0.copy_from_slice(&[(i as f32).sin(), (2.0 * i as f32).cos(), 1.0]);
+            samples.rows.push().dense.copy_from_slice(&[(i as f32).sin(), (2.0 * i as f32).cos(), 1.0]);
             samples.targets.push(*target);
             samples.weights.push(if i < 3 { 0.75 } else { 0.25 });
         }

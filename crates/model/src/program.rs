@@ -11,8 +11,8 @@
 //! responsibilities of the experts are the adjoint of `LogMix`, so nested mixtures need no backward
 //! pass of their own.
 
-use crate::channel::{Channel, Layout};
 use crate::clusters::Clusters;
+use adept_rows::{Channel, Layout};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

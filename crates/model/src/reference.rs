@@ -2,8 +2,8 @@
 //!
 //! Nothing here is fast. Every other engine is measured against it.
 
-use crate::channel::Rows;
 use crate::program::{Activation, Block, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
+use adept_rows::Rows;
 
 /// What a program computes for a batch.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,14 +1,14 @@
 //! A lookup table that grows with the rows met.
 
 use crate::architecture::Lookup;
-use crate::channel::{Channel, ChannelKind, Layout, Rows};
 use crate::describe::{Description, TensorInfo};
 use crate::error::ModelError;
 use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::lower::check_top_lookup;
 use crate::names::suggest;
 use crate::optimiser::{Optimiser, Sgd};
-use crate::samples::Samples;
+use adept_rows::Samples;
+use adept_rows::{Channel, ChannelKind, Layout, Rows};
 use rustc_hash::FxHashMap;
 
 /// One value for each key met in training: V ← V + rate · (target − V).
@@ -47,7 +47,7 @@ impl Table {
         }
         let fail = |message: String| Err(ModelError::Architecture { path: "lookup.by".into(), message });
         let keys: Vec<usize> = (0..channels.len()).filter(|&c| channels[c].kind.index_width() > 0).collect();
-        let known: Vec<&str> = keys.iter().map(|&c| channels[c].name.as_str()).collect();
+        let known: Vec<&str> = keys.iter().map(|&c| &*channels[c].name).collect();
         let channel = match &lookup.by {
             Some(name) => match known.iter().position(|k| k == name) {
                 Some(i) => keys[i],
@@ -75,7 +75,7 @@ impl Table {
             Some(name) => {
                 let values: Vec<usize> =
                     (0..channels.len()).filter(|&c| channels[c].kind == ChannelKind::Value).collect();
-                let known: Vec<&str> = values.iter().map(|&c| channels[c].name.as_str()).collect();
+                let known: Vec<&str> = values.iter().map(|&c| &*channels[c].name).collect();
                 let Some(i) = known.iter().position(|k| k == name) else {
                     return Err(ModelError::Architecture {
                         path: "lookup.initial_from".into(),

@@ -261,7 +261,7 @@ fn constants(kind: &str, threshold: f32, gates: &[f64], y: &[f32]) -> (Arc<Progr
 
 fn one_row(program: &Program) -> Rows {
     let mut rows = Rows::new(&program.channels);
-    rows.push().0[0] = 0.3;
+    rows.push().dense[0] = 0.3;
     rows
 }
 

@@ -16,7 +16,7 @@ fn program(architecture: Value, inputs: usize, outputs: usize) -> Program {
 fn rows(program: &Program, dense: &[&[f32]]) -> Rows {
     let mut rows = Rows::new(&program.channels);
     for row in dense {
-        rows.push().0.copy_from_slice(row);
+        rows.push().dense.copy_from_slice(row);
     }
     rows
 }

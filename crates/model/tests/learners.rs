@@ -127,7 +127,7 @@ fn soap_follows_its_formula() {
     let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
     let mut rows = Rows::new(&channels);
     let points = [[0.9, -0.2], [-0.5, 0.8], [0.3, 0.6], [-0.7, -0.9], [0.1, -0.6]];
-    points.iter().for_each(|x| rows.push().0.copy_from_slice(x));
+    points.iter().for_each(|x| rows.push().dense.copy_from_slice(x));
     let samples = samples(rows, vec![0.9, -0.8, 0.2, 0.7, -0.9]);
     let settings = Soap { beta1: 0.8, beta2: 0.9, epsilon: 1e-6, decay: 0.1, every: 4 };
     let mut rng = adept_rng();
@@ -206,7 +206,7 @@ fn soap_goes_along_a_valley_faster_than_adam() {
     let (mut rows, mut targets) = (Rows::new(&channels), vec![]);
     for i in 0..64 {
         let (a, b) = ((i % 8) as f32 / 4.0 - 0.875, (i / 8) as f32 / 4.0 - 0.875);
-        rows.push().0.copy_from_slice(&[a, a + 0.05 * b, b]);
+        rows.push().dense.copy_from_slice(&[a, a + 0.05 * b, b]);
         targets.push(a * b);
     }
     let samples = samples(rows, targets);
@@ -235,7 +235,7 @@ fn traces_collect_the_gradient_of_the_value() {
     let params = program.draw(&mut rng);
     let mut rows = Rows::new(&channels);
     for values in [[0.3, -0.2, 0.9], [-0.5, 0.4, 0.1]] {
-        rows.push().0.copy_from_slice(&values);
+        rows.push().dense.copy_from_slice(&values);
     }
     let gradient = |row: usize| -> Vec<f64> {
         let exact: Vec<f64> = params.iter().map(|&p| f64::from(p)).collect();
@@ -283,7 +283,7 @@ fn traces_collect_the_gradient_of_a_corrected_prior() {
         let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
         let params = program.draw(&mut adept_rng());
         let mut rows = Rows::new(&channels);
-        rows.push().0.copy_from_slice(&[0.3, -0.2, 0.9, -0.6]);
+        rows.push().dense.copy_from_slice(&[0.3, -0.2, 0.9, -0.6]);
         let exact: Vec<f64> = params.iter().map(|&p| f64::from(p)).collect();
         let value = |p: &[f64]| adept_model::reference::run(&program, p, &rows, None).output[0];
         let mut network = Network::new(program.clone(), &params, Optimiser::default());
@@ -392,7 +392,7 @@ fn table() -> (Table, Vec<Channel>) {
 
 fn keyed(channels: &[Channel], keys: &[u64]) -> Rows {
     let mut rows = Rows::new(channels);
-    keys.iter().for_each(|&key| rows.push().1[0] = key);
+    keys.iter().for_each(|&key| rows.push().index[0] = key);
     rows
 }
 

@@ -60,7 +60,7 @@ fn narrow_layers_give_the_same_bits_by_rows_and_by_units() {
                 for n in [1, 7, 15, 16, 17, 30, 48, 70] {
                     let mut rows = Rows::new(&channels);
                     for _ in 0..n {
-                        rows.push().0.iter_mut().for_each(|x| *x = rng.random_range(-1.0..=1.0));
+                        rows.push().dense.iter_mut().for_each(|x| *x = rng.random_range(-1.0..=1.0));
                     }
                     let (units, _) = network.run(&rows, Some(&vec![0.0; n]));
                     assert_eq!(network.run(&rows, None).0, units, "{inputs}-{hidden} {f}, {n} rows, {isa:?}");

@@ -41,7 +41,7 @@ fn prior(left: usize, right: usize) -> f32 {
 fn rows(pairs: impl Iterator<Item = (usize, usize)>) -> Rows {
     let mut rows = Rows::new(&channels());
     for (left, right) in pairs {
-        let (row, index) = rows.push();
+        let RowMut { dense: row, index } = rows.push();
         (index[0], index[1]) = (1, cell(left, right));
         (0..4).for_each(|k| (row[k], row[4 + k]) = (entry(left, k), entry(right, k)));
         row[8] = prior(left, right);
@@ -171,7 +171,7 @@ fn too_many_classes_are_refused() {
     let form = Network::new(program, &params, Optimiser::default()).pairwise().unwrap();
     let rows = |cells: std::ops::Range<u64>| {
         let mut rows = Rows::new(&channels);
-        cells.for_each(|cell| rows.push().1[0] = cell);
+        cells.for_each(|cell| rows.push().index[0] = cell);
         rows
     };
     let mut pair = |i, _| rows(i as u64..i as u64 + 1);

@@ -31,7 +31,7 @@ fn outputs(priors: &[f32], z: &[f32]) -> Vec<(String, Vec<f32>)> {
     let params = [1.0, 0.0];
     let mut rows = Rows::new(&channels);
     for (p, z) in priors.iter().zip(z) {
-        rows.push().0.copy_from_slice(&[*z, *p]);
+        rows.push().dense.copy_from_slice(&[*z, *p]);
     }
     let exact = reference::run(&program, &double(&params), &rows, None).output;
     let mut all = vec![("reference".to_string(), exact.into_iter().map(|y| y as f32).collect())];
@@ -192,7 +192,7 @@ fn a_residual_node_is_described_and_has_parts() {
     assert_eq!(architecture(&written), residual);
     let mut network = Network::new(program.clone(), &vec![0.0; program.parameters()], Optimiser::default());
     let mut rows = Rows::new(&channels());
-    rows.push().0[program.layout.offsets[5]] = -0.25;
+    rows.push().dense[program.layout.offsets[5]] = -0.25;
     let explanation = network.explain(&rows);
     assert_eq!((explanation.value, explanation.gates.len()), (-0.25, 0));
 }

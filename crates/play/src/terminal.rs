@@ -2,10 +2,9 @@
 
 use adept_arena::thoughts::policy_of;
 use adept_arena::{Agent, Bound, Evaluator, OpenError, Scratch, open};
-use adept_game::registry::Registered;
-use adept_game::{Turn, Visitor, stream, with_game};
+use adept_game::{Kit, Turn, stream};
 use adept_model::Explanation;
-use adept_model::checkpoint::{self, Output};
+use adept_model::checkpoint::Output;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{BufRead, Write};
@@ -16,8 +15,6 @@ use std::path::Path;
 pub struct PlayOptions {
     /// A checkpoint, a run or an agent.
     pub opponent: String,
-    /// Rule set; that of the checkpoint, else the first game there is.
-    pub game: Option<String>,
     /// Seat of the person, from 0.
     pub seat: usize,
     /// Seed of the agent's draws.
@@ -52,7 +49,7 @@ pub enum PlayError {
     /// The terminal is gone.
     #[error("the terminal: {0}")]
     Io(#[from] std::io::Error),
-    /// No such game, no such seat.
+    /// No such seat.
     #[error("{0}")]
     Options(String),
 }
@@ -62,41 +59,22 @@ pub enum PlayError {
 ///
 /// # Errors
 /// See [`PlayError`].
-pub fn play(
+pub fn play<G: Kit>(
+    game: &G,
     options: &PlayOptions,
     input: &mut dyn BufRead,
     out: &mut dyn Write,
 ) -> Result<Played, PlayError> {
-    struct Play<'a, 'b>(&'a PlayOptions, &'b mut dyn BufRead, &'b mut dyn Write);
-    impl Visitor for Play<'_, '_> {
-        type Output = Result<Played, PlayError>;
-        fn visit<G: Registered>(self, game: G) -> Self::Output {
-            Table::new(&game, self.0)?.play(self.1, self.2)
-        }
-    }
-    let path = Path::new(&options.opponent);
-    let name = match &options.game {
-        Some(name) => name.clone(),
-        None if path.exists() => {
-            let located = checkpoint::locate(path, options.best).map_err(OpenError::from)?;
-            checkpoint::read(&located).map_err(OpenError::from)?.manifest.game
-        }
-        None => adept_game::games()[0].name.clone(),
-    };
-    with_game(&name, Play(options, input, out)).unwrap_or_else(|| {
-        let games = adept_game::games();
-        let known: Vec<&str> = games.iter().map(|g| g.name.as_str()).collect();
-        Err(PlayError::Options(format!("there is no game `{name}`; there is {}", known.join(", "))))
-    })
+    Table::new(game, options)?.play(input, out)
 }
 
 /// Who moves for the agent: a checkpoint whose thoughts can be shown, or any other agent.
-enum Opponent<G: Registered> {
+enum Opponent<G: Kit> {
     Model(Box<Bound<G>>),
     Other(Box<dyn Agent<G>>),
 }
 
-struct Table<'a, G: Registered> {
+struct Table<'a, G: Kit> {
     game: &'a G,
     options: &'a PlayOptions,
     opponent: Opponent<G>,
@@ -104,7 +82,7 @@ struct Table<'a, G: Registered> {
     moves: Vec<String>,
 }
 
-impl<'a, G: Registered> Table<'a, G> {
+impl<'a, G: Kit> Table<'a, G> {
     fn new(game: &'a G, options: &'a PlayOptions) -> Result<Self, PlayError> {
         if options.seat >= game.players() {
             return Err(PlayError::Options(format!(

@@ -5,10 +5,10 @@
 
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
-use adept_arena::OpenError;
-use adept_game::registry::{Draw, Registered};
-use adept_game::{Afterstate, Encoder, RowMut, Stream, Valuation, stream};
-use adept_model::{Channel, Learner, Samples};
+use adept_arena::{Bound, OpenError};
+use adept_game::{Afterstate, Draw, Encoder, Kit, Stream, Turn, Valuation, stream};
+use adept_model::{Channel, Learner, Rows, Samples};
+use rand::RngExt;
 use rand::seq::SliceRandom;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// What a position is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub enum Part {
     /// To learn from: four of five.
     Train,
     /// To choose a checkpoint by: one of ten.
@@ -29,7 +29,7 @@ pub(crate) enum Part {
 
 impl Part {
     /// The part of the position with that number.
-    pub(crate) fn of(number: u64) -> Self {
+    pub fn of(number: u64) -> Self {
         // The finaliser of SplitMix64.
         let x = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -42,7 +42,7 @@ impl Part {
 }
 
 /// Draws positions of a distribution, of one part of them.
-pub(crate) struct Positions<G: Registered> {
+pub struct Positions<G: Kit> {
     draw: Draw<G>,
     /// Whether there are positions of each part; in a small game there may be none.
     there: [bool; 3],
@@ -51,12 +51,13 @@ pub(crate) struct Positions<G: Registered> {
 /// Draws in which no position of a part turns up until there is thought to be none.
 const TRIES: usize = 100_000;
 
-impl<G: Registered> Positions<G> {
+impl<G: Kit> Positions<G> {
     /// Positions of the distribution of that name, the game's first without one.
-    pub(crate) fn new(game: &G, distribution: Option<&str>) -> Result<Self, OpenError> {
-        let name = distribution.or(G::distributions().first().map(|d| d.0)).unwrap_or_default();
+    pub fn new(game: &G, distribution: Option<&str>) -> Result<Self, OpenError> {
+        let all = game.distributions();
+        let name = distribution.or(all.first().map(|d| &*d.name)).unwrap_or_default();
         let unknown = || {
-            let names: Vec<&str> = G::distributions().iter().map(|d| d.0).collect();
+            let names: Vec<&str> = all.iter().map(|d| &*d.name).collect();
             let there = if names.is_empty() {
                 "there is none".into()
             } else {
@@ -79,17 +80,17 @@ impl<G: Registered> Positions<G> {
     }
 
     /// Whether no position is both an example and a test.
-    pub(crate) fn are_apart(&self) -> bool {
+    pub fn are_apart(&self) -> bool {
         self.there == [true; 3]
     }
 
     /// Any position.
-    pub(crate) fn any(&self, rng: &mut Stream) -> G::State {
+    pub fn any(&self, rng: &mut Stream) -> G::State {
         (self.draw)(rng)
     }
 
     /// A position of that part; any if there is none of it, see [`Self::are_apart`].
-    pub(crate) fn of_part(&self, game: &G, part: Part, rng: &mut Stream) -> G::State {
+    pub fn of_part(&self, game: &G, part: Part, rng: &mut Stream) -> G::State {
         let mut state = self.any(rng);
         while self.there[part as usize] && Part::of(game.number(&state)) != part {
             state = self.any(rng);
@@ -99,40 +100,35 @@ impl<G: Registered> Positions<G> {
 }
 
 /// The exact values of a game.
-pub(crate) fn oracle<G: Registered>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
+pub fn oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
     let none = || OpenError::Unknown(format!("{} has no oracle to take exact values from", game.name()));
     game.valuation("oracle").ok_or_else(none)?.map_err(|e| OpenError::Unknown(e.to_string()))
 }
 
 /// Encodes a position as the state that its last player left.
-pub(crate) fn encode<G: Registered>(
-    game: &G,
-    encoder: &dyn Encoder<G>,
-    state: &G::State,
-    samples: &mut Samples,
-) {
+pub fn encode<G: Kit>(game: &G, encoder: &dyn Encoder<G>, state: &G::State, samples: &mut Samples) {
     let player = game.just_acted(state).unwrap_or(0);
-    let (dense, index) = samples.rows.push();
-    encoder.encode(game, Afterstate { state, action: None, player }, RowMut { dense, index });
+    encoder.encode(game, Afterstate { state, action: None, player }, samples.rows.push());
 }
 
 /// The value of a position to the player who acted last.
-fn label<G: Registered>(game: &G, oracle: &dyn Valuation<G>, state: &G::State) -> f32 {
+fn label<G: Kit>(game: &G, oracle: &dyn Valuation<G>, state: &G::State) -> f32 {
     let player = game.just_acted(state).unwrap_or(0);
     oracle.value(game, Afterstate { state, action: None, player }) as f32
 }
 
 /// Positions with their values and rows.
 #[derive(Debug, Default)]
-pub(crate) struct Set {
-    pub(crate) samples: Samples,
+pub struct Set {
+    /// Rows, exact values as targets, weights 1.
+    pub samples: Samples,
     /// How many of the positions are different ones.
-    pub(crate) distinct: usize,
+    pub distinct: usize,
 }
 
 impl Set {
     /// Draws that many positions of a part and looks their values up.
-    pub(crate) fn draw<G: Registered>(
+    pub fn draw<G: Kit>(
         game: &G,
         (encoder, channels): (&dyn Encoder<G>, &[Channel]),
         positions: &Positions<G>,
@@ -148,7 +144,7 @@ impl Set {
         Self::of(game, (encoder, channels), labelled)
     }
 
-    fn of<G: Registered>(
+    fn of<G: Kit>(
         game: &G,
         (encoder, channels): (&dyn Encoder<G>, &[Channel]),
         labelled: impl Iterator<Item = (G::State, f32)>,
@@ -165,7 +161,7 @@ impl Set {
     }
 
     /// The part of a file of examples.
-    fn read<G: Registered>(
+    fn read<G: Kit>(
         game: &G,
         (encoder, channels): (&dyn Encoder<G>, &[Channel]),
         path: &Path,
@@ -190,7 +186,7 @@ impl Set {
     }
 
     /// The errors of a learner on the set.
-    pub(crate) fn errors(&self, learner: &mut dyn Learner, values: &mut Vec<f32>) -> PositionErrors {
+    pub fn errors(&self, learner: &mut dyn Learner, values: &mut Vec<f32>) -> PositionErrors {
         learner.evaluate(&self.samples.rows, values);
         PositionErrors::of(
             values.iter().zip(&self.samples.targets).map(|(v, d)| f64::from(*v) - f64::from(*d)),
@@ -228,16 +224,18 @@ impl PositionErrors {
 
 /// The sets on which a run is measured. They are the same for all seeds, unless examples come from a file.
 #[derive(Debug)]
-pub(crate) struct Tests {
-    pub(crate) validation: Set,
-    pub(crate) test: Set,
+pub struct Tests {
+    /// To choose a checkpoint by.
+    pub validation: Set,
+    /// To report.
+    pub test: Set,
     /// Whether none of their positions may be an example.
-    pub(crate) apart: bool,
+    pub apart: bool,
 }
 
 impl Tests {
     /// The sets that a config asks for.
-    pub(crate) fn new<G: Registered>(
+    pub fn new<G: Kit>(
         game: &G,
         config: &Config,
         with: (&dyn Encoder<G>, &[Channel]),
@@ -261,14 +259,14 @@ impl Tests {
 }
 
 /// Examples for learning, shown one after the other.
-pub(crate) enum Examples<G: Registered> {
+pub(crate) enum Examples<G: Kit> {
     /// The same ones over and over, in another order each time.
     Fixed { set: Set, seed: u64, order: Vec<u32>, epoch: Option<u64> },
     /// Each one new.
     Fresh { positions: Positions<G>, oracle: Arc<dyn Valuation<G>>, seed: u64, states: Vec<G::State> },
 }
 
-impl<G: Registered> Examples<G> {
+impl<G: Kit> Examples<G> {
     /// The examples that a config asks for.
     pub(crate) fn new(
         game: &G,
@@ -350,6 +348,34 @@ impl<G: Registered> Examples<G> {
     }
 }
 
+/// Rows of the positions of random games.
+pub fn rows_of_random_games<G: Kit>(game: &G, bound: &Bound<G>, count: usize, rng: &mut Stream) -> Rows {
+    let mut rows = Rows::new(bound.learner.channels());
+    let mut actions = Vec::new();
+    let mut state = game.start();
+    while rows.len() < count {
+        match game.turn(&state) {
+            Turn::Over => state = game.start(),
+            Turn::Chance => {
+                let action = game.sample(&state, rng);
+                game.apply(&mut state, &action);
+            }
+            Turn::Player(player) => {
+                game.actions(&state, &mut actions);
+                let action = &actions[rng.random_range(0..actions.len())];
+                game.apply(&mut state, action);
+                if game.turn(&state) != Turn::Over {
+                    rows.push_from(&bound.encode(game, &state, Some(action), player), 0);
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// Where exact values come from, for whoever waits for them.
+pub const EXACT_VALUES: &str = "exact values: from a file in datasets, or solved in memory";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -366,7 +392,7 @@ mod tests {
     /// Of a game of few positions some parts are empty: whoever draws gets others, and is told so.
     #[test]
     fn empty_parts_are_found() {
-        use adept_game::bearoff::{Bearoff, State};
+        use adept_builtin::bearoff::{Bearoff, State};
         let game = Bearoff::new(3).unwrap();
         let all = Positions::new(&game, None).unwrap();
         assert!(all.are_apart());

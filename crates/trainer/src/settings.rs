@@ -22,14 +22,14 @@ impl Difference {
 }
 
 /// The value that a text stands for on the command line: TOML, or else the text itself.
-pub(crate) fn value_of(text: &str) -> Value {
+pub fn value_of(text: &str) -> Value {
     let parsed = toml::from_str::<toml::Table>(&format!("value = {text}")).ok();
     let value = parsed.filter(|t| t.len() == 1).and_then(|mut t| t.remove("value"));
     value.and_then(|v| serde_json::to_value(v).ok()).unwrap_or_else(|| text.into())
 }
 
 /// A value as one would write it in a config; text without its quotes, `–` for nothing.
-pub(crate) fn show(value: Option<&Value>) -> String {
+pub fn show(value: Option<&Value>) -> String {
     match value {
         None => "–".into(),
         Some(Value::String(text)) => text.clone(),
@@ -46,7 +46,7 @@ fn float(x: f64) -> String {
 }
 
 /// What differs, key by key, in the order of the first and then the second.
-pub(crate) fn differences(a: &Value, b: &Value) -> Vec<Difference> {
+pub fn differences(a: &Value, b: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare("", Some(a), Some(b), &mut found);
     found

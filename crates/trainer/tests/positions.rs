@@ -4,8 +4,8 @@
 mod common;
 
 use adept_arena::{Bound, open};
-use adept_game::bearoff::{Bearoff, Distribution};
-use adept_game::registry::Registered;
+use adept_builtin::bearoff::{Bearoff, Distribution};
+use adept_game::Kit;
 use adept_game::{Afterstate, Game, stream};
 use adept_trainer::config::{Config, Source, parse};
 use adept_trainer::measure::{EvaluateOptions, evaluate};
@@ -189,7 +189,7 @@ fn priors_are_channels() {
     let game = Bearoff::new(5).unwrap();
     let encoder = open::encoder(&game, Some("counts+prior:convolution")).unwrap();
     assert_eq!(encoder.channels().iter().map(|c| c.name).collect::<Vec<_>>(), ["counts", "prior"]);
-    let channels = adept_arena::model_channels(encoder.channels());
+    let channels = adept_arena::encoder.channels().to_vec();
     let architecture: adept_model::Architecture = serde_json::from_value(serde_json::json!({
         "residual": { "net": { "mlp": { "hidden": [2], "output": "linear", "init": 1e-30 } } }
     }))
@@ -200,7 +200,7 @@ fn priors_are_channels() {
     let convolution = game.valuation("convolution").unwrap().unwrap();
     for player in [0, 1] {
         for _ in 0..50 {
-            let mut state = adept_game::bearoff::State::to_roll(Distribution::Table.sample(5, &mut rng));
+            let mut state = adept_builtin::bearoff::State::to_roll(Distribution::Table.sample(5, &mut rng));
             state.player = player;
             let mover = 1 - player;
             let rows = bound.encode(&game, &state, None, mover);

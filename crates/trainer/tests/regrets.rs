@@ -4,8 +4,8 @@ mod common;
 
 use adept_arena::cfr::{Decisions, Policy, Tree};
 use adept_arena::open;
+use adept_builtin::liars_dice::LiarsDice;
 use adept_game::Game;
-use adept_game::liars_dice::LiarsDice;
 use adept_model::checkpoint::Output;
 use adept_trainer::config::{Config, Source, parse};
 use adept_trainer::measure::{EvaluateOptions, Suite, evaluate, value};

@@ -4,10 +4,8 @@ use super::policy::Policy;
 use super::solve::no_public_tree;
 use super::tree::Tree;
 use crate::agents::softmax;
-use crate::evaluator::model_channels;
-use crate::open::{self, OpenError};
-use adept_game::registry::Registered;
-use adept_game::{Afterstate, Encoder, PublicTree, RowMut, TreeVisitor, with_public_tree};
+use crate::open::OpenError;
+use adept_game::{Afterstate, Encoder, Kit, PublicTree, TreeVisitor};
 use adept_model::Rows;
 use std::convert::Infallible;
 use std::ops::Range;
@@ -31,7 +29,7 @@ const MAX_INPUTS: usize = 500_000_000;
 impl Decisions {
     /// Encodes all information sets of the game that was unrolled.
     pub fn new<G: PublicTree>(game: &G, tree: Arc<Tree>, encoder: &dyn Encoder<G>) -> Self {
-        let mut rows = Rows::new(&model_channels(encoder.channels()));
+        let mut rows = Rows::new(encoder.channels());
         let (mut first, mut movers) = (vec![0], Vec::new());
         let mut actions = Vec::new();
         let Ok(()) = tree.walk(game, &mut |_, node, public| {
@@ -42,9 +40,8 @@ impl Decisions {
                 own[player] = private;
                 let state = game.state(public, own);
                 for action in &actions {
-                    let (dense, index) = rows.push();
                     let before = Afterstate { state: &state, action: Some(action), player };
-                    encoder.encode(game, before, RowMut { dense, index });
+                    encoder.encode(game, before, rows.push());
                 }
                 first.push(rows.len());
                 movers.push(player as u8);
@@ -54,25 +51,29 @@ impl Decisions {
         Self { tree, rows, first, movers }
     }
 
-    /// The same of the game and encoder of those names.
+    /// The same for a game that may or may not be a public tree.
     ///
     /// # Errors
-    /// [`OpenError::Unknown`] if the game has no public tree or one that is too large, or no such encoder.
-    pub fn named(game: &str, encoder: Option<&str>) -> Result<Self, OpenError> {
-        struct Open<'a>(Option<&'a str>);
-        impl TreeVisitor for Open<'_> {
+    /// [`OpenError::Unknown`] if it is not one, if it is too large, or if the encoder leaves out actions.
+    pub fn of<G: Kit>(game: &G, encoder: &dyn Encoder<G>) -> Result<Self, OpenError> {
+        struct List<'a, G: Kit>(&'a dyn Encoder<G>);
+        impl<G: Kit> TreeVisitor<G> for List<'_, G> {
             type Output = Result<Decisions, OpenError>;
-            fn visit<G: PublicTree + Registered>(self, game: G) -> Self::Output {
-                let encoder = open::encoder(&game, self.0)?;
+            fn visit(self, game: &G) -> Self::Output
+            where
+                G: PublicTree,
+            {
+                let encoder = self.0;
                 if encoder.decides() {
                     return Err(OpenError::Unknown(format!(
-                        "the encoder `{}` leaves out actions that it thinks little of, so that it gives no policy over all of them; take \
-                         bids:A-B:F",
-                        encoder.name()
+                        "the encoder `{}` leaves out actions that it thinks little of, so that it gives no policy over all of \
+                         them; {} has others: adept list encoders",
+                        encoder.name(),
+                        game.name()
                     )));
                 }
-                let tree = Tree::new(&game).map_err(|e| OpenError::Unknown(e.to_string()))?;
-                let width = adept_model::Layout::of(&model_channels(encoder.channels())).dense;
+                let tree = Tree::new(game).map_err(|e| OpenError::Unknown(e.to_string()))?;
+                let width = adept_model::Layout::of(encoder.channels()).dense;
                 if tree.entries().saturating_mul(width) > MAX_INPUTS {
                     return Err(OpenError::Unknown(format!(
                         "{}: {} rows of {width} inputs are too many to list, at most {MAX_INPUTS} inputs",
@@ -80,10 +81,10 @@ impl Decisions {
                         tree.entries(),
                     )));
                 }
-                Ok(Decisions::new(&game, Arc::new(tree), &*encoder))
+                Ok(Decisions::new(game, Arc::new(tree), encoder))
             }
         }
-        with_public_tree(game, Open(encoder)).unwrap_or_else(|| Err(no_public_tree(game)))
+        game.with_public_tree(List(encoder)).unwrap_or_else(|| Err(no_public_tree(game.name())))
     }
 
     /// The tree.

@@ -4,7 +4,7 @@ use super::policy::Policy;
 use super::tree::Tree;
 use crate::agents::draw;
 use crate::exact::ExactError;
-use adept_game::public_tree::PublicTree;
+use adept_game::PublicTree;
 use adept_game::{Stream, stream};
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::policy::Policy;
 use super::tree::Tree;
 use crate::exact::ExactError;
-use adept_game::public_tree::PublicTree;
+use adept_game::PublicTree;
 use std::sync::Arc;
 
 /// CFR+ (Tammelin 2014, "Solving large imperfect information games using CFR+"): regrets that never fall below 0, players

@@ -4,7 +4,7 @@ use super::tree::Tree;
 use crate::agents::Agent;
 use crate::exact::ExactError;
 use adept_game::Game;
-use adept_game::public_tree::PublicTree;
+use adept_game::PublicTree;
 use rustc_hash::FxHashMap;
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -3,8 +3,7 @@
 use super::{CfrPlus, Mccfr, Policy, Tree};
 use crate::exact::ExactError;
 use crate::open::{self, OpenError};
-use adept_game::registry::Registered;
-use adept_game::{PublicTree, TreeVisitor, with_public_tree};
+use adept_game::{Kit, PublicTree, TreeVisitor};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
@@ -80,18 +79,19 @@ pub struct Solved {
     pub agents: Vec<Measured>,
 }
 
-/// Solves the game of that name.
+/// Solves a game.
 ///
 /// # Errors
 /// [`OpenError::Unknown`] if it has no public tree or one that is too large; what opening an agent says.
-pub fn solve(name: &str, options: &SolveOptions) -> Result<Solved, OpenError> {
-    with_public_tree(name, Solve(options)).unwrap_or_else(|| Err(no_public_tree(name)))
+pub fn solve<G: Kit>(game: &G, options: &SolveOptions) -> Result<Solved, OpenError> {
+    game.with_public_tree(Solve(options)).unwrap_or_else(|| Err(no_public_tree(game.name())))
 }
 
-/// Why nothing exact can be said of that game.
+/// Why a game cannot be solved.
 pub(super) fn no_public_tree(name: &str) -> OpenError {
     OpenError::Unknown(format!(
-        "`{name}` is no small game of two players with dice to list; write such as liars-dice:openspiel:1-1:6"
+        "`{name}` cannot be solved: that takes a small two-player game with hidden information, whose private things can be \
+         listed, such as liars-dice:openspiel:1-1:6"
     ))
 }
 
@@ -119,17 +119,20 @@ impl Solver {
     }
 }
 
-impl TreeVisitor for Solve<'_> {
+impl<G: Kit> TreeVisitor<G> for Solve<'_> {
     type Output = Result<Solved, OpenError>;
 
-    fn visit<G: PublicTree + Registered>(self, game: G) -> Self::Output {
+    fn visit(self, game: &G) -> Self::Output
+    where
+        G: PublicTree,
+    {
         let options = self.0;
         let exact = |e: ExactError| OpenError::Unknown(e.to_string());
-        let tree = Arc::new(Tree::new(&game).map_err(exact)?);
+        let tree = Arc::new(Tree::new(game).map_err(exact)?);
         let mut agents = vec![("random".to_string(), Policy::uniform(&tree))];
         for name in options.agents.iter().filter(|name| *name != "random") {
-            let mut agent = open::agent(&game, name)?;
-            agents.push((name.clone(), Policy::of_agent(&game, &tree, &mut *agent).map_err(exact)?));
+            let mut agent = open::agent(game, name)?;
+            agents.push((name.clone(), Policy::of_agent(game, &tree, &mut *agent).map_err(exact)?));
         }
         let measured = |(agent, policy): &(String, Policy)| Measured {
             agent: agent.clone(),

@@ -1,8 +1,8 @@
 //! The public tree of a game, unrolled into flat arrays.
 
 use crate::exact::{ExactError, MAX_STATES};
+use adept_game::PublicTree;
 use adept_game::Turn;
-use adept_game::public_tree::PublicTree;
 use rustc_hash::FxHashMap;
 
 /// All public states of a game in preorder, so that a walk reads every table from its beginning to its end.

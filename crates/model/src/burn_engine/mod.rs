@@ -10,9 +10,9 @@ mod step;
 
 pub use network::BurnNetwork;
 
-use crate::channel::{ChannelKind, Rows};
 use crate::error::ModelError;
 use crate::program::{Activation, Op, PRIOR_LIMIT, Program, Selector, ValueId};
+use adept_rows::{ChannelKind, Rows};
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation};
 use lanes::{Branches, Lanes, Stack, Step};
 use std::sync::Arc;

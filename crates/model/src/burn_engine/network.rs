@@ -3,7 +3,6 @@
 use super::lanes::Stack;
 use super::step::{Memory, Stepper};
 use super::{BurnEngine, no_result, read};
-use crate::channel::{Channel, Rows};
 use crate::describe::Description;
 use crate::device::guarded;
 use crate::error::ModelError;
@@ -11,7 +10,8 @@ use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::network::Network;
 use crate::optimiser::Optimiser;
 use crate::program::Program;
-use crate::samples::Samples;
+use adept_rows::Samples;
+use adept_rows::{Channel, Rows};
 use burn::tensor::{self, Device, Transaction};
 use std::sync::Arc;
 
@@ -168,7 +168,7 @@ impl Learner for BurnNetwork {
                 memories.push(memory);
             }
             // Read last: until here the device was only told what to do.
-            Ok((f64::from(read(loss)?[0]), params, memories))
+            Ok::<_, ModelError>((f64::from(read(loss)?[0]), params, memories))
         };
         // Burn panics where a device has no room for a batch.
         let (loss, params, memories) = guarded(|| Ok(step())).map_err(|e| {

@@ -7,10 +7,10 @@
 mod migrate;
 
 use crate::architecture::Architecture;
-use crate::channel::Channel;
 use crate::error::ModelError;
 use crate::files::{Files, parent, temporary};
 use crate::learner::{Tensor, TensorData};
+use adept_rows::Channel;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -8,8 +8,8 @@ use super::kernels::{
 use super::plan::{Dense, Plan, Route, Source, Step};
 use super::selected::Selected;
 use super::simd::{Chunk, Isa};
-use crate::channel::Rows;
 use crate::program::{Selector, ValueId};
+use adept_rows::Rows;
 use std::mem::take;
 use std::ops::Range;
 

@@ -1,19 +1,18 @@
 //! What no parser can see: settings that cannot work, alone or together.
 
-use super::{Config, Examples, Method, Next, Rewards, SELF, Schedule, Shape, Suite, TraceKind};
-use adept_arena::{AgentSpec, OpenError, model_channels, open};
-use adept_game::registry::Registered;
-use adept_game::{GameInfo, Visitor, with_game};
+use super::{Config, Examples, Games, Method, Next, Rewards, Rules, SELF, Schedule, Shape, Suite, TraceKind};
+use adept_arena::AgentSpec;
+use adept_game::GameInfo;
 use adept_model::architecture::Experts;
 use adept_model::names;
 use adept_model::program::Activation;
 use adept_model::{Architecture, Channel, Engine, ModelError, Optimiser};
 
 /// The dotted path of a setting, and what is wrong with it.
-pub(crate) type Fault = (String, String);
+pub type Fault = (String, String);
 
 /// What every file has.
-pub(crate) fn name_and_seed(name: &str, seed: u64) -> Result<(), Fault> {
+pub fn name_and_seed(name: &str, seed: u64) -> Result<(), Fault> {
     let fail = |path: &str, message: String| Err((path.to_string(), message));
     let named = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if name.is_empty() || name.starts_with('.') || !name.chars().all(named) {
@@ -28,31 +27,23 @@ pub(crate) fn name_and_seed(name: &str, seed: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The game of that name.
-pub(crate) fn game(rules: &str) -> Result<GameInfo, String> {
-    adept_game::info(rules).ok_or_else(|| {
-        let games = adept_game::games();
-        let known: Vec<&str> = games.iter().map(|g| g.name.as_str()).collect();
-        format!("there is no game `{rules}`{}", names::suggest(rules, &known))
-    })
-}
-
 /// The first setting that cannot work.
-pub(super) fn check(config: &Config) -> Result<(), Fault> {
+pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
     let fail = |path: &str, message: String| Err((path.to_string(), message));
     name_and_seed(&config.name, config.seed)?;
-    let game = &game(&config.game.rules).map_err(|message| ("game.rules".to_string(), message))?;
-    let channels = channels(config, game).map_err(|m| ("game.encoder".to_string(), m))?;
+    let rules = games.rules(&config.game.rules).map_err(|e| ("game.rules".to_string(), e.to_string()))?;
+    let game = &rules.info();
+    let channels = channels(config, game, &*rules).map_err(|m| ("game.encoder".to_string(), m))?;
     let learn = &config.learn;
-    let exact = if game.start_is_listed { &["minimax", "optimal:…"][..] } else { &[] };
-    let scripts = game.scripts.iter().chain(game.deliberators).map(|s| s.0);
-    let agents: Vec<&str> = scripts.chain(["random"]).chain(exact.iter().copied()).collect();
+    let exact = if game.is_small { &["minimax", "optimal:…"][..] } else { &[] };
+    let own = || game.scripts.iter().chain(&game.deliberators).map(|s| &*s.name);
+    let agents: Vec<&str> = own().chain(["random"]).chain(exact.iter().copied()).collect();
     let known_agent = |text: &str, known: &[&str]| -> Result<(), String> {
         // A fault in the parameter of an agent with a checkpoint does not matter: a config has none.
         let mut spec = AgentSpec::parse(text).unwrap_or_else(|_| AgentSpec::Greedy(text.into()));
-        if matches!(spec, AgentSpec::Minimax | AgentSpec::Optimal(_)) && !game.start_is_listed {
+        if matches!(spec, AgentSpec::Minimax | AgentSpec::Optimal(_)) && !game.is_small {
             return Err(format!(
-                "`{text}` must go through all that may happen, and {} begins with a draw too large to list; there is {}",
+                "`{text}` must go through all that may happen, and {} is too large for that; there is {}",
                 game.name,
                 known.join(", ")
             ));
@@ -62,9 +53,7 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
         }
         match spec {
             AgentSpec::Random | AgentSpec::Minimax => Ok(()),
-            AgentSpec::Named(name) if game.scripts.iter().chain(game.deliberators).any(|s| s.0 == name) => {
-                Ok(())
-            }
+            AgentSpec::Named(name) if own().any(|known| known == name) => Ok(()),
             AgentSpec::Named(name) => {
                 Err(format!("{} has no agent `{name}`{}", game.name, names::suggest(&name, known)))
             }
@@ -159,19 +148,11 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
 }
 
 /// The channels of the encoder that a config names.
-fn channels(config: &Config, game: &GameInfo) -> Result<Vec<Channel>, String> {
-    struct Open<'a>(Option<&'a str>);
-    impl Visitor for Open<'_> {
-        type Output = Result<Vec<Channel>, OpenError>;
-        fn visit<G: Registered>(self, game: G) -> Self::Output {
-            open::encoder(&game, self.0).map(|encoder| model_channels(encoder.channels()))
-        }
-    }
+fn channels(config: &Config, game: &GameInfo, rules: &dyn Rules) -> Result<Vec<Channel>, String> {
     let name = config.game.encoder.as_deref();
-    let channels = with_game(&game.name, Open(name)).unwrap_or_else(|| Ok(Vec::new()));
-    channels.map_err(|error| match name {
+    rules.channels(name).map_err(|error| match name {
         Some(name) if !name.contains(['+', ':']) => {
-            let known: Vec<&str> = game.encoders.iter().map(|e| e.0).collect();
+            let known: Vec<&str> = game.encoders.iter().map(|e| &*e.name).collect();
             format!("{} has no encoder `{name}`{}", game.name, names::suggest(name, &known))
         }
         _ => error.to_string(),
@@ -207,7 +188,7 @@ fn method(config: &Config, game: &GameInfo) -> Result<(), Fault> {
         }
         Some(_) => {}
     }
-    let distributions: Vec<&str> = game.distributions.iter().map(|d| d.0).collect();
+    let distributions: Vec<&str> = game.distributions.iter().map(|d| &*d.name).collect();
     for (path, name) in [
         ("learn.distribution", &learn.distribution),
         ("evaluate.distribution", &config.evaluate.distribution),
@@ -289,10 +270,10 @@ fn method(config: &Config, game: &GameInfo) -> Result<(), Fault> {
 /// What the method `regrets` needs.
 fn regrets(config: &Config, game: &GameInfo) -> Result<(), Fault> {
     let (learn, fail) = (&config.learn, |path: &str, message: String| Err((path.to_string(), message)));
-    if config.lists_decisions() && !adept_game::has_public_tree(&game.name) {
+    if config.lists_decisions() && !game.has_public_tree {
         let path = if learn.method == Method::Regrets { "learn.method" } else { "evaluate.suites" };
         let message =
-            "is for small games of two players with hidden dice to list, such as liars-dice:openspiel:1-1:6";
+            "is for small two-player games with hidden information, whose private things can be listed";
         return fail(path, message.into());
     }
     if learn.method != Method::Regrets {
@@ -397,11 +378,15 @@ fn suites(config: &Config, game: &GameInfo) -> Result<(), Fault> {
     if suites.iter().enumerate().any(|(i, s)| suites[..i].contains(s)) {
         return fail("evaluate.suites", "names a suite twice".into());
     }
+    if let Some(suite) = suites.iter().find(|suite| !Suite::IN_RUNS.contains(suite)) {
+        let message = format!("`{suite}` is measured by `adept evaluate`, not in a run: leave it out");
+        return fail("evaluate.suites", message);
+    }
     match config.measures(Suite::Equity) {
-        true if !game.start_is_listed => {
+        true if !game.is_small => {
             return fail("evaluate.suites", format!("{}: write `suites = []`", no_equity(&game.name)));
         }
-        true if adept_game::has_public_tree(&game.name) => {
+        true if game.has_public_tree => {
             let message = format!(
                 "players of {} do not see all of a state, so that `equity` has no best play to compare with: write \
                  `suites = [\"exploitability\"]`, or `matches`",
@@ -409,11 +394,7 @@ fn suites(config: &Config, game: &GameInfo) -> Result<(), Fault> {
             );
             return fail("evaluate.suites", message);
         }
-        false
-            if game.start_is_listed
-                && !config.measures(Suite::Matches)
-                && !adept_game::has_public_tree(&game.name) =>
-        {
+        false if game.is_small && !config.measures(Suite::Matches) && !game.has_public_tree => {
             return fail("evaluate.suites", "needs `equity`, which decides what checkpoint is best".into());
         }
         false if evaluate.against.is_some() && !config.measures(Suite::Matches) => {
@@ -491,10 +472,9 @@ fn compute(config: &Config) -> Result<(), Fault> {
 }
 
 /// Why the suite `equity` cannot measure that game.
-pub(crate) fn no_equity(game: &str) -> String {
+pub fn no_equity(game: &str) -> String {
     format!(
-        "`equity` goes through all that may happen, and {game} begins with a draw too large to list, so that it has \
-         no exact equity"
+        "`equity` goes through all that may happen, and {game} is too large for that, so that it has no exact equity"
     )
 }
 

@@ -1,8 +1,7 @@
 //! Reading and checking configs.
 
 use super::check::{Fault, check};
-use super::{Config, ConfigError, Method, Suite};
-use crate::tournament::Tournament;
+use super::{Config, ConfigError, Games, Method, Suite};
 use adept_model::names;
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -41,24 +40,32 @@ impl Source {
     }
 }
 
-/// A kind of file that experiments or tournaments are written in.
-pub(crate) trait Written: DeserializeOwned {
-    /// Fills in what depends on other settings.
-    fn complete(&mut self);
+/// A kind of file: experiments, tournaments.
+pub trait Written: DeserializeOwned {
+    /// What names in the file are looked up in.
+    type Known<'k>: ?Sized;
 
-    /// The first setting that cannot work.
-    fn check(&self) -> Result<(), Fault>;
+    /// Fills in what depends on other settings.
+    fn complete(&mut self, known: &Self::Known<'_>);
+
+    /// Finds the first setting that cannot work.
+    ///
+    /// # Errors
+    /// Its dotted path, and what is wrong.
+    fn check(&self, known: &Self::Known<'_>) -> Result<(), Fault>;
 }
 
 impl Written for Config {
-    fn complete(&mut self) {
+    type Known<'k> = dyn Games + 'k;
+
+    fn complete(&mut self, games: &(dyn Games + '_)) {
         if self.evaluate.suites.is_none() {
-            self.evaluate.suites = usual_suites(&self.game.rules, self.learn.method);
+            self.evaluate.suites = usual_suites(&self.game.rules, self.learn.method, games);
         }
     }
 
-    fn check(&self) -> Result<(), Fault> {
-        check(self)
+    fn check(&self, games: &(dyn Games + '_)) -> Result<(), Fault> {
+        check(self, games)
     }
 }
 
@@ -66,64 +73,33 @@ impl Written for Config {
 ///
 /// # Errors
 /// A [`ConfigError`] with the place of the first fault.
-pub fn load(path: &Path, set: &[String]) -> Result<Config, ConfigError> {
-    parse(&Source::read(path, set)?)
+pub fn load(path: &Path, set: &[String], games: &dyn Games) -> Result<Config, ConfigError> {
+    parse(&Source::read(path, set)?, games)
 }
 
 /// Parses and checks a config.
 ///
 /// # Errors
 /// A [`ConfigError`] with the place of the first fault, or with the first `--set` that made a fault.
-pub fn parse(source: &Source) -> Result<Config, ConfigError> {
-    parse_as(source)
+pub fn parse(source: &Source, games: &dyn Games) -> Result<Config, ConfigError> {
+    parse_as(source, games)
 }
 
-/// What a file is, by its sections.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
-    /// An experiment.
-    Experiment(Box<Config>),
-    /// A tournament.
-    Tournament(Box<Tournament>),
-}
-
-impl Kind {
-    /// Its name.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Experiment(config) => &config.name,
-            Self::Tournament(tournament) => &tournament.name,
-        }
-    }
-}
-
-/// Reads, parses and checks a file of any kind: with a list of `agents` it is a tournament, else an experiment.
+/// Parses and checks a file of any kind.
 ///
 /// # Errors
-/// A [`ConfigError`] with the place of the first fault.
-pub fn load_any(path: &Path, set: &[String]) -> Result<Kind, ConfigError> {
-    let source = Source::read(path, set)?;
-    let document = Document::parse(source.text.as_str());
-    let is_tournament = document.is_ok_and(|d| d.as_item().get("agents").is_some());
-    Ok(if is_tournament {
-        Kind::Tournament(Box::new(parse_as(&source)?))
-    } else {
-        Kind::Experiment(Box::new(parse_as(&source)?))
-    })
-}
-
-/// The same for any kind of file.
-pub(crate) fn parse_as<C: Written>(source: &Source) -> Result<C, ConfigError> {
+/// As [`parse`].
+pub fn parse_as<C: Written>(source: &Source, known: &C::Known<'_>) -> Result<C, ConfigError> {
     let all = source.set.len();
-    let whole = parse_with(source, all);
+    let whole = parse_with(source, all, known);
     let Err(fault) = whole else { return whole };
     // The text with the settings in it is nobody's file: its lines would only mislead. The last setting
     // after which nothing was right any more is to blame.
     let mut good = all;
     while let Some(fewer) = good.checked_sub(1) {
         good = fewer;
-        if parse_with::<C>(source, good).is_ok() {
-            let message = parse_with::<C>(source, good + 1).err().map_or(fault.message, |e| e.message);
+        if parse_with::<C>(source, good, known).is_ok() {
+            let message = parse_with::<C>(source, good + 1, known).err().map_or(fault.message, |e| e.message);
             return Err(ConfigError {
                 file: format!("--set {}", source.set[good]),
                 place: None,
@@ -132,7 +108,7 @@ pub(crate) fn parse_as<C: Written>(source: &Source) -> Result<C, ConfigError> {
             });
         }
     }
-    match parse_with::<C>(source, 0) {
+    match parse_with::<C>(source, 0, known) {
         Err(own) if own.message == fault.message => Err(own),
         _ => Err(ConfigError {
             message: format!("{} (with --set {})", fault.message, source.set.join(" --set ")),
@@ -144,14 +120,14 @@ pub(crate) fn parse_as<C: Written>(source: &Source) -> Result<C, ConfigError> {
 }
 
 /// Parses and checks a config with the first few of its settings.
-fn parse_with<C: Written>(source: &Source, settings: usize) -> Result<C, ConfigError> {
+fn parse_with<C: Written>(source: &Source, settings: usize, known: &C::Known<'_>) -> Result<C, ConfigError> {
     let text = apply_set(source, settings)?;
     let at = Located { file: &source.file, text: &text };
     // toml_edit first: it keeps the place of every key for the checks that follow parsing.
     let document = Document::parse(text.as_str()).map_err(|e| at.syntax(e.span(), e.message()))?;
     let mut config: C = toml::from_str(&text).map_err(|e| at.serde(e.span(), e.message()))?;
-    config.complete();
-    config.check().map_err(|(path, message)| {
+    config.complete(known);
+    config.check(known).map_err(|(path, message)| {
         at.error(
             span_of(document.as_item(), &path),
             if path.is_empty() { message } else { format!("`{path}`: {message}") },
@@ -160,17 +136,12 @@ fn parse_with<C: Written>(source: &Source, settings: usize) -> Result<C, ConfigE
     Ok(config)
 }
 
-/// What is measured in a game where nothing is said.
-fn usual_suites(game: &str, method: Method) -> Option<Vec<Suite>> {
-    if method == Method::Regrets || adept_game::has_public_tree(game) {
+/// What is measured in a game where nothing is said; none if there is no such game, which the check says.
+fn usual_suites(game: &str, method: Method, games: &dyn Games) -> Option<Vec<Suite>> {
+    if method == Method::Regrets {
         return Some(vec![Suite::Exploitability]);
     }
-    let game = adept_game::info(game)?;
-    Some(match game.start_is_listed {
-        true => vec![Suite::Equity],
-        false if game.distributions.is_empty() => vec![Suite::Matches],
-        false => vec![Suite::Rms],
-    })
+    games.rules(game).ok().map(|rules| rules.info().usual_suites)
 }
 
 /// The text with the changes of the first few `--set`.

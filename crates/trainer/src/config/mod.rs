@@ -3,17 +3,19 @@
 mod check;
 mod error;
 mod load;
+mod rules;
 mod schedule;
 mod template;
 
-pub(crate) use check::{Fault, game, name_and_seed, no_equity};
+pub use check::{Fault, name_and_seed, no_equity};
 pub use error::ConfigError;
-pub use load::{Kind, Source, load, load_any, parse};
-pub(crate) use load::{Written, parse_as};
+pub use load::{Source, Written, load, parse, parse_as};
+pub use rules::{Games, One, Rules, in_either, no_game};
 pub use schedule::{Schedule, Shape};
 pub use template::template;
 
 use crate::settings::differences;
+pub use adept_game::Suite;
 use adept_model::checkpoint::Output;
 use adept_model::optimiser::Optimiser;
 use adept_model::{Architecture, Compute, DeviceName, Engine};
@@ -325,6 +327,7 @@ pub struct Evaluate {
     pub every: Option<u64>,
     /// What is measured. If left out, the equity in games that have an exact one, or else the error against exact values.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "suites_schema")]
     pub suites: Option<Vec<Suite>>,
     /// Distribution of the positions on which errors are measured; that of the examples if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -361,6 +364,12 @@ impl Default for Evaluate {
     }
 }
 
+/// Those of the suites that can be measured in a run.
+fn suites_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let names: Vec<&str> = Suite::IN_RUNS.iter().map(|suite| suite.name()).collect();
+    schemars::json_schema!({ "type": ["array", "null"], "items": { "type": "string", "enum": names } })
+}
+
 /// What is kept on disk while a model learns. Results do not depend on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -378,32 +387,6 @@ pub struct Checkpoints {
 impl Default for Checkpoints {
     fn default() -> Self {
         Self { every: None, keep: 2, milestones: None }
-    }
-}
-
-/// A kind of measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Suite {
-    /// Exact match equity of greedy play.
-    Equity,
-    /// Root mean square error of V against exact values.
-    Rms,
-    /// Games against opponents, who take all other seats.
-    Matches,
-    /// What a best response wins, in small games with hidden information.
-    Exploitability,
-}
-
-impl Suite {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Equity => "equity",
-            Self::Rms => "rms",
-            Self::Matches => "matches",
-            Self::Exploitability => "exploitability",
-        }
     }
 }
 
@@ -466,7 +449,7 @@ impl Config {
     }
 
     /// The first few settings in which an experiment is another, for people.
-    pub(crate) fn differences(&self, other: &Self) -> String {
+    pub fn differences(&self, other: &Self) -> String {
         let value = |config: &Self| serde_json::to_value(config).unwrap_or_default();
         let all = differences(&value(self), &value(other));
         let shown = all.iter().take(3).map(|d| {

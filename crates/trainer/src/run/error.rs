@@ -1,6 +1,7 @@
 //! What can end a run before its end.
 
 use adept_arena::{ExactError, OpenError};
+use adept_game::GameError;
 use adept_model::ModelError;
 use std::path::PathBuf;
 
@@ -69,8 +70,8 @@ pub enum TrainError {
     #[error("{0}")]
     Suite(String),
     /// There is no such game.
-    #[error("there is no game `{0}`")]
-    Game(String),
+    #[error(transparent)]
+    Game(#[from] GameError),
 }
 
 impl TrainError {

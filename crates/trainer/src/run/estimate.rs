@@ -3,8 +3,7 @@
 use super::error::TrainError;
 use super::experiment::{Experiment, TrainOptions, experiment};
 use crate::config::Config;
-use adept_game::registry::Registered;
-use adept_game::{Visitor, with_game};
+use adept_game::Kit;
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
@@ -33,23 +32,15 @@ pub struct Estimate {
 ///
 /// # Errors
 /// As for [`train`](super::train).
-pub fn estimate(
+pub fn estimate<G: Kit>(
+    game: &G,
     config: &Config,
     seed: u64,
     options: &TrainOptions,
     trial: Duration,
 ) -> Result<Estimate, TrainError> {
-    struct Try<'a>(&'a Config, u64, &'a TrainOptions, Duration);
-    impl Visitor for Try<'_> {
-        type Output = Result<Estimate, TrainError>;
-        fn visit<G: Registered>(self, game: G) -> Self::Output {
-            let Self(config, seed, options, trial) = self;
-            let config = Config { seed, ..config.clone() };
-            experiment(&game, &config, seed, options)?.estimate(trial)
-        }
-    }
-    with_game(&config.game.rules, Try(config, seed, options, trial))
-        .unwrap_or_else(|| Err(TrainError::Game(config.game.rules.clone())))
+    let config = Config { seed, ..config.clone() };
+    experiment(game, &config, seed, options)?.estimate(trial)
 }
 
 /// A line of metrics, about.
@@ -57,7 +48,7 @@ const LINE: u64 = 400;
 /// A manifest and a record, about.
 const TEXTS: u64 = 6000;
 
-impl<G: Registered> Experiment<'_, G> {
+impl<G: Kit> Experiment<'_, G> {
     fn estimate(mut self, trial: Duration) -> Result<Estimate, TrainError> {
         self.prepare(&|_| {})?;
         let (games, start) = (self.config.learn.length(), self.clock.now());

@@ -8,7 +8,7 @@ use crate::positions::{PositionErrors, Set};
 use adept_arena::matches::{Tally, play};
 use adept_arena::statistics::wilson95;
 use adept_arena::{Agent, Boltzmann, Equity, ExactError, Greedy, Scratch, equity};
-use adept_game::registry::Registered;
+use adept_game::Kit;
 use adept_game::stream;
 use adept_model::{ModelError, Usage};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ pub(super) struct Patience {
     since: u64,
 }
 
-impl<G: Registered> Experiment<'_, G> {
+impl<G: Kit> Experiment<'_, G> {
     /// Measures the network as it is after that step.
     pub(super) fn evaluate(&mut self, step: u64) -> Result<Evaluation, TrainError> {
         self.bound.learner.reset_usage();
@@ -173,7 +173,7 @@ impl<G: Registered> Experiment<'_, G> {
     }
 }
 
-impl<G: Registered> Experiment<'_, G> {
+impl<G: Kit> Experiment<'_, G> {
     /// Games against every opponent, the learner in each seat in turn; the dice are the same at every measurement.
     fn matches(&mut self, step: u64) -> Vec<Match> {
         let temperature = self.config.learn.plays_at(step as f64 / self.record.games as f64);

@@ -9,12 +9,10 @@ use super::observe::{Cancel, Event, Observer};
 use super::source::Source;
 use super::start::{Init, Start, begin_with_clusters};
 use crate::config::{Config, Examples, Suite};
-use crate::measure::EXACT_VALUES;
-use crate::positions::Tests;
+use crate::positions::{EXACT_VALUES, Tests};
 use adept_arena::cfr::Decisions;
-use adept_arena::{Agent, Bound, OpenError, model_channels, open};
-use adept_game::registry::Registered;
-use adept_game::{Visitor, stream, with_game};
+use adept_arena::{Agent, Bound, OpenError, open};
+use adept_game::{Kit, stream};
 use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::{ModelError, Tensor};
 use serde::{Deserialize, Serialize};
@@ -37,29 +35,6 @@ pub struct TrainOptions {
     pub host: Host,
 }
 
-/// Runs an experiment with that seed, to its end or until it is cancelled.
-///
-/// # Errors
-/// See [`TrainError`]. What was written before stays valid.
-pub fn train(
-    config: &Config,
-    seed: u64,
-    options: &TrainOptions,
-    observer: &dyn Observer,
-    cancel: &Cancel,
-) -> Result<(PathBuf, Record), TrainError> {
-    struct Train<'a>(&'a Config, u64, &'a TrainOptions, &'a dyn Observer, &'a Cancel);
-    impl Visitor for Train<'_> {
-        type Output = Result<(PathBuf, Record), TrainError>;
-        fn visit<G: Registered>(self, game: G) -> Self::Output {
-            let Self(config, seed, options, observer, cancel) = self;
-            run(&game, config, seed, options, observer, cancel)
-        }
-    }
-    with_game(&config.game.rules, Train(config, seed, options, observer, cancel))
-        .unwrap_or_else(|| Err(TrainError::Game(config.game.rules.clone())))
-}
-
 /// Between two checkpoints where the config does not count games. Where they fall changes nothing in a run.
 const CHECKPOINT_PAUSE: Duration = Duration::from_secs(10);
 
@@ -79,7 +54,12 @@ struct Progress {
     examples: Option<u64>,
 }
 
-fn run<G: Registered>(
+/// Runs an experiment of that game with that seed, to its end or until it is cancelled: its folder and record. The
+/// config's `game.rules` is the name of the game.
+///
+/// # Errors
+/// See [`TrainError`]. What was written before stays valid.
+pub fn train<G: Kit>(
     game: &G,
     config: &Config,
     seed: u64,
@@ -162,7 +142,7 @@ fn folder_of(config: &Config, seed: u64, options: &TrainOptions) -> PathBuf {
 }
 
 /// Everything that a run needs, at its beginning; nothing is written yet.
-pub(super) fn experiment<'a, G: Registered>(
+pub(super) fn experiment<'a, G: Kit>(
     game: &'a G,
     config: &'a Config,
     seed: u64,
@@ -183,7 +163,7 @@ fn same_origins(a: &[Origin], b: &[Origin]) -> bool {
     a.iter().map(key).eq(b.iter().map(key))
 }
 
-pub(super) struct Experiment<'a, G: Registered> {
+pub(super) struct Experiment<'a, G: Kit> {
     pub(super) game: &'a G,
     pub(super) config: &'a Config,
     pub(super) bound: Bound<G>,
@@ -210,7 +190,7 @@ pub(super) struct Experiment<'a, G: Registered> {
     seconds_before: f64,
 }
 
-impl<'a, G: Registered> Experiment<'a, G> {
+impl<'a, G: Kit> Experiment<'a, G> {
     fn new(
         game: &'a G,
         config: &'a Config,
@@ -220,7 +200,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         clock: Clock,
     ) -> Result<Self, TrainError> {
         let encoder = open::encoder(game, config.game.encoder.as_deref())?;
-        let channels = model_channels(encoder.channels());
+        let channels = encoder.channels().to_vec();
         let mut rng = stream(seed, "init", 0);
         let (optimiser, compute) = (config.learn.optimiser, config.learn.compute());
         let learner = adept_model::build_on(&config.architecture, &channels, optimiser, compute, &mut rng)?;
@@ -233,7 +213,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let judges: Result<Vec<_>, OpenError> =
             config.evaluate_against().into_iter().map(|name| Ok((name.clone(), agent(&name)?))).collect();
         let decisions = match config.lists_decisions() {
-            true => Some(Arc::new(Decisions::named(game.name(), Some(bound.encoder().name()))?)),
+            true => Some(Arc::new(Decisions::of(game, &**bound.encoder())?)),
             false => None,
         };
         let source = Source::new(game, config, seed, &mut bound, decisions.as_ref())?;
@@ -522,7 +502,7 @@ impl<'a, G: Registered> Experiment<'a, G> {
         let path = self.folder.checkpoint_path(name);
         let encoder = self.bound.encoder();
         let config = serde_json::to_value(self.config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        let channels = model_channels(encoder.channels());
+        let channels = encoder.channels().to_vec();
         let manifest = Manifest {
             step,
             output: self.config.learn.output(),

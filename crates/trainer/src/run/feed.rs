@@ -6,13 +6,13 @@ use crate::positions::{Examples, Positions, encode};
 use crate::run::TrainError;
 use crate::td::Backup;
 use adept_arena::Bound;
-use adept_game::registry::Registered;
+use adept_game::Kit;
 use adept_game::stream;
 use adept_model::{Rows, Samples};
 
 /// Where the samples of a run without games come from. What a batch holds follows from the seed, the number of its
 /// first sample and, for backups, the parameters: there is nothing to keep in a checkpoint.
-pub(super) struct Feed<'a, G: Registered> {
+pub(super) struct Feed<'a, G: Kit> {
     game: &'a G,
     config: &'a Config,
     seed: u64,
@@ -20,7 +20,7 @@ pub(super) struct Feed<'a, G: Registered> {
     samples: Samples,
 }
 
-enum From<G: Registered> {
+enum From<G: Kit> {
     Examples(Examples<G>),
     Backups { positions: Positions<G>, backup: Box<Backup<G>> },
 }
@@ -28,7 +28,7 @@ enum From<G: Registered> {
 /// Share of samples from self-play where a config says nothing.
 const SELF_PLAY: f64 = 0.75;
 
-impl<'a, G: Registered> Feed<'a, G> {
+impl<'a, G: Kit> Feed<'a, G> {
     /// The feed of a config whose method learns from positions.
     pub(super) fn new(
         game: &'a G,

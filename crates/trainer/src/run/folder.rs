@@ -128,7 +128,7 @@ pub struct Record {
 
 /// Holds the folder against other processes for as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     // Closing the file gives the lock back.
     _file: File,
 }

@@ -8,7 +8,7 @@ use crate::config::{Learn, Next, Rewards, SELF, TraceKind};
 use crate::positions::{Examples, Positions};
 use crate::td::{Bootstrap, GameStats, Seats, Settings, TdPlayer};
 use adept_arena::{Agent, Bound, OpenError, open};
-use adept_game::registry::Registered;
+use adept_game::Kit;
 use adept_game::{Stream, stream};
 use adept_model::{Learner, ModelError, Samples, Tensor, TensorData};
 use rand::RngExt;
@@ -20,7 +20,7 @@ use std::ops::Range;
 pub(super) type Span = Range<u64>;
 
 /// Who plays.
-pub(super) struct Games<'a, G: Registered> {
+pub(super) struct Games<'a, G: Kit> {
     game: &'a G,
     learn: &'a Learn,
     workers: Vec<Worker<G>>,
@@ -35,7 +35,7 @@ pub(super) struct Games<'a, G: Registered> {
     positions: Option<Positions<G>>,
 }
 
-struct Worker<G: Registered> {
+struct Worker<G: Kit> {
     player: TdPlayer<G>,
     /// Opponents by number.
     agents: Vec<Box<dyn Agent<G>>>,
@@ -67,7 +67,7 @@ pub(super) struct Learned {
 /// What goes wrong in a batch, and in which game.
 pub(super) type BatchError = (ModelError, u64);
 
-impl<'a, G: Registered> Games<'a, G> {
+impl<'a, G: Kit> Games<'a, G> {
     /// Workers as the config asks for them. They take the learner's parameters at the first [`Self::publish`].
     pub(super) fn new(
         game: &'a G,
@@ -307,7 +307,7 @@ fn shares(span: &Span, parts: usize) -> Vec<Span> {
     (0..parts).map(|part| at(part)..at(part + 1)).collect()
 }
 
-impl<G: Registered> Worker<G> {
+impl<G: Kit> Worker<G> {
     /// Plays games with its own copy of the learner, or with the learner.
     fn play(
         &mut self,

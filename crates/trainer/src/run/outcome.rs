@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// The record of the run in that folder; none if there is no run.
-pub(crate) fn record_of(path: &Path) -> Result<Option<Record>, ModelError> {
+pub fn record_of(path: &Path) -> Result<Option<Record>, ModelError> {
     match Folder::new(path.into(), Files::default()).look()? {
         Found::Nothing => Ok(None),
         Found::Run(record) => Ok(Some(*record)),
@@ -18,12 +18,12 @@ pub(crate) fn record_of(path: &Path) -> Result<Option<Record>, ModelError> {
 }
 
 /// Takes a folder, which is made if missing, for this process; none if another process holds it.
-pub(crate) fn lock_of(path: &Path) -> Result<Option<Lock>, ModelError> {
+pub fn lock_of(path: &Path) -> Result<Option<Lock>, ModelError> {
     Folder::new(path.into(), Files::default()).lock()
 }
 
 /// Losses of a run's measurements: the last one and the lowest; none if it was never measured.
-pub(crate) fn losses(path: &Path, record: &Record) -> Result<Option<(f64, f64)>, ModelError> {
+pub fn losses(path: &Path, record: &Record) -> Result<Option<(f64, f64)>, ModelError> {
     let path = Folder::new(path.into(), Files::default()).metrics_path();
     let bytes = fs::read(&path).map_err(|source| ModelError::Io { path: path.clone(), source })?;
     // What lies behind is the rest of an interrupted step.

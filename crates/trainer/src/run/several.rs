@@ -1,9 +1,9 @@
 //! The same experiment with several seeds, in parallel.
 
 use super::error::TrainError;
-use super::experiment::{TrainOptions, train};
+use super::experiment::TrainOptions;
 use super::folder::Record;
-use super::observe::{Cancel, Observer};
+use super::observe::Cancel;
 use crate::config::Config;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub fn mean_sd(values: &[f64]) -> Summary {
 
 /// Calls `f` with each job on that many threads (0: one a core) and returns what it gave in the order of the
 /// jobs. Each job is a piece of its own: jobs differ in time, and none should wait behind another.
-pub(crate) fn in_parallel<J: Sync, R: Send>(
+pub fn in_parallel<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,
     f: impl Fn(&J) -> R + Send + Sync,
@@ -75,14 +75,15 @@ pub struct Seeds {
 /// A seed and how its run ended.
 pub type SeedResult = (u64, Result<(PathBuf, Record), TrainError>);
 
-/// Runs the seeds, each in its own folder; `options.out` is the folder around them. Results do not depend on the
-/// number of threads. Seeds not yet begun when the cancellation comes are left out.
-pub fn train_seeds(
+/// Runs the seeds, each in its own folder, by `train`, which is given a seed and the options of its run; `options.out`
+/// is the folder around them. Results do not depend on the number of threads. Seeds not yet begun when the cancellation
+/// comes are left out.
+pub fn each_seed(
     config: &Config,
     seeds: Seeds,
     options: &TrainOptions,
-    observer: &dyn Observer,
     cancel: &Cancel,
+    train: impl Fn(u64, &TrainOptions) -> Result<(PathBuf, Record), TrainError> + Sync,
 ) -> Vec<SeedResult> {
     let all: Vec<u64> = (seeds.first..seeds.first.saturating_add(seeds.count)).collect();
     let one = |seed: &u64| {
@@ -90,7 +91,7 @@ pub fn train_seeds(
             return None;
         }
         let out = options.out.as_ref().map(|out| out.join(format!("{}-{seed}", config.name)));
-        Some((*seed, train(config, *seed, &TrainOptions { out, ..options.clone() }, observer, cancel)))
+        Some((*seed, train(*seed, &TrainOptions { out, ..options.clone() })))
     };
-    in_parallel(&all, seeds.threads, one).into_iter().flatten().collect()
+    in_parallel(&all, seeds.threads, |seed| one(seed)).into_iter().flatten().collect()
 }

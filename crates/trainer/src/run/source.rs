@@ -8,19 +8,19 @@ use crate::positions::Examples;
 use crate::regrets::Regrets;
 use adept_arena::cfr::Decisions;
 use adept_arena::{Bound, OpenError};
-use adept_game::registry::Registered;
+use adept_game::Kit;
 use adept_model::{Learner, ModelError, Tensor};
 use std::sync::Arc;
 
 /// What a run learns from.
-pub(super) enum Source<'a, G: Registered> {
+pub(super) enum Source<'a, G: Kit> {
     Games(Box<Games<'a, G>>),
     /// Made when learning begins, for examples may take a while.
     Feed(Option<Box<Feed<'a, G>>>),
     Regrets(Box<Regrets>),
 }
 
-impl<'a, G: Registered> Source<'a, G> {
+impl<'a, G: Kit> Source<'a, G> {
     pub(super) fn new(
         game: &'a G,
         config: &'a Config,

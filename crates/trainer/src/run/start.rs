@@ -2,10 +2,9 @@
 
 use super::error::TrainError;
 use crate::config::Config;
-use crate::measure::rows_of_random_games;
-use crate::positions::{Part, Positions, encode};
-use adept_arena::{Bound, OpenError, model_channels, open};
-use adept_game::registry::Registered;
+use crate::positions::{Part, Positions, encode, rows_of_random_games};
+use adept_arena::{Bound, OpenError, open};
+use adept_game::Kit;
 use adept_game::stream;
 use adept_model::checkpoint::{self, Origin};
 use adept_model::{Architecture, Channel, Learner, ModelError, Samples, Tensor, cluster_gates};
@@ -53,7 +52,7 @@ impl Start {
     /// Reads a checkpoint, or the latest of a run, that must be of the same game and encoder, and finds its place.
     ///
     /// `taken` are the parts that others took before.
-    pub(super) fn read<G: Registered>(
+    pub(super) fn read<G: Kit>(
         game: &G,
         config: &Config,
         init: &Init,
@@ -63,7 +62,7 @@ impl Start {
         let located = checkpoint::locate(&init.path, false).map_err(TrainError::Model)?;
         let from = checkpoint::read(&located).map_err(TrainError::Model)?;
         let encoder = open::encoder(game, config.game.encoder.as_deref())?;
-        let (found, channels) = (&from.manifest, model_channels(encoder.channels()));
+        let (found, channels) = (&from.manifest, encoder.channels().to_vec());
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
         if found.game != game.name() || found.encoder != encoder.name() || found.channels != channels {
             let message = format!(
@@ -107,7 +106,7 @@ const CLUSTERED: usize = 8192;
 
 /// Gates that begin as clusters: of positions of the distribution that the run learns from, or of random games where the
 /// game has none.
-pub(super) fn begin_with_clusters<G: Registered>(
+pub(super) fn begin_with_clusters<G: Kit>(
     game: &G,
     config: &Config,
     seed: u64,
@@ -115,7 +114,7 @@ pub(super) fn begin_with_clusters<G: Registered>(
 ) -> Result<(), TrainError> {
     let mut rng = stream(seed, "clusters", 0);
     let rows = || {
-        if G::distributions().is_empty() {
+        if game.distributions().is_empty() {
             return Ok(rows_of_random_games(game, bound, CLUSTERED, &mut stream(seed, "clustered games", 0)));
         }
         let positions = Positions::new(game, config.learn.distribution.as_deref());

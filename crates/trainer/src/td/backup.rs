@@ -1,7 +1,7 @@
 //! One-step targets by the exact expectation over what chance brings: no sampling, no opponent.
 
 use adept_arena::Bound;
-use adept_game::{Afterstate, Game, RowMut, Stream, Turn};
+use adept_game::{Afterstate, Game, Stream, Turn};
 use adept_model::Rows;
 use rand::RngExt;
 use rustc_hash::FxHashMap;
@@ -129,8 +129,7 @@ impl<G: Game> Backup<G> {
                     if shared {
                         bound.encoder().fetch(game, after);
                     } else {
-                        let (dense, index) = rows.push();
-                        bound.encoder().encode(game, after, RowMut { dense, index });
+                        bound.encoder().encode(game, after, rows.push());
                     }
                     states.push(after.state.clone());
                 }
@@ -139,13 +138,8 @@ impl<G: Game> Backup<G> {
         }
         if shared {
             for state in states.iter() {
-                let (dense, index) = rows.push();
                 let player = game.just_acted(state).unwrap_or(0);
-                bound.encoder().encode(
-                    game,
-                    Afterstate { state, action: None, player },
-                    RowMut { dense, index },
-                );
+                bound.encoder().encode(game, Afterstate { state, action: None, player }, rows.push());
             }
         }
     }

@@ -84,7 +84,7 @@ mod tests {
     fn chain(decisions: &[(f32, f32)]) -> Chain {
         let mut rows = Rows::new(&[Channel::new("x", ChannelKind::Dense(1))]);
         for (i, _) in decisions.iter().enumerate() {
-            rows.push().0[0] = i as f32;
+            rows.push().dense[0] = i as f32;
         }
         let decisions = decisions
             .iter()

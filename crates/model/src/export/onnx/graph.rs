@@ -213,7 +213,7 @@ impl<'a> Builder<'a> {
 
     fn channel(&mut self, channel: usize) -> String {
         self.read[channel] = true;
-        self.program.channels[channel].name.clone()
+        self.program.channels[channel].name.to_string()
     }
 
     /// A node that writes value `out` of the program.

@@ -8,8 +8,8 @@
 mod graph;
 mod proto;
 
-use crate::channel::ChannelKind;
 use crate::program::Program;
+use adept_rows::ChannelKind;
 use graph::Builder;
 use prost::Message;
 

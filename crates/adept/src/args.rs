@@ -1,0 +1,568 @@
+//! The command line: one definition for parsing, help and completions.
+
+mod checkpoints;
+
+use adept_builtin::bearoff::two_sided::Precision;
+use adept_builtin::bearoff::{Distribution, Position, Roll, USUAL_CHECKERS};
+use adept_model::{DeviceName, Engine};
+use adept_papers::Reproduction;
+use adept_trainer::run::Init;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+pub(crate) use checkpoints::{
+    DescribeArgs, EvaluateArgs, ExportArgs, FormatArg, ImportArgs, PublishArgs, ValueArgs,
+};
+
+/// Train, measure and play evaluation functions for games.
+#[derive(Parser)]
+#[command(name = "adept", version, about, arg_required_else_help = true, subcommand_required = true)]
+pub(crate) struct Cli {
+    /// Print exactly one JSON object on stdout; logs go to stderr.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment from a config file.
+    #[command(after_help = "Example:\n  adept train configs/tictactoe/single-80.toml --seeds 10")]
+    Train(TrainArgs),
+    /// Run an experiment over a grid of settings, several seeds each, and rank them.
+    #[command(
+        after_help = "Examples:\n  adept sweep my.toml --set learn.rate=0.005,0.01 --set architecture.mlp.hidden=[40],[80]\n  adept sweep my.toml --set 'learn.rate={from=0.02,to=0.001},0.01' --seeds 5\n\nThe folder holds sweep.json, sweep.md (the table) and a run folder for each combination and seed; `adept runs compare` takes their names without the seed. All configs are checked before anything runs. A combination that diverges stands at the end of the table and stops nothing.\n\nThe best of many settings looks better than it is, however exact the measurement: it was also the luckiest on these seeds. Confirm it on fresh ones with --seed."
+    )]
+    Sweep(SweepArgs),
+    /// Measure a checkpoint: exact equity, errors against exact values, lost value a decision, speed.
+    #[command(
+        after_help = "Examples:\n  adept evaluate checkpoints/runs/single-80-1 --suite equity --suite speed\n  adept evaluate checkpoints/bearoff/residual-10 --suite rms --suite move-loss\n  adept evaluate my-run --positions my.csv\n  adept evaluate my-run --decisions my.csv --peer gnubg=gnubg.csv"
+    )]
+    Evaluate(EvaluateArgs),
+    /// Show what a checkpoint thinks of positions, with its gates and experts.
+    #[command(after_help = "Example:\n  adept value checkpoints/runs/single-80-1 X...O.... X.O.X...O")]
+    Value(ValueArgs),
+    /// Describe a checkpoint or a config: inputs, parameters, multiply-adds, bytes, ops.
+    #[command(
+        after_help = "Examples:\n  adept describe configs/tictactoe/hme-2x40-st3.toml\n  adept describe checkpoints/runs/pm-0-1 --rules 20"
+    )]
+    Describe(DescribeArgs),
+    /// Reproduce a published table or figure, ours beside the paper's.
+    #[command(after_help = "Example:\n  adept reproduce table1 --seeds 10")]
+    Reproduce(ReproduceArgs),
+    /// Publish a finished run: its checkpoint without what only training needs, with a card of figures.
+    #[command(
+        after_help = "Example:\n  adept publish residual-10 --best --move-loss --out checkpoints/bearoff/residual-10\n\nGiven a name, the card has the figures of all its seeds, and the checkpoint is that of the lowest seed."
+    )]
+    Publish(PublishArgs),
+    /// Write a checkpoint to a file for other programs: ONNX, or safetensors for PyTorch.
+    #[command(
+        after_help = "Examples:\n  adept export checkpoints/bearoff/residual-10 --format onnx --out residual-10.onnx\n  adept export my-run --best --format safetensors --out my-run.safetensors"
+    )]
+    Export(ExportArgs),
+    /// Make a checkpoint of a safetensors file, such as PyTorch writes after training on.
+    #[command(
+        after_help = "Example:\n  adept import tuned.safetensors --like checkpoints/bearoff/plain-10 --out checkpoints/tuned"
+    )]
+    Import(ImportArgs),
+    /// The exact bear-off: build its table, ask it for values and moves, check it, draw labelled positions.
+    #[command(
+        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/1,1,1,1,1,1\n  adept oracle build --checkers 14"
+    )]
+    Oracle(OracleArgs),
+    /// Play matches between agents: every pair, seats in all orders, with the same dice.
+    #[command(
+        after_help = "Example:\n  adept arena configs/liars-dice/arena/soar-four.toml\n\nThe folder holds arena.json and arena.md (the cross table), which are brought up to date after every pair."
+    )]
+    Arena(ArenaArgs),
+    /// Solve a small game with hidden information by counterfactual regret, and say how exploitable agents are in it.
+    #[command(
+        after_help = "Examples:\n  adept solve liars-dice:openspiel:1-1:6\n  adept solve liars-dice:openspiel:2-2:3 --method mccfr --iterations 64000 --agent P --agent random"
+    )]
+    Solve(SolveArgs),
+    /// Play against a checkpoint or an agent in the terminal.
+    #[command(after_help = "Example:\n  adept play checkpoints/runs/single-80-1 --hints")]
+    Play(PlayArgs),
+    /// Check configs, print their schema, or write one to start from.
+    #[command(
+        after_help = "Examples:\n  adept config check configs/tictactoe/*.toml\n  adept config new tictactoe > my.toml"
+    )]
+    Config(ConfigArgs),
+    /// List what there is: games, encoders, architectures, agents, devices.
+    #[command(after_help = "Example:\n  adept list encoders")]
+    List(ListArgs),
+    /// Measure this machine.
+    #[command(after_help = "Example:\n  adept bench speed --device cpu --device flex --batch 8192")]
+    Bench(BenchArgs),
+    /// Runs on this machine.
+    #[command(
+        after_help = "Examples:\n  adept runs list\n  adept runs compare single-80 checkpoints/runs/single-50-1"
+    )]
+    Runs(RunsArgs),
+    /// Print completions for a shell.
+    #[command(
+        after_help = "Example:\n  adept completions bash > ~/.local/share/bash-completion/completions/adept"
+    )]
+    Completions(CompletionsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrainArgs {
+    /// Config file of the experiment.
+    pub(crate) config: PathBuf,
+    /// Seed of all random draws; that of the config if left out.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(0..i64::MAX as u64 - 10_000))]
+    pub(crate) seed: Option<u64>,
+    /// Run that many seeds, from the first on, in parallel.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) seeds: Option<u64>,
+    /// Run folder (with --seeds the folder around them); checkpoints/runs/NAME-SEED if left out.
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads for several seeds; all cores if left out. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub(crate) threads: usize,
+    /// Change a setting of the config, such as learn.games=10000.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Engine of the steps: native, or burn. That of the config if left out; burn where --device names one of its own.
+    #[arg(long)]
+    pub(crate) engine: Option<Engine>,
+    /// Device of the steps: cpu, flex, ndarray, wgpu, cuda (adept list devices); that of the config if left out.
+    #[arg(long)]
+    pub(crate) device: Option<DeviceName>,
+    /// Start from the weights of this checkpoint or run. They may be those of an expert: the first that is the same network
+    /// takes them, or the one named, as in expert.1=CHECKPOINT. May be given several times.
+    #[arg(long, value_name = "[PART=]CHECKPOINT")]
+    pub(crate) init: Vec<Init>,
+    /// Write a checkpoint and stop after that many seconds; with --seeds each run for itself.
+    #[arg(long, value_name = "S", value_parser = positive)]
+    pub(crate) max_seconds: Option<f64>,
+    /// Go on from the latest checkpoint of the run folder, if there is one.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Learn for two seconds, write nothing, and say what time and disk the run would take.
+    #[arg(long, conflicts_with_all = ["resume", "seeds"])]
+    pub(crate) estimate: bool,
+}
+
+impl TrainArgs {
+    /// All changes of the config.
+    pub(crate) fn settings(&self) -> Vec<String> {
+        let mut set = self.set.clone();
+        let engine = self.engine.or(match self.device {
+            Some(DeviceName::Cpu) | None => None,
+            Some(_) => Some(Engine::Burn),
+        });
+        // The native engine has one device, whatever stands in the config for another.
+        let native = (engine == Some(Engine::Native)).then_some(DeviceName::Cpu);
+        set.extend(engine.map(|e| format!("learn.engine=\"{e}\"")));
+        set.extend(self.device.or(native).map(|d| format!("learn.device=\"{d}\"")));
+        set
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// Config file of the experiment.
+    pub(crate) config: PathBuf,
+    /// Settings to try; values stand between commas outside brackets, braces and quotes. A single value is a constant.
+    #[arg(long, value_name = "KEY=V1,V2,…")]
+    pub(crate) set: Vec<String>,
+    /// Seeds a combination.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) seeds: u64,
+    /// First seed; that of the config if left out.
+    #[arg(long, value_name = "FIRST", value_parser = clap::value_parser!(u64).range(0..i64::MAX as u64 - 10_000))]
+    pub(crate) seed: Option<u64>,
+    /// Folder around the runs; checkpoints/runs/sweep-NAME if left out.
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads; all cores if left out. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub(crate) threads: usize,
+    /// Go on with a sweep that was stopped: finished runs are kept, stopped ones go on.
+    #[arg(long)]
+    pub(crate) resume: bool,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(s) if s > 0.0 && s.is_finite() => Ok(s),
+        _ => Err("a number of seconds above 0 is expected".into()),
+    }
+}
+
+/// Reads the name of a reproduction.
+#[derive(Clone)]
+struct Reproductions;
+
+impl TypedValueParser for Reproductions {
+    type Value = &'static dyn Reproduction;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        let names = PossibleValuesParser::new(adept_papers::ALL.map(|one| one.name()));
+        let name = names.parse_ref(command, arg, value)?;
+        let found = adept_papers::ALL.into_iter().find(|one| one.name() == name);
+        found.ok_or_else(|| clap::Error::new(clap::error::ErrorKind::InvalidValue).with_cmd(command))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(
+            adept_papers::ALL.into_iter().map(|one| PossibleValue::new(one.name()).help(one.paper())),
+        ))
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct ReproduceArgs {
+    /// What to reproduce.
+    #[arg(value_parser = Reproductions)]
+    pub(crate) name: &'static dyn Reproduction,
+    /// Seeds a row.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: u64,
+    /// A twentieth of the games: shows the way, not the figures.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Folder for runs and reports; checkpoints/runs/NAME if left out.
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads; all cores if left out.
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub(crate) threads: usize,
+    /// Keep finished runs of an interrupted call.
+    #[arg(long)]
+    pub(crate) resume: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlayArgs {
+    /// Checkpoint, run, or the name of an agent (adept list agents).
+    pub(crate) opponent: String,
+    /// Rule set; that of the checkpoint if left out.
+    #[arg(long)]
+    pub(crate) game: Option<String>,
+    /// Your seat: 1 moves first.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub(crate) seat: u64,
+    /// Seed of the agent's draws.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Show the value of each move, and the gates and experts behind it.
+    #[arg(long)]
+    pub(crate) hints: bool,
+    /// Take the best checkpoint of the run.
+    #[arg(long)]
+    pub(crate) best: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OracleArgs {
+    #[command(subcommand)]
+    pub(crate) action: OracleAction,
+}
+
+/// Where values come from.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TableArgs {
+    /// Table file. If left out: datasets/bearoff-N.table if there is one that is large enough, else the smallest table
+    /// that holds the positions is solved in memory.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) table: Option<PathBuf>,
+    /// Fewest bits of a number: 16, 32 or 64. If left out any table will do, and one that is solved has 64 for up to 8
+    /// checkers, else 16.
+    #[arg(long, value_parser = bits)]
+    pub(crate) bits: Option<Precision>,
+    /// Threads for solving, at most 1024; all cores if left out. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
+    pub(crate) threads: usize,
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads) if threads <= 1024 => Ok(threads),
+        _ => Err("0 (all cores) to 1024 threads are possible".into()),
+    }
+}
+
+fn bits(text: &str) -> Result<Precision, String> {
+    let bits = text.parse().ok().and_then(Precision::of_bits);
+    bits.ok_or_else(|| "tables have 16, 32 or 64 bits".into())
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OracleAction {
+    /// Solve the table of all pairs of sides and write it to a file.
+    #[command(after_help = "Example:\n  adept oracle build --checkers 14")]
+    Build {
+        /// Most checkers of a side, 1 to 15; gammons, possible with 15, are not counted.
+        #[arg(long, value_parser = clap::value_parser!(u8).range(1..=15))]
+        checkers: u8,
+        /// File to write; datasets/bearoff-N.table if left out.
+        #[arg(long)]
+        out: Option<PathBuf>,
+        /// Bits of a number: 16, 32 or 64.
+        #[arg(long, default_value = "16", value_parser = bits)]
+        bits: Precision,
+        /// Threads for solving, at most 1024; all cores if left out. The table does not depend on it.
+        #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
+        threads: usize,
+        /// Solve only, and write no file.
+        #[arg(long, conflicts_with = "out")]
+        no_file: bool,
+    },
+    /// Exact values of positions for the side to roll.
+    #[command(
+        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates"
+    )]
+    Value {
+        /// Positions: own/opponent, each the checkers on the points 1 to 6; a gnubg Position ID; or an XGID, which must begin
+        /// with `XGID=`.
+        #[arg(required = true)]
+        positions: Vec<Position>,
+        /// Show the estimates from each side's own race beside them.
+        #[arg(long)]
+        estimates: bool,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// All afterstates of a roll with their exact values, best first.
+    #[command(after_help = "Example:\n  adept oracle moves 1,1,1,1,1,1/0,0,0,0,0,2 65")]
+    Moves {
+        /// Position, the side to roll first.
+        position: Position,
+        /// The roll, such as 65.
+        dice: Roll,
+        /// List the legal afterstates without values.
+        #[arg(long)]
+        legal: bool,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// Compare with given values, or check all blocks of a table file; exit 1 above the tolerance.
+    #[command(
+        after_help = "Examples:\n  adept oracle verify --csv datasets/bearoff-reference.csv\n  adept oracle verify --checkers 10 --exact\n  adept oracle verify --table datasets/bearoff-14.table"
+    )]
+    Verify {
+        /// Labelled positions: columns own1..own6, opp1..opp6, value.
+        #[arg(long, group = "with")]
+        csv: Option<PathBuf>,
+        /// Two-sided database of GNU Backgammon: all its pairs.
+        #[arg(long, group = "with", value_name = "FILE")]
+        gnubg: Option<PathBuf>,
+        /// All pairs, against a table solved in 64 bits.
+        #[arg(long, group = "with")]
+        exact: bool,
+        /// Most checkers of a side of a table that is solved for --exact.
+        #[arg(long, requires = "exact", value_parser = clap::value_parser!(u8).range(1..=15))]
+        checkers: Option<u8>,
+        /// Largest absolute difference that passes; if left out 5e-5 for 16 bits, 1e-6 for 32, 1e-9 for 64, and 1e-4
+        /// more with --gnubg, whose numbers are rounded at every step.
+        #[arg(long, value_name = "X", value_parser = tolerance)]
+        tolerance: Option<f64>,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// Draw positions and label them with their exact values.
+    #[command(
+        after_help = "Example:\n  adept oracle sample --distribution table --count 5000 --seed 1 --out my.csv"
+    )]
+    Sample {
+        /// How positions are drawn: table, checkers, full or small.
+        #[arg(long, default_value = "table")]
+        distribution: Distribution,
+        /// How many.
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+        count: u64,
+        /// Seed of the draws.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Most checkers of a side.
+        #[arg(long, default_value_t = USUAL_CHECKERS, value_parser = clap::value_parser!(u8).range(1..=15))]
+        checkers: u8,
+        /// File to write: columns own1..own6, opp1..opp6, value.
+        #[arg(long)]
+        out: PathBuf,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// Write the values in GNU Backgammon's two-sided format, without the cube.
+    #[command(after_help = "Example:\n  adept oracle export --checkers 8 --out gnubg_ts.bd")]
+    Export {
+        /// Most checkers of a side, 1 to 14.
+        #[arg(long, value_parser = clap::value_parser!(u8).range(1..=14))]
+        checkers: u8,
+        /// File to write.
+        #[arg(long)]
+        out: PathBuf,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
+        _ => Err("a difference of 0 or more is expected".into()),
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ArenaArgs {
+    /// File of the tournament.
+    pub(crate) config: PathBuf,
+    /// Folder of the tables; checkpoints/runs/arena-NAME if left out.
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Change a setting, such as games=100 or seed=2.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Threads; all cores if left out. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub(crate) threads: usize,
+    /// Go on with what an interrupted call left.
+    #[arg(long)]
+    pub(crate) resume: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SolveArgs {
+    /// Rule set, such as liars-dice:openspiel:1-1:6: one die each with six faces.
+    pub(crate) game: String,
+    /// cfr+ goes through the whole game in every iteration, mccfr draws a part of it.
+    #[arg(long, value_enum, default_value_t = SolveMethod::CfrPlus)]
+    pub(crate) method: SolveMethod,
+    /// Iterations.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) iterations: u64,
+    /// Seed of the draws of mccfr.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// An agent whose exploitability is wanted: one of the game, or a checkpoint. May be given several times.
+    #[arg(long = "agent", value_name = "AGENT")]
+    pub(crate) agents: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SolveMethod {
+    /// CFR+ (Tammelin 2014).
+    #[value(name = "cfr+")]
+    CfrPlus,
+    /// External-sampling Monte Carlo CFR (Lanctot et al. 2009).
+    Mccfr,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(crate) action: ConfigAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigAction {
+    /// Check config files; exit 1 if one has a fault.
+    Check {
+        /// The files.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Change a setting first, such as learn.games=10000.
+        #[arg(long, value_name = "KEY=VALUE")]
+        set: Vec<String>,
+    },
+    /// Print the JSON schema of configs.
+    Schema,
+    /// Print a commented config to start from.
+    New {
+        /// Rule set.
+        game: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Listing {
+    /// Rule sets.
+    Games,
+    /// Encoders with their channels.
+    Encoders,
+    /// Architectures.
+    Architectures,
+    /// Agents.
+    Agents,
+    /// Devices to learn on.
+    Devices,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// What to list.
+    #[arg(value_enum)]
+    pub(crate) what: Listing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    pub(crate) action: BenchAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchAction {
+    /// How fast networks value rows and learn, by engine, device and batch.
+    Speed {
+        /// Devices, cpu for the native engine; all that can be used if left out. May be given several times.
+        #[arg(long = "device", value_name = "DEVICE")]
+        devices: Vec<DeviceName>,
+        /// Rows a call; 1, 8, 512 and 8192 if left out. May be given several times.
+        #[arg(long = "batch", value_name = "N", value_parser = batch)]
+        batches: Vec<usize>,
+    },
+}
+
+fn batch(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(rows) if (1..=1 << 20).contains(&rows) => Ok(rows),
+        _ => Err("1 to 1048576 rows are possible".into()),
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    #[command(subcommand)]
+    pub(crate) action: RunsAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsAction {
+    /// List the runs under a folder.
+    List {
+        /// Folder.
+        #[arg(default_value = "checkpoints/runs")]
+        folder: PathBuf,
+    },
+    /// Compare two experiments: settings that differ, and what the runs came to, with Welch's t-test over the seeds.
+    #[command(
+        after_help = "Examples:\n  adept runs compare single-50 single-80\n  adept runs compare checkpoints/runs/single-80-1 my-runs"
+    )]
+    Compare {
+        /// Run folder, folder with runs of one experiment, or NAME of runs NAME-SEED under checkpoints/runs.
+        a: PathBuf,
+        /// The other.
+        b: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}

@@ -1,0 +1,40 @@
+//! The catalogue of the built-in games.
+
+use adept_builtin as builtin;
+use adept_game::{GameError, Kit, Visitor};
+use adept_lab::{AnyGame, Catalogue};
+use adept_trainer::config::{Games, Rules, no_game};
+use std::sync::Arc;
+
+/// The built-in games.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Builtin;
+
+struct Erase;
+
+impl Visitor for Erase {
+    type Output = Arc<dyn AnyGame>;
+
+    fn visit<G: Kit>(self, game: G) -> Arc<dyn AnyGame> {
+        Arc::new(game)
+    }
+}
+
+impl Catalogue for Builtin {
+    fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError> {
+        builtin::visit(name, Erase).unwrap_or_else(|| {
+            let known = builtin::names();
+            Err(no_game(name, &known.iter().map(String::as_str).collect::<Vec<_>>()))
+        })
+    }
+}
+
+impl Games for Builtin {
+    fn rules(&self, name: &str) -> Result<Arc<dyn Rules>, GameError> {
+        Ok(self.find(name)?)
+    }
+
+    fn names(&self) -> Vec<String> {
+        builtin::names()
+    }
+}

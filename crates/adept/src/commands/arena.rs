@@ -1,0 +1,42 @@
+//! `arena`.
+
+use crate::args::ArenaArgs;
+use crate::output::{self, say};
+use crate::progress::on_interrupt;
+use adept_lab::Catalogue;
+use adept_lab::tournament::{Event, Tournament, TournamentOptions, p_text, tournament};
+use adept_trainer::config::Source;
+use anyhow::{Result, bail};
+use std::path::Path;
+
+pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Result<()> {
+    let config = Tournament::parse(&Source::read(&args.config, &args.set)?, games)?;
+    let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", config.name));
+    let options = TournamentOptions {
+        out: args.out.clone().unwrap_or_else(folder),
+        resume: args.resume,
+        threads: args.threads,
+    };
+    let watch = |event: Event<'_>| match event {
+        Event::Learns(name) => say(format!("{name} learns")),
+        Event::Played(pair) => say(format!(
+            "{} – {}: {:.1} % of {} games, p {}",
+            pair.a,
+            pair.b,
+            100.0 * pair.score,
+            pair.games,
+            p_text(pair.p)
+        )),
+    };
+    let table = tournament(games, &config, &options, &watch, &on_interrupt())?;
+    if as_json {
+        output::json(&table)?;
+    } else {
+        output::text(&table.markdown())?;
+        say(format!("{:.0} s; written: {}", table.seconds, options.out.join("arena.md").display()));
+    }
+    if !table.finished {
+        bail!("stopped before the end: go on with --resume");
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! `runs compare`.
+
+use crate::output::{self, say};
+use adept_lab::compare::{Metric, compare};
+use adept_lab::statistics::Sample;
+use anyhow::Result;
+use std::path::Path;
+
+pub(crate) fn run(a: &Path, b: &Path, as_json: bool) -> Result<()> {
+    let found = compare(a, b)?;
+    for run in found.unfinished.a.iter().chain(&found.unfinished.b) {
+        say(format!("left out, not finished: {}", run.display()));
+    }
+    if as_json {
+        return output::json(&found);
+    }
+    let mut text = format!("a: {}\nb: {}\n\n", a.display(), b.display());
+    if found.config.is_empty() {
+        text.push_str("the configs do not differ\n");
+    } else {
+        let rows: Vec<Vec<String>> = found.config.iter().map(|d| d.cells().to_vec()).collect();
+        text.push_str(&output::table(&["setting", "a", "b"], &rows));
+    }
+    let rows: Vec<Vec<String>> = found.metrics.iter().map(cells).collect();
+    text.push('\n');
+    text.push_str(&output::table(&["mean ± sd (runs)", "a", "b", "b − a", "95 % interval", "p"], &rows));
+    for note in &found.notes {
+        text.push_str(&format!("\n{note}"));
+    }
+    text.push_str("\np: Welch's t-test over the seeds, two-sided\n");
+    output::text(&text)
+}
+
+fn cells(metric: &Metric) -> Vec<String> {
+    let none = || "–".to_string();
+    // Places behind the point, and a sign where the scale has two.
+    let (places, signed) = match metric.metric.as_str() {
+        "final_equity" | "best_equity" => (4, true),
+        "final_rms" | "best_rms" => (6, false),
+        "loss" => (5, false),
+        "seconds" => (2, false),
+        _ => (0, false),
+    };
+    let plain = |v: f64| format!("{v:.places$}");
+    let plus = |v: f64| format!("{v:+.places$}");
+    let side = |s: Sample| {
+        let Some(mean) = s.mean else { return none() };
+        let mean = if signed { plus(mean) } else { plain(mean) };
+        let sd = s.sd.map_or_else(String::new, |sd| format!(" ± {}", plain(sd)));
+        format!("{mean}{sd} ({})", s.n)
+    };
+    vec![
+        metric.metric.replace('_', " "),
+        side(metric.a),
+        side(metric.b),
+        metric.difference.map_or_else(none, plus),
+        metric.ci95.map_or_else(none, |[low, high]| format!("{} … {}", plus(low), plus(high))),
+        metric.p.map_or_else(none, |p| if p < 1e-4 { "< 0.0001".into() } else { format!("{p:.4}") }),
+    ]
+}

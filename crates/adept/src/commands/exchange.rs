@@ -1,0 +1,39 @@
+//! `export`, `import`.
+
+use crate::args::{ExportArgs, FormatArg, ImportArgs};
+use crate::output;
+use adept_lab::Catalogue;
+use adept_lab::exchange::{self, Format};
+use anyhow::Result;
+
+pub(crate) fn export(games: &dyn Catalogue, args: &ExportArgs, as_json: bool) -> Result<()> {
+    let format = match args.format {
+        FormatArg::Onnx => Format::Onnx,
+        FormatArg::Safetensors => Format::Safetensors,
+    };
+    let exported = exchange::export(games, &args.of.checkpoint, args.of.best, format, &args.out)?;
+    if as_json {
+        return output::json(&exported);
+    }
+    output::text(&format!(
+        "{}: {} bytes, inputs by the encoder {}\nvalue: {}\n",
+        exported.path.display(),
+        exported.bytes,
+        exported.encoder,
+        exported.value
+    ))
+}
+
+pub(crate) fn import(games: &dyn Catalogue, args: &ImportArgs, as_json: bool) -> Result<()> {
+    let imported = exchange::import(games, &args.file, args.like.as_deref(), &args.out)?;
+    if as_json {
+        return output::json(&imported);
+    }
+    output::text(&format!(
+        "{}: {} parameters, game {}, encoder {}\n",
+        imported.path.display(),
+        imported.parameters,
+        imported.game,
+        imported.encoder
+    ))
+}

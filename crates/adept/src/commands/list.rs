@@ -1,0 +1,116 @@
+//! `list`, `runs list`, `completions`.
+
+use super::compare;
+use crate::args::{Cli, CompletionsArgs, ListArgs, Listing, RunsAction, RunsArgs};
+use crate::output;
+use adept_arena::agents::AGENTS;
+use adept_game::{GameInfo, Named};
+use adept_lab::{AnyGame, Catalogue};
+use adept_model::Architecture;
+use adept_model::device::devices;
+use adept_trainer::run::{RunSummary, list_runs};
+use anyhow::Result;
+use clap::CommandFactory;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Result<()> {
+    let entry = |name: &str, about: &str| json!({ "name": name, "about": about });
+    let found: Result<Vec<_>, _> = games.names().iter().map(|name| games.find(name)).collect();
+    let found = found?;
+    let games: Vec<GameInfo> = found.iter().map(|game| game.info()).collect();
+    let (key, entries): (&str, Vec<Value>) = match args.what {
+        Listing::Games => ("games", games.iter().map(|g| entry(&g.name, &g.about)).collect()),
+        Listing::Encoders => {
+            let all =
+                found.iter().zip(&games).flat_map(|(game, g)| g.encoders.iter().map(move |e| (game, g, e)));
+            let describe = |(game, info, encoder): (&Arc<dyn AnyGame>, &GameInfo, &Named)| {
+                let channels = game.channels(Some(&encoder.name)).unwrap_or_default();
+                let channels: Vec<Value> = channels
+                    .iter()
+                    .map(|c| json!({ "name": c.name, "kind": format!("{:?}", c.kind), "about": c.about }))
+                    .collect();
+                json!({ "name": encoder.name, "game": info.name, "about": encoder.about, "channels": channels })
+            };
+            ("encoders", all.map(describe).collect())
+        }
+        Listing::Architectures => {
+            ("architectures", Architecture::KINDS.iter().map(|(name, about)| entry(name, about)).collect())
+        }
+        Listing::Agents => {
+            let scripts = games.iter().flat_map(|g| {
+                g.scripts
+                    .iter()
+                    .chain(&g.valuations)
+                    .chain(&g.deliberators)
+                    .map(|agent| json!({ "name": agent.name, "game": g.name, "about": agent.about }))
+            });
+            ("agents", scripts.chain(AGENTS.iter().map(|(name, about)| entry(name, about))).collect())
+        }
+        Listing::Devices => {
+            let all: Result<Vec<Value>, _> = devices().iter().map(serde_json::to_value).collect();
+            ("devices", all?)
+        }
+    };
+    if as_json {
+        return output::json(&json!({ key: entries }));
+    }
+    let text_of = |v: &Value| v.as_str().unwrap_or_default().to_string();
+    let width = entries.iter().map(|e| text_of(&e["name"]).chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for e in &entries {
+        let game = e["game"].as_str().map_or(String::new(), |g| format!(" ({g})"));
+        text.push_str(&format!("{:<width$}  {}{game}\n", text_of(&e["name"]), text_of(&e["about"])));
+        for c in e["channels"].as_array().into_iter().flatten() {
+            let (name, kind, about) = (text_of(&c["name"]), text_of(&c["kind"]), text_of(&c["about"]));
+            text.push_str(&format!("{:width$}    {name:<10} {kind:<14} {about}\n", ""));
+        }
+        if let Some(hint) = e["hint"].as_str() {
+            text.push_str(&format!("{:width$}    {hint}\n", ""));
+        }
+    }
+    output::text(&text)
+}
+
+pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
+    let folder = match &args.action {
+        RunsAction::List { folder } => folder,
+        RunsAction::Compare { a, b } => return compare::run(a, b, as_json),
+    };
+    let runs = list_runs(folder)?;
+    if as_json {
+        return output::json(&json!({ "runs": runs }));
+    }
+    if runs.is_empty() {
+        return output::text(&format!("no runs under {}\n", folder.display()));
+    }
+    let number = |r: &RunSummary, v: Option<f64>| match (v, r.figure) {
+        (None, _) => "–".to_string(),
+        (Some(v), Some("rms")) => format!("RMS {v:.5}"),
+        (Some(v), _) => format!("{v:+.4}"),
+    };
+    let rows: Vec<Vec<String>> = runs
+        .iter()
+        .map(|r| {
+            vec![
+                r.run.display().to_string(),
+                r.status.clone(),
+                format!("{}/{}", r.step, r.games),
+                format!("{:.1}", r.seconds),
+                number(r, r.r#final),
+                number(r, r.best),
+            ]
+        })
+        .collect();
+    output::text(&output::table(&["run", "status", "games or samples", "seconds", "final", "best"], &rows))
+}
+
+pub(crate) fn completions(args: &CompletionsArgs, as_json: bool) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "adept", &mut script);
+    let script = String::from_utf8_lossy(&script);
+    if as_json {
+        return output::json(&json!({ "shell": args.shell.to_string(), "script": script }));
+    }
+    output::text(&script)
+}

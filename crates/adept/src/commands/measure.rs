@@ -1,0 +1,317 @@
+//! `evaluate`, `value`, `describe`.
+
+use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, ValueArgs};
+use crate::output::{self, say};
+use crate::progress::Shares;
+use adept_arena::MoveLoss;
+use adept_lab::Catalogue;
+use adept_lab::measure::{self, DecisionsRow, EvaluateOptions};
+use adept_lab::publish::{self, PublishOptions};
+use adept_model::Explanation;
+use adept_trainer::positions::PositionErrors;
+use adept_trainer::run::Match;
+use anyhow::Result;
+use serde_json::json;
+use std::fmt::Write;
+
+pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool) -> Result<()> {
+    let options = EvaluateOptions {
+        suites: args.suites.clone(),
+        against: args.against.clone(),
+        distribution: args.distribution.clone(),
+        samples: args.samples,
+        positions: args.positions.clone(),
+        out: args.out.clone(),
+        decisions: args.decisions.clone(),
+        peers: args.peers.clone(),
+        exhaustive: args.exhaustive,
+    };
+    let report = measure::evaluate(games, &args.of.checkpoint, args.of.best, &options, &Shares::new())?;
+    if as_json {
+        return output::json(&report);
+    }
+    let mut text =
+        format!("{} ({}, {} {})\n", report.checkpoint.display(), report.game, report.step, report.unit);
+    if let Some(equity) = &report.equity {
+        let rows: Vec<Vec<String>> = equity
+            .opponents
+            .iter()
+            .map(|(name, e)| {
+                let (first, last) = (e.seats[0], e.seats[e.seats.len() - 1]);
+                vec![name.clone(), format!("{:+.6}", e.equity), format!("{first:+.6}"), format!("{last:+.6}")]
+            })
+            .collect();
+        text.push('\n');
+        text.push_str(&output::table(&["exact equity against", "equity", "first", "second"], &rows));
+        let _ = writeln!(
+            text,
+            "against {}: random play {:+.6}, best possible {:+.6}",
+            equity.against, equity.baseline.random, equity.baseline.optimal
+        );
+        if let Some(usage) = &equity.usage {
+            let shares: Vec<String> = usage.share.iter().map(|s| format!("{:.1} %", 100.0 * s)).collect();
+            let _ = writeln!(text, "experts run on {} of {} evaluations", shares.join(", "), usage.rows);
+        }
+    }
+    if let Some(rms) = &report.rms {
+        let _ = writeln!(
+            text,
+            "\n{}: RMS error of V {:.6}, of the probability to win {:.6}; {} test positions, {} of them different{}",
+            rms.distribution,
+            rms.errors.rms,
+            rms.rms_probability,
+            rms.errors.rows,
+            rms.distinct,
+            if rms.overlap { "; the game is so small that some may be examples too" } else { "" }
+        );
+        let names =
+            rms.distributions.first().map_or(vec![], |e| e.baselines.iter().map(|b| b.0.as_str()).collect());
+        for (what, list) in [("distribution", &rms.distributions), (rms.class.as_str(), &rms.classes)] {
+            let header = [&[what, "positions", "RMS error", "mean abs.", "largest"], &names[..]].concat();
+            let rows: Vec<Vec<String>> =
+                list.iter().map(|e| errors(&e.name, &e.errors, &e.baselines)).collect();
+            text.push('\n');
+            text.push_str(&output::table(&header, &rows));
+        }
+        text.push_str("columns behind the largest error: RMS errors of what is known without learning\n");
+    }
+    if let Some(moves) = &report.move_loss {
+        let row = |name: &str, loss: &MoveLoss| {
+            vec![
+                name.to_string(),
+                format!("{:.3e}", loss.loss_per_decision),
+                format!("{:.4} %", 100.0 * loss.wrong_share),
+            ]
+        };
+        let mut rows = vec![row("this checkpoint", &moves.loss)];
+        rows.extend(moves.baselines.iter().map(|(name, loss)| row(name, loss)));
+        text.push('\n');
+        text.push_str(&output::table(&["choices by", "value lost a decision", "wrong"], &rows));
+        let _ = writeln!(
+            text,
+            "{} unforced decisions, all rolls of positions of the distribution {}, weighted by their probability",
+            moves.loss.decisions, moves.distribution
+        );
+    }
+    if let Some(matches) = &report.matches {
+        let row = |m: &Match| {
+            let [low, high] = m.ci95.map(|v| format!("{v:.4}"));
+            vec![m.against.clone(), m.games.to_string(), format!("{:.4}", m.score), format!("{low} … {high}")]
+        };
+        let rows: Vec<Vec<String>> = matches.opponents.iter().map(row).collect();
+        text.push('\n');
+        text.push_str(&output::table(&["against", "games", "points a game", "95 %"], &rows));
+        text.push_str("opponents take all other seats; 1 point for a win, less where it is shared\n");
+    }
+    if let Some(found) = &report.exploitability {
+        let _ = writeln!(
+            text,
+            "\nexploitability, (br₀ + br₁) / 2 in units of utility: {:.6}; of random play {:.6}\n\
+             value for the first player if it plays itself: {:+.6}; {} decisions",
+            found.exploitability, found.random, found.value, found.decisions
+        );
+    }
+    if let Some(file) = &report.positions {
+        let names: Vec<&str> = file.baselines.iter().map(|b| b.0.as_str()).collect();
+        let header = [&["rows", "positions", "RMS error", "mean abs.", "largest"], &names[..]].concat();
+        let none: Vec<(String, f64)> = names.iter().map(|name| ((*name).into(), f64::NAN)).collect();
+        let rows = [errors("all", &file.errors, &file.baselines), errors("for testing", &file.test, &none)];
+        text.push('\n');
+        text.push_str(&output::table(&header, &rows));
+        let _ = writeln!(
+            text,
+            "{} of the rows are for training, where a run learns from this file",
+            file.for_training
+        );
+    }
+    if let Some(valued) = &report.valued {
+        let _ = writeln!(
+            text,
+            "\n{} positions with their values, {:+.4} in the mean for the player to move: {}",
+            valued.rows,
+            valued.mean,
+            valued.path.display()
+        );
+    }
+    if let Some(found) = &report.decisions {
+        let row = |row: &DecisionsRow| {
+            vec![
+                row.name.clone(),
+                format!("{:.6}", row.rms),
+                format!("{:.3e}", row.loss_per_decision),
+                format!("{:.4} %", 100.0 * row.wrong_share),
+            ]
+        };
+        let rows: Vec<Vec<String>> = found.rows.iter().map(row).collect();
+        text.push('\n');
+        text.push_str(&output::table(
+            &["values by", "RMS error of V", "value lost a decision", "wrong"],
+            &rows,
+        ));
+        let _ = writeln!(
+            text,
+            "{} positions and all their rolls: {} unforced decisions, weighted by their probability",
+            found.positions, found.decisions
+        );
+    }
+    if let Some(all) = &report.exhaustive {
+        let row = |name: &str, errors: &PositionErrors| {
+            let figures = [errors.rms, errors.mae, errors.max].map(|v| format!("{v:.7}"));
+            [name.to_string()].into_iter().chain(figures).collect::<Vec<_>>()
+        };
+        let mut rows = vec![row("this checkpoint", &all.errors)];
+        rows.extend(all.baselines.iter().map(|(name, errors)| row(name, errors)));
+        text.push('\n');
+        text.push_str(&output::table(&["all positions", "RMS error", "mean abs.", "largest"], &rows));
+        let _ = writeln!(
+            text,
+            "{} positions in {:.1} s, {}{}; exact values opened in {:.1} s",
+            all.errors.rows,
+            all.seconds,
+            if all.by_halves { "the first layer once for each side" } else { "one by one" },
+            all.nanoseconds.map_or_else(String::new, |ns| format!(" ({ns:.2} ns a value on one thread)")),
+            all.opening_seconds
+        );
+    }
+    if let Some(speed) = &report.speed {
+        let rows: Vec<Vec<String>> = speed
+            .iter()
+            .map(|c| {
+                let million = |v: f64| format!("{:.2}", v / 1e6);
+                vec![
+                    c.batch.to_string(),
+                    million(c.evaluations_per_second),
+                    million(c.range.0),
+                    million(c.range.1),
+                ]
+            })
+            .collect();
+        text.push('\n');
+        text.push_str(&output::table(&["rows a call", "M evaluations/s", "slowest", "fastest"], &rows));
+    }
+    output::text(&text)
+}
+
+fn errors(name: &str, errors: &PositionErrors, baselines: &[(String, f64)]) -> Vec<String> {
+    let PositionErrors { rms, mae, max, rows } = *errors;
+    let figures = [rms, mae, max]
+        .into_iter()
+        .chain(baselines.iter().map(|b| b.1))
+        .map(|v| if v.is_nan() { "–".into() } else { format!("{v:.5}") });
+    [name.to_string(), rows.to_string()].into_iter().chain(figures).collect()
+}
+
+pub(crate) fn publish(games: &dyn Catalogue, args: &PublishArgs, as_json: bool) -> Result<()> {
+    let options = PublishOptions { best: args.best, move_loss: args.move_loss, notes: args.note.clone() };
+    let published = publish::publish(games, &args.run, &args.out, &options)?;
+    if as_json {
+        return output::json(&published);
+    }
+    output::text(&std::fs::read_to_string(&published.card)?)?;
+    say(format!("published: {}", published.path.display()));
+    Ok(())
+}
+
+pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> Result<()> {
+    let values =
+        measure::value(games, &args.of.checkpoint, args.of.best, &args.positions, args.file.as_deref())?;
+    if as_json {
+        return output::json(&json!({ "values": values }));
+    }
+    let mut text = String::new();
+    for value in &values {
+        match value.to_move {
+            None => {
+                let _ = writeln!(text, "{}: over, {:+.3} for player 1", value.position, value.value);
+            }
+            Some(player) if value.moves.iter().any(|m| m.probability.is_some()) => {
+                let _ = writeln!(text, "{}: player {player} to move; logits, and how often", value.position);
+            }
+            Some(player) => {
+                let _ =
+                    writeln!(text, "{}: {:+.4} for player {player}, to move", value.position, value.value);
+            }
+        }
+        if let Some(after) = &value.after {
+            let _ = writeln!(text, "  as it stands, for the player who just moved: {:+.4}", after.value);
+            experts(after, 2, &mut text);
+        }
+        let width = value.moves.iter().map(|m| m.action.chars().count()).max().unwrap_or(0).max(6);
+        for m in &value.moves {
+            let share = m.probability.map_or(String::new(), |p| format!("  {:.1} %", 100.0 * p));
+            let _ = writeln!(text, "  {:<width$} {:+.4}{share}", m.action, m.explanation.value);
+            experts(&m.explanation, 2, &mut text);
+        }
+    }
+    output::text(&text)
+}
+
+fn experts(explanation: &Explanation, depth: usize, text: &mut String) {
+    for (i, (gate, expert)) in explanation.gates.iter().zip(&explanation.experts).enumerate() {
+        let indent = "  ".repeat(depth);
+        let number = i + 1;
+        match expert {
+            Some(e) => {
+                let _ = writeln!(text, "{indent}  expert {number}: weight {gate:.3}, value {:+.4}", e.value);
+                experts(e, depth + 1, text);
+            }
+            // Of nine experts picked by rule, eight idle ones are not worth a line.
+            None if explanation.gates.len() <= 4 => {
+                let _ = writeln!(text, "{indent}  expert {number}: idle");
+            }
+            None => {}
+        }
+    }
+}
+
+pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool) -> Result<()> {
+    if let Some(count) = args.rules {
+        let rules = measure::rules(games, &args.checkpoint, args.best, count)?;
+        if as_json {
+            return output::json(&serde_json::json!({ "rules": rules }));
+        }
+        let sentence = |rule: &measure::Rule| {
+            format!("{}\n  then create a numeric preference of {:.4}\n", rule.text, rule.value)
+        };
+        return output::text(&rules.iter().map(sentence).collect::<String>());
+    }
+    let d = measure::describe(games, &args.checkpoint, args.best)?;
+    if as_json {
+        return output::json(&d);
+    }
+    let mut text = match &d.checkpoint {
+        Some(path) => format!(
+            "{}, {} {}, seed {}, by revision {}\n{}\n",
+            d.name,
+            d.step,
+            d.unit,
+            d.seed,
+            d.revision,
+            path.display()
+        ),
+        None => format!("{}, not trained\n", d.name),
+    };
+    let _ = writeln!(text, "\ngame {}, encoder {}", d.game, d.encoder);
+    for channel in &d.channels {
+        let _ = writeln!(text, "  {:<10} {:<14} {}", channel.name, channel.kind, channel.about);
+    }
+    let s = &d.size;
+    let adds = if s.multiply_adds == s.multiply_adds_least {
+        s.multiply_adds.to_string()
+    } else {
+        format!("{} to {}", s.multiply_adds_least, s.multiply_adds)
+    };
+    let _ = writeln!(
+        text,
+        "\n{} parameters, {} bytes, {adds} multiply-adds an evaluation\n",
+        s.parameters, s.bytes
+    );
+    let rows: Vec<Vec<String>> = s
+        .tensors
+        .iter()
+        .map(|t| vec![t.name.clone(), format!("{:?}", t.shape), t.group.clone(), format!("{}", t.rate)])
+        .collect();
+    text.push_str(&output::table(&["tensor", "shape", "group", "rate ×"], &rows));
+    let _ = writeln!(text, "\n{}", s.ops.join("\n"));
+    output::text(&text)
+}

@@ -1,0 +1,344 @@
+//! `oracle build`, `value`, `moves`, `verify`, `sample`, `export`.
+
+use crate::args::{OracleAction, OracleArgs, TableArgs};
+use crate::output::{self, say};
+use crate::progress::Levels;
+use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
+use adept_builtin::bearoff::two_sided::gnubg::GnubgTable;
+use adept_builtin::bearoff::two_sided::{
+    self, Errors, Precision, Seconds, Settings, Source, Table, Timings, usual_file,
+};
+use adept_builtin::bearoff::{DicePosition, Distribution, Estimate, OneSided, Position, labelled};
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where tables lie if nothing else is said.
+const FOLDER: &str = "datasets";
+
+pub(crate) fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
+    match &args.action {
+        OracleAction::Build { checkers, out, bits, threads, no_file } => {
+            let settings = Settings { precision: *bits, threads: *threads, ..Settings::new(*checkers) };
+            let usual = usual_file(Path::new(FOLDER), *checkers);
+            build(settings, (!no_file).then(|| out.as_deref().unwrap_or(&usual)), as_json)
+        }
+        OracleAction::Value { positions, estimates, table } => value(positions, *estimates, table, as_json),
+        OracleAction::Moves { position, dice, legal, table } => {
+            let decision = DicePosition { position: *position, roll: *dice };
+            if *legal { legal_moves(decision, as_json) } else { moves(decision, table, as_json) }
+        }
+        OracleAction::Verify { csv, gnubg, exact, checkers, tolerance, table } => {
+            let what = match (csv, gnubg, exact) {
+                (Some(csv), _, _) => Against::Csv(csv),
+                (_, Some(gnubg), _) => Against::Gnubg(gnubg),
+                (_, _, true) => Against::Exact(*checkers),
+                _ => Against::Checksums,
+            };
+            verify(what, *tolerance, table, as_json)
+        }
+        OracleAction::Sample { distribution, count, seed, checkers, out, table } => {
+            sample(*distribution, *count, *seed, *checkers, out, table, as_json)
+        }
+        OracleAction::Export { checkers, out, table } => export(*checkers, out, table, as_json),
+    }
+}
+
+/// The table to ask, for sides of that many checkers.
+fn find(checkers: u8, args: &TableArgs) -> Result<Table> {
+    let checkers = checkers.max(1);
+    // Small tables are solved exactly in no time.
+    let usual = if checkers <= 8 { Precision::Bits64 } else { Precision::Bits16 };
+    let precision = args.bits.unwrap_or(usual);
+    let settings = Settings { precision, threads: args.threads, ..Settings::new(checkers) };
+    let least = args.bits.unwrap_or(Precision::Bits16);
+    let mut levels = Levels::new();
+    let solving = || {
+        say(format!(
+            "no table of {checkers} checkers or more and at least {} bits in {FOLDER}: solving {checkers} checkers in \
+             {} bits in memory",
+            least.bits(),
+            precision.bits()
+        ));
+    };
+    let (table, source) =
+        two_sided::find(args.table.as_deref(), Path::new(FOLDER), least, settings, solving, &mut |p| {
+            levels.show(p)
+        })?;
+    if let Source::Solved(Timings { moves, memory, solve }) = source {
+        say(format!("solved in {:.2} s", moves.wall + memory.wall + solve.wall));
+    }
+    Ok(table)
+}
+
+fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
+    let mut levels = Levels::new();
+    let (table, timings) = Table::solve(settings, &mut |progress| levels.show(progress))?;
+    let Timings { moves, memory, solve } = timings;
+    let write = match out {
+        Some(path) => table.save(path)?,
+        None => Seconds::default(),
+    };
+    let steps = [("moves", moves), ("memory", memory), ("solve", solve), ("write", write)];
+    if as_json {
+        let of = |time: fn(Seconds) -> f64| -> Map<String, Value> {
+            steps.iter().map(|&(name, seconds)| (name.into(), time(seconds).into())).collect()
+        };
+        return output::json(&json!({
+            "checkers": table.checkers(),
+            "bits": table.precision().bits(),
+            "pairs": table.pairs(),
+            "bytes": table.bytes(),
+            "seconds": of(|s| s.wall),
+            "cpu_seconds": of(|s| s.cpu),
+            "path": out,
+        }));
+    }
+    let rows: Vec<Vec<String>> = steps
+        .iter()
+        .map(|(name, s)| vec![(*name).into(), format!("{:.3}", s.wall), format!("{:.3}", s.cpu)])
+        .collect();
+    let mut text = format!(
+        "{} pairs of sides with at most {} checkers, {} bits, {:.1} MB\n",
+        table.pairs(),
+        table.checkers(),
+        table.precision().bits(),
+        table.bytes() as f64 / 1e6
+    );
+    text.push_str(&output::table(&["step", "seconds", "CPU-seconds"], &rows));
+    if let Some(path) = out {
+        text.push_str(&format!("{}\n", path.display()));
+    }
+    output::text(&text)
+}
+
+/// A value with the digits that the table is good for.
+fn signed(table: &Table, value: f64) -> String {
+    match table.precision() {
+        Precision::Bits16 => format!("{value:+.5}"),
+        Precision::Bits32 => format!("{value:+.6}"),
+        Precision::Bits64 => format!("{value:+.9}"),
+    }
+}
+
+fn value(positions: &[Position], estimates: bool, args: &TableArgs, as_json: bool) -> Result<()> {
+    let checkers = positions.iter().map(|p| p.checkers()).max().unwrap_or(1);
+    let table = find(checkers, args)?;
+    let estimates: Vec<Box<dyn Estimate>> = if estimates {
+        let one_sided = Arc::new(OneSided::solve(checkers));
+        vec![Box::new(Convolution(one_sided.clone())), Box::new(Normal(one_sided)), Box::new(Kleinman)]
+    } else {
+        Vec::new()
+    };
+    let mut values = Vec::new();
+    let mut rows = Vec::new();
+    for &position in positions {
+        let value = table.value(position)?;
+        let mut object = json!({
+            "position": position.to_string(),
+            "id": position.id(),
+            "value": value,
+            "win_probability": (1.0 + value) / 2.0,
+        });
+        let mut row =
+            vec![position.to_string(), signed(&table, value), format!("{:.6}", (1.0 + value) / 2.0)];
+        for estimate in &estimates {
+            object[estimate.name()] = estimate.value(position).into();
+            row.push(format!("{:+.6}", estimate.value(position)));
+        }
+        values.push(object);
+        rows.push(row);
+    }
+    if as_json {
+        return output::json(&json!({ "values": values }));
+    }
+    let mut header = vec!["position (own to roll)", "V", "P(win)"];
+    header.extend(estimates.iter().map(|e| e.name()));
+    output::text(&output::table(&header, &rows))
+}
+
+fn legal_moves(decision: DicePosition, as_json: bool) -> Result<()> {
+    check_decision(decision)?;
+    let mut afterstates = Vec::new();
+    decision.afterstates(&mut afterstates);
+    let text = |own| Position { own, ..decision.position }.to_string();
+    if as_json {
+        let moves: Vec<Value> = afterstates
+            .iter()
+            .map(|&s| json!({ "afterstate": text(s), "play": decision.notation(s) }))
+            .collect();
+        return output::json(&json!({ "moves": moves }));
+    }
+    output::text(&afterstates.iter().map(|&s| text(s) + "\n").collect::<String>())
+}
+
+fn check_decision(decision: DicePosition) -> Result<()> {
+    if decision.position.is_over() {
+        bail!("{}: the game is over, there is no move to make", decision.position);
+    }
+    Ok(())
+}
+
+fn moves(decision: DicePosition, args: &TableArgs, as_json: bool) -> Result<()> {
+    check_decision(decision)?;
+    let table = find(decision.position.checkers(), args)?;
+    let mut moves = Vec::new();
+    table.moves(decision, &mut moves)?;
+    let text = |own| Position { own, ..decision.position }.to_string();
+    if as_json {
+        let moves: Vec<Value> = moves
+            .iter()
+            .map(|&(s, value)| json!({ "afterstate": text(s), "play": decision.notation(s), "value": value }))
+            .collect();
+        return output::json(&json!({ "moves": moves }));
+    }
+    let best = moves.first().map_or(0.0, |&(_, value)| value);
+    let rows: Vec<Vec<String>> = moves
+        .iter()
+        .map(|&(s, value)| {
+            vec![
+                decision.notation(s),
+                text(s),
+                signed(&table, value),
+                signed(&table, best - value)[1..].to_string(),
+            ]
+        })
+        .collect();
+    output::text(&output::table(&["play", "afterstate", "V of the side that moves", "loss"], &rows))
+}
+
+/// What values are compared with.
+#[derive(Clone, Copy)]
+enum Against<'a> {
+    Csv(&'a Path),
+    Gnubg(&'a Path),
+    Exact(Option<u8>),
+    Checksums,
+}
+
+fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: bool) -> Result<()> {
+    // What is compared with is seldom more precise than that, and a table that is may be asked for.
+    let args = &TableArgs { bits: Some(args.bits.unwrap_or(Precision::Bits16)), ..args.clone() };
+    let (table, errors, rounding) = match what {
+        Against::Csv(path) => {
+            let rows = labelled::read(path)?;
+            let checkers = rows.iter().map(|(position, _)| position.checkers()).max();
+            let table = find(checkers.with_context(|| format!("{}: no positions", path.display()))?, args)?;
+            let mut errors = Errors::default();
+            for (position, value) in rows {
+                errors.add(table.value(position)? - value);
+            }
+            (table, errors, 0.0)
+        }
+        Against::Gnubg(path) => {
+            let file = GnubgTable::open(path)?;
+            let table = find(file.checkers(), args)?;
+            let errors = table.compare_with_gnubg(&file)?;
+            (table, errors, 1e-4)
+        }
+        Against::Exact(checkers) => {
+            let checkers = match (checkers, &args.table) {
+                (Some(checkers), _) => checkers,
+                (None, Some(path)) => Table::open(path)?.checkers(),
+                (None, None) => 8,
+            };
+            let table = find(checkers, args)?;
+            let mut levels = Levels::new();
+            let settings =
+                Settings { precision: Precision::Bits64, threads: args.threads, ..Settings::new(checkers) };
+            let (exact, _) = Table::solve(settings, &mut |progress| levels.show(progress))?;
+            let errors = exact.compare(&table)?;
+            (table, errors, 0.0)
+        }
+        Against::Checksums => {
+            let table = match &args.table {
+                Some(path) => Table::open(path)?,
+                None => {
+                    let files = (1..=15).rev().map(|n| usual_file(Path::new(FOLDER), n));
+                    let file = files.into_iter().find(|file| file.exists()).with_context(|| {
+                        format!(
+                            "there is no table in {FOLDER}: name one with --table, build one with \
+                             `adept oracle build`, or say what to compare with (--csv, --gnubg, --exact)"
+                        )
+                    })?;
+                    Table::open(&file)?
+                }
+            };
+            table.verify()?;
+            let rows = table.pairs();
+            (table, Errors { rows, ..Errors::default() }, 0.0)
+        }
+    };
+    let own = match table.precision() {
+        Precision::Bits16 => 5e-5,
+        Precision::Bits32 => 1e-6,
+        Precision::Bits64 => 1e-9,
+    };
+    let tolerance = tolerance.unwrap_or(own + rounding);
+    let passed = errors.max <= tolerance;
+    if as_json {
+        output::json(&json!({
+            "rows": errors.rows,
+            "max_abs_error": errors.max,
+            "rms_error": errors.rms(),
+            "tolerance": tolerance,
+            "checkers": table.checkers(),
+            "bits": table.precision().bits(),
+        }))?;
+    } else if matches!(what, Against::Checksums) {
+        let (checkers, bits) = (table.checkers(), table.precision().bits());
+        output::text(&format!(
+            "all blocks are whole: {} pairs, {checkers} checkers, {bits} bits\n",
+            errors.rows
+        ))?;
+    } else {
+        output::text(&format!(
+            "{} values: largest difference {:.3e}, rms {:.3e}, tolerance {tolerance:.1e}\n",
+            errors.rows,
+            errors.max,
+            errors.rms()
+        ))?;
+    }
+    if !passed {
+        bail!("the largest difference {:.3e} is above the tolerance {tolerance:.1e}", errors.max);
+    }
+    Ok(())
+}
+
+fn sample(
+    distribution: Distribution,
+    count: u64,
+    seed: u64,
+    checkers: u8,
+    out: &Path,
+    args: &TableArgs,
+    as_json: bool,
+) -> Result<()> {
+    let most = if distribution == Distribution::Small { checkers.min(6) } else { checkers };
+    let table = find(most, args)?;
+    labelled::write_samples(&table, distribution, checkers, count, seed, out)?;
+    if as_json {
+        return output::json(&json!({
+            "rows": count,
+            "path": out,
+            "distribution": distribution.to_string(),
+            "checkers": checkers,
+            "seed": seed,
+        }));
+    }
+    output::text(&format!("{count} positions of the distribution {distribution}: {}\n", out.display()))
+}
+
+fn export(checkers: u8, out: &Path, args: &TableArgs, as_json: bool) -> Result<()> {
+    let table = find(checkers, args)?;
+    table.export_to_gnubg(checkers, out)?;
+    let bytes = std::fs::metadata(out).with_context(|| out.display().to_string())?.len();
+    say(
+        "the file is cubeless: gnubg takes cubeless values from it and refuses cubeful ones, so turn cubeful evaluation off",
+    );
+    if as_json {
+        return output::json(&json!({ "path": out, "bytes": bytes, "checkers": checkers }));
+    }
+    output::text(&format!("{}: {bytes} bytes\n", out.display()))
+}

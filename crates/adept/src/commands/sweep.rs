@@ -1,0 +1,73 @@
+//! `sweep`.
+
+use crate::args::SweepArgs;
+use crate::output::{self, say};
+use crate::progress::{Progress, on_interrupt};
+use adept_lab::Catalogue;
+use adept_lab::sweep::{Grid, SweepEvent, SweepOptions, What, sweep};
+use adept_trainer::config::Source;
+use adept_trainer::run::{Event, Record, Seeds};
+use anyhow::{Result, bail};
+
+pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Result<()> {
+    let grid = Grid::new(&Source::read(&args.config, &args.set)?, games)?;
+    let seeds = Seeds { first: args.seed.unwrap_or(grid.seed), count: args.seeds, threads: args.threads };
+    let options = SweepOptions { out: args.out.clone(), resume: args.resume };
+    say(format!("{}: combinations × seeds: {} × {}", grid.name, grid.combinations.len(), args.seeds));
+    let cancel = on_interrupt();
+    let progress = Progress::new(true);
+    let watch = |event: SweepEvent<'_>| tell(&progress, event);
+    let table = sweep(games, &grid, seeds, &options, &watch, &cancel)?;
+    if as_json {
+        output::json(&table)?;
+    } else {
+        let (header, rows) = table.cells();
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let mut text = output::table(&header, &rows) + "\n";
+        text.extend(table.notes().iter().map(|note| format!("{note}\n")));
+        output::text(&text)?;
+        say(format!("written: {}", table.sweep.join("sweep.md").display()));
+    }
+    let failures = table.rows.iter().flat_map(|row| &row.failed);
+    let others: Vec<String> = failures.filter(|f| !f.diverged).map(|f| f.reason.clone()).collect();
+    if !others.is_empty() {
+        bail!("{}", others.join("\n"));
+    }
+    if !table.finished {
+        bail!("stopped before the end: go on with --resume");
+    }
+    if table.rows.iter().all(|row| row.seeds == 0) {
+        bail!("no run came to its end: all diverged");
+    }
+    Ok(())
+}
+
+/// Bars or lines of the runs at work, and one line that stays of each that ended.
+fn tell(progress: &Progress, event: SweepEvent<'_>) {
+    let count = format!("{}/{} {}", event.ended, event.runs, event.run);
+    match event.what {
+        What::Run(what) => {
+            let line = match &what {
+                Event::Ended(r) if r.finished => Some(format!("{count}: {}{:.1} s", figure(r), r.seconds)),
+                _ => None,
+            };
+            progress.show(event.run, what);
+            if let Some(line) = line {
+                progress.line(&line);
+            }
+        }
+        What::Failed(error) => {
+            progress.remove(event.run);
+            progress.line(&format!("{count}: {error}"));
+        }
+    }
+}
+
+fn figure(record: &Record) -> String {
+    record.r#final.as_ref().map_or_else(String::new, |score| match (score.equity, score.matches) {
+        (Some(equity), _) => format!("equity {equity:+.4}, "),
+        (None, Some(points)) => format!("{points:.4} points a game, "),
+        (None, None) if score.exploitability.is_some() => format!("exploitability {:.5}, ", score.figure()),
+        (None, None) => format!("RMS error {:.5}, ", score.figure()),
+    })
+}

@@ -1,0 +1,293 @@
+//! Progress of runs: bars on a terminal, plain lines in a pipe.
+
+use crate::output::say;
+use adept_builtin::bearoff::two_sided;
+use adept_lab::measure::Watch;
+use adept_trainer::run::{Cancel, Event, Observer, Score};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::collections::{HashMap, HashSet};
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Shows runs as they go.
+pub(crate) struct Progress {
+    bars: Option<MultiProgress>,
+    /// Whether any run has begun or gone on.
+    began: AtomicBool,
+    shown: Mutex<HashMap<String, Shown>>,
+    said: Mutex<HashSet<String>>,
+    /// Whether runs go on side by side, so that lines need the name of theirs.
+    many: bool,
+}
+
+struct Shown {
+    bar: ProgressBar,
+    games: u64,
+    unit: &'static str,
+    printed: Option<Instant>,
+    figure: String,
+}
+
+/// Plain lines come no more often than this.
+const PAUSE: Duration = Duration::from_secs(2);
+
+impl Progress {
+    /// Progress on stderr; `many` if several runs go on side by side.
+    pub(crate) fn new(many: bool) -> Self {
+        let bars = std::io::stderr().is_terminal().then(MultiProgress::new);
+        Self {
+            bars,
+            began: AtomicBool::new(false),
+            shown: Mutex::new(HashMap::new()),
+            said: Mutex::default(),
+            many,
+        }
+    }
+
+    /// Whether any run has begun or gone on; none has where all were finished before.
+    pub(crate) fn began(&self) -> bool {
+        self.began.load(Ordering::Relaxed)
+    }
+
+    /// Says something that stays.
+    pub(crate) fn line(&self, text: &str) {
+        match &self.bars {
+            Some(bars) => bars.suspend(|| say(text)),
+            None => say(text),
+        }
+    }
+
+    /// Forgets a run that tells of no end.
+    pub(crate) fn remove(&self, name: &str) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(run) = shown.remove(name) {
+            run.bar.finish_and_clear();
+        }
+    }
+
+    /// Shows what happened in the run of that name.
+    pub(crate) fn show(&self, name: &str, event: Event<'_>) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            // Every run gets ready in the same way: one line for all.
+            Event::Preparing(what) => {
+                if self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(what.into()) {
+                    self.line(what);
+                }
+            }
+            Event::Started { from, games, unit } => {
+                self.began.store(true, Ordering::Relaxed);
+                let bar = match &self.bars {
+                    Some(bars) => bars.add(ProgressBar::new(games)),
+                    None => ProgressBar::hidden(),
+                };
+                if let Ok(style) = ProgressStyle::with_template(&format!(
+                    "{{prefix}}{{bar:24}} {{human_pos}}/{{human_len}} {unit}, {{msg}}, {{eta}} left",
+                )) {
+                    bar.set_style(style);
+                }
+                if self.many {
+                    bar.set_prefix(format!("{name:<9} "));
+                }
+                bar.set_position(from);
+                bar.reset_eta();
+                shown.insert(name.into(), Shown { bar, games, unit, printed: None, figure: String::new() });
+            }
+            Event::Progress { step, rate } => {
+                let Some(run) = shown.get_mut(name) else { return };
+                run.bar.set_position(step);
+                run.bar.set_message(format!("{rate:.0}/s{}", run.figure));
+                let due = run.printed.is_none_or(|at| at.elapsed() >= PAUSE);
+                if self.bars.is_none() && due && step < run.games {
+                    let first = run.printed.is_none();
+                    run.printed = Some(Instant::now());
+                    if first {
+                        return;
+                    }
+                    let left = (run.games - step) as f64 / rate;
+                    let name = if self.many { format!("{name}: ") } else { String::new() };
+                    say(format!(
+                        "{name}{step}/{} {}, {rate:.0}/s{}, {left:.0} s left",
+                        run.games, run.unit, run.figure
+                    ));
+                }
+            }
+            Event::SetBack { why, step } => {
+                self.line(&format!("warning: {why}; going on from an older checkpoint, after step {step}"));
+            }
+            Event::Evaluated(evaluation) => {
+                let Some(run) = shown.get_mut(name) else { return };
+                if let Some((against, equity)) = evaluation.equity.first() {
+                    run.figure = format!(", equity {:+.4} against {against}", equity.equity);
+                } else if let Some(exploitability) = evaluation.exploitability {
+                    run.figure = format!(", exploitability {exploitability:.5}");
+                } else if let Some(first) = evaluation.matches.first() {
+                    run.figure = format!(", {:.1} % against {}", 100.0 * first.score, first.against);
+                } else if let Some(errors) = evaluation.rms {
+                    run.figure = format!(", RMS error {:.5}", errors.rms);
+                }
+            }
+            Event::Ended(_) => {
+                if let Some(run) = shown.remove(name) {
+                    run.bar.finish_and_clear();
+                }
+            }
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn event(&self, seed: u64, event: Event<'_>) {
+        self.show(&format!("seed {seed}"), event);
+    }
+}
+
+/// Progress of many runs of several experiments: one line at the end of each.
+pub(crate) struct Count {
+    bar: ProgressBar,
+    total: u64,
+}
+
+impl Count {
+    /// Counts to `total` runs on stderr.
+    pub(crate) fn new(total: u64) -> Self {
+        let bar =
+            if std::io::stderr().is_terminal() { ProgressBar::new(total) } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} runs, {msg}, {eta} left") {
+            bar.set_style(style);
+        }
+        Self { bar, total }
+    }
+}
+
+impl Observer for Count {
+    fn event(&self, seed: u64, event: Event<'_>) {
+        if let Event::Ended(record) = event {
+            self.bar.inc(1);
+            let figure = record.r#final.as_ref().map_or(f64::NAN, Score::figure);
+            let text = format!("{} seed {seed}: {figure:.4}", record.name);
+            if self.bar.is_hidden() {
+                say(format!("{}/{} {text}, {:.1} s", self.bar.position(), self.total, record.seconds));
+            }
+            self.bar.set_message(text);
+        }
+    }
+}
+
+/// Progress of a table that is solved: a bar on a terminal, a line every two seconds in a pipe.
+pub(crate) struct Levels {
+    bar: ProgressBar,
+    printed: Instant,
+}
+
+impl Levels {
+    pub(crate) fn new() -> Self {
+        let bar =
+            if std::io::stderr().is_terminal() { ProgressBar::new(1000) } else { ProgressBar::hidden() };
+        if let Ok(style) =
+            ProgressStyle::with_template("solving {bar:24} {percent} %, level {msg}, {eta} left")
+        {
+            bar.set_style(style);
+        }
+        Self { bar, printed: Instant::now() }
+    }
+
+    /// Shows how far the solution is.
+    pub(crate) fn show(&mut self, progress: two_sided::Progress) {
+        let two_sided::Progress { level, levels, share } = progress;
+        self.bar.set_message(format!("{level} of {levels}"));
+        self.bar.set_position((share * 1000.0) as u64);
+        if level == levels {
+            self.bar.finish_and_clear();
+        } else if self.bar.is_hidden() && self.printed.elapsed() >= PAUSE {
+            self.printed = Instant::now();
+            say(format!("solving: level {level} of {levels}, {:.0} % of all pairs", 100.0 * share));
+        }
+    }
+}
+
+/// Progress of a measurement over all positions: a bar on a terminal, a line every two seconds in a pipe. Any thread
+/// may tell of it.
+pub(crate) struct Shares {
+    bar: ProgressBar,
+    printed: Mutex<Instant>,
+}
+
+impl Shares {
+    pub(crate) fn new() -> Self {
+        let bar =
+            if std::io::stderr().is_terminal() { ProgressBar::new(1000) } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("measuring {bar:24} {percent} %, {eta} left") {
+            bar.set_style(style);
+        }
+        Self { bar, printed: Mutex::new(Instant::now()) }
+    }
+}
+
+impl Watch for Shares {
+    fn preparing(&self, what: &str) {
+        say(what);
+    }
+
+    fn share(&self, share: f64) {
+        self.bar.set_position((share * 1000.0) as u64);
+        let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        if share >= 1.0 {
+            self.bar.finish_and_clear();
+        } else if self.bar.is_hidden() && printed.elapsed() >= PAUSE {
+            *printed = Instant::now();
+            say(format!("measuring: {:.0} % of all positions", 100.0 * share));
+        }
+    }
+}
+
+/// Ctrl-C asks the runs to write a checkpoint and stop; a second one stops at once.
+pub(crate) fn on_interrupt() -> Cancel {
+    let cancel = Cancel::default();
+    let asked = cancel.clone();
+    let handler = move || {
+        if asked.requested() {
+            std::process::exit(130);
+        }
+        asked.cancel();
+        say("\nstopping: writing a checkpoint (again to stop at once)");
+    };
+    let stays = hangup_is_ignored();
+    if let Err(e) = ctrlc::set_handler(handler) {
+        say(format!("warning: Ctrl-C will not write a checkpoint: {e}"));
+    }
+    if stays {
+        ignore_hangup();
+    }
+    cancel
+}
+
+/// Whether whoever started this program, such as nohup, wants it to outlive its terminal.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    // SAFETY: all zeros is a valid sigaction, and without a new action the call only writes the present one to it.
+    unsafe {
+        let mut present: libc::sigaction = std::mem::zeroed();
+        let asked = libc::sigaction(libc::SIGHUP, std::ptr::null(), &mut present);
+        asked == 0 && present.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Takes SIGHUP back from the handler of all signals that end a program.
+#[cfg(unix)]
+fn ignore_hangup() {
+    // SAFETY: to ignore a signal runs no code of ours.
+    unsafe {
+        libc::signal(libc::SIGHUP, libc::SIG_IGN);
+    }
+}
+
+#[cfg(not(unix))]
+fn hangup_is_ignored() -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn ignore_hangup() {}

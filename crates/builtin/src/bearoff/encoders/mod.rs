@@ -1,0 +1,166 @@
+//! Encoders. All see the position from the player who just moved: that side first, then the one to roll.
+//!
+//! An encoder is a union of parts, such as `one-sided+distribution:8`. What a part says of a side does not depend on
+//! the other side, so it is computed once for every side: a row is two table reads.
+
+mod parts;
+
+use super::{Bearoff, OneSided, Side, Within, rank};
+use crate::memory::fetch;
+use crate::shared::Shared;
+use adept_game::{Afterstate, Channel, Encoder, RowMut};
+use parts::{Part, Solutions};
+use std::convert::Infallible;
+use std::sync::{Arc, OnceLock};
+
+/// Encoders by name, with a line about each; names joined by `+` are their union.
+pub(super) const ALL: [(&str, &str); 9] = [
+    ("bits", "the checkers on each point and borne off, as binary numbers"),
+    ("simple", "the bits and 12 inputs counted on the board: one reading of the paper's 68"),
+    ("one-sided", "the bits and 12 inputs from the one-sided solution: another reading of the 68"),
+    ("race", "the 12 inputs of one-sided without the bits"),
+    ("rolls", "the mean number of rolls that each side takes: two inputs, enough for a gate"),
+    ("counts", "the checkers on each point"),
+    (
+        "distribution",
+        "the first 12 terms of each side's exact roll distribution; distribution:K for the first K",
+    ),
+    (
+        "haste",
+        "how much likelier each side could be off within 1 to 12 rolls if it played for that alone; haste:K for 1 to K",
+    ),
+    (
+        "phase",
+        "for a symbolic gate: 4 cells a side, 16 experts; phase:K for K cells of equal size up to 64 pips and twice the \
+         checkers, phase:K:E up to E (112 is the most there are)",
+    ),
+];
+
+/// An encoder whose rows are put together from what is known of each side.
+#[derive(Debug)]
+pub struct Sides {
+    name: String,
+    parts: Vec<Part>,
+    channels: Vec<Channel>,
+    table: OnceLock<Arc<Table>>,
+}
+
+/// What the parts say of every side.
+#[derive(Debug)]
+struct Table {
+    checkers: u8,
+    /// Floats of a side by its rank, those of one part after the other.
+    floats: Vec<f32>,
+    width: usize,
+    /// Floats of each part, none for one that counts cells.
+    widths: Vec<usize>,
+    /// Cells of a side by its rank, and how many there are, for each part that counts them.
+    cells: Vec<(Vec<u8>, u64)>,
+}
+
+impl Sides {
+    /// The encoder of that name: parts joined by `+`. None if there is no such part, or two of a kind.
+    pub fn parse(name: &str) -> Option<Self> {
+        let mut parts: Vec<Part> = Vec::new();
+        for word in name.split('+') {
+            for part in Part::parse(word)? {
+                if !parts.contains(&part) {
+                    parts.push(part);
+                }
+            }
+        }
+        let channels: Vec<Channel> = parts.iter().map(Part::channel).collect();
+        let twice = |(i, c): (usize, &Channel)| channels[..i].iter().any(|d| d.name == c.name);
+        if channels.iter().enumerate().any(twice) {
+            return None;
+        }
+        Some(Self { name: name.into(), parts, channels, table: OnceLock::new() })
+    }
+
+    fn table(&self, game: &Bearoff) -> &Table {
+        let table = self.table.get_or_init(|| Table::shared(&self.parts, game.checkers()));
+        debug_assert_eq!(table.checkers, game.checkers(), "an encoder serves one game");
+        table
+    }
+}
+
+impl Encoder<Bearoff> for Sides {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    #[inline]
+    fn encode(&self, game: &Bearoff, after: Afterstate<'_, Bearoff>, row: RowMut<'_>) {
+        let table = self.table(game);
+        let [mover, roller] = [after.player, 1 - after.player].map(|p| after.state.sides[p].rank());
+        let (mut first, mut dense) = (0, row.dense);
+        for &width in &table.widths {
+            let (pair, rest) = dense.split_at_mut(2 * width);
+            for (part, rank) in pair.chunks_exact_mut(width).zip([mover, roller]) {
+                let from = &table.floats[rank * table.width + first..][..width];
+                // Widths that are known when this is compiled are copied in place, without a call.
+                match width {
+                    6 => copy::<6>(from, part),
+                    12 => copy::<12>(from, part),
+                    28 => copy::<28>(from, part),
+                    _ => part.copy_from_slice(from),
+                }
+            }
+            (first, dense) = (first + width, rest);
+        }
+        for (index, (cells, count)) in row.index.iter_mut().zip(&table.cells) {
+            *index = u64::from(cells[mover]) * count + u64::from(cells[roller]);
+        }
+    }
+
+    #[inline]
+    fn fetch(&self, game: &Bearoff, after: Afterstate<'_, Bearoff>) {
+        let table = self.table(game);
+        for side in after.state.sides {
+            fetch(&table.floats[side.rank() * table.width..][..table.width]);
+        }
+    }
+
+    fn fetches(&self) -> bool {
+        true
+    }
+
+    fn needs_action(&self) -> bool {
+        false
+    }
+}
+
+/// Copies the first N numbers.
+#[inline(always)]
+fn copy<const N: usize>(from: &[f32], to: &mut [f32]) {
+    if let (Some(from), Some(to)) = (from.first_chunk::<N>(), to.first_chunk_mut::<N>()) {
+        *to = *from;
+    }
+}
+
+impl Table {
+    fn shared(parts: &[Part], checkers: u8) -> Arc<Self> {
+        static TABLES: Shared<(Vec<Part>, u8), Table> = Shared::new();
+        let Ok(table) =
+            TABLES.get((parts.to_vec(), checkers), || Ok::<_, Infallible>(Self::of(parts, checkers)));
+        table
+    }
+
+    fn of(parts: &[Part], checkers: u8) -> Self {
+        let within = parts.iter().find_map(Part::within).map(|terms| Within::shared(checkers, terms));
+        let solutions = Solutions { one_sided: OneSided::shared(checkers), within };
+        let widths: Vec<usize> = parts.iter().map(Part::width).filter(|&w| w > 0).collect();
+        let sides = || (0..rank::sides(checkers)).map(Side::of_rank);
+        let cells = |part: &Part| part.cells().map(|n| (sides().map(|side| part.cell(side)).collect(), n));
+        let mut floats = Vec::with_capacity(rank::sides(checkers) * widths.iter().sum::<usize>());
+        for side in sides() {
+            parts.iter().for_each(|part| part.write(side, &solutions, &mut floats));
+        }
+        let cells = parts.iter().filter_map(cells).collect();
+        Self { checkers, floats, width: widths.iter().sum(), widths, cells }
+    }
+}

@@ -1,0 +1,340 @@
+//! The bear-off as a game: the position is drawn, then the players roll and move in turn.
+
+use super::{
+    DicePosition, Distribution, MIXED, Moves, Position, ROLLS, Roll, Side, USUAL_CHECKERS, board, notation,
+};
+use adept_game::{Game, GameError, Turn};
+use rand::{Rng, RngExt};
+
+/// The rules: who first has no checker left wins, +1 against −1. A game begins with a position that chance draws
+/// uniformly among the pairs of sides that have at least one checker and no more than there are; player 0 rolls first.
+///
+/// At most 14 checkers a side: one has been borne off, so that nobody can lose a gammon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bearoff {
+    checkers: u8,
+}
+
+/// What is to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Chance draws the position in which the game begins.
+    Setup,
+    /// The player rolls.
+    Roll,
+    /// The player moves.
+    Move(Roll),
+}
+
+/// The sides of both players, who of them is to roll or to move, and which of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    /// The sides of players 0 and 1; empty before the position is drawn.
+    pub sides: [Side; 2],
+    /// The player to roll or to move, 0 or 1.
+    pub player: usize,
+    /// What is to come, unless the game is over.
+    pub stage: Stage,
+}
+
+impl State {
+    /// A position with player 0 to roll.
+    pub fn to_roll(position: Position) -> Self {
+        Self { sides: [position.own, position.opponent], player: 0, stage: Stage::Roll }
+    }
+
+    /// The position as the player to roll or to move sees it.
+    pub fn position(&self) -> Position {
+        Position { own: self.sides[self.player], opponent: self.sides[1 - self.player] }
+    }
+
+    /// Whether a player has borne off the last checker.
+    pub fn is_over(&self) -> bool {
+        self.stage != Stage::Setup && self.position().is_over()
+    }
+}
+
+/// What chance brings, what a player does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// The game begins here; `own` is the side of player 0.
+    Setup(Position),
+    /// The dice fall.
+    Roll(Roll),
+    /// The player moves and leaves this side.
+    Move(Side),
+}
+
+impl Default for Bearoff {
+    /// 14 checkers a side.
+    fn default() -> Self {
+        Self { checkers: Self::MOST_CHECKERS }
+    }
+}
+
+impl Bearoff {
+    /// The most checkers of a side in this game.
+    pub const MOST_CHECKERS: u8 = USUAL_CHECKERS;
+
+    /// The game with at most that many checkers a side; none unless they are 1 to 14.
+    pub fn new(checkers: u8) -> Option<Self> {
+        (1..=Self::MOST_CHECKERS).contains(&checkers).then_some(Self { checkers })
+    }
+
+    /// The game of that name: `bearoff`, or `bearoff:N` with at most N checkers a side.
+    pub fn named(name: &str) -> Option<Self> {
+        let place = NAMES.iter().position(|n| *n == name)?;
+        Self::new(place as u8 + 1)
+    }
+
+    /// The most checkers of a side; a checker that is not on the board counts as borne off.
+    pub fn checkers(&self) -> u8 {
+        self.checkers
+    }
+
+    /// Why a position does not belong to this game.
+    pub(super) fn check(&self, position: Position) -> Result<(), String> {
+        if position.own.is_empty() && position.opponent.is_empty() {
+            return Err("both sides are empty".into());
+        }
+        if position.checkers() > self.checkers {
+            return Err(format!("a side has more than {} checkers", self.checkers));
+        }
+        Ok(())
+    }
+
+    fn parse_move(&self, state: &State, roll: Roll, text: &str) -> Result<Side, GameError> {
+        let side = state.sides[state.player];
+        if !text.contains(',') {
+            return notation::parse(side, roll, text).map_err(GameError);
+        }
+        let after: Side = text.parse()?;
+        let mut afterstates = Vec::new();
+        DicePosition { position: state.position(), roll }.afterstates(&mut afterstates);
+        if afterstates.contains(&after) {
+            return Ok(after);
+        }
+        Err(GameError(format!("no move of {roll} leads from {side} to {after}")))
+    }
+}
+
+/// Names of the games by number of checkers, from 1 on.
+const NAMES: [&str; Bearoff::MOST_CHECKERS as usize] = [
+    "bearoff:1",
+    "bearoff:2",
+    "bearoff:3",
+    "bearoff:4",
+    "bearoff:5",
+    "bearoff:6",
+    "bearoff:7",
+    "bearoff:8",
+    "bearoff:9",
+    "bearoff:10",
+    "bearoff:11",
+    "bearoff:12",
+    "bearoff:13",
+    "bearoff",
+];
+
+/// Reads `own/opponent`, points 1 to 6 of either.
+fn parse_sides(text: &str) -> Result<Position, String> {
+    let (own, opponent) = text.split_once('/').ok_or("there is no `/` between the two sides")?;
+    let side = |text: &str| text.trim().parse::<Side>().map_err(|e| e.to_string());
+    Ok(Position { own: side(own)?, opponent: side(opponent)? })
+}
+
+/// Cuts off the roll behind a position, if there is one: whatever stands behind `:`, or behind the last number of the
+/// opponent's side.
+fn split_roll(text: &str) -> (&str, Option<&str>) {
+    if let Some((position, roll)) = text.split_once(':') {
+        return (position, Some(roll.trim()));
+    }
+    let last = text.rfind(',').map_or(text.len(), |i| i + 1);
+    let number = text[last..].len() - text[last..].trim_start().len() + last;
+    match text[number..].find(char::is_whitespace) {
+        Some(end) => (&text[..number + end], Some(text[number + end..].trim())),
+        None => (text, None),
+    }
+}
+
+impl Game for Bearoff {
+    type State = State;
+    type Action = Action;
+    type Info = State;
+
+    fn name(&self) -> &str {
+        NAMES[usize::from(self.checkers) - 1]
+    }
+
+    fn players(&self) -> usize {
+        2
+    }
+
+    fn start(&self) -> State {
+        State { sides: [Side::EMPTY; 2], player: 0, stage: Stage::Setup }
+    }
+
+    #[inline]
+    fn turn(&self, state: &State) -> Turn {
+        match state.stage {
+            _ if state.is_over() => Turn::Over,
+            Stage::Setup | Stage::Roll => Turn::Chance,
+            Stage::Move(_) => Turn::Player(state.player),
+        }
+    }
+
+    /// Moves by the side they leave, ascending.
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        actions.clear();
+        let Stage::Move(roll) = state.stage else { return };
+        if !state.is_over() {
+            let moves = Moves::of(self.checkers);
+            actions.extend(moves.afterstates(state.position().own.rank(), roll).map(Action::Move));
+        }
+    }
+
+    #[inline]
+    fn apply(&self, state: &mut State, action: &Action) {
+        match *action {
+            Action::Setup(position) => *state = State::to_roll(position),
+            Action::Roll(roll) => state.stage = Stage::Move(roll),
+            Action::Move(side) => {
+                state.sides[state.player] = side;
+                state.player = 1 - state.player;
+                state.stage = Stage::Roll;
+            }
+        }
+    }
+
+    /// The 21 rolls. The positions to begin with are 38,759² for 14 checkers: they can only be sampled.
+    fn outcomes(&self, state: &State, outcomes: &mut Vec<(Action, f64)>) -> bool {
+        outcomes.clear();
+        if self.turn(state) == Turn::Chance && state.stage == Stage::Roll {
+            outcomes.extend(ROLLS.map(|roll| (Action::Roll(roll), f64::from(roll.ways()) / 36.0)));
+        }
+        state.stage != Stage::Setup
+    }
+
+    fn sample(&self, state: &State, rng: &mut dyn Rng) -> Action {
+        if state.stage == Stage::Setup {
+            return Action::Setup(Distribution::Table.sample(self.checkers, rng));
+        }
+        // Of 36 throws two give each of the mixed rolls, which come first, and one gives each double.
+        let throw = rng.random_range(0..36);
+        Action::Roll(ROLLS[if throw < 2 * MIXED { throw / 2 } else { throw - MIXED }])
+    }
+
+    #[inline]
+    fn utility(&self, state: &State, player: usize) -> f64 {
+        match state.sides.map(Side::is_empty) {
+            // Nobody has won before the position is drawn.
+            [true, true] | [false, false] => 0.0,
+            [first, _] if first == (player == 0) => 1.0,
+            _ => -1.0,
+        }
+    }
+
+    fn zero_sum(&self) -> bool {
+        true
+    }
+
+    fn info(&self, state: &State, _player: usize) -> State {
+        *state
+    }
+
+    fn just_acted(&self, state: &State) -> Option<usize> {
+        (state.stage == Stage::Roll).then_some(1 - state.player)
+    }
+
+    /// `own/opponent` with the checkers on the points 1 to 6, then the roll if a move is to come; `own` is the
+    /// side of the player to roll or to move. Before the position is drawn `start`.
+    fn position_text(&self, state: &State) -> String {
+        match state.stage {
+            Stage::Setup => "start".into(),
+            Stage::Move(roll) if !state.is_over() => format!("{} {roll}", state.position()),
+            Stage::Roll | Stage::Move(_) => state.position().to_string(),
+        }
+    }
+
+    /// Reads what [`Game::position_text`] writes, with player 0 to roll or to move; `:` may stand before the roll.
+    /// The roll is the action that led to the decision.
+    fn parse_position(&self, text: &str) -> Result<(State, Option<Action>), GameError> {
+        let text = text.trim();
+        if text == "start" {
+            return Ok((self.start(), None));
+        }
+        let read = || {
+            let (position, roll) = split_roll(text);
+            let position = parse_sides(position)?;
+            self.check(position)?;
+            let state = State::to_roll(position);
+            let Some(roll) = roll else { return Ok((state, None)) };
+            let roll: Roll = roll.parse().map_err(|e: GameError| e.0)?;
+            if position.is_over() {
+                return Err("the game is over, nobody has a roll to play".to_string());
+            }
+            Ok((State { stage: Stage::Move(roll), ..state }, Some(Action::Roll(roll))))
+        };
+        read().map_err(|why| {
+            GameError(format!(
+                "`{text}` is not a bear-off position: {why}; write own/opponent, such as 1,1,1,1,1,1/0,0,0,0,0,2, and \
+                 behind it the roll if a move is to come, such as 65"
+            ))
+        })
+    }
+
+    /// A roll as `65`, a move as `6/off 5/4`: see [`Bearoff::parse_action`](Game::parse_action).
+    fn action_text(&self, state: &State, action: &Action) -> String {
+        match (*action, state.stage) {
+            (Action::Setup(position), _) => position.to_string(),
+            (Action::Roll(roll), _) => roll.to_string(),
+            (Action::Move(after), Stage::Move(roll)) => {
+                let side = state.sides[state.player];
+                notation::text(side, roll, after).unwrap_or_else(|| after.to_string())
+            }
+            (Action::Move(after), _) => after.to_string(),
+        }
+    }
+
+    /// A move checker by checker, `6/off 5/4`, in any order; one checker moved by several dice as `6/off` or
+    /// `6/4/off`, equal moves as `2/off(2)`; or the side that it leaves, `0,1,2,0,0,0`. A roll as `65`, the
+    /// position that chance draws as `own/opponent`.
+    fn parse_action(&self, state: &State, text: &str) -> Result<Action, GameError> {
+        let text = text.trim();
+        match state.stage {
+            _ if state.is_over() => Err(GameError("the game is over".into())),
+            Stage::Move(roll) => self.parse_move(state, roll, text).map(Action::Move),
+            Stage::Roll => text.parse().map(Action::Roll),
+            Stage::Setup => {
+                let position = parse_sides(text).map_err(GameError)?;
+                self.check(position).map_err(GameError)?;
+                if position.is_over() {
+                    return Err(GameError("a game begins with checkers on both sides".into()));
+                }
+                Ok(Action::Setup(position))
+            }
+        }
+    }
+
+    fn chance_text(&self, state: &State, action: &Action, seat: usize) -> String {
+        match action {
+            Action::Roll(roll) if state.player == seat => format!("You roll {roll:?}."),
+            Action::Roll(roll) => format!("It rolls {roll:?}."),
+            Action::Setup(_) | Action::Move(_) => {
+                format!("The game begins with {}.", self.action_text(state, action))
+            }
+        }
+    }
+
+    /// Both home boards, checkers as columns, with their number where they are too high to draw; below them each
+    /// marked move with its mark.
+    fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
+        let mut text = board::draw(self, state);
+        let names: Vec<String> = marks.iter().map(|(action, _)| self.action_text(state, action)).collect();
+        let width = names.iter().map(String::len).max().unwrap_or(0);
+        for (name, (_, mark)) in names.iter().zip(marks) {
+            text.push_str(&format!("  {name:<width$}  {mark}\n"));
+        }
+        text
+    }
+}

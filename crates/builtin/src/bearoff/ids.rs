@@ -1,0 +1,242 @@
+//! Position IDs of GNU Backgammon and XGIDs of eXtreme Gammon, of bear-off positions.
+//!
+//! Both describe whole boards. Here a side has at most 15 checkers, all on its points 1 to 6; anything else is
+//! refused, not repaired. Cube, score and match are skipped: they say nothing about who bears off first.
+
+use super::{MAX_CHECKERS, POINTS, Position, Roll, Side};
+use adept_game::GameError;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+/// Points of a whole board; as a point of a side, the next number is the bar.
+const BOARD: usize = 24;
+
+/// Characters of a Position ID: 80 bits in Base64.
+const ID_LENGTH: usize = 14;
+
+/// Characters of a gnubg Match ID, which may follow a Position ID after a colon.
+const MATCH_LENGTH: usize = 12;
+
+/// Colons of an XGID, one before each field after the board.
+const XGID_COLONS: usize = 9;
+
+impl Position {
+    /// The gnubg Position ID, 14 characters, such as `VQUAgKoCAAAAAA`.
+    ///
+    /// For the side not to roll, then for the side to roll: for the points 1 to 24 and the bar as many ones as
+    /// checkers, then a zero; filled up with zeros to 80 bits, written to 10 bytes from the lowest bit up, in
+    /// Base64 (GNU Backgammon manual, "A technical description of the Position ID"; its text puts the side to
+    /// roll first, the program does not).
+    pub fn id(self) -> String {
+        let (mut bits, mut place) = (0u128, 0);
+        for side in [self.opponent, self.own] {
+            for count in side.counts() {
+                bits |= ((1 << count) - 1) << place;
+                place += u32::from(count) + 1;
+            }
+            place += (BOARD + 1 - POINTS) as u32;
+        }
+        STANDARD_NO_PAD.encode(&bits.to_le_bytes()[..10])
+    }
+
+    /// Reads a gnubg Position ID; see [`Position::id`]. `Position ID:` or `GNUBgID` may stand before it, and a
+    /// Match ID, which is skipped, after it and a colon.
+    ///
+    /// # Errors
+    /// What is wrong and where: the length, a character, bits after the bar of the side to roll, or checkers
+    /// that are no bear-off.
+    pub fn from_id(text: &str) -> Result<Self, GameError> {
+        let fault = |what: String| {
+            GameError(format!(
+                "`{text}` is no Position ID of a bear-off: {what}; copy the {ID_LENGTH} characters that gnubg \
+                 prints after `Position ID:`, such as VQUAgKoCAAAAAA"
+            ))
+        };
+        let unlabelled = without_label(text);
+        let (id, match_id) = match unlabelled.split_once(':') {
+            Some((id, match_id)) => (id, Some(match_id)),
+            None => (unlabelled, None),
+        };
+        check_base64(id, ID_LENGTH, "before any colon").map_err(fault)?;
+        if let Some(match_id) = match_id {
+            check_base64(match_id, MATCH_LENGTH, "after the colon").map_err(fault)?;
+        }
+        // Base64 of 80 bits holds 84; the decoder refuses ones among the last four.
+        let bytes = STANDARD_NO_PAD
+            .decode(id)
+            .map_err(|_| fault("the last character holds bits beyond the 80 of a position".into()))?;
+        let mut bits = bytes.iter().rev().fold(0u128, |bits, &byte| bits << 8 | u128::from(byte));
+        let mut read = |name| {
+            let mut points = [0; BOARD + 1];
+            for count in &mut points {
+                *count = bits.trailing_ones() as u8;
+                bits >>= u32::from(*count) + 1;
+            }
+            side(&points, name)
+        };
+        let opponent = read("the side not to roll").map_err(fault)?;
+        let own = read("the side to roll").map_err(fault)?;
+        if bits != 0 {
+            return Err(fault("there are ones after the bar of the side to roll".into()));
+        }
+        Ok(Self { own, opponent })
+    }
+
+    /// The XGID with the side to roll as the player of the capital letters: a money game, the cube in the
+    /// middle, and the roll, or 00 before it; such as `XGID=-AAAAAA------------aaaaaa-:0:0:1:00:0:0:0:0:10`.
+    ///
+    /// The 26 characters of the board are the opponent's bar, the points 1 to 24 as the side to roll counts
+    /// them, and its own bar: `A` for one own checker, `B` for two and so on, small letters for the opponent's,
+    /// `-` for none. Fields: cube, its owner, turn, dice, both scores, rules, match length, highest cube.
+    pub fn xgid(self, roll: Option<Roll>) -> String {
+        let mut board = [b'-'; BOARD + 2];
+        let counts = self.own.counts().into_iter().zip(self.opponent.counts());
+        for (point, (own, opponent)) in (1..).zip(counts) {
+            if own > 0 {
+                board[point] = b'A' + own - 1;
+            }
+            if opponent > 0 {
+                board[BOARD + 1 - point] = b'a' + opponent - 1;
+            }
+        }
+        let board = String::from_utf8_lossy(&board);
+        let dice = roll.map_or_else(|| "00".into(), |roll| roll.to_string());
+        format!("XGID={board}:0:0:1:{dice}:0:0:0:0:10")
+    }
+
+    /// Reads an XGID, with or without `XGID=`: the position and the roll, none if the side is still to roll;
+    /// see [`Position::xgid`]. Turn 1 is the player of the capital letters, −1 that of the small ones. The other
+    /// fields must be whole numbers and are skipped.
+    ///
+    /// # Errors
+    /// What is wrong and where: the number of fields, a field, a character of the board, an offered double, or
+    /// checkers that are no bear-off.
+    pub fn from_xgid(text: &str) -> Result<(Self, Option<Roll>), GameError> {
+        let fault = |what: String| {
+            GameError(format!(
+                "`{text}` is no XGID of a bear-off: {what}; an XGID has 26 characters for the board and nine \
+                 fields, such as XGID=-AAAAAA------------aaaaaa-:0:0:1:52:0:0:0:0:10"
+            ))
+        };
+        let fields: Vec<&str> = without_label(text).split(':').collect();
+        let [board, cube, owner, turn, dice, score, other_score, rules, length, highest] = fields[..] else {
+            let found = fields.len() - 1;
+            return Err(fault(format!("it has {found} instead of {XGID_COLONS} fields after the board")));
+        };
+        let numbers = [
+            ("cube", cube),
+            ("cube's owner", owner),
+            ("score", score),
+            ("score", other_score),
+            ("rules", rules),
+            ("match length", length),
+            ("highest cube", highest),
+        ];
+        for (name, field) in numbers {
+            if field.parse::<i32>().is_err() {
+                return Err(fault(format!("`{field}`, the {name}, is not a whole number")));
+            }
+        }
+        let capitals_to_roll = match turn {
+            "1" => true,
+            "-1" => false,
+            _ => return Err(fault(format!("`{turn}`, the turn, is not 1 or -1"))),
+        };
+        let roll = read_dice(dice).map_err(fault)?;
+        let [capitals, small] = read_board(board).map_err(fault)?;
+        let names = ["the player of the capital letters", "the player of the small letters"];
+        let capitals = side(&capitals, names[0]).map_err(fault)?;
+        let small = side(&small, names[1]).map_err(fault)?;
+        let position = Self { own: capitals, opponent: small };
+        Ok((if capitals_to_roll { position } else { position.swapped() }, roll))
+    }
+}
+
+/// Whether a text is meant as an XGID; a Position ID has at most the one colon before a Match ID.
+pub(super) fn is_xgid(text: &str) -> bool {
+    let (unlabelled, labelled) = (without_label(text), label_end(text.trim(), "XGID").is_some());
+    let colons = unlabelled.matches(':').count();
+    labelled || colons > 1 || (colons == 0 && unlabelled.len() == BOARD + 2)
+}
+
+/// A text without the label before it and the white space around it.
+fn without_label(text: &str) -> &str {
+    let text = text.trim();
+    let end = ["XGID", "GNUBgID", "Position ID"].iter().find_map(|label| label_end(text, label));
+    text[end.unwrap_or(0)..].trim_start()
+}
+
+/// Where the label at the start of a text ends, with the sign after it, which tells it from the start of an ID.
+fn label_end(text: &str, label: &str) -> Option<usize> {
+    let matches = text.get(..label.len())?.eq_ignore_ascii_case(label);
+    let sign = text[label.len()..].chars().next()?;
+    (matches && matches!(sign, '=' | ':' | ' ')).then_some(label.len() + 1)
+}
+
+fn check_base64(text: &str, length: usize, place: &str) -> Result<(), String> {
+    let found = text.chars().count();
+    if found != length {
+        return Err(format!("it has {found} instead of {length} characters {place}"));
+    }
+    let illegal = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/'));
+    match text.chars().find(illegal) {
+        Some(c) => Err(format!("`{c}` is not a character of Base64")),
+        None => Ok(()),
+    }
+}
+
+/// The dice of an XGID: none if they are still to be rolled.
+fn read_dice(dice: &str) -> Result<Option<Roll>, String> {
+    match dice {
+        "00" => Ok(None),
+        "D" | "B" | "R" => Err(format!("the dice `{dice}` stand for an answer to a double, not for a roll")),
+        _ => match dice.parse() {
+            Ok(roll) if dice.len() == 2 => Ok(Some(roll)),
+            _ => Err(format!("`{dice}`, the dice, is not 00 or two dice of 1 to 6")),
+        },
+    }
+}
+
+/// The checkers of capitals and of small letters on the points 1 to 24, each side counting its own, and the bar.
+fn read_board(board: &str) -> Result<[[u8; BOARD + 1]; 2], String> {
+    let found = board.chars().count();
+    if found != BOARD + 2 {
+        return Err(format!("its board has {found} instead of {} characters", BOARD + 2));
+    }
+    let mut sides = [[0; BOARD + 1]; 2];
+    for (place, c) in board.chars().enumerate() {
+        // Places 0 and 25 are bars: of the small letters and of the capitals.
+        match c {
+            '-' => {}
+            'A'..='O' if place > 0 => sides[0][place - 1] = c as u8 - b'A' + 1,
+            'a'..='o' if place <= BOARD => sides[1][BOARD - place] = c as u8 - b'a' + 1,
+            _ => {
+                return Err(format!(
+                    "`{c}`, character {} of its board, is not A to O, a to o or - there",
+                    place + 1
+                ));
+            }
+        }
+    }
+    Ok(sides)
+}
+
+/// A side from its checkers on the points 1 to 24 and the bar.
+fn side(points: &[u8; BOARD + 1], name: &str) -> Result<Side, String> {
+    let (home, outside) = points.split_at(POINTS);
+    if let Some(k) = outside.iter().position(|&count| count > 0) {
+        let (count, point) = (outside[k], POINTS + k + 1);
+        let place = if point > BOARD { "the bar".to_string() } else { format!("point {point}") };
+        return Err(format!(
+            "{name} has {count} on {place}, but a bear-off has checkers on the points 1 to 6 only"
+        ));
+    }
+    let counts = std::array::from_fn(|k| home[k]);
+    Side::new(counts).ok_or_else(|| {
+        let total: u32 = home.iter().map(|&count| u32::from(count)).sum();
+        format!("{name} has {total} checkers, and {MAX_CHECKERS} at most are allowed")
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! What the program offers for the bear-off.
+
+use super::{
+    Bearoff, Distribution, MAX_CHECKERS, Position, Stage, State, encoders, labelled, rank, valuations,
+};
+use crate::Family;
+use adept_game::files::{lines_of_positions, texts_with_values};
+use adept_game::{Draw, Encoder, Found, GameError, Halves, Kit, Named, Read, Valuation};
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+impl Family for Bearoff {
+    const USUAL: &str = "bearoff";
+
+    fn named(name: &str) -> Found<Self> {
+        let ours = name == "bearoff" || name.starts_with("bearoff:");
+        let most = Self::MOST_CHECKERS;
+        let wrong = || {
+            GameError(format!(
+                "`{name}`: write bearoff, or bearoff:N with at most N checkers a side, 1 to {}",
+                most - 1
+            ))
+        };
+        ours.then(|| Self::named(name).ok_or_else(wrong))
+    }
+}
+
+impl Kit for Bearoff {
+    fn about(&self) -> String {
+        "bear-off of backgammon, points 1 to 6, at most 14 checkers a side; bearoff:N for N".into()
+    }
+
+    fn encoders(&self) -> Vec<Named> {
+        Named::list(&encoders::ALL)
+    }
+
+    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+        Some(Arc::new(encoders::Sides::parse(name)?))
+    }
+
+    fn starter(&self) -> Option<String> {
+        Some(include_str!("starter.toml").into())
+    }
+
+    fn distributions(&self) -> Vec<Named> {
+        Named::list(&Distribution::ALL)
+    }
+
+    fn draw(&self, distribution: &str) -> Option<Draw<Self>> {
+        let (distribution, checkers) = (distribution.parse::<Distribution>().ok()?, self.checkers());
+        Some(Box::new(move |rng| State::to_roll(distribution.sample(checkers, rng))))
+    }
+
+    fn number(&self, state: &State) -> u64 {
+        let Position { own, opponent } = state.position();
+        own.rank() as u64 * rank::sides(MAX_CHECKERS) as u64 + opponent.rank() as u64
+    }
+
+    fn class_name(&self) -> Cow<'static, str> {
+        "checkers of the larger side".into()
+    }
+
+    fn class(&self, state: &State) -> u64 {
+        state.position().checkers().into()
+    }
+
+    fn read_examples(&self, path: &Path) -> Result<Vec<(State, f64)>, GameError> {
+        let mut examples = Vec::new();
+        for (i, (position, value)) in labelled::read(path)?.into_iter().enumerate() {
+            let fault = |what: String| GameError(format!("{}: row {}: {what}", path.display(), i + 1));
+            self.check(position).map_err(fault)?;
+            if position.is_over() {
+                return Err(fault("a side has no checker: the game is over, its value is known".into()));
+            }
+            // A file is for the side to roll, an example for the side that just moved.
+            examples.push((State::to_roll(position), -value));
+        }
+        Ok(examples)
+    }
+
+    fn has_values(&self, path: &Path) -> Result<bool, GameError> {
+        Ok(labelled::header(path)? == labelled::Header::Values)
+    }
+
+    /// Columns own1..own6, opp1..opp6, own to roll; or one position a line in text form.
+    fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
+        if labelled::header(path)? == labelled::Header::None {
+            return lines_of_positions(self, path);
+        }
+        let rows = labelled::read_positions(path)?.into_iter().enumerate();
+        rows.map(|(i, position)| {
+            let fault = |what: String| GameError(format!("{}: row {}: {what}", path.display(), i + 1));
+            self.check(position).map_err(fault)?;
+            Ok((State::to_roll(position), None))
+        })
+        .collect()
+    }
+
+    fn values_file(&self, positions: &[Read<Self>], values: &[f32]) -> String {
+        // With a roll to play a position is no row of the columns.
+        if positions.iter().any(|(state, _)| matches!(state.stage, Stage::Move(_))) {
+            return texts_with_values(self, positions, values);
+        }
+        let mut text = format!("{}\n", labelled::COLUMNS.join(","));
+        for ((state, _), value) in positions.iter().zip(values) {
+            let Position { own, opponent } = state.position();
+            let _ = writeln!(text, "{own},{opponent},{value:.9}");
+        }
+        text
+    }
+
+    fn valuations(&self) -> Vec<Named> {
+        Named::list(&valuations::ALL)
+    }
+
+    fn valuation(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
+        valuations::valuation(self, name)
+    }
+
+    /// The oracle to 32 bits: the usual 16 are too coarse to tell small losses.
+    fn judge(&self) -> Found<Arc<dyn Valuation<Self>>> {
+        self.valuation("oracle-32")
+    }
+
+    fn halves(&self) -> Found<Box<dyn Halves<Self>>> {
+        valuations::halves(self)
+    }
+}

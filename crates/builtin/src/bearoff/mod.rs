@@ -1,0 +1,33 @@
+//! The bear-off of backgammon on points 1 to 6, with its exact oracles.
+
+mod board;
+mod distribution;
+mod encoders;
+pub mod estimates;
+mod game;
+mod halves;
+mod ids;
+mod kit;
+pub mod labelled;
+mod moves;
+mod notation;
+mod one_sided;
+mod position;
+pub mod rank;
+mod roll;
+pub mod rules;
+mod side;
+pub mod two_sided;
+mod valuations;
+mod within;
+
+pub use distribution::{Distribution, USUAL_CHECKERS};
+pub use encoders::Sides;
+pub use estimates::Estimate;
+pub use game::{Action, Bearoff, Stage, State};
+pub use moves::Moves;
+pub use one_sided::OneSided;
+pub use position::{DicePosition, Position};
+pub use roll::{MIXED, ROLLS, Roll};
+pub use side::{MAX_CHECKERS, POINTS, Side};
+pub use within::Within;

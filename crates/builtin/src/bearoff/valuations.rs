@@ -1,0 +1,102 @@
+//! What is known of the bear-off without learning, as evaluators of the game: the exact table, and estimates.
+
+use super::estimates::{Kleinman, Normal, Rolls};
+use super::halves::Pairs;
+use super::two_sided::{Precision, Settings, Table, find};
+use super::{Bearoff, Estimate, OneSided, Position};
+use crate::shared::Shared;
+use adept_game::Afterstate;
+use adept_game::GameError;
+use adept_game::Halves;
+use adept_game::{Found, Valuation};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The valuations of the game, with a line about each.
+pub(super) const ALL: [(&str, &str); 5] = [
+    (
+        "oracle",
+        "exact values; oracle:FILE for a table file, else datasets/bearoff-N.table or solved in memory",
+    ),
+    ("oracle-32", "the same to 32 bits, as measures of lost equity need them"),
+    ("convolution", "each side rolls for itself: the exact distributions of its number of rolls"),
+    ("normal", "normal distributions of the same means and variances"),
+    ("kleinman", "Kleinman's formula from the pips"),
+];
+
+/// The folder of table files where no file is named.
+const FOLDER: &str = "datasets";
+
+/// V of the side to roll.
+type Value = Box<dyn Fn(Position) -> f64 + Send + Sync>;
+
+/// Asks memory for what a value will read.
+type Fetch = Box<dyn Fn(Position) + Send + Sync>;
+
+/// A function of positions, with the side to roll as its perspective.
+struct OfRoller {
+    value: Value,
+    /// Asks memory for what it reads.
+    fetch: Option<Fetch>,
+}
+
+impl Valuation<Bearoff> for OfRoller {
+    fn value(&self, _: &Bearoff, after: Afterstate<'_, Bearoff>) -> f64 {
+        let value = (self.value)(after.state.position());
+        if after.player == after.state.player { value } else { -value }
+    }
+
+    fn fetch(&self, _: &Bearoff, after: Afterstate<'_, Bearoff>) {
+        if let Some(fetch) = &self.fetch {
+            fetch(after.state.position());
+        }
+    }
+}
+
+/// The valuation of that name for positions of the game; none if there is none.
+pub(super) fn valuation(game: &Bearoff, name: &str) -> Found<Arc<dyn Valuation<Bearoff>>> {
+    let (name, file) = match name.split_once(':') {
+        Some((name, file)) => (name, Some(Path::new(file))),
+        None => (name, None),
+    };
+    let one_sided = || OneSided::shared(game.checkers());
+    let estimate = |estimate: Box<dyn Estimate>| -> Value { Box::new(move |p| estimate.value(p)) };
+    let (value, fetch): (Value, Option<Fetch>) = match (name, file) {
+        ("oracle" | "oracle-32", file) => {
+            let least = if name == "oracle" { Precision::Bits16 } else { Precision::Bits32 };
+            match table(game, file, least) {
+                // All that can be asked is in the table, whose blocks are whole.
+                Ok(table) => {
+                    let same = table.clone();
+                    let value: Value = Box::new(move |position| table.value(position).unwrap_or(f64::NAN));
+                    (value, Some(Box::new(move |position| same.fetch(position))))
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        ("convolution", None) => {
+            let (rolls, same) = (Rolls::shared(game.checkers()), Rolls::shared(game.checkers()));
+            (Box::new(move |p| rolls.value(p)), Some(Box::new(move |p| same.fetch(p))))
+        }
+        ("normal", None) => (estimate(Box::new(Normal(one_sided()))), None),
+        ("kleinman", None) => (estimate(Box::new(Kleinman)), None),
+        _ => return None,
+    };
+    Some(Ok(Arc::new(OfRoller { value, fetch })))
+}
+
+/// All positions of the game with the values of the oracle.
+pub(super) fn halves(game: &Bearoff) -> Found<Box<dyn Halves<Bearoff>>> {
+    let table = table(game, None, Precision::Bits16);
+    Some(table.map(|table| -> Box<dyn Halves<Bearoff>> { Box::new(Pairs::new(game, table)) }))
+}
+
+fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Table>, GameError> {
+    static TABLES: Shared<(u8, Option<PathBuf>, Precision), Table> = Shared::new();
+    TABLES.get((game.checkers(), file.map(Path::to_path_buf), least), || {
+        let settings = Settings { precision: least, ..Settings::new(game.checkers()) };
+        let found = find(file, Path::new(FOLDER), least, settings, || {}, &mut |_| {});
+        let checked = found.and_then(|(table, _)| table.verify().map(|()| table));
+        checked.map_err(|error| GameError(error.to_string()))
+    })
+}

@@ -1,0 +1,145 @@
+//! The agents of Laird, Derbinsky and Tinkerhess (2011): probability (P) or expected numbers (E), a model of the last
+//! bidder (M), heuristics (H).
+//!
+//! Where the paper is silent, thresholds are those of its authors' published agents; see [`DeliberateSettings`].
+
+mod evaluate;
+pub(super) mod feature;
+mod heuristics;
+mod model;
+mod propose;
+mod settings;
+pub(super) mod view;
+
+pub use settings::{DeliberateSettings, Evaluation, Heuristic};
+
+use super::rules::LiarsDice;
+use super::state::State;
+use adept_game::Game;
+use adept_game::deliberation::{Choice, Condition, Deliberation, Deliberator, Preferences};
+use evaluate::Evaluated;
+use feature::Reader;
+use std::cell::RefCell;
+use view::View;
+
+/// Names of the agents, with a line about each.
+pub(super) const AGENTS: [(&str, &str); 16] = [
+    ("P", "deliberates by probabilities"),
+    ("PM", "P with a model of the last bidder"),
+    ("PH", "P with an expert's heuristics"),
+    ("PMH", "P with model and heuristics"),
+    ("E", "deliberates by expected numbers"),
+    ("EM", "E with a model of the last bidder"),
+    ("EH", "E with an expert's heuristics"),
+    ("EMH", "E with model and heuristics"),
+    ("E+", "E with classes calibrated in games of four"),
+    ("EM+", "EM with classes calibrated in games of four"),
+    ("EH+", "EH with classes calibrated in games of four"),
+    ("EMH+", "EMH with classes calibrated in games of four"),
+    ("PH0", "PH with the heuristics H0 and H4 of newer agents"),
+    ("PMH0", "PMH with the heuristics H0 and H4 of newer agents"),
+    ("EH0", "EH with the heuristics H0 and H4 of newer agents"),
+    ("EMH0", "EMH with the heuristics H0 and H4 of newer agents"),
+];
+
+/// A deliberating agent of liar's dice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deliberate {
+    name: String,
+    settings: DeliberateSettings,
+}
+
+impl Deliberate {
+    /// An agent of these settings.
+    ///
+    /// # Errors
+    /// The setting that cannot be.
+    pub fn new(name: &str, settings: DeliberateSettings) -> Result<Self, String> {
+        settings.check()?;
+        Ok(Self { name: name.into(), settings })
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &DeliberateSettings {
+        &self.settings
+    }
+}
+
+#[derive(Default)]
+struct Scratch {
+    reader: Reader,
+    preferences: Preferences,
+    model_read: Reader,
+}
+
+impl Deliberator<LiarsDice> for Deliberate {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn deliberate(
+        &self,
+        game: &LiarsDice,
+        state: &State,
+        player: usize,
+        found: &mut Deliberation<<LiarsDice as Game>::Action>,
+    ) {
+        thread_local! {
+            static SCRATCH: RefCell<Scratch> = RefCell::default();
+        }
+        let settings = &self.settings;
+        let view = View::new(game, state, player);
+        SCRATCH.with_borrow_mut(|scratch| {
+            let Scratch { reader, preferences, model_read } = scratch;
+            found.clear();
+            model_read.clear();
+            let mut evaluate = |model, model_read: &Reader, found: &mut Deliberation<_>| {
+                propose::each(&view, |action| {
+                    reader.clear();
+                    let Evaluated { success, class } =
+                        evaluate::action(&view, settings, &action, model, reader);
+                    reader.0.extend_from_slice(&model_read.0);
+                    found.add(action, success, class, &reader.0);
+                });
+            };
+            evaluate(None, model_read, found);
+            // What is certain before modelling is taken without.
+            let certain = |found: &Deliberation<_>| found.candidates.iter().any(|c| c.success >= 1.0);
+            if settings.model && !certain(found) {
+                let model = model::of_bidder(&view, settings, model_read);
+                if let Some(model) = model {
+                    let explains = found.explains;
+                    found.clear();
+                    evaluate(Some(model), model_read, found);
+                    if explains {
+                        found.remarks.push(format!(
+                            "the bidder is taken to hold {} that count for {}'s among {}",
+                            model.held, model.face, model.cup
+                        ));
+                    }
+                }
+            }
+            if settings.evaluation == Evaluation::Expectation {
+                evaluate::keep_the_best_class(settings, found);
+            }
+            preferences.clear();
+            heuristics::prefer(&view, settings, found, preferences);
+            found.settle(preferences);
+        });
+    }
+
+    fn choice(&self) -> Choice {
+        match self.settings.evaluation {
+            Evaluation::Probability => Choice::Boltzmann(self.settings.temperature),
+            Evaluation::Expectation => Choice::Uniform,
+        }
+    }
+
+    fn condition_text(&self, _: &LiarsDice, condition: Condition) -> String {
+        feature::condition(condition)
+    }
+
+    fn operator_text(&self, game: &LiarsDice, conditions: &[Condition]) -> String {
+        feature::operator(conditions, game.wild(false))
+    }
+}

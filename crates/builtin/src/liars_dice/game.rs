@@ -1,0 +1,202 @@
+//! Liar's dice as a [`Game`].
+
+use super::dice::Dice;
+use super::rules::{Action, LiarsDice, RuleSet, Target};
+use super::state::{Phase, Said, State};
+use super::text;
+use adept_game::{Game, GameError, Turn};
+use rand::{Rng, RngExt};
+
+/// Rolls of more kinds than this are only sampled.
+pub(super) const MOST_OUTCOMES: u64 = 10_000;
+
+/// What one player knows of a round: the state without what is under the other cups, and which passes of others
+/// were true. Of earlier rounds nothing has any bearing on what follows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Info {
+    /// Whose knowledge it is.
+    pub player: u8,
+    /// The state; cups of others are empty, their passes true.
+    pub seen: State,
+}
+
+impl Game for LiarsDice {
+    type State = State;
+    type Action = Action;
+    type Info = Info;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn players(&self) -> usize {
+        self.dice.len()
+    }
+
+    fn start(&self) -> State {
+        self.first()
+    }
+
+    fn turn(&self, state: &State) -> Turn {
+        match state.phase {
+            Phase::Draw | Phase::Roll => Turn::Chance,
+            Phase::Act => Turn::Player(state.mover.into()),
+            Phase::Over => Turn::Over,
+        }
+    }
+
+    /// Bids in rising order, each with all that may be pushed with it; then pass, challenges, exact.
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        actions.clear();
+        if state.phase != Phase::Act {
+            return;
+        }
+        let mut bids = Vec::new();
+        self.bids(state, &mut bids);
+        let cup = state.seats[usize::from(state.mover)].cup;
+        for bid in bids {
+            actions.push(Action::Bid { bid, push: Dice::default() });
+            if self.rules == RuleSet::Soar {
+                cup.proper_parts(|push| actions.push(Action::Bid { bid, push }));
+            }
+        }
+        let others =
+            [Action::Pass, Target::Bid.into(), Target::Pass.into(), Target::PassBefore.into(), Action::Exact];
+        actions.extend(others.into_iter().filter(|action| self.refuses(state, action).is_none()));
+    }
+
+    fn apply(&self, state: &mut State, action: &Action) {
+        self.advance(state, action);
+    }
+
+    fn outcomes(&self, state: &State, outcomes: &mut Vec<(Action, f64)>) -> bool {
+        outcomes.clear();
+        match state.phase {
+            Phase::Draw => {
+                let n = self.dice.len();
+                outcomes.extend((0..n).map(|p| (Action::Starter(p as u8), 1.0 / n as f64)));
+            }
+            Phase::Roll => {
+                let n = state.unrolled();
+                if Dice::count_outcomes(n, self.faces) > MOST_OUTCOMES {
+                    return false;
+                }
+                outcomes.extend(Dice::outcomes(n, self.faces).into_iter().map(|(d, p)| (Action::Roll(d), p)));
+            }
+            Phase::Act | Phase::Over => {}
+        }
+        true
+    }
+
+    fn sample(&self, state: &State, rng: &mut dyn Rng) -> Action {
+        match state.phase {
+            Phase::Draw => Action::Starter(rng.random_range(0..self.dice.len()) as u8),
+            _ => Action::Roll(Dice::roll(state.unrolled(), self.faces, rng)),
+        }
+    }
+
+    /// The last player with dice wins 1; the others share the loss, −1/(n − 1) each.
+    fn utility(&self, state: &State, player: usize) -> f64 {
+        if state.seats[player].dice > 0 { 1.0 } else { -1.0 / (self.dice.len() - 1) as f64 }
+    }
+
+    /// 1 for each challenge or exact that a player wins, made or suffered, −1 for each that is lost.
+    fn reward(&self, state: &State, action: &Action, player: usize) -> f64 {
+        let Some(end) = self.showdown(state, action) else { return 0.0 };
+        match end {
+            _ if end.loser() == Some(player as u8) => -1.0,
+            _ if usize::from(end.caller) == player || end.challenged == Some(player as u8) => 1.0,
+            _ => 0.0,
+        }
+    }
+
+    fn zero_sum(&self) -> bool {
+        self.dice.len() == 2
+    }
+
+    fn hides(&self) -> bool {
+        true
+    }
+
+    fn just_acted(&self, state: &State) -> Option<usize> {
+        let last = state.acts.last()?;
+        let rolled_again = matches!(last.said, Said::Bid { push, .. } if !push.is_empty());
+        (!rolled_again || state.phase == Phase::Roll).then_some(last.player.into())
+    }
+
+    fn info(&self, state: &State, player: usize) -> Info {
+        Info { player: player as u8, seen: self.shown_to(state, player) }
+    }
+
+    fn shown_to(&self, state: &State, player: usize) -> State {
+        let mut seen = state.clone();
+        for (p, seat) in seen.seats.iter_mut().enumerate() {
+            if p != player {
+                seat.cup = Dice::default();
+            }
+        }
+        for act in &mut seen.acts {
+            if let (Said::Pass { valid }, true) = (&mut act.said, usize::from(act.player) != player) {
+                *valid = true;
+            }
+        }
+        seen
+    }
+
+    fn position_text(&self, state: &State) -> String {
+        text::position(state)
+    }
+
+    fn parse_position(&self, text: &str) -> Result<(State, Option<Action>), GameError> {
+        let state = text::parse_position(self, text).map_err(|why| {
+            GameError(format!(
+                "`{text}` is not a position of {}: {why}; write the cups, +pushed dice, who began and what was said, such as {}",
+                self.name,
+                text::example(self)
+            ))
+        })?;
+        Ok((state, None))
+    }
+
+    fn action_text(&self, _: &State, action: &Action) -> String {
+        text::action(action)
+    }
+
+    fn parse_action(&self, state: &State, text: &str) -> Result<Action, GameError> {
+        let action = text::parse_action(self, text).map_err(GameError)?;
+        match self.refuses(state, &action) {
+            Some(why) => Err(GameError(format!("`{}` is not legal: {why}", text.trim()))),
+            None => Ok(action),
+        }
+    }
+
+    fn chance_text(&self, _: &State, action: &Action, seat: usize) -> String {
+        match action {
+            Action::Starter(p) => format!("{} begins.", text::who(*p, seat)),
+            Action::Roll(_) => String::new(),
+            _ => text::action(action),
+        }
+    }
+
+    fn event_text(&self, state: &State, action: &Action, seat: usize) -> Option<String> {
+        text::event(self, state, action, seat)
+    }
+
+    fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
+        text::board(state, marks)
+    }
+}
+
+impl From<Target> for Action {
+    fn from(target: Target) -> Self {
+        Self::Challenge(target)
+    }
+}
+
+impl State {
+    /// How many dice of the mover are to be rolled.
+    pub(super) fn unrolled(&self) -> u8 {
+        let seat = &self.seats[usize::from(self.mover)];
+        seat.dice - seat.pushed.total()
+    }
+}

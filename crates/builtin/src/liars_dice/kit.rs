@@ -1,0 +1,77 @@
+//! What the program offers for liar's dice.
+
+use super::deliberation::{self, Deliberate, DeliberateSettings};
+use super::rules::{LiarsDice, RuleSet};
+use super::{encoders, post};
+use crate::Family;
+use adept_game::{Deliberator, Encoder, Found, GameError, Kit, Named, Script, TreeVisitor};
+use serde_json::Value;
+use std::sync::Arc;
+
+impl Family for LiarsDice {
+    const USUAL: &str = "liars-dice:soar:4x5";
+
+    fn named(name: &str) -> Found<Self> {
+        let ours = name == "liars-dice" || name.starts_with("liars-dice:");
+        let wrong = || {
+            GameError(format!(
+                "`{name}`: write liars-dice:soar:PxD or liars-dice:r-post:PxD with P players of D dice each, or \
+                 liars-dice:openspiel:A-B:F with A and B dice of F faces, and :no-wild behind it"
+            ))
+        };
+        ours.then(|| Self::named(name).ok_or_else(wrong))
+    }
+}
+
+impl Kit for LiarsDice {
+    fn about(&self) -> String {
+        "liar's dice; rule sets soar:PxD, r-post:PxD, openspiel:A-B:F[:no-wild]".into()
+    }
+
+    fn encoders(&self) -> Vec<Named> {
+        encoders::list(self)
+    }
+
+    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+        encoders::encoder(name)
+    }
+
+    fn starter(&self) -> Option<String> {
+        Some(match self.rules() {
+            RuleSet::Soar => include_str!("starters/soar.toml").into(),
+            RuleSet::RPost => include_str!("starters/r-post.toml").into(),
+            RuleSet::OpenSpiel { .. } if self.has_public_tree() => {
+                let encoder = self.encoders().swap_remove(0).name;
+                include_str!("starters/openspiel.toml").replace("{encoder}", &encoder)
+            }
+            RuleSet::OpenSpiel { .. } => include_str!("starters/openspiel-large.toml").into(),
+        })
+    }
+
+    fn scripts(&self) -> Vec<Named> {
+        Named::list(&post::SCRIPTS)
+    }
+
+    fn script(&self, name: &str) -> Option<Script<Self>> {
+        post::script(name)
+    }
+
+    fn deliberators(&self) -> Vec<Named> {
+        Named::list(&deliberation::AGENTS)
+    }
+
+    fn deliberator(&self, name: &str, settings: &Value) -> Found<Arc<dyn Deliberator<Self>>> {
+        Some(match DeliberateSettings::named(name)?.with(settings).and_then(|s| Deliberate::new(name, s)) {
+            Ok(deliberator) => Ok(Arc::new(deliberator)),
+            Err(why) => Err(GameError(format!("settings of {name}: {why}"))),
+        })
+    }
+
+    fn has_public_tree(&self) -> bool {
+        self.is_listed()
+    }
+
+    fn with_public_tree<V: TreeVisitor<Self>>(&self, visitor: V) -> Option<V::Output> {
+        self.is_listed().then(|| visitor.visit(self))
+    }
+}

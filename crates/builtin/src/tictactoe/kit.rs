@@ -1,0 +1,51 @@
+//! What the program offers for tic-tac-toe.
+
+use super::{TicTacToe, encoders, ttt};
+use crate::Family;
+use adept_game::{Encoder, Found, Kit, Named, Script};
+use std::sync::Arc;
+
+impl Family for TicTacToe {
+    const USUAL: &str = "tictactoe";
+
+    fn named(name: &str) -> Found<Self> {
+        (name == "tictactoe").then_some(Ok(Self))
+    }
+}
+
+impl Kit for TicTacToe {
+    fn about(&self) -> String {
+        "tic-tac-toe, 3×3".into()
+    }
+
+    fn encoders(&self) -> Vec<Named> {
+        Named::list(&[
+            ("fields", "the nine squares of Wiering & Kröse, and the square just played"),
+            ("canonical", "the squares up to symmetry, and who threatens to complete a line"),
+        ])
+    }
+
+    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+        match name {
+            "fields" => Some(Arc::new(encoders::Fields)),
+            "canonical" => Some(Arc::new(encoders::Canonical)),
+            _ => None,
+        }
+    }
+
+    fn is_small(&self) -> bool {
+        true
+    }
+
+    fn starter(&self) -> Option<String> {
+        Some(include_str!("starter.toml").into())
+    }
+
+    fn scripts(&self) -> Vec<Named> {
+        Named::list(&[("ttt", "wins if it can, else blocks if it must, else moves at random (Boyan's TTT)")])
+    }
+
+    fn script(&self, name: &str) -> Option<Script<Self>> {
+        if name == "ttt" { Some(Arc::new(ttt::policy)) } else { None }
+    }
+}

@@ -1,0 +1,70 @@
+//! Kinds of measurements.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A kind of measurement, in runs and of checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Suite {
+    /// Exact match equity of greedy play against opponents, in games whose states can all be gone through.
+    Equity,
+    /// Root mean square error of values against exact ones, on sampled positions.
+    Rms,
+    /// Value that choices lose by exact values.
+    MoveLoss,
+    /// Games against opponents, who take all other seats.
+    Matches,
+    /// What a best response wins, in small games with hidden information.
+    Exploitability,
+    /// Evaluations a second on this machine.
+    Speed,
+}
+
+impl Suite {
+    /// All suites, each with a line about it.
+    pub const ALL: [(Self, &'static str); 6] = [
+        (Self::Equity, "exact match equity of greedy play, in small games"),
+        (Self::Rms, "errors of values against exact ones, on sampled positions"),
+        (Self::MoveLoss, "value that choices lose, by exact values"),
+        (Self::Matches, "games against opponents, who take all other seats"),
+        (Self::Exploitability, "what a best response wins, in small games with hidden information"),
+        (Self::Speed, "evaluations a second on this machine"),
+    ];
+
+    /// Those that can be measured during a run.
+    pub const IN_RUNS: [Self; 4] = [Self::Equity, Self::Rms, Self::Matches, Self::Exploitability];
+
+    /// Its name in configs and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Equity => "equity",
+            Self::Rms => "rms",
+            Self::MoveLoss => "move_loss",
+            Self::Matches => "matches",
+            Self::Exploitability => "exploitability",
+            Self::Speed => "speed",
+        }
+    }
+}
+
+impl fmt::Display for Suite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Suite {
+    type Err = String;
+
+    /// Reads a name; `-` stands for `_` too.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let name = text.replace('-', "_");
+        let found = Self::ALL.iter().find(|(suite, _)| suite.name() == name);
+        found.map(|(suite, _)| *suite).ok_or_else(|| {
+            let all: Vec<&str> = Self::ALL.iter().map(|(suite, _)| suite.name()).collect();
+            format!("no suite `{text}`; there are {}", all.join(", "))
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! Games as values: what commands can do with a game whose types they do not know.
+//!
+//! [`AnyGame`] is implemented once, for every game, and compiled where a game is put into a [`Catalogue`]. So the code of
+//! the built-in games is compiled with their catalogue, and that of your own game with your program.
+
+use crate::exchange::{self, Format};
+use crate::measure::{self, Baseline, Cost, Described, EvaluateOptions, Report, Rule, Watch};
+use crate::tournament::{self, Player, Tournament};
+use adept_arena::cfr::{self, SolveOptions, Solved};
+use adept_arena::matches::Tally;
+use adept_arena::thoughts::PositionValue;
+use adept_arena::{OpenError, open};
+use adept_game::{GameError, Kit};
+use adept_model::checkpoint::{Checkpoint, Manifest};
+use adept_play::{PlayError, PlayOptions, Played};
+use adept_trainer::config::{Config, Fault, Games, One, Rules, in_either};
+use adept_trainer::run::{self, Cancel, Estimate, Observer, Record, TrainError, TrainOptions};
+use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Everything that commands do with a game. Errors are those of the functions of the same names.
+#[allow(missing_docs, clippy::missing_errors_doc, reason = "each passes on to the function that it names")]
+pub trait AnyGame: Rules {
+    fn train(
+        &self,
+        config: &Config,
+        seed: u64,
+        options: &TrainOptions,
+        observer: &dyn Observer,
+        cancel: &Cancel,
+    ) -> Result<(PathBuf, Record), TrainError>;
+
+    fn estimate(
+        &self,
+        config: &Config,
+        seed: u64,
+        options: &TrainOptions,
+        trial: Duration,
+    ) -> Result<Estimate, TrainError>;
+
+    fn baseline(&self, against: &str) -> Result<Baseline, TrainError>;
+
+    fn evaluate(
+        &self,
+        checkpoint: Checkpoint,
+        options: &EvaluateOptions,
+        watch: &dyn Watch,
+    ) -> Result<Report, TrainError>;
+
+    fn value(
+        &self,
+        checkpoint: Checkpoint,
+        texts: &[String],
+        file: Option<&Path>,
+    ) -> Result<Vec<PositionValue>, TrainError>;
+
+    fn describe(&self, checkpoint: Checkpoint) -> Result<Described, TrainError>;
+
+    fn describe_config(&self, config: &Config) -> Result<Described, TrainError>;
+
+    fn rules_learned(&self, checkpoint: Checkpoint, count: usize) -> Result<Vec<Rule>, TrainError>;
+
+    fn cost(&self, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError>;
+
+    fn export(&self, checkpoint: Checkpoint, format: Format) -> Result<exchange::File, TrainError>;
+
+    /// Opens a checkpoint to see whether it fits: its number of parameters.
+    fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError>;
+
+    /// The manifest of a config that was not trained.
+    fn manifest(&self, config: &Config) -> Result<Manifest, TrainError>;
+
+    /// Finds the first entrant or order of a tournament that cannot play.
+    fn check_tournament(&self, tournament: &Tournament, games: &dyn Catalogue) -> Result<(), Fault>;
+
+    /// Plays the games of one pair: what they gave, and what the first would score by luck of its seats.
+    fn play_pair(
+        &self,
+        tournament: &Tournament,
+        pair: (&Player, &Player),
+        cancel: &Cancel,
+    ) -> Result<(Tally, f64), OpenError>;
+
+    fn play(
+        &self,
+        options: &PlayOptions,
+        input: &mut dyn BufRead,
+        out: &mut dyn Write,
+    ) -> Result<Played, PlayError>;
+
+    fn solve(&self, options: &SolveOptions) -> Result<Solved, OpenError>;
+}
+
+impl<G: Kit> AnyGame for G {
+    fn train(
+        &self,
+        config: &Config,
+        seed: u64,
+        options: &TrainOptions,
+        observer: &dyn Observer,
+        cancel: &Cancel,
+    ) -> Result<(PathBuf, Record), TrainError> {
+        run::train(self, config, seed, options, observer, cancel)
+    }
+
+    fn estimate(
+        &self,
+        config: &Config,
+        seed: u64,
+        options: &TrainOptions,
+        trial: Duration,
+    ) -> Result<Estimate, TrainError> {
+        run::estimate(self, config, seed, options, trial)
+    }
+
+    fn baseline(&self, against: &str) -> Result<Baseline, TrainError> {
+        measure::baseline(self, against)
+    }
+
+    fn evaluate(
+        &self,
+        checkpoint: Checkpoint,
+        options: &EvaluateOptions,
+        watch: &dyn Watch,
+    ) -> Result<Report, TrainError> {
+        measure::evaluate_of(self, checkpoint, options, watch)
+    }
+
+    fn value(
+        &self,
+        checkpoint: Checkpoint,
+        texts: &[String],
+        file: Option<&Path>,
+    ) -> Result<Vec<PositionValue>, TrainError> {
+        measure::value_of(self, checkpoint, texts, file)
+    }
+
+    fn describe(&self, checkpoint: Checkpoint) -> Result<Described, TrainError> {
+        measure::describe_of(self, checkpoint)
+    }
+
+    fn describe_config(&self, config: &Config) -> Result<Described, TrainError> {
+        measure::describe_config_of(self, config)
+    }
+
+    fn rules_learned(&self, checkpoint: Checkpoint, count: usize) -> Result<Vec<Rule>, TrainError> {
+        measure::rules_of(self, checkpoint, count)
+    }
+
+    fn cost(&self, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError> {
+        measure::cost_of(self, checkpoint, distribution)
+    }
+
+    fn export(&self, checkpoint: Checkpoint, format: Format) -> Result<exchange::File, TrainError> {
+        exchange::export_of(self, checkpoint, format)
+    }
+
+    fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError> {
+        Ok(open::bind(self, checkpoint)?.0.learner.describe().parameters)
+    }
+
+    fn manifest(&self, config: &Config) -> Result<Manifest, TrainError> {
+        exchange::manifest_of(self, config)
+    }
+
+    fn check_tournament(&self, tournament: &Tournament, games: &dyn Catalogue) -> Result<(), Fault> {
+        tournament::check(self, tournament, games)
+    }
+
+    fn play_pair(
+        &self,
+        tournament: &Tournament,
+        pair: (&Player, &Player),
+        cancel: &Cancel,
+    ) -> Result<(Tally, f64), OpenError> {
+        tournament::play_pair(self, tournament, pair, cancel)
+    }
+
+    fn play(
+        &self,
+        options: &PlayOptions,
+        input: &mut dyn BufRead,
+        out: &mut dyn Write,
+    ) -> Result<Played, PlayError> {
+        adept_play::play(self, options, input, out)
+    }
+
+    fn solve(&self, options: &SolveOptions) -> Result<Solved, OpenError> {
+        cfr::solve(self, options)
+    }
+}
+
+/// The games of a program. [`One`] is a single game, a pair of catalogues has the games of both.
+pub trait Catalogue: Games {
+    /// The rule set of that name.
+    ///
+    /// # Errors
+    /// That there is none, or what is wrong with its parameters.
+    fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError>;
+}
+
+impl<G: Kit + Clone> Catalogue for One<G> {
+    fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError> {
+        Ok(self.named(name)?)
+    }
+}
+
+impl<A: Catalogue, B: Catalogue> Catalogue for (A, B) {
+    fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError> {
+        let (a, b) = self;
+        in_either(name, (&a.names(), &b.names()), || a.find(name), || b.find(name))
+    }
+}

@@ -1,0 +1,165 @@
+//! Two experiments side by side: what differs in their configs, and in what their runs came to.
+
+mod side;
+
+pub use adept_trainer::settings::Difference;
+
+use crate::statistics::{Sample, welch};
+use adept_model::ModelError;
+use adept_trainer::config::{Config, Examples, Suite};
+use adept_trainer::settings;
+use serde::Serialize;
+use side::Side;
+pub(crate) use side::folders;
+use std::path::{Path, PathBuf};
+
+/// Why two experiments cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// One side names no runs of one experiment.
+    #[error("{}: {message}", given.display())]
+    Side {
+        /// What was given.
+        given: PathBuf,
+        /// What is wrong with it, and what to do.
+        message: String,
+    },
+    /// A file.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// Something of both sides.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sides<T> {
+    /// Of the first.
+    pub a: T,
+    /// Of the second.
+    pub b: T,
+}
+
+/// What two experiments differ in.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// Settings that differ.
+    pub config: Vec<Difference>,
+    /// Runs that are compared.
+    pub runs: Sides<Vec<PathBuf>>,
+    /// Runs that are not, having come to no end.
+    pub unfinished: Sides<Vec<PathBuf>>,
+    /// What the runs came to.
+    pub metrics: Vec<Metric>,
+    /// What must be said beside it, a line each.
+    pub notes: Vec<String>,
+}
+
+/// One figure of the runs of both sides.
+#[derive(Clone, Debug, Serialize)]
+pub struct Metric {
+    /// `final_equity`, `best_equity` (exact, in [−1, 1]), `loss` (mean of a sample before the last measurement),
+    /// `seconds` or `games` (of a run).
+    pub metric: String,
+    /// Over the runs of the first side.
+    pub a: Sample,
+    /// And of the second.
+    pub b: Sample,
+    /// Mean of b less mean of a; none where they cannot be compared.
+    pub difference: Option<f64>,
+    /// Its 95 % confidence interval; none from one run on a side, or of runs that do not vary.
+    pub ci95: Option<[f64; 2]>,
+    /// p of Welch's t-test; none in the same cases.
+    pub p: Option<f64>,
+}
+
+/// Compares two experiments, each given as a run folder, a folder with runs of one experiment, or a name NAME whose
+/// runs are the folders NAME-SEED, under `checkpoints/runs` where it is no path.
+///
+/// # Errors
+/// [`CompareError`] if a side has no finished run, or runs of several experiments.
+pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
+    let (a, b) = (Side::read(a)?, Side::read(b)?);
+    let alike = measured(&a.config) == measured(&b.config);
+    let figure = a.config.figure().or(b.config.figure()).map_or("equity", Suite::name);
+    let metrics = [
+        metric(&format!("final_{figure}"), &a.finals(), &b.finals(), alike),
+        metric(&format!("best_{figure}"), &a.bests(), &b.bests(), alike),
+        metric("loss", &a.losses()?, &b.losses()?, true),
+        metric("seconds", &a.seconds(), &b.seconds(), true),
+        metric(a.config.learn.unit(), &a.games(), &b.games(), a.config.learn.unit() == b.config.learn.unit()),
+    ];
+    let paths = |side: &Side| side.runs.iter().map(|(path, _)| path.clone()).collect();
+    Ok(Comparison {
+        config: settings::differences(&a.settings, &b.settings),
+        runs: Sides { a: paths(&a), b: paths(&b) },
+        notes: notes(&a, &b),
+        unfinished: Sides { a: a.unfinished, b: b.unfinished },
+        metrics: metrics.into_iter().flatten().collect(),
+    })
+}
+
+/// What the figure is measured by: the game, and the opponent or the positions.
+fn measured(config: &Config) -> (&str, Option<String>) {
+    let positions = || {
+        let (learn, evaluate) = (&config.learn, &config.evaluate);
+        if let Some(Examples::File(path)) = &learn.examples {
+            return format!("positions of {}", path.display());
+        }
+        let distribution = evaluate.distribution.as_ref().or(learn.distribution.as_ref());
+        let which = distribution.map_or(String::new(), |name| format!(" of the distribution {name}"));
+        format!("{} positions{which}", evaluate.positions)
+    };
+    let by = match config.figure() {
+        Some(Suite::Equity | Suite::Matches) => config.evaluate_against().into_iter().next(),
+        Some(Suite::Rms) => Some(positions()),
+        Some(Suite::Exploitability) => Some("best responses".into()),
+        Some(Suite::MoveLoss | Suite::Speed) | None => None,
+    };
+    (&config.game.rules, by)
+}
+
+/// None if neither side has such figures.
+fn metric(name: &str, a: &[f64], b: &[f64], comparable: bool) -> Option<Metric> {
+    let (a, b) = (Sample::of(a), Sample::of(b));
+    let test = if comparable { welch(a, b) } else { None };
+    let difference = a.mean.zip(b.mean).filter(|_| comparable).map(|(a, b)| b - a);
+    (a.n + b.n > 0).then(|| Metric {
+        metric: name.into(),
+        a,
+        b,
+        difference,
+        ci95: test.map(|t| t.ci95),
+        p: test.map(|t| t.p),
+    })
+}
+
+fn notes(a: &Side, b: &Side) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (by_a, by_b) = (measured(&a.config), measured(&b.config));
+    if by_a != by_b {
+        let said = |(game, against): (&str, Option<String>)| match against {
+            Some(by) => format!("{game} against {by}"),
+            None => format!("{game}, where nothing is measured"),
+        };
+        notes.push(format!(
+            "figures are not comparable: a is measured in {}, b in {}; `adept evaluate` measures both alike",
+            said(by_a),
+            said(by_b)
+        ));
+    }
+    if a.config.learn != b.config.learn || a.config.architecture.kind() != b.config.architecture.kind() {
+        notes.push(
+            "the loss is that of each side's own samples, and of an HME a likelihood: a lower one is no better play".into(),
+        );
+    }
+    let one = |side: &Side| side.runs.len() == 1;
+    if one(a) || one(b) {
+        let which = match (one(a), one(b)) {
+            (true, true) => "each side",
+            (true, false) => "side a",
+            _ => "side b",
+        };
+        notes
+            .push(format!("{which} has one seed, and one seed has no significance: train more with --seeds"));
+    }
+    notes
+}

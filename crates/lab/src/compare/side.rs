@@ -1,0 +1,137 @@
+//! One side of a comparison: the finished runs of one experiment.
+
+use super::CompareError;
+use adept_model::ModelError;
+use adept_trainer::config::Config;
+use adept_trainer::run::{Record, Score, losses, record_of};
+use adept_trainer::settings::{differences, show};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where runs lie that are called by name.
+const RUNS: &str = "checkpoints/runs";
+
+/// The runs of one experiment.
+pub(super) struct Side {
+    /// Config of its first run.
+    pub(super) config: Config,
+    /// What all runs have in common: the config without its seed, and the checkpoint of the start, if there was one.
+    pub(super) settings: Value,
+    /// Finished runs by seed.
+    pub(super) runs: Vec<(PathBuf, Record)>,
+    /// Runs that came to no end.
+    pub(super) unfinished: Vec<PathBuf>,
+}
+
+impl Side {
+    pub(super) fn read(given: &Path) -> Result<Self, CompareError> {
+        let fail = |message: String| CompareError::Side { given: given.into(), message };
+        let mut runs = Vec::new();
+        let mut unfinished = Vec::new();
+        for path in folders(given)? {
+            match record_of(&path)? {
+                Some(record) if record.finished => runs.push((path, record)),
+                _ => unfinished.push(path),
+            }
+        }
+        if runs.is_empty() {
+            return Err(fail(match &unfinished[..] {
+                [] => "names no runs: give a run folder, a folder of runs, or the name of an experiment; `adept runs \
+                       list` shows them"
+                    .into(),
+                [one] => format!("has no finished run, {} came to no end", one.display()),
+                many => format!("has no finished run, {} came to no end", many.len()),
+            }));
+        }
+        runs.sort_by(|(p, a), (q, b)| a.seed.cmp(&b.seed).then_with(|| p.cmp(q)));
+        let (first, record) = &runs[0];
+        let settings = settings(record)?;
+        for (path, other) in &runs[1..] {
+            if let Some(d) = differences(&settings, &self::settings(other)?).first() {
+                return Err(fail(format!(
+                    "holds runs of several experiments: `{}` is {} in {} and {} in {}; name one run, or its \
+                     folder without the seed",
+                    d.key,
+                    show(d.a.as_ref()),
+                    first.display(),
+                    show(d.b.as_ref()),
+                    path.display()
+                )));
+            }
+        }
+        if let Some(pair) = runs.windows(2).find(|pair| pair[0].1.seed == pair[1].1.seed) {
+            let (a, b) = (pair[0].0.display(), pair[1].0.display());
+            return Err(fail(format!("holds the same run twice, {a} and {b}: remove one")));
+        }
+        Ok(Self { config: record.config.clone(), settings, runs, unfinished })
+    }
+
+    pub(super) fn finals(&self) -> Vec<f64> {
+        self.runs.iter().filter_map(|(_, r)| r.r#final.as_ref()).map(Score::figure).collect()
+    }
+
+    pub(super) fn bests(&self) -> Vec<f64> {
+        self.runs.iter().filter_map(|(_, r)| r.best.as_ref()).map(Score::figure).collect()
+    }
+
+    pub(super) fn losses(&self) -> Result<Vec<f64>, ModelError> {
+        let mut found = Vec::new();
+        for (path, record) in &self.runs {
+            found.extend(losses(path, record)?.map(|(last, _)| last));
+        }
+        Ok(found)
+    }
+
+    pub(super) fn seconds(&self) -> Vec<f64> {
+        self.runs.iter().map(|(_, r)| r.seconds).collect()
+    }
+
+    pub(super) fn games(&self) -> Vec<f64> {
+        self.runs.iter().map(|(_, r)| r.step as f64).collect()
+    }
+}
+
+fn settings(record: &Record) -> Result<Value, ModelError> {
+    let json = |e: serde_json::Error| ModelError::Unsupported(e.to_string());
+    let mut settings = serde_json::to_value(&record.config).map_err(json)?;
+    if let Some(settings) = settings.as_object_mut() {
+        settings.remove("seed");
+        // Not of the config, but of the experiment.
+        if !record.init.is_empty() {
+            // By what they are, wherever they lie.
+            let init: Vec<_> = record.init.iter().map(|o| (o.part.as_deref(), &o.checksum)).collect();
+            settings.insert("init".into(), serde_json::to_value(init).map_err(json)?);
+        }
+    }
+    Ok(settings)
+}
+
+/// The run folders that a path or a name means; none if it means nothing.
+pub(crate) fn folders(given: &Path) -> Result<Vec<PathBuf>, ModelError> {
+    let is_run = |path: &PathBuf| path.join("run.json").exists();
+    let given_path = given.to_path_buf();
+    if is_run(&given_path) {
+        return Ok(vec![given_path]);
+    }
+    let inside: Vec<PathBuf> = entries(given)?.into_iter().filter(is_run).collect();
+    let Some(name) = given.file_name().filter(|_| inside.is_empty()).map(|n| n.to_string_lossy()) else {
+        return Ok(inside);
+    };
+    let around = given.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(RUNS));
+    let seed_of = |path: &PathBuf| -> Option<u64> {
+        let found = path.file_name()?.to_string_lossy();
+        found.strip_prefix(&*name)?.strip_prefix('-')?.parse().ok()
+    };
+    Ok(entries(around)?.into_iter().filter(|path| seed_of(path).is_some() && is_run(path)).collect())
+}
+
+/// What lies in a folder; nothing if there is none.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, ModelError> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let io = |source| ModelError::Io { path: folder.into(), source };
+    let entries = fs::read_dir(folder).map_err(io)?;
+    entries.map(|entry| Ok(entry.map_err(io)?.path())).collect()
+}

@@ -1,0 +1,205 @@
+//! Checkpoints to and from the files of other programs: ONNX, and safetensors as PyTorch has them.
+
+use crate::catalogue::Catalogue;
+use crate::measure::opened;
+use adept_arena::{Bound, OpenError, open};
+use adept_game::Kit;
+use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin, Output, is_of_training};
+use adept_model::export::{About, from_torch, onnx, to_torch};
+use adept_model::files::Files;
+use adept_model::{ModelError, Tensor};
+use adept_trainer::config::{self, Config};
+use adept_trainer::run::TrainError;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The form of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// A graph that ONNX Runtime, tract and others run.
+    Onnx,
+    /// Tensors, with weights as PyTorch's `Linear` has them.
+    Safetensors,
+}
+
+/// What was exported.
+#[derive(Debug, Serialize)]
+pub struct Exported {
+    /// The file.
+    pub path: PathBuf,
+    /// Its form.
+    pub format: Format,
+    /// Its size.
+    pub bytes: u64,
+    /// Encoder that fills the inputs.
+    pub encoder: String,
+    /// What `value` is.
+    pub value: String,
+}
+
+/// The bytes of a file for other programs, and what they say.
+#[derive(Debug)]
+pub struct File {
+    bytes: Vec<u8>,
+    encoder: String,
+    value: String,
+}
+
+/// Writes a checkpoint, or the latest (or best) one of a run, to a file for other programs.
+///
+/// # Errors
+/// A checkpoint that cannot be opened, a table where a graph is asked for, or what the system refused; a file of that name
+/// then stays as it was.
+pub fn export(
+    games: &dyn Catalogue,
+    path: &Path,
+    best: bool,
+    format: Format,
+    out: &Path,
+) -> Result<Exported, TrainError> {
+    if out.parent().is_some_and(|folder| folder.join("manifest.json").exists()) {
+        let message = "would lie in a checkpoint, whose files never change: name a file elsewhere with --out";
+        return Err(TrainError::Folder { path: out.into(), message: message.into() });
+    }
+    let (game, checkpoint) = opened(games, path, best)?;
+    let File { bytes, encoder, value } = game.export(checkpoint, format)?;
+    Files::default().replace(out, &bytes)?;
+    Ok(Exported { path: out.into(), format, bytes: bytes.len() as u64, encoder, value })
+}
+
+/// What [`export`] writes of a checkpoint of this game.
+///
+/// # Errors
+/// As [`export`].
+pub fn export_of<G: Kit>(game: &G, checkpoint: Checkpoint, format: Format) -> Result<File, TrainError> {
+    let (bound, _) = open::bind(game, checkpoint.clone())?;
+    let about = about(game, &bound, &checkpoint.manifest);
+    let bytes = match format {
+        Format::Onnx => graph(&checkpoint, &about)?,
+        Format::Safetensors => tensors(checkpoint)?,
+    };
+    Ok(File { bytes, encoder: bound.encoder().name().to_string(), value: about.value })
+}
+
+fn about<G: Kit>(game: &G, bound: &Bound<G>, manifest: &Manifest) -> About {
+    let channels = bound.encoder().channels().iter().map(|c| (c.name.to_string(), c.about.to_string()));
+    let entries = [
+        ("game", game.name()),
+        ("encoder", bound.encoder().name()),
+        ("experiment", manifest.experiment("name")),
+        ("seed", &manifest.seed.to_string()),
+        ("step", &manifest.step.to_string()),
+        ("revision", &manifest.revision),
+        ("checksum", &manifest.checksum),
+        ("architecture", &serde_json::to_string(&manifest.architecture).unwrap_or_default()),
+    ];
+    About {
+        name: manifest.experiment("name").into(),
+        text: manifest.experiment("about").into(),
+        channels: channels.collect(),
+        value: match manifest.output {
+            Output::Values => {
+                "value of the position for the player who just moved, in [-1, 1]: utility divided by the largest there is"
+            }
+            Output::Logits => "logit of an action: the softmax over the actions of a decision is the policy",
+        }
+        .into(),
+        metadata: entries.map(|(key, text)| (key.to_string(), text.to_string())).into(),
+    }
+}
+
+fn graph(checkpoint: &Checkpoint, about: &About) -> Result<Vec<u8>, TrainError> {
+    let Checkpoint { manifest, tensors, .. } = checkpoint;
+    if manifest.kind != "network" {
+        let message = "a table of positions is no graph: export it as safetensors";
+        return Err(ModelError::Unsupported(message.into()).into());
+    }
+    let program = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?;
+    Ok(onnx(&program, &program.parameters_in(tensors)?, about))
+}
+
+fn tensors(checkpoint: Checkpoint) -> Result<Vec<u8>, TrainError> {
+    let Checkpoint { manifest, tensors, .. } = checkpoint;
+    let manifest = Manifest { training: None, checksums: Default::default(), ..manifest };
+    let text = serde_json::to_string(&manifest).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+    let model: Vec<Tensor> = tensors.into_iter().filter(|t| !is_of_training(&t.name)).collect();
+    Ok(to_torch(&model, text)?)
+}
+
+/// What was imported.
+#[derive(Debug, Serialize)]
+pub struct Imported {
+    /// The checkpoint.
+    pub path: PathBuf,
+    /// Its game.
+    pub game: String,
+    /// Its encoder.
+    pub encoder: String,
+    /// Parameters.
+    pub parameters: usize,
+}
+
+/// Makes a checkpoint of a safetensors file with weights as PyTorch has them. What they are is told by a checkpoint or a config
+/// in `like`, else by the file itself, if it was exported here and nothing wrote it anew.
+///
+/// # Errors
+/// A file that does not say what it is, tensors that do not fit, or a folder that is there already.
+pub fn import(
+    games: &dyn Catalogue,
+    file: &Path,
+    like: Option<&Path>,
+    out: &Path,
+) -> Result<Imported, TrainError> {
+    if out.exists() {
+        let message = "is there already: remove it, or name another folder with --out".into();
+        return Err(TrainError::Folder { path: out.into(), message });
+    }
+    let fault = |message: String| ModelError::Checkpoint { path: file.into(), message };
+    let bytes = std::fs::read(file).map_err(ModelError::io(file))?;
+    let (tensors, said) = from_torch(&bytes).map_err(|e| fault(e.to_string()))?;
+    let mut manifest = match (like, said) {
+        (Some(path), _) if path.extension().is_some_and(|e| e == "toml") => fresh(games, path)?,
+        (Some(path), _) => checkpoint::read(&checkpoint::locate(path, false)?)?.manifest,
+        (None, Some(said)) => checkpoint::manifest_in(&said, file)?,
+        (None, None) => {
+            let message = "does not say what network it is, which PyTorch leaves out: name a checkpoint or a config of the \
+                           same network with --like";
+            return Err(fault(message.into()).into());
+        }
+    };
+    // What it comes from: the checkpoint that says what it is, whose own origins it keeps, then the file.
+    if let Some(path) = like.filter(|_| !manifest.checksum.is_empty()) {
+        manifest.init.push(Origin { path: path.into(), checksum: manifest.checksum.clone(), part: None });
+    }
+    manifest.init.push(Origin { path: file.into(), checksum: checkpoint::hex(&bytes), part: None });
+    manifest.step = 0;
+    manifest.metrics = serde_json::Value::Null;
+    manifest.training = None;
+    manifest.revision = adept_trainer::REVISION.into();
+    // Opened as any other before it is written, so that what does not fit leaves nothing behind.
+    let opened = Checkpoint { path: file.into(), manifest: manifest.clone(), tensors: tensors.clone() };
+    let parameters = games.find(&manifest.game)?.parameters(opened)?;
+    let (game, encoder) = (manifest.game.clone(), manifest.encoder.clone());
+    checkpoint::write(&Files::default(), out, manifest, &tensors)?;
+    Ok(Imported { path: out.into(), game, encoder, parameters })
+}
+
+/// The manifest of a config that was not trained.
+fn fresh(games: &dyn Catalogue, path: &Path) -> Result<Manifest, TrainError> {
+    let config = config::load(path, &[], games).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+    games.find(&config.game.rules)?.manifest(&config)
+}
+
+/// The manifest of a config of this game that was not trained.
+///
+/// # Errors
+/// If the game has no such encoder.
+pub fn manifest_of<G: Kit>(game: &G, config: &Config) -> Result<Manifest, TrainError> {
+    let encoder = open::encoder(game, config.game.encoder.as_deref())?;
+    let whole = serde_json::to_value(config).map_err(|e| OpenError::Unknown(e.to_string()))?;
+    let channels = encoder.channels().to_vec();
+    let mut manifest = Manifest::new(game.name(), encoder.name(), channels, &config.architecture);
+    manifest.output = config.learn.output();
+    Ok(manifest.of(whole, config.seed, adept_trainer::REVISION))
+}

@@ -1,0 +1,269 @@
+//! Values and choices on given positions, beside those of peers: other programs, whose values come in files.
+
+use super::positions::{Judged, baselines, fine_oracle, losses, values};
+use adept_arena::{Bound, Evaluator, OpenError};
+use adept_game::Kit;
+use adept_game::Turn;
+use adept_trainer::positions::PositionErrors;
+use adept_trainer::run::TrainError;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// What another program thinks of positions.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// What reports call it.
+    pub name: String,
+    /// The file of its values, of the same form as examples.
+    pub file: PathBuf,
+}
+
+/// Errors of V on the positions of a file, and what choices lose on all rolls of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct DecisionsReport {
+    /// Positions of the file.
+    pub positions: u64,
+    /// Unforced decisions.
+    pub decisions: u64,
+    /// The checkpoint, what is known without learning, then the peers, all on the same decisions.
+    pub rows: Vec<DecisionsRow>,
+}
+
+/// The figures of one of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct DecisionsRow {
+    /// `checkpoint`, the name of a baseline, or that of a peer. `constant` is the mean of the exact values and chooses
+    /// at random.
+    pub name: String,
+    /// Root mean square error of V on the positions.
+    pub rms: f64,
+    /// Mean loss of value an unforced decision, weighted by the probability of its roll.
+    pub loss_per_decision: f64,
+    /// Share of these decisions with a wrong choice, weighted alike.
+    pub wrong_share: f64,
+}
+
+/// The name of the checkpoint's row.
+const CHECKPOINT: &str = "checkpoint";
+
+/// Values by look-up.
+struct Looked<'a> {
+    peer: &'a Peer,
+    /// For the player who acted last, by the number of the position.
+    values: FxHashMap<u64, f64>,
+    /// The first position that was asked for in vain.
+    missing: Option<String>,
+}
+
+impl<'a> Looked<'a> {
+    fn read<G: Kit>(game: &G, peer: &'a Peer) -> Result<Self, OpenError> {
+        let examples = game.read_examples(&peer.file).map_err(|e| OpenError::Unknown(e.to_string()))?;
+        let mut values = FxHashMap::default();
+        for (state, value) in examples {
+            let before = values.insert(game.number(&state), value);
+            if before.is_some_and(|before| before != value) {
+                let (file, position) = (peer.file.display(), game.position_text(&state));
+                return Err(OpenError::Unknown(format!("{file}: has two values of the position {position}")));
+            }
+        }
+        Ok(Self { peer, values, missing: None })
+    }
+
+    /// The value of a position in which chance is to come; NaN if it is not there.
+    fn value<G: Kit>(&mut self, game: &G, state: &G::State) -> f64 {
+        self.values.get(&game.number(state)).copied().unwrap_or_else(|| {
+            self.missing.get_or_insert_with(|| game.position_text(state));
+            f64::NAN
+        })
+    }
+}
+
+impl<G: Kit> Evaluator<G> for Looked<'_> {
+    fn values(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        values: &mut Vec<f32>,
+    ) {
+        values.clear();
+        let mut after = state.clone();
+        for action in actions {
+            after.clone_from(state);
+            game.apply(&mut after, action);
+            values.push(match game.turn(&after) {
+                Turn::Over => game.utility(&after, player) / game.scale(),
+                _ => self.value(game, &after),
+            } as f32);
+        }
+    }
+}
+
+/// Measures a checkpoint, what is known without learning, and peers on the positions of a file, in which chance is to
+/// come, and on all decisions that follow.
+pub(super) fn decisions<G: Kit>(
+    game: &G,
+    bound: &mut Bound<G>,
+    file: &Path,
+    peers: &[Peer],
+) -> Result<DecisionsReport, TrainError> {
+    let unknown = |message: String| TrainError::from(OpenError::Unknown(message));
+    let examples = game.read_examples(file).map_err(|e| unknown(e.to_string()))?;
+    if examples.is_empty() {
+        return Err(unknown(format!("{}: has no rows", file.display())));
+    }
+    // All files are read before the exact values are opened, which may take long.
+    let mut looked = peers.iter().map(|peer| Looked::read(game, peer)).collect::<Result<Vec<_>, _>>()?;
+    let (truth, known) = (fine_oracle(game)?, baselines(game)?);
+    let names = [CHECKPOINT, "constant"].into_iter().chain(known.iter().map(|(name, _)| name.as_str()));
+    let names: Vec<String> = names.chain(peers.iter().map(|p| p.name.as_str())).map(String::from).collect();
+    if let Some(i) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
+        return Err(unknown(format!("`{}` is the name of another row: give the peer another", names[i])));
+    }
+
+    // What the file says of its positions may be less exact.
+    let states: Vec<G::State> = examples.into_iter().map(|(state, _)| state).collect();
+    let exact = values(game, &*truth, &states);
+    let of_peer = |peer: &mut Looked<'_>| {
+        let errors = states.iter().zip(&exact).map(|(state, exact)| peer.value(game, state) - exact);
+        PositionErrors::of(errors).rms
+    };
+    let of_peers: Vec<f64> = looked.iter_mut().map(of_peer).collect();
+    let losses = losses(game, &*truth, bound, &known, &mut looked, states.iter().cloned());
+    for Looked { peer, missing, .. } in &looked {
+        if let Some(position) = missing {
+            return Err(unknown(format!(
+                "{}: lacks the position {position}; a peer's file must hold the positions that are measured and all \
+                 that a roll and a choice of moves lead to",
+                peer.file.display()
+            )));
+        }
+    }
+    let positions = states.len() as u64;
+    let all = Judged::new(game, bound, &known, states, exact).errors("all", |_| true);
+    let rms = [all.errors.rms].into_iter().chain(all.baselines.into_iter().map(|b| b.1)).chain(of_peers);
+    let row = |((name, rms), loss): ((String, f64), &adept_arena::MoveLoss)| DecisionsRow {
+        name,
+        rms,
+        loss_per_decision: loss.loss_per_decision,
+        wrong_share: loss.wrong_share,
+    };
+    Ok(DecisionsReport {
+        positions,
+        decisions: losses[0].decisions,
+        rows: names.into_iter().zip(rms).zip(&losses).map(row).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_arena::{model_channels, open};
+    use adept_builtin::bearoff::Bearoff;
+    use adept_game::{Afterstate, Game, stream};
+    use std::fmt::Write;
+    use std::fs;
+
+    const HEADER: &str = "own1,own2,own3,own4,own5,own6,opp1,opp2,opp3,opp4,opp5,opp6,value\n";
+
+    fn game() -> Bearoff {
+        Bearoff::new(4).unwrap()
+    }
+
+    /// A network that has learned nothing.
+    fn bound() -> Bound<Bearoff> {
+        let encoder = open::encoder(&game(), Some("one-sided")).unwrap();
+        let architecture =
+            serde_json::from_value(serde_json::json!({ "mlp": { "hidden": [3], "init": 0.3 } })).unwrap();
+        let (channels, mut rng) = (encoder.channels().to_vec(), stream(1, "test", 0));
+        let learner = adept_model::build(&architecture, &channels, Default::default(), &mut rng).unwrap();
+        Bound::new(&game(), encoder, learner)
+    }
+
+    /// All positions as rows of a file, with their values by a valuation.
+    fn all(valuation: &str) -> Vec<String> {
+        let (game, halves) = (game(), game().halves().unwrap().unwrap());
+        let valuation = game.valuation(valuation).unwrap().unwrap();
+        let pairs = (0..halves.count()).flat_map(|i| (0..halves.count()).map(move |j| (i, j)));
+        let row = |(mover, roller)| {
+            let state = &halves.state(mover, roller);
+            let player = game.just_acted(state).unwrap();
+            let value = -valuation.value(&game, Afterstate { state, action: None, player });
+            format!("{},{},{value}\n", state.position().own, state.position().opponent)
+        };
+        pairs.map(row).collect()
+    }
+
+    struct Files(tempfile::TempDir);
+
+    impl Files {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn write(&self, name: &str, rows: impl IntoIterator<Item = impl AsRef<str>>) -> Peer {
+            let mut text = HEADER.to_string();
+            rows.into_iter().for_each(|row| write!(text, "{}", row.as_ref()).unwrap());
+            let file = self.0.path().join(name);
+            fs::write(&file, text).unwrap();
+            Peer { name: name.into(), file }
+        }
+    }
+
+    fn measure(positions: &Peer, peers: &[Peer]) -> Result<DecisionsReport, String> {
+        decisions(&game(), &mut bound(), &positions.file, peers).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn peers_are_looked_up() {
+        let files = Files::new();
+        let (exact, same) = (all("oracle-32"), all("convolution"));
+        let positions = files.write("positions", exact.iter().step_by(97));
+        let peers = [files.write("exact", &exact), files.write("same", &same)];
+        let report = measure(&positions, &peers).unwrap();
+        let names: Vec<&str> = report.rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["checkpoint", "constant", "convolution", "normal", "kleinman", "exact", "same"]);
+        assert_eq!(report.positions, exact.len().div_ceil(97) as u64);
+        assert!(report.decisions > 5000 && report.decisions < 21 * report.positions);
+        let row = |name: &str| report.rows.iter().find(|row| row.name == name).unwrap();
+        let figures = |name: &str| (row(name).rms, row(name).loss_per_decision, row(name).wrong_share);
+        assert!(row("exact").rms < 1e-12 && row("exact").loss_per_decision < 1e-8, "{report:?}");
+        assert_eq!(row("exact").wrong_share, 0.0);
+        // A valuation from a file is that valuation.
+        assert_eq!(figures("same"), figures("convolution"));
+        assert!(row("same").rms > 1e-4 && row("checkpoint").rms > row("normal").rms, "{report:?}");
+        assert!(row("constant").loss_per_decision > 10.0 * row("normal").loss_per_decision);
+        assert!(measure(&positions, &[]).is_ok_and(|report| report.rows.len() == 5));
+    }
+
+    #[test]
+    fn what_a_file_lacks_is_named() {
+        let files = Files::new();
+        let rows = all("oracle-32");
+        // The position itself, and where 2-1 may lead to: the opponent is to roll.
+        let positions = files.write("positions", ["0,0,0,0,0,2,0,0,0,1,0,0,0\n"]);
+        for (lacking, named) in [
+            ("0,0,0,0,0,2,0,0,0,1,0,0,", "0,0,0,0,0,2/0,0,0,1,0,0"),
+            ("0,0,0,1,0,0,0,0,0,1,1,0,", "0,0,0,1,0,0/0,0,0,1,1,0"),
+        ] {
+            let peer = files.write("peer", rows.iter().filter(|row| !row.starts_with(lacking)));
+            let error = measure(&positions, &[peer]).unwrap_err();
+            assert!(error.contains(&format!("peer: lacks the position {named};")), "{error}");
+        }
+        // What no decision leads to may be missing.
+        let peer =
+            files.write("peer", rows.iter().filter(|row| !row.starts_with("0,0,0,1,0,0,0,0,0,0,0,3,")));
+        assert!(measure(&positions, &[peer]).is_ok());
+
+        let twice = files.write("twice", [&rows[0], &rows[1], &rows[0]]);
+        assert!(measure(&positions, &[twice]).unwrap_err().contains("lacks"), "the same again is no fault");
+        let other = rows[0].rsplit_once(',').unwrap().0.to_string() + ",0.25\n";
+        let twice = files.write("twice", [&rows[0], &other]);
+        assert!(measure(&positions, &[twice]).unwrap_err().contains("has two values of the position"));
+        let taken = Peer { name: "normal".into(), ..files.write("peer", &rows) };
+        assert!(measure(&positions, &[taken]).unwrap_err().contains("`normal` is the name of another row"));
+        assert!(measure(&files.write("none", [""; 0]), &[]).unwrap_err().contains("has no rows"));
+    }
+}

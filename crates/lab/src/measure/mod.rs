@@ -1,0 +1,507 @@
+//! Measuring checkpoints: exact equity, errors against exact values, speed, and what they think of a position.
+
+mod decisions;
+mod exhaustive;
+mod play;
+mod positions;
+mod rules;
+mod speed;
+
+pub use decisions::{DecisionsReport, DecisionsRow, Peer};
+pub use exhaustive::ExhaustiveReport;
+pub use play::{ExploitabilityReport, MatchesReport};
+pub use positions::{Errors, FileReport, MoveLossReport, RmsReport};
+pub use rules::{Rule, rules, rules_of};
+pub use speed::{Cost, SpeedCell, cost, cost_of};
+
+use crate::catalogue::{AnyGame, Catalogue};
+use adept_arena::thoughts::{self, PositionValue};
+use adept_arena::{Bound, Equity, Greedy, OpenError, Random, equity, open};
+pub use adept_game::Suite;
+use adept_game::{Kit, Read, stream};
+use adept_model::checkpoint::{self, Checkpoint, Manifest};
+use adept_model::files::Files;
+use adept_model::{Description, ModelError, Usage};
+use adept_trainer::config::{self, Config, no_equity};
+use adept_trainer::positions::EXACT_VALUES;
+use adept_trainer::run::TrainError;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What to measure, beside the suites.
+#[derive(Clone, Debug, Default)]
+pub struct EvaluateOptions {
+    /// Suites; none takes the one that suits the game.
+    pub suites: Vec<Suite>,
+    /// Opponents of the suites `equity` and `matches`; none takes those of the checkpoint's config, then random and, in
+    /// `equity`, minimax.
+    pub against: Vec<String>,
+    /// Distribution of the positions of `rms` and `move-loss`; the game's first if none.
+    pub distribution: Option<String>,
+    /// Positions of `rms`, 100,000 if none, and of `move-loss`, 250,000 if none; games of `matches` against each opponent,
+    /// 4,000 if none.
+    pub samples: Option<u64>,
+    /// A file of positions: with values to compare with, or without, to be given them.
+    pub positions: Option<PathBuf>,
+    /// Where positions that had no values are written with them; beside the file, as NAME.values.csv, if none.
+    pub out: Option<PathBuf>,
+    /// A CSV file of positions: errors on them, and what choices lose on all their rolls.
+    pub decisions: Option<PathBuf>,
+    /// Other programs to measure on these positions and decisions.
+    pub peers: Vec<Peer>,
+    /// Whether to measure errors over all positions; without suites nothing else is then measured.
+    pub exhaustive: bool,
+}
+
+/// What `evaluate` found.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The checkpoint.
+    pub checkpoint: PathBuf,
+    /// Its game.
+    pub game: String,
+    /// Games it learned from, or samples.
+    pub step: u64,
+    /// `games` or `samples`.
+    pub unit: &'static str,
+    /// Exact match equity of greedy play.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub equity: Option<EquityReport>,
+    /// Errors of V.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rms: Option<RmsReport>,
+    /// What choices lose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub move_loss: Option<MoveLossReport>,
+    /// Games against opponents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<MatchesReport>,
+    /// What a best response wins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exploitability: Option<ExploitabilityReport>,
+    /// Errors on the positions of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positions: Option<FileReport>,
+    /// Positions of a file that had no values, and have them now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valued: Option<Valued>,
+    /// Errors on the positions of another file, and what choices lose there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decisions: Option<DecisionsReport>,
+    /// Errors over all positions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exhaustive: Option<ExhaustiveReport>,
+    /// Evaluations a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed: Option<Vec<SpeedCell>>,
+}
+
+/// Exact match equity against each opponent; the first one's figures stand at the top.
+#[derive(Debug, Serialize)]
+pub struct EquityReport {
+    /// The first opponent.
+    pub against: String,
+    /// (wins − losses) / games, the mean over the seats.
+    pub equity: f64,
+    /// Playing first.
+    pub first: f64,
+    /// Playing last.
+    pub second: f64,
+    /// A random player's and the best possible equity against the same opponent.
+    pub baseline: Baseline,
+    /// All opponents.
+    pub opponents: Vec<(String, Equity)>,
+    /// How often each expert was run, where there is a choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+/// Equities that put a figure in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Baseline {
+    /// Of a uniformly random player.
+    pub random: f64,
+    /// Of the exact best response.
+    pub optimal: f64,
+}
+
+/// The baseline of a game against that opponent.
+///
+/// # Errors
+/// [`TrainError`] if there is no such opponent or the game is too large to solve.
+pub fn baseline<G: Kit>(game: &G, against: &str) -> Result<Baseline, TrainError> {
+    if !game.is_small() {
+        return Err(TrainError::Suite(no_equity(game.name())));
+    }
+    let mut other = open::agent(game, against)?;
+    let random = equity(game, &mut Random, &mut other)?.equity;
+    let mut best = open::agent(game, &format!("optimal:{against}"))?;
+    Ok(Baseline { random, optimal: equity(game, &mut best, &mut other)?.equity })
+}
+
+/// Measures a checkpoint, or the latest (or best) one of a run.
+///
+/// # Errors
+/// See [`TrainError`].
+pub fn evaluate(
+    games: &dyn Catalogue,
+    path: &Path,
+    best: bool,
+    options: &EvaluateOptions,
+    watch: &dyn Watch,
+) -> Result<Report, TrainError> {
+    let (game, checkpoint) = opened(games, path, best)?;
+    game.evaluate(checkpoint, options, watch)
+}
+
+/// Reads the checkpoint that a path names and finds its game.
+pub(crate) fn opened(
+    games: &dyn Catalogue,
+    path: &Path,
+    best: bool,
+) -> Result<(Arc<dyn AnyGame>, Checkpoint), TrainError> {
+    let path = checkpoint::locate(path, best)?;
+    let checkpoint = checkpoint::read(&path)?;
+    match games.find(&checkpoint.manifest.game) {
+        Ok(game) => Ok((game, checkpoint)),
+        Err(error) => {
+            Err(OpenError::Mismatch { path, message: format!("its game is unknown: {error}") }.into())
+        }
+    }
+}
+
+/// Sees what a measurement is about, from any thread.
+pub trait Watch: Sync {
+    /// What it waits for before it begins.
+    fn preparing(&self, _what: &str) {}
+
+    /// Which share, in [0, 1], of all positions is measured.
+    fn share(&self, _share: f64) {}
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {}
+
+/// Measures a checkpoint of this game.
+///
+/// # Errors
+/// See [`TrainError`].
+pub fn evaluate_of<G: Kit>(
+    game: &G,
+    checkpoint: Checkpoint,
+    options: &EvaluateOptions,
+    watch: &dyn Watch,
+) -> Result<Report, TrainError> {
+    let path = checkpoint.path.clone();
+    let (mut bound, manifest) = open::bind(game, checkpoint)?;
+    let files = [&options.positions, &options.decisions];
+    let elsewhere = options.exhaustive || files.iter().any(|file| file.is_some());
+    let usual = || if elsewhere { Vec::new() } else { game.usual_suites() };
+    let suites = if options.suites.is_empty() { usual() } else { options.suites.clone() };
+    let exact = |s: &Suite| matches!(s, Suite::Rms | Suite::MoveLoss);
+    let known = !game.distributions().is_empty();
+    if known && (suites.iter().any(exact) || options.exhaustive || options.decisions.is_some()) {
+        watch.preparing(EXACT_VALUES);
+    }
+    let distribution = options.distribution.as_deref();
+    let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
+    let mut report = Report {
+        checkpoint: path,
+        game: manifest.game.clone(),
+        step: manifest.step,
+        unit,
+        equity: None,
+        rms: None,
+        move_loss: None,
+        matches: None,
+        exploitability: None,
+        positions: None,
+        valued: None,
+        decisions: None,
+        exhaustive: None,
+        speed: None,
+    };
+    for suite in suites {
+        match suite {
+            Suite::Equity if !game.is_small() => {
+                let why = no_equity(game.name());
+                let message = format!("{why}: measure another suite, such as `rms` or `speed`");
+                return Err(TrainError::Suite(message));
+            }
+            Suite::Equity if game.hides() => {
+                let message = format!(
+                    "players of {} do not see all of a state, so that nothing can be compared with the best play against                              another: measure `exploitability` or `matches`",
+                    game.name()
+                );
+                return Err(TrainError::Suite(message));
+            }
+            Suite::Rms | Suite::MoveLoss if game.distributions().is_empty() => {
+                let message = format!("{} has no exact values of positions: measure `equity`", game.name());
+                return Err(TrainError::Suite(message));
+            }
+            Suite::Equity => {
+                let own = || judges(game, &manifest);
+                let against = if options.against.is_empty() { own() } else { options.against.clone() };
+                report.equity = Some(measure_equity(game, &mut bound, &against)?);
+            }
+            Suite::Rms => {
+                let count = options.samples.unwrap_or(100_000);
+                report.rms = Some(positions::rms(game, &mut bound, distribution, count)?);
+            }
+            Suite::MoveLoss => {
+                let count = options.samples.unwrap_or(250_000);
+                report.move_loss = Some(positions::moves(game, &mut bound, distribution, count)?);
+            }
+            Suite::Matches => {
+                let mut against = options.against.clone();
+                if against.is_empty() {
+                    against = judges(game, &manifest);
+                    against.retain(|name| name != "minimax");
+                }
+                let games = options.samples.unwrap_or(4_000);
+                report.matches = Some(play::matches(game, &report.checkpoint, &against, games)?);
+            }
+            Suite::Exploitability => {
+                report.exploitability = Some(play::exploitability(game, &mut bound, &manifest)?);
+            }
+            Suite::Speed => report.speed = Some(speed::speed(game, &mut bound)),
+        }
+    }
+    let has_values = |path: &PathBuf| game.has_values(path).map_err(|e| OpenError::Unknown(e.to_string()));
+    if let Some(path) = &options.positions
+        && !has_values(path)?
+    {
+        report.valued = Some(value_file(game, &mut bound, path, options.out.as_deref())?);
+    } else if let Some(path) = &options.positions {
+        if options.out.is_some() {
+            let message = "has values, which are compared: nothing is written, leave --out out".into();
+            return Err(TrainError::Folder { path: path.clone(), message });
+        }
+        report.positions = Some(positions::file(game, &mut bound, path)?);
+    }
+    if let Some(path) = &options.decisions {
+        report.decisions = Some(decisions::decisions(game, &mut bound, path, &options.peers)?);
+    }
+    if options.exhaustive {
+        report.exhaustive = Some(exhaustive::exhaustive(game, &mut bound, &|share| watch.share(share))?);
+    }
+    Ok(report)
+}
+
+fn judges<G: Kit>(game: &G, manifest: &Manifest) -> Vec<String> {
+    let own = Config::from_saved(manifest.config.clone()).map(|c| c.evaluate_against());
+    let mut judges = own.unwrap_or_default();
+    let others = if game.zero_sum() && !game.hides() { &["random", "minimax"][..] } else { &["random"] };
+    for other in others {
+        if !judges.iter().any(|j| j == other) {
+            judges.push((*other).into());
+        }
+    }
+    judges
+}
+
+fn measure_equity<G: Kit>(
+    game: &G,
+    bound: &mut Bound<G>,
+    opponents: &[String],
+) -> Result<EquityReport, TrainError> {
+    let mut found = Vec::with_capacity(opponents.len());
+    let mut usage = None;
+    for name in opponents {
+        let mut opponent = open::agent(game, name)?;
+        bound.learner.reset_usage();
+        found.push((name.clone(), equity(game, &mut Greedy::new(&mut *bound), &mut opponent)?));
+        usage = usage.or_else(|| bound.learner.usage());
+    }
+    let (against, first) = found[0].clone();
+    Ok(EquityReport {
+        baseline: baseline(game, &against)?,
+        against,
+        equity: first.equity,
+        first: first.seats[0],
+        second: first.seats[first.seats.len() - 1],
+        opponents: found,
+        usage,
+    })
+}
+
+/// What a checkpoint of this game thinks of positions in the game's text form, then of those of a file.
+///
+/// # Errors
+/// [`TrainError`] if the checkpoint cannot be opened or a text is not a position.
+pub fn value_of<G: Kit>(
+    game: &G,
+    checkpoint: Checkpoint,
+    texts: &[String],
+    file: Option<&Path>,
+) -> Result<Vec<PositionValue>, TrainError> {
+    let (mut bound, _) = open::bind(game, checkpoint)?;
+    let mut named: Vec<(String, Read<G>)> = texts.iter().cloned().zip(thoughts::read(game, texts)?).collect();
+    if let Some(file) = file {
+        let read = game.read_positions(file).map_err(|e| OpenError::Unknown(e.to_string()))?;
+        named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
+    }
+    let thoughts = named.into_iter().map(|(name, p)| thoughts::thoughts(game, &mut bound, &p, name));
+    Ok(thoughts.collect::<Result<_, _>>()?)
+}
+
+/// The same for the checkpoint that a path names.
+///
+/// # Errors
+/// As [`value_of`].
+pub fn value(
+    games: &dyn Catalogue,
+    path: &Path,
+    best: bool,
+    texts: &[String],
+    file: Option<&Path>,
+) -> Result<Vec<PositionValue>, TrainError> {
+    let (game, checkpoint) = opened(games, path, best)?;
+    game.value(checkpoint, texts, file)
+}
+
+/// A file of positions that was given values.
+#[derive(Clone, Debug, Serialize)]
+pub struct Valued {
+    /// The file with the values.
+    pub path: PathBuf,
+    /// Positions.
+    pub rows: u64,
+    /// Mean of their values, for the player to move.
+    pub mean: f64,
+}
+
+/// Writes the values of the positions of a file, for the player to move.
+fn value_file<G: Kit>(
+    game: &G,
+    bound: &mut Bound<G>,
+    path: &Path,
+    out: Option<&Path>,
+) -> Result<Valued, TrainError> {
+    let read = game.read_positions(path).map_err(|e| OpenError::Unknown(e.to_string()))?;
+    let mut values = Vec::new();
+    thoughts::values(game, bound, &read, &mut values)?;
+    let usual = path.with_extension("values.csv");
+    let refuse = |message: &str| {
+        Err(TrainError::Folder { path: out.unwrap_or(&usual).into(), message: message.into() })
+    };
+    let same = |out: &Path| out.canonicalize().is_ok_and(|out| path.canonicalize().is_ok_and(|p| p == out));
+    match out {
+        None if usual.exists() => return refuse("is there already: name a file with --out"),
+        Some(out) if same(out) => return refuse("holds the positions: name another file with --out"),
+        _ => {}
+    }
+    let out = out.map_or_else(|| usual.clone(), Path::to_path_buf);
+    Files::default().replace(&out, game.values_file(&read, &values).as_bytes())?;
+    let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / values.len().max(1) as f64;
+    Ok(Valued { path: out, rows: values.len() as u64, mean })
+}
+
+/// A checkpoint's own words and its size.
+#[derive(Debug, Serialize)]
+pub struct Described {
+    /// Where it lies; none for a config that was not trained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<PathBuf>,
+    /// Name of the experiment.
+    pub name: String,
+    /// Rule set and encoder.
+    pub game: String,
+    /// Encoder.
+    pub encoder: String,
+    /// Channels with the meaning of each input.
+    pub channels: Vec<ChannelAbout>,
+    /// Games learned from, or samples.
+    pub step: u64,
+    /// Which.
+    pub unit: &'static str,
+    /// Seed.
+    pub seed: u64,
+    /// Revision of the program that trained it.
+    pub revision: String,
+    /// Size and cost.
+    #[serde(flatten)]
+    pub size: Description,
+}
+
+/// A channel and what it means.
+#[derive(Debug, Serialize)]
+pub struct ChannelAbout {
+    /// Name.
+    pub name: String,
+    /// What it carries.
+    pub kind: String,
+    /// What each input means.
+    pub about: String,
+}
+
+/// Describes a checkpoint, the latest (or best) of a run, or a config file with fresh parameters.
+///
+/// # Errors
+/// [`TrainError`] if it can be read as neither.
+pub fn describe(games: &dyn Catalogue, path: &Path, best: bool) -> Result<Described, TrainError> {
+    if path.extension().is_some_and(|e| e == "toml") {
+        let config = config::load(path, &[], games).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        return games.find(&config.game.rules)?.describe_config(&config);
+    }
+    let (game, checkpoint) = opened(games, path, best)?;
+    game.describe(checkpoint)
+}
+
+/// Describes a checkpoint of this game.
+///
+/// # Errors
+/// [`TrainError`] if it does not fit.
+pub fn describe_of<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Described, TrainError> {
+    let path = checkpoint.path.clone();
+    let (bound, manifest) = open::bind(game, checkpoint)?;
+    let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
+    let about = (manifest.step, unit, manifest.seed, manifest.revision.clone());
+    Ok(described(&bound, Some(path), manifest.experiment("name"), manifest.game.clone(), about))
+}
+
+/// Describes what a config of this game would train.
+///
+/// # Errors
+/// [`TrainError`] if it has no such encoder or architecture.
+pub fn describe_config_of<G: Kit>(game: &G, config: &Config) -> Result<Described, TrainError> {
+    let encoder = open::encoder(game, config.game.encoder.as_deref())?;
+    let mut rng = stream(config.seed, "init", 0);
+    let learner =
+        adept_model::build(&config.architecture, encoder.channels(), config.learn.optimiser, &mut rng)?;
+    let bound = Bound::new(game, encoder, learner);
+    let about = (0, config.learn.unit(), config.seed, adept_trainer::REVISION.to_string());
+    Ok(described(&bound, None, &config.name, config.game.rules.clone(), about))
+}
+
+fn described<G: Kit>(
+    bound: &Bound<G>,
+    checkpoint: Option<PathBuf>,
+    name: &str,
+    game: String,
+    (step, unit, seed, revision): (u64, &'static str, u64, String),
+) -> Described {
+    let channels = bound.encoder().channels().iter();
+    Described {
+        checkpoint,
+        name: name.into(),
+        game,
+        encoder: bound.encoder().name().into(),
+        channels: channels
+            .map(|c| ChannelAbout {
+                name: c.name.to_string(),
+                kind: format!("{:?}", c.kind),
+                about: c.about.to_string(),
+            })
+            .collect(),
+        step,
+        unit,
+        seed,
+        revision,
+        size: bound.learner.describe(),
+    }
+}

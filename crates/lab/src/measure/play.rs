@@ -1,0 +1,90 @@
+//! Measuring by playing: games against opponents, and what a best response wins.
+
+use adept_arena::cfr::{Decisions, Policy};
+use adept_arena::matches::{compete, orders};
+use adept_arena::statistics::wilson95;
+use adept_arena::{Agent, Boltzmann, Bound, Greedy, OpenError, open};
+use adept_game::Kit;
+use adept_model::checkpoint::{Manifest, Output};
+use adept_trainer::config::Config;
+use adept_trainer::run::{Match, TrainError};
+use serde::Serialize;
+use std::path::Path;
+
+/// Games against opponents; the first one's figures stand at the top.
+#[derive(Debug, Serialize)]
+pub struct MatchesReport {
+    /// The first opponent and what was won against it.
+    #[serde(flatten)]
+    pub first: Match,
+    /// All opponents.
+    pub opponents: Vec<Match>,
+}
+
+/// What a best response wins.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ExploitabilityReport {
+    /// (br₀ + br₁) / 2, in units of utility.
+    pub exploitability: f64,
+    /// Expected utility of player 0 if the checkpoint plays itself.
+    pub value: f64,
+    /// What best responses win from uniformly random play.
+    pub random: f64,
+    /// Decisions of both players that were gone through.
+    pub decisions: usize,
+}
+
+/// Games against each opponent, who takes all other seats: the checkpoint in every seat in turn, with the same dice.
+pub(super) fn matches<G: Kit>(
+    game: &G,
+    path: &Path,
+    opponents: &[String],
+    games: u64,
+) -> Result<MatchesReport, TrainError> {
+    let others = game.players() - 1;
+    let play = |against: &String| -> Result<Match, OpenError> {
+        let make = || Ok::<_, OpenError>(vec![player(game, path)?, open::agent(game, against)?]);
+        let tally = compete(game, make, &orders(&[1, others]), games, 1, || false)?;
+        let points = tally.points[0];
+        let score = points / games as f64;
+        Ok(Match { against: against.clone(), games, score, ci95: wilson95(points, games) })
+    };
+    let all = opponents.iter().map(play).collect::<Result<Vec<_>, _>>()?;
+    Ok(MatchesReport { first: all[0].clone(), opponents: all })
+}
+
+/// The checkpoint as it was measured while it learned.
+fn player<G: Kit>(game: &G, path: &Path) -> Result<Box<dyn Agent<G>>, OpenError> {
+    let (bound, manifest) = open::open(game, path, false)?;
+    Ok(match temperature(&manifest) {
+        Some(temperature) => Box::new(Boltzmann::new(bound, temperature)),
+        None => Box::new(Greedy::new(bound)),
+    })
+}
+
+/// Temperature of its play at its step of the run; none for greedy play.
+fn temperature(manifest: &Manifest) -> Option<f64> {
+    match (Config::from_saved(manifest.config.clone()), manifest.output) {
+        (Ok(config), _) => config.learn.plays_at(manifest.step as f64 / config.learn.length().max(1) as f64),
+        (_, Output::Logits) => Some(1.0),
+        (_, Output::Values) => None,
+    }
+}
+
+/// What best responses win from the checkpoint.
+pub(super) fn exploitability<G: Kit>(
+    game: &G,
+    bound: &mut Bound<G>,
+    manifest: &Manifest,
+) -> Result<ExploitabilityReport, TrainError> {
+    let decisions = Decisions::of(game, &**bound.encoder())?;
+    let mut values = Vec::new();
+    bound.learner.evaluate(decisions.rows(), &mut values);
+    let policy = decisions.play(&values, temperature(manifest));
+    Ok(ExploitabilityReport {
+        exploitability: policy.exploitability(),
+        value: policy.value(),
+        random: Policy::uniform(decisions.tree()).exploitability(),
+        decisions: decisions.len(),
+    })
+}

@@ -1,0 +1,256 @@
+//! Errors against exact values, and what choices lose by them, beside what is known without learning.
+
+use adept_arena::{Bound, Evaluator, Known, MoveLoss, OpenError, move_loss};
+use adept_game::Kit;
+use adept_game::{Afterstate, Valuation, stream};
+use adept_model::Samples;
+use adept_trainer::positions::{Part, PositionErrors, Positions, encode, oracle};
+use adept_trainer::run::TrainError;
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Errors of V on test positions, none of which is ever an example.
+#[derive(Clone, Debug, Serialize)]
+pub struct RmsReport {
+    /// The distribution of these figures.
+    pub distribution: String,
+    /// On that distribution.
+    #[serde(flatten)]
+    pub errors: PositionErrors,
+    /// Half of the root mean square error: that of the probability to win, (1 + V)/2.
+    pub rms_probability: f64,
+    /// How many of the positions are different ones.
+    pub distinct: u64,
+    /// Whether some may be examples too: in a small game there may be too few positions for parts of their own.
+    pub overlap: bool,
+    /// On every distribution of the game, with the errors of what is known without learning.
+    pub distributions: Vec<Errors>,
+    /// On that distribution, by the class of the position.
+    pub classes: Vec<Errors>,
+    /// What the classes are.
+    pub class: String,
+}
+
+/// Errors on some positions, and those of baselines.
+#[derive(Clone, Debug, Serialize)]
+pub struct Errors {
+    /// Which positions.
+    pub name: String,
+    /// Of the checkpoint.
+    #[serde(flatten)]
+    pub errors: PositionErrors,
+    /// Root mean square errors of what is known without learning, by name; `constant` is the mean of the exact values.
+    pub baselines: Vec<(String, f64)>,
+}
+
+/// What choices lose by exact values.
+#[derive(Clone, Debug, Serialize)]
+pub struct MoveLossReport {
+    /// The distribution of the positions before the roll.
+    pub distribution: String,
+    /// Of the checkpoint.
+    #[serde(flatten)]
+    pub loss: MoveLoss,
+    /// Of what is known without learning, on the same decisions; `constant` chooses at random.
+    pub baselines: Vec<(String, MoveLoss)>,
+}
+
+/// Errors on the rows of a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileReport {
+    /// Of the checkpoint.
+    #[serde(flatten)]
+    pub errors: PositionErrors,
+    /// Rows of the file that belong to the part for training: a run on this file learned from them.
+    pub for_training: u64,
+    /// Errors on the part for testing alone.
+    pub test: PositionErrors,
+    /// Root mean square errors on all rows of what is known without learning.
+    pub baselines: Vec<(String, f64)>,
+}
+
+/// A valuation by name.
+pub(super) type Named<G> = (String, Arc<dyn Valuation<G>>);
+
+/// What the game knows without learning, exact values left out.
+pub(super) fn baselines<G: Kit>(game: &G) -> Result<Vec<Named<G>>, OpenError> {
+    let all = game.valuations();
+    let names = all.iter().map(|v| &*v.name).filter(|name| !name.starts_with("oracle"));
+    let open = |name: &str| {
+        let found = game.valuation(name)?;
+        Some(found.map(|v| (name.to_string(), v)).map_err(|e| OpenError::Unknown(e.to_string())))
+    };
+    names.filter_map(open).collect()
+}
+
+/// The name of the distribution that is measured: the one asked for, or the game's first.
+fn named<G: Kit>(game: &G, distribution: Option<&str>) -> String {
+    let all = game.distributions();
+    distribution.or(all.first().map(|d| &*d.name)).unwrap_or_default().into()
+}
+
+/// Test positions of a distribution, the same ones as in training.
+pub(super) fn test_positions<G: Kit>(
+    game: &G,
+    distribution: &str,
+    count: u64,
+) -> Result<Vec<G::State>, OpenError> {
+    let (positions, mut rng) = (Positions::new(game, Some(distribution))?, stream(0, "test positions", 0));
+    Ok((0..count).map(|_| positions.of_part(game, Part::Test, &mut rng)).collect())
+}
+
+/// Positions with all that is said of them.
+pub(super) struct Judged<G: Kit> {
+    states: Vec<G::State>,
+    exact: Vec<f64>,
+    found: Vec<f32>,
+    known: Vec<(String, Vec<f64>)>,
+}
+
+impl<G: Kit> Judged<G> {
+    pub(super) fn new(
+        game: &G,
+        bound: &mut Bound<G>,
+        baselines: &[Named<G>],
+        states: Vec<G::State>,
+        exact: Vec<f64>,
+    ) -> Self {
+        let mut samples = Samples::new(bound.learner.channels());
+        let mut found = Vec::new();
+        let encoder = bound.encoder().clone();
+        states.iter().for_each(|state| encode(game, &*encoder, state, &mut samples));
+        bound.learner.evaluate(&samples.rows, &mut found);
+        let known = baselines.iter().map(|(name, v)| (name.clone(), values(game, &**v, &states))).collect();
+        Self { states, exact, found, known }
+    }
+
+    /// The errors on the positions for which that holds.
+    pub(super) fn errors(&self, name: &str, of: impl Fn(usize) -> bool) -> Errors {
+        let these: Vec<usize> = (0..self.exact.len()).filter(|&i| of(i)).collect();
+        let rms = |value: &dyn Fn(usize) -> f64| {
+            PositionErrors::of(these.iter().map(|&i| value(i) - self.exact[i]))
+        };
+        let mean = these.iter().map(|&i| self.exact[i]).sum::<f64>() / these.len().max(1) as f64;
+        let mut baselines = vec![("constant".to_string(), rms(&|_| mean).rms)];
+        baselines.extend(self.known.iter().map(|(name, values)| (name.clone(), rms(&|i| values[i]).rms)));
+        Errors { name: name.into(), errors: rms(&|i| f64::from(self.found[i])), baselines }
+    }
+}
+
+/// What a valuation says of states, for who acted last.
+pub(super) fn values<G: Kit>(game: &G, valuation: &dyn Valuation<G>, states: &[G::State]) -> Vec<f64> {
+    let value = |state: &G::State| {
+        let player = game.just_acted(state).unwrap_or(0);
+        valuation.value(game, Afterstate { state, action: None, player })
+    };
+    states.iter().map(value).collect()
+}
+
+/// Measures errors on every distribution, and by class on one of them.
+pub(super) fn rms<G: Kit>(
+    game: &G,
+    bound: &mut Bound<G>,
+    distribution: Option<&str>,
+    count: u64,
+) -> Result<RmsReport, TrainError> {
+    let (baselines, oracle, main) = (baselines(game)?, oracle(game)?, named(game, distribution));
+    let mut judge = |name: &str| -> Result<Judged<G>, OpenError> {
+        let states = test_positions(game, name, count)?;
+        let exact = values(game, &*oracle, &states);
+        Ok(Judged::new(game, bound, &baselines, states, exact))
+    };
+    let judged = judge(&main)?;
+    let mut distributions = vec![judged.errors(&main, |_| true)];
+    for other in game.distributions().iter().filter(|other| other.name != main) {
+        distributions.push(judge(&other.name)?.errors(&other.name, |_| true));
+    }
+    let class_of: Vec<u64> = judged.states.iter().map(|state| game.class(state)).collect();
+    let classes: BTreeSet<u64> = class_of.iter().copied().collect();
+    let classes = classes.iter().map(|class| judged.errors(&class.to_string(), |i| class_of[i] == *class));
+    let distinct: FxHashSet<u64> = judged.states.iter().map(|state| game.number(state)).collect();
+    let overlap = !Positions::new(game, Some(&main))?.are_apart();
+    let errors = distributions[0].errors;
+    Ok(RmsReport {
+        distribution: main,
+        errors,
+        rms_probability: errors.rms / 2.0,
+        distinct: distinct.len() as u64,
+        overlap,
+        classes: classes.collect(),
+        distributions,
+        class: game.class_name().into(),
+    })
+}
+
+/// Values all alike.
+struct Constant;
+
+impl<G: Kit> Evaluator<G> for Constant {
+    fn values(&mut self, _: &G, _: &G::State, _: usize, actions: &[G::Action], values: &mut Vec<f32>) {
+        values.clear();
+        values.resize(actions.len(), 0.0);
+    }
+}
+
+/// Exact values to the bits that lost value needs.
+pub(super) fn fine_oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
+    let none = || OpenError::Unknown(format!("{} has no exact values to measure lost value by", game.name()));
+    game.judge().ok_or_else(none)?.map_err(|e| OpenError::Unknown(e.to_string()))
+}
+
+/// What the choices of a checkpoint lose, those of a constant, of what is known without learning, and of others.
+pub(super) fn losses<G: Kit>(
+    game: &G,
+    truth: &dyn Valuation<G>,
+    bound: &mut Bound<G>,
+    known: &[Named<G>],
+    others: &mut [impl Evaluator<G>],
+    states: impl Iterator<Item = G::State>,
+) -> Vec<MoveLoss> {
+    let mut evaluators: Vec<Known<G>> = known.iter().map(|(_, v)| Known(v.clone())).collect();
+    let mut constant = Constant;
+    let mut all: Vec<&mut dyn Evaluator<G>> = vec![bound, &mut constant];
+    all.extend(evaluators.iter_mut().map(|e| e as &mut dyn Evaluator<G>));
+    all.extend(others.iter_mut().map(|e| e as &mut dyn Evaluator<G>));
+    move_loss(game, truth, &mut all, states)
+}
+
+/// Measures what choices lose, from that many test positions before the roll.
+pub(super) fn moves<G: Kit>(
+    game: &G,
+    bound: &mut Bound<G>,
+    distribution: Option<&str>,
+    count: u64,
+) -> Result<MoveLossReport, TrainError> {
+    let distribution = named(game, distribution);
+    let states = test_positions(game, &distribution, count)?;
+    let (truth, known) = (fine_oracle(game)?, baselines(game)?);
+    let losses = losses(game, &*truth, bound, &known, &mut [Constant; 0], states.into_iter());
+    let names = ["constant".to_string()].into_iter().chain(known.into_iter().map(|(name, _)| name));
+    Ok(MoveLossReport {
+        distribution,
+        loss: losses[0],
+        baselines: names.zip(losses[1..].iter().copied()).collect(),
+    })
+}
+
+/// Measures errors on the rows of a file.
+pub(super) fn file<G: Kit>(game: &G, bound: &mut Bound<G>, path: &Path) -> Result<FileReport, TrainError> {
+    let examples = game.read_examples(path).map_err(|e| OpenError::Unknown(e.to_string()))?;
+    if examples.is_empty() {
+        return Err(OpenError::Unknown(format!("{}: has no rows", path.display())).into());
+    }
+    let (states, exact): (Vec<G::State>, Vec<f64>) = examples.into_iter().unzip();
+    let judged = Judged::new(game, bound, &baselines(game)?, states, exact);
+    let part = |i: usize| Part::of(game.number(&judged.states[i]));
+    let all = judged.errors("all", |_| true);
+    Ok(FileReport {
+        errors: all.errors,
+        for_training: (0..judged.exact.len()).filter(|&i| part(i) == Part::Train).count() as u64,
+        test: judged.errors("test", |i| part(i) == Part::Test).errors,
+        baselines: all.baselines,
+    })
+}

@@ -1,0 +1,59 @@
+//! What a table of rules has learned, in sentences.
+
+use super::opened;
+use crate::catalogue::Catalogue;
+use adept_arena::open;
+use adept_game::Kit;
+use adept_model::checkpoint::Checkpoint;
+use adept_model::{ModelError, TensorData};
+use adept_trainer::run::TrainError;
+use serde::Serialize;
+use std::path::Path;
+
+/// A rule: its conditions and what they are worth.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rule {
+    /// The key under which it stands.
+    pub key: u64,
+    /// Its numeric preference.
+    pub value: f32,
+    /// Its conditions in words.
+    pub text: String,
+}
+
+/// The rules of a checkpoint, or of the latest (or best) one of a run, whose values are furthest from 0.
+///
+/// # Errors
+/// A checkpoint that cannot be read, or whose keys its encoder has no words for.
+pub fn rules(games: &dyn Catalogue, path: &Path, best: bool, count: usize) -> Result<Vec<Rule>, TrainError> {
+    let (game, checkpoint) = opened(games, path, best)?;
+    game.rules_learned(checkpoint, count)
+}
+
+/// The same of a checkpoint of this game.
+///
+/// # Errors
+/// As [`rules`].
+pub fn rules_of<G: Kit>(game: &G, checkpoint: Checkpoint, count: usize) -> Result<Vec<Rule>, TrainError> {
+    let (mut bound, manifest) = open::bind(game, checkpoint)?;
+    let tensors = bound.learner.state(false)?;
+    let data = |name: &str| tensors.iter().find(|t| t.name == name).map(|t| &t.data);
+    let (Some(TensorData::U64(keys)), Some(TensorData::F32(values))) = (data("keys"), data("values")) else {
+        return Err(no_words(&manifest.encoder).into());
+    };
+    let mut rules: Vec<(u64, f32)> = keys.iter().copied().zip(values.iter().copied()).collect();
+    rules.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+    let encoder = bound.encoder();
+    let rule = |&(key, value): &(u64, f32)| {
+        let text = encoder.channels().iter().find_map(|c| encoder.key_text(game, &c.name, key));
+        let text = text.ok_or_else(|| no_words(&manifest.encoder))?;
+        Ok(Rule { key, value, text })
+    };
+    rules.iter().take(count).map(rule).collect()
+}
+
+fn no_words(encoder: &str) -> ModelError {
+    ModelError::Unsupported(format!(
+        "there are no rules in it: the encoder `{encoder}` has no words for its keys"
+    ))
+}

@@ -1,0 +1,115 @@
+//! What evaluations cost: time on this machine, and multiply-adds.
+
+use super::exhaustive::nanoseconds_by_halves;
+use super::{opened, positions};
+use crate::catalogue::Catalogue;
+use adept_arena::{Bound, open};
+use adept_game::{Kit, stream};
+use adept_model::Rows;
+use adept_model::checkpoint::Checkpoint;
+use adept_trainer::positions::rows_of_random_games;
+use adept_trainer::run::TrainError;
+use serde::Serialize;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Evaluations a second at one batch size.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpeedCell {
+    /// Rows a call.
+    pub batch: usize,
+    /// Median of seven measurements.
+    pub evaluations_per_second: f64,
+    /// Slowest and fastest of them.
+    pub range: (f64, f64),
+}
+
+/// Times [`adept_model::Learner::evaluate`] on rows of random games, at batches of 1, 8 and 512.
+pub(super) fn speed<G: Kit>(game: &G, bound: &mut Bound<G>) -> Vec<SpeedCell> {
+    let rows = rows_of_random_games(game, bound, 2048, &mut stream(1, "speed", 0));
+    [1usize, 8, 512].into_iter().map(|batch| speed_of(bound, &rows, batch)).collect()
+}
+
+/// Times it on these rows, so many at once.
+fn speed_of<G: Kit>(bound: &mut Bound<G>, rows: &Rows, batch: usize) -> SpeedCell {
+    let mut values = Vec::new();
+    let batches: Vec<Rows> = (0..rows.len() / batch)
+        .map(|b| {
+            let mut part = Rows::new(bound.learner.channels());
+            (0..batch).for_each(|r| part.push_from(rows, b * batch + r));
+            part
+        })
+        .collect();
+    let mut rates: Vec<f64> = (0..8)
+        .map(|_| {
+            let (start, mut done) = (Instant::now(), 0);
+            while start.elapsed() < Duration::from_millis(60) {
+                for part in &batches {
+                    bound.learner.evaluate(part, &mut values);
+                }
+                done += batches.len() * batch;
+            }
+            done as f64 / start.elapsed().as_secs_f64()
+        })
+        .skip(1) // warm-up
+        .collect();
+    rates.sort_by(f64::total_cmp);
+    SpeedCell { batch, evaluations_per_second: rates[3], range: (rates[0], rates[6]) }
+}
+
+/// What an evaluation costs.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Cost {
+    /// Multiply-adds, the mean of those executed, where the outermost node with a choice has experts of one size.
+    pub multiply_adds: f64,
+    /// Nanoseconds with 512 rows at once: the median of several passes on one thread.
+    pub nanoseconds: f64,
+    /// The same with one row at a time.
+    pub nanoseconds_alone: f64,
+    /// Fastest and slowest pass with 512 rows at once.
+    pub range: (f64, f64),
+    /// Nanoseconds a value over pairs of halves of positions, where the first layer is computed once for each half, if the
+    /// network is of such a form; priors are not counted.
+    pub nanoseconds_by_halves: Option<f64>,
+}
+
+/// What an evaluation costs on positions of a distribution, once they are encoded.
+///
+/// # Errors
+/// See [`TrainError`].
+pub fn cost(games: &dyn Catalogue, path: &Path, distribution: &str) -> Result<Cost, TrainError> {
+    let (game, checkpoint) = opened(games, path, false)?;
+    game.cost(checkpoint, distribution)
+}
+
+/// The same of a checkpoint of this game.
+///
+/// # Errors
+/// See [`TrainError`].
+pub fn cost_of<G: Kit>(game: &G, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError> {
+    let (mut bound, _) = open::bind(game, checkpoint)?;
+    let mut rows = Rows::new(bound.learner.channels());
+    positions::test_positions(game, distribution, 4096)?.iter().for_each(|state| {
+        rows.push_from(&bound.encode(game, state, None, game.just_acted(state).unwrap_or(0)), 0);
+    });
+    bound.learner.reset_usage();
+    let ns = |batch, bound: &mut Bound<G>| {
+        let cell = speed_of(bound, &rows, batch);
+        let ns = |rate: f64| 1e9 / rate;
+        (ns(cell.evaluations_per_second), (ns(cell.range.1), ns(cell.range.0)))
+    };
+    let (nanoseconds, range) = ns(512, &mut bound);
+    let (nanoseconds_alone, _) = ns(1, &mut bound);
+    let described = bound.learner.describe();
+    let (most, least) = (described.multiply_adds as f64, described.multiply_adds_least as f64);
+    // Each expert that is run beside the first costs the same share of the difference.
+    let multiply_adds = match bound.learner.usage() {
+        Some(usage) if usage.share.len() > 1 => {
+            let ran: f64 = usage.share.iter().sum();
+            least + (most - least) * (ran - 1.0) / (usage.share.len() - 1) as f64
+        }
+        _ => most,
+    };
+    let nanoseconds_by_halves = nanoseconds_by_halves(game, &mut bound)?;
+    Ok(Cost { multiply_adds, nanoseconds, nanoseconds_alone, range, nanoseconds_by_halves })
+}

@@ -1,0 +1,272 @@
+//! Published checkpoints: weights without the state of training, and a card that says where they come from.
+
+use crate::catalogue::Catalogue;
+use crate::compare::folders;
+use crate::measure::{self, Described, Errors, EvaluateOptions, Report, Suite, Unwatched};
+use adept_model::ModelError;
+use adept_model::checkpoint::{self, Checkpoint};
+use adept_model::files::Files;
+use adept_trainer::run::{Record, Score, TrainError, mean_sd, record_of};
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// What is published.
+#[derive(Clone, Debug, Default)]
+pub struct PublishOptions {
+    /// Take the checkpoint that validation (or equity) chose instead of the last one.
+    pub best: bool,
+    /// Measure too what choices lose by exact values.
+    pub move_loss: bool,
+    /// What users should know beside the figures.
+    pub notes: Vec<String>,
+}
+
+/// What was published.
+#[derive(Debug, Serialize)]
+pub struct Published {
+    /// The folder.
+    pub path: PathBuf,
+    /// The run whose checkpoint it is.
+    pub run: PathBuf,
+    /// Its card.
+    pub card: PathBuf,
+    /// Runs whose figures are on the card.
+    pub runs: Vec<PathBuf>,
+    /// Mean of their figures.
+    pub mean: f64,
+    /// Standard deviation.
+    pub sd: f64,
+}
+
+/// Publishes a finished run: copies its checkpoint without what only training needs and writes a card beside it.
+///
+/// `given` is a run folder, or a name whose seeds are all on the card; the checkpoint is then that of the lowest seed, so
+/// that none is chosen for being lucky.
+///
+/// # Errors
+/// A run that is missing or not finished, or a folder that is there already.
+pub fn publish(
+    games: &dyn Catalogue,
+    given: &Path,
+    out: &Path,
+    options: &PublishOptions,
+) -> Result<Published, TrainError> {
+    let mut runs: Vec<(PathBuf, Record)> = Vec::new();
+    for path in folders(given)? {
+        runs.extend(record_of(&path)?.filter(|record| record.finished).map(|record| (path, record)));
+    }
+    runs.sort_by_key(|(_, record)| record.seed);
+    let Some((run, record)) = runs.first() else {
+        let message =
+            "holds no finished run: give a run folder, or a name as `adept runs list` shows it".into();
+        return Err(TrainError::Folder { path: given.into(), message });
+    };
+    if out.exists() {
+        let message = "is there already: remove it, or name another folder with --out".into();
+        return Err(TrainError::Folder { path: out.into(), message });
+    }
+    let Checkpoint { mut manifest, tensors, .. } = checkpoint::read(&checkpoint::locate(run, options.best)?)?;
+    manifest.training = None;
+    let tensors: Vec<_> = tensors.into_iter().filter(|t| !checkpoint::is_of_training(&t.name)).collect();
+    checkpoint::write(&Files::default(), out, manifest, &tensors)?;
+    // Measured as it lies there now.
+    // What games against opponents came to, the runs say themselves.
+    let mut suites: Vec<Suite> =
+        record.config.figure().filter(|f| *f != Suite::Matches).into_iter().collect();
+    suites.extend(options.move_loss.then_some(Suite::MoveLoss));
+    suites.push(Suite::Speed);
+    let report =
+        measure::evaluate(games, out, false, &EvaluateOptions { suites, ..Default::default() }, &Unwatched)?;
+    let described = measure::describe(games, out, false)?;
+    let figures: Vec<f64> =
+        runs.iter().filter_map(|(_, r)| score(r, options.best)).map(Score::figure).collect();
+    let summary = mean_sd(&figures);
+    let text = card(&runs, options, &report, &described)?;
+    let card = out.join("card.md");
+    Files::default().replace(&card, text.as_bytes())?;
+    Ok(Published {
+        path: out.into(),
+        run: run.clone(),
+        card,
+        mean: summary.mean,
+        sd: summary.sd,
+        runs: runs.into_iter().map(|(path, _)| path).collect(),
+    })
+}
+
+fn score(record: &Record, best: bool) -> Option<&Score> {
+    if best { record.best.as_ref() } else { record.r#final.as_ref() }
+}
+
+fn card(
+    runs: &[(PathBuf, Record)],
+    options: &PublishOptions,
+    report: &Report,
+    described: &Described,
+) -> Result<String, TrainError> {
+    let ((path, record), size) = (&runs[0], &described.size);
+    let (config, unit) = (&record.config, record.config.learn.unit());
+    let mut text = format!("# {}\n\n{}\n\n", config.name, config.about);
+    let step = score(record, options.best).map_or(record.step, |s| s.step);
+    let chosen = match (options.best, config.figure()) {
+        (true, Some(Suite::Rms)) => "the one with the lowest error on validation positions".into(),
+        (true, _) => "the best that was measured".into(),
+        (false, _) => format!("the last one, after {step} {unit}"),
+    };
+    let _ = writeln!(
+        text,
+        "- {} parameters, {} bytes of weights, {} multiply-adds an evaluation\n\
+         - game `{}`, inputs `{}`\n\
+         - seed {} of {}; of its checkpoints {chosen}\n\
+         - trained in {:.0} s by revision {}",
+        size.parameters,
+        size.bytes,
+        if size.multiply_adds == size.multiply_adds_least {
+            size.multiply_adds.to_string()
+        } else {
+            format!("{} to {}", size.multiply_adds_least, size.multiply_adds)
+        },
+        report.game,
+        config.game.encoder.as_deref().unwrap_or("the game's first encoder"),
+        record.seed,
+        seeds(runs),
+        record.seconds,
+        described.revision,
+    );
+    text.push_str("\n## Figures\n\n");
+    if let Some(equity) = &report.equity {
+        let _ = writeln!(text, "Exact match equity against {}: {:+.6}.\n", equity.against, equity.equity);
+    }
+    if let Some(rms) = &report.rms {
+        let _ = writeln!(
+            text,
+            "Root mean square error of V, −1 to 1, on {} test positions of each distribution, and that of what is known without \
+             learning:\n",
+            rms.errors.rows
+        );
+        text.push_str(&table("distribution", &rms.distributions));
+        let _ = writeln!(text, "\nBy {} ({}):\n", rms.class, rms.distribution);
+        text.push_str(&table("class", &rms.classes));
+        text.push('\n');
+    }
+    if let Some(found) = &report.exploitability {
+        let _ = writeln!(
+            text,
+            "Exploitability, (br₀ + br₁) / 2 in units of utility: {:.5}; of uniformly random play {:.5}. Value for the first \
+             player if it plays itself: {:+.5}.\n",
+            found.exploitability, found.random, found.value
+        );
+    }
+    if let Some(moves) = &report.move_loss {
+        let _ = writeln!(
+            text,
+            "Value lost by an unforced decision: {:.2e}, {:.3} % wrong ({} decisions of `{}`, all rolls weighted by \
+             their probability).",
+            moves.loss.loss_per_decision,
+            100.0 * moves.loss.wrong_share,
+            moves.loss.decisions,
+            moves.distribution
+        );
+        for (name, loss) in &moves.baselines {
+            let _ = writeln!(
+                text,
+                "- {name}: {:.2e}, {:.3} % wrong",
+                loss.loss_per_decision,
+                100.0 * loss.wrong_share
+            );
+        }
+        text.push('\n');
+    }
+    if let (true, Some(against)) = (config.measures(Suite::Matches), config.evaluate_against().first()) {
+        let _ = writeln!(
+            text,
+            "Points a game against {against}, {} games a measurement:\n",
+            config.evaluate.games
+        );
+    }
+    if runs.len() > 1 || config.measures(Suite::Matches) {
+        for (name, best) in [("At the end of the run", false), ("Chosen during the run", true)] {
+            let figures: Vec<f64> =
+                runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();
+            if !figures.is_empty() {
+                let summary = mean_sd(&figures);
+                let each: Vec<String> = figures.iter().map(|f| format!("{f:.6}")).collect();
+                let _ = writeln!(
+                    text,
+                    "{name}, seeds {}: {:.6} ± {:.6} ({}).\n",
+                    seeds(runs),
+                    summary.mean,
+                    summary.sd,
+                    each.join(", ")
+                );
+            }
+        }
+    }
+    if let Some(speed) = &report.speed {
+        let rates: Vec<String> = speed
+            .iter()
+            .map(|c| format!("{:.2} million at {}", c.evaluations_per_second / 1e6, c.batch))
+            .collect();
+        let _ = writeln!(
+            text,
+            "Evaluations a second on one core of the machine that published it, by rows a call: {}.\n",
+            rates.join(", ")
+        );
+    }
+    text.push_str("## Known weaknesses\n\n");
+    if let Some(worst) = report.rms.as_ref().and_then(|rms| worst(&rms.distributions)) {
+        let _ = writeln!(
+            text,
+            "- On the distribution `{}` the error is {:.5}, the largest seen {:.3}.",
+            worst.name, worst.errors.rms, worst.errors.max
+        );
+    }
+    options.notes.iter().for_each(|note| {
+        let _ = writeln!(text, "- {note}");
+    });
+    let toml_path = path.join("config.toml");
+    let toml =
+        std::fs::read_to_string(&toml_path).map_err(|source| ModelError::Io { path: toml_path, source })?;
+    let seeds = if runs.len() > 1 { format!(" --seeds {}", runs.len()) } else { String::new() };
+    let _ = write!(
+        text,
+        "\n## To repeat\n\n`adept train config.toml --seed {}{seeds}` with this config gives the same bits on the same kind of \
+         machine:\n\n```toml\n{}\n```\n",
+        record.seed,
+        toml.trim_end()
+    );
+    Ok(text)
+}
+
+/// The distribution on which the error is largest.
+fn worst(list: &[Errors]) -> Option<&Errors> {
+    list.iter().max_by(|a, b| a.errors.rms.total_cmp(&b.errors.rms))
+}
+
+fn table(what: &str, list: &[Errors]) -> String {
+    let names = list.first().map_or(vec![], |e| e.baselines.iter().map(|b| b.0.as_str()).collect());
+    let mut text = format!("| {what} | positions | this | largest | {} |\n", names.join(" | "));
+    text.push_str(&format!("|{}\n", "---|".repeat(names.len() + 4)));
+    for e in list {
+        let baselines: Vec<String> = e.baselines.iter().map(|(_, v)| format!("{v:.5}")).collect();
+        let _ = writeln!(
+            text,
+            "| {} | {} | {:.5} | {:.4} | {} |",
+            e.name,
+            e.errors.rows,
+            e.errors.rms,
+            e.errors.max,
+            baselines.join(" | ")
+        );
+    }
+    text
+}
+
+fn seeds(runs: &[(PathBuf, Record)]) -> String {
+    match runs {
+        [(_, one)] => one.seed.to_string(),
+        [(_, first), .., (_, last)] => format!("{} to {}", first.seed, last.seed),
+        [] => String::new(),
+    }
+}

@@ -1,0 +1,104 @@
+//! `sweep.json`: what belongs to a sweep.
+
+use super::SweepError;
+use super::grid::{Combination, Grid};
+use adept_model::ModelError;
+use adept_model::files::Files;
+use adept_trainer::run::Seeds;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// Version of the plan.
+const FORMAT: u32 = 1;
+const FILE: &str = "sweep.json";
+
+/// What a sweep is, and which of its runs can come to no end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Plan {
+    format: u32,
+    name: String,
+    first_seed: u64,
+    seeds: u64,
+    combinations: Vec<Combination>,
+    /// Run folders that diverged, and how: they would do so again.
+    #[serde(default)]
+    pub(super) diverged: BTreeMap<String, String>,
+}
+
+impl Plan {
+    pub(super) fn new(grid: &Grid, seeds: Seeds) -> Self {
+        Self {
+            format: FORMAT,
+            name: grid.name.clone(),
+            first_seed: seeds.first,
+            seeds: seeds.count,
+            combinations: grid.combinations.clone(),
+            diverged: BTreeMap::new(),
+        }
+    }
+
+    /// Whether the other is the same sweep.
+    fn is(&self, other: &Self) -> bool {
+        (self.first_seed, self.seeds) == (other.first_seed, other.seeds)
+            && self.combinations == other.combinations
+    }
+
+    /// This sweep's plan in the folder; none if the folder is free for it.
+    pub(super) fn look(&self, path: &Path) -> Result<Option<Self>, SweepError> {
+        let taken = |message: String| SweepError::Folder { path: path.into(), message };
+        let file = path.join(FILE);
+        let bytes = match fs::read(&file) {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == ErrorKind::NotFound => return look_around(path),
+            Err(source) => return Err(ModelError::Io { path: file, source }.into()),
+        };
+        let other = "name another folder with --out";
+        // The version first: the rest of a newer plan may have another form.
+        let value: serde_json::Value = serde_json::from_slice(&bytes)
+            .map_err(|e| taken(format!("its {FILE} is damaged: {e}; {other}")))?;
+        if value["format"] != FORMAT {
+            let found = &value["format"];
+            return Err(taken(format!(
+                "its {FILE} has format {found}, this program reads {FORMAT}: {other}"
+            )));
+        }
+        let found: Self = serde_json::from_value(value)
+            .map_err(|e| taken(format!("its {FILE} is damaged: {e}; {other}")))?;
+        if !self.is(&found) {
+            return Err(taken(format!(
+                "holds another sweep (`{}`, combinations × seeds: {} × {}, from seed {} on): {other}, or remove it",
+                found.name,
+                found.combinations.len(),
+                found.seeds,
+                found.first_seed
+            )));
+        }
+        Ok(Some(found))
+    }
+
+    pub(super) fn write(&self, path: &Path) -> Result<(), ModelError> {
+        let text = serde_json::to_string_pretty(self).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        Files::default().replace(&path.join(FILE), text.as_bytes())
+    }
+}
+
+/// A folder without a plan may be taken only if nothing of anybody's lies in it.
+fn look_around<T>(path: &Path) -> Result<Option<T>, SweepError> {
+    let io = |source| ModelError::Io { path: path.into(), source };
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(io(e).into()),
+    };
+    for entry in entries {
+        let name = entry.map_err(io)?.file_name().to_string_lossy().into_owned();
+        if name != "run.lock" && !name.starts_with(".sweep.json.") {
+            let message = format!("is no folder for a sweep, it holds `{name}`: name another with --out");
+            return Err(SweepError::Folder { path: path.into(), message });
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,194 @@
+//! A grid of settings: the experiment of each combination.
+
+use super::SweepError;
+use super::axis::Axis;
+use crate::catalogue::Catalogue;
+use adept_trainer::config::{Config, Examples, Source, Suite, parse};
+use adept_trainer::settings::{show, value_of};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+/// Runs of a sweep, at most: more is a mistake in the command.
+pub(super) const MOST_RUNS: u64 = 100_000;
+
+/// Combinations of settings, each an experiment that was checked.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// Name of the first experiment, and so of the sweep.
+    pub name: String,
+    /// Seed of the config.
+    pub seed: u64,
+    /// Keys with several values, as given.
+    pub keys: Vec<String>,
+    /// All combinations; the last key changes fastest.
+    pub combinations: Vec<Combination>,
+    /// Opponent of the measurements that rank; none where equity is not measured, and the loss ranks.
+    pub against: Option<String>,
+    /// What ranks; the loss if none.
+    pub figure: Option<Suite>,
+}
+
+/// One combination of the settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Combination {
+    /// Name of its run folders, before the seed.
+    pub name: String,
+    /// The keys that vary, with its values.
+    pub settings: Map<String, Value>,
+    /// The whole experiment; its seed says nothing, each run has its own.
+    pub config: Config,
+}
+
+impl Grid {
+    /// The grid of a config and settings `KEY=V1,V2,…`; a single value is a constant.
+    ///
+    /// # Errors
+    /// [`SweepError`] that names the setting or the combination at fault, also if two combinations are the same
+    /// experiment or cannot be ranked against each other.
+    pub fn new(source: &Source, games: &dyn Catalogue) -> Result<Self, SweepError> {
+        let axes = source.set.iter().map(|s| Axis::read(s)).collect::<Result<Vec<_>, _>>()?;
+        check(&axes)?;
+        let product = axes.iter().try_fold(1, |n: u64, a| n.checked_mul(a.values.len() as u64));
+        let count = product.filter(|n| *n <= MOST_RUNS).ok_or_else(|| {
+            SweepError::Grid(format!("the grid has more than {MOST_RUNS} combinations: take fewer values"))
+        })?;
+        let width = count.to_string().len();
+        let mut seed = None;
+        let mut combinations = Vec::new();
+        for number in 0..count {
+            let chosen = choose(number, &axes);
+            let set = chosen.iter().map(|(axis, value)| format!("{}={value}", axis.key)).collect();
+            let varying = chosen.iter().filter(|(axis, _)| axis.values.len() > 1);
+            let settings: Map<_, _> = varying.map(|(a, v)| (a.key.clone(), value_of(v))).collect();
+            let mut config = parse(&Source { set, ..source.clone() }, games).map_err(|fault| {
+                // A fault with a place is one of the file, whatever the settings.
+                if fault.place.is_some() || settings.is_empty() {
+                    return fault.into();
+                }
+                SweepError::Combination { combination: label(&settings), source: fault }
+            })?;
+            seed.get_or_insert(config.seed);
+            config.seed = 1;
+            let name = match settings.is_empty() {
+                true => config.name.clone(),
+                false => format!("{:0width$}-{}", number + 1, slug(&settings)),
+            };
+            combinations.push(Combination { name, settings, config });
+        }
+        different(&combinations)?;
+        let (against, figure) = rankable(&combinations)?;
+        Ok(Self {
+            name: combinations[0].config.name.clone(),
+            seed: seed.unwrap_or(1),
+            keys: combinations[0].settings.keys().cloned().collect(),
+            against,
+            figure,
+            combinations,
+        })
+    }
+}
+
+/// Settings in one line.
+pub(super) fn label(settings: &Map<String, Value>) -> String {
+    let pairs: Vec<String> = settings.iter().map(|(k, v)| format!("{k}={}", show(Some(v)))).collect();
+    pairs.join(", ")
+}
+
+fn check(axes: &[Axis]) -> Result<(), SweepError> {
+    for (i, axis) in axes.iter().enumerate() {
+        if axes[..i].iter().any(|a| a.key == axis.key) {
+            let message = format!("`{}` is set twice: list all its values after one --set", axis.key);
+            return Err(SweepError::Grid(message));
+        }
+        if axis.key == "seed" && axis.values.len() > 1 {
+            let message = "seeds make no combinations: --seeds says how many, --seed which is the first";
+            return Err(SweepError::Grid(message.into()));
+        }
+    }
+    Ok(())
+}
+
+/// The values of one combination: its number in digits whose bases are the lengths of the lists.
+fn choose(mut number: u64, axes: &[Axis]) -> Vec<(&Axis, &str)> {
+    let mut chosen: Vec<(&Axis, &str)> = axes
+        .iter()
+        .rev()
+        .map(|axis| {
+            let length = axis.values.len() as u64;
+            let value = &axis.values[(number % length) as usize];
+            number /= length;
+            (axis, value.as_str())
+        })
+        .collect();
+    chosen.reverse();
+    chosen
+}
+
+/// A combination's settings as a part of a file name, `rate-0.01_against-ttt`. It need not be unique: the number
+/// before it is.
+fn slug(settings: &Map<String, Value>) -> String {
+    const LONGEST: usize = 80;
+    let parts: Vec<String> = settings
+        .iter()
+        .map(|(key, value)| {
+            let text = format!("{} {}", key.rsplit('.').next().unwrap_or(key), show(Some(value)));
+            let safe = text.replace(|c: char| !(c.is_ascii_alphanumeric() || c == '.'), " ");
+            safe.split_whitespace().collect::<Vec<_>>().join("-")
+        })
+        .collect();
+    parts.join("_").chars().take(LONGEST).collect()
+}
+
+/// Whether no two combinations are the same experiment, as `0.01` and `1e-2` would be.
+fn different(combinations: &[Combination]) -> Result<(), SweepError> {
+    let mut seen = HashMap::new();
+    for combination in combinations {
+        // By another name it would be the same.
+        let bare = Config { name: String::new(), about: String::new(), ..combination.config.clone() };
+        let text = serde_json::to_string(&bare).map_err(|e| SweepError::Grid(e.to_string()))?;
+        if let Some(other) = seen.insert(text, combination) {
+            let (a, b) = (label(&other.settings), label(&combination.settings));
+            return Err(SweepError::Grid(format!("{a} and {b} are the same experiment: leave one out")));
+        }
+    }
+    Ok(())
+}
+
+/// The opponent of the measurements that rank. Equities against several opponents, or in several games, have no
+/// order.
+fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suite>), SweepError> {
+    let first = &combinations[0];
+    let against = |c: &Combination| c.config.evaluate_against().into_iter().next();
+    let positions = |c: &Combination| {
+        let (learn, evaluate) = (&c.config.learn, &c.config.evaluate);
+        let file = learn.examples.clone().filter(|e| matches!(e, Examples::File(_)));
+        (evaluate.distribution.clone().or(learn.distribution.clone()), evaluate.positions, file)
+    };
+    let figure = first.config.figure();
+    for other in combinations {
+        if other.config.game.rules != first.config.game.rules {
+            return Err(SweepError::Grid("combinations of several games have no ranking: sweep each".into()));
+        }
+        let elsewhere = figure == Some(Suite::Rms) && positions(other) != positions(first);
+        if other.config.figure() != figure || elsewhere {
+            return Err(SweepError::Grid(format!(
+                "{} and {} are measured on different positions, or not by the same suite, which gives no ranking: set                  `evaluate.suites`, `evaluate.distribution` and `evaluate.positions` for all",
+                label(&first.settings),
+                label(&other.settings),
+            )));
+        }
+        if against(other) != against(first) {
+            let measured = |c| against(c).map_or_else(|| "not at all".into(), |a| format!("against {a}"));
+            return Err(SweepError::Grid(format!(
+                "equity is measured {} at {}, but {} at {}, which gives no ranking: name one opponent for all, such as \
+                 --set 'evaluate.against=[\"random\"]'",
+                measured(first),
+                label(&first.settings),
+                measured(other),
+                label(&other.settings),
+            )));
+        }
+    }
+    Ok((against(first), figure))
+}

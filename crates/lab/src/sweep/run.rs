@@ -1,0 +1,228 @@
+//! Running a sweep: what has ended is kept, the rest goes on side by side.
+
+use super::SweepError;
+use super::folder::Plan;
+use super::grid::{Combination, Grid, MOST_RUNS};
+use super::table::{Failure, Sweep};
+use crate::catalogue::Catalogue;
+use adept_model::files::Files;
+use adept_trainer::config::Config;
+use adept_trainer::run::{
+    Cancel, Event, Observer, Record, Seeds, TrainError, TrainOptions, in_parallel, lock_of, record_of,
+};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How a sweep is started, beside its grid and seeds.
+#[derive(Clone, Debug, Default)]
+pub struct SweepOptions {
+    /// Folder; `checkpoints/runs/sweep-NAME` without one.
+    pub out: Option<PathBuf>,
+    /// Go on with what an earlier call left.
+    pub resume: bool,
+}
+
+/// Something happened in a run of a sweep. Told from the thread of the run.
+#[derive(Debug)]
+pub struct SweepEvent<'a> {
+    /// Name of the run's folder.
+    pub run: &'a str,
+    /// Runs of the sweep that have ended.
+    pub ended: usize,
+    /// All runs of the sweep.
+    pub runs: usize,
+    /// What happened.
+    pub what: What<'a>,
+}
+
+/// What happened in a run of a sweep.
+#[derive(Debug)]
+pub enum What<'a> {
+    /// What can happen in any run.
+    Run(Event<'a>),
+    /// It came to no end, for that reason.
+    Failed(&'a str),
+}
+
+/// Is told what happens.
+pub type Watch<'a> = dyn Fn(SweepEvent<'_>) + Sync + 'a;
+
+/// A run of the sweep.
+pub(super) struct Job<'a> {
+    pub(super) combination: &'a Combination,
+    pub(super) seed: u64,
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+}
+
+/// How far a run is.
+pub(super) enum State {
+    /// Not begun or stopped.
+    Open,
+    Finished(Box<Record>),
+    Failed(Failure),
+}
+
+impl Job<'_> {
+    fn failure(&self, reason: String, diverged: bool) -> Failure {
+        Failure { run: self.path.clone(), seed: self.seed, reason, diverged }
+    }
+}
+
+impl State {
+    /// Whether it failed for a reason that another call may not meet, such as a full disk.
+    pub(super) fn failed_for_now(&self) -> bool {
+        matches!(self, Self::Failed(failure) if !failure.diverged)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Self::Open)
+    }
+}
+
+/// Runs a grid, `seeds.count` seeds a combination, on `seeds.threads` threads; results do not depend on them. Of a
+/// sweep that has ended, this is its result. After a cancellation the running runs write checkpoints, the others are
+/// left out, and the result is that of the runs that have ended.
+///
+/// # Errors
+/// [`SweepError`]; a run that fails is an entry in its row instead.
+pub fn sweep(
+    games: &dyn Catalogue,
+    grid: &Grid,
+    seeds: Seeds,
+    options: &SweepOptions,
+    watch: &Watch<'_>,
+    cancel: &Cancel,
+) -> Result<Sweep, SweepError> {
+    if (grid.combinations.len() as u64).saturating_mul(seeds.count) > MOST_RUNS {
+        return Err(SweepError::Grid(format!("that makes more than {MOST_RUNS} runs: take fewer")));
+    }
+    let path = options
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("checkpoints/runs").join(format!("sweep-{}", grid.name)));
+    let taken = |message: String| SweepError::Folder { path: path.clone(), message };
+    let mut plan = Plan::new(grid, seeds);
+    plan.look(&path)?;
+    let Some(_lock) = lock_of(&path)? else {
+        let message =
+            "another process is at work on this sweep: wait for it, or name another folder with --out";
+        return Err(taken(message.into()));
+    };
+    let jobs: Vec<Job<'_>> = grid.combinations.iter().flat_map(|c| jobs_of(c, seeds, &path)).collect();
+    let mut states = Vec::with_capacity(jobs.len());
+    match plan.look(&path)? {
+        None => {
+            plan.write(&path)?;
+            states.extend(jobs.iter().map(|_| State::Open));
+        }
+        Some(found) => {
+            plan = found;
+            for job in &jobs {
+                states.push(state(job, &plan)?);
+            }
+            let ended = states.iter().filter(|s| !s.is_open()).count();
+            if ended < jobs.len() && !options.resume {
+                return Err(taken(format!(
+                    "holds this sweep, stopped after {ended} of {} runs: go on with --resume, or name another folder \
+                     with --out",
+                    jobs.len()
+                )));
+            }
+        }
+    }
+    let open: Vec<usize> = (0..jobs.len()).filter(|i| states[*i].is_open()).collect();
+    let ended = AtomicUsize::new(jobs.len() - open.len());
+    let results =
+        in_parallel(&open, seeds.threads, |i| one(games, &jobs[*i], (jobs.len(), &ended), watch, cancel));
+    let known = plan.diverged.len();
+    for (i, result) in open.into_iter().zip(results) {
+        if let State::Failed(Failure { reason, diverged: true, .. }) = &result {
+            plan.diverged.insert(jobs[i].name.clone(), reason.clone());
+        }
+        states[i] = result;
+    }
+    if plan.diverged.len() > known {
+        plan.write(&path)?;
+    }
+    let table = Sweep::new(games, &path, grid, seeds, &jobs, &states)?;
+    Files::default().replace(&path.join("sweep.md"), table.markdown().as_bytes())?;
+    Ok(table)
+}
+
+fn jobs_of<'a>(combination: &'a Combination, seeds: Seeds, folder: &Path) -> Vec<Job<'a>> {
+    (seeds.first..seeds.first.saturating_add(seeds.count))
+        .map(|seed| {
+            let name = format!("{}-{seed}", combination.name);
+            Job { combination, seed, path: folder.join(&name), name }
+        })
+        .collect()
+}
+
+/// How far an earlier call came with a run.
+fn state(job: &Job<'_>, plan: &Plan) -> Result<State, SweepError> {
+    if let Some(reason) = plan.diverged.get(&job.name) {
+        return Ok(State::Failed(job.failure(reason.clone(), true)));
+    }
+    // A run of another config stays open: starting it says what is wrong.
+    let config = Config { seed: job.seed, ..job.combination.config.clone() };
+    Ok(match record_of(&job.path) {
+        Ok(Some(record)) if record.finished && record.config.same_experiment(&config) => {
+            State::Finished(Box::new(record))
+        }
+        // So does one whose record cannot be read.
+        _ => State::Open,
+    })
+}
+
+/// Runs one of the open runs, from where it stopped if it ever began.
+fn one(
+    games: &dyn Catalogue,
+    job: &Job<'_>,
+    (runs, ended): (usize, &AtomicUsize),
+    watch: &Watch<'_>,
+    cancel: &Cancel,
+) -> State {
+    if cancel.requested() {
+        return State::Open;
+    }
+    let named = Named { job, runs, ended, watch };
+    let options = TrainOptions { out: Some(job.path.clone()), resume: true, ..Default::default() };
+    let config = &job.combination.config;
+    let game = games.find(&config.game.rules).map_err(TrainError::from);
+    match game.and_then(|game| game.train(config, job.seed, &options, &named, cancel)) {
+        Ok((_, record)) if record.finished => State::Finished(Box::new(record)),
+        Ok(_) => State::Open,
+        Err(error) => {
+            let text = error.to_string();
+            // Whoever reads it knows of which run it is.
+            let own = format!("{}, seed {}: ", job.combination.config.name, job.seed);
+            let reason = text.strip_prefix(&own).unwrap_or(&text);
+            named.tell(What::Failed(reason), true);
+            State::Failed(job.failure(reason.into(), matches!(error, TrainError::Diverged { .. })))
+        }
+    }
+}
+
+/// Passes the events of a run on under its name.
+struct Named<'a> {
+    job: &'a Job<'a>,
+    runs: usize,
+    ended: &'a AtomicUsize,
+    watch: &'a Watch<'a>,
+}
+
+impl Named<'_> {
+    fn tell(&self, what: What<'_>, ends: bool) {
+        let before = self.ended.fetch_add(usize::from(ends), Ordering::Relaxed);
+        let ended = before + usize::from(ends);
+        (self.watch)(SweepEvent { run: &self.job.name, ended, runs: self.runs, what });
+    }
+}
+
+impl Observer for Named<'_> {
+    fn event(&self, _: u64, event: Event<'_>) {
+        let ends = matches!(&event, Event::Ended(record) if record.finished);
+        self.tell(What::Run(event), ends);
+    }
+}

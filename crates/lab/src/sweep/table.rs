@@ -1,0 +1,315 @@
+//! The table of a sweep: a row a combination, best first.
+
+use super::grid::{Grid, label};
+use super::run::{Job, State};
+use crate::catalogue::Catalogue;
+use crate::measure;
+use crate::statistics::Sample;
+use adept_trainer::config::Suite;
+use adept_trainer::run::{Score, Seeds, TrainError, losses};
+use adept_trainer::settings::show;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::cmp::Ordering;
+use std::path::{Path, PathBuf};
+
+/// What ranks the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Exact match equity, in [−1, 1], of greedy play against the first opponent: the higher the better.
+    Equity,
+    /// Root mean square error of V on the test positions: the lower the better.
+    Rms,
+    /// Points a game against the first opponent, in [0, 1]: the higher the better.
+    Matches,
+    /// Exploitability.
+    Exploitability,
+    /// Mean loss of a sample over the games before the last measurement: the lower the better.
+    Loss,
+}
+
+/// The result of a sweep.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sweep {
+    /// Its folder.
+    pub sweep: PathBuf,
+    /// Name of the experiment.
+    pub name: String,
+    /// What ranks the rows.
+    pub metric: Metric,
+    /// Opponent, where equity ranks.
+    pub against: Option<String>,
+    /// Whether all runs have ended.
+    pub finished: bool,
+    /// First seed.
+    pub first_seed: u64,
+    /// Seeds a combination.
+    pub seeds: u64,
+    /// A row a combination: those with all seeds best first, then those not all of whose runs have ended, then those
+    /// with a run that failed.
+    pub rows: Vec<Row>,
+    /// Keys with several values.
+    #[serde(skip)]
+    keys: Vec<String>,
+}
+
+/// One combination.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The keys that vary, with its values.
+    pub settings: Map<String, Value>,
+    /// Runs that came to their end; the figures are over these.
+    pub seeds: usize,
+    /// Metric at the end of a run: mean.
+    pub final_mean: Option<f64>,
+    /// Standard deviation; none of fewer than two runs.
+    pub final_sd: Option<f64>,
+    /// Best metric over a run: mean.
+    pub best_mean: Option<f64>,
+    /// Seconds a run, mean.
+    pub seconds: Option<f64>,
+    /// Folders of the runs that came to their end.
+    pub runs: Vec<PathBuf>,
+    /// Runs that failed.
+    pub failed: Vec<Failure>,
+    /// Parameters of the first run, which decide between equals.
+    #[serde(skip)]
+    parameters: usize,
+}
+
+/// A run that came to no end.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failure {
+    /// Its folder.
+    pub run: PathBuf,
+    /// Its seed.
+    pub seed: u64,
+    /// Why.
+    pub reason: String,
+    /// Whether learning left the finite numbers, as it would again.
+    pub diverged: bool,
+}
+
+impl Sweep {
+    pub(super) fn new(
+        games: &dyn Catalogue,
+        path: &Path,
+        grid: &Grid,
+        seeds: Seeds,
+        jobs: &[Job<'_>],
+        states: &[State],
+    ) -> Result<Self, TrainError> {
+        let metric = match grid.figure {
+            Some(Suite::Equity) => Metric::Equity,
+            Some(Suite::Rms) => Metric::Rms,
+            Some(Suite::Matches) => Metric::Matches,
+            Some(Suite::Exploitability) => Metric::Exploitability,
+            Some(Suite::MoveLoss | Suite::Speed) | None => Metric::Loss,
+        };
+        let all: Vec<(&Job<'_>, &State)> = jobs.iter().zip(states).collect();
+        // The jobs of a combination follow one another.
+        let groups = all.chunk_by(|a, b| std::ptr::eq(a.0.combination, b.0.combination));
+        let mut rows = groups.map(|runs| Row::new(games, runs, metric)).collect::<Result<Vec<_>, _>>()?;
+        // Stable: what is equal stays in the order of the grid.
+        rows.sort_by(|a, b| {
+            let (a, b) = (a.rank(metric, seeds.count), b.rank(metric, seeds.count));
+            a.partial_cmp(&b).unwrap_or(Ordering::Equal)
+        });
+        Ok(Self {
+            sweep: path.into(),
+            name: grid.name.clone(),
+            metric,
+            against: grid.against.clone(),
+            finished: !states.iter().any(|s| s.is_open() || s.failed_for_now()),
+            first_seed: seeds.first,
+            seeds: seeds.count,
+            rows,
+            keys: grid.keys.clone(),
+        })
+    }
+
+    /// The table as text: names of the columns, then their cells.
+    pub fn cells(&self) -> (Vec<String>, Vec<Vec<String>>) {
+        let number = |v: Option<f64>| match self.metric {
+            _ if v.is_none() => "–".to_string(),
+            Metric::Equity => format!("{:+.4}", v.unwrap_or_default()),
+            Metric::Matches => format!("{:.4}", v.unwrap_or_default()),
+            Metric::Rms | Metric::Exploitability | Metric::Loss => format!("{:.5}", v.unwrap_or_default()),
+        };
+        let header = self.keys.iter().map(String::as_str).chain(["final", "best", "seconds", "seeds"]);
+        let row = |row: &Row| {
+            let spread = row.final_sd.map_or_else(String::new, |sd| match self.metric {
+                Metric::Equity | Metric::Matches => format!(" ± {sd:.4}"),
+                Metric::Rms | Metric::Exploitability | Metric::Loss => format!(" ± {sd:.5}"),
+            });
+            let seeds = match row.seeds as u64 == self.seeds {
+                true => row.seeds.to_string(),
+                false => format!("{} of {}", row.seeds, self.seeds),
+            };
+            let settings = self.keys.iter().map(|key| show(row.settings.get(key)));
+            let figures = [
+                number(row.final_mean) + &spread,
+                number(row.best_mean),
+                row.seconds.map_or_else(|| "–".into(), |s| format!("{s:.1}")),
+                seeds,
+            ];
+            settings.chain(figures).collect()
+        };
+        (header.map(String::from).collect(), self.rows.iter().map(row).collect())
+    }
+
+    /// What must be said below the table, a line each.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = vec![match &self.against {
+            Some(against) if self.metric == Metric::Matches => {
+                format!("points a game against {against}: mean ± sd over the seeds")
+            }
+            Some(against) => {
+                format!("exact match equity against {against}, (wins − losses) / games: mean ± sd over the seeds")
+            }
+            None if self.metric == Metric::Exploitability => {
+                "exploitability, (br₀ + br₁) / 2, lower is better: mean ± sd over the seeds".into()
+            }
+            None if self.metric == Metric::Rms => {
+                "root mean square error of V on the test positions, lower is better: mean ± sd over the seeds".into()
+            }
+            None => "mean loss of a sample before the last measurement, lower is better: mean ± sd over the seeds; \
+                     each run's samples are its own, so that it says little across settings that change them"
+                .into(),
+        }];
+        for row in &self.rows {
+            if let Some(first) = row.failed.first() {
+                let settings = if row.settings.is_empty() { &self.name } else { &label(&row.settings) };
+                let seeds: Vec<String> = row.failed.iter().map(|f| f.seed.to_string()).collect();
+                let which = if seeds.len() > 1 { "the first " } else { "" };
+                notes.push(format!("{settings}, seed {}: {which}{}", seeds.join(", "), first.reason));
+            }
+        }
+        let ranked = self.rows.iter().filter(|row| row.seeds > 0).count();
+        if ranked > 1 {
+            notes.push(format!(
+                "the best of {ranked} looks better than it is, for it was chosen on these seeds: confirm it on fresh ones, from \
+                 --seed {} on",
+                self.first_seed.saturating_add(self.seeds)
+            ));
+        }
+        if !self.finished {
+            notes.push("stopped before the end: go on with --resume".into());
+        }
+        notes
+    }
+
+    /// The table as a document.
+    pub(super) fn markdown(&self) -> String {
+        let (header, rows) = self.cells();
+        let line = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|c| c.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let mut text = format!("# Sweep of {}\n\n", self.name) + &line(&header);
+        text += &line(&vec!["---".to_string(); header.len()]);
+        text.extend(rows.iter().map(|row| line(row)));
+        text.push('\n');
+        text.extend(self.notes().iter().map(|note| format!("- {note}\n")));
+        text
+    }
+}
+
+impl Row {
+    /// The row of a combination's runs, of which there is at least one.
+    fn new(games: &dyn Catalogue, runs: &[(&Job<'_>, &State)], metric: Metric) -> Result<Self, TrainError> {
+        let (mut finals, mut bests, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut paths, mut failed) = (Vec::new(), Vec::new());
+        for (job, state) in runs {
+            match state {
+                State::Open => {}
+                State::Failed(failure) => failed.push(failure.clone()),
+                State::Finished(record) => {
+                    let (last, best) = match metric {
+                        Metric::Equity | Metric::Rms | Metric::Matches | Metric::Exploitability => {
+                            let figure = |score: &Option<Score>| score.as_ref().map(Score::figure);
+                            (figure(&record.r#final), figure(&record.best))
+                        }
+                        Metric::Loss => losses(&job.path, record).ok().flatten().unzip(),
+                    };
+                    finals.extend(last);
+                    bests.extend(best);
+                    seconds.push(record.seconds);
+                    paths.push(job.path.clone());
+                }
+            }
+        }
+        let parameters = match paths.first() {
+            // Breaks ties only.
+            Some(run) => measure::describe(games, run, false).map_or(0, |d| d.size.parameters),
+            None => 0,
+        };
+        let last = Sample::of(&finals);
+        Ok(Self {
+            settings: runs.first().map(|(job, _)| job.combination.settings.clone()).unwrap_or_default(),
+            seeds: paths.len(),
+            final_mean: last.mean,
+            final_sd: last.sd,
+            best_mean: Sample::of(&bests).mean,
+            seconds: Sample::of(&seconds).mean,
+            runs: paths,
+            failed,
+            parameters,
+        })
+    }
+
+    /// Its place: the smaller, the better.
+    fn rank(&self, metric: Metric, seeds: u64) -> (u8, f64, usize) {
+        let class = match () {
+            () if !self.failed.is_empty() => 2,
+            () if (self.seeds as u64) < seeds => 1,
+            () => 0,
+        };
+        let score = self.final_mean.map_or(f64::INFINITY, |mean| match metric {
+            Metric::Equity | Metric::Matches => -mean,
+            Metric::Rms | Metric::Exploitability | Metric::Loss => mean,
+        });
+        // Sums in another order differ in their last bits, which makes nothing better.
+        (class, (score * 1e9).round(), self.parameters)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, seeds: usize, mean: Option<f64>, parameters: usize, fails: bool) -> Row {
+        let failure = || Failure { run: "run".into(), seed: 1, reason: "diverged".into(), diverged: true };
+        Row {
+            settings: Map::from_iter([("key".to_string(), Value::from(name))]),
+            seeds,
+            final_mean: mean,
+            final_sd: None,
+            best_mean: mean,
+            seconds: None,
+            runs: Vec::new(),
+            failed: fails.then(failure).into_iter().collect(),
+            parameters,
+        }
+    }
+
+    #[test]
+    fn rows_rank_by_end_then_metric_then_size() {
+        let rows = [
+            row("failed", 1, Some(0.9), 1, true),
+            row("stopped", 1, Some(0.8), 1, false),
+            row("large", 2, Some(0.5), 90, false),
+            row("small", 2, Some(0.5 - 1e-15), 10, false),
+            row("worst", 2, Some(0.4), 1, false),
+            row("nothing yet", 0, None, 0, false),
+        ];
+        let order = |metric| {
+            let mut order: Vec<&Row> = rows.iter().collect();
+            order.sort_by(|a, b| a.rank(metric, 2).partial_cmp(&b.rank(metric, 2)).unwrap());
+            order.iter().map(|r| r.settings["key"].as_str().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(order(Metric::Equity), ["small", "large", "worst", "stopped", "nothing yet", "failed"]);
+        assert_eq!(order(Metric::Loss)[..3], ["worst", "small", "large"]);
+    }
+}

@@ -1,0 +1,189 @@
+//! The file of a tournament.
+
+use super::learners;
+use crate::catalogue::Catalogue;
+use adept_arena::open;
+use adept_game::Kit;
+use adept_trainer::config::{ConfigError, Fault, Source, Written, name_and_seed, parse_as};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Agents that play each other, every pair of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tournament {
+    /// Name of the tournament, and of its folder.
+    pub name: String,
+    /// One line for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// Seed of all random draws.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Name of the rule set; `adept list games` shows all.
+    pub game: String,
+    /// Games of a pair.
+    pub games: u64,
+    /// How the seats are shared out.
+    #[serde(default)]
+    pub seats: Seats,
+    /// Orders in which a pair takes the seats in turn, such as `["XXYY", "YYXX"]`; all distinct ones if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<Vec<String>>,
+    /// Who plays.
+    pub agents: Vec<Entrant>,
+}
+
+/// How a pair of agents shares out the seats of a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seats {
+    /// Half the seats each; where their number is odd, one more for either in turn.
+    #[default]
+    Half,
+    /// One seat for the first of a pair, all others for the second; every pair plays both ways.
+    One,
+}
+
+/// An agent of a tournament.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entrant {
+    /// Name in the table.
+    pub name: String,
+    /// The agent: one of the game, or a checkpoint. The name if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Config of an experiment, in place of `agent`: the agent learns first, with the seed of the tournament, and then plays as it
+    /// was after each block of learning, which is frozen while it plays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learns: Option<PathBuf>,
+    /// Blocks of learning, each of the same length; one if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
+    /// Settings of a deliberating agent that are to be others than usual.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    pub settings: toml::Table,
+}
+
+impl Entrant {
+    /// The agent.
+    pub fn agent(&self) -> &str {
+        self.agent.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Its settings as an object; null if there are none.
+    pub(crate) fn changes(&self) -> serde_json::Value {
+        match serde_json::to_value(&self.settings) {
+            Ok(settings) if !self.settings.is_empty() => settings,
+            _ => serde_json::Value::Null,
+        }
+    }
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl Tournament {
+    /// Parses and checks the file of a tournament.
+    ///
+    /// # Errors
+    /// The place of the first fault.
+    pub fn parse(source: &Source, games: &dyn Catalogue) -> Result<Self, ConfigError> {
+        parse_as(source, games)
+    }
+}
+
+impl Written for Tournament {
+    type Known<'k> = dyn Catalogue + 'k;
+
+    fn complete(&mut self, _: &(dyn Catalogue + '_)) {}
+
+    fn check(&self, games: &(dyn Catalogue + '_)) -> Result<(), Fault> {
+        let fail = |path: &str, message: String| Err((path.to_string(), message));
+        name_and_seed(&self.name, self.seed)?;
+        let game = games.find(&self.game).map_err(|e| ("game".to_string(), e.to_string()))?;
+        if !(1..=1_000_000_000).contains(&self.games) {
+            return fail("games", format!("must lie in 1..1000000000, found {}", self.games));
+        }
+        if self.orders.as_ref().is_some_and(Vec::is_empty) {
+            return fail("orders", "names at least one order; leave it out for all distinct ones".into());
+        }
+        if self.agents.len() < 2 {
+            return fail("agents", "a tournament needs at least two agents".into());
+        }
+        for (i, entrant) in self.agents.iter().enumerate() {
+            if self.agents[..i].iter().any(|other| other.name == entrant.name) {
+                return fail(&format!("agents.{i}.name"), format!("`{}` is there already", entrant.name));
+            }
+        }
+        game.check_tournament(self, games)
+    }
+}
+
+/// What cannot work of an agent that learns.
+fn learner(entrant: &Entrant, path: &Path, game: &str, games: &dyn Catalogue) -> Result<(), Fault> {
+    let fail = |key: &str, message: String| Err((key.to_string(), message));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if entrant.name.is_empty() || entrant.name.starts_with('.') || !entrant.name.chars().all(plain) {
+        return fail("name", "of an agent that learns is a folder: letters, digits, `-`, `_` and `.`".into());
+    }
+    if entrant.agent.is_some() || !entrant.settings.is_empty() {
+        return fail("learns", "takes the place of `agent` and `settings`: leave them out".into());
+    }
+    let config = learners::experiment(path, games).map_err(|m| ("learns".to_string(), m))?;
+    if config.game.rules != game {
+        return fail(
+            "learns",
+            format!("{} is of {}, this tournament of {game}", path.display(), config.game.rules),
+        );
+    }
+    if config.evaluate.patience.is_some() {
+        return fail(
+            "learns",
+            format!("{} may end before its last block: leave `evaluate.patience` out of it", path.display()),
+        );
+    }
+    let (blocks, length) = (entrant.blocks.unwrap_or(1), config.learn.length());
+    if blocks == 0 || length % blocks != 0 {
+        let unit = config.learn.unit();
+        return fail(
+            "blocks",
+            format!("{length} {unit} cannot be cut into {blocks} blocks of the same length"),
+        );
+    }
+    if length / blocks % config.learn.batch != 0 {
+        let batch = config.learn.batch;
+        return fail("blocks", format!("{} a block are no whole batches of {batch}", length / blocks));
+    }
+    Ok(())
+}
+
+/// Finds the first entrant or order of a tournament of this game that cannot play.
+///
+/// # Errors
+/// Its dotted path, and what is wrong.
+pub fn check<G: Kit>(game: &G, tournament: &Tournament, games: &dyn Catalogue) -> Result<(), Fault> {
+    for (i, entrant) in tournament.agents.iter().enumerate() {
+        if let Some(path) = &entrant.learns {
+            learner(entrant, path, &tournament.game, games)
+                .map_err(|(key, m)| (format!("agents.{i}.{key}"), m))?;
+            continue;
+        }
+        if entrant.blocks.is_some() {
+            let message = "belongs to an agent that learns: leave it out, or name its config in `learns`";
+            return Err((format!("agents.{i}.blocks"), message.into()));
+        }
+        let opened = open::agent_with(game, entrant.agent(), &entrant.changes());
+        opened.map_err(|e| (format!("agents.{i}"), e.to_string()))?;
+    }
+    for (i, order) in tournament.orders.iter().flatten().enumerate() {
+        let both = order.contains('X') && order.contains('Y');
+        if order.len() != game.players() || !both || order.chars().any(|c| c != 'X' && c != 'Y') {
+            let message = format!("`{order}` is no order of X and Y over {} seats", game.players());
+            return Err((format!("orders.{i}"), message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! Agents that learn before they play, and play, with learning frozen, as they are after each block of it.
+
+use super::config::{Entrant, Tournament};
+use crate::catalogue::Catalogue;
+use adept_arena::OpenError;
+use adept_trainer::config::{Config, Source, parse};
+use adept_trainer::run::{Cancel, Silent, TrainError, TrainOptions};
+use std::path::Path;
+
+/// Who plays: an agent, or a learner after one of its blocks.
+#[derive(Clone, Debug)]
+pub struct Player {
+    /// Name in the table.
+    pub(super) name: String,
+    /// The agent's text.
+    pub(super) agent: String,
+    /// Settings of a deliberating agent.
+    pub(super) changes: serde_json::Value,
+    /// Number of the entrant.
+    pub(super) entrant: usize,
+}
+
+/// The experiment of an entrant that learns.
+pub(super) fn experiment(path: &Path, games: &dyn Catalogue) -> Result<Config, String> {
+    Source::read(path, &[]).and_then(|source| parse(&source, games)).map_err(|e| e.to_string())
+}
+
+/// Everybody who plays, of learners one for each block, before anything is learned.
+pub(super) fn players(
+    tournament: &Tournament,
+    out: &Path,
+    games: &dyn Catalogue,
+) -> Result<Vec<Player>, TrainError> {
+    let mut players = Vec::new();
+    for (number, entrant) in tournament.agents.iter().enumerate() {
+        let Some(path) = &entrant.learns else {
+            players.push(Player {
+                name: entrant.name.clone(),
+                agent: entrant.agent().into(),
+                changes: entrant.changes(),
+                entrant: number,
+            });
+            continue;
+        };
+        let config = experiment(path, games).map_err(OpenError::Unknown)?;
+        let (length, blocks) = (config.learn.length(), entrant.blocks.unwrap_or(1));
+        for block in 1..=blocks {
+            let step = length / blocks * block;
+            let checkpoint =
+                out.join("runs").join(&entrant.name).join("checkpoints").join(format!("{step:012}"));
+            let checkpoint = checkpoint.display();
+            let agent = match config.learn.plays_at(step as f64 / length as f64) {
+                Some(temperature) => format!("boltzmann:{temperature}:{checkpoint}"),
+                None => checkpoint.to_string(),
+            };
+            let name = if blocks == 1 { entrant.name.clone() } else { format!("{}@{step}", entrant.name) };
+            players.push(Player { name, agent, changes: serde_json::Value::Null, entrant: number });
+        }
+    }
+    Ok(players)
+}
+
+/// Lets a learner learn all its blocks, or go on with them; false if it was stopped before the end.
+pub(super) fn learn(
+    games: &dyn Catalogue,
+    entrant: &Entrant,
+    seed: u64,
+    out: &Path,
+    cancel: &Cancel,
+) -> Result<bool, TrainError> {
+    let Some(path) = &entrant.learns else { return Ok(true) };
+    let mut config = experiment(path, games).map_err(OpenError::Unknown)?;
+    config.checkpoints.milestones = Some(config.learn.length() / entrant.blocks.unwrap_or(1));
+    let folder = out.join("runs").join(&entrant.name);
+    let options = TrainOptions { out: Some(folder), resume: true, ..TrainOptions::default() };
+    let game = games.find(&config.game.rules)?;
+    Ok(game.train(&config, seed, &options, &Silent, cancel)?.1.finished)
+}

@@ -1,0 +1,328 @@
+//! Tournaments: every pair of agents plays, seats taken in all orders with the same dice.
+
+mod config;
+mod learners;
+
+pub use config::{Entrant, Seats, Tournament, check};
+pub use learners::Player;
+
+use crate::catalogue::Catalogue;
+use adept_arena::matches::{self, Order, Tally};
+use adept_arena::statistics::{binomial_test, ratings, wilson95};
+use adept_arena::{OpenError, open};
+use adept_game::Kit;
+use adept_model::ModelError;
+use adept_model::files::Files;
+use adept_trainer::run::{Cancel, TrainError};
+use learners::players;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// How a tournament is run.
+#[derive(Clone, Debug)]
+pub struct TournamentOptions {
+    /// Folder of its files.
+    pub out: PathBuf,
+    /// Goes on with the pairs that an earlier call left.
+    pub resume: bool,
+    /// Threads; all cores if 0.
+    pub threads: usize,
+}
+
+/// What a pair of agents came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The first agent: X in orders, in one seat where seats are shared out so.
+    pub a: String,
+    /// The second.
+    pub b: String,
+    /// Games played.
+    pub games: u64,
+    /// Points of the first a game: 1 for a win, less where it is shared.
+    pub score: f64,
+    /// 95 % interval of the score (Wilson).
+    pub ci95: [f64; 2],
+    /// Two-sided p of the binomial test that the first wins by luck of its seats alone.
+    pub p: f64,
+    /// What it would score by luck of its seats alone.
+    pub share: f64,
+    /// Games won by seats of the first alone.
+    pub wins: u64,
+    /// The same for the second.
+    pub losses: u64,
+    /// Games a second on all threads.
+    pub games_per_second: f64,
+}
+
+/// What an agent came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Name.
+    pub name: String,
+    /// Mean score over its pairs, as the first in them.
+    pub score: f64,
+    /// Rating on Elo's scale with mean 0 (Bradley and Terry); none where pairs share the seats unequally.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<f64>,
+}
+
+/// A whole tournament.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// What was played.
+    pub tournament: Tournament,
+    /// Pairs in their order.
+    pub pairs: Vec<Pair>,
+    /// Agents, first by mean score.
+    pub standings: Vec<Standing>,
+    /// Whether all pairs were played.
+    pub finished: bool,
+    /// Seconds of play.
+    pub seconds: f64,
+}
+
+/// What happens in a tournament.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// The agent of that name begins to learn, or goes on with it.
+    Learns(&'a str),
+    /// A pair has played.
+    Played(&'a Pair),
+}
+
+/// Name of the file that holds the table.
+const FILE: &str = "arena.json";
+
+/// Runs a tournament, or goes on with it: the table, which stands in `arena.json` and `arena.md` of its folder after every
+/// pair.
+///
+/// # Errors
+/// A folder that is taken, an agent that cannot be had, a disk that does not take the table.
+pub fn tournament(
+    games: &dyn Catalogue,
+    tournament: &Tournament,
+    options: &TournamentOptions,
+    watch: &dyn Fn(Event<'_>),
+    cancel: &Cancel,
+) -> Result<Table, TrainError> {
+    let mut table = begin(tournament, options)?;
+    let files = Files::default();
+    files.create_folder(&options.out)?;
+    let game = games.find(&tournament.game)?;
+    let players = players(tournament, &options.out, games)?;
+    let meetings = meetings(tournament, &players);
+    if table.pairs.len() < meetings.len() {
+        for entrant in tournament.agents.iter().filter(|entrant| entrant.learns.is_some()) {
+            watch(Event::Learns(&entrant.name));
+            if !learners::learn(games, entrant, tournament.seed, &options.out, cancel)? {
+                return Ok(table);
+            }
+        }
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+    let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
+    let begun = table.pairs.len();
+    for (a, b) in meetings.iter().skip(begun).map(|(a, b)| (&players[*a], &players[*b])) {
+        let start = Instant::now();
+        let (tally, share) = pool.install(|| game.play_pair(tournament, (a, b), cancel))?;
+        if cancel.requested() {
+            break;
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        let pair = pair((a, b), &tally, share, seconds);
+        watch(Event::Played(&pair));
+        table.pairs.push(pair);
+        table.seconds += seconds;
+        table.standings = standings(tournament, &players, &table.pairs);
+        table.finished = table.pairs.len() == meetings.len();
+        save(&files, &options.out, &table)?;
+    }
+    Ok(table)
+}
+
+/// An empty table, or what an earlier call left.
+fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Table, TrainError> {
+    let path = options.out.join(FILE);
+    let taken =
+        |message: &str| Err(TrainError::Folder { path: options.out.clone(), message: message.into() });
+    let empty = Table {
+        tournament: tournament.clone(),
+        pairs: Vec::new(),
+        standings: Vec::new(),
+        finished: false,
+        seconds: 0.0,
+    };
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(empty),
+        Err(source) => return Err(ModelError::Io { path, source }.into()),
+    };
+    let Ok(table) = serde_json::from_slice::<Table>(&text) else {
+        return taken("its arena.json is not the table of a tournament: name another folder with --out");
+    };
+    let same = Tournament { about: tournament.about.clone(), ..table.tournament.clone() } == *tournament;
+    match (same, table.finished || options.resume) {
+        (true, true) => Ok(Table { tournament: tournament.clone(), ..table }),
+        (true, false) => {
+            taken("the tournament was begun there: go on with --resume, or name another folder with --out")
+        }
+        (false, _) => taken("another tournament stands there: name another folder with --out"),
+    }
+}
+
+/// Who meets, by number; a learner never itself after another block.
+fn meetings(tournament: &Tournament, players: &[Player]) -> Vec<(usize, usize)> {
+    let n = players.len();
+    let all = (0..n).flat_map(|a| (0..n).map(move |b| (a, b)));
+    let meet = |(a, b): &(usize, usize)| players[*a].entrant != players[*b].entrant;
+    all.filter(meet).filter(|(a, b)| tournament.seats == Seats::One || a < b).collect()
+}
+
+/// Plays the games of one pair: what they gave, and what the first would score by luck of its seats.
+///
+/// # Errors
+/// An agent that cannot be had.
+pub fn play_pair<G: Kit>(
+    game: &G,
+    tournament: &Tournament,
+    (a, b): (&Player, &Player),
+    cancel: &Cancel,
+) -> Result<(Tally, f64), OpenError> {
+    let orders = orders(tournament, game.players());
+    let open = |player: &Player| open::agent_with(game, &player.agent, &player.changes);
+    let make = || Ok::<_, OpenError>(vec![open(a)?, open(b)?]);
+    let stop = || cancel.requested();
+    let tally = matches::compete(game, make, &orders, tournament.games, tournament.seed, stop)?;
+    // Of the seats that were taken: the last turn through the orders may be cut short.
+    let n = orders.len() as u64;
+    let taken = |i: usize| tournament.games / n + u64::from((i as u64) < tournament.games % n);
+    let firsts = |order: &Order| order.iter().filter(|agent| **agent == 0).count() as u64;
+    let first: u64 = orders.iter().enumerate().map(|(i, order)| taken(i) * firsts(order)).sum();
+    let share = first as f64 / (tournament.games * game.players() as u64) as f64;
+    Ok((tally, share))
+}
+
+fn orders(tournament: &Tournament, seats: usize) -> Vec<Order> {
+    if let Some(orders) = &tournament.orders {
+        return orders.iter().map(|order| order.chars().map(|c| usize::from(c == 'Y')).collect()).collect();
+    }
+    match tournament.seats {
+        Seats::One => matches::orders(&[1, seats - 1]),
+        Seats::Half if seats.is_multiple_of(2) => matches::orders(&[seats / 2, seats / 2]),
+        Seats::Half => {
+            let [fewer, more] = [[seats / 2, seats - seats / 2], [seats - seats / 2, seats / 2]];
+            matches::orders(&fewer).into_iter().chain(matches::orders(&more)).collect()
+        }
+    }
+}
+
+fn pair((a, b): (&Player, &Player), tally: &Tally, share: f64, seconds: f64) -> Pair {
+    let [wins, losses] = [tally.wins[0], tally.wins[1]];
+    Pair {
+        a: a.name.clone(),
+        b: b.name.clone(),
+        games: tally.games,
+        score: tally.points[0] / tally.games.max(1) as f64,
+        ci95: wilson95(tally.points[0], tally.games),
+        p: binomial_test(wins, wins + losses, share),
+        share,
+        wins,
+        losses,
+        games_per_second: tally.games as f64 / seconds.max(1e-9),
+    }
+}
+
+fn standings(tournament: &Tournament, players: &[Player], pairs: &[Pair]) -> Vec<Standing> {
+    let names: Vec<&str> = players.iter().map(|p| p.name.as_str()).collect();
+    let place = |name: &str| names.iter().position(|n| *n == name).unwrap_or(0);
+    let mut points = vec![vec![0.0; names.len()]; names.len()];
+    let mut scores: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
+    for pair in pairs {
+        let (a, b) = (place(&pair.a), place(&pair.b));
+        points[a][b] += pair.score * pair.games as f64;
+        points[b][a] += (1.0 - pair.score) * pair.games as f64;
+        scores[a].push(pair.score);
+        if tournament.seats == Seats::Half {
+            scores[b].push(1.0 - pair.score);
+        }
+    }
+    let equal = pairs.iter().all(|pair| (pair.share - 0.5).abs() < 1e-9);
+    let rated = (tournament.seats == Seats::Half && equal).then(|| ratings(&points));
+    let standing = |i: usize| Standing {
+        name: names[i].into(),
+        score: scores[i].iter().sum::<f64>() / scores[i].len().max(1) as f64,
+        rating: rated.as_ref().map(|r| r[i]),
+    };
+    let mut all: Vec<Standing> = (0..names.len()).map(standing).collect();
+    all.sort_by(|a, b| b.score.total_cmp(&a.score));
+    all
+}
+
+fn save(files: &Files, out: &Path, table: &Table) -> Result<(), TrainError> {
+    let json = serde_json::to_string_pretty(table);
+    let json = json.map_err(|e| ModelError::Unsupported(e.to_string()))? + "\n";
+    files.replace(&out.join(FILE), json.as_bytes())?;
+    files.replace(&out.join("arena.md"), table.markdown().as_bytes())?;
+    Ok(())
+}
+
+impl Table {
+    /// The score of one agent against another.
+    fn score(&self, a: &str, b: &str) -> Option<f64> {
+        let one = self.pairs.iter().find(|p| p.a == a && p.b == b).map(|p| p.score);
+        let other = || self.pairs.iter().find(|p| p.a == b && p.b == a).map(|p| 1.0 - p.score);
+        one.or_else(|| if self.tournament.seats == Seats::Half { other() } else { None })
+    }
+
+    /// The cross table, best first, and every pair.
+    pub fn markdown(&self) -> String {
+        let names: Vec<&str> = self.standings.iter().map(|s| s.name.as_str()).collect();
+        let mut text = format!("# {}\n\n", self.tournament.name);
+        let _ = writeln!(
+            text,
+            "{}: {} games a pair, seed {}. Scores are of the row against the column, in percent.\n",
+            self.tournament.game, self.tournament.games, self.tournament.seed
+        );
+        let _ = writeln!(text, "| | {} | mean | rating |", names.join(" | "));
+        let _ = writeln!(text, "|---|{}---:|---:|", "---:|".repeat(names.len()));
+        for row in &self.standings {
+            let cell = |other: &&str| {
+                self.score(&row.name, other).map_or("–".into(), |s| format!("{:.1}", 100.0 * s))
+            };
+            let cells: Vec<String> = names.iter().map(cell).collect();
+            let rating = row.rating.map_or(String::new(), |r| format!("{r:+.0}"));
+            let _ = writeln!(
+                text,
+                "| {} | {} | {:.1} | {rating} |",
+                row.name,
+                cells.join(" | "),
+                100.0 * row.score
+            );
+        }
+        let _ = writeln!(
+            text,
+            "\n| pair | games | score % | 95 % interval | p | games/s |\n|---|---:|---:|---|---:|---:|"
+        );
+        for p in &self.pairs {
+            let [low, high] = p.ci95.map(|x| 100.0 * x);
+            let _ = writeln!(
+                text,
+                "| {} – {} | {} | {:.1} | {low:.1} to {high:.1} | {} | {:.0} |",
+                p.a,
+                p.b,
+                p.games,
+                100.0 * p.score,
+                p_text(p.p),
+                p.games_per_second
+            );
+        }
+        text
+    }
+}
+
+/// A p for people.
+pub fn p_text(p: f64) -> String {
+    if p < 1e-4 { "< .0001".into() } else { format!("{p:.4}").trim_start_matches('0').into() }
+}

@@ -1,0 +1,413 @@
+//! The figures of the post on Q-learning in liar's dice: how often the learner wins while it learns and once it is frozen,
+//! and what simple rules win in its place.
+
+use crate::chart::{self, Legend};
+use crate::q_learner::{EPSILON, QAgent, QLearner, QTable, Reading};
+use crate::runs::{FIRST_SEED, seeds};
+use crate::{Made, ReproduceOptions, Reproduction, Work};
+use adept_arena::matches::compete;
+use adept_arena::{Agent, Scripted};
+use adept_builtin::liars_dice::LiarsDice;
+use adept_model::ModelError;
+use adept_model::files::Files;
+use adept_trainer::config::no_game;
+use adept_trainer::run::{Cancel, Summary, TrainError, mean_sd};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+const GAME: &str = "liars-dice:r-post:4x6";
+
+/// Who sits in the other three seats: a script, and its name in the table.
+const FIELDS: [(&str, &str); 2] = [("post-random", "3 random"), ("true-prob", "3 true.prob")];
+
+/// Games after which the learner is frozen; of the first so many the wins are counted.
+const LENGTHS: [u64; 3] = [5_000, 50_000, 500_000];
+
+/// So many seeds learn the longest.
+const LONG_SEEDS: u64 = 3;
+
+/// Games of a measurement, by seed: its standard error is at most .005.
+const GAMES: u64 = 10_000;
+
+/// Games that are timed.
+const TIMED: u64 = 20_000;
+
+/// Points of a learning curve.
+const POINTS: u64 = 100;
+
+/// Shares of ε of a frozen learner.
+const EPSILONS: [f64; 2] = [EPSILON, 0.0];
+
+/// Shares that another program measured, which reads the post by its words: by field, those of the first games, and for each
+/// length with ε = .1 and without.
+#[expect(clippy::approx_constant, reason = "a measured share that only looks like 1/π")]
+const LEARNED: [(f64, [[f64; 2]; 3]); 2] = [
+    (0.635, [[0.685, 0.718], [0.742, 0.785], [0.747, 0.790]]),
+    (0.277, [[0.296, 0.318], [0.319, 0.350], [0.321, 0.341]]),
+];
+
+/// Of scripts in the learner's seat: their name in the table, and what that program measured in each field.
+const RULES: [(&str, &str, [Option<f64>; 2]); 6] = [
+    ("post-random", "random", [Some(0.249), None]),
+    ("true-prob", "true.prob", [Some(0.455), None]),
+    ("call-15", "call if P < .15, never bluff", [Some(0.896), Some(0.487)]),
+    ("call-25", "call if P < .25, never bluff", [Some(0.879), Some(0.493)]),
+    ("call-30", "call if P < .3, bluff half the time", [Some(0.807), Some(0.382)]),
+    ("call-50", "call if P < .5, never bluff", [Some(0.759), Some(0.426)]),
+];
+
+/// Where the post leaves room.
+const NOTE: &str = "The post prints 3288 wins in its first 5,000 games, .658, and 65 in 100 games after them. It says that the \
+state holds the probability of the bid that stands, which is the reading `text`. Its program counts what the learner holds \
+of a face only when the learner decides, and goes on with that number when others bid other faces; the table of \
+transitions that the post prints shows it (592, then 589 at the call of the learner without a bid between them): \
+the reading `r4`. And it was written when R made factors of texts: in a game whose first round the learner ends with a call, \
+calls are learned of raising and raises of calling, the reading `r3`, whose share of the first games is the one that comes near to the \
+post's where the program is run as it is. What a true.prob player bluffs is not in the post: half the time, here.";
+
+/// A share of games won in the first seat: ours beside others'.
+#[derive(Clone, Debug, Serialize)]
+pub struct QPostRow {
+    /// What is measured.
+    pub label: String,
+    /// How the post is read; none for scripts.
+    pub reading: Option<Reading>,
+    /// The script in the other seats.
+    pub field: &'static str,
+    /// Share in the post.
+    pub post: Option<f64>,
+    /// Share that another program measured.
+    pub elsewhere: Option<f64>,
+    /// Share of games won: mean over the seeds.
+    pub mean: f64,
+    /// Standard deviation over the seeds.
+    pub sd: f64,
+    /// Seeds.
+    pub seeds: usize,
+    /// Games a seed.
+    pub games: u64,
+}
+
+/// All figures.
+#[derive(Clone, Debug, Serialize)]
+pub struct QPost {
+    /// What is reproduced.
+    pub name: String,
+    /// Seeds a row; the longest rows have at most three.
+    pub seeds: u64,
+    /// Whether games were cut down.
+    pub quick: bool,
+    /// The rows.
+    pub rows: Vec<QPostRow>,
+    /// Games a second while learning against random players, on one core.
+    pub games_per_second: f64,
+    /// What must be said beside it.
+    pub note: String,
+    /// Seconds of the whole command.
+    pub seconds: f64,
+    /// Files written.
+    pub files: Vec<PathBuf>,
+}
+
+/// A learner to be trained.
+#[derive(Clone, Copy)]
+struct Job {
+    reading: Reading,
+    field: usize,
+    seed: u64,
+    /// How many of the lengths it goes through.
+    lengths: usize,
+}
+
+/// What became of it.
+struct Learned {
+    job: Job,
+    /// Wins among the first games, at each point of the curve.
+    wins: Vec<u64>,
+    /// What it knew after each length.
+    tables: Vec<Arc<QTable>>,
+}
+
+struct Lab<'a> {
+    game: LiarsDice,
+    options: &'a ReproduceOptions,
+    cancel: &'a Cancel,
+}
+
+/// The figures of the post as a reproduction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Post;
+
+impl Reproduction for Post {
+    fn name(&self) -> &'static str {
+        "q-post"
+    }
+
+    fn paper(&self) -> &'static str {
+        "the Q-learner of a post in R: liar's dice of four players, six dice each"
+    }
+
+    fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
+        let made = q_post(work.options, work.cancel)?;
+        Made::of(&made, made.seconds, &made.files)
+    }
+}
+
+/// Makes the figures: a table, and the learning curves of the first games as an SVG.
+///
+/// # Errors
+/// [`TrainError::Folder`] when it is interrupted, or what the disk refuses.
+pub fn q_post(options: &ReproduceOptions, cancel: &Cancel) -> Result<QPost, TrainError> {
+    let started = Instant::now();
+    let game = LiarsDice::named(GAME).ok_or_else(|| TrainError::Game(no_game(GAME, &[])))?;
+    let lab = Lab { game, options, cancel };
+    let games_per_second = lab.speed()?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+    let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
+    let learned: Result<Vec<Learned>, TrainError> =
+        pool.install(|| lab.jobs().into_par_iter().with_max_len(1).map(|job| lab.train(job)).collect());
+    let learned = learned?;
+    let rows = pool.install(|| lab.rows(&learned))?;
+    let files = ["q-post.md", "q-post.json", "q-post.svg"].map(|file| options.out.join(file));
+    let figures = QPost {
+        name: "q-post".into(),
+        seeds: options.seeds,
+        quick: options.quick,
+        rows,
+        games_per_second,
+        note: NOTE.into(),
+        seconds: started.elapsed().as_secs_f64(),
+        files: files.to_vec(),
+    };
+    let disk = Files::default();
+    disk.create_folder(&options.out)?;
+    let texts = [markdown(&figures), super::json(&figures)?, lab.chart(&learned)];
+    for (path, text) in files.iter().zip(texts) {
+        disk.replace(path, text.as_bytes())?;
+    }
+    Ok(figures)
+}
+
+impl Lab<'_> {
+    /// A twentieth of that many games if it shall be quick.
+    fn part(&self, games: u64) -> u64 {
+        if self.options.quick { games / 20 } else { games }
+    }
+
+    fn uninterrupted(&self) -> Result<(), TrainError> {
+        if !self.cancel.requested() {
+            return Ok(());
+        }
+        let message = "was interrupted: nothing is kept of figures that take minutes, begin again";
+        Err(TrainError::Folder { path: self.options.out.clone(), message: message.into() })
+    }
+
+    /// Games a second on this thread.
+    fn speed(&self) -> Result<f64, TrainError> {
+        let mut learner = QLearner::new(&self.game, Reading::Text, FIELDS[0].0, FIRST_SEED)?;
+        let (start, games) = (Instant::now(), self.part(TIMED));
+        (0..games).for_each(|_| {
+            learner.play();
+        });
+        Ok(games as f64 / start.elapsed().as_secs_f64())
+    }
+
+    /// The longest first, so that no thread ends on one.
+    fn jobs(&self) -> Vec<Job> {
+        let lengths = |seed| if seed < FIRST_SEED + LONG_SEEDS { LENGTHS.len() } else { LENGTHS.len() - 1 };
+        seeds(self.options)
+            .flat_map(|seed| Reading::ALL.map(|reading| (seed, reading)))
+            .flat_map(|(seed, reading)| {
+                (0..FIELDS.len()).map(move |field| Job { reading, field, seed, lengths: lengths(seed) })
+            })
+            .collect()
+    }
+
+    fn train(&self, job: Job) -> Result<Learned, TrainError> {
+        let mut learner = QLearner::new(&self.game, job.reading, FIELDS[job.field].0, job.seed)?;
+        let (mut wins, mut tables, mut won) = (Vec::new(), Vec::new(), 0);
+        let first = self.part(LENGTHS[0]);
+        for length in LENGTHS[..job.lengths].iter().map(|length| self.part(*length)) {
+            for game in learner.table().games + 1..=length {
+                won += u64::from(learner.play());
+                if game <= first && game % (first / POINTS).max(1) == 0 {
+                    wins.push(won);
+                }
+                if game % 1000 == 0 {
+                    self.uninterrupted()?;
+                }
+            }
+            tables.push(learner.table().clone());
+        }
+        Ok(Learned { job, wins, tables })
+    }
+
+    /// Share of games that an agent wins in the first seat.
+    fn share<A: Agent<LiarsDice> + 'static>(
+        &self,
+        agent: impl Fn() -> Result<A, TrainError> + Sync,
+        field: usize,
+        seed: u64,
+    ) -> Result<f64, TrainError> {
+        let make = || -> Result<Vec<Box<dyn Agent<LiarsDice>>>, TrainError> {
+            Ok(vec![Box::new(agent()?), Box::new(self.script(FIELDS[field].0)?)])
+        };
+        let games = self.part(GAMES);
+        let order = [vec![0, 1, 1, 1]];
+        let tally = compete(&self.game, make, &order, games, seed, || self.cancel.requested())?;
+        self.uninterrupted()?;
+        Ok(tally.wins[0] as f64 / games as f64)
+    }
+
+    fn script(&self, name: &str) -> Result<Scripted<LiarsDice>, TrainError> {
+        let script = Scripted::new(&self.game, name);
+        script.ok_or_else(|| TrainError::Suite(format!("there is no script `{name}`")))
+    }
+
+    fn rows(&self, learned: &[Learned]) -> Result<Vec<QPostRow>, TrainError> {
+        let mut rows = Vec::new();
+        for reading in Reading::ALL {
+            // Another program read the post by its words.
+            let elsewhere = |share: f64| (reading == Reading::Text).then_some(share);
+            let of = |field| -> Vec<&Learned> {
+                learned.iter().filter(|l| l.job.reading == reading && l.job.field == field).collect()
+            };
+            let first = self.part(LENGTHS[0]);
+            for (field, (during, _)) in LEARNED.iter().enumerate() {
+                let share = |l: &&Learned| l.wins.last().map_or(f64::NAN, |won| *won as f64 / first as f64);
+                let shares: Vec<f64> = of(field).iter().map(share).collect();
+                let row = row(format!("first {first} games"), field, first, &shares);
+                let post = (field == 0).then_some(0.658);
+                rows.push(QPostRow { reading: Some(reading), post, elsewhere: elsewhere(*during), ..row });
+            }
+            for (i, length) in LENGTHS.iter().enumerate() {
+                for (e, epsilon) in EPSILONS.into_iter().enumerate() {
+                    for (field, (_, frozen)) in LEARNED.iter().enumerate() {
+                        let tables =
+                            of(field).into_iter().filter_map(|l| Some((l.job.seed, l.tables.get(i)?)));
+                        let shares: Result<Vec<f64>, TrainError> = tables
+                            .map(|(seed, table)| {
+                                let agent = || QAgent::new(&self.game, table.clone(), epsilon);
+                                self.share(agent, field, seed)
+                            })
+                            .collect();
+                        let label = format!("frozen after {}, ε = {epsilon}", self.part(*length));
+                        let row = row(label, field, self.part(GAMES), &shares?);
+                        let post = (field == 0 && i == 0 && e == 0).then_some(0.65);
+                        let elsewhere = elsewhere(frozen[i][e]);
+                        rows.push(QPostRow { reading: Some(reading), post, elsewhere, ..row });
+                    }
+                }
+            }
+        }
+        for (script, label, elsewhere) in RULES {
+            for (field, elsewhere) in elsewhere.into_iter().enumerate().filter(|(_, e)| e.is_some()) {
+                let shares: Result<Vec<f64>, TrainError> =
+                    seeds(self.options).map(|seed| self.share(|| self.script(script), field, seed)).collect();
+                rows.push(QPostRow { elsewhere, ..row(label.into(), field, self.part(GAMES), &shares?) });
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Share of the games won so far, as the post draws it, mean over the seeds.
+    fn chart(&self, learned: &[Learned]) -> String {
+        let first = self.part(LENGTHS[0]);
+        let step = (first / POINTS).max(1);
+        let mut lines = Vec::new();
+        for (field, (_, name)) in FIELDS.iter().enumerate() {
+            for reading in Reading::ALL {
+                let all: Vec<&Learned> =
+                    learned.iter().filter(|l| l.job.reading == reading && l.job.field == field).collect();
+                let point = |i: u64| {
+                    let games = (i + 1) * step;
+                    let won: u64 = all.iter().map(|l| l.wins[i as usize]).sum();
+                    (games as f64, won as f64 / (games * all.len() as u64) as f64)
+                };
+                // The first shares are noise.
+                let points = (POINTS / 20..first / step).map(point).collect();
+                lines.push((format!("{name}, {}", name_of(reading)), points));
+            }
+        }
+        let title = "Q-learning in liar's dice: share of the games won so far, mean of the seeds";
+        chart::lines(title, ("games", "share won"), Legend::Below, &lines)
+    }
+}
+
+fn row(label: String, field: usize, games: u64, shares: &[f64]) -> QPostRow {
+    let Summary { mean, sd } = mean_sd(shares);
+    QPostRow {
+        label,
+        reading: None,
+        field: FIELDS[field].0,
+        post: None,
+        elsewhere: None,
+        mean,
+        sd,
+        seeds: shares.len(),
+        games,
+    }
+}
+
+fn name_of(reading: Reading) -> &'static str {
+    match reading {
+        Reading::Text => "text",
+        Reading::R4 => "r4",
+        Reading::R3 => "r3",
+    }
+}
+
+/// The table for people.
+fn markdown(figures: &QPost) -> String {
+    let mut text = format!(
+        "# Q-learning in liar's dice (Oehm 2018)\n\nShare of games won in the first seat, four players of six dice; a quarter \
+         is even. {} seeds{} from {FIRST_SEED} on, the longest runs at most {LONG_SEEDS}; trained against the field that it is \
+         measured in. Elsewhere: another program, which reads the post by its words. Learning: {:.0} games a second on one \
+         core.\n\n| reading | measured | against | ours | elsewhere | the post |\n|---|---|---|---:|---:|---:|\n",
+        figures.seeds,
+        if figures.quick { ", a twentieth of the games (--quick)," } else { "" },
+        figures.games_per_second,
+    );
+    let share = |share: Option<f64>| share.map_or_else(|| "–".into(), |s| format!("{s:.3}"));
+    for row in &figures.rows {
+        let field = FIELDS.iter().find(|(script, _)| *script == row.field).map_or("", |(_, name)| name);
+        let _ = writeln!(
+            text,
+            "| {} | {} | {field} | {:.3} ± {:.3} | {} | {} |",
+            row.reading.map_or("", name_of),
+            row.label,
+            row.mean,
+            row.sd,
+            share(row.elsewhere),
+            share(row.post),
+        );
+    }
+    let _ = writeln!(text, "\n{}", figures.note);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A twentieth of the games shows all rows, and what does not take games to learn.
+    #[test]
+    fn all_rows_are_made() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options =
+            ReproduceOptions { seeds: 1, quick: true, out: folder.path().into(), threads: 2, resume: false };
+        let figures = q_post(&options, &Cancel::default()).expect("a disk");
+        assert_eq!(figures.rows.len(), Reading::ALL.len() * 14 + 10);
+        assert!(figures.rows.iter().all(|r| (0.0..=1.0).contains(&r.mean) && r.seeds == 1));
+        let of = |label: &str| figures.rows.iter().find(|r| r.label.starts_with(label)).expect(label).mean;
+        assert!(of("call if P < .15") > of("true.prob") && of("true.prob") > of("random"));
+        assert!(figures.files.iter().all(|file| file.exists()));
+        let cancel = Cancel::default();
+        cancel.cancel();
+        assert!(q_post(&options, &cancel).is_err());
+    }
+}

@@ -1,0 +1,119 @@
+//! The runs behind a table: several experiments, several seeds each.
+
+use crate::{ReproduceOptions, Work};
+use adept_model::ModelError;
+use adept_trainer::config::{Config, Games, Source, parse};
+use adept_trainer::run::{Record, TrainError, TrainOptions, in_parallel};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Settings of the rows were chosen on smaller seeds; tables are made from this one on.
+pub(super) const FIRST_SEED: u64 = 101;
+
+/// The seeds of a table.
+pub(super) fn seeds(options: &ReproduceOptions) -> Range<u64> {
+    FIRST_SEED..FIRST_SEED + options.seeds
+}
+
+/// A run folder and its record.
+pub(super) type Run = (PathBuf, Record);
+
+/// A config that is part of this program, with a twentieth of its length if `quick`.
+pub(super) fn config(file: &str, text: &str, games: &dyn Games, quick: bool) -> Result<Config, TrainError> {
+    config_with(file, text, vec![], games, quick)
+}
+
+/// The same with settings changed.
+pub(super) fn config_with(
+    file: &str,
+    text: &str,
+    set: Vec<String>,
+    games: &dyn Games,
+    quick: bool,
+) -> Result<Config, TrainError> {
+    let source = Source { file: file.into(), text: text.into(), set };
+    let mut config =
+        parse(&source, games).map_err(|e| TrainError::Model(ModelError::Unsupported(e.to_string())))?;
+    if quick {
+        let part = |length: u64| (length / 20).max(1);
+        config.learn.games = config.learn.games.map(part);
+        config.learn.samples = config.learn.samples.map(part);
+        config.evaluate.every = config.evaluate.every.map(part);
+    }
+    Ok(config)
+}
+
+/// Runs every experiment with every seed; the runs of each, by seed.
+pub(super) fn all(
+    configs: &[Config],
+    seeds: Range<u64>,
+    work: Work<'_>,
+) -> Result<Vec<Vec<Run>>, TrainError> {
+    let results = each(configs, seeds, work)?.into_iter();
+    results.map(|runs| runs.into_iter().collect()).collect()
+}
+
+/// The same where a run may diverge, which gives none.
+pub(super) fn attempts(
+    configs: &[Config],
+    seeds: Range<u64>,
+    work: Work<'_>,
+) -> Result<Vec<Vec<Option<Run>>>, TrainError> {
+    let attempt = |run| match run {
+        Ok(run) => Ok(Some(run)),
+        Err(TrainError::Diverged { .. }) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let results = each(configs, seeds, work)?.into_iter();
+    results.map(|runs| runs.into_iter().map(attempt).collect()).collect()
+}
+
+fn each(
+    configs: &[Config],
+    seeds: Range<u64>,
+    work: Work<'_>,
+) -> Result<Vec<Vec<Result<Run, TrainError>>>, TrainError> {
+    let Work { games, options, observer, cancel } = work;
+    let folder = options.out.join("runs");
+    if !options.resume && folder.exists() {
+        let message = "holds the runs of an earlier table: --resume keeps those that are finished, --out names \
+                       another folder; or remove it";
+        return Err(TrainError::Folder { path: folder, message: message.into() });
+    }
+    let jobs: Vec<(&Config, u64)> =
+        configs.iter().flat_map(|c| seeds.clone().map(move |seed| (c, seed))).collect();
+    let results = in_parallel(&jobs, options.threads, |&(config, seed)| {
+        if cancel.requested() {
+            return Err(interrupted(options));
+        }
+        let out = Some(folder.join(format!("{}-{seed}", config.name)));
+        let options_of = TrainOptions { out, resume: true, ..Default::default() };
+        let run = games.find(&config.game.rules)?.train(config, seed, &options_of, observer, cancel)?;
+        if run.1.finished { Ok(run) } else { Err(interrupted(options)) }
+    });
+    let mut results = results.into_iter();
+    Ok(configs.iter().map(|_| results.by_ref().take(seeds.clone().count()).collect()).collect())
+}
+
+pub(super) fn interrupted(options: &ReproduceOptions) -> TrainError {
+    TrainError::Folder { path: options.out.clone(), message: "was interrupted: go on with --resume".into() }
+}
+
+/// Mean over some runs of what `value` reads from a line of metrics, at each measured step.
+pub(super) fn mean_curve<'a>(
+    runs: impl Iterator<Item = &'a Path>,
+    value: impl Fn(&serde_json::Value) -> Option<f64>,
+) -> Vec<(f64, f64)> {
+    let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+    for run in runs {
+        let text = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap_or_default();
+        for line in text.lines().filter_map(|l| serde_json::from_str::<serde_json::Value>(l).ok()) {
+            if let (Some(step), Some(value)) = (line["step"].as_u64(), value(&line)) {
+                let sum = sums.entry(step).or_default();
+                *sum = (sum.0 + value, sum.1 + 1.0);
+            }
+        }
+    }
+    sums.into_iter().map(|(step, (sum, n))| (step as f64, sum / n)).collect()
+}

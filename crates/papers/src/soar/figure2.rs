@@ -1,0 +1,201 @@
+//! Figure 2: which knowledge beats which, in four-player games.
+
+use crate::runs::seeds;
+use crate::{Made, Reproduction, Work};
+use adept_arena::statistics::binomial_test;
+use adept_lab::tournament::{Entrant, Pair, Table, Tournament, TournamentOptions, p_text, tournament};
+use adept_model::files::Files;
+use adept_trainer::run::{Summary, TrainError, mean_sd};
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// What the paper says: the first wins more often than the second. Model and heuristics help each alone and together,
+/// and expected numbers beat probabilities, whatever stands beside them.
+const RELATIONS: [(&str, &str); 13] = [
+    ("PM", "P"),
+    ("PH", "P"),
+    ("PMH", "PM"),
+    ("PMH", "PH"),
+    ("EM", "E"),
+    ("EH", "E"),
+    ("EMH", "EM"),
+    ("EMH", "EH"),
+    ("E", "P"),
+    ("EM", "PM"),
+    ("EH", "PH"),
+    ("EMH", "PMH"),
+    // 2080 of 4000: the one that is not significant.
+    ("EH", "EM"),
+];
+
+const AGENTS: [&str; 8] = ["P", "PM", "PH", "PMH", "E", "EM", "EH", "EMH"];
+
+/// The classes of E: those of the authors' published agents, and calibrated ones.
+const PROFILES: [(&str, &str); 2] = [("published", ""), ("calibrated", "+")];
+
+const GAMES: u64 = 4000;
+
+/// A relation of the figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Relation {
+    /// Such as `PH > P`.
+    pub name: String,
+    /// Classes of E.
+    pub classes: &'static str,
+    /// Wins of the first, as a share of the games, mean over the seeds.
+    pub score: f64,
+    /// Standard deviation over the seeds.
+    pub sd: f64,
+    /// Games in all.
+    pub games: u64,
+    /// Two-sided p over all games.
+    pub p: f64,
+    /// Whether the first won more often, with p < .01.
+    pub holds: bool,
+}
+
+/// The whole figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct SoarFigure2 {
+    /// What is reproduced.
+    pub name: String,
+    /// Seeds: runs of 4000 games a pair.
+    pub seeds: u64,
+    /// Whether the games were cut down.
+    pub quick: bool,
+    /// The relations.
+    pub rows: Vec<Relation>,
+    /// Seconds of play.
+    pub seconds: f64,
+    /// Files written.
+    pub files: Vec<PathBuf>,
+}
+
+/// Figure 2 as a reproduction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Knowledge;
+
+impl Reproduction for Knowledge {
+    fn name(&self) -> &'static str {
+        "soar-figure2"
+    }
+
+    fn paper(&self) -> &'static str {
+        "Laird, Derbinsky & Tinkerhess: deliberating agents play liar's dice in fours, every pair (seeds are runs of 4000 games)"
+    }
+
+    fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
+        let made = soar_figure2(work)?;
+        Made::of(&made, made.seconds, &made.files)
+    }
+}
+
+/// Makes the figure.
+///
+/// # Errors
+/// See [`TrainError`].
+fn soar_figure2(work: Work<'_>) -> Result<SoarFigure2, TrainError> {
+    let Work { games, options, cancel, .. } = work;
+    let started = Instant::now();
+    let mut rows = Vec::new();
+    let mut tables = String::new();
+    for (classes, suffix) in PROFILES {
+        let mut played: Vec<Table> = Vec::new();
+        for seed in seeds(options) {
+            let plan = plan(classes, suffix, seed, options.quick);
+            let folder = options.out.join(&plan.name);
+            let how = TournamentOptions { out: folder, resume: options.resume, threads: options.threads };
+            let table = tournament(games, &plan, &how, &|_| {}, cancel)?;
+            if !table.finished {
+                return Err(crate::runs::interrupted(options));
+            }
+            played.push(table);
+        }
+        rows.extend(RELATIONS.iter().filter_map(|(a, b)| relation(classes, (a, b), &played)));
+        if let Some(first) = played.first() {
+            tables += &format!("\n{}", first.markdown());
+        }
+    }
+    let files = ["soar-figure2.md", "soar-figure2.json"].map(|file| options.out.join(file));
+    let figure = SoarFigure2 {
+        name: "soar-figure2".into(),
+        seeds: options.seeds,
+        quick: options.quick,
+        rows,
+        seconds: started.elapsed().as_secs_f64(),
+        files: files.to_vec(),
+    };
+    let text = markdown(&figure) + &tables;
+    Files::default().replace(&files[0], text.as_bytes())?;
+    Files::default().replace(&files[1], crate::json(&figure)?.as_bytes())?;
+    Ok(figure)
+}
+
+fn plan(classes: &str, suffix: &str, seed: u64, quick: bool) -> Tournament {
+    let entrant = |name: &&str| Entrant {
+        name: (*name).into(),
+        agent: name.starts_with('E').then(|| format!("{name}{suffix}")),
+        ..Entrant::default()
+    };
+    Tournament {
+        name: format!("{classes}-{seed}"),
+        about: String::new(),
+        seed,
+        game: "liars-dice:soar:4x5".into(),
+        games: if quick { GAMES / 20 } else { GAMES },
+        seats: adept_lab::tournament::Seats::Half,
+        orders: Some(["XXYY", "YYXX", "XYYX", "XYXY"].map(String::from).to_vec()),
+        agents: AGENTS.iter().map(entrant).collect(),
+    }
+}
+
+fn relation(classes: &'static str, (a, b): (&str, &str), played: &[Table]) -> Option<Relation> {
+    // Wins of the first and games, by seed.
+    let of = |pair: &Pair| if pair.a == a { (pair.wins, pair.games) } else { (pair.losses, pair.games) };
+    let is = |pair: &&Pair| (pair.a == a && pair.b == b) || (pair.a == b && pair.b == a);
+    let all: Vec<(u64, u64)> = played.iter().filter_map(|t| t.pairs.iter().find(is)).map(of).collect();
+    let scores: Vec<f64> = all.iter().map(|(wins, games)| *wins as f64 / *games as f64).collect();
+    let (wins, games) = all.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let Summary { mean, sd } = mean_sd(&scores);
+    let p = binomial_test(wins, games, 0.5);
+    (games > 0).then(|| Relation {
+        name: format!("{a} > {b}"),
+        classes,
+        score: mean,
+        sd,
+        games,
+        p,
+        holds: mean > 0.5 && p < 0.01,
+    })
+}
+
+fn markdown(figure: &SoarFigure2) -> String {
+    let mut text = format!(
+        "# Figure 2 of Laird, Derbinsky & Tinkerhess: knowledge in the dice game\n\nFour players, two of each kind, {} \
+         games a pair and seed{}, {} seeds; the dice are the same in all four orders of seats. A relation holds if its \
+         first agent won more often with p < .01 (two-sided binomial test). The classes of E are those of the authors' \
+         published agents, and others that were calibrated on other seeds.\n\n| relation of the paper | classes | first \
+         wins % | p | holds |\n|---|---|---:|---:|---|\n",
+        if figure.quick { GAMES / 20 } else { GAMES },
+        if figure.quick { ", a twentieth (--quick)" } else { "" },
+        figure.seeds
+    );
+    for row in &figure.rows {
+        if row.classes != "published" && !row.name.contains('E') {
+            continue;
+        }
+        let _ = writeln!(
+            text,
+            "| {} | {} | {:.1} ± {:.1} | {} | {} |",
+            row.name,
+            if row.name.contains('E') { row.classes } else { "" },
+            100.0 * row.score,
+            100.0 * row.sd,
+            p_text(row.p),
+            if row.holds { "yes" } else { "no" }
+        );
+    }
+    text
+}

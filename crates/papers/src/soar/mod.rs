@@ -1,0 +1,8 @@
+//! Laird, Derbinsky and Tinkerhess (2011): the agents that deliberate, and those that learn, in liar's dice.
+
+mod figure2;
+mod learning;
+
+pub(crate) use figure2::Knowledge;
+pub use figure2::{Relation, SoarFigure2};
+pub use learning::{SoarFigure, SoarLearning, SoarRow};

@@ -1,0 +1,195 @@
+//! Batches of rows.
+
+use crate::channel::{Channel, ChannelKind, Layout};
+
+/// Rows that do not fit their channels.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RowsError(pub String);
+
+/// One row to be filled: all dense-like channels side by side in `dense`, all index-like ones in `index`, in the order
+/// of declaration. Both come filled with zeros.
+#[derive(Debug)]
+pub struct RowMut<'a> {
+    /// Columns of dense, bits and value channels.
+    pub dense: &'a mut [f32],
+    /// Columns of index and key channels.
+    pub index: &'a mut [u64],
+}
+
+/// Takes the rows of a decision one after the other.
+pub trait RowSink {
+    /// A new row, filled with zeros.
+    fn push(&mut self) -> RowMut<'_>;
+}
+
+impl RowSink for Rows {
+    fn push(&mut self) -> RowMut<'_> {
+        Rows::push(self)
+    }
+}
+
+/// A batch of rows, reused from call to call.
+///
+/// `dense` has shape `[len, layout.dense]`, `index` `[len, layout.index]`, both row by row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    dense_width: usize,
+    index_width: usize,
+    len: usize,
+    /// Dense columns, row by row.
+    pub dense: Vec<f32>,
+    /// Index columns, row by row.
+    pub index: Vec<u64>,
+}
+
+impl Rows {
+    /// An empty batch for rows of these channels.
+    pub fn new(channels: &[Channel]) -> Self {
+        let layout = Layout::of(channels);
+        Self { dense_width: layout.dense, index_width: layout.index, ..Self::default() }
+    }
+
+    /// Number of rows.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Columns of the dense part of a row.
+    pub fn dense_width(&self) -> usize {
+        self.dense_width
+    }
+
+    /// Columns of the index part of a row.
+    pub fn index_width(&self) -> usize {
+        self.index_width
+    }
+
+    /// Forgets all rows, keeps the memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+        self.dense.clear();
+        self.index.clear();
+    }
+
+    /// Appends a row of zeros and returns it to be filled.
+    #[inline]
+    pub fn push(&mut self) -> RowMut<'_> {
+        let (d, i) = (self.dense.len(), self.index.len());
+        self.dense.resize(d + self.dense_width, 0.0);
+        self.index.resize(i + self.index_width, 0);
+        self.len += 1;
+        RowMut { dense: &mut self.dense[d..], index: &mut self.index[i..] }
+    }
+
+    /// Appends a copy of row `row` of another batch with the same channels.
+    ///
+    /// # Panics
+    /// If `row` is out of range or the widths differ.
+    #[inline]
+    pub fn push_from(&mut self, other: &Rows, row: usize) {
+        assert_eq!((self.dense_width, self.index_width), (other.dense_width, other.index_width));
+        self.dense.extend_from_slice(other.dense_row(row));
+        self.index.extend_from_slice(other.index_row(row));
+        self.len += 1;
+    }
+
+    /// No rows of the same channels.
+    pub fn empty(&self) -> Self {
+        Self { dense_width: self.dense_width, index_width: self.index_width, ..Self::default() }
+    }
+
+    /// Appends copies of all rows of another batch with the same channels.
+    pub fn append(&mut self, other: &Rows) {
+        assert_eq!((self.dense_width, self.index_width), (other.dense_width, other.index_width));
+        self.dense.extend_from_slice(&other.dense);
+        self.index.extend_from_slice(&other.index);
+        self.len += other.len;
+    }
+
+    /// Becomes `len` rows with these columns, row by row.
+    ///
+    /// # Errors
+    /// [`RowsError`] if their number is another.
+    pub fn fill(&mut self, len: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<(), RowsError> {
+        // Rows of no columns could be any number.
+        let wanted = (len.saturating_mul(self.dense_width), len.saturating_mul(self.index_width));
+        if (dense.len(), index.len()) != wanted || (wanted == (0, 0) && len > 0) {
+            return Err(RowsError(format!(
+                "{len} rows need {} dense and {} index numbers, found {} and {}",
+                wanted.0,
+                wanted.1,
+                dense.len(),
+                index.len()
+            )));
+        }
+        (self.len, self.dense, self.index) = (len, dense, index);
+        Ok(())
+    }
+
+    /// Becomes a copy of `n` rows of another batch with the same channels, from row `first` on.
+    pub fn copy_range(&mut self, other: &Rows, first: usize, n: usize) {
+        self.clear();
+        let (dense, index) = (other.dense_width, other.index_width);
+        self.dense.extend_from_slice(&other.dense[first * dense..(first + n) * dense]);
+        self.index.extend_from_slice(&other.index[first * index..(first + n) * index]);
+        self.len = n;
+    }
+
+    /// Dense part of one row.
+    #[inline]
+    pub fn dense_row(&self, row: usize) -> &[f32] {
+        &self.dense[row * self.dense_width..][..self.dense_width]
+    }
+
+    /// Index part of one row.
+    #[inline]
+    pub fn index_row(&self, row: usize) -> &[u64] {
+        &self.index[row * self.index_width..][..self.index_width]
+    }
+
+    /// Checks that the rows have the widths of these channels and every index lies in its range.
+    ///
+    /// # Errors
+    /// [`RowsError`] that names the channel, the row and the number found.
+    pub fn check(&self, channels: &[Channel]) -> Result<(), RowsError> {
+        let layout = Layout::of(channels);
+        if (layout.dense, layout.index) != (self.dense_width, self.index_width) {
+            return Err(RowsError(format!(
+                "rows have {} dense and {} index columns, the channels take {} and {}",
+                self.dense_width, self.index_width, layout.dense, layout.index
+            )));
+        }
+        if (self.dense.len(), self.index.len()) != (self.len * self.dense_width, self.len * self.index_width)
+        {
+            return Err(RowsError(format!(
+                "{} rows need {} dense and {} index numbers, found {} and {}",
+                self.len,
+                self.len * self.dense_width,
+                self.len * self.index_width,
+                self.dense.len(),
+                self.index.len()
+            )));
+        }
+        for (channel, &offset) in channels.iter().zip(&layout.offsets) {
+            let ChannelKind::Index(n) = channel.kind else { continue };
+            for row in 0..self.len {
+                let found = self.index_row(row)[offset];
+                if found >= n {
+                    return Err(RowsError(format!(
+                        "row {row}: channel `{}` holds {found}, its range is 0..{n}",
+                        channel.name
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
