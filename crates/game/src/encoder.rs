@@ -77,3 +77,38 @@ pub trait Encoder<G: Game>: Send + Sync {
     /// Whether a row depends on the action and not on the state alone.
     fn needs_action(&self) -> bool;
 }
+
+/// An encoder written as a function of the afterstate, for games whose rows do not depend on the action.
+pub struct EncoderFn<F> {
+    name: String,
+    channels: Vec<Channel>,
+    write: F,
+}
+
+impl<F> EncoderFn<F> {
+    /// An encoder of that name and these channels; `write` fills a row of zeros.
+    pub fn new<G: Game>(name: &str, channels: Vec<Channel>, write: F) -> Self
+    where
+        F: Fn(&G, Afterstate<'_, G>, RowMut<'_>) + Send + Sync,
+    {
+        Self { name: name.into(), channels, write }
+    }
+}
+
+impl<G: Game, F: Fn(&G, Afterstate<'_, G>, RowMut<'_>) + Send + Sync> Encoder<G> for EncoderFn<F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    fn encode(&self, game: &G, after: Afterstate<'_, G>, row: RowMut<'_>) {
+        (self.write)(game, after, row);
+    }
+
+    fn needs_action(&self) -> bool {
+        false
+    }
+}

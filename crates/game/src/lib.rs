@@ -16,7 +16,7 @@ mod suite;
 
 pub use adept_rows::{Channel, ChannelKind, RowMut, RowSink};
 pub use deliberation::{Choice, Deliberation, Deliberator};
-pub use encoder::{Afterstate, Encoder};
+pub use encoder::{Afterstate, Encoder, EncoderFn};
 pub use game::{Game, GameError, Turn};
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;

@@ -1,9 +1,9 @@
 //! The configs in the repository, what a config says when written out again, and the schema for editors.
 
+use crate::common::{load_any, parse, template};
 use adept_model::names::suggest;
-use adept_trainer::config::{
-    Config, Kind, Schedule, Shape, Source, Suite, TraceKind, load_any, parse, template,
-};
+use adept_lab::files::Kind;
+use adept_trainer::config::{Config, Schedule, Shape, Source, Suite, TraceKind};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -1,17 +1,13 @@
 //! Runs that meet what happens to runs of hours: death at any file operation, full disks, clocks that jump, damaged
 //! and foreign checkpoints, older formats.
 
-mod common;
-
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::files::{Files, Hook, Operation};
 use adept_model::{Tensor, TensorData};
 use adept_trainer::config::Config;
-use adept_trainer::measure;
-use adept_trainer::run::{
-    Cancel, Clock, Event, Host, Init, Observer, Silent, TrainError, TrainOptions, estimate, train,
-};
-use common::{MLP, StopAt, at, config, finished, state};
+use crate::common::measure;
+use adept_trainer::run::{Cancel, Clock, Event, Host, Init, Observer, Silent, TrainError, TrainOptions};
+use crate::common::{MLP, StopAt, at, config, estimate, finished, state, train};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs;

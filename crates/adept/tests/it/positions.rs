@@ -1,16 +1,14 @@
 //! Learning from positions: examples, mixtures with games, and backups by expectation, on bear-offs small enough to be
 //! solved in a moment.
 
-mod common;
-
 use adept_arena::{Bound, open};
 use adept_builtin::bearoff::{Bearoff, Distribution};
 use adept_game::Kit;
 use adept_game::{Afterstate, Game, stream};
-use adept_trainer::config::{Config, Source, parse};
-use adept_trainer::measure::{EvaluateOptions, evaluate};
-use adept_trainer::run::{Cancel, Silent, TrainOptions, train};
-use common::{StopAt, at, finished, state};
+use adept_trainer::config::{Config, Source};
+use adept_lab::measure::EvaluateOptions;
+use adept_trainer::run::{Cancel, Silent, TrainOptions};
+use crate::common::{StopAt, at, evaluate, finished, parse, state, train};
 
 const NETWORK: &str = "mlp]\nhidden = [8]\nsensitivity = 1.0\ninit = 0.1";
 const RESIDUAL: &str =

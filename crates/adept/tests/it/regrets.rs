@@ -1,16 +1,14 @@
 //! Regret networks: what they come to, to the same bits again, and what they refuse.
 
-mod common;
-
 use adept_arena::cfr::{Decisions, Policy, Tree};
 use adept_arena::open;
 use adept_builtin::liars_dice::LiarsDice;
 use adept_game::Game;
 use adept_model::checkpoint::Output;
-use adept_trainer::config::{Config, Source, parse};
-use adept_trainer::measure::{EvaluateOptions, Suite, evaluate, value};
-use adept_trainer::run::{Cancel, Silent, TrainOptions, train};
-use common::{StopAt, at, finished, state};
+use adept_trainer::config::{Config, Source};
+use adept_lab::measure::{EvaluateOptions, Suite};
+use adept_trainer::run::{Cancel, Silent, TrainOptions};
+use crate::common::{StopAt, at, evaluate, finished, parse, state, train, value};
 use std::path::Path;
 use std::sync::Arc;
 

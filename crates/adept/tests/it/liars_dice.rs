@@ -1,11 +1,10 @@
 //! Learning and playing liar's dice: rules, networks, fields of opponents, tournaments, all to the same bits again.
 
-mod common;
-
-use adept_trainer::config::{Config, Kind, Source, load_any, parse};
-use adept_trainer::run::{Cancel, Silent, TrainOptions, train};
-use adept_trainer::tournament::{Event, Seats, Table, Tournament, TournamentOptions, tournament};
-use common::{StopAt, at, finished, state};
+use adept_lab::files::Kind;
+use adept_trainer::config::{Config, Source};
+use adept_trainer::run::{Cancel, Silent, TrainOptions};
+use adept_lab::tournament::{Event, Seats, Table, Tournament, TournamentOptions};
+use crate::common::{StopAt, at, finished, load_any, parse, state, tournament, train};
 use std::path::{Path, PathBuf};
 
 fn tracked(name: &str) -> PathBuf {

@@ -1,13 +1,9 @@
 //! Runs: what they learn, resume to the bit, independence of threads, clear ends.
 
-mod common;
-
-use adept_trainer::config::{Config, Source, parse, template};
-use adept_trainer::measure;
-use adept_trainer::run::{
-    Cancel, Event, Observer, Seeds, Silent, TrainError, TrainOptions, list_runs, train, train_seeds,
-};
-use common::{MLP, StopAt, at, config, finished, from, state};
+use adept_trainer::config::{Config, Source};
+use crate::common::measure;
+use adept_trainer::run::{Cancel, Event, Observer, Seeds, Silent, TrainError, TrainOptions, list_runs};
+use crate::common::{MLP, StopAt, at, config, finished, from, parse, state, template, train, train_seeds};
 use std::fs;
 use std::path::{Path, PathBuf};
 

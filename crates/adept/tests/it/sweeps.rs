@@ -1,9 +1,10 @@
 //! Sweeps and comparisons: what runs, what is kept, what is refused, what the tables say.
 
-use adept_trainer::compare::compare;
+use crate::common::{sweep, train_seeds};
+use adept_lab::compare::compare;
 use adept_trainer::config::Source;
-use adept_trainer::run::{Cancel, Event, Record, Seeds, TrainOptions, train_seeds};
-use adept_trainer::sweep::{Grid, Row, Sweep, SweepError, SweepEvent, SweepOptions, What, sweep};
+use adept_trainer::run::{Cancel, Event, Record, Seeds, TrainOptions};
+use adept_lab::sweep::{Grid, Row, Sweep, SweepError, SweepEvent, SweepOptions, What};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

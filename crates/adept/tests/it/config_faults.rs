@@ -3,7 +3,8 @@
 //! Every fault must be refused, and a slip in one line must be reported on that line. The snapshots hold the
 //! slips with their messages, to be read as a whole.
 
-use adept_trainer::config::{ConfigError, Source, parse};
+use crate::common::{parse};
+use adept_trainer::config::{ConfigError, Source};
 use std::fmt::Write;
 
 const MLP: &str = r#"name  = "faulty"

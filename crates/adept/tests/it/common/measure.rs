@@ -1,0 +1,30 @@
+//! Measuring checkpoints of the built-in games.
+
+pub(crate) use adept_lab::measure::{Baseline, EvaluateOptions, Report, Suite, Unwatched};
+
+use adept::{Builtin, Catalogue};
+use adept_arena::thoughts::PositionValue;
+use adept_lab::measure::{self, Described};
+use adept_trainer::run::TrainError;
+use std::path::Path;
+
+pub(crate) fn evaluate(path: &Path, best: bool, options: &EvaluateOptions) -> Result<Report, TrainError> {
+    measure::evaluate(&Builtin, path, best, options, &Unwatched)
+}
+
+pub(crate) fn value(
+    path: &Path,
+    best: bool,
+    texts: &[String],
+    file: Option<&Path>,
+) -> Result<Vec<PositionValue>, TrainError> {
+    measure::value(&Builtin, path, best, texts, file)
+}
+
+pub(crate) fn describe(path: &Path, best: bool) -> Result<Described, TrainError> {
+    measure::describe(&Builtin, path, best)
+}
+
+pub(crate) fn baseline(game: &str, against: &str) -> Result<Baseline, TrainError> {
+    Builtin.find(game)?.baseline(against)
+}
