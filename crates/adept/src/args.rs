@@ -478,6 +478,12 @@ pub(crate) enum ConfigAction {
         #[arg(long, value_name = "KEY=VALUE")]
         set: Vec<String>,
     },
+    /// Rewrite config files of earlier versions in the present form. Comments stay.
+    Migrate {
+        /// The files.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
     /// Print the JSON schema of configs.
     Schema,
     /// Print a commented config to start from.

@@ -3,7 +3,8 @@
 pub use crate::{Builtin, Catalogue, One};
 pub use adept_arena::{Agent, Bound, Evaluator, Greedy, Random, equity, open};
 pub use adept_game::{
-    Afterstate, Channel, ChannelKind, Encoder, EncoderFn, Game, GameError, Kit, Named, Read, RowMut, Suite, Turn, stream,
+    Afterstate, Channel, ChannelKind, Encoder, EncoderFn, Game, GameError, Kit, Named, Read, RowMut, Suite,
+    Turn, stream,
 };
 pub use adept_model::{Architecture, Learner, Optimiser, Rows, Samples};
 pub use adept_trainer::config::{Config, Source, parse};

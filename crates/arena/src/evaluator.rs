@@ -59,7 +59,7 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for &mut E {
     }
 }
 
-/// A valuation of the game as an evaluator.
+/// A valuation of the game as an evaluator. A state of which it knows nothing counts as even.
 #[derive(Clone)]
 pub struct Known<G: Game>(pub Arc<dyn Valuation<G>>);
 
@@ -77,8 +77,8 @@ impl<G: Game> Evaluator<G> for Known<G> {
         for action in actions {
             after.clone_from(state);
             game.apply(&mut after, action);
-            values
-                .push(self.0.value(game, Afterstate { state: &after, action: Some(action), player }) as f32);
+            let value = self.0.value(game, Afterstate { state: &after, action: Some(action), player });
+            values.push(if value.is_nan() { 0.0 } else { value as f32 });
         }
     }
 }

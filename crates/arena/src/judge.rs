@@ -18,8 +18,8 @@ pub struct MoveLoss {
 /// Two choices that differ by no more are equally good, for exact values are not more exact.
 pub const TIE: f64 = 1e-6;
 
-/// The losses of several evaluators over the same decisions: all that may come up in each of `states`, in which chance
-/// is to come, weighted by its probability. An evaluator takes the action that it values most, any of these if there
+/// The losses of several evaluators over the same decisions: each of `states` in which a player is to move, and all that
+/// may come up where chance is to come, weighted by its probability. An evaluator takes the action that it values most, any of these if there
 /// are several; forced ones do not count.
 ///
 /// `truth` values the states after actions for who acted. States after which no player is to move count for nothing.
@@ -33,10 +33,20 @@ pub fn move_loss<G: Game>(
     let mut sums = vec![(0.0, 0.0); evaluators.len()];
     let (mut weight, mut decisions) = (0.0, 0);
     for state in states {
-        game.outcomes(&state, &mut outcomes);
-        for (outcome, p) in &outcomes {
+        let chance = game.turn(&state) == Turn::Chance;
+        if chance {
+            game.outcomes(&state, &mut outcomes);
+        }
+        let known = if chance { outcomes.len() } else { 1 };
+        for i in 0..known {
             let mut decision = state.clone();
-            game.apply(&mut decision, outcome);
+            let p = match outcomes.get(i).filter(|_| chance) {
+                Some((outcome, p)) => {
+                    game.apply(&mut decision, outcome);
+                    *p
+                }
+                None => 1.0,
+            };
             let Turn::Player(player) = game.turn(&decision) else { continue };
             game.actions(&decision, &mut actions);
             if actions.len() < 2 {

@@ -105,8 +105,8 @@ fn every_decision_explains_itself() {
 fn agents_take_legal_actions_by_what_they_know() {
     for name in ["soar:2x5", "soar:4x5", "soar:5x2", "r-post:3x4", "openspiel:2-2:4"] {
         let game = LiarsDice::named(&format!("liars-dice:{name}")).expect("a game");
-        let names = LiarsDice::deliberators().iter().map(|(name, _)| *name);
-        let mut agents: Vec<_> = names.map(|n| open::agent(&game, n).expect(n)).collect();
+        let names = game.deliberators();
+        let mut agents: Vec<_> = names.iter().map(|n| open::agent(&game, &n.name).expect(&n.name)).collect();
         let (mut scratch, mut actions, mut p, mut q) =
             (Scratch::default(), Vec::new(), Vec::new(), Vec::new());
         for g in 0..20 {
@@ -184,7 +184,7 @@ fn agents_are_frozen_experts_of_an_encoder() {
     let game = soar("2x5");
     let plain = open::encoder(&game, Some("soar")).unwrap();
     let with = open::encoder(&game, Some("soar+expert:PMH+expert:E")).unwrap();
-    let names: Vec<&str> = with.channels().iter().map(|c| c.name).collect();
+    let names: Vec<&str> = with.channels().iter().map(|c| c.name.as_ref()).collect();
     assert_eq!(names, ["view", "phase", "deliberated", "PMH", "E"]);
     let mut dropped = 0;
     for position in ["12455/11235 @2 2x5", "3/4 @1 1x3", "11345/22 @1"] {
@@ -214,7 +214,7 @@ fn agents_are_frozen_experts_of_an_encoder() {
     for (name, says) in [
         ("soar+expert:PMX", "has no deliberating agent `PMX`"),
         ("soar+expert:P+expert:P", "twice"),
-        ("bear+expert:P", "there is no encoder `bear`"),
+        ("bear+expert:P", "has no encoder `bear`"),
     ] {
         let error = open::encoder(&game, Some(name)).err().expect(says).to_string();
         assert!(error.contains(says), "{error}");

@@ -3,7 +3,7 @@
 use adept_arena::agents::draw;
 use adept_arena::{
     Agent, AgentSpec, BestResponse, Boltzmann, Bound, EpsilonGreedy, Equity, Evaluator, Greedy, Minimax,
-    Random, Scripted, equity, expected_utilities, model_channels, open,
+    Random, Scripted, equity, expected_utilities, open,
 };
 use adept_builtin::tictactoe::{Fields, Position, TicTacToe, ttt_moves};
 use adept_game::{Encoder, Game, Turn, stream};
@@ -506,7 +506,7 @@ fn agents_act_as_their_policies_say() {
 /// learning needs is decided alike, though beside a winning move no network is asked.
 #[test]
 fn a_bound_network_values_what_goes_on_and_only_that() {
-    let channels = model_channels(Fields.channels());
+    let channels = Fields.channels().to_vec();
     let mlp = Mlp {
         inputs: None,
         hidden: vec![5],
@@ -596,7 +596,7 @@ fn agents_as_users_write_them() {
 #[test]
 fn what_cannot_be_opened_says_why() {
     let refusal = |text: &str| open::agent(&GAME, text).map(|_| ()).expect_err(text).to_string();
-    let there_is = "is no agent of tictactoe and no checkpoint; there is ttt, random, minimax, optimal:AGENT and \
+    let there_is = "is not an agent of tictactoe, nor a checkpoint; agents are ttt, random, minimax, optimal:AGENT, and \
                     any checkpoint folder";
     for name in ["tt", "TTT", "Random", "", "no/such/run"] {
         assert_eq!(refusal(name), format!("`{name}` {there_is}"));
@@ -617,7 +617,10 @@ fn what_cannot_be_opened_says_why() {
         |name| open::encoder(&TicTacToe, name).map(|e| e.name().to_string()).map_err(|e| e.to_string());
     assert_eq!(encoder(None), Ok("fields".into()));
     assert_eq!(encoder(Some("canonical")), Ok("canonical".into()));
-    assert_eq!(encoder(Some("field")), Err("there is no encoder `field`; there is fields, canonical".into()));
+    assert_eq!(
+        encoder(Some("field")),
+        Err("tictactoe has no encoder `field`; it has fields, canonical".into())
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Speed of the bear-off: moves, solving, lookups. `cargo bench -p adept-game`.
+//! Speed of the bear-off: moves, solving, lookups. `cargo bench -p adept-builtin`.
 
-use adept_game::bearoff::two_sided::{Settings, Table, usual_file};
-use adept_game::bearoff::{DicePosition, Distribution, OneSided, Position, ROLLS, Roll, Side, rules};
+use adept_builtin::bearoff::two_sided::{Settings, Table, usual_file};
+use adept_builtin::bearoff::{DicePosition, Distribution, OneSided, Position, ROLLS, Roll, Side, rules};
 use adept_game::stream;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use rand::RngExt;

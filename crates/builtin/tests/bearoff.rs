@@ -4,12 +4,12 @@ use adept_builtin::bearoff::{
     Action, Bearoff, DicePosition, MAX_CHECKERS, POINTS, Position, ROLLS, Roll, Side, Stage, State, rank,
     rules,
 };
-use adept_game::Kit;
-use adept_game::{Afterstate, ChannelKind, Encoder, Game, RowMut, Turn, games, stream};
+use adept_game::{Afterstate, ChannelKind, Encoder, Game, GameInfo, Kit, RowMut, Turn, stream};
 use proptest::prelude::*;
 use rand::RngExt;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+use std::sync::Arc;
 
 fn game() -> Bearoff {
     Bearoff::default()
@@ -188,7 +188,7 @@ fn chance_draws_the_position_then_every_roll() {
     let start = game.start();
     let mut outcomes = vec![(Action::Move(Side::EMPTY), 1.0)];
     assert_eq!((game.turn(&start), legal(&start), game.just_acted(&start)), (Turn::Chance, vec![], None));
-    assert!(!game.outcomes(&start, &mut outcomes) && !game.start_is_listed(), "they are too many to list");
+    assert!(!game.outcomes(&start, &mut outcomes) && !game.is_small(), "they are too many to list");
 
     let position = Position { own: side("1,1,0,0,0,0"), opponent: side("0,0,0,0,0,2") };
     let state = after(&start, Action::Setup(position));
@@ -365,8 +365,8 @@ proptest! {
 
 // -------------------------------------------------------------------------------------------- encoders
 
-fn encoder(name: &str) -> Box<dyn Encoder<Bearoff>> {
-    Bearoff::encoder(name).expect("there is such an encoder")
+fn encoder(name: &str) -> Arc<dyn Encoder<Bearoff>> {
+    game().encoder(name).expect("there is such an encoder")
 }
 
 /// The 56 inputs as digits, a field a word.
@@ -445,7 +445,7 @@ fn golden_rows_of_features() {
 #[test]
 fn unions_put_their_parts_side_by_side() {
     let joined = encoder("one-sided+distribution:3+phase:4");
-    let names: Vec<&str> = joined.channels().iter().map(|c| c.name).collect();
+    let names: Vec<&str> = joined.channels().iter().map(|c| c.name.as_ref()).collect();
     assert_eq!(names, ["bits", "one_sided", "distribution", "phase"]);
     assert_eq!(joined.name(), "one-sided+distribution:3+phase:4");
     let text = "1,2,3,0,0,0/0,0,0,0,9,0";
@@ -482,28 +482,27 @@ fn unions_put_their_parts_side_by_side() {
         "phase:4:15",
         "phase:4:64:1",
     ] {
-        assert!(Bearoff::encoder(wrong).is_none(), "{wrong}");
+        assert!(game().encoder(wrong).is_none(), "{wrong}");
     }
-    assert!(Bearoff::encoder("simple+one-sided").is_some_and(|e| e.channels().len() == 3));
+    assert!(game().encoder("simple+one-sided").is_some_and(|e| e.channels().len() == 3));
 }
 
 #[test]
 fn encoders_are_listed_with_what_they_show() {
-    let game = games().into_iter().find(|g| g.name == "bearoff").expect("it is registered");
-    let names: Vec<&str> = game.encoders.iter().map(|e| e.0).collect();
+    let game = GameInfo::of(&game());
+    let names: Vec<&str> = game.encoders.iter().map(|e| e.name.as_ref()).collect();
     assert_eq!(
         names,
         ["bits", "simple", "one-sided", "race", "rolls", "counts", "distribution", "haste", "phase"]
     );
-    let inputs =
-        |encoder: usize| -> Vec<ChannelKind> { game.encoders[encoder].2.iter().map(|c| c.kind).collect() };
+    let inputs = |place: usize| -> Vec<ChannelKind> {
+        encoder(names[place]).channels().iter().map(|c| c.kind).collect()
+    };
     assert_eq!(inputs(0), [ChannelKind::Bits(56)]);
     assert_eq!(inputs(1), [ChannelKind::Bits(56), ChannelKind::Dense(12)]);
     assert_eq!(inputs(2), inputs(1));
-    assert!(game.scripts.is_empty() && !game.start_is_listed);
-    assert!(
-        Bearoff::encoders().iter().all(|(name, _)| Bearoff::encoder(name).is_some_and(|e| !e.needs_action()))
-    );
+    assert!(game.scripts.is_empty());
+    assert!(names.iter().all(|name| !encoder(name).needs_action()));
 }
 
 // ---------------------------------------------------------------------------------------- positions, examples
@@ -520,8 +519,8 @@ fn drawn_positions_have_numbers_of_their_own() {
         assert_eq!(*numbers.entry(game.number(&state)).or_insert(state), state);
     }
     assert!(numbers.len() > 1500 && game.draw("no").is_none());
-    let names: Vec<&str> = Bearoff::distributions().iter().map(|d| d.0).collect();
-    assert!(names.iter().all(|name| game.draw(name).is_some()) && names[0] == "table");
+    let listed = game.distributions();
+    assert!(listed.iter().all(|d| game.draw(&d.name).is_some()) && listed[0].name == "table");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use adept_builtin::tictactoe::{
     Canonical, Fields, LINES, Position, SYMMETRIES, TicTacToe, has_line, ttt_moves,
 };
-use adept_game::{Afterstate, Encoder, Game, RowMut, Turn, games};
+use adept_game::{Afterstate, Encoder, Game, GameInfo, Kit, RowMut, Turn};
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -152,7 +152,7 @@ fn play_against_ttt_meets_4381_afterstates_of_601_classes() {
 #[test]
 fn the_rules_are_those_of_every_school_book() {
     assert_eq!((GAME.name(), GAME.players(), GAME.zero_sum(), GAME.scale()), ("tictactoe", 2, true, 1.0));
-    assert!(GAME.start() == at(".........") && GAME.start_is_listed());
+    assert!(GAME.start() == at(".........") && GAME.is_small());
     // Squares 1..9 from the top left: three rows, three columns, two diagonals.
     let lines = ["123", "456", "789", "147", "258", "369", "159", "357"];
     let lines = lines.map(|l| l.bytes().fold(0u16, |set, b| set | 1 << (b - b'1')));
@@ -367,7 +367,7 @@ fn rules_and_ttt_are_the_same_under_all_symmetries() {
 fn ttt_wins_else_blocks_else_moves_anywhere() {
     let script = GAME.script("ttt").expect("the game has TTT");
     assert!(GAME.script("tic").is_none());
-    assert_eq!(GAME.scripts().iter().map(|s| s.0).collect::<Vec<_>>(), ["ttt"]);
+    assert_eq!(GAME.scripts().iter().map(|s| s.name.as_ref()).collect::<Vec<_>>(), ["ttt"]);
     let mut rules_met = [0; 3];
     for state in reachable() {
         let Turn::Player(mover) = GAME.turn(&state) else { continue };
@@ -568,13 +568,13 @@ fn rows_are_of_order_one_and_say_whether_they_need_the_action() {
 }
 
 #[test]
-fn the_registry_lists_the_game() {
-    let games = games();
-    let game = games.iter().find(|g| g.name == "tictactoe").expect("it is registered");
-    assert_eq!(game.encoders.iter().map(|e| e.0).collect::<Vec<_>>(), ["fields", "canonical"]);
-    assert_eq!(game.encoders[0].2, Fields.channels());
-    assert_eq!(game.encoders[1].2, Canonical.channels());
-    assert_eq!(game.scripts, GAME.scripts());
+fn the_game_lists_what_it_offers() {
+    let game = GameInfo::of(&GAME);
+    assert_eq!(game.encoders.iter().map(|e| e.name.as_ref()).collect::<Vec<_>>(), ["fields", "canonical"]);
+    assert_eq!(GAME.encoder("fields").unwrap().channels(), Fields.channels());
+    assert_eq!(GAME.encoder("canonical").unwrap().channels(), Canonical.channels());
+    assert_eq!((game.name.as_str(), game.scripts), ("tictactoe", GAME.scripts()));
+    assert!(adept_builtin::names().contains(&game.name));
 }
 
 // --------------------------------------------------------------------------------------- random playouts

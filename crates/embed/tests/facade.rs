@@ -109,7 +109,7 @@ fn tictactoe(path: &Path) {
     }))
     .unwrap();
     let encoder = adept_arena::open::encoder(&adept_builtin::tictactoe::TicTacToe, Some("fields")).unwrap();
-    let channels = adept_arena::encoder.channels().to_vec();
+    let channels = encoder.channels().to_vec();
     let mut rng = adept_game::stream(1, "init", 0);
     let mut learner = adept_model::build(&architecture, &channels, Optimiser::default(), &mut rng).unwrap();
     let manifest = Manifest::new("tictactoe", "fields", channels, &architecture);

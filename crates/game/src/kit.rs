@@ -51,12 +51,13 @@ pub type Read<G> = (<G as Game>::State, Option<<G as Game>::Action>);
 /// Samples positions of a distribution: states before chance and then a player, right after a move of another.
 pub type Draw<G> = Box<dyn Fn(&mut dyn Rng) -> <G as Game>::State + Send + Sync>;
 
-/// A game with everything that the commands need beside its rules. Only [`about`](Self::about),
-/// [`encoders`](Self::encoders) and [`encoder`](Self::encoder) must be written; the rest is there for games that have
-/// more to offer.
+/// A game with everything that the commands need beside its rules. Only [`encoders`](Self::encoders)
+/// and [`encoder`](Self::encoder) must be written; the rest is there for games that have more to offer.
 pub trait Kit: Game + Sized {
-    /// One line about the game, with the forms of its name if it takes parameters.
-    fn about(&self) -> String;
+    /// One line about the game, with the forms of its name if it takes parameters; by default its name.
+    fn about(&self) -> String {
+        self.name().into()
+    }
 
     /// Its encoders; the first is the default.
     fn encoders(&self) -> Vec<Named>;

@@ -459,7 +459,8 @@ fn explanations_add_up() {
         let (mut node, mut value) = (&case.architecture, f64::from(blend));
         let mut priors = Vec::new();
         while let Architecture::Residual(residual) = node {
-            let on = case.program.channels.iter().position(|c| Some(&c.name) == residual.on.as_ref());
+            let on =
+                case.program.channels.iter().position(|c| Some(c.name.as_ref()) == residual.on.as_deref());
             priors.push(case.rows.dense_row(0)[case.program.layout.offsets[on.unwrap()]]);
             node = &residual.net;
         }

@@ -186,7 +186,7 @@ fn inputs(program: &Program, rows: &Rows) -> HashMap<String, Array> {
                 (0..n).flat_map(|r| &rows.dense_row(r)[first..first + width]).map(|v| f64::from(*v)).collect()
             }
         };
-        (channel.name.clone(), Array { shape: vec![n, width.max(1)], data })
+        (channel.name.to_string(), Array { shape: vec![n, width.max(1)], data })
     };
     channels.map(one).collect()
 }

@@ -41,7 +41,7 @@ fn prior(left: usize, right: usize) -> f32 {
 fn rows(pairs: impl Iterator<Item = (usize, usize)>) -> Rows {
     let mut rows = Rows::new(&channels());
     for (left, right) in pairs {
-        let RowMut { dense: row, index } = rows.push();
+        let adept_model::RowMut { dense: row, index } = rows.push();
         (index[0], index[1]) = (1, cell(left, right));
         (0..4).for_each(|k| (row[k], row[4 + k]) = (entry(left, k), entry(right, k)));
         row[8] = prior(left, right);

@@ -193,7 +193,7 @@ impl Job {
         set.push(format!("name={}{tried}", self.name()));
         let file = format!("configs/bearoff/experts/{}.toml", self.family.name);
         let mut config = runs::config_with(&file, self.family.config, set, games, quick)?;
-        config.learn.samples = config.learn.samples.map(|samples| (samples / share).max(1));
+        config.learn.set_length((config.learn.length() / share).max(1));
         Ok(config)
     }
 }
@@ -409,8 +409,8 @@ mod tests {
             let config = job
                 .config(&One(Bearoff::default()), 0.01, 1, false)
                 .unwrap_or_else(|e| panic!("{}: {e}", job.name()));
-            assert_eq!(config.learn.samples, Some(12_000_000), "{}", job.name());
-            assert_eq!(config.learn.distribution.as_deref(), Some(job.distribution));
+            assert_eq!(config.learn.length(), 12_000_000, "{}", job.name());
+            assert_eq!(config.learn.distribution(), Some(job.distribution));
             assert_eq!(config.name, job.name());
         }
     }

@@ -37,8 +37,7 @@ pub(super) fn config_with(
         parse(&source, games).map_err(|e| TrainError::Model(ModelError::Unsupported(e.to_string())))?;
     if quick {
         let part = |length: u64| (length / 20).max(1);
-        config.learn.games = config.learn.games.map(part);
-        config.learn.samples = config.learn.samples.map(part);
+        config.learn.set_length(part(config.learn.length()));
         config.evaluate.every = config.evaluate.every.map(part);
     }
     Ok(config)

@@ -317,7 +317,7 @@ mod tests {
             configs(&One(TicTacToe), false).expect("tracked configs are valid").iter().zip(&ROWS)
         {
             assert_eq!(config.name, row.0);
-            assert_eq!(config.learn.against, "ttt");
+            assert_eq!(config.learn.against(), "ttt");
             if row.2.is_some() {
                 assert_eq!(config.game.encoder.as_deref(), Some("fields"), "{}", row.0);
                 assert!(config.learn.length() <= 1_000_000, "{}", row.0);

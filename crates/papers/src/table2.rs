@@ -369,8 +369,9 @@ mod tests {
             let learn = &config.learn;
             match row.2 {
                 Some(_) if learn.unit() == "samples" => assert_eq!(learn.length(), 800_000, "{}", row.0),
-                Some(_) if learn.examples.is_some() => {
-                    let shown = learn.length() as f64 * learn.examples_per_game.unwrap_or_default();
+                Some(_) if learn.examples().is_some() => {
+                    let shown = learn.length() as f64
+                        * learn.td().and_then(|td| td.examples_per_game).unwrap_or_default();
                     assert!(learn.length() == 65_000 && (shown - 400_000.0).abs() < 1.0, "{}", row.0);
                 }
                 Some(_) => assert_eq!(learn.length(), 130_000, "{}", row.0),

@@ -240,12 +240,12 @@ impl Tests {
         config: &Config,
         with: (&dyn Encoder<G>, &[Channel]),
     ) -> Result<Self, TrainError> {
-        if let Some(From::File(path)) = &config.learn.examples {
+        if let Some(From::File(path)) = config.learn.examples() {
             let read = |part| Set::read(game, with, path, part);
             return Ok(Self { validation: read(Part::Validation)?, test: read(Part::Test)?, apart: true });
         }
         let evaluate = &config.evaluate;
-        let distribution = evaluate.distribution.as_deref().or(config.learn.distribution.as_deref());
+        let distribution = evaluate.distribution.as_deref().or(config.learn.distribution());
         let (positions, oracle) = (Positions::new(game, distribution)?, oracle(game)?);
         let draw = |part, count, purpose| {
             Set::draw(game, with, &positions, &*oracle, (part, count), stream(0, purpose, 0))
@@ -276,12 +276,12 @@ impl<G: Kit> Examples<G> {
     ) -> Result<Self, TrainError> {
         let learn = &config.learn;
         let fixed = |set| Self::Fixed { set, seed, order: Vec::new(), epoch: None };
-        let count = match &learn.examples {
+        let count = match learn.examples() {
             Some(From::File(path)) => return Ok(fixed(Set::read(game, with, path, Part::Train)?)),
             Some(From::Drawn(count)) => Some(*count),
             None => None,
         };
-        let positions = Positions::new(game, learn.distribution.as_deref())?;
+        let positions = Positions::new(game, learn.distribution())?;
         let oracle = oracle(game)?;
         Ok(match count {
             Some(count) => {
@@ -294,7 +294,7 @@ impl<G: Kit> Examples<G> {
 
     /// A number for the examples of a file, another one with other examples; none where they follow from the seed.
     pub(crate) fn digest(&self, config: &Config) -> Option<u64> {
-        let (Self::Fixed { set, .. }, Some(From::File(_))) = (self, &config.learn.examples) else {
+        let (Self::Fixed { set, .. }, Some(From::File(_))) = (self, config.learn.examples()) else {
             return None;
         };
         let Samples { rows, targets, .. } = &set.samples;

@@ -1,71 +1,55 @@
-//! Nim with every command of adept. `cargo run --release -- train nim.toml`, then `list`, `play`, `sweep`, `export`, …
-//!
+//! Nim with every command of adept: `cargo run --release -- train nim.toml`, then `play`, `sweep`, `export`, `list`, …
 //! Heaps of 3, 4 and 5 things; a move takes any number from one heap; who takes the last thing wins.
 
 use adept::prelude::*;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 #[derive(Clone)]
 struct Nim;
 
-/// Things left in each heap, and who is to move.
-type State = ([u8; 3], usize);
-/// A heap, and how many things are taken from it.
-type Action = (u8, u8);
-
 impl Game for Nim {
-    type State = State;
-    type Action = Action;
-    type Info = State;
-
+    type State = ([u8; 3], usize); // things left in each heap, and who is to move
+    type Action = (usize, u8); // a heap, and how many things are taken from it
+    type Info = Self::State;
     fn name(&self) -> &str {
         "nim"
     }
     fn players(&self) -> usize {
         2
     }
-    fn start(&self) -> State {
+    fn start(&self) -> Self::State {
         ([3, 4, 5], 0)
     }
-    fn turn(&self, (heaps, mover): &State) -> Turn {
+    fn turn(&self, (heaps, mover): &Self::State) -> Turn {
         if *heaps == [0; 3] { Turn::Over } else { Turn::Player(*mover) }
     }
-    fn actions(&self, (heaps, _): &State, actions: &mut Vec<Action>) {
+    fn actions(&self, (heaps, _): &Self::State, actions: &mut Vec<Self::Action>) {
         actions.clear();
-        actions.extend((0..3).flat_map(|h| (1..=heaps[usize::from(h)]).map(move |n| (h, n))));
+        actions.extend((0..3).flat_map(|heap| (1..=heaps[heap]).map(move |taken| (heap, taken))));
     }
-    fn apply(&self, (heaps, mover): &mut State, (heap, taken): &Action) {
-        heaps[usize::from(*heap)] -= taken;
+    fn apply(&self, (heaps, mover): &mut Self::State, (heap, taken): &Self::Action) {
+        heaps[*heap] -= taken;
         *mover = 1 - *mover;
     }
-    fn utility(&self, (_, mover): &State, player: usize) -> f64 {
+    fn utility(&self, (_, mover): &Self::State, player: usize) -> f64 {
         if player == *mover { -1.0 } else { 1.0 }
     }
-    fn info(&self, state: &State, _: usize) -> State {
+    fn info(&self, state: &Self::State, _: usize) -> Self::State {
         *state
     }
-    fn position_text(&self, ([a, b, c], mover): &State) -> String {
+    fn position_text(&self, ([a, b, c], mover): &Self::State) -> String {
         format!("{a} {b} {c} @{}", mover + 1)
     }
     fn parse_position(&self, text: &str) -> Result<Read<Self>, GameError> {
         let numbers: Vec<u8> = text.split([' ', '@']).filter_map(|word| word.parse().ok()).collect();
         match numbers[..] {
-            [a @ 0..=3, b @ 0..=4, c @ 0..=5, mover @ 1..=2] => {
-                Ok((([a, b, c], usize::from(mover) - 1), None))
-            }
+            [a @ 0..=3, b @ 0..=4, c @ 0..=5, m @ 1..=2] => Ok((([a, b, c], usize::from(m) - 1), None)),
             _ => Err(GameError(format!("`{text}`: write three heaps and who is to move, such as 3 4 5 @1"))),
         }
-    }
-    fn action_text(&self, _: &State, (heap, taken): &Action) -> String {
-        format!("{taken} from {}", heap + 1)
     }
 }
 
 impl Kit for Nim {
-    fn about(&self) -> String {
-        "Nim with heaps of 3, 4 and 5".into()
-    }
     fn encoders(&self) -> Vec<Named> {
         Named::list(&[("heaps", "an input for each size of each heap")])
     }
@@ -81,6 +65,6 @@ impl Kit for Nim {
     }
 }
 
-fn main() -> ExitCode {
+fn main() -> std::process::ExitCode {
     adept::main_with(&(adept::Builtin, adept::One(Nim)))
 }

@@ -1,12 +1,14 @@
-//! `config check`, `config schema`, `config new`.
+//! `config check`, `config migrate`, `config schema`, `config new`.
 
 use crate::args::{ConfigAction, ConfigArgs};
 use crate::output;
 use adept_lab::Catalogue;
 use adept_lab::files::load_any;
+use adept_model::files::Files;
 use adept_trainer::config::{self, Config};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde_json::json;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Result<()> {
     match &args.action {
@@ -30,6 +32,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
                 output::json(&json!({ "files": files, "faults": faults }))?;
             } else {
                 for (file, c) in &checked {
+                    note_old_form(file);
                     match c {
                         Ok(config) => {
                             output::text(&format!("{}: {} is fine\n", file.display(), config.name()))?
@@ -43,6 +46,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
             }
             Ok(())
         }
+        ConfigAction::Migrate { files } => migrate(files, as_json),
         ConfigAction::Schema => output::json(&schemars::schema_for!(Config)),
         ConfigAction::New { game } => match config::template(game, games) {
             Ok(text) if as_json => output::json(&json!({ "game": game, "config": text })),
@@ -50,4 +54,44 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
             Err(error) => Err(error.into()),
         },
     }
+}
+
+fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {
+    let mut results = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+        let new = config::in_present_form(&text);
+        if let Some(new) = &new {
+            Files::default().replace(file, new.as_bytes())?;
+        }
+        if !as_json {
+            let done = if new.is_some() { "rewritten" } else { "has the present form already" };
+            output::text(&format!("{}: {done}\n", file.display()))?;
+        }
+        results.push(json!({ "file": file, "rewritten": new.is_some() }));
+    }
+    if as_json { output::json(&json!({ "files": results })) } else { Ok(()) }
+}
+
+/// Shows the present form of a config file that has an older one.
+pub(crate) fn note_old_form(file: &Path) {
+    let text = std::fs::read_to_string(file).ok();
+    let Some(new) = text.and_then(|text| config::in_present_form(&text)) else { return };
+    let mut learn = false;
+    let sections: String = new
+        .lines()
+        .filter(|line| {
+            if line.starts_with('[') {
+                learn = line.starts_with("[learn");
+            }
+            learn
+        })
+        .map(|line| format!("  {line}\n"))
+        .collect();
+    let file = file.display();
+    output::say(format!(
+        "note: {file} has the form of earlier versions, which is still read. `adept config migrate {file}` rewrites it; \
+         its settings of learning are now\n\n{}\n",
+        sections.trim_end()
+    ));
 }

@@ -11,6 +11,7 @@ use anyhow::{Result, bail};
 
 pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Result<()> {
     let grid = Grid::new(&Source::read(&args.config, &args.set)?, games)?;
+    super::config::note_old_form(&args.config);
     let seeds = Seeds { first: args.seed.unwrap_or(grid.seed), count: args.seeds, threads: args.threads };
     let options = SweepOptions { out: args.out.clone(), resume: args.resume };
     say(format!("{}: combinations × seeds: {} × {}", grid.name, grid.combinations.len(), args.seeds));

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> Result<()> {
     let config = config::load(&args.config, &args.settings(), games)?;
+    super::config::note_old_form(&args.config);
     let game = games.find(&config.game.rules)?;
     let first = args.seed.unwrap_or(config.seed);
     let options = TrainOptions {

@@ -2,14 +2,14 @@
 
 pub(crate) mod measure;
 
-use adept_trainer::config::{self, Config, ConfigError, Source};
-use adept_trainer::run::{
-    Cancel, Estimate, Event, Init, Observer, Record, SeedResult, Seeds, Silent, TrainError, TrainOptions,
-};
 use adept::{Builtin, Catalogue};
 use adept_lab::files::Kind;
 use adept_lab::sweep::{Grid, Sweep, SweepError, SweepOptions, Watch};
 use adept_lab::tournament::{self, Table, Tournament, TournamentOptions};
+use adept_trainer::config::{self, Config, ConfigError, Source};
+use adept_trainer::run::{
+    Cancel, Estimate, Event, Init, Observer, Record, SeedResult, Seeds, Silent, TrainError, TrainOptions,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -76,6 +76,22 @@ pub(crate) fn tournament(
 ) -> Result<Table, TrainError> {
     tournament::tournament(&Builtin, plan, options, watch, cancel)
 }
+
+/// Self-play of the bear-off.
+pub(crate) const BEAROFF_BY_SELF_PLAY: &str = r#"
+name = "my-bearoff"
+[game]
+rules = "bearoff"
+encoder = "bits"
+[architecture.mlp]
+hidden = [80]
+[learn]
+rate = { from = 0.01, to = 0.0001 }
+[learn.td]
+games = 100_000
+lambda = 0.7
+explore = { from = 0.2, to = 0.02 }
+"#;
 
 /// A perceptron.
 pub(crate) const MLP: &str = "mlp]\nhidden = [20]\nsensitivity = 3.0";

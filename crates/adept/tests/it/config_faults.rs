@@ -3,7 +3,8 @@
 //! Every fault must be refused, and a slip in one line must be reported on that line. The snapshots hold the
 //! slips with their messages, to be read as a whole.
 
-use crate::common::{parse};
+use crate::common::parse;
+use adept::Builtin;
 use adept_trainer::config::{ConfigError, Source};
 use std::fmt::Write;
 
@@ -25,17 +26,18 @@ init        = 0.4
 rate        = 1.0
 
 [learn]
-method    = "td"
-against   = "ttt"
-games     = 1000
 batch     = 1
-lambda    = 0.8
 rate      = { from = 0.02, to = 0.0002, shape = "linear" }
-explore   = { from = 0.4, to = 0.05 }
-traces    = "backward"
 optimiser = { adam = { beta1 = 0.9 } }
 engine    = "native"
 device    = "cpu"
+
+[learn.td]
+against   = "ttt"
+games     = 1000
+lambda    = 0.8
+explore   = { from = 0.4, to = 0.05 }
+traces    = "backward"
 workers   = 1
 overlap   = false
 
@@ -64,10 +66,12 @@ threshold  = 0.3
 variance   = 1.0
 
 [learn]
-against   = "ttt"
-games     = 1000
 rate      = 0.02
 optimiser = { sgd = { momentum = 0.5 } }
+
+[learn.td]
+against   = "ttt"
+games     = 1000
 "#;
 
 const META_PI: &str = r#"name = "faulty"
@@ -81,8 +85,10 @@ gate      = { hidden = [3] }
 threshold = 0.3
 
 [learn]
-games  = 1000
 rate   = 0.02
+
+[learn.td]
+games  = 1000
 traces = "online"
 "#;
 
@@ -96,8 +102,10 @@ by         = "square"
 expert.mlp = { hidden = [4] }
 
 [learn]
-games = 1000
 rate  = 0.02
+
+[learn.td]
+games = 1000
 "#;
 
 const LOOKUP: &str = r#"name = "faulty"
@@ -111,9 +119,11 @@ initial = 0.0
 rate    = 1.0
 
 [learn]
-games     = 1000
 rate      = 0.3
 optimiser = "sgd"
+
+[learn.td]
+games     = 1000
 "#;
 
 fn read(text: &str, set: &[&str]) -> Result<(), ConfigError> {
@@ -220,7 +230,7 @@ fn misspelt_names() {
         (MLP, r#""faulty""#, r#""""#),
         (MLP, r#""faulty""#, r#""../elsewhere""#),
         (MLP, r#""tictactoe""#, r#""tictacto""#),
-        (MLP, r#""tictactoe""#, r#""backgammon""#),
+        (MLP, r#""tictactoe""#, r#""tictacto""#),
         (MLP, r#"encoder = "fields""#, r#"encoder = "feilds""#),
         (MLP, r#"inputs      = ["fields"]"#, r#"inputs      = ["field"]"#),
         (MLP, r#"inputs      = ["fields"]"#, r#"inputs      = ["square"]"#),
@@ -229,7 +239,7 @@ fn misspelt_names() {
         (MLP, r#"["tanh", "relu"]"#, r#""gelu""#),
         (MLP, r#"= "tanh""#, r#"= "than""#),
         (MLP, "init        = 0.4", r#"init        = "fanin""#),
-        (MLP, r#"method    = "td""#, r#"method    = "q""#),
+        (MLP, "[learn.td]", "[learn.q]"),
         (MLP, r#"against   = "ttt""#, r#"against   = "tt""#),
         (MLP, r#"against   = "ttt""#, r#"against   = "slef""#),
         (MLP, r#"against   = "ttt""#, r#"against   = "minmax""#),
@@ -334,8 +344,8 @@ fn impossible_settings() {
         (MLP, r#""cpu""#, r#""wpgu""#),
         (MLP, r#""cpu""#, r#""flex:1""#),
         (LOOKUP, r#"optimiser = "sgd""#, r#"engine = "burn""#),
-        (LOOKUP, r#"optimiser = "sgd""#, "overlap = true"),
-        (META_PI, "games  = 1000", "engine = \"burn\"\ngames  = 1000"),
+        (LOOKUP, "games     = 1000", "overlap = true\ngames     = 1000"),
+        (META_PI, "rate   = 0.02", "engine = \"burn\"\nrate   = 0.02"),
         (META_PI, "games  = 1000", "overlap = true\ngames  = 1000"),
         (MLP, r#"["equity"]"#, "[]"),
         (MLP, r#"["equity"]"#, r#"["equity", "equity"]"#),
@@ -349,7 +359,7 @@ fn impossible_settings() {
         (HME, "hidden = [3]", "hidden = [0]"),
         (HME, "rate = 0.3", "rate = -0.3"),
         (HME, "momentum = 0.5", "momentum = 1.5"),
-        (HME, "games     = 1000", "games     = 1000\ntraces    = \"online\""),
+        (HME, "games     = 1000", "traces    = \"online\"\ngames     = 1000"),
         (META_PI, "[{ mlp = { hidden = [4] } }, { lookup = { by = \"square\" } }]", "[]"),
         (META_PI, "{ lookup = { by = \"square\" } }", "{ residual = { net.mlp = { hidden = [4] } } }"),
         (
@@ -358,8 +368,8 @@ fn impossible_settings() {
             "{ residual = { on = \"x\", net.mlp = { hidden = [4] } } }",
         ),
         (META_PI, "mlp = { hidden = [4] }", "mlp = { hidden = [4, 0] }"),
-        (META_PI, "games  = 1000", "games  = 1000\nbatch  = 8"),
-        (META_PI, "games  = 1000", "games  = 1000\noptimiser = \"adam\""),
+        (META_PI, "rate   = 0.02", "batch  = 8\nrate   = 0.02"),
+        (META_PI, "rate   = 0.02", "optimiser = \"adam\"\nrate   = 0.02"),
         (SYMBOLIC, "expert.mlp = { hidden = [4] }", "experts = [{ mlp = { hidden = [4] } }]"),
         (SYMBOLIC, r#""square""#, r#""position""#),
         (LOOKUP, "initial = 0.0", "initial = 2.0"),
@@ -399,9 +409,11 @@ rules = "bearoff"
 hidden = [4]
 
 [learn]
+rate    = 0.01
+
+[learn.td]
 against = "self"
 games   = 1000
-rate    = 0.01
 
 [evaluate]
 suites = []
@@ -434,10 +446,11 @@ game = { rules = "bearoff", encoder = "one-sided" }
 hidden = [4]
 
 [learn]
-method   = "supervised"
+rate     = 0.01
+
+[learn.supervised]
 examples = 500
 samples  = 1000
-rate     = 0.01
 "#;
     const MIXED: &str = r#"
 name = "faulty"
@@ -447,10 +460,12 @@ game = { rules = "bearoff", encoder = "one-sided" }
 hidden = [4]
 
 [learn]
+rate              = 0.01
+
+[learn.td]
 games             = 100
 examples          = 500
 examples_per_game = 6.5
-rate              = 0.01
 "#;
     assert_eq!((read(SUPERVISED, &[]), read(MIXED, &[])), (Ok(()), Ok(())));
     let faults = [
@@ -460,15 +475,15 @@ rate              = 0.01
         (SUPERVISED, "= 500", "= 0"),
         (SUPERVISED, "= 500", "= 100_000_000"),
         (SUPERVISED, "= 500", "= 0.5"),
-        (SUPERVISED, "rate     = 0.01", "rate = 0.01\nagainst = \"random\""),
-        (SUPERVISED, "rate     = 0.01", "rate = 0.01\nworkers = 2\nbatch = 4"),
-        (SUPERVISED, "rate     = 0.01", "rate = 0.01\ntraces = \"online\""),
-        (SUPERVISED, "rate     = 0.01", "rate = 0.01\nself_play = 0.5"),
-        (SUPERVISED, "rate     = 0.01", "rate = 0.01\nexamples_per_game = 2"),
-        (SUPERVISED, "rate     = 0.01", "rate = 0.01\ndistribution = \"tabel\""),
-        (SUPERVISED, "rate     = 0.01", "rate = 0.01\n\n[evaluate]\ndistribution = \"ful\""),
-        (SUPERVISED, "rate     = 0.01", "rate = 0.01\n\n[evaluate]\npositions = 0"),
-        (SUPERVISED, "\"supervised\"", "\"expectation\""),
+        (SUPERVISED, "samples  = 1000", "samples = 1000\nagainst = \"random\""),
+        (SUPERVISED, "samples  = 1000", "samples = 1000\nworkers = 2"),
+        (SUPERVISED, "samples  = 1000", "samples = 1000\ntraces = \"online\""),
+        (SUPERVISED, "samples  = 1000", "samples = 1000\nself_play = 0.5"),
+        (SUPERVISED, "samples  = 1000", "samples = 1000\nexamples_per_game = 2"),
+        (SUPERVISED, "samples  = 1000", "samples = 1000\ndistribution = \"tabel\""),
+        (SUPERVISED, "samples  = 1000", "samples = 1000\n\n[evaluate]\ndistribution = \"ful\""),
+        (SUPERVISED, "samples  = 1000", "samples = 1000\n\n[evaluate]\npositions = 0"),
+        (SUPERVISED, "[learn.supervised]", "[learn.expectation]"),
         (SUPERVISED, "\"bearoff\", encoder = \"one-sided\"", "\"tictactoe\""),
         (SUPERVISED, "\"one-sided\"", "\"one-side\""),
         (SUPERVISED, "\"one-sided\"", "\"one-sided+counst\""),
@@ -477,14 +492,14 @@ rate              = 0.01
         (MIXED, "examples_per_game = 6.5\n", ""),
         (MIXED, "= 6.5", "= 0"),
         (MIXED, "games             = 100", "samples = 100"),
-        (MIXED, "rate              = 0.01", "rate = 0.01\ntraces = \"online\""),
+        (MIXED, "games             = 100\n", "games = 100\ntraces = \"online\"\n"),
     ];
     // What is missing, and what stands behind another line, is not on the line that was changed.
     let elsewhere = |(_, find, replace): &Fault<'_>| {
         replace.is_empty()
             || replace.contains('\n')
             || find.contains("encoder")
-            || *replace == "\"expectation\""
+            || *replace == "[learn.expectation]"
     };
     let shown: Vec<_> = faults.iter().map(|fault| messages(&[*fault], !elsewhere(fault))).collect();
     assert_readable("methods", &shown.concat());
@@ -572,7 +587,8 @@ fn faults_of_set() {
         let Err(error) = read(MLP, set) else { panic!("accepted {set:?}") };
         let _ = writeln!(text, "--set {}\n{error}\n", set.join(" --set "));
     }
-    let missing = adept_trainer::config::load("no/such.toml".as_ref(), &[]).expect_err("there is no file");
+    let missing =
+        adept_trainer::config::load("no/such.toml".as_ref(), &[], &Builtin).expect_err("there is no file");
     let _ = writeln!(text, "no file\n{missing}");
     assert_readable("faults_of_set", &text);
 }

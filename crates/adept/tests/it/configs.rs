@@ -1,10 +1,13 @@
 //! The configs in the repository, what a config says when written out again, and the schema for editors.
 
 use crate::common::{load_any, parse, template};
-use adept_model::names::suggest;
+use adept::{Builtin, Catalogue};
 use adept_lab::files::Kind;
-use adept_trainer::config::{Config, Schedule, Shape, Source, Suite, TraceKind};
-use serde_json::Value;
+use adept_model::names::suggest;
+use adept_trainer::config::{
+    Config, Method, Schedule, Shape, Source, Suite, TdSettings, TraceKind, in_present_form,
+};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// All files under `configs/`.
@@ -96,17 +99,18 @@ hme = { experts = 2, expert.lookup = { by = "position", initial = -0.5, rate = 2
 symbolic = { by = "square", expert.mlp = { hidden = [2] } }
 
 [learn]
-method    = "td"
-against   = "self"
-games     = 500
 batch     = 16
-lambda    = { from = 1, to = 0.5, shape = "cosine" }
 rate      = { from = 0.1, to = 0.001, shape = "exponential" }
-explore   = 0
-traces    = "backward"
 optimiser = { adam = { beta1 = 0.8, beta2 = 0.99, epsilon = 1e-6, decay = 0.01 } }
 engine    = "burn"
 device    = "wgpu:1"
+
+[learn.td]
+against   = "self"
+games     = 500
+lambda    = { from = 1, to = 0.5, shape = "cosine" }
+explore   = 0
+traces    = "backward"
 workers   = 2
 overlap   = false
 
@@ -126,17 +130,17 @@ const LEAST: &str = r#"
 name              = "least"
 game.rules        = "tictactoe"
 architecture.mlp  = { hidden = [1] }
-learn             = { games = 1, rate = 1 }
+learn             = { rate = 1, td = { games = 1 } }
 "#;
 
 #[test]
 fn what_is_left_out_has_its_documented_default() {
     let least = read(LEAST, &[]);
     assert_eq!((least.seed, least.about.as_str(), least.game.encoder.as_deref()), (1, "", None));
-    assert_eq!((least.learn.against.as_str(), least.learn.batch), ("self", 1));
-    assert_eq!(least.learn.lambda, Schedule::constant(0.8));
-    assert_eq!(least.learn.explore, Schedule::constant(0.1));
-    assert_eq!(least.learn.traces, TraceKind::Backward);
+    assert_eq!((least.learn.against(), least.learn.batch), ("self", 1));
+    assert_eq!(least.learn.td().unwrap().lambda, Schedule::constant(0.8));
+    assert_eq!(least.learn.td().unwrap().explore, Schedule::constant(0.1));
+    assert_eq!(least.learn.td().unwrap().traces, TraceKind::Backward);
     assert_eq!(least.evaluate.suites, Some(vec![Suite::Equity]));
     assert_eq!(least.evaluate_against(), ["random"], "self-play is measured against random");
     assert_eq!(least.evaluate_every(), 1, "no run is too short to measure");
@@ -150,13 +154,13 @@ fn set_changes_what_it_names_and_nothing_else() {
     let base = read(EVERYTHING, &[]);
     type Change = fn(&mut Config);
     let changes: [(&str, Change); 8] = [
-        ("learn.games=20_000", |c| c.learn.games = Some(20_000)),
-        (" learn.games = 20000 ", |c| c.learn.games = Some(20_000)),
-        ("learn.against=ttt", |c| c.learn.against = "ttt".into()),
+        ("learn.games=20_000", |c| c.learn.set_length(20_000)),
+        (" learn.games = 20000 ", |c| c.learn.set_length(20_000)),
+        ("learn.against=ttt", |c| td(c).against = "ttt".into()),
         ("about=\"two words\"", |c| c.about = "two words".into()),
         ("learn.rate=0.5", |c| c.learn.rate = Schedule::constant(0.5)),
         ("learn.rate.to=0.05", |c| c.learn.rate.to = 0.05),
-        ("learn.lambda.shape=linear", |c| c.learn.lambda.shape = Shape::Linear),
+        ("learn.lambda.shape=linear", |c| td(c).lambda.shape = Shape::Linear),
         ("evaluate.against=['random']", |c| c.evaluate.against = Some(vec!["random".into()])),
     ];
     for (set, change) in changes {
@@ -167,24 +171,27 @@ fn set_changes_what_it_names_and_nothing_else() {
     }
     // Several, the last of the same key wins; a section that is not in the file appears.
     let several = read(LEAST, &["learn.games=5", "evaluate.every=2", "learn.games=6"]);
-    assert_eq!((several.learn.games, several.evaluate.every), (Some(6), Some(2)));
+    assert_eq!((several.learn.length(), several.evaluate.every), (6, Some(2)));
 }
 
 #[test]
 fn the_template_of_every_game_is_valid_and_comes_with_comments() {
-    for game in adept_game::games() {
+    for name in adept_builtin::names() {
+        let game = Builtin.find(&name).expect("a built-in game").info();
         let text = template(&game.name).expect("every game has one");
         let config = read(&text, &[]);
         assert_eq!(
             (config.game.rules.as_str(), config.name),
             (game.name.as_str(), format!("my-{}", game.name.replace(':', "-")))
         );
-        for (encoder, ..) in &game.encoders {
-            assert!(text.contains(encoder), "the template does not name the encoder {encoder}");
-        }
-        assert!(text.contains('#'));
+        assert!(text.contains('#') && text.contains("adept list encoders"), "{text}");
     }
     assert_eq!(template("backgammon"), None);
+}
+
+fn td(config: &mut Config) -> &mut TdSettings {
+    let Method::Td(td) = &mut config.learn.method else { panic!("it learns by td") };
+    td
 }
 
 /// Keys of the object of that name in the schema, or of the config itself.
@@ -204,35 +211,30 @@ fn the_schema_lists_every_key() {
         keys(None),
         ["name", "about", "seed", "game", "architecture", "learn", "evaluate", "checkpoints"]
     );
-    let learn = [
-        "method",
+    let methods = ["td", "expectation", "supervised", "regrets"];
+    let learn = [&["rate", "batch", "optimiser", "engine", "device"][..], &methods].concat();
+    assert_eq!(keys(Some("Learn")), learn);
+    let td = [
+        "games",
         "against",
         "field",
-        "games",
-        "samples",
-        "iterations",
-        "regrets",
         "distribution",
         "examples",
         "examples_per_game",
-        "self_play",
-        "batch",
         "lambda",
         "discount",
         "rewards",
         "gap_discount",
         "next",
-        "rate",
         "explore",
         "temperature",
         "traces",
-        "optimiser",
-        "engine",
-        "device",
         "workers",
         "overlap",
     ];
-    assert_eq!(keys(Some("Learn")), learn);
+    assert_eq!(keys(Some("TdSettings")), td);
+    assert_eq!(keys(Some("ExpectationSettings")), ["samples", "self_play", "explore", "distribution"]);
+    assert_eq!(keys(Some("SupervisedSettings")), ["samples", "examples", "distribution"]);
     assert_eq!(keys(Some("GameConfig")), ["rules", "encoder"]);
     assert_eq!(
         keys(Some("Evaluate")),
@@ -347,7 +349,7 @@ fn a_dropped_letter_is_recognised() {
             let learn = keys(Some("Learn"));
             let known: Vec<&str> = learn.iter().map(String::as_str).collect();
             assert_eq!(suggest(&slip, &known), format!(": did you mean `{key}`?"), "{slip}");
-            let text = format!("{LEAST}\n").replace("games = 1,", &format!("games = 1, {slip} = 1,"));
+            let text = format!("{LEAST}\n").replace("rate = 1,", &format!("rate = 1, {slip} = 1,"));
             let source = Source { file: "test.toml".into(), text, set: vec![] };
             let error = parse(&source).expect_err("it is no key");
             assert_eq!(error.message, format!("unknown key `{slip}`: did you mean `{key}`?"));
@@ -372,4 +374,78 @@ fn the_readme_shows_a_tracked_config() {
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let config = std::fs::read_to_string(root.join("configs/tictactoe/hme-2x40-st3.toml")).unwrap();
     assert!(readme.contains(config.trim()), "README.md and configs/tictactoe/hme-2x40-st3.toml differ");
+}
+
+/// Settings of all methods side by side, the form until each method got a section of its own.
+#[test]
+fn the_form_of_earlier_versions_is_read_and_rewritten() {
+    const OLD: &str = r#"name = "old"
+[game]
+rules = "tictactoe"
+[architecture.mlp]
+hidden = [4]
+
+# How it learns.
+[learn]
+method  = "td"     # along games
+against = "ttt"
+games   = 1000     # a few
+rate    = 0.01
+workers = 2
+batch   = 8
+"#;
+    const NEW: &str = r#"name = "old"
+[game]
+rules = "tictactoe"
+[architecture.mlp]
+hidden = [4]
+
+# How it learns.
+[learn]
+rate    = 0.01
+batch   = 8
+
+[learn.td]
+against = "ttt"
+games   = 1000     # a few
+workers = 2
+"#;
+    assert_eq!(in_present_form(OLD).as_deref(), Some(NEW));
+    assert_eq!(in_present_form(NEW), None);
+    assert_eq!(read(OLD, &[]), read(NEW, &[]));
+    assert_eq!(read(OLD, &["learn.games=7"]), read(NEW, &["learn.td.games=7"]));
+    assert_eq!(read(NEW, &["learn.games=7"]), read(NEW, &["learn.td.games=7"]));
+
+    // A config that a run saved names all settings, whether they meant something or not.
+    let shared = json!({
+        "against": "self", "batch": 64, "lambda": { "from": 0.8, "to": 0.8, "shape": "linear" }, "rate": 0.01,
+        "explore": 0.1, "traces": "backward", "optimiser": "adam", "engine": "native", "device": "cpu", "workers": 1
+    });
+    for (method, own, then) in [
+        ("td", json!({ "games": 9 }), json!({ "games": 9, "explore": 0.1, "lambda": 0.8, "workers": 1 })),
+        ("supervised", json!({ "samples": 9, "examples": 5 }), json!({ "samples": 9, "examples": 5 })),
+        (
+            "expectation",
+            json!({ "samples": 9, "self_play": 0.5 }),
+            json!({ "samples": 9, "self_play": 0.5, "explore": 0.1 }),
+        ),
+        (
+            "regrets",
+            json!({ "iterations": 9, "regrets": { "passes": 2.0 } }),
+            json!({ "iterations": 9, "passes": 2.0 }),
+        ),
+    ] {
+        let config = |learn: Value| {
+            let game = json!({ "rules": "tictactoe" });
+            Config::from_saved(json!({
+                "name": "x", "game": game, "architecture": { "mlp": { "hidden": [3] } }, "learn": learn
+            }))
+        };
+        let mut old = shared.clone();
+        old["method"] = method.into();
+        own.as_object().unwrap().iter().for_each(|(key, value)| old[key] = value.clone());
+        let mut new = json!({ "batch": 64, "rate": 0.01, "optimiser": "adam" });
+        new[method] = then;
+        assert_eq!(config(old).unwrap(), config(new).unwrap(), "{method}");
+    }
 }

@@ -1,10 +1,11 @@
 //! Learning and playing liar's dice: rules, networks, fields of opponents, tournaments, all to the same bits again.
 
+use crate::common::{StopAt, at, finished, load_any, parse, state, tournament, train};
+use adept::Builtin;
 use adept_lab::files::Kind;
+use adept_lab::tournament::{Event, Seats, Table, Tournament, TournamentOptions};
 use adept_trainer::config::{Config, Source};
 use adept_trainer::run::{Cancel, Silent, TrainOptions};
-use adept_lab::tournament::{Event, Seats, Table, Tournament, TournamentOptions};
-use crate::common::{StopAt, at, finished, load_any, parse, state, tournament, train};
 use std::path::{Path, PathBuf};
 
 fn tracked(name: &str) -> PathBuf {
@@ -76,15 +77,15 @@ fn settings_that_cannot_work_are_refused() {
         parse(&source).expect_err(set).message
     };
     for (name, set, says) in [
-        ("pm-0.toml", "learn.discount=1.5", "`learn.discount`: must lie in 0..1"),
-        ("pm-0.toml", "learn.traces=online", "belong to the method `td` with returns computed backwards"),
+        ("pm-0.toml", "learn.discount=1.5", "`learn.td.discount`: must lie in 0..1"),
+        ("pm-0.toml", "learn.traces=online", "need returns computed backwards"),
         ("pm-0.toml", "learn.against=PMX", "has no agent `PMX`"),
         ("pm-0.toml", "learn.field=[\"P\"]", "in place of `against`"),
         ("pm-0.toml", "architecture.lookup.initial_from=rule", "no value channel `rule`"),
         ("pm-0.toml", "evaluate.games=0", "`evaluate.games`"),
         ("pm-0.toml", "evaluate.suites=[\"equity\"]", "equity"),
-        ("soar-net.toml", "learn.field=[\"self\",\"Q\"]", "`learn.field.1`"),
-        ("soar-net.toml", "learn.temperature=0.0", "`learn.temperature`"),
+        ("soar-net.toml", "learn.field=[\"self\",\"Q\"]", "`learn.td.field.1`"),
+        ("soar-net.toml", "learn.temperature=0.0", "`learn.td.temperature`"),
         ("soar-net.toml", "game.encoder=rules:XX", "game.encoder"),
     ] {
         let message = fault(name, set);
@@ -96,7 +97,7 @@ fn settings_that_cannot_work_are_refused() {
 
 fn plan(text: &str) -> Result<Tournament, String> {
     let source = Source { file: "t.toml".into(), text: text.into(), set: vec![] };
-    Tournament::parse(&source).map_err(|e| e.message)
+    Tournament::parse(&source, &Builtin).map_err(|e| e.message)
 }
 
 fn play(plan: &Tournament, out: &Path, resume: bool, threads: usize, stop_after: usize) -> Table {
@@ -197,13 +198,14 @@ fn seats_are_shared_out_fairly() {
 #[test]
 fn faults_in_tournaments_are_named() {
     for (text, says) in [
-        (THREE.replace("PMH", "PMX"), "`agents.1`: `PMX` is no agent"),
+        (THREE.replace("PMH", "PMX"), "`agents.1`: `PMX` is not an agent"),
         (THREE.replace("PMH", "P"), "`agents.1.name`: `P` is there already"),
         (THREE.replace("bid_risky", "bid_risk"), "unknown field `bid_risk`"),
         (THREE.replace("games = 60", "games = 0"), "`games`"),
         (THREE.replace("games = 60", "games = 9_000_000_000_000"), "`games`: must lie in 1..1000000000"),
         (format!("orders = []\n{THREE}"), "`orders`: names at least one order"),
-        (THREE.replace("soar:3x2", "poker"), "there is no game"),
+        (THREE.replace("soar:3x2", "poker"), "write liars-dice:soar:PxD"),
+        (THREE.replace("liars-dice:soar:3x2", "poker"), "there is no game `poker`"),
         (format!("orders = [\"XXYY\"]\n{THREE}"), "`orders.0`: `XXYY` is no order of X and Y over 3 seats"),
         (THREE.replace("agents =", "agent ="), "unknown key `agent`"),
         (

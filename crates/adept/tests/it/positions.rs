@@ -1,14 +1,14 @@
 //! Learning from positions: examples, mixtures with games, and backups by expectation, on bear-offs small enough to be
 //! solved in a moment.
 
+use crate::common::{StopAt, at, evaluate, finished, parse, state, train};
 use adept_arena::{Bound, open};
 use adept_builtin::bearoff::{Bearoff, Distribution};
 use adept_game::Kit;
 use adept_game::{Afterstate, Game, stream};
-use adept_trainer::config::{Config, Source};
 use adept_lab::measure::EvaluateOptions;
+use adept_trainer::config::{Config, Source};
 use adept_trainer::run::{Cancel, Silent, TrainOptions};
-use crate::common::{StopAt, at, evaluate, finished, parse, state, train};
 
 const NETWORK: &str = "mlp]\nhidden = [8]\nsensitivity = 1.0\ninit = 0.1";
 const RESIDUAL: &str =
@@ -186,8 +186,8 @@ fn a_checkpoint_is_a_prior() {
 fn priors_are_channels() {
     let game = Bearoff::new(5).unwrap();
     let encoder = open::encoder(&game, Some("counts+prior:convolution")).unwrap();
-    assert_eq!(encoder.channels().iter().map(|c| c.name).collect::<Vec<_>>(), ["counts", "prior"]);
-    let channels = adept_arena::encoder.channels().to_vec();
+    assert_eq!(encoder.channels().iter().map(|c| c.name.as_ref()).collect::<Vec<_>>(), ["counts", "prior"]);
+    let channels = encoder.channels().to_vec();
     let architecture: adept_model::Architecture = serde_json::from_value(serde_json::json!({
         "residual": { "net": { "mlp": { "hidden": [2], "output": "linear", "init": 1e-30 } } }
     }))

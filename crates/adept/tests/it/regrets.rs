@@ -1,14 +1,14 @@
 //! Regret networks: what they come to, to the same bits again, and what they refuse.
 
+use crate::common::{StopAt, at, evaluate, finished, parse, state, train, value};
 use adept_arena::cfr::{Decisions, Policy, Tree};
 use adept_arena::open;
 use adept_builtin::liars_dice::LiarsDice;
 use adept_game::Game;
+use adept_lab::measure::{EvaluateOptions, Suite};
 use adept_model::checkpoint::Output;
 use adept_trainer::config::{Config, Source};
-use adept_lab::measure::{EvaluateOptions, Suite};
 use adept_trainer::run::{Cancel, Silent, TrainOptions};
-use crate::common::{StopAt, at, evaluate, finished, parse, state, train, value};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,11 +23,17 @@ hidden = [32]
 activation = "relu"
 output = "linear"
 [learn]
-method = "regrets"
-iterations = 60
 rate = { from = 0.004, to = 0.0001 }
 optimiser = "adam"
-regrets = { passes = 20, rows = 256, steps = 20, batch = 64, keep = 200, memory = 20_000 }
+
+[learn.regrets]
+passes = 20
+rows = 256
+steps = 20
+batch = 64
+keep = 200
+memory = 20_000
+iterations = 60
 [evaluate]
 every = 20
 "#;
@@ -120,24 +126,20 @@ fn a_run_that_is_stopped_goes_on_to_the_same_bits() {
 #[test]
 fn what_cannot_work_is_refused() {
     for (set, says) in [
-        (&["learn.iterations=0"][..], "`learn.iterations`: must be at least 1"),
-        (
-            &["learn.games=100"],
-            "`learn.games`: the method `regrets` counts iterations: write `iterations = 300`",
-        ),
+        (&["learn.iterations=0"][..], "`learn.regrets.iterations`: must lie in 1.."),
+        (&["learn.games=100"], "`games` belongs to the section [learn.td]"),
         (&["learn.batch=4"], "`learn.batch`: steps are set in `learn.regrets`"),
-        (&["learn.against=random"], "`learn.against`: the method `regrets` has no opponent"),
+        (&["learn.against=random"], "`against` belongs to the section [learn.td]"),
         (&["learn.regrets.reach=1.5"], "`learn.regrets.reach`: must lie in 0..1"),
         (&["architecture.mlp.output=tanh"], "`architecture`: ends in tanh"),
         (&["learn.regrets.steps=0"], "`learn.regrets.steps`: must lie in 1..100000000"),
-        (&["learn.method=td", "learn.games=100"], "the method `td` counts games: write `games = 200_000`"),
         (
             &["game.encoder=bids:1-1:4"],
             "`game.encoder`: the encoder `bids:1-1:4` is of games with other dice: write `bids:1-1:3`",
         ),
         (
             &["game.encoder=soar", "evaluate.suites=[\"matches\"]", "game.rules=liars-dice:soar:2x5"],
-            "`learn.method`: is for small games of two players",
+            "`learn.regrets`: is for small two-player games",
         ),
         (&["evaluate.suites=[\"equity\"]"], "has no best play to compare with"),
     ] {
@@ -157,20 +159,24 @@ fn what_cannot_work_is_refused() {
     assert!(error.to_string().contains("too many to measure exactly"), "{error}");
 }
 
+fn decisions(encoder: &str) -> Result<Decisions, open::OpenError> {
+    let game = LiarsDice::named("liars-dice:openspiel:1-1:3").expect("a game");
+    Decisions::of(&game, &*open::encoder(&game, Some(encoder))?)
+}
+
 /// Another method on the same rows, measured in the same way: greedy play is far from any equilibrium.
 #[test]
 fn exploitability_measures_any_run_in_a_small_game() {
     let folder = tempfile::tempdir().unwrap();
-    let text = SMALL.replace("method = \"regrets\"\niterations = 60", "method = \"td\"\ngames = 2000");
-    let text: String =
-        text.lines().filter(|line| !line.starts_with("regrets =")).map(|l| format!("{l}\n")).collect();
+    let (before, _) = SMALL.split_once("[learn.regrets]").unwrap();
+    let text = format!("{before}[learn.td]\ngames = 2000\n");
     let config = fault(&text, &["evaluate.every=1000", "learn.lambda=1.0"]).unwrap_or_else(|e| panic!("{e}"));
     let record = finished(&config, 1, &folder.path().join("run"));
     let found = record.r#final.and_then(|score| score.exploitability).expect("the usual suite");
-    let decisions = Decisions::named("liars-dice:openspiel:1-1:3", Some("bids:1-1:3")).unwrap();
-    assert_eq!(decisions.len(), 3 * (1 << 6));
+    let all = decisions("bids:1-1:3").unwrap();
+    assert_eq!(all.len(), 3 * (1 << 6));
     assert!(found > 0.1 && found <= 1.0, "{found}");
-    let bad = Decisions::named("liars-dice:openspiel:1-1:3", Some("bids:1-1:5")).err().expect("another game");
+    let bad = decisions("bids:1-1:5").err().expect("another game");
     assert!(bad.to_string().contains("bids:1-1:3"), "{bad}");
     assert!(Path::new(&folder.path().join("run/config.toml")).exists());
 }

@@ -1,9 +1,11 @@
 //! Runs: what they learn, resume to the bit, independence of threads, clear ends.
 
-use adept_trainer::config::{Config, Source};
 use crate::common::measure;
+use crate::common::{
+    BEAROFF_BY_SELF_PLAY, MLP, StopAt, at, config, finished, from, parse, state, train, train_seeds,
+};
+use adept_trainer::config::{Config, Method, Source};
 use adept_trainer::run::{Cancel, Event, Observer, Seeds, Silent, TrainError, TrainOptions, list_runs};
-use crate::common::{MLP, StopAt, at, config, finished, from, parse, state, template, train, train_seeds};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -47,9 +49,11 @@ fn self_play_learns_to_beat_a_random_player() {
         let learn =
             format!("games = 40_000\nlambda = 0.5\nrate = 0.02\nexplore = 0.2\ntraces = \"{traces}\"");
         let mut config = config(MLP, &learn);
-        config.learn.against = "self".into();
+        if let Method::Td(td) = &mut config.learn.method {
+            td.against = "self".into();
+        }
         let mut untrained = config.clone();
-        untrained.learn.games = Some(1);
+        untrained.learn.set_length(1);
         let path = |name: &str| folder.path().join(format!("{name}-{traces}"));
         let before = finished(&untrained, 1, &path("untrained")).r#final.unwrap().figure();
         let after = finished(&config, 1, &path("run")).r#final.unwrap().figure();
@@ -61,7 +65,7 @@ fn self_play_learns_to_beat_a_random_player() {
 #[test]
 fn self_play_learns_the_bear_off_without_equity() {
     let folder = tempfile::tempdir().unwrap();
-    let text = template("bearoff").unwrap();
+    let text = BEAROFF_BY_SELF_PLAY.to_string();
     let set =
         ["learn.games=6000", "evaluate.every=2000", "evaluate.suites=[]", "architecture.mlp.hidden=[10]"]
             .map(String::from);

@@ -1,13 +1,13 @@
 //! Runs that meet what happens to runs of hours: death at any file operation, full disks, clocks that jump, damaged
 //! and foreign checkpoints, older formats.
 
+use crate::common::measure;
+use crate::common::{MLP, StopAt, at, config, estimate, finished, parse, state, train};
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::files::{Files, Hook, Operation};
 use adept_model::{Tensor, TensorData};
 use adept_trainer::config::Config;
-use crate::common::measure;
 use adept_trainer::run::{Cancel, Clock, Event, Host, Init, Observer, Silent, TrainError, TrainOptions};
-use crate::common::{MLP, StopAt, at, config, estimate, finished, state, train};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs;
@@ -275,8 +275,8 @@ fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
         let error = measure::value(path, false, &["X...O....".into()], None).unwrap_err().to_string();
         assert!(error.contains(reason) && error.contains(&path.display().to_string()), "{error}");
     };
-    refused(&forged(folder, "game", |c| c.manifest.game = "bearoff".into()), "there is no encoder `fields`");
-    refused(&forged(folder, "unknown", |c| c.manifest.game = "go".into()), "is of the unknown game `go`");
+    refused(&forged(folder, "game", |c| c.manifest.game = "bearoff".into()), "has no encoder `fields`");
+    refused(&forged(folder, "unknown", |c| c.manifest.game = "go".into()), "there is no game `go`");
     refused(&forged(folder, "encoder", |c| c.manifest.encoder = "canonical".into()), "other channels");
     refused(
         &forged(folder, "width", |c| {
@@ -351,7 +351,7 @@ fn the_first_format_is_read_and_gone_on_from() {
         text,
         set: vec!["checkpoints.every=1".into()],
     };
-    let config = adept_trainer::config::parse(&source).unwrap();
+    let config = parse(&source).unwrap();
     let options = TrainOptions { resume: true, ..at(&stopped) };
     assert!(train(&config, 1, &options, &Silent, &Cancel::default()).unwrap().1.finished);
     let (found, expected) = (state(&stopped), state(&whole));

@@ -1,10 +1,11 @@
 //! Sweeps and comparisons: what runs, what is kept, what is refused, what the tables say.
 
-use crate::common::{sweep, train_seeds};
+use crate::common::{BEAROFF_BY_SELF_PLAY, sweep, train_seeds};
+use adept::Builtin;
 use adept_lab::compare::compare;
+use adept_lab::sweep::{Grid, Row, Sweep, SweepError, SweepEvent, SweepOptions, What};
 use adept_trainer::config::Source;
 use adept_trainer::run::{Cancel, Event, Record, Seeds, TrainOptions};
-use adept_lab::sweep::{Grid, Row, Sweep, SweepError, SweepEvent, SweepOptions, What};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -17,14 +18,16 @@ rules = "tictactoe"
 hidden = [6]
 output = "linear"
 [learn]
+rate = 0.01
+
+[learn.td]
 against = "ttt"
 games = 300
-rate = 0.01
 "#;
 
 fn grid_of(set: &[&str]) -> Result<Grid, SweepError> {
     let set = set.iter().map(|s| s.to_string()).collect();
-    Grid::new(&Source { file: "test.toml".into(), text: TEXT.into(), set })
+    Grid::new(&Source { file: "test.toml".into(), text: TEXT.into(), set }, &Builtin)
 }
 
 fn grid(set: &[&str]) -> Grid {
@@ -209,11 +212,11 @@ fn faults_of_the_grid_are_named_before_anything_runs() {
 
 #[test]
 fn without_equity_the_loss_ranks() {
-    let text = adept_trainer::config::template("bearoff").unwrap();
+    let text = BEAROFF_BY_SELF_PLAY.to_string();
     let set =
         ["learn.games=60", "architecture.mlp.hidden=[4],[5]", "evaluate.every=20", "evaluate.suites=[]"]
             .map(String::from);
-    let grid = Grid::new(&Source { file: "test.toml".into(), text, set: set.into() }).unwrap();
+    let grid = Grid::new(&Source { file: "test.toml".into(), text, set: set.into() }, &Builtin).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let result = whole(&grid, 1, folder.path());
     assert!(json!(result)["metric"] == "loss" && result.against.is_none());

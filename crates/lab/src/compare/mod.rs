@@ -101,10 +101,10 @@ pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
 fn measured(config: &Config) -> (&str, Option<String>) {
     let positions = || {
         let (learn, evaluate) = (&config.learn, &config.evaluate);
-        if let Some(Examples::File(path)) = &learn.examples {
+        if let Some(Examples::File(path)) = learn.examples() {
             return format!("positions of {}", path.display());
         }
-        let distribution = evaluate.distribution.as_ref().or(learn.distribution.as_ref());
+        let distribution = evaluate.distribution.as_deref().or(learn.distribution());
         let which = distribution.map_or(String::new(), |name| format!(" of the distribution {name}"));
         format!("{} positions{which}", evaluate.positions)
     };

@@ -160,7 +160,7 @@ pub(super) fn decisions<G: Kit>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adept_arena::{model_channels, open};
+    use adept_arena::open;
     use adept_builtin::bearoff::Bearoff;
     use adept_game::{Afterstate, Game, stream};
     use std::fmt::Write;

@@ -162,8 +162,8 @@ fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suit
     let against = |c: &Combination| c.config.evaluate_against().into_iter().next();
     let positions = |c: &Combination| {
         let (learn, evaluate) = (&c.config.learn, &c.config.evaluate);
-        let file = learn.examples.clone().filter(|e| matches!(e, Examples::File(_)));
-        (evaluate.distribution.clone().or(learn.distribution.clone()), evaluate.positions, file)
+        let file = learn.examples().cloned().filter(|e| matches!(e, Examples::File(_)));
+        (evaluate.distribution.clone().or(learn.distribution().map(String::from)), evaluate.positions, file)
     };
     let figure = first.config.figure();
     for other in combinations {

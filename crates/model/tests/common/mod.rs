@@ -411,7 +411,7 @@ impl Draw {
         let mut draws = 0;
         while rows.len() < count {
             one.clear();
-            let RowMut { dense, index } = one.push();
+            let adept_model::RowMut { dense, index } = one.push();
             for (channel, &first) in program.channels.iter().zip(&program.layout.offsets) {
                 match channel.kind {
                     ChannelKind::Dense(n) => {

@@ -227,14 +227,14 @@ fn row(
 fn untrained(config: &Config) -> Result<f64, TrainError> {
     let unknown = || TrainError::Game(no_game(&config.game.rules, &["liars-dice"]));
     let game = LiarsDice::named(&config.game.rules).ok_or_else(unknown)?;
-    let temperature = config.learn.temperature.map_or(1.0, |t| t.at(0.0));
+    let temperature = config.learn.plays_at(0.0).unwrap_or(1.0);
     let make = || -> Result<Vec<Box<dyn adept_arena::Agent<LiarsDice>>>, OpenError> {
         let encoder = open::encoder(&game, config.game.encoder.as_deref())?;
         let mut rng = adept_game::stream(0, "init", 0);
         let learner =
             adept_model::build(&config.architecture, encoder.channels(), config.learn.optimiser, &mut rng)?;
         let bound = Bound::new(&game, encoder, learner);
-        Ok(vec![Box::new(Boltzmann::new(bound, temperature)), open::agent(&game, &config.learn.against)?])
+        Ok(vec![Box::new(Boltzmann::new(bound, temperature)), open::agent(&game, config.learn.against())?])
     };
     let tally = matches::compete(&game, make, &matches::orders(&[1, 1]), 4000, runs::FIRST_SEED, || false)
         .map_err(TrainError::from)?;

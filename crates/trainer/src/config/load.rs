@@ -1,11 +1,12 @@
 //! Reading and checking configs.
 
 use super::check::{Fault, check};
+use super::learn::migrate;
 use super::{Config, ConfigError, Games, Method, Suite};
 use adept_model::names;
 use serde::de::DeserializeOwned;
 use std::path::Path;
-use toml_edit::{Document, DocumentMut, Item};
+use toml_edit::{Document, DocumentMut, Item, TomlError};
 
 /// Where a config comes from: its text, and what the command line changes in it.
 #[derive(Clone, Debug)]
@@ -48,6 +49,16 @@ pub trait Written: DeserializeOwned {
     /// Fills in what depends on other settings.
     fn complete(&mut self, known: &Self::Known<'_>);
 
+    /// Brings an older form of the file into the present form. Returns whether that changed anything.
+    fn renew(_document: &mut DocumentMut) -> bool {
+        false
+    }
+
+    /// The dotted key that `--set` means by `key` in this file.
+    fn whole_key(key: &str, _document: &DocumentMut) -> String {
+        key.into()
+    }
+
     /// Finds the first setting that cannot work.
     ///
     /// # Errors
@@ -60,8 +71,16 @@ impl Written for Config {
 
     fn complete(&mut self, games: &(dyn Games + '_)) {
         if self.evaluate.suites.is_none() {
-            self.evaluate.suites = usual_suites(&self.game.rules, self.learn.method, games);
+            self.evaluate.suites = usual_suites(&self.game.rules, &self.learn.method, games);
         }
+    }
+
+    fn renew(document: &mut DocumentMut) -> bool {
+        migrate::file(document)
+    }
+
+    fn whole_key(key: &str, document: &DocumentMut) -> String {
+        migrate::whole_key(key, document)
     }
 
     fn check(&self, games: &(dyn Games + '_)) -> Result<(), Fault> {
@@ -83,6 +102,13 @@ pub fn load(path: &Path, set: &[String], games: &dyn Games) -> Result<Config, Co
 /// A [`ConfigError`] with the place of the first fault, or with the first `--set` that made a fault.
 pub fn parse(source: &Source, games: &dyn Games) -> Result<Config, ConfigError> {
     parse_as(source, games)
+}
+
+/// The text of a config in its present form, if it has an older one that is still read: one section `[learn]` with the
+/// settings of all methods side by side. Comments stay.
+pub fn in_present_form(text: &str) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    migrate::file(&mut document).then(|| document.to_string())
 }
 
 /// Parses and checks a file of any kind.
@@ -121,8 +147,15 @@ pub fn parse_as<C: Written>(source: &Source, known: &C::Known<'_>) -> Result<C, 
 
 /// Parses and checks a config with the first few of its settings.
 fn parse_with<C: Written>(source: &Source, settings: usize, known: &C::Known<'_>) -> Result<C, ConfigError> {
-    let text = apply_set(source, settings)?;
-    let at = Located { file: &source.file, text: &text };
+    let at = Located { file: &source.file, text: &source.text, original: None };
+    let mut document: DocumentMut =
+        source.text.parse().map_err(|e: TomlError| at.syntax(e.span(), e.message()))?;
+    let renewed = C::renew(&mut document);
+    for setting in &source.set[..settings] {
+        apply_set::<C>(&mut document, setting)?;
+    }
+    let text = if renewed || settings > 0 { document.to_string() } else { source.text.clone() };
+    let at = Located { text: &text, original: renewed.then_some(&source.text), ..at };
     // toml_edit first: it keeps the place of every key for the checks that follow parsing.
     let document = Document::parse(text.as_str()).map_err(|e| at.syntax(e.span(), e.message()))?;
     let mut config: C = toml::from_str(&text).map_err(|e| at.serde(e.span(), e.message()))?;
@@ -137,55 +170,47 @@ fn parse_with<C: Written>(source: &Source, settings: usize, known: &C::Known<'_>
 }
 
 /// What is measured in a game where nothing is said; none if there is no such game, which the check says.
-fn usual_suites(game: &str, method: Method, games: &dyn Games) -> Option<Vec<Suite>> {
-    if method == Method::Regrets {
+fn usual_suites(game: &str, method: &Method, games: &dyn Games) -> Option<Vec<Suite>> {
+    if matches!(method, Method::Regrets(_)) {
         return Some(vec![Suite::Exploitability]);
     }
     games.rules(game).ok().map(|rules| rules.info().usual_suites)
 }
 
-/// The text with the changes of the first few `--set`.
-fn apply_set(source: &Source, settings: usize) -> Result<String, ConfigError> {
-    if settings == 0 {
-        return Ok(source.text.clone());
-    }
-    let at = Located { file: &source.file, text: &source.text };
-    let mut document: DocumentMut =
-        source.text.parse().map_err(|e: toml_edit::TomlError| at.syntax(e.span(), e.message()))?;
-    for setting in &source.set[..settings] {
-        let fail = |message: String| ConfigError {
-            file: format!("--set {setting}"),
-            place: None,
-            line: None,
-            message,
-        };
-        let (key, value) = match setting.split_once('=') {
-            Some((key, value)) if key.split('.').all(|part| !part.trim().is_empty()) => {
-                (key.trim(), value.trim())
-            }
-            _ => return Err(fail("write KEY=VALUE, such as learn.games=10000".into())),
-        };
-        let value: toml_edit::Value = match value.parse() {
-            Ok(value) => value,
-            Err(_) if value.chars().all(|c| c.is_alphanumeric() || "-_./:+".contains(c)) => value.into(),
-            Err(e) => return Err(fail(syntax(value, e.span(), e.message()))),
-        };
-        let mut item = document.as_item_mut();
-        for part in key.split('.') {
-            if !(item.is_none() || item.is_table_like()) {
-                return Err(fail(format!("`{key}` goes through a setting that is no table")));
-            }
-            item = &mut item[part];
+/// Changes a file as `--set` says.
+fn apply_set<C: Written>(document: &mut DocumentMut, setting: &str) -> Result<(), ConfigError> {
+    let fail = |message: String| {
+        Err(ConfigError { file: format!("--set {setting}"), place: None, line: None, message })
+    };
+    let (key, value) = match setting.split_once('=') {
+        Some((key, value)) if key.split('.').all(|part| !part.trim().is_empty()) => {
+            (key.trim(), value.trim())
         }
-        *item = Item::Value(value);
+        _ => return fail("write KEY=VALUE, such as learn.games=10000".into()),
+    };
+    let value: toml_edit::Value = match value.parse() {
+        Ok(value) => value,
+        Err(_) if value.chars().all(|c| c.is_alphanumeric() || "-_./:+".contains(c)) => value.into(),
+        Err(e) => return fail(syntax(value, e.span(), e.message())),
+    };
+    let key = C::whole_key(key, document);
+    let mut item = document.as_item_mut();
+    for part in key.split('.') {
+        if !(item.is_none() || item.is_table_like()) {
+            return fail(format!("`{key}` goes through a setting that is not a table"));
+        }
+        item = &mut item[part];
     }
-    Ok(document.to_string())
+    *item = Item::Value(value);
+    Ok(())
 }
 
 /// Turns places in the text into lines and columns.
 struct Located<'a> {
     file: &'a str,
     text: &'a str,
+    /// The text before it was brought into its present form, if it was: places are sought there.
+    original: Option<&'a str>,
 }
 
 impl Located<'_> {
@@ -196,6 +221,13 @@ impl Located<'_> {
             (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
         });
         let line = place.and_then(|(line, _)| self.text.lines().nth(line - 1)).map(str::to_string);
+        let place = match (self.original, place, &line) {
+            (None, ..) | (_, None, _) | (.., None) => place,
+            (Some(original), Some((_, column)), Some(line)) => {
+                let mut same = original.lines().enumerate().filter(|(_, other)| other == line);
+                same.next().filter(|_| same.next().is_none()).map(|(i, _)| (i + 1, column))
+            }
+        };
         ConfigError { file: self.file.into(), place, line, message }
     }
 
@@ -257,6 +289,8 @@ fn missing(key: &str) -> Missing {
         "learn" => "[learn]",
         "rules" => r#"rules = "tictactoe""#,
         "games" => "games = 200_000",
+        "samples" => "samples = 1_000_000",
+        "iterations" => "iterations = 300",
         "rate" => "rate = { from = 0.02, to = 0.0002 }",
         "hidden" => "hidden = [80]",
         "experts" => "experts = 2",
@@ -321,10 +355,21 @@ fn explain(message: &str) -> String {
     if *found == "checkpoint" && known.contains(&"patience") {
         return "unknown key `checkpoint`: it is `every` in the section [checkpoints]".into();
     }
+    if what == "unknown key"
+        && is_learning(known)
+        && let Some(message) = migrate::elsewhere(found, known)
+    {
+        return message;
+    }
     if known.is_empty() {
         return format!("{what} `{found}`; none is expected here");
     }
     format!("{what} `{found}`{}", names::suggest(found, known))
+}
+
+/// Whether these are the keys of `[learn]` or of the section of a method.
+fn is_learning(keys: &[&str]) -> bool {
+    ["td", "lambda", "self_play", "samples", "iterations"].iter().any(|key| keys.contains(key))
 }
 
 /// The place of the value at a dotted path, or of the nearest thing above it that the text has.

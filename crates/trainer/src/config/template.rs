@@ -30,12 +30,13 @@ fn general(info: &GameInfo) -> String {
 hidden = [80]
 
 [learn]
-method  = "td"
+rate = {{ from = 0.01, to = 0.0001 }}   # linear over the run
+
+[learn.td]                   # TD(λ) along games
 against = "{against}"           # an opponent, or "self": adept list agents
 games   = 100_000
 lambda  = 0.7
-rate    = {{ from = 0.01, to = 0.0001 }}
-explore = {{ from = 0.2, to = 0.02 }}
+explore = {{ from = 0.2, to = 0.02 }}   # ε of ε-greedy play
 
 [evaluate]
 every  = 5_000

@@ -33,8 +33,6 @@ const PREFIX: &str = "regrets.";
 pub(crate) struct Regrets {
     decisions: Arc<Decisions>,
     settings: RegretSettings,
-    /// Iterations of the whole run.
-    iterations: u64,
     holder: Holder,
     memory: Memory,
     rng: Stream,
@@ -58,11 +56,11 @@ impl Regrets {
     /// The first iteration's beginning. `channels` are those of the rows of `decisions`.
     pub(crate) fn new(
         config: &Config,
+        settings: &RegretSettings,
         seed: u64,
         decisions: Arc<Decisions>,
         learner: &dyn Learner,
     ) -> Result<Self, ModelError> {
-        let settings = config.learn.regrets.clone().unwrap_or_default();
         let architecture = settings.architecture.as_ref().unwrap_or(&config.architecture);
         let (optimiser, compute, channels) =
             (config.learn.optimiser, config.learn.compute(), learner.channels());
@@ -75,7 +73,6 @@ impl Regrets {
             holder,
             memory: Memory::new(settings.memory, decisions.most_actions()),
             rng: stream(seed, "regrets", 0),
-            iterations: config.learn.length(),
             regrets: Vec::new(),
             targets: Vec::new(),
             found: Advantages::default(),
@@ -83,7 +80,7 @@ impl Regrets {
             samples: Samples::new(channels),
             lengths: Vec::new(),
             decisions,
-            settings,
+            settings: settings.clone(),
         })
     }
 
@@ -139,7 +136,7 @@ impl Regrets {
         // Systematic sampling: each is drawn the expected number of times, rounded up or down.
         let step = total / self.settings.keep as f64;
         let mut next = self.rng.random::<f64>() * step;
-        let (mut sum, weight) = (0.0, (iteration + 1) as f32 / self.iterations as f32);
+        let (mut sum, weight) = (0.0, (iteration + 1) as f32 / self.settings.iterations as f32);
         for set in sets() {
             sum += own[set];
             while next < sum {
@@ -158,7 +155,7 @@ impl Regrets {
                 return Ok(());
             }
         };
-        let share = iteration as f64 / self.iterations as f64;
+        let share = iteration as f64 / self.settings.iterations as f64;
         let (decisions, rate) = (&self.decisions, self.settings.rate.at(share) as f32);
         let rows = (self.settings.passes * self.targets.len() as f64).ceil() as usize;
         let (mut done, mut at) = (0, self.order.len());

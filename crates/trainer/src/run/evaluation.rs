@@ -23,9 +23,11 @@ pub struct Evaluation {
     /// Learning rate at this step.
     pub rate: f64,
     /// ε at this step.
-    pub explore: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explore: Option<f64>,
     /// λ at this step.
-    pub lambda: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<f64>,
     /// Exact match equity by opponent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub equity: Vec<(String, Equity)>,
@@ -110,13 +112,13 @@ impl<G: Kit> Experiment<'_, G> {
             self.bound.learner.state(false)?;
             return Err(self.diverged("value of an action".into(), step));
         }
-        let settings = self.config.learn.settings(step);
+        let learn = &self.config.learn;
         let evaluation = Evaluation {
             step,
             loss: (self.samples > 0).then(|| self.loss / self.samples as f64),
-            rate: f64::from(settings.rate),
-            explore: settings.explore,
-            lambda: f64::from(settings.bootstrap.lambda),
+            rate: f64::from(learn.rate_at(step)),
+            explore: learn.explore().map(|explore| explore.at(share)),
+            lambda: learn.td().map(|td| f64::from(td.lambda.at(share) as f32)),
             equity: equities,
             matches,
             entries: self.bound.learner.entries().filter(|_| self.config.measures(Suite::Matches)),

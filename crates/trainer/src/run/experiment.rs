@@ -364,7 +364,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
     /// Gets ready what learning and measuring need beside the model. The time of the run starts here.
     pub(super) fn prepare(&mut self, say: &dyn Fn(&str)) -> Result<(), TrainError> {
         let (game, config) = (self.game, self.config);
-        let drawn = !matches!(config.learn.examples, Some(Examples::File(_)));
+        let drawn = !matches!(config.learn.examples(), Some(Examples::File(_)));
         if drawn && (config.learn.shows_examples() || config.measures(Suite::Rms)) {
             say(EXACT_VALUES);
         }
@@ -385,7 +385,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
         self.source.prepare(game, config, self.record.seed, &self.bound)?;
         let found = self.source.digest(config);
-        if let Some(Examples::File(path)) = &config.learn.examples
+        if let Some(Examples::File(path)) = config.learn.examples()
             && self.examples.is_some_and(|before| Some(before) != found)
         {
             return Err(OpenError::Unknown(format!(
@@ -408,7 +408,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
     pub(super) fn batch(&mut self, span: Span, next: Span) -> Result<(), TrainError> {
         let (clock, started) = (&self.clock, self.started);
         let now = || clock.since(started).as_secs_f64();
-        let rate = |step| self.config.learn.settings(step).rate;
+        let rate = |step| self.config.learn.rate_at(step);
         let learned = self.source.batch(&mut self.bound, span, next, rate, now);
         let learned = learned.map_err(|(error, game)| self.named(error, game))?;
         self.loss += learned.loss;
@@ -437,7 +437,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             }
             _ => String::new(),
         };
-        let rate = f64::from(self.config.learn.settings(step).rate);
+        let rate = f64::from(self.config.learn.rate_at(step));
         TrainError::Diverged {
             name: self.record.name.clone(),
             seed: self.record.seed,

@@ -1,7 +1,7 @@
 //! Samples for a batch without games: examples, or positions backed up by expectation.
 
 use super::games::{BatchError, Learned, Span};
-use crate::config::{Config, Method};
+use crate::config::{Config, ExpectationSettings, Method};
 use crate::positions::{Examples, Positions, encode};
 use crate::run::TrainError;
 use crate::td::Backup;
@@ -16,17 +16,14 @@ pub(super) struct Feed<'a, G: Kit> {
     game: &'a G,
     config: &'a Config,
     seed: u64,
-    from: From<G>,
+    from: From<'a, G>,
     samples: Samples,
 }
 
-enum From<G: Kit> {
+enum From<'a, G: Kit> {
     Examples(Examples<G>),
-    Backups { positions: Positions<G>, backup: Box<Backup<G>> },
+    Backups { settings: &'a ExpectationSettings, positions: Positions<G>, backup: Box<Backup<G>> },
 }
-
-/// Share of samples from self-play where a config says nothing.
-const SELF_PLAY: f64 = 0.75;
 
 impl<'a, G: Kit> Feed<'a, G> {
     /// The feed of a config whose method learns from positions.
@@ -37,10 +34,10 @@ impl<'a, G: Kit> Feed<'a, G> {
         bound: &Bound<G>,
     ) -> Result<Self, TrainError> {
         let channels = bound.learner.channels();
-        let from = match config.learn.method {
-            Method::Expectation => {
-                let positions = Positions::new(game, config.learn.distribution.as_deref())?;
-                From::Backups { positions, backup: Box::new(Backup::new(Rows::new(channels))) }
+        let from = match &config.learn.method {
+            Method::Expectation(settings) => {
+                let positions = Positions::new(game, settings.distribution.as_deref())?;
+                From::Backups { settings, positions, backup: Box::new(Backup::new(Rows::new(channels))) }
             }
             _ => From::Examples(Examples::new(game, config, seed, (&**bound.encoder(), channels))?),
         };
@@ -61,14 +58,15 @@ impl<'a, G: Kit> Feed<'a, G> {
         clock: impl Fn() -> f64,
     ) -> Result<Learned, BatchError> {
         let (start, game) = (clock(), self.game);
-        let settings = self.config.learn.settings(span.start);
+        let learn = &self.config.learn;
         let samples = &mut self.samples;
         samples.clear();
         match &mut self.from {
             From::Examples(examples) => examples.fill(game, &**bound.encoder(), span.clone(), samples),
-            From::Backups { positions, backup } => {
+            From::Backups { settings, positions, backup } => {
                 let n = span.end - span.start;
-                let played = (self.config.learn.self_play.unwrap_or(SELF_PLAY) * n as f64).round() as usize;
+                let played = (settings.self_play * n as f64).round() as usize;
+                let explore = settings.explore.at(learn.share(span.start));
                 let mut rng = stream(self.seed, "positions", span.start);
                 while samples.targets.len() < n as usize {
                     let mut state = positions.any(&mut rng);
@@ -79,7 +77,7 @@ impl<'a, G: Kit> Feed<'a, G> {
                         if samples.targets.len() >= played {
                             break;
                         }
-                        match backup.follow(settings.explore, &mut rng) {
+                        match backup.follow(explore, &mut rng) {
                             Some(next) => state.clone_from(next),
                             None => break,
                         }
@@ -91,7 +89,7 @@ impl<'a, G: Kit> Feed<'a, G> {
         samples.weights.clear();
         samples.weights.resize(n, 1.0 / n as f32);
         let collected = clock();
-        let mean = bound.learner.update(samples, settings.rate).map_err(|e| (e, span.start))?;
+        let mean = bound.learner.update(samples, learn.rate_at(span.start)).map_err(|e| (e, span.start))?;
         let seconds = ((clock() - collected).max(0.0), (collected - start).max(0.0));
         Ok(Learned { loss: mean * n as f64, samples: n as u64, seconds: Some(seconds) })
     }

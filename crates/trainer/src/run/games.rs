@@ -4,7 +4,7 @@
 //! the workers, so that results do not depend on threads. With overlap the games of a batch are played while the
 //! learner steps on the batch before: they see the parameters from before that step, always exactly one step old.
 
-use crate::config::{Learn, Next, Rewards, SELF, TraceKind};
+use crate::config::{GapDiscount, Learn, Next, Rewards, SELF, TdSettings, TraceKind};
 use crate::positions::{Examples, Positions};
 use crate::td::{Bootstrap, GameStats, Seats, Settings, TdPlayer};
 use adept_arena::{Agent, Bound, OpenError, open};
@@ -23,6 +23,7 @@ pub(super) type Span = Range<u64>;
 pub(super) struct Games<'a, G: Kit> {
     game: &'a G,
     learn: &'a Learn,
+    td: &'a TdSettings,
     workers: Vec<Worker<G>>,
     /// None where the learner itself plays.
     pool: Option<rayon::ThreadPool>,
@@ -72,13 +73,14 @@ impl<'a, G: Kit> Games<'a, G> {
     pub(super) fn new(
         game: &'a G,
         learn: &'a Learn,
+        td: &'a TdSettings,
         seed: u64,
         bound: &mut Bound<G>,
     ) -> Result<Self, OpenError> {
-        let apart = learn.workers > 1 || learn.overlaps();
-        let workers: Result<Vec<_>, OpenError> = (0..learn.workers as u64)
+        let apart = td.workers > 1 || learn.overlaps();
+        let workers: Result<Vec<_>, OpenError> = (0..td.workers as u64)
             .map(|w| {
-                let names = learn.field.clone().unwrap_or_else(|| vec![learn.against.clone()]);
+                let names = td.field.clone().unwrap_or_else(|| vec![td.against.clone()]);
                 let (mut agents, mut field) = (Vec::new(), Vec::new());
                 for name in &names {
                     field.push((name != SELF).then_some(agents.len()));
@@ -97,16 +99,17 @@ impl<'a, G: Kit> Games<'a, G> {
             })
             .collect();
         // A machine that gives no threads plays on the one it has.
-        let pool = || rayon::ThreadPoolBuilder::new().num_threads(learn.workers).build().ok();
+        let pool = || rayon::ThreadPoolBuilder::new().num_threads(td.workers).build().ok();
         Ok(Self {
             game,
             learn,
+            td,
             workers: workers?,
             pool: if apart { pool() } else { None },
             flat: Vec::new(),
             ahead: None,
             examples: None,
-            positions: learn.distribution.as_deref().map(|d| Positions::new(game, Some(d))).transpose()?,
+            positions: td.distribution.as_deref().map(|d| Positions::new(game, Some(d))).transpose()?,
         })
     }
 
@@ -200,18 +203,18 @@ impl<'a, G: Kit> Games<'a, G> {
         next: Span,
         clock: impl Fn() -> f64,
     ) -> Result<Learned, BatchError> {
-        let (game, learn) = (self.game, self.learn);
-        let now = learn.settings(span.start);
+        let (game, learn, td) = (self.game, self.learn, self.td);
+        let rate = learn.rate_at(span.start);
         if self.workers[0].bound.is_none() {
             let begins = self.positions.as_ref();
-            let stats = self.workers[0].play(game, Some(bound), span.clone(), learn, begins)?;
+            let stats = self.workers[0].play(game, Some(bound), span.clone(), (learn, td), begins)?;
             let samples = &mut self.workers[0].player.samples;
             if let Some(examples) = &mut self.examples {
-                examples.fill(game, &**bound.encoder(), learn.examples_due(&span), samples);
+                examples.fill(game, &**bound.encoder(), td.examples_due(&span), samples);
             }
             let mut learned = Learned { loss: stats.loss, samples: stats.samples, seconds: None };
-            if now.traces == TraceKind::Backward && !samples.is_empty() {
-                learned.loss += bound.learner.update(samples, now.rate).map_err(|e| (e, span.start))?;
+            if td.traces == TraceKind::Backward && !samples.is_empty() {
+                learned.loss += bound.learner.update(samples, rate).map_err(|e| (e, span.start))?;
                 learned.samples += samples.len() as u64;
                 samples.clear();
             }
@@ -223,7 +226,7 @@ impl<'a, G: Kit> Games<'a, G> {
             _ => self.play_apart(&span)?,
         };
         if let Some(examples) = &mut self.examples {
-            examples.fill(game, &**bound.encoder(), learn.examples_due(&span), &mut samples);
+            examples.fill(game, &**bound.encoder(), td.examples_due(&span), &mut samples);
         }
         let begins = self.positions.as_ref();
         let played = clock();
@@ -234,19 +237,23 @@ impl<'a, G: Kit> Games<'a, G> {
             let shares = shares(&next, self.workers.len());
             let jobs = self.workers.iter_mut().zip(&mut outcomes).zip(shares);
             let mut step = || {
-                let update = bound.learner.update(&samples, now.rate);
+                let update = bound.learner.update(&samples, rate);
                 (update, clock())
             };
             (update, stepped) = match &self.pool {
                 // This thread steps: devices take work from one thread at a time best.
                 Some(pool) => pool.in_place_scope(|scope| {
                     for ((worker, outcome), share) in jobs {
-                        scope.spawn(move |_| *outcome = Some(worker.play(game, None, share, learn, begins)));
+                        scope.spawn(move |_| {
+                            *outcome = Some(worker.play(game, None, share, (learn, td), begins))
+                        });
                     }
                     step()
                 }),
                 None => {
-                    jobs.for_each(|((w, o), share)| *o = Some(w.play(game, None, share, learn, begins)));
+                    jobs.for_each(|((w, o), share)| {
+                        *o = Some(w.play(game, None, share, (learn, td), begins))
+                    });
                     step()
                 }
             };
@@ -255,7 +262,7 @@ impl<'a, G: Kit> Games<'a, G> {
             }
             self.ahead = Some((next, self.collect()));
         } else {
-            update = bound.learner.update(&samples, now.rate);
+            update = bound.learner.update(&samples, rate);
             stepped = clock();
         }
         let loss = update.map_err(|e| (e, span.start))?;
@@ -274,9 +281,9 @@ impl<'a, G: Kit> Games<'a, G> {
 
     /// Plays games by all workers; the learner waits.
     fn play_apart(&mut self, span: &Span) -> Result<Samples, BatchError> {
-        let (game, learn, shares) = (self.game, self.learn, shares(span, self.workers.len()));
+        let (game, how, shares) = (self.game, (self.learn, self.td), shares(span, self.workers.len()));
         let (jobs, begins) = (self.workers.iter_mut().zip(shares), self.positions.as_ref());
-        let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, learn, begins);
+        let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, how, begins);
         let outcomes: Vec<_> = match &self.pool {
             Some(pool) => {
                 let jobs: Vec<_> = jobs.collect();
@@ -314,11 +321,11 @@ impl<G: Kit> Worker<G> {
         game: &G,
         learner: Option<&mut Bound<G>>,
         span: Span,
-        learn: &Learn,
+        (learn, td): (&Learn, &TdSettings),
         begins: Option<&Positions<G>>,
     ) -> Result<GameStats, BatchError> {
         let mut total = GameStats::default();
-        let settings = learn.settings(span.start);
+        let settings = td.settings(learn, span.start);
         let Some(bound) = learner.or(self.bound.as_mut()) else { return Ok(total) };
         for g in span {
             let seat = (g % game.players() as u64) as usize;
@@ -332,7 +339,7 @@ impl<G: Kit> Worker<G> {
                 self.seats.push(drawn);
             }
             let seats = Seats { agents: &mut self.agents, by_seat: &self.seats };
-            let settings = Settings { explore: learn.explore_at(g), ..settings };
+            let settings = Settings { explore: td.explore.at(learn.share(g)), ..settings };
             let start = begins.map_or_else(|| game.start(), |positions| positions.any(&mut self.rng));
             let play = self.player.play(game, bound, start, seats, settings, &mut self.rng);
             let stats = play.map_err(|e| (e, g))?;
@@ -343,11 +350,11 @@ impl<G: Kit> Worker<G> {
     }
 }
 
-impl Learn {
+impl TdSettings {
     /// Settings of a batch whose first game this is.
-    pub(super) fn settings(&self, game: u64) -> Settings {
-        let share = game as f64 / self.length() as f64;
-        let gap = |internal: fn(&crate::config::GapDiscount) -> u32| {
+    fn settings(&self, learn: &Learn, game: u64) -> Settings {
+        let share = learn.share(game);
+        let gap = |internal: fn(&GapDiscount) -> u32| {
             self.gap_discount.as_ref().map_or(0, internal).try_into().unwrap_or(i32::MAX)
         };
         let to_next = self.discount * self.discount.powi(gap(|gap| gap.turn));
@@ -359,10 +366,10 @@ impl Learn {
         };
         Settings {
             bootstrap,
-            explore: self.explore_at(game),
+            explore: self.explore.at(share),
             temperature: self.temperature.map(|t| t.at(share)),
             rewards: (self.rewards == Rewards::Steps).then_some(to_reward),
-            rate: self.rate.at(share) as f32,
+            rate: learn.rate_at(game),
             traces: self.traces,
         }
     }
@@ -371,9 +378,5 @@ impl Learn {
     fn examples_due(&self, games: &Span) -> Span {
         let until = |game: u64| (game as f64 * self.examples_per_game.unwrap_or(0.0)) as u64;
         until(games.start)..until(games.end)
-    }
-
-    fn explore_at(&self, game: u64) -> f64 {
-        self.explore.at(game as f64 / self.length() as f64)
     }
 }

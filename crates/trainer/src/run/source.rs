@@ -28,15 +28,15 @@ impl<'a, G: Kit> Source<'a, G> {
         bound: &mut Bound<G>,
         decisions: Option<&Arc<Decisions>>,
     ) -> Result<Self, TrainError> {
-        Ok(match config.learn.method {
-            Method::Regrets => {
+        Ok(match &config.learn.method {
+            Method::Regrets(settings) => {
                 let decisions = decisions.cloned().ok_or_else(|| {
                     OpenError::Unknown(format!("{} has no decisions to list: learn by `td`", game.name()))
                 })?;
-                Self::Regrets(Box::new(Regrets::new(config, seed, decisions, &*bound.learner)?))
+                Self::Regrets(Box::new(Regrets::new(config, settings, seed, decisions, &*bound.learner)?))
             }
-            Method::Td => Self::Games(Box::new(Games::new(game, &config.learn, seed, bound)?)),
-            Method::Expectation | Method::Supervised => Self::Feed(None),
+            Method::Td(td) => Self::Games(Box::new(Games::new(game, &config.learn, td, seed, bound)?)),
+            Method::Expectation(_) | Method::Supervised(_) => Self::Feed(None),
         })
     }
 

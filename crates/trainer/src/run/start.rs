@@ -117,7 +117,7 @@ pub(super) fn begin_with_clusters<G: Kit>(
         if game.distributions().is_empty() {
             return Ok(rows_of_random_games(game, bound, CLUSTERED, &mut stream(seed, "clustered games", 0)));
         }
-        let positions = Positions::new(game, config.learn.distribution.as_deref());
+        let positions = Positions::new(game, config.learn.distribution());
         let positions = positions.map_err(|e| ModelError::Unsupported(e.to_string()))?;
         let (mut samples, mut rng) =
             (Samples::new(bound.learner.channels()), stream(seed, "clustered positions", 0));

@@ -1,10 +1,10 @@
 //! Measuring checkpoints of the built-in games.
 
-pub(crate) use adept_lab::measure::{Baseline, EvaluateOptions, Report, Suite, Unwatched};
+pub(crate) use adept_lab::measure::{EvaluateOptions, Report, Suite, Unwatched};
 
-use adept::{Builtin, Catalogue};
+use adept::Builtin;
 use adept_arena::thoughts::PositionValue;
-use adept_lab::measure::{self, Described};
+use adept_lab::measure;
 use adept_trainer::run::TrainError;
 use std::path::Path;
 
@@ -19,12 +19,4 @@ pub(crate) fn value(
     file: Option<&Path>,
 ) -> Result<Vec<PositionValue>, TrainError> {
     measure::value(&Builtin, path, best, texts, file)
-}
-
-pub(crate) fn describe(path: &Path, best: bool) -> Result<Described, TrainError> {
-    measure::describe(&Builtin, path, best)
-}
-
-pub(crate) fn baseline(game: &str, against: &str) -> Result<Baseline, TrainError> {
-    Builtin.find(game)?.baseline(against)
 }

@@ -1,5 +1,4 @@
 use super::*;
-use adept_arena::model_channels;
 use adept_builtin::bearoff::Bearoff;
 use adept_builtin::tictactoe::TicTacToe;
 use adept_model::native::Isa;
@@ -33,8 +32,7 @@ fn plainly(bound: &mut Bound<Bearoff>) -> (PositionErrors, PositionErrors) {
     for (mover, roller) in (0..halves.count()).flat_map(|i| (0..halves.count()).map(move |j| (i, j))) {
         let state = &halves.state(mover, roller);
         let after = || Afterstate { state, action: None, player: 1 };
-        let RowMut { dense, index } = rows.push();
-        bound.encoder().encode(&game, after(), RowMut { dense, index });
+        bound.encoder().encode(&game, after(), rows.push());
         exact.push(oracle.value(&game, after()));
         known.push(convolution.value(&game, after()));
     }

@@ -1,0 +1,179 @@
+//! The sections `[evaluate]` and `[checkpoints]`: what is measured during a run, and what is kept.
+
+use super::Config;
+use super::check::{Agents, Fault, fault};
+use super::learn::{NO_PUBLIC_TREE, check_distribution};
+use adept_game::{GameInfo, Suite};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a model is measured while it learns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Evaluate {
+    /// Games, or samples, between two measurements; a hundredth of the run if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<u64>,
+    /// What is measured. If left out, the equity in games that have an exact one, or else the error against exact values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "suites_schema")]
+    pub suites: Option<Vec<Suite>>,
+    /// Distribution of the positions on which errors are measured; that of the examples if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<String>,
+    /// Games of a measurement against each opponent, for the suite `matches`.
+    pub games: u64,
+    /// Test positions: errors are reported on these. None of them is ever an example.
+    pub positions: u64,
+    /// Validation positions: where a run learns from examples, the checkpoint with the lowest error on these is best.
+    pub validation: u64,
+    /// Opponents of the suites `equity` and `matches`. The equity against the first decides which checkpoint is best; if left out, the
+    /// opponent in training, or `random` for self-play.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Vec<String>>,
+    /// Ends the run after that many measurements without a better one: of the first of these that is measured, the equity
+    /// against the first opponent, the exploitability, the points against the first opponent, the error on validation
+    /// positions where the run learns from examples, the loss. An exact measure then has a say in when learning ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience: Option<u64>,
+}
+
+impl Default for Evaluate {
+    fn default() -> Self {
+        Self {
+            every: None,
+            suites: None,
+            distribution: None,
+            games: 1000,
+            positions: 100_000,
+            validation: 10_000,
+            against: None,
+            patience: None,
+        }
+    }
+}
+
+/// Those of the suites that can be measured in a run.
+fn suites_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let names: Vec<&str> = Suite::IN_RUNS.iter().map(|suite| suite.name()).collect();
+    schemars::json_schema!({ "type": ["array", "null"], "items": { "type": "string", "enum": names } })
+}
+
+/// What is kept on disk while a model learns. Results do not depend on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Checkpoints {
+    /// Games, or samples, between two checkpoints; one every ten seconds if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<u64>,
+    /// How many of the newest stay beside the best; at least 2, so that who reads one is not overtaken.
+    pub keep: usize,
+    /// Games, or samples, between two checkpoints that stay for good; none if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub milestones: Option<u64>,
+}
+
+impl Default for Checkpoints {
+    fn default() -> Self {
+        Self { every: None, keep: 2, milestones: None }
+    }
+}
+
+/// More positions are measured by `evaluate`.
+const MAX_POSITIONS: u64 = 10_000_000;
+
+impl Evaluate {
+    /// The first setting that cannot work.
+    pub(super) fn check(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {
+        let agents = Agents::of(game);
+        for (i, agent) in self.against.iter().flatten().enumerate() {
+            agents.check(&format!("evaluate.against.{i}"), agent, &[])?;
+        }
+        if self.against.as_ref().is_some_and(Vec::is_empty) {
+            return fault("evaluate.against", "name at least one opponent, or leave it out");
+        }
+        for (path, count) in [("evaluate.every", self.every), ("evaluate.patience", self.patience)] {
+            if count == Some(0) {
+                return fault(path, "must be at least 1");
+            }
+        }
+        check_distribution("evaluate.distribution", self.distribution.as_deref(), game)?;
+        let suites = self.suites.as_deref().unwrap_or(&[]);
+        if suites.iter().enumerate().any(|(i, s)| suites[..i].contains(s)) {
+            return fault("evaluate.suites", "names a suite twice");
+        }
+        if let Some(suite) = suites.iter().find(|suite| !Suite::IN_RUNS.contains(suite)) {
+            let message = format!("`{suite}` is measured by `adept evaluate`, not in a run: leave it out");
+            return fault("evaluate.suites", message);
+        }
+        self.check_equity(config, game)?;
+        if config.measures(Suite::Exploitability) && !game.has_public_tree {
+            return fault("evaluate.suites", NO_PUBLIC_TREE);
+        }
+        if config.measures(Suite::Matches) && !(1..=10_000_000).contains(&self.games) {
+            return fault("evaluate.games", format!("must lie in 1..10000000, found {}", self.games));
+        }
+        if config.measures(Suite::Rms) && game.distributions.is_empty() {
+            let message = format!("{} has no exact values of positions to measure `rms` by", game.name);
+            return fault("evaluate.suites", message);
+        }
+        for (path, count) in
+            [("evaluate.positions", self.positions), ("evaluate.validation", self.validation)]
+        {
+            if !(1..=MAX_POSITIONS).contains(&count) {
+                return fault(path, format!("must lie in 1..{MAX_POSITIONS}, found {count}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_equity(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {
+        match config.measures(Suite::Equity) {
+            true if game.has_public_tree => fault(
+                "evaluate.suites",
+                format!(
+                    "players of {} do not see all of a state, so that `equity` has no best play to compare with: write \
+                     `suites = [\"exploitability\"]`, or `matches`",
+                    game.name
+                ),
+            ),
+            true if !game.is_small => {
+                let message = format!("{}: write `suites = []`", no_equity(&game.name));
+                fault("evaluate.suites", message)
+            }
+            false if game.is_small && !config.measures(Suite::Matches) && !game.has_public_tree => {
+                fault("evaluate.suites", "needs `equity`, which decides what checkpoint is best")
+            }
+            false if self.against.is_some() && !config.measures(Suite::Matches) => fault(
+                "evaluate.against",
+                "names opponents of the suites `equity` and `matches`, which are not measured: leave it out",
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Checkpoints {
+    /// The first setting that cannot work.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        for (path, count) in [("checkpoints.every", self.every), ("checkpoints.milestones", self.milestones)]
+        {
+            if count == Some(0) {
+                return fault(path, "must be at least 1");
+            }
+        }
+        if !(2..=1_000_000).contains(&self.keep) {
+            let message =
+                "must lie in 2..1000000: a reader may hold on to the last while the next is written";
+            return fault("checkpoints.keep", message);
+        }
+        Ok(())
+    }
+}
+
+/// Why the suite `equity` cannot measure that game.
+pub fn no_equity(game: &str) -> String {
+    format!(
+        "`equity` goes through all that may happen, and {game} is too large for that, so that it has no exact equity"
+    )
+}

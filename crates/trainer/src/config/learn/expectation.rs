@@ -1,0 +1,41 @@
+//! The method `expectation`: one-step backups over everything that chance may bring.
+
+use super::{check_distribution, explore};
+use crate::config::Schedule;
+use crate::config::check::{Fault, fault, schedule};
+use adept_game::GameInfo;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Settings of the method `expectation`: one-step temporal differences whose target is the exact expectation over what
+/// chance brings, in positions of self-play and drawn ones.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectationSettings {
+    /// Samples of the whole run.
+    pub samples: u64,
+    /// Share of the samples that come from self-play, in [0, 1]; the others are drawn. .75 if left out.
+    #[serde(default = "three_quarters")]
+    pub self_play: f64,
+    /// ε of ε-greedy play, in [0, 1].
+    #[serde(default = "explore")]
+    pub explore: Schedule,
+    /// Distribution of the positions that are drawn and in which self-play begins; the game's first if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<String>,
+}
+
+impl ExpectationSettings {
+    pub(super) fn check(&self, game: &GameInfo) -> Result<(), Fault> {
+        check_distribution("learn.expectation.distribution", self.distribution.as_deref(), game)?;
+        super::draws_positions("learn.expectation", game)?;
+        if !(0.0..=1.0).contains(&self.self_play) {
+            return fault("learn.expectation.self_play", "is a share, 0..1");
+        }
+        schedule("learn.expectation.explore", &self.explore, 0.0, 1.0)
+    }
+}
+
+fn three_quarters() -> f64 {
+    0.75
+}

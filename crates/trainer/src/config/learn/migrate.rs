@@ -1,0 +1,192 @@
+//! The form that `[learn]` had before each method got a section of its own: `method = "td"` with all settings side by
+//! side. It is still read. On the command line `learn.games` is short for the setting of whatever method a file has.
+
+use adept_model::names;
+use serde_json::{Map, Value};
+use toml_edit::{DocumentMut, InlineTable, Item, Table};
+
+const METHODS: [&str; 4] = ["td", "expectation", "supervised", "regrets"];
+const SHARED: [&str; 5] = ["rate", "batch", "optimiser", "engine", "device"];
+
+/// Settings of methods that stood in `[learn]` itself.
+const OF_METHODS: [&str; 19] = [
+    "games",
+    "samples",
+    "iterations",
+    "against",
+    "field",
+    "distribution",
+    "examples",
+    "examples_per_game",
+    "self_play",
+    "lambda",
+    "discount",
+    "rewards",
+    "gap_discount",
+    "next",
+    "explore",
+    "temperature",
+    "traces",
+    "workers",
+    "overlap",
+];
+
+/// Where a setting of the old form goes.
+enum Place {
+    Stays,
+    /// Into the section of the method.
+    Moves,
+    /// It meant nothing for this method.
+    Ends,
+}
+
+/// Where a setting goes if that is the method; `value` is its text.
+fn place(key: &str, value: &str, method: &str) -> Place {
+    let meant_nothing = match key {
+        "lambda" => method != "td",
+        "explore" => method == "supervised" || method == "regrets",
+        // The defaults, which saved configs name.
+        "against" | "traces" | "workers" | "overlap" => {
+            method != "td" && ["\"self\"", "\"backward\"", "1", "false"].contains(&value.trim())
+        }
+        _ => key == "method",
+    };
+    match key {
+        _ if meant_nothing => Place::Ends,
+        // What no method knows stays where the message about it helps most.
+        _ if methods_with(key).is_empty() => Place::Stays,
+        _ => Place::Moves,
+    }
+}
+
+/// The method of a section with these keys, if it can be told: the one that is named in the old form, or has a section.
+fn method(named: Option<&str>, keys: &[String]) -> Option<String> {
+    let sections: Vec<&String> = keys.iter().filter(|key| METHODS.contains(&key.as_str())).collect();
+    match (named, &sections[..]) {
+        (Some(name), []) if METHODS.contains(&name) => Some(name.into()),
+        // In the old form the settings of regrets had a section too.
+        (Some("regrets"), [section]) if *section == "regrets" => Some("regrets".into()),
+        (Some(_), _) => None,
+        (None, []) => Some("td".into()),
+        (None, [section]) => Some((*section).clone()),
+        (None, _) => None,
+    }
+}
+
+/// Brings the section `[learn]` of a file into its present form; comments stay. Returns whether that changed anything.
+pub(in crate::config) fn file(document: &mut DocumentMut) -> bool {
+    let Some(item) = document.as_table_mut().get_mut("learn") else { return false };
+    let inline = match item {
+        Item::Table(table) => table.is_dotted(),
+        _ => true,
+    };
+    let Some(learn) = item.as_table_like_mut() else { return false };
+    let keys: Vec<String> = learn.iter().map(|(key, _)| key.to_string()).collect();
+    let named = learn.get("method").and_then(Item::as_str).map(String::from);
+    if keys.iter().any(|key| key == "method") && named.is_none() {
+        return false;
+    }
+    let Some(method) = method(named.as_deref(), &keys) else { return false };
+    if named.is_none() && learn.contains_key(&method) {
+        return false;
+    }
+    let text = |key: &String| learn.get(key).map(Item::to_string).unwrap_or_default();
+    let places: Vec<Place> = keys.iter().map(|key| place(key, &text(key), &method)).collect();
+    if learn.get(&method).is_none() {
+        let section = match inline {
+            true => Item::Value(InlineTable::new().into()),
+            false => Item::Table(Table::new()),
+        };
+        learn.insert(&method, section);
+    }
+    if !inline && learn.get(&method).is_some_and(Item::is_inline_table) {
+        // `regrets = { … }` gets a section of its own, after the others.
+        if let Some(Ok(table)) = learn.remove(&method).map(Item::into_table) {
+            learn.insert(&method, Item::Table(table));
+        }
+    }
+    for (key, place) in keys.iter().zip(places) {
+        if matches!(place, Place::Stays) {
+            continue;
+        }
+        let formatted = learn.key(key).cloned();
+        let Some(value) = learn.remove(key) else { continue };
+        let section = learn.get_mut(&method).and_then(Item::as_table_like_mut);
+        if let (Place::Moves, Some(section)) = (place, section) {
+            match formatted {
+                Some(key) if !inline => {
+                    *section.entry_format(&key).or_insert(Item::None) = value;
+                }
+                _ => drop(section.insert(key, value)),
+            }
+        }
+    }
+    true
+}
+
+/// The whole key of a setting that the command line gives in short, as `learn.games` for `learn.td.games`, in this file.
+pub(in crate::config) fn whole_key(key: &str, document: &DocumentMut) -> String {
+    let learn = document.get("learn").and_then(Item::as_table_like);
+    let section = learn.and_then(|learn| METHODS.into_iter().find(|method| learn.contains_key(method)));
+    match (key.strip_prefix("learn."), section) {
+        (Some(rest), Some(section))
+            if methods_with(rest.split('.').next().unwrap_or(rest)).contains(&section) =>
+        {
+            format!("learn.{section}.{rest}")
+        }
+        _ => key.into(),
+    }
+}
+
+/// Brings the section `[learn]` of a config that was saved as JSON into its present form.
+pub(in crate::config) fn saved(learn: &mut Map<String, Value>) {
+    let keys: Vec<String> = learn.keys().cloned().collect();
+    let named = learn.get("method").and_then(Value::as_str);
+    let Some(method) = method(named, &keys) else { return };
+    let mut section = match learn.remove(&method) {
+        Some(Value::Object(section)) => section,
+        _ => Map::new(),
+    };
+    for key in keys {
+        let text = learn.get(&key).map(Value::to_string).unwrap_or_default();
+        match place(&key, &text, &method) {
+            Place::Stays => {}
+            Place::Moves => drop(learn.remove(&key).map(|value| section.insert(key, value))),
+            Place::Ends => drop(learn.remove(&key)),
+        }
+    }
+    learn.insert(method, Value::Object(section));
+}
+
+/// What to say of a key that a section of learning does not know, if another of these sections knows it, or knows one
+/// that is spelt nearly so.
+pub(in crate::config) fn elsewhere(key: &str, known: &[&str]) -> Option<String> {
+    if SHARED.contains(&key) {
+        return Some(format!("`{key}` belongs to the section [learn]"));
+    }
+    let near = names::nearest(key, known);
+    let other =
+        names::nearest(key, &OF_METHODS).filter(|_| near.is_none() || !methods_with(key).is_empty())?;
+    let sections: Vec<String> =
+        methods_with(other).iter().map(|method| format!("[learn.{method}]")).collect();
+    let sections = sections.join(" or ");
+    Some(match key == other {
+        true => format!("`{key}` belongs to the section {sections}"),
+        false => format!("unknown key `{key}`: did you mean `{other}` in the section {sections}?"),
+    })
+}
+
+/// Which methods know a setting.
+fn methods_with(key: &str) -> &'static [&'static str] {
+    match key {
+        "games" | "against" | "field" | "examples_per_game" | "lambda" | "discount" | "rewards"
+        | "gap_discount" | "next" | "temperature" | "traces" | "workers" | "overlap" => &["td"],
+        "explore" => &["td", "expectation"],
+        "samples" => &["expectation", "supervised"],
+        "self_play" => &["expectation"],
+        "examples" => &["td", "supervised"],
+        "distribution" => &["td", "expectation", "supervised"],
+        "iterations" => &["regrets"],
+        _ => &[],
+    }
+}

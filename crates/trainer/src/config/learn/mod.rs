@@ -1,0 +1,331 @@
+//! The section `[learn]`: what all methods share, and one section for the method.
+
+mod expectation;
+pub(super) mod migrate;
+mod regrets;
+mod supervised;
+mod td;
+
+pub use expectation::ExpectationSettings;
+pub(super) use regrets::NO_PUBLIC_TREE;
+pub use regrets::RegretSettings;
+pub use supervised::{Examples, SupervisedSettings};
+pub use td::{GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
+
+use super::check::{Fault, fault, schedule};
+use super::{Config, Schedule};
+use adept_game::GameInfo;
+use adept_model::checkpoint::Output;
+use adept_model::optimiser::Optimiser;
+use adept_model::{Architecture, Compute, DeviceName, Engine};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a model learns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Section", into = "Section")]
+#[schemars(with = "Section")]
+pub struct Learn {
+    /// Learning rate; parameters may have factors on it in the architecture.
+    pub rate: Schedule,
+    /// Games, or samples, between two steps of the optimiser. Gradients are summed over games and averaged over samples.
+    pub batch: u64,
+    /// Optimiser.
+    pub optimiser: Optimiser,
+    /// What runs the steps.
+    pub engine: Engine,
+    /// Where the burn engine runs.
+    pub device: DeviceName,
+    /// Where targets come from.
+    pub method: Method,
+}
+
+/// Where targets come from, with the settings of that method alone.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Method {
+    /// Temporal differences, TD(λ), along games.
+    Td(Box<TdSettings>),
+    /// One-step temporal differences with exact expectations over chance.
+    Expectation(ExpectationSettings),
+    /// Exact values of positions.
+    Supervised(SupervisedSettings),
+    /// Counterfactual regrets.
+    Regrets(Box<RegretSettings>),
+}
+
+/// The section as it stands in a file: the settings that all methods share, and exactly one section for the method.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Learn")]
+struct Section {
+    /// Learning rate; parameters may have factors on it in the architecture.
+    rate: Schedule,
+    /// Games, or samples, between two steps of the optimiser. Gradients are summed over games and averaged over samples.
+    #[serde(default = "one")]
+    batch: u64,
+    /// Optimiser.
+    #[serde(default)]
+    optimiser: Optimiser,
+    /// What runs the steps: `native` on the CPU, or `burn` on any device.
+    #[serde(default)]
+    engine: Engine,
+    /// Where the burn engine runs; `adept list devices` shows what there is.
+    #[serde(default)]
+    device: DeviceName,
+    /// Temporal differences, TD(λ), along games.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    td: Option<Box<TdSettings>>,
+    /// One-step temporal differences whose target is the exact expectation over what chance brings, in positions of
+    /// self-play and drawn ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expectation: Option<ExpectationSettings>,
+    /// Exact values of positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    supervised: Option<SupervisedSettings>,
+    /// Counterfactual regrets, in small games with hidden information: one network learns them, another, that of the
+    /// run, the average policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    regrets: Option<Box<RegretSettings>>,
+}
+
+impl TryFrom<Section> for Learn {
+    type Error = String;
+
+    fn try_from(section: Section) -> Result<Self, String> {
+        let Section { rate, batch, optimiser, engine, device, td, expectation, supervised, regrets } =
+            section;
+        let mut given = [
+            td.map(Method::Td),
+            expectation.map(Method::Expectation),
+            supervised.map(Method::Supervised),
+            regrets.map(Method::Regrets),
+        ]
+        .into_iter()
+        .flatten();
+        let choice = "[learn.td], [learn.expectation], [learn.supervised] or [learn.regrets]";
+        match (given.next(), given.next()) {
+            (Some(method), None) => Ok(Self { rate, batch, optimiser, engine, device, method }),
+            (None, _) => Err(format!("the method is missing: add one section {choice}")),
+            (Some(one), Some(other)) => {
+                Err(format!("a run has one method: keep [learn.{}] or [learn.{}]", one.name(), other.name()))
+            }
+        }
+    }
+}
+
+impl From<Learn> for Section {
+    fn from(learn: Learn) -> Self {
+        let Learn { rate, batch, optimiser, engine, device, method } = learn;
+        let (mut td, mut expectation, mut supervised, mut regrets) = (None, None, None, None);
+        match method {
+            Method::Td(settings) => td = Some(settings),
+            Method::Expectation(settings) => expectation = Some(settings),
+            Method::Supervised(settings) => supervised = Some(settings),
+            Method::Regrets(settings) => regrets = Some(settings),
+        }
+        Self { rate, batch, optimiser, engine, device, td, expectation, supervised, regrets }
+    }
+}
+
+impl Method {
+    /// Its name, which is that of its section.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Td(_) => "td",
+            Self::Expectation(_) => "expectation",
+            Self::Supervised(_) => "supervised",
+            Self::Regrets(_) => "regrets",
+        }
+    }
+}
+
+impl Learn {
+    /// Engine and device.
+    pub fn compute(&self) -> Compute {
+        Compute { engine: self.engine, device: self.device }
+    }
+
+    /// The settings of the method `td`, if that is the method.
+    pub fn td(&self) -> Option<&TdSettings> {
+        match &self.method {
+            Method::Td(td) => Some(td),
+            _ => None,
+        }
+    }
+
+    /// Games of the whole run, samples, or iterations.
+    pub fn length(&self) -> u64 {
+        match &self.method {
+            Method::Td(td) => td.games,
+            Method::Expectation(expectation) => expectation.samples,
+            Method::Supervised(supervised) => supervised.samples,
+            Method::Regrets(regrets) => regrets.iterations,
+        }
+    }
+
+    /// Makes the run that long.
+    pub fn set_length(&mut self, length: u64) {
+        match &mut self.method {
+            Method::Td(td) => td.games = length,
+            Method::Expectation(expectation) => expectation.samples = length,
+            Method::Supervised(supervised) => supervised.samples = length,
+            Method::Regrets(regrets) => regrets.iterations = length,
+        }
+    }
+
+    /// What the length of a run is counted in.
+    pub fn unit(&self) -> &'static str {
+        match self.method {
+            Method::Td(_) => "games",
+            Method::Expectation(_) | Method::Supervised(_) => "samples",
+            Method::Regrets(_) => "iterations",
+        }
+    }
+
+    /// The share of the run that is over before that game, sample or iteration.
+    pub fn share(&self, step: u64) -> f64 {
+        step as f64 / self.length() as f64
+    }
+
+    /// The learning rate at that game, sample or iteration.
+    pub fn rate_at(&self, step: u64) -> f32 {
+        self.rate.at(self.share(step)) as f32
+    }
+
+    /// ε of ε-greedy play, where games are played.
+    pub fn explore(&self) -> Option<&Schedule> {
+        match &self.method {
+            Method::Td(td) => Some(&td.explore),
+            Method::Expectation(expectation) => Some(&expectation.explore),
+            Method::Supervised(_) | Method::Regrets(_) => None,
+        }
+    }
+
+    /// The opponent in training; [`SELF`] for self-play and where there is none.
+    pub fn against(&self) -> &str {
+        self.td().map_or(SELF, |td| &td.against)
+    }
+
+    /// Distribution of the positions in which games begin and of examples; the game's first if none is named.
+    pub fn distribution(&self) -> Option<&str> {
+        match &self.method {
+            Method::Td(td) => td.distribution.as_deref(),
+            Method::Expectation(expectation) => expectation.distribution.as_deref(),
+            Method::Supervised(supervised) => supervised.distribution.as_deref(),
+            Method::Regrets(_) => None,
+        }
+    }
+
+    /// The set of examples that is shown over and over, if one is named.
+    pub fn examples(&self) -> Option<&Examples> {
+        match &self.method {
+            Method::Td(td) => td.examples.as_ref(),
+            Method::Supervised(supervised) => supervised.examples.as_ref(),
+            Method::Expectation(_) | Method::Regrets(_) => None,
+        }
+    }
+
+    /// What the outputs of the model stand for.
+    pub fn output(&self) -> Output {
+        match self.method {
+            Method::Regrets(_) => Output::Logits,
+            _ => Output::Values,
+        }
+    }
+
+    /// Temperature of Boltzmann play when that share of the run is over; none for greedy play.
+    pub fn plays_at(&self, share: f64) -> Option<f64> {
+        match &self.method {
+            Method::Regrets(_) => Some(1.0),
+            Method::Td(td) => td.temperature.map(|t| t.at(share)),
+            Method::Expectation(_) | Method::Supervised(_) => None,
+        }
+    }
+
+    /// Whether exact values have a part in learning.
+    pub fn shows_examples(&self) -> bool {
+        matches!(self.method, Method::Supervised(_)) || self.examples().is_some()
+    }
+
+    /// Whether the games of the next batch are played while the model learns from this one.
+    pub fn overlaps(&self) -> bool {
+        self.td().is_some_and(|td| td.overlap.unwrap_or(self.engine == Engine::Burn))
+    }
+
+    /// The first setting that cannot work.
+    pub(super) fn check(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {
+        if self.batch == 0 {
+            return fault("learn.batch", "must be at least 1");
+        }
+        let (path, length) = (format!("learn.{}.{}", self.method.name(), self.unit()), self.length());
+        if !(1..MAX_LENGTH).contains(&length) {
+            return fault(&path, format!("must lie in 1..{}, found {length}", MAX_LENGTH - 1));
+        }
+        match &self.method {
+            Method::Td(td) => td.check(config, game),
+            Method::Expectation(expectation) => expectation.check(game),
+            Method::Supervised(supervised) => supervised.check(game),
+            Method::Regrets(regrets) => regrets.check(config, game),
+        }?;
+        let table = matches!(config.architecture, Architecture::Lookup(_));
+        if table && self.td().is_none() && self.batch > 1 {
+            return fault("learn.batch", "a table learns entry by entry: leave `batch` out");
+        }
+        schedule("learn.rate", &self.rate, 0.0, 1e9)?;
+        if self.rate.range().1 == 0.0 {
+            return fault("learn.rate", "is 0 throughout: nothing would be learned");
+        }
+        self.optimiser.check().map_err(|(key, m)| (format!("learn.optimiser.{key}"), m))?;
+        if table && self.optimiser != Optimiser::default() {
+            return fault("learn.optimiser", "a table learns by plain steps: leave `optimiser` out");
+        }
+        self.compute().check().map_err(|m| ("learn.device".to_string(), m))?;
+        if self.engine == Engine::Burn {
+            if table {
+                return fault(
+                    "learn.engine",
+                    "a table learns entry by entry, not by tensors: leave `engine` out",
+                );
+            }
+            if matches!(self.optimiser, Optimiser::Soap(_)) {
+                return fault("learn.optimiser", Optimiser::NATIVE_ONLY);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names of checkpoints have room for as many games, samples or iterations.
+const MAX_LENGTH: u64 = 1_000_000_000_000;
+
+/// That the game has the distribution of that name; that it has any, where none is named and positions are needed.
+pub(super) fn check_distribution(path: &str, name: Option<&str>, game: &GameInfo) -> Result<(), Fault> {
+    let known: Vec<&str> = game.distributions.iter().map(|d| &*d.name).collect();
+    match name {
+        Some(name) if !known.contains(&name) => {
+            let there = match known[..] {
+                [] => ", nor any other: games begin in one place".into(),
+                _ => adept_model::names::suggest(name, &known),
+            };
+            fault(path, format!("{} has no distribution of positions `{name}`{there}", game.name))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// That the game has positions to draw.
+fn draws_positions(path: &str, game: &GameInfo) -> Result<(), Fault> {
+    if game.distributions.is_empty() {
+        let message = format!("{} has no distribution of positions to draw from: take [learn.td]", game.name);
+        return fault(path, message);
+    }
+    Ok(())
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn explore() -> Schedule {
+    Schedule::constant(0.1)
+}

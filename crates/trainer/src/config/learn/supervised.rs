@@ -1,0 +1,93 @@
+//! The method `supervised`: exact values of positions.
+
+use super::check_distribution;
+use crate::config::check::{Fault, fault};
+use adept_game::GameInfo;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
+use std::path::PathBuf;
+
+/// Settings of the method `supervised`: the target of a position is its exact value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SupervisedSettings {
+    /// Samples of the whole run.
+    pub samples: u64,
+    /// How many examples are drawn once and shown over and over, or a CSV file. If left out, each one is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub examples: Option<Examples>,
+    /// Distribution of the examples; the game's first if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<String>,
+}
+
+impl SupervisedSettings {
+    pub(super) fn check(&self, game: &GameInfo) -> Result<(), Fault> {
+        check_distribution("learn.supervised.distribution", self.distribution.as_deref(), game)?;
+        super::draws_positions("learn.supervised", game)?;
+        self.examples.as_ref().map_or(Ok(()), |examples| examples.check("learn.supervised.examples"))
+    }
+}
+
+/// Examples to learn from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Examples {
+    /// So many, drawn at the start of a run.
+    Drawn(u64),
+    /// The rows of a CSV file that belong to the part for training.
+    File(PathBuf),
+}
+
+/// More examples are no fixed set.
+const MAX_EXAMPLES: u64 = 10_000_000;
+
+impl Examples {
+    pub(super) fn check(&self, path: &str) -> Result<(), Fault> {
+        match *self {
+            Self::Drawn(0) => fault(path, "must be at least 1"),
+            Self::Drawn(n) if n > MAX_EXAMPLES => {
+                fault(path, format!("must be at most {MAX_EXAMPLES}; leave it out for new ones all the time"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Examples {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Examples;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of positions, or the name of a CSV file in quotes")
+            }
+            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Examples, E> {
+                Ok(Examples::Drawn(v))
+            }
+            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Examples, E> {
+                let count =
+                    u64::try_from(v).map_err(|_| E::invalid_value(de::Unexpected::Signed(v), &self))?;
+                Ok(Examples::Drawn(count))
+            }
+            fn visit_str<E: de::Error>(self, v: &str) -> Result<Examples, E> {
+                Ok(Examples::File(v.into()))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl JsonSchema for Examples {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Examples".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "Examples to learn from: how many are drawn, or a CSV file.",
+            "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string" }]
+        })
+    }
+}
