@@ -39,6 +39,7 @@ macro_rules! games {
 
 games! {
     tictactoe::TicTacToe,
+    connect_four::ConnectFour,
     bearoff::Bearoff,
     liars_dice::LiarsDice,
 }

@@ -1,0 +1,147 @@
+//! What the program offers for Connect Four.
+
+use super::encoders::{Cells, Threats};
+use super::{Board, COLUMNS, ConnectFour, Solver};
+use crate::Family;
+use adept_game::{Afterstate, Draw, Encoder, Found, Game, Kit, Named, Script, Suite, Valuation};
+use rand::{Rng, RngExt};
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+impl Family for ConnectFour {
+    const USUAL: &str = "connect-four";
+
+    fn named(name: &str) -> Found<Self> {
+        (name == Self::USUAL).then_some(Ok(Self))
+    }
+}
+
+impl Kit for ConnectFour {
+    fn about(&self) -> String {
+        "Connect Four, 7×6; exact values from 16 stones on".into()
+    }
+
+    fn encoders(&self) -> Vec<Named> {
+        Named::list(&[
+            ("threats", "stones, and the empty cells that complete four"),
+            ("cells", "stones alone"),
+        ])
+    }
+
+    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+        match name {
+            "threats" => Some(Arc::new(Threats)),
+            "cells" => Some(Arc::new(Cells)),
+            _ => None,
+        }
+    }
+
+    fn usual_suites(&self) -> Vec<Suite> {
+        vec![Suite::Matches, Suite::Rms]
+    }
+
+    fn starter(&self) -> Option<String> {
+        Some(include_str!("starter.toml").into())
+    }
+
+    fn scripts(&self) -> Vec<Named> {
+        Named::list(&[("tactical", "wins if it can, else blocks if it must, else moves at random")])
+    }
+
+    fn script(&self, name: &str) -> Option<Script<Self>> {
+        if name == "tactical" { Some(Arc::new(tactical)) } else { None }
+    }
+
+    fn valuations(&self) -> Vec<Named> {
+        Named::list(&[("oracle", "solves positions of at least 16 stones; knows nothing of earlier ones")])
+    }
+
+    fn valuation(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
+        (name == "oracle").then(|| Ok(Arc::new(Exact::default()) as _))
+    }
+
+    fn distributions(&self) -> Vec<Named> {
+        Named::list(&[("late", "unfinished positions of 16 to 36 stones, by random moves")])
+    }
+
+    fn draw(&self, distribution: &str) -> Option<Draw<Self>> {
+        (distribution == "late").then(|| Box::new(|rng: &mut dyn Rng| late(rng)) as _)
+    }
+
+    fn number(&self, board: &Board) -> u64 {
+        board.key()
+    }
+
+    fn class_name(&self) -> Cow<'static, str> {
+        "stones on the board".into()
+    }
+
+    fn class(&self, board: &Board) -> u64 {
+        board.count().into()
+    }
+}
+
+/// Positions with fewer stones take seconds to solve.
+const SOLVED_FROM: u32 = 16;
+
+/// A position of 16 to 36 stones in which the game goes on, reached by random moves.
+fn late(rng: &mut dyn Rng) -> Board {
+    let stones = rng.random_range(SOLVED_FROM..=36);
+    let (mut board, mut columns) = (Board::default(), Vec::with_capacity(COLUMNS));
+    while board.count() < stones || board.is_over() {
+        if board.is_over() {
+            board = Board::default();
+        }
+        ConnectFour.actions(&board, &mut columns);
+        board = board.play(usize::from(columns[rng.random_range(0..columns.len())]));
+    }
+    board
+}
+
+/// The rule-written player.
+fn tactical(_: &ConnectFour, board: &Board, actions: &[u8], probabilities: &mut Vec<f64>) {
+    let completing = |player: usize| {
+        let cells = board.winning_cells(player) & board.possible();
+        move |column: &u8| cells & column_mask(usize::from(*column)) != 0
+    };
+    let (wins, blocks) = (completing(board.mover()), completing(1 - board.mover()));
+    let best: &dyn Fn(&u8) -> bool = match () {
+        () if actions.iter().any(&wins) => &wins,
+        () if actions.iter().any(&blocks) => &blocks,
+        () => &|_| true,
+    };
+    let n = actions.iter().filter(|action| best(action)).count() as f64;
+    probabilities.clear();
+    probabilities.extend(actions.iter().map(|action| f64::from(u8::from(best(action))) / n));
+}
+
+fn column_mask(column: usize) -> u64 {
+    (0..super::ROWS).fold(0, |mask, row| mask | Board::cell(column, row))
+}
+
+/// Exact values by search, a solver for each thread that asks at the same time.
+#[derive(Default)]
+struct Exact(Mutex<Vec<Solver>>);
+
+impl Exact {
+    fn solvers(&self) -> std::sync::MutexGuard<'_, Vec<Solver>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Valuation<ConnectFour> for Exact {
+    fn value(&self, game: &ConnectFour, after: Afterstate<'_, ConnectFour>) -> f64 {
+        let board = after.state;
+        if board.is_over() {
+            return game.utility(board, after.player);
+        }
+        if board.count() < SOLVED_FROM {
+            return f64::NAN;
+        }
+        let free = self.solvers().pop();
+        let mut solver = free.unwrap_or_else(Solver::new);
+        let value = f64::from(solver.solve(board));
+        self.solvers().push(solver);
+        if after.player == board.mover() { value } else { -value }
+    }
+}
