@@ -1,5 +1,6 @@
 //! Runs a plan forwards and backwards.
 
+use super::kernels::BesideExt;
 use super::kernels::{
     InputAdjoint, Layer, LayerGrad, Matrix, Prior, Saved, blend, blend_backward, dense_backward,
     dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights, narrow_forward, narrow_rows,
@@ -136,7 +137,7 @@ impl Plan {
             match step {
                 Step::Copy { pieces, out } => {
                     let mut to = ws.size(self, *out, n);
-                    for (to, &row) in to.chunks_exact_mut(stride(self.widths[*out])).zip(rows) {
+                    for (to, &row) in to.chunks_exact_mut(stride(self.widths[*out])).beside(rows) {
                         let from = job.batch.dense_row(row as usize);
                         let mut at = 0;
                         for &(first, len) in pieces {
@@ -188,8 +189,8 @@ impl Plan {
                         let to = &mut to[r * os..][..outputs];
                         let y = ws.values[*y][r * ys..][..experts * outputs].chunks_exact(outputs);
                         to.fill(0.0);
-                        for (s, y) in weights[r * gs..][..experts].iter().zip(y) {
-                            to.iter_mut().zip(y).for_each(|(to, y)| *to += s * y);
+                        for (s, y) in weights[r * gs..][..experts].iter().beside(y) {
+                            to.iter_mut().beside(y).for_each(|(to, y)| *to += s * y);
                         }
                     }
                     ws.values[*out] = to;
@@ -199,14 +200,14 @@ impl Plan {
                     let mut to = ws.size(self, *out, n);
                     let outputs = self.widths[*y];
                     let y = ws.values[*y].chunks_exact(stride(outputs));
-                    for ((to, y), &row) in to.iter_mut().zip(y).zip(rows) {
+                    for ((to, y), &row) in to.iter_mut().beside(y).beside(rows) {
                         if outputs == 1 {
                             let e = targets[row as usize] - y[0];
                             *to = -e * e / (2.0 * variance);
                             continue;
                         }
                         let d = &targets[row as usize * outputs..][..outputs];
-                        let square: f32 = d.iter().zip(y).map(|(d, y)| (d - y) * (d - y)).sum();
+                        let square: f32 = d.iter().beside(y).map(|(d, y)| (d - y) * (d - y)).sum();
                         *to = -square / (2.0 * variance);
                     }
                     ws.values[*out] = to;
@@ -224,7 +225,7 @@ impl Plan {
                 Step::Gather { table, column, out } => {
                     let mut to = ws.size(self, *out, n);
                     let outputs = self.widths[*out];
-                    for (to, &row) in to.chunks_exact_mut(stride(outputs)).zip(rows) {
+                    for (to, &row) in to.chunks_exact_mut(stride(outputs)).beside(rows) {
                         let entry = job.batch.index_row(row as usize)[*column] as usize;
                         to[..outputs]
                             .copy_from_slice(&job.params[table.start + entry * stride(outputs)..][..outputs]);
@@ -330,7 +331,7 @@ impl Plan {
                 continue;
             }
             self.run(&branch.steps, ws, job, rows);
-            for (&out, &result) in route.out[..results].iter().zip(&branch.results) {
+            for (&out, &result) in route.out[..results].iter().beside(&branch.results) {
                 let width = self.widths[result];
                 let mut to = take(&mut ws.values[out]);
                 let (from, to_stride) = (&ws.values[result], stride(self.widths[out]));
@@ -360,7 +361,7 @@ impl Plan {
         let seeded = if derivative == Derivative::Density { density } else { output };
         self.zero_adjoints(workspace, &[output, density], n);
         let width = stride(self.widths[seeded]);
-        for (adjoint, seed) in workspace.adjoints[seeded].chunks_exact_mut(width).zip(seeds) {
+        for (adjoint, seed) in workspace.adjoints[seeded].chunks_exact_mut(width).beside(seeds) {
             adjoint[0] = *seed;
         }
         let all = take(&mut workspace.all);
@@ -465,8 +466,8 @@ impl Plan {
                             let s = ws.values[gate.weights][r * gs + e];
                             let at = r * ys + e * outputs;
                             let y = &ws.values[*y][at..][..outputs];
-                            dg[r * gs + e] += s * a.iter().zip(y).map(|(a, y)| a * y).sum::<f32>();
-                            dy[at..][..outputs].iter_mut().zip(a).for_each(|(d, a)| *d += s * a);
+                            dg[r * gs + e] += s * a.iter().beside(y).map(|(a, y)| a * y).sum::<f32>();
+                            dy[at..][..outputs].iter_mut().beside(a).for_each(|(d, a)| *d += s * a);
                         }
                     }
                     ws.adjoints[gate.logs] = dg;
@@ -488,7 +489,7 @@ impl Plan {
                         }
                         let d = &targets[row as usize * outputs..][..outputs];
                         let y = &ws.values[*y][r * stride(outputs)..][..outputs];
-                        for ((dy, d), y) in dy[r * stride(outputs)..].iter_mut().zip(d).zip(y) {
+                        for ((dy, d), y) in dy[r * stride(outputs)..].iter_mut().beside(d).beside(y) {
                             *dy = a * (d - y);
                         }
                     }
@@ -519,7 +520,7 @@ impl Plan {
                         let entry = job.batch.index_row(row as usize)[*column] as usize;
                         let a = &ws.adjoints[*out][r * stride(outputs)..][..outputs];
                         let g = &mut grad[table.start + entry * stride(outputs)..][..outputs];
-                        g.iter_mut().zip(a).for_each(|(g, a)| *g += a);
+                        g.iter_mut().beside(a).for_each(|(g, a)| *g += a);
                     }
                 }
                 Step::Residual { x, out, .. } => {
@@ -556,7 +557,7 @@ impl Plan {
             if rows.is_empty() {
                 continue;
             }
-            for (&out, &result) in route.out.iter().zip(&branch.results) {
+            for (&out, &result) in route.out.iter().beside(&branch.results) {
                 let width = self.widths[result];
                 let mut to = take(&mut ws.adjoints[result]);
                 to.clear();

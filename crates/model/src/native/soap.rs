@@ -8,6 +8,7 @@
 //!
 //! Bases are brought up to date by orthogonal iteration every few steps.
 
+use super::kernels::BesideExt;
 use super::kernels::{Layer as Dense, Matrix, dense_forward, stride};
 use super::plan::{Plan, Span};
 use super::simd::{Isa, LANES};
@@ -136,12 +137,12 @@ impl Bases {
     pub(crate) fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
         for layer in &mut self.layers {
             let names = [layer.tensor("left"), layer.tensor("right")];
-            for (name, side) in names.iter().zip([layer.left.as_mut(), layer.right.as_mut()]) {
+            for (name, side) in names.iter().beside([layer.left.as_mut(), layer.right.as_mut()]) {
                 let Some(side) = side else { continue };
                 let read = |kind: &str| find(state, &format!("{name}.{kind}"), &[side.n; 2])?.floats();
                 let (covariance, basis) = (read("covariance")?, read("basis")?);
                 let n = side.n;
-                for (i, (c, b)) in covariance.chunks_exact(n).zip(basis.chunks_exact(n)).enumerate() {
+                for (i, (c, b)) in covariance.chunks_exact(n).beside(basis.chunks_exact(n)).enumerate() {
                     side.covariance[i * stride(n)..][..n].copy_from_slice(c);
                     side.set(i, b.iter().map(|&x| f64::from(x)));
                 }
@@ -250,8 +251,8 @@ impl Layer {
         let width = stride(self.columns);
         room.clear();
         room.resize(x.len(), 0.0);
-        for (to, &i) in room.chunks_exact_mut(width).zip(left) {
-            for (to, &j) in to.iter_mut().zip(right) {
+        for (to, &i) in room.chunks_exact_mut(width).beside(left) {
+            for (to, &j) in to.iter_mut().beside(right) {
                 *to = x[i * width + j];
             }
         }
@@ -279,7 +280,7 @@ impl Side {
     }
 
     fn add(&mut self, share: f32, new: &[f32]) {
-        for (mean, new) in self.covariance.iter_mut().zip(new) {
+        for (mean, new) in self.covariance.iter_mut().beside(new) {
             *mean += share * (new - *mean);
         }
     }
@@ -295,21 +296,21 @@ impl Side {
             .collect();
         let mut new: Vec<Vec<f64>> = Vec::with_capacity(n);
         for q in &old {
-            new.push((0..n).map(|i| row(i).zip(q).map(|(a, b)| a * b).sum()).collect());
+            new.push((0..n).map(|i| row(i).beside(q).map(|(a, b)| a * b).sum()).collect());
         }
-        let value: Vec<f64> = new.iter().zip(&old).map(|(a, b)| dot(a, b)).collect();
+        let value: Vec<f64> = new.iter().beside(&old).map(|(a, b)| dot(a, b)).collect();
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by(|&a, &b| value[b].total_cmp(&value[a]));
         // Where an input has been 0 throughout, its vector stays where it is.
         let least = 1e-9 * value.iter().sum::<f64>() / n as f64 + 1e-60;
         let mut basis: Vec<Vec<f64>> = Vec::with_capacity(n);
         for &k in &order {
-            let mut q: Vec<f64> = new[k].iter().zip(&old[k]).map(|(a, b)| a + least * b).collect();
+            let mut q: Vec<f64> = new[k].iter().beside(&old[k]).map(|(a, b)| a + least * b).collect();
             // Twice is enough (Kahan, Parlett).
             for _ in 0..2 {
                 for done in &basis {
                     let along = dot(done, &q);
-                    q.iter_mut().zip(done).for_each(|(q, d)| *q -= along * d);
+                    q.iter_mut().beside(done).for_each(|(q, d)| *q -= along * d);
                 }
                 let length = dot(&q, &q).sqrt();
                 q.iter_mut().for_each(|q| *q /= length);
@@ -325,7 +326,7 @@ impl Side {
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+    a.iter().beside(b).map(|(a, b)| a * b).sum()
 }
 
 /// to = x · w with x `[rows, inner]` and w `[inner, outputs]`, all padded.

@@ -1,5 +1,6 @@
 //! Layers backwards.
 
+use super::BesideExt;
 use super::dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved, dot, in_blocks, in_tiles, padded, spans};
 use super::forward::affine;
 use super::math::derive;
@@ -57,12 +58,12 @@ fn backward_one_body<S: Simd>(
     let stride = stride(layer.outputs);
     net_adjoints(s, 0..1, layer, &saved, dy, &mut grad);
     let d = &dy[..stride];
-    for (dx, w) in below.dx.iter_mut().zip(layer.weight.chunks_exact(stride)).take(layer.inputs) {
+    for (dx, w) in below.dx.iter_mut().beside(layer.weight.chunks_exact(stride)).take(layer.inputs) {
         *dx = dot(s, w, d);
     }
-    for (x, g) in saved.x.row(0)[..layer.inputs].iter().zip(grad.weight.chunks_exact_mut(stride)) {
+    for (x, g) in saved.x.row(0)[..layer.inputs].iter().beside(grad.weight.chunks_exact_mut(stride)) {
         let x = s.splat(*x);
-        for (g, d) in chunks_mut(g).iter_mut().zip(chunks(d)) {
+        for (g, d) in chunks_mut(g).iter_mut().beside(chunks(d)) {
             s.store(g, s.fma(x, s.load(d), s.load(g)));
         }
     }
@@ -103,9 +104,10 @@ fn backward_body<S: Simd>(
             };
             affine(s, rows.clone(), back, d, dx);
         } else if !dx.is_empty() {
-            for (r, dx) in rows.clone().zip(dx.chunks_exact_mut(self::stride(layer.inputs)).skip(rows.start))
+            for (r, dx) in
+                rows.clone().beside(dx.chunks_exact_mut(self::stride(layer.inputs)).skip(rows.start))
             {
-                for (dx, w) in dx.iter_mut().zip(layer.weight.chunks_exact(stride)).take(layer.inputs) {
+                for (dx, w) in dx.iter_mut().beside(layer.weight.chunks_exact(stride)).take(layer.inputs) {
                     *dx = dot(s, w, &d.row(r)[..stride]);
                 }
             }
@@ -141,7 +143,7 @@ fn transpose(layer: Layer<'_>, scratch: &mut Vec<f32>) {
             square[inputs..].fill([0.0; LANES]);
             for o in 0..LANES.min(layer.outputs - c * LANES) {
                 let to = &mut scratch[(c * LANES + o) * to + first];
-                for (to, row) in to.iter_mut().zip(&square) {
+                for (to, row) in to.iter_mut().beside(&square) {
                     *to = row[o];
                 }
             }
@@ -220,13 +222,13 @@ fn gradient_tile<S: Simd, const K: usize, const C: usize>(
     let (d, grad) = (chunks(d), chunks_mut(grad));
     let mut sums = [[s.splat(0.0); C]; K];
     for (i, sums) in sums.iter_mut().enumerate() {
-        for (sum, g) in sums.iter_mut().zip(&grad[(k + i) * width + c..][..C]) {
+        for (sum, g) in sums.iter_mut().beside(&grad[(k + i) * width + c..][..C]) {
             *sum = s.load(g);
         }
     }
     for r in rows {
         let mut delta = [s.splat(0.0); C];
-        for (delta, from) in delta.iter_mut().zip(&d[r * width + c..][..C]) {
+        for (delta, from) in delta.iter_mut().beside(&d[r * width + c..][..C]) {
             *delta = s.load(from);
         }
         let x = &x.row(r)[k..k + K];
@@ -238,7 +240,7 @@ fn gradient_tile<S: Simd, const K: usize, const C: usize>(
         }
     }
     for (i, sums) in sums.into_iter().enumerate() {
-        for (g, sum) in grad[(k + i) * width + c..][..C].iter_mut().zip(sums) {
+        for (g, sum) in grad[(k + i) * width + c..][..C].iter_mut().beside(sums) {
             s.store(g, sum);
         }
     }
@@ -269,7 +271,7 @@ fn backward_single<S: Simd>(
         gb = s.add(gb, delta);
         let mut chunk = [0.0; LANES];
         s.store(&mut chunk, delta);
-        dy[here].iter_mut().zip(&chunk).for_each(|(to, from)| *to = *from);
+        dy[here].iter_mut().beside(&chunk).for_each(|(to, from)| *to = *from);
     }
     grad.bias[0] += s.sum(gb);
     if let Some(g) = grad.beta {
@@ -284,10 +286,10 @@ fn backward_single<S: Simd>(
             let (x, x_tail) = saved.x.row(r)[..layer.inputs].as_chunks::<LANES>();
             let (g, g_tail) = grad.weight.split_at_mut(x.len() * LANES);
             let splat = s.splat(*d);
-            for (g, x) in chunks_mut(g).iter_mut().zip(x) {
+            for (g, x) in chunks_mut(g).iter_mut().beside(x) {
                 s.store(g, s.fma(splat, s.load(x), s.load(g)));
             }
-            for (g, x) in g_tail.iter_mut().zip(x_tail) {
+            for (g, x) in g_tail.iter_mut().beside(x_tail) {
                 *g += d * x;
             }
         }
@@ -296,12 +298,12 @@ fn backward_single<S: Simd>(
         return;
     }
     if layer.inputs == 1 {
-        dx.iter_mut().zip(d).for_each(|(dx, d)| *dx = d * layer.weight[0]);
+        dx.iter_mut().beside(d).for_each(|(dx, d)| *dx = d * layer.weight[0]);
         return;
     }
-    for (dx, d) in dx.chunks_exact_mut(stride(layer.inputs)).zip(d) {
+    for (dx, d) in dx.chunks_exact_mut(stride(layer.inputs)).beside(d) {
         let splat = s.splat(*d);
-        for (dx, w) in chunks_mut(dx).iter_mut().zip(chunks(layer.weight)) {
+        for (dx, w) in chunks_mut(dx).iter_mut().beside(chunks(layer.weight)) {
             s.store(dx, s.mul(splat, s.load(w)));
         }
     }
@@ -312,16 +314,16 @@ fn backward_single<S: Simd>(
 fn single_columns<S: Simd, const C: usize>(s: S, c: usize, d: &[f32], x: Matrix<'_>, grad: &mut [f32]) {
     let grad = &mut chunks_mut(grad)[c..c + C];
     let mut sums = [s.splat(0.0); C];
-    for (sum, g) in sums.iter_mut().zip(grad.iter()) {
+    for (sum, g) in sums.iter_mut().beside(grad.iter()) {
         *sum = s.load(g);
     }
     for (r, d) in d.iter().enumerate() {
         let d = s.splat(*d);
-        for (sum, x) in sums.iter_mut().zip(&chunks(x.row(r))[c..c + C]) {
+        for (sum, x) in sums.iter_mut().beside(&chunks(x.row(r))[c..c + C]) {
             *sum = s.fma(d, s.load(x), *sum);
         }
     }
-    for (g, sum) in grad.iter_mut().zip(sums) {
+    for (g, sum) in grad.iter_mut().beside(sums) {
         s.store(g, sum);
     }
 }

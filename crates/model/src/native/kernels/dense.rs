@@ -1,5 +1,6 @@
 //! What layers y = f(β ∘ (x W + b)) take, forwards and backwards.
 
+use super::BesideExt;
 use crate::native::simd::{Chunk, LANES, Simd};
 use crate::program::Activation;
 
@@ -120,17 +121,17 @@ pub(super) fn dot<S: Simd>(s: S, a: &[f32], b: &[f32]) -> f32 {
     let (a, a_tail) = a.as_chunks::<LANES>();
     let (b, b_tail) = b.as_chunks::<LANES>();
     let mut acc = s.splat(0.0);
-    for (a, b) in a.iter().zip(b) {
+    for (a, b) in a.iter().beside(b) {
         acc = s.fma(s.load(a), s.load(b), acc);
     }
-    a_tail.iter().zip(b_tail).fold(s.sum(acc), |sum, (a, b)| sum + a * b)
+    a_tail.iter().beside(b_tail).fold(s.sum(acc), |sum, (a, b)| sum + a * b)
 }
 
 /// Up to sixteen numbers, with zeros behind them.
 #[inline(always)]
 pub(super) fn padded(part: &[f32]) -> Chunk {
     let mut chunk = [0.0; LANES];
-    for (to, from) in chunk.iter_mut().zip(part) {
+    for (to, from) in chunk.iter_mut().beside(part) {
         *to = *from;
     }
     chunk

@@ -1,5 +1,6 @@
 //! Layers forwards.
 
+use super::BesideExt;
 use super::dense::{Layer, Matrix, dot, in_blocks, in_tiles, padded, spans};
 use super::math::{activate, sigmoid};
 use super::{chunks, chunks_mut, stride};
@@ -86,9 +87,9 @@ fn forward_single<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept
     if !rest.is_empty() {
         let (mut kept_chunk, mut chunk) = ([0.0; LANES], padded(rest));
         finish(s, layer.f, beta, Some(&mut kept_chunk), &mut chunk);
-        rest.iter_mut().zip(&chunk).for_each(|(to, from)| *to = *from);
+        rest.iter_mut().beside(&chunk).for_each(|(to, from)| *to = *from);
         if let Some(kept) = kept.get_mut(n - rest.len()..n) {
-            kept.iter_mut().zip(&kept_chunk).for_each(|(to, from)| *to = *from);
+            kept.iter_mut().beside(&kept_chunk).for_each(|(to, from)| *to = *from);
         }
     }
 }
@@ -144,7 +145,7 @@ fn affine_tile<S: Simd, const R: usize, const C: usize>(
     let weight = chunks(layer.weight);
     for k in 0..layer.inputs {
         let mut w = [s.splat(0.0); C];
-        for (w, from) in w.iter_mut().zip(&weight[k * width + c..][..C]) {
+        for (w, from) in w.iter_mut().beside(&weight[k * width + c..][..C]) {
             *w = s.load(from);
         }
         for i in 0..R {
@@ -156,7 +157,7 @@ fn affine_tile<S: Simd, const R: usize, const C: usize>(
     }
     let y = chunks_mut(y);
     for (i, sums) in sums.into_iter().enumerate() {
-        for (y, sum) in y[(r + i) * width + c..][..C].iter_mut().zip(sums) {
+        for (y, sum) in y[(r + i) * width + c..][..C].iter_mut().beside(sums) {
             s.store(y, sum);
         }
     }
@@ -180,7 +181,7 @@ fn finish_rows<S: Simd>(
     match layer.beta {
         Some(beta) => {
             for (r, y) in y.chunks_exact_mut(width).enumerate() {
-                for (c, (y, beta)) in y.iter_mut().zip(chunks(beta)).enumerate() {
+                for (c, (y, beta)) in y.iter_mut().beside(chunks(beta)).enumerate() {
                     finish(s, f, Some(s.load(beta)), kept.get_mut(r * width + c), y);
                 }
             }

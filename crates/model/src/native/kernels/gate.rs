@@ -1,5 +1,6 @@
 //! Gates: softmax and selection threshold.
 
+use super::BesideExt;
 use super::math::exp;
 use super::{chunks, chunks_mut, stride};
 use crate::native::simd::{LANES, Simd};
@@ -64,7 +65,7 @@ fn gate_wide<S: Simd>(s: S, n: usize, width: usize, x: &[f32], weights: &mut [f3
     let mut padding = [f32::NEG_INFINITY; LANES];
     padding[..width + LANES - stride].fill(0.0);
     let padding = s.load(&padding);
-    for (x, row) in x.chunks_exact(stride).zip(weights.chunks_exact_mut(stride)).take(n) {
+    for (x, row) in x.chunks_exact(stride).beside(weights.chunks_exact_mut(stride)).take(n) {
         let (x, w) = (chunks(x), chunks_mut(row));
         let last = x.len() - 1;
         let mut max = s.add(s.load(&x[last]), padding);
@@ -74,7 +75,7 @@ fn gate_wide<S: Simd>(s: S, n: usize, width: usize, x: &[f32], weights: &mut [f3
         // A NaN need not show in the maximum, it does in the sum.
         let max = s.splat(s.max(max));
         let mut sum = s.splat(0.0);
-        for (i, (x, w)) in x.iter().zip(w.iter_mut()).enumerate() {
+        for (i, (x, w)) in x.iter().beside(w.iter_mut()).enumerate() {
             let mut e = exp(s, s.sub(s.load(x), max));
             if i == last {
                 e = s.where_positive(s.add(padding, s.splat(1.0)), e);

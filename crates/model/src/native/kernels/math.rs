@@ -75,6 +75,7 @@ pub(super) fn derive<S: Simd>(s: S, f: Activation, d: S::V, y: S::V, z: S::V) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::kernels::BesideExt;
     use crate::native::kernels::chunks;
     use crate::native::simd::{Chunk, Isa, LANES};
 
@@ -84,7 +85,7 @@ mod tests {
     }
 
     fn activate_all_body<S: Simd>(s: S, f: Activation, x: &[Chunk], y: &mut [Chunk]) {
-        for (x, y) in x.iter().zip(y) {
+        for (x, y) in x.iter().beside(y) {
             s.store(y, activate(s, f, s.load(x)));
         }
     }
@@ -98,7 +99,7 @@ mod tests {
             for f in [Tanh, Sigmoid, Relu, Silu, Linear] {
                 let mut y = vec![[0.0; LANES]; x.len() / LANES];
                 activate_all(isa, f, chunks(&x), &mut y);
-                for (x, y) in x.iter().zip(y.as_flattened()) {
+                for (x, y) in x.iter().beside(y.as_flattened()) {
                     let z = f64::from(*x);
                     let exact = match f {
                         Tanh => z.tanh(),
@@ -124,7 +125,7 @@ mod tests {
     }
 
     fn exp_all_body<S: Simd>(s: S, x: &[Chunk], y: &mut [Chunk]) {
-        for (x, y) in x.iter().zip(y) {
+        for (x, y) in x.iter().beside(y) {
             s.store(y, exp(s, s.load(x)));
         }
     }
@@ -135,7 +136,7 @@ mod tests {
             let x: Vec<f32> = (-4096..4096).map(|i| i as f32 * 0.02).collect();
             let mut y = vec![[0.0; LANES]; x.len() / LANES];
             exp_all(isa, chunks(&x), &mut y);
-            for (x, y) in x.iter().zip(y.as_flattened()) {
+            for (x, y) in x.iter().beside(y.as_flattened()) {
                 let exact = f64::from(*x).exp();
                 assert!(
                     (f64::from(*y) - exact).abs() <= 4e-7 * exact,

@@ -43,6 +43,7 @@ macro_rules! dispatched {
 
 // Below the macro that they use.
 mod backward;
+mod beside;
 mod dense;
 mod forward;
 mod gate;
@@ -54,6 +55,7 @@ mod residual;
 mod step;
 
 pub(crate) use backward::dense_backward;
+pub(crate) use beside::BesideExt;
 pub(crate) use dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved};
 pub(crate) use forward::dense_forward;
 pub(crate) use gate::gate;
@@ -90,5 +92,5 @@ dispatched! {
 #[cfg(test)]
 #[inline(always)]
 fn columns_body<S: super::simd::Simd>(s: S, rows: &[[f32; 4]; LANES], to: &mut [Chunk; 4]) {
-    to.iter_mut().zip(s.columns(rows.each_ref())).for_each(|(to, column)| s.store(to, column));
+    to.iter_mut().beside(s.columns(rows.each_ref())).for_each(|(to, column)| s.store(to, column));
 }

@@ -4,6 +4,7 @@
 //! sixteen rows lie side by side and units come one after the other. Sums run in the same order, so that both give
 //! the same bits.
 
+use super::BesideExt;
 use super::dense::{Layer, Matrix};
 use super::forward::finish;
 use super::stride;
@@ -60,16 +61,16 @@ fn narrow_body<S: Simd>(
             }
         }
         let mut rows = [&[][..]; LANES];
-        for (i, (to, spare)) in rows.iter_mut().zip(spare.chunks_exact(blocks * WIDE)).enumerate() {
+        for (i, (to, spare)) in rows.iter_mut().beside(spare.chunks_exact(blocks * WIDE)).enumerate() {
             let row = if row(i).len() < blocks * WIDE { spare } else { row(i) };
             *to = &row.as_chunks::<WIDE>().0[..blocks];
         }
         for (b, columns) in columns.as_chunks_mut::<WIDE>().0.iter_mut().enumerate() {
             let mut block = [&[0.0; WIDE]; LANES];
-            for (to, row) in block.iter_mut().zip(&rows) {
+            for (to, row) in block.iter_mut().beside(&rows) {
                 *to = &row[b];
             }
-            for (to, column) in columns.iter_mut().zip(s.columns(block)) {
+            for (to, column) in columns.iter_mut().beside(s.columns(block)) {
                 s.store(to, column);
             }
         }
@@ -123,12 +124,12 @@ fn group<S: Simd, const N: usize>(
 ) {
     let width = stride(hidden.outputs);
     let mut sums = [s.splat(0.0); N];
-    for (sum, bias) in sums.iter_mut().zip(&hidden.bias[j..j + N]) {
+    for (sum, bias) in sums.iter_mut().beside(&hidden.bias[j..j + N]) {
         *sum = s.splat(*bias);
     }
-    for (x, weight) in columns.iter().zip(hidden.weight.chunks_exact(width)) {
+    for (x, weight) in columns.iter().beside(hidden.weight.chunks_exact(width)) {
         let x = s.load(x);
-        for (sum, w) in sums.iter_mut().zip(&weight[j..j + N]) {
+        for (sum, w) in sums.iter_mut().beside(&weight[j..j + N]) {
             *sum = s.fma(x, s.splat(*w), *sum);
         }
     }

@@ -1,5 +1,6 @@
 //! All pairs of some left and some right halves: tiles of values, with right halves side by side in the lanes.
 
+use super::BesideExt;
 use super::math::activate;
 use super::residual::correct;
 use crate::native::simd::{Chunk, LANES, Simd};
@@ -131,7 +132,7 @@ fn finish<S: Simd>(s: S, f: Activation, priors: &[TileRow], values: &mut [TileRo
         }
     }
     let priors = priors.as_flattened().as_chunks().0;
-    for (y, p) in values.as_flattened_mut().as_chunks_mut().0.iter_mut().zip(priors) {
+    for (y, p) in values.as_flattened_mut().as_chunks_mut().0.iter_mut().beside(priors) {
         s.store(y, correct(s, s.load(p), s.load(y)));
     }
 }
@@ -184,7 +185,7 @@ fn gated_by<S: Simd, const C: usize>(
     values: &mut [TileRow],
 ) {
     let (left, classes) = (left.as_chunks::<LANES>().0, classes.as_chunks::<LANES>().0);
-    for (left, y) in left.chunks_exact(units).zip(values) {
+    for (left, y) in left.chunks_exact(units).beside(values) {
         for (c, y) in y.as_chunks_mut().0.chunks_exact_mut(C).enumerate() {
             let mut acc = [s.splat(0.0); C];
             let bias = right.chunks::<C>(2 * units, c * C);
@@ -232,10 +233,10 @@ fn outputs_by<S: Simd, const C: usize>(
     right: Columns<'_>,
     values: &mut [TileRow],
 ) {
-    for (left, y) in left.chunks_exact(head.weight.len()).zip(values) {
+    for (left, y) in left.chunks_exact(head.weight.len()).beside(values) {
         for (c, y) in y.as_chunks_mut().0.chunks_exact_mut(C).enumerate() {
             let mut acc = [s.splat(head.bias); C];
-            for (u, (&a, &w)) in left.iter().zip(head.weight).enumerate() {
+            for (u, (&a, &w)) in left.iter().beside(head.weight).enumerate() {
                 let (a, w, b) = (s.splat(a), s.splat(w), right.chunks::<C>(u, c * C));
                 for i in 0..C {
                     acc[i] = s.fma(w, hidden(s, unit, a, s.load(&b[i])), acc[i]);
@@ -280,10 +281,10 @@ fn products_by<S: Simd, const R: usize, const C: usize>(
     let whole = values.len() / R * R;
     let (blocks, rest) = values.split_at_mut(whole);
     let (left, left_rest) = left.split_at(whole * terms);
-    for (left, y) in left.chunks_exact(R * terms).zip(blocks.chunks_exact_mut(R)) {
+    for (left, y) in left.chunks_exact(R * terms).beside(blocks.chunks_exact_mut(R)) {
         products_of::<S, R, C>(s, terms, left, right, y);
     }
-    for (left, y) in left_rest.chunks_exact(terms).zip(rest.chunks_exact_mut(1)) {
+    for (left, y) in left_rest.chunks_exact(terms).beside(rest.chunks_exact_mut(1)) {
         products_of::<S, 1, C>(s, terms, left, right, y);
     }
 }
@@ -325,7 +326,7 @@ fn errors_body<S: Simd>(s: S, values: &[TileRow], exact: &[TileRow], width: usiz
     for c in 0..width.div_ceil(LANES) {
         let (mut squares, mut absolute) = (zero, zero);
         let here = LANES.min(width - c * LANES);
-        for (values, exact) in values.iter().zip(exact) {
+        for (values, exact) in values.iter().beside(exact) {
             let (values, exact) = (&values.as_chunks().0[c], &exact.as_chunks().0[c]);
             let mut d = s.sub(s.load(values), s.load(exact));
             if here < LANES {

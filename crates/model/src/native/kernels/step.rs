@@ -1,5 +1,6 @@
 //! Optimiser steps and traces over spans of parameters, which are padded to whole chunks.
 
+use super::BesideExt;
 use super::{chunks, chunks_mut};
 use crate::native::simd::{Chunk, LANES, Simd};
 
@@ -75,14 +76,14 @@ fn step_body<S: Simd>(
     match rule {
         StepRule::Sgd { rate, decay } => {
             let (rate, keep) = (s.splat(-rate), s.splat(1.0 - rate * decay));
-            for (p, g) in params.iter_mut().zip(grad.iter_mut()) {
+            for (p, g) in params.iter_mut().beside(grad.iter_mut()) {
                 s.store(p, s.fma(rate, s.load(g), s.mul(keep, s.load(p))));
                 s.store(g, zero);
             }
         }
         StepRule::Momentum { rate, decay, momentum } => {
             let (rate, keep, momentum) = (s.splat(-rate), s.splat(1.0 - rate * decay), s.splat(momentum));
-            for ((p, g), m) in params.iter_mut().zip(grad.iter_mut()).zip(first) {
+            for ((p, g), m) in params.iter_mut().beside(grad.iter_mut()).beside(first) {
                 let moved = s.fma(momentum, s.load(m), s.load(g));
                 s.store(m, moved);
                 s.store(p, s.fma(rate, moved, s.mul(keep, s.load(p))));
@@ -93,7 +94,7 @@ fn step_body<S: Simd>(
             let (rate, keep, epsilon) = (s.splat(-rate), s.splat(1.0 - decay), s.splat(epsilon));
             let (b1, c1) = (s.splat(beta1), s.splat(1.0 - beta1));
             let (b2, c2) = (s.splat(beta2), s.splat(1.0 - beta2));
-            for (((p, g), m), v) in params.iter_mut().zip(grad.iter_mut()).zip(first).zip(second) {
+            for (((p, g), m), v) in params.iter_mut().beside(grad.iter_mut()).beside(first).beside(second) {
                 let gradient = s.load(g);
                 let mean = s.fma(b1, s.load(m), s.mul(c1, gradient));
                 let square = s.fma(b2, s.load(v), s.mul(c2, s.mul(gradient, gradient)));
@@ -110,7 +111,7 @@ fn step_body<S: Simd>(
 #[inline(always)]
 fn scale_add_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
     let scale = s.splat(scale);
-    for (a, b) in chunks_whole(a).iter_mut().zip(chunks(b)) {
+    for (a, b) in chunks_whole(a).iter_mut().beside(chunks(b)) {
         s.store(a, s.fma(scale, s.load(a), s.load(b)));
     }
 }
@@ -118,7 +119,7 @@ fn scale_add_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
 #[inline(always)]
 fn add_scaled_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
     let scale = s.splat(scale);
-    for (a, b) in chunks_whole(a).iter_mut().zip(chunks(b)) {
+    for (a, b) in chunks_whole(a).iter_mut().beside(chunks(b)) {
         s.store(a, s.fma(scale, s.load(b), s.load(a)));
     }
 }
