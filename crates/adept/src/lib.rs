@@ -22,7 +22,7 @@ pub mod prelude;
 mod progress;
 
 pub use adept_arena as arena;
-pub use adept_builtin::{bearoff, liars_dice, tictactoe};
+pub use adept_builtin::{bearoff, connect_four, liars_dice, tictactoe};
 pub use adept_game as game;
 pub use adept_lab as lab;
 pub use adept_lab::{AnyGame, Catalogue, One};

@@ -6,14 +6,16 @@ use adept_model::Rows;
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 
-/// Backs values up over one turn of a two-player zero-sum game: for a state s that player m left and in which chance
-/// is to come and then player j,
+/// Backs values up over one turn of a two-player zero-sum game: for a state s that player m left, after which chance
+/// may come and then player j moves,
 ///
-/// target(s) = −Σ over what chance brings p · max over actions of j of V(afterstate).
+/// target(s) = −Σ over chance outcomes p · max over actions of j of V(afterstate).
 ///
 /// Afterstates that several rolls share are valued once.
 pub(crate) struct Backup<G: Game> {
-    outcomes: Vec<(G::Action, f64)>,
+    /// Chance outcomes with their probabilities; a single one without an action where the other player moves at once.
+    outcomes: Vec<(Option<G::Action>, f64)>,
+    listed: Vec<(G::Action, f64)>,
     actions: Vec<G::Action>,
     /// Of each candidate, outcome after outcome: its row, or its exact value where the game is over.
     candidates: Vec<Candidate>,
@@ -35,6 +37,7 @@ impl<G: Game> Backup<G> {
     pub(crate) fn new(rows: Rows) -> Self {
         Self {
             outcomes: Vec::new(),
+            listed: Vec::new(),
             actions: Vec::new(),
             candidates: Vec::new(),
             counts: Vec::new(),
@@ -96,8 +99,14 @@ impl<G: Game> Backup<G> {
 
     /// Lists and encodes what may follow a state.
     fn list(&mut self, game: &G, bound: &Bound<G>, state: &G::State) {
-        let Self { outcomes, actions, candidates, counts, states, row_of, rows, .. } = self;
-        game.outcomes(state, outcomes);
+        let Self { outcomes, listed, actions, candidates, counts, states, row_of, rows, .. } = self;
+        outcomes.clear();
+        if game.turn(state) == Turn::Chance {
+            game.outcomes(state, listed);
+            outcomes.extend(listed.drain(..).map(|(outcome, p)| (Some(outcome), p)));
+        } else {
+            outcomes.push((None, 1.0));
+        }
         candidates.clear();
         counts.clear();
         states.clear();
@@ -108,7 +117,9 @@ impl<G: Game> Backup<G> {
         let (mut decision, mut after) = (state.clone(), state.clone());
         for (outcome, _) in outcomes.iter() {
             decision.clone_from(state);
-            game.apply(&mut decision, outcome);
+            if let Some(outcome) = outcome {
+                game.apply(&mut decision, outcome);
+            }
             let Turn::Player(player) = game.turn(&decision) else {
                 counts.push(0);
                 continue;
