@@ -364,7 +364,7 @@ fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
     }
     let before = network.parameters();
     for (state, expected) in
-        [(missing, "is missing"), (reshaped, "has shape"), (extra, "has no place"), (infinite, "not finite")]
+        [(missing, "is missing"), (reshaped, "has shape"), (extra, "does not belong"), (infinite, "not finite")]
     {
         let error = network.restore(&state).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");

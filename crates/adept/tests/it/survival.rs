@@ -297,7 +297,7 @@ fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
     );
     refused(
         &forged(folder, "extra", |c| c.tensors.push(Tensor::f32("z", vec![1], vec![0.0]))),
-        "has no place",
+        "does not belong",
     );
     // A number that is not finite gets past no writer of ours; as bytes it is found all the same.
     let path = forged(folder, "nan", |_| ());
