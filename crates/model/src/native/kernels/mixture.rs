@@ -161,6 +161,7 @@ fn log_mix_body<S: Simd>(s: S, n: usize, width: usize, logs: &[f32], densities: 
         let max = s.max(max);
         let mut sum = s.splat(0.0);
         for (g, l) in logs.iter().zip(densities) {
+            // `exp` clamps at e⁻⁸⁷, so terms far below the maximum, even −∞, add less than a rounding error.
             sum = s.add(sum, exp(s, s.sub(s.add(s.load(g), s.load(l)), s.splat(max))));
         }
         *out = max + s.sum(sum).ln();
