@@ -60,22 +60,25 @@ pub struct Mlp {
 /// row, d the target, yᵢ the output of expert i.
 ///
 /// ```text
-/// Gate, §2.1             aᵢ    linear in x, or a small network
-///                        gᵢ    = exp(aᵢ) / Σⱼ exp(aⱼ)
-/// Threshold ST, §2.3     sᵢ    = gᵢ if gᵢ > ST, otherwise 0; then sᵢ ← sᵢ / Σⱼ sⱼ
-/// Output, §2.1           y     = Σᵢ sᵢ yᵢ
-/// Log density            ℓᵢ    = −(d − yᵢ)² / 2σ²
-/// Likelihood, §2.1       P     = Σᵢ sᵢ exp(ℓᵢ),  L = ln P
-/// Posterior              hᵢ    = sᵢ exp(ℓᵢ) / P
-/// Gradients (ascent)     ∂L/∂ℓᵢ = ∂L/∂ln sᵢ = hᵢ
-///                        ∂L/∂yᵢ = hᵢ (d − yᵢ) / σ²
-///                        ∂L/∂aᵢ = hᵢ − sᵢ
+/// Gate, §2.1          aᵢ  linear in x, or a small network
+///                     gᵢ = exp(aᵢ) / Σⱼ exp(aⱼ)
+/// Threshold, §2.3     sᵢ = gᵢ if gᵢ > ST, otherwise 0; then sᵢ ← sᵢ / Σⱼ sⱼ
+/// Output, §2.1        y  = Σᵢ sᵢ yᵢ
+/// Log density         ℓᵢ = −(d − yᵢ)² / 2σ²
+/// Likelihood, §2.1    P  = Σᵢ sᵢ exp(ℓᵢ),  L = ln P
+/// Posterior           hᵢ = sᵢ exp(ℓᵢ) / P
+/// Gradients of L      ∂L/∂ℓᵢ = ∂L/∂ln sᵢ = hᵢ
+///                     ∂L/∂yᵢ = hᵢ (d − yᵢ) / σ²
+///                     ∂L/∂aᵢ = hᵢ − sᵢ
 /// ```
 ///
 /// The paper prints the output, the likelihood with σ² = 1 and the step from gᵢ to sᵢ. The softmax and the posteriors
 /// are those of Jordan & Jacobs; the gradients follow from L. Three rules are additions. The selected sᵢ are divided
 /// by their sum. If no gate passes ST, the expert with the largest gate runs alone, the first of equals. If expert i is
 /// an HME too, ℓᵢ is the L of that node, so its experts learn with the product of the posteriors on their path.
+///
+/// The native engine computes in logarithms: L = ln Σᵢ exp(ln sᵢ + ℓᵢ) and hᵢ = exp(ln sᵢ + ℓᵢ − L). It clamps hᵢ
+/// below e⁻⁸⁷ to 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hme {

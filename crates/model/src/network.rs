@@ -61,7 +61,7 @@ impl Program {
     /// The flat vector of the parameters in these tensors.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if a tensor is missing, has another shape or is not finite. The error names the tensor.
+    /// [`ModelError::Unsupported`] with the name of the tensor that is missing, not finite or of another shape.
     pub fn parameters_in(&self, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
         self.flat("", tensors)
     }

@@ -50,7 +50,7 @@ impl Architecture {
         parts
     }
 
-    /// Checks that weights of `found` fit this architecture: it must have the same inputs, layers, activations, gates and
+    /// Checks that weights of `found` fit this architecture: both need the same inputs, layers, activations, gates and
     /// experts. Initial weights, learning rates, thresholds and variances may differ.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ pub struct Table {
     /// Column of the key in the index part of a row.
     column: usize,
     initial: f32,
-    /// Column of the first value in the dense part of a row.
+    /// Column of the initial value in the dense part of a row.
     initial_from: Option<usize>,
     add_weighed: bool,
     rate: f32,

@@ -168,7 +168,9 @@ mod gpu {
             Some(None) if adapters.len() == 1 => start(&DeviceKind::DefaultDevice),
             Some(None) => Err("Burn cannot select this adapter among several".into()),
             None if adapters.is_empty() => Err(NONE.into()),
-            None => Err(format!("found {} adapters, counted from 0: see `adept list devices`", adapters.len())),
+            None => {
+                Err(format!("found {} adapters, counted from 0: see `adept list devices`", adapters.len()))
+            }
         }
     }
 

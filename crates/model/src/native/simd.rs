@@ -91,7 +91,7 @@ pub(crate) trait Simd: Copy {
     fn columns(self, rows: [&[f32; 4]; LANES]) -> [Self::V; 4];
 }
 
-/// Plain arrays, for any machine.
+/// The portable version: plain arrays, for any machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -100,7 +100,7 @@ fn each(f: impl Fn(usize) -> f32) -> Chunk {
     std::array::from_fn(f)
 }
 
-/// Sums halves, then halves of halves.
+/// Sums in halves: lane i with lane i + n/2, and so on.
 #[inline(always)]
 fn tree_sum(mut v: Chunk) -> f32 {
     let mut half = LANES / 2;
@@ -315,7 +315,7 @@ mod x86 {
     /// The machine has AVX2.
     #[inline(always)]
     unsafe fn sum8(v: __m256) -> f32 {
-        // SAFETY: as the caller vouches.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v));
             let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
@@ -329,7 +329,7 @@ mod x86 {
     /// The machine has AVX2.
     #[inline(always)]
     unsafe fn max8(v: __m256) -> f32 {
-        // SAFETY: as the caller vouches.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let four = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v));
             let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
@@ -343,7 +343,7 @@ mod x86 {
     /// The machine has AVX2.
     #[inline(always)]
     unsafe fn columns8(rows: &[&[f32; 4]]) -> [__m256; 4] {
-        // SAFETY: as the caller vouches.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut v = [_mm256_setzero_ps(); 4];
             for (i, v) in v.iter_mut().enumerate() {
