@@ -409,8 +409,7 @@ impl Builder<'_> {
             }
             (Some(_), Some(_)) => return at.fail("expert", "give either `expert` or `experts`, not both"),
             (None, None) => {
-                return at
-                    .fail("expert", "define the experts, for example `expert.mlp = { hidden = [20] }`");
+                return at.fail("expert", "define the experts, for example `expert.mlp = { hidden = [20] }`");
             }
         };
         let same = symbolic.expert.is_some();
@@ -507,10 +506,7 @@ impl Builder<'_> {
         let values: Vec<usize> =
             (0..self.channels.len()).filter(|&c| self.channels[c].kind == ChannelKind::Value).collect();
         if values.is_empty() {
-            return at.fail(
-                "on",
-                "the encoder has no value channel: add a part `prior:NAME` to the encoder",
-            );
+            return at.fail("on", "the encoder has no value channel: add a part `prior:NAME` to the encoder");
         }
         let known: Vec<&str> = values.iter().map(|&c| &*self.channels[c].name).collect();
         Ok(values[one_of(name, &known, ("on", "value channel"), at)?])

@@ -63,7 +63,11 @@ impl Architecture {
             };
         }
         if self.kind() != found.kind() {
-            return Err(format!("it is of kind `{}`, the checkpoint of kind `{}`", self.kind(), found.kind()));
+            return Err(format!(
+                "it is of kind `{}`, the checkpoint of kind `{}`",
+                self.kind(),
+                found.kind()
+            ));
         }
         let (mut a, mut b) = (self.clone(), found.clone());
         a.forget_settings();

@@ -363,9 +363,12 @@ fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
         data[0] = f32::INFINITY;
     }
     let before = network.parameters();
-    for (state, expected) in
-        [(missing, "is missing"), (reshaped, "has shape"), (extra, "does not belong"), (infinite, "not finite")]
-    {
+    for (state, expected) in [
+        (missing, "is missing"),
+        (reshaped, "has shape"),
+        (extra, "does not belong"),
+        (infinite, "not finite"),
+    ] {
         let error = network.restore(&state).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
         assert_eq!(network.parameters(), before);
