@@ -47,7 +47,7 @@ fn every_device_learns_or_says_what_to_do() {
         desk.json(&["train", &burn, "--engine", "native", "--set", "learn.games=100", "--out", "native"]);
     assert_eq!((&native["engine"], &native["device"]), (&"native".into(), &"cpu".into()));
     let error = desk.fails(&["train", &config, "--device", "gpu"], 2);
-    assert!(error.contains("there is no device `gpu`"), "{error}");
+    assert!(error.contains("unknown device `gpu`"), "{error}");
     let error = desk.fails(&["train", &config, "--engine", "native", "--device", "wgpu"], 1);
     assert!(error.contains("the native engine runs on the cpu"), "{error}");
 }

@@ -1,6 +1,6 @@
-//! Architectures as values: what a user writes under `[architecture]`.
+//! The config types behind `[architecture]`.
 //!
-//! They nest to any depth: an expert of a mixture, or of a symbolic gate, is again an architecture.
+//! Architectures nest to any depth: each expert of a mixture or of a symbolic gate is an architecture.
 
 use crate::program::Activation;
 use schemars::JsonSchema;
@@ -17,21 +17,21 @@ pub enum Architecture {
     Hme(Hme),
     /// Meta-Pi: co-operating experts, trained by the squared error of their blend (Hampshire & Waibel).
     MetaPi(MetaPi),
-    /// A rule picks the expert: an index channel of the encoder.
+    /// An index channel of the encoder selects the expert.
     Symbolic(Symbolic),
-    /// One value a position. At the top a table that grows with the positions met.
+    /// One value per position. At the top level: a table that adds an entry for each new position.
     Lookup(Lookup),
-    /// A correction of a value that is known from elsewhere: y = tanh(atanh(p) + z).
+    /// A value p from the encoder, corrected by a network: y = tanh(atanh(p) + z).
     Residual(Residual),
-    /// A value that is known from elsewhere, as it is: a frozen expert.
+    /// A value from the encoder, unchanged: a frozen expert.
     Frozen(Frozen),
 }
 
-/// y = f(β ∘ (W x + b)), layer by layer.
+/// A multi-layer perceptron: y = f(β ∘ (W x + b)) for each layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mlp {
-    /// Channels it reads: dense, bits or value; all dense and bits channels if left out.
+    /// Input channels: dense, bits or value. Default: all dense and bits channels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
     /// Units of each hidden layer, first to last; may be empty.
@@ -42,22 +42,47 @@ pub struct Mlp {
     /// Activation of the output layer.
     #[serde(default)]
     pub output: Activation,
-    /// Neuron sensitivities β; none if left out.
+    /// Neuron sensitivities β. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensitivity: Option<Sensitivity>,
-    /// Weights and biases are first drawn uniformly from ±init.
+    /// Initial weights and biases are uniform in ±init.
     #[serde(default)]
     pub init: InitScale,
-    /// Factor on the learning rate of the run for weights and biases.
+    /// Factor on the run's learning rate for weights and biases.
     #[serde(default = "one")]
     pub rate: f32,
 }
 
-/// Hierarchical mixture of experts: y = Σ sᵢ yᵢ, trained to maximise ln Σ sᵢ exp(−(d − yᵢ)²/2σ²).
+/// Hierarchical mixture of experts: y = Σᵢ sᵢ yᵢ, trained to maximise ln P(d|x).
+///
+/// From Wiering & Kröse, "TD Learning of Game Evaluation Functions with Hierarchies of Adaptive Experts". The paper
+/// does not number its equations; each line below names its section. Indices i and j run over the experts, x is the
+/// row, d the target, yᵢ the output of expert i.
+///
+/// ```text
+/// Gate, §2.1          aᵢ  linear in x, or a small network
+///                     gᵢ = exp(aᵢ) / Σⱼ exp(aⱼ)
+/// Threshold, §2.3     sᵢ = gᵢ if gᵢ > ST, otherwise 0; then sᵢ ← sᵢ / Σⱼ sⱼ
+/// Output, §2.1        y  = Σᵢ sᵢ yᵢ
+/// Log density         ℓᵢ = −(d − yᵢ)² / 2σ²
+/// Likelihood, §2.1    P  = Σᵢ sᵢ exp(ℓᵢ),  L = ln P
+/// Posterior           hᵢ = sᵢ exp(ℓᵢ) / P
+/// Gradients of L      ∂L/∂ℓᵢ = ∂L/∂ln sᵢ = hᵢ
+///                     ∂L/∂yᵢ = hᵢ (d − yᵢ) / σ²
+///                     ∂L/∂aᵢ = hᵢ − sᵢ
+/// ```
+///
+/// The paper prints the output, the likelihood with σ² = 1 and the step from gᵢ to sᵢ. The softmax and the posteriors
+/// are those of Jordan & Jacobs; the gradients follow from L. Three rules are additions. The selected sᵢ are divided
+/// by their sum. If no gate passes ST, the expert with the largest gate runs alone, the first of equals. If expert i is
+/// an HME too, ℓᵢ is the L of that node, so its experts learn with the product of the posteriors on their path.
+///
+/// The native engine computes in logarithms: L = ln Σᵢ exp(ln sᵢ + ℓᵢ) and hᵢ = exp(ln sᵢ + ℓᵢ − L). It clamps hᵢ
+/// below e⁻⁸⁷ to 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hme {
-    /// How many experts like `expert`, or a list of architectures.
+    /// The number of experts like `expert`, or a list of architectures.
     pub experts: Experts,
     /// The architecture of each expert when `experts` is a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,19 +90,22 @@ pub struct Hme {
     /// The gating network.
     #[serde(default)]
     pub gate: Gate,
-    /// Selection threshold ST in [0, 1): experts whose gate is not above it are not run.
+    /// Selection threshold ST in [0, 1). An expert runs only if gᵢ > ST.
     #[serde(default)]
     pub threshold: f32,
-    /// σ² of each expert's Gaussian.
+    /// Variance σ² of each expert's Gaussian; 1 in the paper.
     #[serde(default = "one")]
     pub variance: f32,
 }
 
-/// Meta-Pi: y = Σ sᵢ yᵢ, trained on ½(d − y)², gate and experts jointly.
+/// Meta-Pi: y = Σᵢ sᵢ yᵢ, trained to minimise E = ½(d − y)² (Wiering & Kröse, §2.2).
+///
+/// Gates gᵢ and weights sᵢ are those of [`Hme`]. Gate and experts learn jointly:
+/// −∂E/∂yᵢ = sᵢ (d − y) and −∂E/∂aᵢ = sᵢ (yᵢ − y) (d − y).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MetaPi {
-    /// How many experts like `expert`, or a list of architectures.
+    /// The number of experts like `expert`, or a list of architectures.
     pub experts: Experts,
     /// The architecture of each expert when `experts` is a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,16 +113,16 @@ pub struct MetaPi {
     /// The gating network.
     #[serde(default)]
     pub gate: Gate,
-    /// Selection threshold ST in [0, 1): experts whose gate is not above it are not run.
+    /// Selection threshold ST in [0, 1). An expert runs only if gᵢ > ST.
     #[serde(default)]
     pub threshold: f32,
 }
 
-/// An expert for each value of an index channel.
+/// One expert for each value of an index channel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Symbolic {
-    /// Index channel that holds the number of the expert.
+    /// The index channel that holds the expert's number.
     pub by: String,
     /// The architecture of every expert.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,80 +132,80 @@ pub struct Symbolic {
     pub experts: Option<Vec<Architecture>>,
 }
 
-/// One value a position.
+/// A table with one value per position.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lookup {
-    /// Index channel that identifies the position, at the top also a key channel; the only one there is if
-    /// left out.
+    /// The channel that identifies the position: an index channel, or at the top level also a key channel.
+    /// Default: the only such channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Value of a position not yet met, in [−1, 1].
+    /// Value of a position without an entry, in [−1, 1].
     #[serde(default)]
     pub initial: f32,
-    /// Value channel that gives the value of a position not yet met in its place; only at the top.
+    /// A value channel to use instead of `initial` for a position without an entry. Top level only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_from: Option<String>,
-    /// Whether an entry is made for every position that is weighed in training, and not only for those learned; only at the
-    /// top. Values do not depend on it.
+    /// Whether training adds an entry for every position that it evaluates, or only for those that it learns from.
+    /// Top level only. Values do not depend on this setting.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub add_weighed: bool,
-    /// Factor on the learning rate of the run.
+    /// Factor on the run's learning rate.
     #[serde(default = "one")]
     pub rate: f32,
 }
 
-/// y = tanh(atanh(p) + z): a prior p from a value channel, corrected by the output z of a network.
+/// A prior p from a value channel, corrected by the output z of a network: y = tanh(atanh(p) + z).
 ///
-/// p is taken as at most 1 − 10⁻⁶ in size, so that any z can still move it. Where z is 0, y is p: a network that
-/// begins with small weights begins with the prior. It learns by the squared error of y, whatever it is; a mixture
-/// is its blended output. p itself learns nothing.
+/// p is clamped to ±(1 − 10⁻⁶), so that any z can still change it. If z is 0, y equals p, so a network with small
+/// initial weights starts close to the prior. The network learns from the squared error of y. For a mixture, z is the
+/// blended output. p does not learn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Residual {
-    /// Value channel that holds p; the only one there is if left out.
+    /// Value channel that holds p. Default: the only value channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// The architecture whose output is z. Usually a perceptron with `output = "linear"`: tanh, its output
-    /// otherwise, keeps z within ±1.
+    /// The architecture whose output is z. Usually a perceptron with `output = "linear"`, because the default tanh
+    /// limits z to ±1.
     pub net: Box<Architecture>,
 }
 
-/// y = p: a value channel as it is, such as a frozen expert's. It learns nothing.
+/// A value channel as output: y = p, such as the value of a frozen expert. It does not learn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Frozen {
-    /// Value channel that holds p; the only one there is if left out.
+    /// Value channel that holds p. Default: the only value channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
 }
 
-/// A gating network: softmax over the experts of a linear map or of a small network.
+/// A gating network: gᵢ = softmax over the experts of a linear map or of a small network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gate {
-    /// Channels it reads: dense, bits or value; all dense and bits channels if left out.
+    /// Input channels: dense, bits or value. Default: all dense and bits channels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
-    /// Index channel, such as a phase of the game, that the gate goes by in their place: a weight for each expert and value
-    /// of the channel.
+    /// An index channel, such as a phase of the game, to use instead of `inputs`. The gate then has one weight for each
+    /// expert and each value of the channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Units of each hidden layer; none makes the gate linear.
     #[serde(default)]
     pub hidden: Vec<usize>,
-    /// A linear gate begins as clusters (k-means) of positions, each with an expert of its own, with that sharpness: about 1
-    /// to 10, at which neighbours share less and less. They are positions of the distribution of the run, or of random
-    /// games where the game has none. Drawn from ±init if left out.
+    /// Initialises a linear gate from k-means clusters of positions, one expert per cluster. The number is the
+    /// sharpness, about 1 to 10: the higher, the less neighbouring clusters share. The positions come from the run's
+    /// distribution, or from random games if the game has none. Default: no clusters, weights from ±init.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<f32>,
     /// Activation of the hidden layers.
     #[serde(default = "tanh")]
     pub activation: OneOrEach<Activation>,
-    /// Weights and biases are first drawn uniformly from ±init.
+    /// Initial weights and biases are uniform in ±init.
     #[serde(default)]
     pub init: InitScale,
-    /// Factor on the learning rate of the run.
+    /// Factor on the run's learning rate.
     #[serde(default = "one")]
     pub rate: f32,
 }
@@ -196,17 +224,17 @@ impl Default for Gate {
     }
 }
 
-/// Scale of the first weights.
+/// Scale of the initial weights.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum InitScale {
-    /// Uniform in ± this number.
+    /// Uniform in ±(this number).
     Uniform(f32),
     /// `"fan_in"`: uniform in ±1/√inputs of the layer.
     Named(InitName),
 }
 
-/// Scales of first weights that have a name.
+/// Named scales of the initial weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InitName {
@@ -220,35 +248,35 @@ impl Default for InitScale {
     }
 }
 
-/// Neuron sensitivities β of a perceptron: activation = f(β · net), β learned.
+/// Learned neuron sensitivities β of a perceptron: activation = f(β · net) (Sperduti 1992; Wiering & Kröse, §4.1.1).
 ///
-/// Written as a number (hidden layers; the output starts at 1), as a list with one number a layer,
+/// Written as a number (hidden layers; the output layer starts at 1), as a list with one number per layer,
 /// output last, or as `{ initial = …, rate = … }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sensitivity {
-    /// First value: of the hidden layers, or of each layer, output last.
+    /// Initial value of the hidden layers, or of each layer, output last.
     pub initial: OneOrEach<f32>,
-    /// Factor on the learning rate of the run: one for all layers or one for each, output last.
+    /// Factor on the run's learning rate: one for all layers or one per layer, output last.
     pub rate: OneOrEach<f32>,
 }
 
-/// One value for all layers, or one for each.
+/// One value for all layers, or one per layer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum OneOrEach<T> {
-    /// The same for all.
+    /// The same value for all layers.
     One(T),
-    /// In order.
+    /// One value per layer, in order.
     Each(Vec<T>),
 }
 
-/// How many experts, or which.
+/// The number of experts, or the experts themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Experts {
-    /// That many like `expert`.
+    /// A number of experts like `expert`.
     Count(usize),
-    /// These.
+    /// The architecture of each expert.
     List(Vec<Architecture>),
 }
 
@@ -260,8 +288,7 @@ fn tanh() -> OneOrEach<Activation> {
     OneOrEach::One(Activation::Tanh)
 }
 
-/// Accepts what `$visit` names and says `$expected` otherwise: untagged enums of serde answer with
-/// "did not match any variant", which helps nobody.
+/// Visitor methods that accept any number. Serde's untagged enums would only report "did not match any variant".
 macro_rules! number_visits {
     ($value:ty, $make:expr) => {
         fn visit_f64<E: de::Error>(self, v: f64) -> Result<$value, E> {
@@ -408,8 +435,8 @@ impl JsonSchema for Sensitivity {
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let each = generator.subschema_for::<OneOrEach<f32>>();
         schemars::json_schema!({
-            "description": "First values: a number (hidden layers; the output starts at 1), a list with one number \
-                            a layer, output last, or a table with the factor on the learning rate beside them.",
+            "description": "Initial values: a number (hidden layers; the output layer starts at 1), a list with one \
+                            number per layer, output last, or a table that also sets the learning-rate factor.",
             "anyOf": [
                 { "type": "number" },
                 { "type": "array", "items": { "type": "number" } },
@@ -424,13 +451,13 @@ impl JsonSchema for Sensitivity {
     }
 }
 
-/// Sensitivities learn at this share of the learning rate unless the config says otherwise.
+/// Default factor on the learning rate of sensitivities.
 pub const SENSITIVITY_RATE: f32 = 0.2;
-/// Sensitivities are kept at or above this.
+/// Lower bound of sensitivities.
 pub const SENSITIVITY_MIN: f32 = 1e-3;
 
 impl Architecture {
-    /// The key under which it is written: `mlp`, `hme`, …
+    /// The architecture's key in a config: `mlp`, `hme`, …
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Mlp(_) => "mlp",
@@ -443,14 +470,14 @@ impl Architecture {
         }
     }
 
-    /// Name and one line about every architecture.
+    /// Name and one-line description of every architecture.
     pub const KINDS: [(&'static str, &'static str); 7] = [
         ("mlp", "multi-layer perceptron, any layers and activations, optional neuron sensitivities"),
         ("hme", "hierarchical mixture of experts: competing experts, trained by likelihood"),
         ("meta_pi", "Meta-Pi: co-operating experts, trained by the squared error of their blend"),
-        ("symbolic", "a rule of the encoder picks the expert"),
-        ("lookup", "one value a position; at the top a table that grows"),
+        ("symbolic", "an index channel of the encoder selects the expert"),
+        ("lookup", "one value per position; at the top level a table that grows"),
         ("residual", "a value from a channel of the encoder, corrected by a network: tanh(atanh(p) + z)"),
-        ("frozen", "a value from a channel of the encoder as it is: an expert that does not learn"),
+        ("frozen", "a value from a channel of the encoder, unchanged: an expert that does not learn"),
     ];
 }

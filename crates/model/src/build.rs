@@ -1,4 +1,4 @@
-//! From an architecture to a learner.
+//! Builds the learner of an architecture.
 
 use crate::architecture::Architecture;
 use crate::device::{Compute, Engine};
@@ -12,11 +12,11 @@ use adept_rows::Channel;
 use rand::Rng;
 use std::sync::Arc;
 
-/// The learner of an architecture over rows of these channels, with one output and first parameters
-/// drawn from `rng`. It learns by the native engine.
+/// Builds the learner of an architecture over rows of these channels, with one output and initial parameters from
+/// `rng`. It learns on the native engine.
 ///
 /// # Errors
-/// [`ModelError::Architecture`] with the path of the key that cannot be built.
+/// [`ModelError::Architecture`] with the path of the invalid key.
 pub fn build(
     architecture: &Architecture,
     channels: &[Channel],
@@ -26,10 +26,10 @@ pub fn build(
     build_on(architecture, channels, optimiser, Compute::default(), rng)
 }
 
-/// The same, learning by that engine on that device.
+/// Like [`build`], with the engine and device of `compute`.
 ///
 /// # Errors
-/// As for [`build`]; [`ModelError::Unsupported`] if the device cannot be used, with what to do.
+/// As for [`build`]; [`ModelError::Unsupported`] if the device is not available. The message says what to do.
 pub fn build_on(
     architecture: &Architecture,
     channels: &[Channel],
@@ -41,7 +41,7 @@ pub fn build_on(
     if let Architecture::Lookup(lookup) = architecture {
         if compute.engine == Engine::Burn {
             return Err(ModelError::Unsupported(
-                "a lookup table learns entry by entry, not by tensors: use the native engine".into(),
+                "a lookup table does not learn with tensors: use the native engine".into(),
             ));
         }
         return Ok(Box::new(Table::new(lookup, channels, optimiser)?));
@@ -57,7 +57,7 @@ pub fn build_on(
         }
         #[cfg(not(feature = "burn"))]
         Engine::Burn => Err(ModelError::Unsupported(
-            "the burn engine is not compiled into this program: build it with `cargo build --release --features flex`"
+            "this program was built without the burn engine: rebuild it with `cargo build --release --features flex`"
                 .into(),
         )),
     }

@@ -1,9 +1,8 @@
-//! Gates that begin as clusters of the rows that they will see.
+//! Initialises gates from k-means clusters of rows.
 //!
-//! A gate drawn at random splits its inputs badly: a few experts win everywhere, and what is never run never learns.
-//! The clusters of k-means cut the rows into regions of like rows, a Voronoi diagram, which a linear gate
-//! represents exactly: with standardised inputs z and centres c, the logits κ (z·cᵢ − |cᵢ|²/2) are largest for the nearest
-//! centre.
+//! A random gate splits its inputs badly: a few experts win everywhere, and the others never run and never learn.
+//! k-means splits the rows into regions of similar rows, a Voronoi diagram. A linear gate represents it exactly: with
+//! standardised inputs z and centres cᵢ, the logit aᵢ = κ (z·cᵢ − |cᵢ|²/2) is largest for the nearest centre.
 
 use crate::architecture::Architecture;
 use crate::error::ModelError;
@@ -13,25 +12,26 @@ use crate::program::{Block, Op, ParamId, Program, Selector};
 use adept_rows::{Channel, Rows};
 use rand::{Rng, RngExt};
 
-/// A gate that wants to begin so.
+/// A gate to initialise from clusters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clusters {
-    /// Its weights `[inputs, experts]`; the bias is the parameter behind them.
+    /// Its weights `[inputs, experts]`. The bias is the next parameter.
     pub weight: ParamId,
-    /// κ, by which the logits of standardised inputs are multiplied: the larger, the nearer each gate to 0 or 1.
+    /// κ, the factor of the logits: the larger it is, the closer each gate is to 0 or 1.
     pub sharpness: f32,
 }
 
-/// Rounds of k-means.
+/// Number of k-means rounds.
 const ROUNDS: usize = 20;
 
-/// Weights and biases, by their names in a state, of the gates of `architecture` that begin as clusters, fitted to the rows
-/// that `rows` gives; none if no gate asks for it, and then no row is asked for. A gate below another is fitted to the
-/// rows for which its branch is the nearest. One that fewer different rows reach than it has experts is left as it was
-/// drawn, and those below it are fitted to all of its rows.
+/// Fits the gates of `architecture` that have `clusters` set, and returns their weights and biases by tensor name.
+///
+/// Calls `rows` only if there is such a gate. A nested gate is fitted to the rows whose nearest centre is its branch. A
+/// gate with fewer different rows than experts keeps its random weights, and the gates below it are fitted to all of
+/// its rows.
 ///
 /// # Errors
-/// [`ModelError::Architecture`] as in [`lower`]; what `rows` returns.
+/// [`ModelError::Architecture`] as in [`lower`]; errors of `rows`.
 pub fn cluster_gates(
     architecture: &Architecture,
     channels: &[Channel],
@@ -105,10 +105,10 @@ fn read(program: &Program, channels: &[usize], rows: &Rows, row: usize) -> Vec<f
     channels.iter().flat_map(of).collect()
 }
 
-/// Clusters of k-means in standardised inputs.
+/// k-means clusters of standardised inputs.
 struct Partition {
     mean: Vec<f64>,
-    /// 1 / standard deviation; 0 for an input that is always the same.
+    /// 1 / standard deviation; 0 for a constant input.
     scale: Vec<f64>,
     centres: Vec<Vec<f64>>,
     nearest: Vec<usize>,
@@ -119,7 +119,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl Partition {
-    /// None if there are not as many different rows as centres.
+    /// Finds `k` clusters; none if there are fewer different rows.
     fn of(x: &[Vec<f64>], k: usize, rng: &mut impl Rng) -> Option<Self> {
         let width = x.first()?.len();
         let n = x.len() as f64;
@@ -131,7 +131,7 @@ impl Partition {
         let scale: Vec<f64> = (0..width).map(scale).collect();
         let standard = |x: &Vec<f64>| (0..width).map(|i| (x[i] - mean[i]) * scale[i]).collect();
         let z: Vec<Vec<f64>> = x.iter().map(standard).collect();
-        // k-means++: each further centre is a row, drawn with its squared distance from those there are.
+        // k-means++: draws each further centre among the rows, weighted by the squared distance to the nearest centre.
         let mut centres = vec![z[rng.random_range(0..z.len())].clone()];
         let mut far: Vec<f64> = z.iter().map(|z| distance(z, &centres[0])).collect();
         while centres.len() < k {
@@ -167,7 +167,7 @@ impl Partition {
         Some(Self { mean, scale, centres, nearest })
     }
 
-    /// Weights `[inputs, experts]` and biases of the linear gate.
+    /// Weights `[inputs, experts]` and biases of the linear gate on raw inputs.
     fn gate(&self, sharpness: f64) -> (Vec<f32>, Vec<f32>) {
         let width = self.mean.len();
         let weight = |i: usize, c: &Vec<f64>| sharpness * self.scale[i] * c[i];
@@ -204,7 +204,7 @@ mod tests {
         rows
     }
 
-    /// Experts are run on one heap each, whether four side by side or two below each of two.
+    /// Each expert runs on one cluster, in a flat mixture of four and in a nested one of two by two.
     #[test]
     fn each_heap_of_rows_has_its_expert() {
         let channels = [Channel::new("x", ChannelKind::Dense(3))];

@@ -5,17 +5,17 @@ use crate::program::{Block, Op, Program, Selector};
 /// Size and cost of a model.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Description {
-    /// Learned numbers.
+    /// Number of learned parameters.
     pub parameters: usize,
-    /// Multiply-adds of one evaluation with every expert run.
+    /// Multiply-adds of one evaluation if every expert runs.
     pub multiply_adds: usize,
-    /// Multiply-adds with the fewest experts run: one at each node with a choice, the cheapest.
+    /// Multiply-adds of one evaluation if each selecting node runs only its cheapest expert.
     pub multiply_adds_least: usize,
-    /// Bytes of the parameters as 32-bit floats (and of the keys of a table).
+    /// Size in bytes of the parameters as 32-bit floats, and of the keys of a table.
     pub bytes: usize,
     /// Each parameter tensor: name, shape, learning-rate group.
     pub tensors: Vec<TensorInfo>,
-    /// The ops, one line each, indented by route.
+    /// The ops, one line each, indented inside routes.
     pub ops: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ pub struct TensorInfo {
     pub shape: Vec<usize>,
     /// Learning-rate group.
     pub group: String,
-    /// Factor on the learning rate.
+    /// Factor on the run's learning rate.
     pub rate: f32,
 }
 
@@ -57,7 +57,7 @@ impl Program {
         }
     }
 
-    /// Most and fewest multiply-adds of a block, densities left out: they belong to training.
+    /// The most and the fewest multiply-adds of a block, without densities, which only training needs.
     fn cost(&self, block: &Block) -> (usize, usize) {
         let (mut most, mut least) = (0, 0);
         for op in &block.ops {
@@ -129,7 +129,7 @@ impl Program {
         }
     }
 
-    /// The lines of a block: equal for branches that differ in nothing but their parameters.
+    /// The lines of a block. They are equal for branches that differ only in their parameters.
     fn shape_of(&self, block: &Block) -> Vec<String> {
         let mut lines = Vec::new();
         self.list(block, 0, &mut lines);

@@ -1,16 +1,16 @@
-//! What can go wrong in this crate.
+//! The error type of this crate.
 
 use std::path::PathBuf;
 
-/// Errors of architectures, learners and checkpoints: what was found, what was expected, what to do.
+/// Errors of architectures, learners and checkpoints. Messages say what was found, what was expected and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// An architecture that cannot be built. `path` is the key inside the architecture, dotted.
+    /// An invalid architecture.
     #[error("{message}")]
     Architecture {
-        /// Dotted path of the offending key inside the architecture value, such as `hme.threshold`.
+        /// Dotted path of the invalid key inside the architecture, such as `hme.threshold`.
         path: String,
-        /// What is wrong and what to write instead.
+        /// The fault, and what to write instead.
         message: String,
     },
     /// Rows that do not fit the model.
@@ -21,38 +21,38 @@ pub enum ModelError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The system's reason.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A checkpoint whose bytes are not those that were written.
+    /// A checkpoint whose bytes changed since it was written.
     #[error("{}: is damaged: {message}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         message: String,
     },
-    /// A checkpoint that does not fit, or a path that leads to none.
+    /// A checkpoint that does not fit, or a path without a checkpoint.
     #[error("{}: {message}", path.display())]
     Checkpoint {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong with it and what to do.
+        /// The fault, and what to do.
         message: String,
     },
-    /// Learning left the finite numbers.
+    /// Learning diverged: a number is not finite.
     #[error("the {what} is not a finite number")]
     Diverged {
-        /// What overflowed: the loss, a parameter by name.
+        /// The number: the loss, or a parameter by name.
         what: String,
     },
-    /// Something the model cannot do.
+    /// An operation that the model or device does not support.
     #[error("{0}")]
     Unsupported(String),
 }
 
 impl ModelError {
-    /// What the system refused, at that path.
+    /// Adds the path to an I/O error.
     pub fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { path, source }

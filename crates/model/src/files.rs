@@ -1,7 +1,7 @@
-//! The file operations of checkpoints and runs.
+//! File operations of checkpoints and runs.
 //!
-//! All of them go through [`Files`], so that a test can make any one of them fail, or end there as if the process had
-//! been killed. What is written counts only once it is renamed into place.
+//! All operations go through [`Files`]. A test can make any operation fail, or stop there like a killed process. New
+//! content takes effect only when it is renamed into place.
 
 use crate::error::ModelError;
 use std::fmt;
@@ -10,16 +10,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is about to happen to a path.
+/// A file operation on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// A folder is made.
+    /// A folder is created.
     CreateFolder,
     /// A file is written and synced.
     Write,
     /// Bytes are appended to a file and synced.
     Append,
-    /// A file is cut to a length.
+    /// A file is truncated.
     Cut,
     /// A file or folder gets its final name.
     Rename,
@@ -29,16 +29,16 @@ pub enum Operation {
     Remove,
 }
 
-/// Is asked before each operation; an error makes it fail, half done where that is possible.
+/// A hook before each operation. Its error makes the operation fail, half done if possible.
 pub trait Hook: Send + Sync {
-    /// An operation is about to happen.
+    /// Called before an operation.
     ///
     /// # Errors
-    /// What the operation shall fail with.
+    /// The error of the operation.
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()>;
 }
 
-/// Access to files.
+/// Access to the file system.
 #[derive(Clone, Default)]
 pub struct Files {
     hook: Option<Arc<dyn Hook>>,
@@ -53,7 +53,7 @@ impl fmt::Debug for Files {
 type Result<T = ()> = std::result::Result<T, ModelError>;
 
 impl Files {
-    /// Files whose operations ask `hook` first.
+    /// Creates an instance that calls `hook` before each operation.
     pub fn watched(hook: Arc<dyn Hook>) -> Self {
         Self { hook: Some(hook) }
     }
@@ -62,7 +62,7 @@ impl Files {
         self.hook.as_ref().map_or(Ok(()), |hook| hook.before(operation, path))
     }
 
-    /// Makes a folder and those above it.
+    /// Creates a folder and its parents.
     ///
     /// # Errors
     /// [`ModelError::Io`], as for all operations.
@@ -78,7 +78,7 @@ impl Files {
     pub fn write(&self, path: &Path, bytes: &[u8]) -> Result {
         let write = || {
             let asked = self.ask(Operation::Write, path);
-            // A disk that is full and a process that is killed leave a part.
+            // A full disk or a killed process leaves a partial file.
             let part = if asked.is_ok() { bytes } else { &bytes[..bytes.len() / 2] };
             let mut file = File::create(path)?;
             file.write_all(part)?;
@@ -91,18 +91,18 @@ impl Files {
     /// Writes a file under a temporary name, syncs it and renames it into place.
     ///
     /// # Errors
-    /// [`ModelError::Io`]; the file is then what it was or what it shall be, and whole.
+    /// [`ModelError::Io`]; the file then has either its old or its new content, complete.
     pub fn replace(&self, path: &Path, bytes: &[u8]) -> Result {
         let temporary = temporary(path);
         let replaced = self.write(&temporary, bytes).and_then(|()| self.rename(&temporary, path));
         if replaced.is_err() {
-            // On a full disk every byte counts; if this fails too, the first error says more.
+            // Frees space on a full disk. The first error is the one to report.
             let _ = self.remove(&temporary);
         }
         replaced
     }
 
-    /// Gives a file or folder its final name, and syncs the folder around it.
+    /// Renames a file or folder to its final name, and syncs the parent folder.
     ///
     /// # Errors
     /// [`ModelError::Io`].
@@ -119,13 +119,13 @@ impl Files {
     pub fn sync_folder(&self, path: &Path) -> Result {
         let sync = || {
             self.ask(Operation::SyncFolder, path)?;
-            // Other systems than Unix cannot open folders and order renames by themselves.
+            // Only Unix can open folders; other systems order renames on their own.
             if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
         };
         sync().map_err(ModelError::io(path))
     }
 
-    /// Appends to a file, which is made if missing, and syncs it; returns its length in bytes.
+    /// Appends to a file and syncs it; creates it if missing. Returns its length in bytes.
     ///
     /// # Errors
     /// [`ModelError::Io`].
@@ -142,7 +142,7 @@ impl Files {
         append().map_err(ModelError::io(path))
     }
 
-    /// Cuts a file, which is made if missing, to that many bytes; it must not be shorter.
+    /// Truncates a file to `bytes` bytes; creates it if missing. The file must not be shorter.
     ///
     /// # Errors
     /// [`ModelError::Io`]; [`ModelError::Checkpoint`] if it is shorter.
@@ -162,7 +162,7 @@ impl Files {
         file.set_len(bytes).and_then(|()| file.sync_all()).map_err(ModelError::io(path))
     }
 
-    /// Removes a file, or a folder with all that is in it; nothing there is fine.
+    /// Removes a file, or a folder with its content. Does nothing if the path does not exist.
     ///
     /// # Errors
     /// [`ModelError::Io`].
@@ -174,7 +174,7 @@ impl Files {
             }
             let asked = self.ask(Operation::Remove, path);
             if asked.is_err() {
-                // Half done: the first entry is gone.
+                // Half done: removes the first entry only.
                 if let Some(Ok(first)) = fs::read_dir(path)?.next() {
                     fs::remove_file(first.path())?;
                 }
@@ -189,12 +189,12 @@ impl Files {
     }
 }
 
-/// The folder around a path.
+/// The parent folder of a path.
 pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The name under which this process prepares what will be `path`: `.NAME.PID` beside it.
+/// The temporary name of this process for `path`: `.NAME.PID` in the same folder.
 pub(crate) fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     parent(path).join(format!(".{name}.{}", std::process::id()))

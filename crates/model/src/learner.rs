@@ -1,4 +1,4 @@
-//! The one interface of everything that learns.
+//! The interface of all learners: evaluate, update, explain, save and restore.
 
 use crate::describe::Description;
 use crate::error::ModelError;
@@ -6,7 +6,7 @@ use crate::pairwise::Pairwise;
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows};
 
-/// A tensor of a saved state.
+/// A named tensor of a saved state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     /// Unique name.
@@ -26,70 +26,70 @@ pub enum TensorData {
     U64(Vec<u64>),
 }
 
-/// What a model thinks of one row, and which parts of it thought so.
+/// The value of one row, with the weights and values of the experts behind it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Explanation {
-    /// The output (its first entry) of this node, in [−1, 1]. Of an expert in the net of a residual node it is the z
-    /// by which it alone would correct the prior.
+    /// The first output of this node, in [−1, 1]. For an expert inside a residual node: its own correction z of the
+    /// prior.
     pub value: f32,
     /// Weight of each expert after the selection threshold; empty for a node without experts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<f32>,
-    /// What each expert thinks; none for one that was not run.
+    /// The explanation of each expert; none for an expert that did not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub experts: Vec<Option<Explanation>>,
 }
 
-/// How often the experts of a node were run.
+/// How often the experts of a node ran.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Usage {
     /// Rows that reached the node.
     pub rows: u64,
-    /// Share of them on which each expert was run.
+    /// Share of these rows on which each expert ran.
     pub share: Vec<f64>,
 }
 
-/// Values rows, and learns from samples.
+/// Evaluates rows, and learns from samples.
 pub trait Learner: Send {
     /// The channels of its rows.
     fn channels(&self) -> &[Channel];
 
-    /// Replaces `values` by the first output for each row, in [−1, 1] for values. Rows come from an encoder with
-    /// the channels above; what comes from elsewhere goes through [`Rows::check`] first.
+    /// Replaces `values` with the first output for each row; values lie in [−1, 1]. Rows must have these channels:
+    /// check rows from other sources with [`Rows::check`].
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>);
 
-    /// These rows were weighed in a decision of training: for learners that take note of what they meet.
+    /// Tells the learner that a training decision evaluated these rows. Tables may add entries for them.
     fn weighed(&mut self, _rows: &Rows) {}
 
-    /// One step on Σ weight · loss at that learning rate; returns Σ weight · loss before it. Without samples nothing
-    /// happens.
+    /// Takes one step on Σ weight · loss at learning rate `rate`. Returns Σ weight · loss before the step. Does nothing
+    /// without samples.
     ///
     /// # Errors
-    /// [`ModelError::Diverged`] if the loss is not finite; parameters are then as before.
+    /// [`ModelError::Diverged`] if the loss is not finite; the parameters are then unchanged.
     fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError>;
 
     /// Online eligibility traces.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] where the gradient of the value does not serve the loss.
+    /// [`ModelError::Unsupported`] if the learner cannot learn from the gradient of the value.
     fn traces(&mut self) -> Result<&mut dyn Traces, ModelError>;
 
-    /// What a model thinks of the first row, by node.
+    /// Explains the value of the first row, node by node.
     fn explain(&mut self, rows: &Rows) -> Explanation;
 
-    /// How many entries a table that grows has; none for other models.
+    /// The number of entries of a growing table; none for other models.
     fn entries(&self) -> Option<usize> {
         None
     }
 
-    /// How often the experts of the outermost node with a choice were run since the last call of
-    /// `reset_usage`; none where all always run.
+    /// How often the experts of the outermost selecting node ran since the last call of `reset_usage`; none if all
+    /// experts always run.
     fn usage(&self) -> Option<Usage>;
 
-    /// Starts counting anew.
+    /// Resets the counts of [`usage`](Self::usage).
     fn reset_usage(&mut self);
 
-    /// The network to be run on pairs of halves, if it is of a form that gains by it.
+    /// The network in a form that evaluates pairs of halves faster, if its architecture allows it.
     fn pairwise(&self) -> Option<Pairwise> {
         None
     }
@@ -97,47 +97,47 @@ pub trait Learner: Send {
     /// Size and cost.
     fn describe(&self) -> Description;
 
-    /// The parameters, and with `training` what else is needed to go on learning as if never stopped.
+    /// The parameters; with `training`, also the state needed to resume training without a difference.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if a device no longer answers.
+    /// [`ModelError::Unsupported`] if the device fails.
     fn state(&mut self, training: bool) -> Result<Vec<Tensor>, ModelError>;
 
-    /// Takes over a state; what belongs to training may be missing and then starts afresh.
+    /// Loads a state. The training state is optional; without it training starts anew.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] that names the tensor that is missing, too much, of another shape or
-    /// not finite; the learner is then as before.
+    /// [`ModelError::Unsupported`] if a tensor is missing, unknown, of another shape or not finite. The error names the
+    /// tensor, and the learner is unchanged.
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError>;
 
-    /// A learner on the CPU with the same parameters, which plays on another thread while this one learns; `weights` and
-    /// [`adopt`](Self::adopt) keep it up to date.
+    /// A CPU learner with the same parameters, to play on another thread while this one learns. Update it with
+    /// [`weights`](Self::weights) and [`adopt`](Self::adopt).
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if a device no longer answers.
+    /// [`ModelError::Unsupported`] if the device fails.
     fn player(&mut self) -> Result<Box<dyn Learner>, ModelError>;
 
-    /// Replaces `flat` by the parameters.
+    /// Replaces `flat` with the parameters.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] for a learner whose parameters are no fixed list, or if a device no longer answers.
+    /// [`ModelError::Unsupported`] if the number of parameters is not fixed, or if the device fails.
     fn weights(&mut self, flat: &mut Vec<f32>) -> Result<(), ModelError>;
 
-    /// Takes the parameters that [`weights`](Self::weights) of such a learner gave.
+    /// Sets the parameters to those from [`weights`](Self::weights) of a learner with the same architecture.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if their number is another.
+    /// [`ModelError::Unsupported`] if their number is wrong.
     fn adopt(&mut self, flat: &[f32]) -> Result<(), ModelError>;
 }
 
 /// Online TD(λ): e ← decay · e + ∇V, parameters ← parameters + rate · error · e.
 ///
-/// There is one trace for each `slot`, such as a player, so that several can learn in one game.
+/// Each `slot`, such as a player, has its own trace, so several players can learn in one game.
 pub trait Traces {
     /// e ← decay · e + ∇V(row `row`).
     fn accumulate(&mut self, slot: usize, rows: &Rows, row: usize, decay: f32);
 
-    /// Moves every parameter along its trace by rate · error, at the rate of its group.
+    /// Adds rate · error · e to the parameters, with the learning-rate factor of each group.
     ///
     /// # Errors
     /// [`ModelError::Diverged`] if the error is not finite.
@@ -147,7 +147,7 @@ pub trait Traces {
     fn cut(&mut self, slot: usize);
 }
 
-/// The tensor of that name and length among a state.
+/// The tensor with this name and shape in a state.
 pub(crate) fn find<'a>(state: &'a [Tensor], name: &str, shape: &[usize]) -> Result<&'a Tensor, ModelError> {
     let Some(tensor) = state.iter().find(|t| t.name == name) else {
         return Err(ModelError::Unsupported(format!("the tensor `{name}` is missing")));
@@ -162,17 +162,17 @@ pub(crate) fn find<'a>(state: &'a [Tensor], name: &str, shape: &[usize]) -> Resu
 }
 
 impl Tensor {
-    /// A tensor of floats.
+    /// Creates a tensor of floats.
     pub fn f32(name: impl Into<String>, shape: Vec<usize>, data: Vec<f32>) -> Self {
         Self { name: name.into(), shape, data: TensorData::F32(data) }
     }
 
-    /// A tensor of integers.
+    /// Creates a tensor of integers.
     pub fn u64(name: impl Into<String>, shape: Vec<usize>, data: Vec<u64>) -> Self {
         Self { name: name.into(), shape, data: TensorData::U64(data) }
     }
 
-    /// Bytes of its entries.
+    /// Size of the entries in bytes.
     pub fn bytes(&self) -> u64 {
         match &self.data {
             TensorData::F32(data) => size_of_val(&data[..]) as u64,
@@ -188,7 +188,7 @@ impl Tensor {
         }
     }
 
-    /// Its entries, if they are finite floats.
+    /// The entries, if they are finite floats.
     pub(crate) fn floats(&self) -> Result<&[f32], ModelError> {
         match &self.data {
             TensorData::F32(data) if self.is_finite() => Ok(data),
@@ -203,7 +203,7 @@ impl Tensor {
         }
     }
 
-    /// Its entries, if they are integers.
+    /// The entries, if they are integers.
     pub(crate) fn integers(&self) -> Result<&[u64], ModelError> {
         match &self.data {
             TensorData::U64(data) => Ok(data),

@@ -1,8 +1,8 @@
-//! Models: whatever has parameters and values rows of channels. Nothing here knows a game.
+//! Models that value rows of channels and learn from samples. This crate does not know any game.
 //!
-//! An [`Architecture`] is lowered to a [`Program`]; a [`Network`] runs it and learns. A [`Table`] grows with
-//! the positions met. Both are [`Learner`]s; [`build`] makes the one that an architecture asks for, and
-//! [`checkpoint`] keeps it on disk.
+//! An [`Architecture`] is lowered to a [`Program`]; a [`Network`] runs the program and learns. A [`Table`] adds an
+//! entry for each new position. Both implement [`Learner`]. [`build`] creates the learner of an architecture, and
+//! [`checkpoint`] saves it to disk.
 
 pub mod architecture;
 mod build;

@@ -1,4 +1,4 @@
-//! From an architecture to its op program.
+//! Lowers an architecture to an op program.
 
 use crate::architecture::{
     Architecture, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual,
@@ -10,19 +10,19 @@ use crate::names::suggest;
 use crate::program::{Activation, Block, Group, Init, Op, Param, ParamId, Program, Selector, ValueId};
 use adept_rows::{Channel, ChannelKind, Layout};
 
-/// No network of this program is larger; a slip of the keyboard in a config should not ask for terabytes.
+/// Maximum number of parameters, so that a typo in a config does not allocate terabytes.
 const MAX_PARAMETERS: usize = 1 << 30;
-/// Nor has one more tensors, which nested experts multiply.
+/// Maximum number of parameter tensors, which nested experts multiply.
 const MAX_TENSORS: usize = 1 << 16;
-/// First weights lie within ± this at most.
+/// Maximum scale of the initial weights.
 const MAX_INIT: f32 = 1000.0;
-/// Nor has a node more experts.
+/// Maximum number of experts of a node.
 const MAX_EXPERTS: usize = 4096;
 
-/// Lowers an architecture over rows of these channels to a program with that many outputs.
+/// Lowers an architecture over rows of these channels to a program with `outputs` outputs.
 ///
 /// # Errors
-/// [`ModelError::Architecture`] with the path of the key that cannot be built.
+/// [`ModelError::Architecture`] with the path of the invalid key.
 pub fn lower(
     architecture: &Architecture,
     channels: &[Channel],
@@ -42,7 +42,7 @@ pub fn lower(
     if builder.params.is_empty() {
         return at
             .path(architecture.kind())
-            .fail("", "has nothing to learn: let one of its parts be a network");
+            .fail("", "has nothing to learn: make one of its parts a network");
     }
     Ok(Program {
         channels: channels.to_vec(),
@@ -56,7 +56,7 @@ pub fn lower(
     })
 }
 
-/// Where the builder stands: in the config (for errors) and among the parameters (for names).
+/// The current position: the path in the config (for errors) and the prefix of parameter names.
 #[derive(Clone)]
 struct At {
     path: String,
@@ -79,7 +79,7 @@ impl At {
     }
 }
 
-/// A stack of layers, whatever asked for it.
+/// The settings of a stack of layers, of a perceptron or of a gate.
 struct Layers<'a> {
     inputs: Option<&'a [String]>,
     widths: Vec<usize>,
@@ -127,7 +127,7 @@ impl Builder<'_> {
             return at.fail("", format!("more than {MAX_PARAMETERS} parameters: make the layers smaller"));
         };
         if self.params.len() == MAX_TENSORS {
-            return at.fail("", format!("more than {MAX_TENSORS} parameter tensors: take fewer experts"));
+            return at.fail("", format!("more than {MAX_TENSORS} parameter tensors: use fewer experts"));
         }
         let name = format!("{}{name}", at.name);
         self.params.push(Param { name, shape, init, group, min: None, offset: self.length });
@@ -135,8 +135,8 @@ impl Builder<'_> {
         Ok(self.params.len() - 1)
     }
 
-    /// The block of one node. `density` is the σ² with which it must also give the log density of the
-    /// target, as all nodes do that have nothing but HMEs above them.
+    /// Lowers one node. With `density`, a variance σ², the block also computes the log density ℓ of the target. This
+    /// applies to the top node and to every node with only HMEs above it.
     fn node(&mut self, node: &Architecture, at: &At, density: Option<f32>) -> Result<Block, ModelError> {
         let at = &at.path(node.kind());
         let block = match node {
@@ -258,8 +258,10 @@ impl Builder<'_> {
         Ok((ops, x))
     }
 
-    /// A mixture node. `density` holds the σ² asked for by the nodes above, and the node's own if it is
-    /// an HME whose experts compete.
+    /// Lowers a mixture node: gates gᵢ, weights sᵢ, experts, output y = Σᵢ sᵢ yᵢ.
+    ///
+    /// `density` holds the σ² from the node above, and the node's own σ² if it is an HME. With the latter the experts
+    /// compete: each computes its ℓᵢ, and the node L = ln Σᵢ sᵢ exp(ℓᵢ). Otherwise the density is that of y.
     fn mixture(
         &mut self,
         (experts, expert, gate, threshold): (&Experts, Option<&Architecture>, &Gate, f32),
@@ -281,7 +283,7 @@ impl Builder<'_> {
             (Experts::Count(n), Some(expert)) => vec![expert; *n],
             (Experts::Count(_), None) => {
                 return at
-                    .fail("experts", "say what the experts are, such as `expert.mlp = { hidden = [40] }`");
+                    .fail("experts", "define the experts, for example `expert.mlp = { hidden = [40] }`");
             }
             (Experts::List(list), None) if list.is_empty() => {
                 return at.fail("experts", "a mixture needs at least one expert");
@@ -290,7 +292,7 @@ impl Builder<'_> {
             (Experts::List(_), Some(_)) => {
                 return at.fail(
                     "expert",
-                    "`experts` lists the experts already: remove `expert` or give their number",
+                    "`experts` already lists the experts: remove `expert`, or set `experts` to a number",
                 );
             }
         };
@@ -359,7 +361,7 @@ impl Builder<'_> {
         Ok(self.with_density(block, density.map(|(outer, _)| outer)))
     }
 
-    /// A gate that goes by an index channel: a table of logits, which is a linear map of the channel's one-hot code.
+    /// Lowers a gate on an index channel: a table of logits aᵢ, equal to a linear map of the channel's one-hot code.
     fn gate_by(
         &mut self,
         channel: &str,
@@ -368,7 +370,7 @@ impl Builder<'_> {
         at: &At,
     ) -> Result<(Vec<Op>, ValueId), ModelError> {
         if gate.inputs.is_some() || !gate.hidden.is_empty() || gate.clusters.is_some() {
-            return at.fail("by", "goes by one channel alone: leave `inputs`, `hidden` and `clusters` out");
+            return at.fail("by", "uses this channel only: remove `inputs`, `hidden` and `clusters`");
         }
         check_rates(&[gate.rate], at, "rate")?;
         let (channel, n) = self.index_channel(Some(channel), at)?;
@@ -402,13 +404,12 @@ impl Builder<'_> {
             (None, Some(experts)) => {
                 return at.fail(
                     "experts",
-                    format!("channel `{}` picks among {n} experts, found {}", symbolic.by, experts.len()),
+                    format!("channel `{}` selects among {n} experts, found {}", symbolic.by, experts.len()),
                 );
             }
             (Some(_), Some(_)) => return at.fail("expert", "give either `expert` or `experts`, not both"),
             (None, None) => {
-                return at
-                    .fail("expert", "say what the experts are, such as `expert.mlp = { hidden = [20] }`");
+                return at.fail("expert", "define the experts, for example `expert.mlp = { hidden = [20] }`");
             }
         };
         let same = symbolic.expert.is_some();
@@ -426,7 +427,7 @@ impl Builder<'_> {
         check_lookup(lookup, at)?;
         if lookup.initial_from.is_some() || lookup.add_weighed {
             let key = if lookup.add_weighed { "add_weighed" } else { "initial_from" };
-            return at.fail(key, "belongs to a table at the top, which grows: leave it out");
+            return at.fail(key, "is only for a lookup at the top level: remove it");
         }
         let (channel, n) = self.index_channel(lookup.by.as_deref(), at)?;
         let group = self.group("table", lookup.rate);
@@ -438,7 +439,7 @@ impl Builder<'_> {
 
     fn residual(&mut self, residual: &Residual, at: &At) -> Result<Block, ModelError> {
         let prior = self.value_channel(residual.on.as_deref(), at)?;
-        // No expert below meets the target, only the corrected prior does.
+        // Only the corrected prior is compared with the target, so the nodes below have no density.
         let mut block = self.node(&residual.net, &at.path("net").name("net"), None)?;
         let out = self.value(self.outputs);
         block.ops.push(Op::Residual { prior, x: block.results[0], out });
@@ -456,7 +457,7 @@ impl Builder<'_> {
         let dense = |c: &usize| self.channels[*c].kind.dense_width() > 0;
         let all: Vec<usize> = (0..self.channels.len()).filter(dense).collect();
         let Some(names) = names else {
-            // A value from outside is for those who name it.
+            // Value channels are inputs only if they are named.
             let all: Vec<usize> =
                 all.into_iter().filter(|&c| self.channels[c].kind != ChannelKind::Value).collect();
             if all.is_empty() {
@@ -467,7 +468,7 @@ impl Builder<'_> {
         if names.is_empty() {
             return at.fail(
                 "inputs",
-                "name at least one channel, or leave `inputs` out to read all dense and bits channels",
+                "name at least one channel, or remove `inputs` to read all dense and bits channels",
             );
         }
         if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
@@ -486,7 +487,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// The index channel of that name, or the only one, with its size.
+    /// The index channel with this name, or the only one, and its size.
     fn index_channel(&self, name: Option<&str>, at: &At) -> Result<(usize, usize), ModelError> {
         let indices: Vec<(usize, usize)> = self
             .channels
@@ -500,22 +501,19 @@ impl Builder<'_> {
         Ok(indices[one_of(name, &known, ("by", "index channel"), at)?])
     }
 
-    /// The value channel of that name, or the only one.
+    /// The value channel with this name, or the only one.
     fn value_channel(&self, name: Option<&str>, at: &At) -> Result<usize, ModelError> {
         let values: Vec<usize> =
             (0..self.channels.len()).filter(|&c| self.channels[c].kind == ChannelKind::Value).collect();
         if values.is_empty() {
-            return at.fail(
-                "on",
-                "the encoder has no value channel to correct: a part `prior:NAME` of the encoder gives one",
-            );
+            return at.fail("on", "the encoder has no value channel: add a part `prior:NAME` to the encoder");
         }
         let known: Vec<&str> = values.iter().map(|&c| &*self.channels[c].name).collect();
         Ok(values[one_of(name, &known, ("on", "value channel"), at)?])
     }
 }
 
-/// Which of the channels with these names the key means: the one named, or the only one.
+/// The position in `known` of the named channel, or of the only one.
 fn one_of(
     name: Option<&str>,
     known: &[&str],
@@ -533,7 +531,7 @@ fn one_of(
     }
 }
 
-/// Checks what a lookup says of itself, nested or at the top.
+/// Checks the settings of a lookup at the top level.
 pub(crate) fn check_top_lookup(lookup: &Lookup) -> Result<(), ModelError> {
     check_lookup(lookup, &At { path: "lookup".into(), name: String::new() })
 }
@@ -563,7 +561,7 @@ fn each<T: Copy>(
         OneOrEach::One(v) => Ok(vec![*v; n]),
         OneOrEach::Each(list) if list.len() == n => Ok(list.clone()),
         OneOrEach::Each(list) => {
-            at.fail(key, format!("one number or name for each {what}: {n} expected, {} found", list.len()))
+            at.fail(key, format!("needs one entry per {what}: {n} expected, {} found", list.len()))
         }
     }
 }

@@ -1,16 +1,16 @@
-//! The nearest of a few names.
+//! Suggestions for misspelt names.
 
-/// The name that is spelt nearly so, if any is.
+/// The known name closest in spelling, if one is close enough.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let near = known.iter().map(|k| (strsim::damerau_levenshtein(name, k), *k)).min()?;
     match near {
         (distance, k) if distance <= 1 + k.len() / 3 => Some(k),
-        // `learning_rate` for `rate`: too far in letters, near in meaning.
+        // Catches `learning_rate` for `rate`: far in spelling, close in meaning.
         _ => known.iter().find(|k| k.len() > 3 && name.contains(**k)).copied(),
     }
 }
 
-/// `: did you mean …?`, or the list of what there is.
+/// `: did you mean …?`, or the list of known names.
 pub fn suggest(name: &str, known: &[&str]) -> String {
     match nearest(name, known) {
         Some(near) => format!(": did you mean `{near}`?"),

@@ -1,4 +1,4 @@
-//! A network: an op program with parameters, run by the native engine.
+//! A network: an op program with parameters, on the native engine.
 
 use crate::checkpoint::is_of_training;
 use crate::describe::Description;
@@ -14,7 +14,7 @@ use adept_rows::{Channel, Rows};
 use rand::{Rng, RngExt};
 use std::sync::Arc;
 
-/// Rows valued in one pass; more would fall out of the cache.
+/// Rows evaluated in one pass; more would not fit in the cache.
 const PASS: usize = 256;
 
 /// A network that learns by gradient descent.
@@ -24,11 +24,11 @@ pub struct Network {
     optimiser: Optimiser,
     isa: Isa,
     workspace: Workspace,
-    /// Padded parameters, and vectors of the same layout.
+    /// Padded parameters. `grad`, `moments` and `traces` have the same layout.
     params: Vec<f32>,
     grad: Vec<f32>,
     moments: Vec<Vec<f32>>,
-    /// Of the optimiser SOAP.
+    /// State of the optimiser SOAP.
     bases: Option<Bases>,
     traces: Vec<Vec<f32>>,
     steps: u64,
@@ -38,7 +38,7 @@ pub struct Network {
 }
 
 impl Program {
-    /// First parameters, drawn from the distributions of the program.
+    /// Draws initial parameters from the distributions of the program.
     pub fn draw(&self, rng: &mut dyn Rng) -> Vec<f32> {
         let mut flat = Vec::with_capacity(self.parameters());
         for param in &self.params {
@@ -50,7 +50,7 @@ impl Program {
         flat
     }
 
-    /// The parameters of a flat vector by name, each name behind that prefix.
+    /// The parameters of a flat vector as tensors, with `prefix` before each name.
     pub(crate) fn tensors(&self, prefix: &str, flat: &[f32]) -> Vec<Tensor> {
         let tensor = |p: &Param| {
             Tensor::f32(format!("{prefix}{}", p.name), p.shape.clone(), flat[p.offset..][..p.len()].to_vec())
@@ -58,15 +58,15 @@ impl Program {
         self.params.iter().map(tensor).collect()
     }
 
-    /// The flat vector of the parameters among these tensors.
+    /// The flat vector of the parameters in these tensors.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] that names the tensor that is missing, of another shape or not finite.
+    /// [`ModelError::Unsupported`] with the name of the tensor that is missing, not finite or of another shape.
     pub fn parameters_in(&self, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
         self.flat("", tensors)
     }
 
-    /// The same of tensors whose names stand behind that prefix.
+    /// Like [`Self::parameters_in`], for tensors with `prefix` before their names.
     fn flat(&self, prefix: &str, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
         let mut flat = Vec::with_capacity(self.parameters());
         for p in &self.params {
@@ -75,7 +75,7 @@ impl Program {
         Ok(flat)
     }
 
-    /// Names the first parameter that is not finite, or the loss.
+    /// The error that names the first non-finite parameter, or the loss.
     pub(crate) fn name_divergence(&self, flat: &[f32]) -> ModelError {
         let bad = self.params.iter().find(|p| flat[p.offset..][..p.len()].iter().any(|v| !v.is_finite()));
         ModelError::Diverged { what: bad.map_or("loss".into(), |p| format!("parameter {}", p.name)) }
@@ -83,20 +83,20 @@ impl Program {
 }
 
 impl Network {
-    /// A network with those flat parameters (`program.parameters()` numbers, see [`Program::draw`]).
+    /// Creates a network with these flat parameters (`program.parameters()` numbers, see [`Program::draw`]).
     ///
     /// # Panics
-    /// If their number is another.
+    /// If the number of parameters is wrong.
     pub fn new(program: Arc<Program>, flat: &[f32], optimiser: Optimiser) -> Self {
         Self::with_isa(program, flat, optimiser, Isa::detect())
     }
 
-    /// The same on that instruction set, one of [`Isa::available`].
+    /// Like [`Self::new`], on an instruction set from [`Isa::available`].
     ///
     /// # Panics
-    /// If the number of parameters is another, or this machine does not have the instruction set.
+    /// If the number of parameters is wrong, or if this machine does not have the instruction set.
     pub fn with_isa(program: Arc<Program>, flat: &[f32], optimiser: Optimiser, isa: Isa) -> Self {
-        // What the kernels rely on: no other instruction set ever reaches them.
+        // The safety of the kernels relies on this check.
         assert!(Isa::available().contains(&isa), "{isa:?} on a machine without it");
         assert_eq!(flat.len(), program.parameters());
         let part = Rows::new(&program.channels);
@@ -122,7 +122,7 @@ impl Network {
         }
     }
 
-    /// The program that it runs.
+    /// The program of the network.
     pub fn program(&self) -> &Arc<Program> {
         &self.plan.program
     }
@@ -132,7 +132,7 @@ impl Network {
         self.plan.unpad(&self.params)
     }
 
-    /// All outputs `[rows, outputs]`, and with targets of that shape the log densities `[rows]`.
+    /// The outputs `[rows, outputs]`, and with targets of the same shape the log densities `[rows]`.
     pub fn run(&mut self, rows: &Rows, targets: Option<&[f32]>) -> (Vec<f32>, Vec<f32>) {
         self.plan.forward(&mut self.workspace, &self.params, rows, targets);
         let (program, n) = (&self.plan.program, rows.len());
@@ -144,7 +144,7 @@ impl Network {
         (output, density)
     }
 
-    /// Σ loss, and its gradient by the flat parameters.
+    /// Σ weight · loss, and its gradient with respect to the flat parameters.
     pub fn gradient(&mut self, samples: &Samples) -> (f64, Vec<f32>) {
         let loss = self.differentiate(samples);
         let gradient = self.plan.unpad(&self.grad);
@@ -260,7 +260,7 @@ impl Learner for Network {
     fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {
         if self.plan.program.mixture_density {
             return Err(ModelError::Unsupported(
-                "online eligibility traces follow the gradient of the value, an HME learns by its likelihood: \
+                "online eligibility traces need the gradient of the value, but an HME learns from its likelihood: \
                  use λ-returns (`traces = \"backward\"`) or `meta_pi`"
                     .into(),
             ));
@@ -310,7 +310,7 @@ impl Learner for Network {
         let known = |t: &Tensor| is_of_training(&t.name) || program.params.iter().any(|p| p.name == t.name);
         if let Some(extra) = state.iter().find(|t| !known(t)) {
             return Err(ModelError::Unsupported(format!(
-                "the tensor `{}` has no place in this architecture",
+                "the tensor `{}` does not belong to this architecture",
                 extra.name
             )));
         }
@@ -323,7 +323,7 @@ impl Learner for Network {
             }
         }
         if let Some(bases) = &mut self.bases {
-            // Of a state without training: from the beginning.
+            // A state without training data starts with new bases.
             let mut fresh = bases.fresh(&self.plan);
             if steps > 0 {
                 fresh.restore(state)?;
@@ -363,7 +363,7 @@ impl Traces for Network {
     fn accumulate(&mut self, slot: usize, rows: &Rows, row: usize, decay: f32) {
         let mut part = std::mem::take(&mut self.part);
         part.copy_range(rows, row, 1);
-        // ∇V needs the net inputs that forward keeps for training; the target does not matter.
+        // ∇V needs the net inputs, which forward keeps only with targets. Their values do not matter.
         self.no_targets.resize(self.plan.program.outputs(), 0.0);
         self.plan.forward(&mut self.workspace, &self.params, &part, Some(&self.no_targets));
         self.plan.backward(

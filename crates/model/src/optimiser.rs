@@ -1,4 +1,4 @@
-//! Optimisers: how a gradient moves the parameters.
+//! Optimisers: the update rules of the parameters.
 
 use crate::native::StepRule;
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ pub enum Optimiser {
     Sgd(Sgd),
     /// Adam with decoupled weight decay (Kingma & Ba 2015, Loshchilov & Hutter 2019).
     Adam(Adam),
-    /// Adam in the eigenbasis of each layer's gradients (SOAP, Vyas et al. 2024), by the native engine.
+    /// Adam in the eigenbasis of each layer's gradients (SOAP, Vyas et al. 2024). Native engine only.
     Soap(Soap),
 }
 
@@ -21,7 +21,7 @@ pub enum Optimiser {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sgd {
-    /// Share of the last step that is repeated, in [0, 1).
+    /// Momentum: the share of the last step that is repeated, in [0, 1).
     pub momentum: f32,
     /// Weight decay.
     pub decay: f32,
@@ -31,11 +31,11 @@ pub struct Sgd {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Adam {
-    /// Memory of the mean gradient, in [0, 1).
+    /// Decay rate β₁ of the mean gradient, in [0, 1).
     pub beta1: f32,
-    /// Memory of the mean squared gradient, in [0, 1).
+    /// Decay rate β₂ of the mean squared gradient, in [0, 1).
     pub beta2: f32,
-    /// Added to the root of the latter.
+    /// ε, added to the root of the mean squared gradient.
     pub epsilon: f32,
     /// Weight decay.
     pub decay: f32,
@@ -45,15 +45,15 @@ pub struct Adam {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Soap {
-    /// Memory of the mean gradient, in [0, 1).
+    /// Decay rate β₁ of the mean gradient, in [0, 1).
     pub beta1: f32,
-    /// Memory of the mean squared gradient and of the covariances, in [0, 1).
+    /// Decay rate β₂ of the mean squared gradient and of the covariances, in [0, 1).
     pub beta2: f32,
-    /// Added to the root of the former.
+    /// ε, added to the root of the mean squared gradient.
     pub epsilon: f32,
     /// Weight decay.
     pub decay: f32,
-    /// Steps from one renewal of the bases to the next; after each of the first ten they are renewed anyway.
+    /// Steps between two updates of the bases. The first ten steps always update them.
     pub every: u64,
 }
 
@@ -99,7 +99,7 @@ impl<'de> Deserialize<'de> for Optimiser {
                 }
             }
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Optimiser, A::Error> {
-                // Not an enum from the map: that would take the first entry and be silent about others.
+                // Not a derived enum: that would read the first entry and ignore the others.
                 let optimiser = match map.next_key()? {
                     Some(Kind::Sgd) => Optimiser::Sgd(map.next_value()?),
                     Some(Kind::Adam) => Optimiser::Adam(map.next_value()?),
@@ -140,11 +140,11 @@ impl JsonSchema for Optimiser {
 }
 
 impl Optimiser {
-    /// Why the burn engine refuses SOAP.
+    /// Message of the burn engine for SOAP.
     pub const NATIVE_ONLY: &str =
-        "`soap` is a step of the native engine: write `engine = \"native\"`, or take `adam`";
+        "`soap` runs on the native engine only: write `engine = \"native\"`, or use `adam`";
 
-    /// What is wrong with the settings: key and message.
+    /// The first invalid setting: key and message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let unit = |key, v: f32| {
             if (0.0..1.0).contains(&v) {
@@ -169,7 +169,7 @@ impl Optimiser {
                 unit("adam.beta1", beta1)?;
                 unit("adam.beta2", beta2)?;
                 if !(epsilon > 0.0 && epsilon.is_finite()) {
-                    // 0/0 where a gradient has always been 0.
+                    // Avoids 0/0 if a gradient has always been 0.
                     return Err(("adam.epsilon", format!("must be above 0, found {epsilon}")));
                 }
                 positive("adam.decay", decay)
@@ -188,7 +188,7 @@ impl Optimiser {
         }
     }
 
-    /// Moment vectors that it keeps: names of the tensors.
+    /// Tensor names of the moment vectors.
     pub(crate) fn moments(&self) -> &'static [&'static str] {
         match self {
             Self::Sgd(Sgd { momentum, .. }) if *momentum == 0.0 => &[],
@@ -198,7 +198,7 @@ impl Optimiser {
         }
     }
 
-    /// The rule of step number `step`, from 1, at that learning rate.
+    /// The rule of step number `step`, from 1, at learning rate `rate`.
     pub(crate) fn rule(&self, rate: f32, step: u64) -> StepRule {
         match *self {
             Self::Sgd(Sgd { momentum: 0.0, decay }) => StepRule::Sgd { rate, decay },
@@ -213,7 +213,7 @@ impl Optimiser {
 
 impl Adam {
     /// m̂ / (√v̂ + ε) with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ), the corrections moved out of the loop.
-    // Never inlined: the powers would be computed ahead of the branch that needs them.
+    // Never inlined, so that only Adam's branch computes the powers.
     #[inline(never)]
     fn rule(&self, rate: f32, step: u64) -> StepRule {
         let t = step.min(i32::MAX as u64) as i32;

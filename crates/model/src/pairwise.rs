@@ -1,8 +1,7 @@
-//! Values of all pairs of two halves.
+//! Fast values of all pairs of two halves.
 //!
-//! Where a row is the sum of what two halves contribute, row(i, j) = left(i) + right(j), so are the net inputs of a
-//! network's first layer: they are computed once for each half, and what is left for each of the pairs is the hidden
-//! units and the output.
+//! If a row is a sum of two halves, row(i, j) = left(i) + right(j), the net inputs of the first layer are such a sum
+//! too. They are computed once per half. Each pair then only needs the hidden units and the output.
 
 use crate::native::Isa;
 use crate::native::{
@@ -14,37 +13,37 @@ use adept_rows::{ChannelKind, Rows};
 use std::iter::Peekable;
 use std::ops::Range;
 
-/// Largest exponent, in size, of either half's part of a logistic unit: products of two such exponentials and their
-/// reciprocals are floats.
+/// Largest absolute exponent of a half's part of a logistic unit. Products of two such exponentials, and their
+/// reciprocals, do not overflow.
 const MOST: f64 = 40.0;
 
-/// Numbers kept at most where a gate picks.
+/// Maximum count of stored numbers with a gate.
 const MOST_KEPT: usize = 1 << 28;
 
-/// Classes of halves by which a gate may pick experts, at most.
+/// Maximum number of classes of halves.
 const CLASSES: usize = LANES;
 
-/// A network of one hidden layer, or some of which an index channel picks one; it may correct a prior. To be run on
-/// pairs.
+/// A network that can run on pairs: one hidden layer, or several such experts selected by an index channel. It may
+/// correct a prior.
 #[derive(Clone, Debug)]
 pub struct Pairwise {
     isa: Isa,
-    /// The entry in the index part of a row that names the expert; none where there is one only.
+    /// Column of the expert's number in the index part of a row; none for a single expert.
     gate: Option<usize>,
-    /// All of as many units.
+    /// All experts have the same number of units.
     experts: Vec<Expert>,
     corrects: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Expert {
-    /// The columns of a row that it reads.
+    /// The columns of a row that the expert reads.
     columns: Vec<usize>,
     hidden: Layer,
     output: Layer,
 }
 
-/// f(x W + b), with the sensitivities in W and b.
+/// f(x W + b); sensitivities are multiplied into W and b.
 #[derive(Clone, Debug)]
 struct Layer {
     /// `[inputs, outputs]`.
@@ -53,7 +52,7 @@ struct Layer {
     f: Activation,
 }
 
-/// What a network needs to know of each half: its values for all pairs.
+/// A network prepared for two sets of halves: gives the values of all pairs.
 #[derive(Clone, Debug)]
 pub struct PairValues {
     isa: Isa,
@@ -72,14 +71,14 @@ enum Parts {
         weight: Vec<f32>,
         bias: f32,
     },
-    /// The class of the left half and that of the right one pick the expert.
+    /// The classes of the left and the right half select the expert.
     Gated {
         /// `[left halves, units, classes of right halves]`.
         left: Vec<f32>,
         class: Vec<usize>,
-        /// For each class of left halves: net inputs of the units, their weights in the output, its bias.
+        /// For each class of left halves: net inputs of the units, output weights, output bias.
         right: Vec<Padded>,
-        /// Of the right halves, padded likewise.
+        /// Classes of the right halves, padded in the same way.
         classes: Vec<u32>,
     },
 }
@@ -94,7 +93,7 @@ pub struct PairProducts {
     right: Padded,
 }
 
-/// A matrix with one column for each right half, and columns of zeros behind so that a tile may begin at any half.
+/// A matrix with one column per right half, followed by zero columns, so that a tile may start at any half.
 #[derive(Clone, Debug)]
 struct Padded {
     data: Vec<f32>,
@@ -118,7 +117,7 @@ impl Padded {
 }
 
 impl Pairwise {
-    /// The network of a program; none if it is of another form.
+    /// The network of a program; none if the program has another form.
     pub(crate) fn of(program: &Program, parameters: &[f32], isa: Isa) -> Option<Self> {
         let mut ops = ops_of(&program.body);
         let (gate, experts, mut end) = match ops.peek()? {
@@ -149,15 +148,18 @@ impl Pairwise {
         (alike && whole).then_some(Self { isa, gate, experts, corrects: residual.is_some() })
     }
 
-    /// Whether its values are those of a prior, corrected.
+    /// Whether the network corrects a prior.
     pub fn corrects(&self) -> bool {
         self.corrects
     }
 
-    /// Makes ready to value all pairs, given the rows of each left half with right half 0, and of left half 0 with each
-    /// right one. `pair` gives the row of any left half with any right one; what it is asked for tells which expert a
-    /// gate picks for halves of two classes, those alike with half 0. None without rows, if a side has more than 16
-    /// classes, or if what is kept for them would take more than a gigabyte.
+    /// Prepares the network for all pairs of some halves.
+    ///
+    /// `left` holds the rows of each left half with right half 0, `right` the rows of left half 0 with each right half.
+    /// `pair` returns the row of any pair. Halves form a class if half 0 of the other side makes the gate select the
+    /// same expert; `pair` is called for one pair of each two classes, to find their expert.
+    ///
+    /// None if there are no rows, if a side has more than 16 classes, or if the result would need more than a gigabyte.
     pub fn prepare(
         &self,
         left: &Rows,
@@ -176,7 +178,7 @@ impl Pairwise {
         for &l in &lefts.first {
             picked.push(rights.first.iter().map(|&r| expert(&pair(l, r), 0) as usize).collect::<Vec<_>>());
         }
-        // Where an expert is picked by no pair of classes, nothing is computed for it.
+        // Computes only the experts that a pair of classes selects.
         let mut nets: Vec<Vec<Net>> = vec![];
         for (l, picked) in picked.iter().enumerate() {
             let net = |(r, &e): (usize, &usize)| {
@@ -235,17 +237,17 @@ impl Pairwise {
     }
 }
 
-/// The ops of a block but those for the loss.
+/// The ops of a block, except those for the loss.
 fn ops_of(block: &Block) -> Peekable<impl Iterator<Item = &Op>> {
     block.ops.iter().filter(|op| !matches!(op, Op::Density { .. })).peekable()
 }
 
-/// Halves with which half 0 of the other side makes the gate pick the same expert.
+/// Classes of halves: with half 0 of the other side, the gate selects the same expert for all halves of a class.
 struct Classes {
-    /// The first of each.
+    /// The first half of each class.
     first: Vec<usize>,
     members: Vec<Vec<usize>>,
-    /// Class of each half, and its place there.
+    /// Class of each half, and its position in the class.
     place: Vec<(usize, usize)>,
 }
 
@@ -269,33 +271,33 @@ impl Classes {
     }
 }
 
-/// Net inputs of some left halves and of some right ones, `[halves, units]`, to be added.
+/// Net inputs of some left and right halves, `[halves, units]`. A pair's net input is their sum.
 struct Net {
     left: Vec<f64>,
     right: Vec<f64>,
 }
 
 impl Net {
-    /// Whether the exponentials of both parts, their products and the reciprocals of those are floats.
+    /// Whether the exponentials of both parts, their products and the reciprocals of the products do not overflow.
     fn has_exponentials(&self, f: Activation) -> bool {
         self.left.iter().chain(&self.right).all(|z| (z * exponent(f)).abs() <= MOST)
     }
 }
 
-/// The logistic form of such a unit takes the exponential of so many times its net input.
+/// Factor of the net input in the exponential of a logistic unit.
 fn exponent(f: Activation) -> f64 {
     if f == Activation::Tanh { 2.0 } else { -1.0 }
 }
 
 impl Expert {
-    /// The two layers that come next among these ops, and the value that they end in.
+    /// Reads the next two layers from these ops; also returns their result value.
     fn of<'a>(
         program: &Program,
         parameters: &[f32],
         ops: &mut Peekable<impl Iterator<Item = &'a Op>>,
     ) -> Option<(Self, ValueId)> {
         let Some(Op::Input { channels, .. }) = ops.next() else { return None };
-        // A value from outside is no sum over halves.
+        // A value channel is not a sum of two halves.
         if channels.iter().any(|&c| program.channels[c].kind == ChannelKind::Value) {
             return None;
         }
@@ -329,14 +331,14 @@ impl Expert {
         (output.bias.len() == 1).then_some((Self { columns, hidden, output }, end))
     }
 
-    /// Net inputs of those left halves, and of those right ones.
+    /// Net inputs of these left and right halves.
     fn net(&self, (left, lefts): (&Rows, &[usize]), (right, rights): (&Rows, &[usize])) -> Net {
         let units = self.hidden.bias.len();
         let base = vec![0.0; self.columns.len()];
         let first: Vec<f64> = self.columns.iter().map(|&c| f64::from(right.dense_row(0)[c])).collect();
         let mut a = self.net_inputs((left, lefts), &base, &self.hidden.bias);
         let mut b = self.net_inputs((right, rights), &first, &vec![0.0; units]);
-        // Right parts on both sides of zero, so that their exponentials have room.
+        // Centres the right parts around zero to keep their exponentials small.
         for u in 0..units {
             let of_unit = || b.iter().skip(u).step_by(units).copied();
             let (least, most) =
@@ -360,7 +362,7 @@ impl Expert {
                 self.columns.iter().zip(base).zip(self.hidden.weight.chunks_exact(units))
             {
                 let x = f64::from(row[c]) - base;
-                // Many inputs are bits, or the same for all.
+                // Many inputs are bits or constant, so many differences are 0.
                 if x != 0.0 {
                     to.iter_mut().zip(weight).for_each(|(to, w)| *to += x * w);
                 }
@@ -371,11 +373,11 @@ impl Expert {
 }
 
 impl PairValues {
-    /// Writes the values of the left halves with up to [`TILE`] right ones from `first` on, a row for each left half;
-    /// those of a network that corrects a prior with the priors of the same pairs, of others without any.
+    /// Writes the values of the left halves with up to [`TILE`] right halves from `first` on, one row per left half.
+    /// A network that corrects a prior needs the `priors` of the same pairs; for others `priors` is empty.
     ///
     /// # Panics
-    /// If there are no such halves, or rows of another number.
+    /// If a half does not exist, or if the number of rows is wrong.
     pub fn tile(&self, left: Range<usize>, first: usize, priors: &[TileRow], values: &mut [TileRow]) {
         assert!(values.len() == left.len() && (priors.is_empty() || priors.len() == left.len()));
         let (isa, unit, f, units) = (self.isa, self.unit, self.f, self.units);
@@ -387,7 +389,7 @@ impl PairValues {
             }
             Parts::Gated { left: parts, class, right, classes } => {
                 let classes = &classes[first..][..TILE];
-                // Neighbours are mostly of one class.
+                // Adjacent left halves mostly share a class.
                 let (mut at, start) = (left.start, left.start);
                 while at < left.end {
                     let run = class[at..left.end].iter().take_while(|c| **c == class[at]).count();
@@ -405,15 +407,15 @@ impl PairValues {
 }
 
 impl PairProducts {
-    /// Of the factors `[left halves, terms]` and `[terms, right halves]`, on the best instruction set.
+    /// Products of the factors `[left halves, terms]` and `[terms, right halves]`, on the best instruction set.
     ///
     /// # Panics
-    /// If there are no terms, or factors of another number.
+    /// If `terms` is 0, or if the number of factors is not a multiple of it.
     pub fn new(terms: usize, left: Vec<f32>, right: &[f32]) -> Self {
         Self::with_isa(terms, left, right, Isa::detect())
     }
 
-    /// The same on that instruction set, one of [`Isa::available`].
+    /// Like [`Self::new`], on an instruction set from [`Isa::available`].
     ///
     /// # Panics
     /// As for [`PairProducts::new`], or if this machine does not have the instruction set.
@@ -425,10 +427,10 @@ impl PairProducts {
         Self { isa, terms, left, right }
     }
 
-    /// Writes the products of the left halves with up to [`TILE`] right ones from `first` on, a row for each left half.
+    /// Writes the products of the left halves with up to [`TILE`] right halves from `first` on, one row per left half.
     ///
     /// # Panics
-    /// If there are no such halves, or rows of another number.
+    /// If a half does not exist, or if the number of rows is wrong.
     pub fn tile(&self, left: Range<usize>, first: usize, values: &mut [TileRow]) {
         assert_eq!(values.len(), left.len());
         let left = &self.left[left.start * self.terms..left.end * self.terms];
@@ -436,7 +438,7 @@ impl PairProducts {
     }
 }
 
-/// Sums of the differences of values of pairs to exact ones.
+/// Error statistics: differences between values of pairs and exact values.
 #[derive(Clone, Copy, Debug)]
 pub struct PairErrors {
     isa: Isa,
@@ -451,7 +453,7 @@ impl Default for PairErrors {
 }
 
 impl PairErrors {
-    /// No differences yet, to be summed up on that instruction set, one of [`Isa::available`].
+    /// Empty statistics, for an instruction set from [`Isa::available`].
     ///
     /// # Panics
     /// If this machine does not have the instruction set.
@@ -460,17 +462,17 @@ impl PairErrors {
         Self { isa, sums: Errors::default(), pairs: 0 }
     }
 
-    /// Takes the first `width` values of each row of a tile into account.
+    /// Adds the first `width` values of each row of a tile.
     ///
     /// # Panics
-    /// If there are fewer exact values, or wider rows than a tile's.
+    /// If there are fewer rows of exact values than of values, or if `width` is more than [`TILE`].
     pub fn add_tile(&mut self, values: &[TileRow], exact: &[TileRow], width: usize) {
         assert!(values.len() <= exact.len() && width <= TILE);
         pair_errors(self.isa, values, exact, width, &mut self.sums);
         self.pairs += (values.len() * width) as u64;
     }
 
-    /// Takes others into account.
+    /// Adds other statistics.
     pub fn add(&mut self, other: &Self) {
         self.sums.squares += other.sums.squares;
         self.sums.absolute += other.sums.absolute;
@@ -483,17 +485,17 @@ impl PairErrors {
         self.pairs
     }
 
-    /// Root mean square difference; 0 for none.
+    /// Root mean square difference; 0 without pairs.
     pub fn rms(&self) -> f64 {
         (self.sums.squares / self.pairs.max(1) as f64).sqrt()
     }
 
-    /// Mean absolute difference; 0 for none.
+    /// Mean absolute difference; 0 without pairs.
     pub fn mae(&self) -> f64 {
         self.sums.absolute / self.pairs.max(1) as f64
     }
 
-    /// Largest absolute difference, NaN if one is.
+    /// Largest absolute difference; NaN if any difference is NaN.
     pub fn max(&self) -> f64 {
         if self.sums.absolute.is_nan() { f64::NAN } else { self.sums.max.into() }
     }

@@ -1,11 +1,11 @@
-//! Parts of an architecture, and whether weights of one network mean the same in another.
+//! The parts of an architecture, and whether two networks can exchange weights.
 
 use crate::architecture::{Architecture, Experts, Hme, MetaPi, Symbolic};
 use crate::lower::lower;
 use adept_rows::{Channel, ChannelKind};
 
 impl Architecture {
-    /// The experts of a node over rows of these channels, in order; none of a leaf.
+    /// The experts of a node over rows of these channels, in order; empty for a leaf.
     pub fn experts(&self, channels: &[Channel]) -> Vec<&Self> {
         match self {
             Self::Mlp(_) | Self::Lookup(_) | Self::Residual(_) | Self::Frozen(_) => Vec::new(),
@@ -30,8 +30,8 @@ impl Architecture {
         }
     }
 
-    /// All networks below this node with the names that their parameters begin with: `expert.0`, `expert.0.expert.1`,
-    /// `net`, … Lookups are none: inside a network a table has a fixed size, alone it grows.
+    /// All networks below this node, with the prefixes of their parameter names: `expert.0`, `expert.0.expert.1`,
+    /// `net`, … Excludes lookups: a nested table has a fixed size, a table of its own grows.
     pub fn parts(&self, channels: &[Channel]) -> Vec<(String, &Self)> {
         let mut parts = Vec::new();
         let nodes = match self {
@@ -50,11 +50,11 @@ impl Architecture {
         parts
     }
 
-    /// Whether weights of `found` mean the same here: the same inputs, layers, activations, gates and experts. First
-    /// weights, learning rates, thresholds and variances may differ.
+    /// Checks that weights of `found` fit this architecture: both need the same inputs, layers, activations, gates and
+    /// experts. Initial weights, learning rates, thresholds and variances may differ.
     ///
     /// # Errors
-    /// What differs.
+    /// The first difference.
     pub fn same_shape(&self, found: &Self, channels: &[Channel]) -> Result<(), String> {
         if let (Self::Lookup(here), Self::Lookup(there)) = (self, found) {
             return match here.by == there.by {
@@ -63,7 +63,11 @@ impl Architecture {
             };
         }
         if self.kind() != found.kind() {
-            return Err(format!("it is of kind `{}`, the checkpoint of `{}`", self.kind(), found.kind()));
+            return Err(format!(
+                "it is of kind `{}`, the checkpoint of kind `{}`",
+                self.kind(),
+                found.kind()
+            ));
         }
         let (mut a, mut b) = (self.clone(), found.clone());
         a.forget_settings();
@@ -83,21 +87,21 @@ impl Architecture {
             }
         }
         if let Some(extra) = b.params.iter().find(|q| a.params.iter().all(|p| p.name != q.name)) {
-            return Err(format!("the checkpoint's `{}` has no place", extra.name));
+            return Err(format!("only the checkpoint has `{}`", extra.name));
         }
-        // Programs are numbered in one way, so that equal ones are the same text.
+        // Lowering numbers values in a fixed order, so equal programs compare equal.
         if a.body == b.body {
             return Ok(());
         }
         let (a, b) = (a.describe().ops, b.describe().ops);
         let differs = a.iter().zip(&b).find(|(a, b)| a != b);
         Err(match differs {
-            Some((a, b)) => format!("it computes `{}` where the checkpoint does `{}`", a.trim(), b.trim()),
+            Some((a, b)) => format!("it computes `{}`, the checkpoint computes `{}`", a.trim(), b.trim()),
             None => "it reads other inputs than the checkpoint".into(),
         })
     }
 
-    /// Sets what may differ between networks with the same weights to one value.
+    /// Resets the settings that may differ between networks with compatible weights.
     fn forget_settings(&mut self) {
         let (experts, expert) = match self {
             Self::Mlp(_) | Self::Lookup(_) | Self::Frozen(_) => return,

@@ -1,15 +1,16 @@
-//! Learning policies: softmax over the rows of a decision.
+//! Policy learning: a softmax over the rows of a decision.
 
 use crate::error::ModelError;
 use crate::learner::Learner;
 use adept_rows::Samples;
 
-/// One step on Σ weight · H(π, p) at that learning rate, where p is the softmax of a decision's outputs and π its targets;
-/// returns that sum before it. H(π, p) = −Σₐ πₐ ln pₐ.
+/// Takes one step on the cross entropy Σ weight · H(π, p) at learning rate `rate`, and returns the sum before the step.
 ///
-/// Rows of a decision follow one another; `decisions` are the lengths of all of them, and all rows of one have its
-/// weight. For the squared error ½(y − t)² the target t = y − (p − π) has the gradient p − π of the cross entropy, so that any
-/// learner of squared errors takes this step, on any engine; an HME, which learns by likelihood, does not.
+/// p is the softmax of a decision's outputs, π its targets, and H(π, p) = −Σₐ πₐ ln pₐ. The rows of a decision are
+/// consecutive and have the same weight; `decisions` holds the number of rows of each decision.
+///
+/// The target t = y − (p − π) gives the squared error ½(y − t)² the gradient of the cross entropy, p − π. So this works
+/// with every learner of squared errors, on any engine. It does not work with an HME, which learns from its likelihood.
 ///
 /// # Errors
 /// [`ModelError::Diverged`] as for [`Learner::update`].
@@ -62,7 +63,7 @@ mod tests {
         samples
     }
 
-    /// A small step lowers the loss by rate · |∇|², where ∇ is found by differences.
+    /// A small step lowers the loss by rate · |∇|², with ∇ from finite differences.
     #[test]
     fn the_step_goes_down_the_gradient_of_the_cross_entropy() {
         let channels = [Channel::new("x", ChannelKind::Dense(3))];
@@ -71,7 +72,7 @@ mod tests {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut learner = build(&architecture, &channels, Optimiser::default(), &mut rng).unwrap();
         let (targets, decisions) = ([0.2, 0.5, 0.3, 0.0, 1.0], [3, 2]);
-        // With rate 0 nothing moves, and the loss is returned.
+        // Rate 0 only returns the loss.
         let loss = |learner: &mut dyn Learner| {
             policy_step(learner, &mut samples(&channels, &targets), &decisions, 0.0).unwrap()
         };

@@ -1,15 +1,14 @@
-//! The op program: the one form in which every engine sees a model.
+//! The op program: the intermediate form that every engine runs.
 //!
-//! An [`Architecture`](crate::Architecture) is lowered once to a [`Program`]: the channels it reads,
-//! its parameters, and a block of ops in order of execution. A value is a matrix `[rows, width]`.
-//! No engine knows an architecture; a new one needs a lowering, a new op one arm in each engine.
+//! An [`Architecture`](crate::Architecture) is lowered once to a [`Program`]: the channels it reads, its parameters,
+//! and a block of ops in order of execution. A value is a matrix `[rows, width]`. Engines do not know architectures:
+//! a new architecture needs a lowering, a new op needs one match arm in each engine.
 //!
-//! The program computes two things: its `output`, and the log density of a target `d` given the row
-//! (up to a constant), whose negative is the loss. For one Gaussian of variance 1 that is the squared
-//! error ½(d − y)²; for a hierarchical mixture of experts it is −ln Σ gᵢ exp(−(d − yᵢ)²/2σ²)
-//! (Wiering & Kröse, section 2.1), with [`Op::LogMix`] at every mixture node. The posterior
-//! responsibilities of the experts are the adjoint of `LogMix`, so nested mixtures need no backward
-//! pass of their own.
+//! The program computes its output y and the log density L of a target d given the row, up to a constant. The loss is
+//! −L. For one Gaussian with σ² = 1 the loss is the squared error ½(d − y)². For a hierarchical mixture of experts it
+//! is −ln Σᵢ sᵢ exp(−(d − yᵢ)² / 2σ²) (Wiering & Kröse, §2.1), with [`Op::LogMix`] at every mixture node. The
+//! adjoints of `LogMix` are the posteriors hᵢ of the experts, so nested mixtures need no separate backward pass.
+//! [`Hme`](crate::architecture::Hme) lists all equations.
 
 use crate::clusters::Clusters;
 use adept_rows::{Channel, Layout};
@@ -21,7 +20,7 @@ pub type ValueId = usize;
 /// Index of a parameter in [`Program::params`].
 pub type ParamId = usize;
 
-/// Largest size of a prior in an [`Op::Residual`], 1 − 10⁻⁶: at 1 no finite z would move it.
+/// Priors of an [`Op::Residual`] are clamped to ± this limit, 1 − 10⁻⁶: at ±1 no finite z would change them.
 pub const PRIOR_LIMIT: f32 = 1.0 - 1e-6;
 
 /// Elementwise activation f.
@@ -41,10 +40,10 @@ pub enum Activation {
     Linear,
 }
 
-/// Distribution from which a parameter is first drawn.
+/// Distribution of the initial values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Init {
-    /// Every entry the same.
+    /// The same value for every entry.
     Constant(f32),
     /// Uniform in ±a.
     Uniform(f32),
@@ -57,13 +56,13 @@ pub struct Param {
     pub name: String,
     /// `[inputs, outputs]` of a weight, `[n]` of a bias or of sensitivities, `[entries, width]` of a table.
     pub shape: Vec<usize>,
-    /// First values.
+    /// Initial values.
     pub init: Init,
     /// Index in [`Program::groups`].
     pub group: usize,
     /// Lower bound that updates must not cross.
     pub min: Option<f32>,
-    /// First entry in the flat parameter vector.
+    /// Position of the first entry in the flat parameter vector.
     pub offset: usize,
 }
 
@@ -79,30 +78,30 @@ impl Param {
     }
 }
 
-/// Parameters that learn at a rate of their own.
+/// A group of parameters with a common learning-rate factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Name shown to people: `weights`, `gate`, `sensitivity`, …
+    /// Display name: `weights`, `gate`, `sensitivity`, …
     pub name: String,
-    /// Factor on the learning rate of the run.
+    /// Factor on the run's learning rate.
     pub rate: f32,
 }
 
-/// Which branches of a [`Op::Route`] a row runs through.
+/// Which branches of an [`Op::Route`] a row runs through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selector {
-    /// All of them.
+    /// Every branch.
     All,
     /// Branch i if column i of this value (log weights) is above −∞.
     Mask(ValueId),
-    /// The branch whose number stands in this index channel.
+    /// The branch whose number is in this index channel.
     Index(usize),
 }
 
 /// One operation. Shapes are `[rows, width]`; `log` values are natural logarithms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
-    /// out = the dense-like channels of these numbers side by side.
+    /// out = these dense, bits or value channels, concatenated.
     Input {
         /// Channel numbers.
         channels: Vec<usize>,
@@ -120,7 +119,7 @@ pub enum Op {
         /// `[rows, outputs]`.
         out: ValueId,
     },
-    /// out = β ∘ x, the neuron sensitivities of extended back-propagation (Sperduti 1992).
+    /// out = β ∘ x: neuron sensitivities of extended back-propagation (Sperduti 1992; Wiering & Kröse, §4.1.1).
     Scale {
         /// Net inputs.
         x: ValueId,
@@ -138,15 +137,15 @@ pub enum Op {
         /// Result.
         out: ValueId,
     },
-    /// out = x − ln Σ eˣ: the logarithm of the gates gᵢ.
+    /// out = ln gᵢ = aᵢ − ln Σⱼ exp(aⱼ): the log gates.
     LogSoftmax {
-        /// Net inputs of the gates.
+        /// Net inputs aᵢ of the gates.
         x: ValueId,
         /// ln gᵢ.
         out: ValueId,
     },
-    /// Selection threshold: sᵢ = gᵢ if gᵢ > ST, else 0, divided by Σs; if none passes, the largest gate
-    /// alone (the first of equals). The mask is constant for gradients.
+    /// Selection threshold (Wiering & Kröse, §2.3): sᵢ = gᵢ if gᵢ > ST, otherwise 0; then sᵢ ← sᵢ / Σⱼ sⱼ. If no gate
+    /// passes, s = 1 for the largest gate, the first of equals. Gradients treat the mask as constant.
     Threshold {
         /// ln gᵢ.
         x: ValueId,
@@ -155,25 +154,27 @@ pub enum Op {
         /// ln sᵢ, −∞ where the expert is not selected.
         out: ValueId,
     },
-    /// out = Σᵢ sᵢ yᵢ (a propagate node).
+    /// out = y = Σᵢ sᵢ yᵢ: a propagate node (Wiering & Kröse, §2.1).
     Blend {
         /// ln sᵢ, `[rows, experts]`.
         log_weights: ValueId,
-        /// Outputs of the experts side by side, `[rows, experts · width]`.
+        /// Outputs yᵢ of the experts, concatenated, `[rows, experts · width]`.
         y: ValueId,
         /// `[rows, width]`.
         out: ValueId,
     },
-    /// out = −|d − y|² / 2σ², the log density of the target d up to a constant.
+    /// out = ℓ = −|d − y|² / 2σ²: the log density of the target d, up to a constant. ∂ℓ/∂y = (d − y) / σ².
     Density {
-        /// Output of an expert.
+        /// Output y of an expert.
         y: ValueId,
         /// σ².
         variance: f32,
         /// `[rows, 1]`.
         out: ValueId,
     },
-    /// out = ln Σᵢ sᵢ exp(ℓᵢ), the log density of a mixture.
+    /// out = L = ln Σᵢ sᵢ exp(ℓᵢ): the log likelihood ln P(d|x) of a mixture (Wiering & Kröse, §2.1).
+    ///
+    /// ∂L/∂ln sᵢ = ∂L/∂ℓᵢ = hᵢ = sᵢ exp(ℓᵢ) / Σⱼ sⱼ exp(ℓⱼ): the posterior of expert i.
     LogMix {
         /// ln sᵢ, `[rows, experts]`.
         log_weights: ValueId,
@@ -182,12 +183,12 @@ pub enum Op {
         /// `[rows, 1]`.
         out: ValueId,
     },
-    /// Runs each branch on the rows that select it. With [`Selector::Index`] result k is result k of the
-    /// one branch taken; otherwise the results of all branches side by side, 0 where one was not run.
+    /// Runs each branch on the rows that select it. With [`Selector::Index`], result k is result k of the selected
+    /// branch. Otherwise it is the concatenation over all branches, with 0 where a branch did not run.
     Route {
-        /// Who runs where.
+        /// Which branches each row runs through.
         select: Selector,
-        /// Subprograms. They read channels and parameters, no value of the blocks around them.
+        /// Subprograms. They read channels and parameters, but no values of the enclosing blocks.
         branches: Vec<Block>,
         /// One value for each result of a branch.
         out: Vec<ValueId>,
@@ -196,13 +197,13 @@ pub enum Op {
     Gather {
         /// `[entries, width]`.
         table: ParamId,
-        /// Number of an index channel with as many entries.
+        /// Number of an index channel with the same number of entries.
         channel: usize,
         /// Result.
         out: ValueId,
     },
-    /// out = tanh(atanh(p) + x) = (p + t) / (1 + p t) with t = tanh(x), where p is a prior, brought within
-    /// ±[`PRIOR_LIMIT`]: the same for all columns, and constant for gradients. ∂out/∂x = 1 − out².
+    /// out = tanh(atanh(p) + x) = (p + t) / (1 + p t) with t = tanh(x). The prior p is clamped to ±[`PRIOR_LIMIT`], the
+    /// same for all columns, and constant for gradients. ∂out/∂x = 1 − out².
     Residual {
         /// Number of the value channel that holds p.
         prior: usize,
@@ -213,33 +214,33 @@ pub enum Op {
     },
 }
 
-/// Ops in order, and the values they are run for: the output, then the log density if it has one.
+/// Ops in order, and their results: the output, then the log density if the block has one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
-    /// Ops; each value is written before it is read.
+    /// The ops. Each value is written before it is read.
     pub ops: Vec<Op>,
-    /// Result values.
+    /// The result values.
     pub results: Vec<ValueId>,
 }
 
 /// A lowered architecture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// Channels of the rows, all of those the encoder declares.
+    /// All channels that the encoder declares.
     pub channels: Vec<Channel>,
-    /// Where they lie in a row.
+    /// Positions of the channels in a row.
     pub layout: Layout,
-    /// Parameters, in the order of their offsets in the flat vector.
+    /// Parameters, ordered by their offsets in the flat vector.
     pub params: Vec<Param>,
     /// Learning-rate groups.
     pub groups: Vec<Group>,
     /// Width of each value.
     pub widths: Vec<usize>,
-    /// The ops; its results are the output `[rows, outputs]` and the log density `[rows, 1]`.
+    /// The ops. The results are the output `[rows, outputs]` and the log density `[rows, 1]`.
     pub body: Block,
-    /// Gates that begin as clusters of rows.
+    /// Gates that are initialised from clusters of rows.
     pub clusters: Vec<Clusters>,
-    /// Whether the density is a mixture's, so that the gradient of the output alone does not serve it.
+    /// Whether the density is that of a mixture. Its gradient does not follow from the gradient of the output.
     pub mixture_density: bool,
 }
 
@@ -254,12 +255,12 @@ impl Program {
         self.widths[self.body.results[0]]
     }
 
-    /// The value with the output.
+    /// The value that holds the output.
     pub fn output(&self) -> ValueId {
         self.body.results[0]
     }
 
-    /// The value with the log density of the target.
+    /// The value that holds the log density of the target.
     pub fn density(&self) -> ValueId {
         self.body.results[1]
     }

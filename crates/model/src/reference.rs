@@ -1,11 +1,11 @@
-//! The referee: the op program as plain loops in `f64`, one row at a time.
+//! The reference engine: runs an op program with plain loops in `f64`, one row at a time.
 //!
-//! Nothing here is fast. Every other engine is measured against it.
+//! It is slow and simple. The tests compare every other engine with it.
 
 use crate::program::{Activation, Block, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
 use adept_rows::Rows;
 
-/// What a program computes for a batch.
+/// The results of a program for a batch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// `[rows, outputs]`, row by row.
@@ -14,7 +14,7 @@ pub struct Outcome {
     pub density: Vec<f64>,
 }
 
-/// Runs the program over all rows with these parameters (flat, in the order of their offsets).
+/// Runs the program on all rows with these parameters (flat, ordered by offset).
 /// With `targets` of shape `[rows, outputs]` it also computes their log densities.
 ///
 /// # Panics
@@ -34,9 +34,9 @@ pub fn run(program: &Program, params: &[f64], rows: &Rows, targets: Option<&[f32
     outcome
 }
 
-/// How far the rows stay away from choosing other experts: the smallest distance, over all rows and all
-/// thresholds that are reached, between a gate and its threshold, and between the two largest gates
-/// where none passes. Infinite if no threshold is reached.
+/// The smallest change of a gate that would select other experts, over all rows and all thresholds that they reach:
+/// the distance of a gate from its threshold, or of the two largest gates if no gate passes. Infinite if no row
+/// reaches a threshold.
 ///
 /// # Panics
 /// If `params` or `rows` do not fit the program.
@@ -50,14 +50,14 @@ pub fn margins(program: &Program, params: &[f64], rows: &Rows) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// One row on its way through the program.
+/// The state of one row while the program runs.
 struct Row<'a> {
     program: &'a Program,
     params: &'a [f64],
     dense: &'a [f32],
     index: &'a [u64],
     target: Option<&'a [f32]>,
-    /// Value v has `widths[v]` entries once it is written, none before.
+    /// Value v is empty until it is written; then it has `widths[v]` entries.
     values: Vec<Vec<f64>>,
     margin: f64,
 }
@@ -87,7 +87,7 @@ impl<'a> Row<'a> {
         &self.params[param.offset..param.offset + param.len()]
     }
 
-    /// The integer in an index channel.
+    /// The entry of an index channel.
     fn index(&self, channel: usize) -> usize {
         self.index[self.program.layout.offsets[channel]] as usize
     }
@@ -131,6 +131,7 @@ impl<'a> Row<'a> {
                 self.values[out] = x.iter().map(|&v| activation(f, v)).collect();
             }
             Op::LogSoftmax { x, out } => {
+                // ln gᵢ = aᵢ − ln Σⱼ exp(aⱼ)
                 let x = &self.values[x];
                 let sum = log_sum_exp(x);
                 self.values[out] = x.iter().map(|v| v - sum).collect();
@@ -139,6 +140,7 @@ impl<'a> Row<'a> {
                 self.values[out] = self.threshold(x, f64::from(threshold));
             }
             Op::Blend { log_weights, y, out } => {
+                // y = Σᵢ sᵢ yᵢ (Wiering & Kröse, §2.1)
                 let width = self.program.widths[out];
                 let mut blend = vec![0.0; width];
                 for (i, log_weight) in self.values[log_weights].iter().enumerate() {
@@ -149,6 +151,7 @@ impl<'a> Row<'a> {
                 self.values[out] = blend;
             }
             Op::Density { y, variance, out } => {
+                // ℓ = −|d − y|² / 2σ²
                 let Some(target) = self.target else { return };
                 let mut square = 0.0;
                 for (&d, y) in target.iter().zip(&self.values[y]) {
@@ -160,8 +163,9 @@ impl<'a> Row<'a> {
                 if self.target.is_none() {
                     return;
                 }
+                // L = ln P(d|x) = ln Σᵢ sᵢ exp(ℓᵢ) (Wiering & Kröse, §2.1). An expert that is not selected has no
+                // density; its 0 is a placeholder.
                 let pairs = self.values[log_weights].iter().zip(&self.values[densities]);
-                // An expert that was not selected has no density: its 0 is only a filler.
                 let terms: Vec<f64> = pairs
                     .filter(|(log_weight, _)| **log_weight != f64::NEG_INFINITY)
                     .map(|(log_weight, density)| log_weight + density)
@@ -183,7 +187,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// ln sᵢ of the gates with logarithms in `x`; notes how close the choice was.
+    /// ln sᵢ from the log gates ln gᵢ in `x` (Wiering & Kröse, §2.3): sᵢ = gᵢ if gᵢ > ST, otherwise 0, divided by Σⱼ
+    /// sⱼ. Also updates the margin.
     fn threshold(&mut self, x: ValueId, threshold: f64) -> Vec<f64> {
         let gates: Vec<f64> = self.values[x].iter().map(|v| v.exp()).collect();
         for g in &gates {
@@ -242,7 +247,7 @@ fn activation(f: Activation, x: f64) -> f64 {
     }
 }
 
-/// ln Σ eˣ without overflow.
+/// ln Σᵢ exp(xᵢ) without overflow.
 fn log_sum_exp(x: &[f64]) -> f64 {
     let max = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     max + x.iter().map(|v| (v - max).exp()).sum::<f64>().ln()

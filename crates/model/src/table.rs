@@ -1,4 +1,4 @@
-//! A lookup table that grows with the rows met.
+//! A lookup table that adds an entry for each new key.
 
 use crate::architecture::Lookup;
 use crate::describe::{Description, TensorInfo};
@@ -11,38 +11,38 @@ use adept_rows::Samples;
 use adept_rows::{Channel, ChannelKind, Layout, Rows};
 use rustc_hash::FxHashMap;
 
-/// One value for each key met in training: V ← V + rate · (target − V).
+/// One value for each key seen in training: V ← V + rate · (target − V).
 ///
-/// Valuing a row does not add it; a key without an entry has the initial value.
+/// Evaluating a row does not add an entry. A key without an entry has the initial value.
 #[derive(Clone, Debug)]
 pub struct Table {
     channels: Vec<Channel>,
     /// Column of the key in the index part of a row.
     column: usize,
     initial: f32,
-    /// Column of the first value in the dense part of a row.
+    /// Column of the initial value in the dense part of a row.
     initial_from: Option<usize>,
     add_weighed: bool,
     rate: f32,
     entries: FxHashMap<u64, u32>,
     keys: Vec<u64>,
     values: Vec<f32>,
-    /// For each slot the entries with an eligibility above 0.
+    /// For each slot: the entries with an eligibility above 0.
     traces: Vec<Vec<(u32, f32)>>,
 }
 
 impl Table {
-    /// An empty table over the key or index channel that the lookup names.
+    /// Creates an empty table on the key or index channel of the lookup.
     ///
     /// # Errors
-    /// [`ModelError::Architecture`] if there is no such channel, or several and none is named; for any
-    /// optimiser but plain gradient descent.
+    /// [`ModelError::Architecture`] if the channel does not exist, if several exist and none is named, or if the
+    /// optimiser is not plain gradient descent.
     pub fn new(lookup: &Lookup, channels: &[Channel], optimiser: Optimiser) -> Result<Self, ModelError> {
         check_top_lookup(lookup)?;
         if optimiser != Optimiser::Sgd(Sgd::default()) {
             return Err(ModelError::Architecture {
                 path: "lookup".into(),
-                message: "a table learns by plain steps: remove `optimiser`".into(),
+                message: "a table learns with plain gradient descent: remove `optimiser`".into(),
             });
         }
         let fail = |message: String| Err(ModelError::Architecture { path: "lookup.by".into(), message });
@@ -107,7 +107,7 @@ impl Table {
         self.keys.len()
     }
 
-    /// Whether nothing was learned yet.
+    /// Whether the table has no entries.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
@@ -121,7 +121,7 @@ impl Table {
         known.map_or_else(|| self.first(rows, row), |&e| self.values[e as usize])
     }
 
-    /// The value of a row that was not met.
+    /// The value of a row without an entry.
     fn first(&self, rows: &Rows, row: usize) -> f32 {
         self.initial_from.map_or(self.initial, |column| rows.dense_row(row)[column])
     }
@@ -137,7 +137,7 @@ impl Table {
         entry as usize
     }
 
-    /// Keys and values, in the order in which they were met.
+    /// Keys and values, in insertion order.
     pub fn pairs(&self) -> impl Iterator<Item = (u64, f32)> {
         self.keys.iter().copied().zip(self.values.iter().copied())
     }
@@ -255,7 +255,7 @@ impl Learner for Table {
 
 fn no_list() -> ModelError {
     ModelError::Unsupported(
-        "a table grows and learns after every game: play in one worker, without overlap (`learn.workers`, `learn.overlap`)"
+        "a table learns after every game: use one worker without overlap (`learn.workers`, `learn.overlap`)"
             .into(),
     )
 }

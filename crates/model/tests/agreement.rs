@@ -1,7 +1,7 @@
-//! How far the engines are apart, op by op: `cargo test -p adept-model --test agreement -- --nocapture` shows the table.
+//! Compares the engines op by op. `cargo test -p adept-model --test agreement -- --nocapture` prints the table.
 //!
-//! For each op a few architectures that put it between a linear layer and the loss. The referee is the reference in
-//! f64; its gradients are differences of its loss.
+//! Each op is tested with a few architectures that put it between a linear layer and the loss. The expected values come
+//! from the reference in f64, the expected gradients from finite differences of its loss.
 
 #![cfg(feature = "flex")]
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Architectures by the op that they are about.
+/// Architectures by the op that they test.
 fn probes() -> Vec<(&'static str, Value)> {
     let linear =
         |hidden: Value| json!({ "mlp": { "hidden": hidden, "activation": "linear", "output": "linear" } });
@@ -88,7 +88,7 @@ impl Probe {
         (0..params.len()).map(slope).collect()
     }
 
-    /// The parameters after one step along that gradient.
+    /// The parameters after one step along this gradient.
     fn step(&self, optimiser: Optimiser, gradient: &[f64], rate: f64) -> Vec<f64> {
         let mut moved = double(&self.params);
         for p in &self.program.params {
@@ -96,11 +96,11 @@ impl Probe {
             for i in p.offset..p.offset + p.len() {
                 let (decay, step) = match optimiser {
                     Optimiser::Sgd(sgd) => (sgd.decay, gradient[i]),
-                    // The first step of Adam: both corrections cancel the memory of 0.
+                    // The first step of Adam: m̂ and v̂ are the gradient and its square.
                     Optimiser::Adam(adam) => {
                         (adam.decay, gradient[i] / (gradient[i].abs() + f64::from(adam.epsilon)))
                     }
-                    Optimiser::Soap(_) => unreachable!("one engine has it, and nothing to agree with"),
+                    Optimiser::Soap(_) => unreachable!("only one engine has it"),
                 };
                 moved[i] = moved[i] * (1.0 - rate * f64::from(decay)) - rate * step;
                 moved[i] = moved[i].max(p.min.map_or(f64::NEG_INFINITY, f64::from));
@@ -110,7 +110,7 @@ impl Probe {
     }
 }
 
-/// Largest disagreements with the reference: output, loss, gradient, a step of an optimiser; none if not compared.
+/// Largest differences from the reference: output, loss, gradient, optimiser step; none if not compared.
 #[derive(Clone, Copy, Default)]
 struct Gaps([Option<f64>; 4]);
 
@@ -125,7 +125,7 @@ impl Gaps {
     }
 }
 
-/// A network of an engine from these parameters.
+/// Creates a network of an engine with these parameters.
 type Make<'a> = dyn Fn(&Probe, Optimiser) -> Box<dyn Learner> + 'a;
 
 #[test]
@@ -174,7 +174,7 @@ fn the_engines_agree_op_by_op() {
                     gaps.see(3, &flat, &probe.step(optimiser, &gradient, rate), 1.0);
                 }
             }
-            // The rest needs more than the interface of all learners: on devices that values rows on the CPU.
+            // The rest does not use the `Learner` interface, which evaluates rows on the CPU for all devices.
             let mut native = Network::new(probe.program.clone(), &probe.params, Optimiser::default());
             gaps[0].see(0, &native.run(&probe.samples.rows, None).0, &outcome.output, 1.0);
             gaps[0].see(2, &native.gradient(&probe.samples).1, &gradient, largest.max(1.0));
@@ -193,7 +193,7 @@ fn the_engines_agree_op_by_op() {
             }
         }
         for ((engine, _), Gaps(g)) in engines.iter().zip(&gaps) {
-            let [output, loss, gradient, step] = g.map(|gap| gap.expect("everything is compared"));
+            let [output, loss, gradient, step] = g.map(|gap| gap.expect("all four are compared"));
             writeln!(
                 table,
                 "{name:<24} {engine:<16} {output:>9.1e} {loss:>9.1e} {gradient:>9.1e} {step:>9.1e}"

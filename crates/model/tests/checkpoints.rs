@@ -1,4 +1,4 @@
-//! Checkpoints: whole on the way back, damage found at every byte, newer formats refused.
+//! Checkpoints: round trips, detection of damage in every byte, refusal of newer formats.
 
 use adept_model::checkpoint::{FORMAT, Manifest, Output, locate, read, write};
 use adept_model::files::Files;

@@ -1,6 +1,6 @@
-//! The burn engine on every device that the tests are compiled with, against the reference and the native engine.
+//! Compares the burn engine with the reference and the native engine, on every device in the build.
 //!
-//! flex and ndarray always; wgpu and cuda with their features, on the machines that have an adapter.
+//! flex and ndarray always run; wgpu and cuda run with their features, on machines with an adapter.
 
 #![cfg(feature = "flex")]
 
@@ -19,17 +19,17 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Seeds for a device: all of them on the CPU; a GPU compiles kernels for each shape, which takes its time.
+/// Seeds for a device: all on the CPU; fewer on a GPU, which compiles kernels for each shape.
 fn seeds(device: &str) -> impl Iterator<Item = u64> {
     SEEDS.step_by(if matches!(device, "flex" | "ndarray") { 1 } else { 8 })
 }
 
-/// Decays so large that a step without one, or with one that runs through the momentum, would be far off.
+/// Decays large enough to expose a step without decay, or with decay inside the momentum.
 const OPTIMISERS: [Optimiser; 5] = [
     Optimiser::Sgd(Sgd { momentum: 0.0, decay: 0.0 }),
     Optimiser::Sgd(Sgd { momentum: 0.0, decay: 20.0 }),
     Optimiser::Sgd(Sgd { momentum: 0.9, decay: 20.0 }),
-    // Where a gradient is all but 0 its sign is noise, which a small ε would blow up to a whole step.
+    // The sign of a gradient near 0 is noise, and a small ε would amplify it to a full step.
     Optimiser::Adam(Adam { beta1: 0.9, beta2: 0.999, epsilon: 0.01, decay: 0.0 }),
     Optimiser::Adam(Adam { beta1: 0.8, beta2: 0.99, epsilon: 0.01, decay: 20.0 }),
 ];
@@ -47,7 +47,7 @@ fn distance(found: &[f32], exact: &[f64]) -> f64 {
     all.fold(0.0, |max, d| if d > max || d.is_nan() { d } else { max })
 }
 
-/// Largest |a − b|, as a share of the largest |b| where that is above 1.
+/// Largest |a − b|, divided by the largest |b| if that is above 1.
 fn distance_of_vectors(found: &[f32], exact: &[f64]) -> f64 {
     assert_eq!(found.len(), exact.len());
     let scale = exact.iter().fold(1.0f64, |max, b| max.max(b.abs()));
@@ -91,7 +91,7 @@ proptest! {
     }
 }
 
-/// Loss and gradient in every entry against the native engine, whose own are tested against differences of the
+/// Compares the loss and every entry of the gradient with the native engine, which `native.rs` tests against the
 /// reference.
 #[test]
 fn losses_and_gradients_agree_with_the_native_engine() {
@@ -134,7 +134,7 @@ fn steps_of_every_optimiser_agree_with_the_native_engine() {
                 let mut network =
                     BurnNetwork::new(case.program.clone(), &case.params, optimiser, device.clone()).unwrap();
                 for step in 1..=3 {
-                    // Both from where the native engine stands: what is compared is the step.
+                    // Both start from the native engine's parameters, so only the step is compared.
                     network.adopt(&native.parameters()).unwrap();
                     native.update(&samples, 1e-4).unwrap();
                     network.update(&samples, 1e-4).unwrap();
@@ -146,7 +146,7 @@ fn steps_of_every_optimiser_agree_with_the_native_engine() {
     }
 }
 
-/// What a step by the default Adam does, in f64 on the engine's own gradient.
+/// Compares default Adam with f64 on the engine's own gradient.
 #[test]
 fn adam_with_its_small_epsilon_follows_its_formula() {
     for (name, device) in devices() {
@@ -183,7 +183,7 @@ fn adam_with_its_small_epsilon_follows_its_formula() {
     }
 }
 
-/// A state goes from engine to engine, and one engine goes on from its own to the same bits.
+/// A state moves from engine to engine, and an engine resumes from its own state with the same bits.
 #[test]
 fn a_state_comes_back_whole_and_fits_both_engines() {
     for (name, device) in devices() {
@@ -237,7 +237,7 @@ fn program(architecture: Value, inputs: usize) -> Program {
     lower(&architecture, &[Channel::new("x", ChannelKind::Dense(inputs))], 1).unwrap()
 }
 
-/// A mixture of constants with these gates.
+/// A mixture of constant experts with these gates.
 fn constants(kind: &str, threshold: f32, gates: &[f64], y: &[f32]) -> (Arc<Program>, Vec<f32>) {
     let expert = json!({ "mlp": { "hidden": [], "output": "linear" } });
     let mut mixture = json!({ "experts": gates.len(), "expert": expert, "threshold": threshold });
@@ -271,7 +271,7 @@ fn the_first_of_equal_gates_is_taken() {
         let (program, params) = constants("meta_pi", 0.7, &[0.2, 0.4, 0.4], &[1.0, 2.0, 4.0]);
         let outcome = BurnEngine::new(program.clone(), device.clone()).run(&params, &one_row(&program), None);
         assert_eq!(outcome.unwrap().output, [2.0], "{name}");
-        // Reductions of GPUs go other ways at other widths.
+        // GPUs reduce in a different order at different widths.
         for n in [40, 300] {
             let y: Vec<f32> = (0..n).map(|i| i as f32).collect();
             let (program, params) = constants("meta_pi", 0.7, &vec![1.0 / n as f64; n], &y);
@@ -293,7 +293,7 @@ fn an_expert_that_is_not_selected_leaves_no_trace() {
     }
 }
 
-/// Nor does it stand in for the selected one where that is too far from the target for a finite density.
+/// An unselected expert does not replace the selected one if that one is too far from the target for a finite density.
 #[test]
 fn a_density_that_is_not_finite_is_a_divergence() {
     for (name, device) in devices() {

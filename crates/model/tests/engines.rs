@@ -1,4 +1,4 @@
-//! The reference against numbers computed by hand.
+//! Compares the reference with numbers computed by hand.
 
 mod common;
 
@@ -21,7 +21,7 @@ fn rows(program: &Program, dense: &[&[f32]]) -> Rows {
     rows
 }
 
-/// The flat vector with these parameters, all others 0.
+/// The flat vector with these parameters; all others are 0.
 fn params(program: &Program, given: &[(&str, &[f64])]) -> Vec<f64> {
     let mut flat = vec![0.0; program.parameters()];
     for (name, entries) in given {
@@ -77,7 +77,7 @@ fn the_seeds_bring_up_everything() {
     assert_eq!(features, BTreeSet::from(FEATURES));
     for (kind, _) in Architecture::KINDS {
         let leaf = matches!(kind, "mlp" | "lookup" | "frozen");
-        // By itself a frozen value has nothing to learn.
+        // A frozen value at the top has nothing to learn.
         let first = if kind == "frozen" { 2 } else { 1 };
         for depth in first..=if leaf { MAX_DEPTH } else { MAX_DEPTH - 1 } {
             assert!(nodes.contains(&(kind, depth)), "no {kind} at depth {depth}");
@@ -131,7 +131,7 @@ fn the_reference_computes_every_activation() {
     }
 }
 
-/// A mixture whose gates and experts are constants.
+/// A mixture with constant gates and experts.
 fn constants(kind: &str, threshold: f32, gates: &[f64], y: &[f64]) -> (Program, Vec<f64>) {
     let expert = json!({ "mlp": { "hidden": [], "output": "linear" } });
     let mut mixture = json!({ "experts": gates.len(), "expert": expert, "threshold": threshold });
@@ -159,7 +159,7 @@ fn the_reference_selects_by_threshold() {
     check(0.0, &[0.6, 0.3, 0.1], 1.6, f64::INFINITY);
     check(0.25, &[0.6, 0.3, 0.1], 4.0 / 3.0, 0.05);
     check(0.5, &[0.3, 0.1, 0.6], 4.0, 0.1);
-    // None passes: the largest alone, the first of equals.
+    // No gate passes: the largest gate alone, the first of equals.
     check(0.7, &[0.1, 0.55, 0.35], 2.0, 0.15);
     check(0.7, &[0.1, 0.47, 0.43], 2.0, 0.04);
     check(0.7, &[0.2, 0.4, 0.4], 2.0, 0.0);
@@ -171,7 +171,7 @@ fn the_density_of_a_mixture_stays_finite_at_a_small_variance() {
     let rows = rows(&program, &[&[0.0], &[0.0], &[0.0]]);
     let outcome = reference::run(&program, &params, &rows, Some(&[0.5, 0.0, 5.0]));
     assert_near(&outcome.output, &[0.25; 3]);
-    // −200 (d − y)² of both experts: (−50, −50), (0, −200), (−5000, −3200), where e⁻³²⁰⁰ is no f64.
+    // ℓᵢ = −200 (d − yᵢ)² of both experts: (−50, −50), (0, −200), (−5000, −3200); e⁻³²⁰⁰ underflows in f64.
     let expected = [-50.0, 0.75f64.ln(), 0.25f64.ln() - 3200.0];
     for (found, expected) in outcome.density.iter().zip(expected) {
         assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
@@ -193,7 +193,7 @@ fn a_nested_mixture_equals_the_flat_one() {
     let inner = json!({ "hme": { "experts": 2, "expert": expert, "variance": 0.05 } });
     let nested = program(json!({ "hme": { "experts": 2, "expert": inner, "variance": 0.7 } }), 2, 2);
     let flat = program(json!({ "hme": { "experts": 4, "expert": expert, "variance": 0.05 } }), 2, 2);
-    // The gates must not depend on the row, or no linear gate of the flat mixture could be their product.
+    // The gates must not depend on the row: otherwise a linear gate of the flat mixture cannot equal their product.
     let (outer, inner) = ([0.8f64, 0.2], [[0.7f64, 0.3], [0.1, 0.9]]);
     let mut nested_params = vec![0.0; nested.parameters()];
     let mut flat_params = vec![0.0; flat.parameters()];

@@ -1,4 +1,4 @@
-//! Learners: optimisers against their formulas, traces against gradients, states that come back whole.
+//! Learners: optimisers against their formulas, traces against gradients, round trips of states.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn samples(rows: Rows, targets: Vec<f32>) -> Samples {
     Samples { rows, targets, weights }
 }
 
-/// Learning rate of each flat parameter, and its lower bound.
+/// Learning rate and lower bound of each flat parameter.
 fn rates(program: &Program, rate: f64) -> Vec<(f64, f64)> {
     let mut all = vec![(0.0, 0.0); program.parameters()];
     for p in &program.params {
@@ -27,7 +27,7 @@ fn rates(program: &Program, rate: f64) -> Vec<(f64, f64)> {
     all
 }
 
-/// Three steps of each optimiser against its textbook form in f64, on the engine's own gradients.
+/// Compares three steps of each optimiser with its textbook form in f64, on the engine's own gradients.
 #[test]
 fn optimisers_follow_their_formulas() {
     let all = [
@@ -72,7 +72,7 @@ fn optimisers_follow_their_formulas() {
                         error <= 2e-6 * max,
                         "seed {seed}, {optimiser:?}, step {t}: {found}, exactly {exact}"
                     );
-                    // The next gradient is taken where the network stands.
+                    // The next gradient is taken at the network's parameters.
                     *exact = f64::from(*found);
                 }
             }
@@ -97,7 +97,7 @@ fn mixed(a: &Matrix, share: f64, b: &Matrix) -> Matrix {
     a.iter().zip(b).map(row).collect()
 }
 
-/// One round of orthogonal iteration: the new basis, and where each of its columns was.
+/// One round of orthogonal iteration: the new basis, and the old index of each of its columns.
 fn iterated(covariance: &Matrix, basis: &Matrix) -> (Matrix, Vec<usize>) {
     let (old, new) = (turned(basis), turned(&times(covariance, basis)));
     let value = |k: usize| old[k].iter().zip(&new[k]).map(|(a, b)| a * b).sum::<f64>();
@@ -116,7 +116,7 @@ fn iterated(covariance: &Matrix, basis: &Matrix) -> (Matrix, Vec<usize>) {
     (turned(&columns), order)
 }
 
-/// The first layer of a network, whose gradient has full rank on both sides, against SOAP as its authors write it.
+/// Compares the first layer of a network, whose gradient has full rank on both sides, with SOAP as in its paper.
 #[test]
 fn soap_follows_its_formula() {
     let channels = [Channel::new("x", ChannelKind::Dense(2))];
@@ -136,13 +136,13 @@ fn soap_follows_its_formula() {
     let (mut left, mut right): (Matrix, Matrix) = ((0..3).map(unit).collect(), (0..3).map(unit).collect());
     let zero = vec![vec![0.0; 3]; 3];
     let (mut rows_covariance, mut columns_covariance) = (zero.clone(), zero.clone());
-    // The mean gradient stays where it is here, the mean square lives in the bases.
+    // Here the mean gradient stays in the original coordinates; the mean square is in the bases.
     let (mut mean, mut square) = (zero.clone(), zero);
     let matrix = |flat: &[f32]| -> Matrix {
         flat[..9].chunks(3).map(|row| row.iter().map(|&x| f64::from(x)).collect()).collect()
     };
     let (b1, b2, rate) = (f64::from(settings.beta1), f64::from(settings.beta2), f64::from(0.01f32));
-    // Sensitivities have no layer of their own: plain Adam, at the rate of their group.
+    // Sensitivities do not belong to a layer: plain Adam at the rate of their group.
     let (mut beta_mean, mut beta_square) = ([0.0; 3], [0.0; 3]);
     for t in 1..=13 {
         let (_, gradient) = network.gradient(&samples);
@@ -196,7 +196,7 @@ fn soap_follows_its_formula() {
     }
 }
 
-/// On inputs that say nearly the same, where the loss is a long valley.
+/// SOAP beats Adam on nearly equal inputs, where the loss is a long valley.
 #[test]
 fn soap_goes_along_a_valley_faster_than_adam() {
     let channels = [Channel::new("x", ChannelKind::Dense(3))];
@@ -222,7 +222,7 @@ fn soap_goes_along_a_valley_faster_than_adam() {
     assert!(soap < 0.5 * adam, "{soap} with SOAP, {adam} with Adam");
 }
 
-/// e ← λ e + ∇V and p ← p + rate · error · e, with ∇V from differences of the network's own value.
+/// e ← λ e + ∇V and p ← p + rate · error · e, with ∇V from finite differences of the network's value.
 #[test]
 fn traces_collect_the_gradient_of_the_value() {
     let channels = [Channel::new("x", ChannelKind::Dense(3))];
@@ -270,7 +270,7 @@ fn traces_collect_the_gradient_of_the_value() {
     assert_eq!(network.parameters(), moved, "a cut trace moves nothing");
 }
 
-/// The same where the value is a corrected prior, by a perceptron and by a mixture that learns by the squared error
+/// Like the above for a corrected prior, with a perceptron and with a mixture, which learns from the squared error
 /// here.
 #[test]
 fn traces_collect_the_gradient_of_a_corrected_prior() {
@@ -315,7 +315,7 @@ fn an_hme_refuses_online_traces() {
             .unwrap();
     let mut learner =
         adept_model::build(&architecture, &channels, Optimiser::default(), &mut adept_rng()).unwrap();
-    let Err(error) = learner.traces() else { panic!("an HME has no use for the gradient of its value") };
+    let Err(error) = learner.traces() else { panic!("an HME does not learn from the gradient of its value") };
     assert!(error.to_string().contains("likelihood"), "{error}");
 }
 
@@ -363,9 +363,12 @@ fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
         data[0] = f32::INFINITY;
     }
     let before = network.parameters();
-    for (state, expected) in
-        [(missing, "is missing"), (reshaped, "has shape"), (extra, "has no place"), (infinite, "not finite")]
-    {
+    for (state, expected) in [
+        (missing, "is missing"),
+        (reshaped, "has shape"),
+        (extra, "does not belong"),
+        (infinite, "not finite"),
+    ] {
         let error = network.restore(&state).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
         assert_eq!(network.parameters(), before);
@@ -455,7 +458,7 @@ fn explanations_add_up() {
             .zip(&explanation.experts)
             .map(|(g, e)| e.as_ref().map_or(0.0, |e| g * e.value))
             .sum();
-        // Above the mixture may be residual nodes, one above the other: what the experts say is z.
+        // Residual nodes may be above the mixture; then the experts' values are corrections z.
         let (mut node, mut value) = (&case.architecture, f64::from(blend));
         let mut priors = Vec::new();
         while let Architecture::Residual(residual) = node {

@@ -1,4 +1,4 @@
-//! The native engine against the f64 reference, and its gradients against differences of the reference.
+//! Compares the native engine with the f64 reference, and its gradients with finite differences of the reference.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn outputs_and_densities_agree_with_the_reference_on_every_instruction_set() {
         let exact = reference::run(&case.program, &double(&case.params), &case.rows, Some(&case.targets));
         for isa in Isa::available() {
             let mut network = network(&case, isa);
-            // Twice: the second run meets warm buffers.
+            // Twice: the second run uses warm buffers.
             for _ in 0..2 {
                 let (output, density) = network.run(&case.rows, Some(&case.targets));
                 let all = output.iter().zip(&exact.output).chain(density.iter().zip(&exact.density));
@@ -41,7 +41,7 @@ fn outputs_and_densities_agree_with_the_reference_on_every_instruction_set() {
     }
 }
 
-/// Narrow layers run sixteen rows at a time where nobody asks for the units, and give the same bits.
+/// Narrow layers, which run sixteen rows at a time if the units are not needed, give the same bits.
 #[test]
 fn narrow_layers_give_the_same_bits_by_rows_and_by_units() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);

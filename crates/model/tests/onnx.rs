@@ -1,4 +1,4 @@
-//! The graph, run op by op as the ONNX specification says, against the reference.
+//! Runs the ONNX graph op by op as specified, and compares it with the reference.
 
 mod common;
 #[allow(dead_code)]
@@ -13,7 +13,7 @@ use proto::{BOOL, FLOAT, INT64, Model, Node};
 use serde_json::json;
 use std::collections::HashMap;
 
-/// A tensor; integers and truth values are numbers too.
+/// A tensor; integers and booleans are stored as numbers.
 #[derive(Clone, Debug)]
 struct Array {
     shape: Vec<usize>,
@@ -238,7 +238,7 @@ fn inputs_and_outputs_are_named_typed_and_described() {
         infos.iter().map(info).collect()
     };
     let input = |name: &str, kind, width| (name.to_string(), kind, Some(width));
-    // The prior is read by nobody.
+    // The network does not read the prior.
     assert_eq!(
         named(&graph.input),
         [input("fields", FLOAT, 5), input("phase", INT64, 1), input("flags", FLOAT, 3)]

@@ -1,4 +1,4 @@
-//! Networks run on pairs of halves, against the same networks run row by row.
+//! Compares networks on pairs of halves with the same networks row by row.
 
 use adept_model::native::Isa;
 use adept_model::{
@@ -8,7 +8,7 @@ use adept_model::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Right halves, more than a tile takes and no whole chunks; there are as many left ones.
+/// Number of left and of right halves: more than a tile, and not a multiple of a chunk.
 const HALVES: usize = 77;
 
 fn channels() -> Vec<Channel> {
@@ -23,12 +23,12 @@ fn channels() -> Vec<Channel> {
     .into()
 }
 
-/// Two kinds of left halves, three of right ones.
+/// Two kinds of left halves, three kinds of right halves.
 fn cell(left: usize, right: usize) -> u64 {
     ((left / 5 % 2) * 3 + (right + 1) / 9 % 3) as u64
 }
 
-/// Entry `k` of what half `half` contributes.
+/// Entry `k` of half `half`.
 fn entry(half: usize, k: usize) -> f32 {
     if k < 4 { (half >> k & 1) as f32 } else { ((half * 7 + k * 13) % 29) as f32 / 20.0 - 0.7 }
 }
@@ -37,7 +37,7 @@ fn prior(left: usize, right: usize) -> f32 {
     ((left * 31 + right * 17) % 199) as f32 / 100.0 - 0.99
 }
 
-/// The rows of these pairs: the first half of either channel is the left half's, the second the right one's.
+/// The rows of these pairs: the first half of each channel belongs to the left half, the second to the right half.
 fn rows(pairs: impl Iterator<Item = (usize, usize)>) -> Rows {
     let mut rows = Rows::new(&channels());
     for (left, right) in pairs {
@@ -62,7 +62,7 @@ fn adept_rng() -> impl rand::Rng {
     <rand_xoshiro::Xoshiro256PlusPlus as rand::SeedableRng>::seed_from_u64(3)
 }
 
-/// The largest difference over all pairs, in tiles that begin anywhere.
+/// The largest difference over all pairs, in tiles with different first halves.
 fn gap(network: &mut Network) -> f32 {
     let form = network.pairwise().expect("a network of one hidden layer");
     let (left, right) = (rows((0..HALVES).map(|i| (i, 0))), rows((0..HALVES).map(|j| (0, j))));
@@ -72,7 +72,7 @@ fn gap(network: &mut Network) -> f32 {
         rows([(i, j)].into_iter())
     };
     let pairs = form.prepare(&left, &right, &mut pair).expect("few classes");
-    assert!(asked <= 6, "only a pair of each two classes is asked for");
+    assert!(asked <= 6, "one pair of each two classes is enough");
     let (mut exact, mut gap) = (Vec::new(), 0.0f32);
     for first in [0, 1, 16, HALVES - 30, HALVES - 1] {
         let width = TILE.min(HALVES - first);
@@ -119,7 +119,7 @@ fn pairs_have_the_values_of_rows() {
     }
 }
 
-/// Halves whose net inputs have no exponential in 32 bits, though those of pairs are moderate at times.
+/// Halves whose net inputs are too large for an exponential in 32 bits, although some of their sums are moderate.
 #[test]
 fn large_net_inputs_are_summed_first() {
     for isa in Isa::available() {
@@ -160,7 +160,7 @@ fn other_networks_have_no_such_form() {
     }
 }
 
-/// Halves of more kinds than a register has lanes.
+/// More kinds of halves than a register has lanes.
 #[test]
 fn too_many_classes_are_refused() {
     let channels = [Channel::new("x", ChannelKind::Dense(1)), Channel::new("cell", ChannelKind::Index(20))];

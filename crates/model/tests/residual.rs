@@ -1,4 +1,4 @@
-//! Residual nodes: what they compute, what they read, and what is said of configs that cannot be built.
+//! Residual nodes: their values, their inputs, and the errors of invalid configs.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn failure(written: &Value, channels: &[Channel]) -> (String, String) {
     }
 }
 
-/// y of a column of priors and one of inputs whose sum with the bias is z, on every engine.
+/// y on every engine, for a column of priors and a column of inputs that give z with the bias.
 fn outputs(priors: &[f32], z: &[f32]) -> Vec<(String, Vec<f32>)> {
     let channels = [Channel::new("x", ChannelKind::Dense(1)), Channel::new("prior", ChannelKind::Value)];
     let written = json!({ "residual": { "net": { "mlp": { "hidden": [], "output": "linear" } } } });
@@ -62,7 +62,7 @@ fn without_a_correction_the_prior_comes_out() {
 #[test]
 fn corrections_add_up_in_the_argument_of_tanh() {
     let priors = [-1.0, -0.999, -0.9, -0.5, -1e-3, 0.0, 0.2, 0.7, 0.99, 1.0];
-    // Also where a strong correction meets a certain prior.
+    // Includes strong corrections of certain priors.
     let z = [-40.0, -14.5, -7.25, -3.0, -0.5, -1e-3, 0.0, 0.1, 1.0, 4.0, 7.25, 14.5, 40.0];
     let pairs: Vec<(f32, f32)> = priors.iter().flat_map(|p| z.iter().map(|z| (*p, *z))).collect();
     let (priors, z): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
@@ -97,7 +97,7 @@ fn inputs_of(program: &Program) -> Vec<Vec<usize>> {
 
 #[test]
 fn a_network_reads_a_prior_only_by_name() {
-    // fields, flags; prior and hint are values.
+    // fields and flags; prior and hint are value channels.
     let lowered = |written: Value| lower(&architecture(&written), &channels(), 1).unwrap();
     assert_eq!(inputs_of(&lowered(json!({ "mlp": { "hidden": [] } }))), [[0, 2]]);
     let by_name = json!({ "mlp": { "hidden": [], "inputs": ["hint", "fields"] } });
@@ -116,7 +116,7 @@ fn configs_that_cannot_be_built_are_named() {
     let (path, message) = failure(&residual(Some("priors")), &channels());
     assert_eq!(path, "residual.on");
     assert_eq!(message, "the encoder has no value channel `priors`: did you mean `prior`?");
-    // A channel of another kind is none of them.
+    // A channel of another kind does not count.
     let (_, message) = failure(&residual(Some("fields")), &channels());
     assert_eq!(message, "the encoder has no value channel `fields`; there is prior, hint");
     let (path, message) = failure(&residual(None), &channels());
@@ -138,7 +138,7 @@ fn configs_that_cannot_be_built_are_named() {
     assert!(parse(json!({ "residual": { "net": net, "prior": 1 } })).contains("unknown field `prior`"));
 }
 
-/// Below a residual node a mixture is its blend, and what is above asks for the density of y alone.
+/// A mixture below a residual node counts as its blend, and the nodes above use only the density of y.
 #[test]
 fn a_mixture_below_is_its_blend() {
     let expert = json!({ "mlp": { "hidden": [3], "output": "linear" } });
@@ -179,7 +179,7 @@ fn a_residual_node_is_described_and_has_parts() {
     let (found, alone) = (program.describe(), inside.describe());
     assert!(found.ops.contains(&"residual on hint 1".to_string()), "{:?}", found.ops);
     assert_eq!(found.multiply_adds, alone.multiply_adds + 1);
-    // Settings may differ, the channel may not.
+    // Settings may differ; the channel may not.
     let other = |on: &str, init: f32| {
         let mlp = json!({ "mlp": { "hidden": [2], "output": "linear", "init": init } });
         architecture(&json!({ "residual": { "on": on, "net": mlp } }))
@@ -187,7 +187,7 @@ fn a_residual_node_is_described_and_has_parts() {
     assert_eq!(residual.same_shape(&other("hint", 0.1), &channels()), Ok(()));
     let why = residual.same_shape(&other("prior", 0.4), &channels()).unwrap_err();
     assert!(why.contains("residual on hint 1") && why.contains("residual on prior 1"), "{why}");
-    // What is written is read back, and the value explained is y.
+    // A round trip keeps the architecture, and the explained value is y.
     let written = serde_json::to_value(&residual).unwrap();
     assert_eq!(architecture(&written), residual);
     let mut network = Network::new(program.clone(), &vec![0.0; program.parameters()], Optimiser::default());

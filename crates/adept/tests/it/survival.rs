@@ -251,7 +251,7 @@ fn a_run_does_not_go_back_behind_a_checkpoint_that_is_only_newer() {
     fs::write(latest.join("manifest.json"), &newer).unwrap();
     let resume = TrainOptions { resume: true, ..at(&run) };
     let error = train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap_err().to_string();
-    assert!(error.contains("take a newer adept"), "{error}");
+    assert!(error.contains("use a newer adept"), "{error}");
     assert_eq!(checkpoint::locate(&run, false).unwrap(), latest);
     fs::write(latest.join("manifest.json"), manifest).unwrap();
     assert!(train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap().1.finished);
@@ -297,7 +297,7 @@ fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
     );
     refused(
         &forged(folder, "extra", |c| c.tensors.push(Tensor::f32("z", vec![1], vec![0.0]))),
-        "has no place",
+        "does not belong",
     );
     // A number that is not finite gets past no writer of ours; as bytes it is found all the same.
     let path = forged(folder, "nan", |_| ());

@@ -1,17 +1,17 @@
-//! The program as the device runs it: branches that look alike lie side by side in one tensor.
+//! Batches branches of equal form into the lanes of one tensor.
 //!
-//! Sixteen experts of one shape are one batched product of `[16, rows, in]` and `[16, in, out]` rather than
-//! sixteen small ones: a device wants few and large kernels, and the optimiser few and large parameters.
+//! Sixteen experts of one shape become one batched product of `[16, rows, in]` and `[16, in, out]` instead of sixteen
+//! small products. Devices are fast with few, large kernels, and the optimiser with few, large parameters.
 
 use crate::program::{Block, Op, ParamId, Program, Selector, ValueId};
 use rustc_hash::FxHashMap;
 
-/// Parameters of one shape that are one tensor `[lanes, rows, columns]` on the device.
+/// Parameters of equal shape, stored as one tensor `[lanes, rows, columns]` on the device.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stack {
     /// The parameters, lane by lane.
     pub(super) params: Vec<ParamId>,
-    /// Their shape; a vector is one row.
+    /// Their shape `[rows, columns]`; a vector has one row.
     pub(super) shape: [usize; 2],
     /// Their learning-rate group.
     pub(super) group: usize,
@@ -25,16 +25,16 @@ impl Stack {
         [self.params.len(), self.shape[0], self.shape[1]]
     }
 
-    /// Entries of the tensor.
+    /// Number of entries of the tensor.
     pub(super) fn entries(&self) -> usize {
         self.dims().iter().product()
     }
 }
 
-/// Blocks that look alike, run as one. Values are those of the first block, with a lane for each.
+/// Blocks of equal form, run as one. Values have the ids of the first block, and one lane per block.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lanes {
-    /// How many blocks.
+    /// Number of blocks.
     pub(super) lanes: usize,
     pub(super) steps: Vec<Step>,
     pub(super) results: Vec<ValueId>,
@@ -42,7 +42,7 @@ pub(super) struct Lanes {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
-    /// An op whose parameter ids number stacks.
+    /// An op whose parameter ids are indices of stacks.
     Op(Op),
     /// A route over `n` branches in each lane.
     Route { select: Selector, n: usize, branches: Branches, out: Vec<ValueId> },
@@ -50,13 +50,13 @@ pub(super) enum Step {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Branches {
-    /// All of them look alike: branch i of lane e is lane e · n + i.
+    /// All branches have equal form: branch i of lane e is lane e · n + i.
     Together(Lanes),
-    /// Branch i of every lane.
+    /// Entry i is branch i of every lane.
     Apart(Vec<Lanes>),
 }
 
-/// The body of the program, and its parameters by stack.
+/// Plans a program: its body in lanes, and its parameters in stacks.
 pub(super) fn plan(program: &Program) -> (Lanes, Vec<Stack>) {
     let mut planner = Planner { program, stacks: Vec::new() };
     let body = planner.lanes(&[&program.body]);
@@ -69,7 +69,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// Blocks that look alike, as one.
+    /// Merges blocks of equal form.
     fn lanes(&mut self, blocks: &[&Block]) -> Lanes {
         let step = |k: usize| {
             let ops: Vec<&Op> = blocks.iter().map(|block| &block.ops[k]).collect();
@@ -107,12 +107,12 @@ impl Planner<'_> {
         self.stacks.len() - 1
     }
 
-    /// Whether two blocks do the same to parameters of the same shapes.
+    /// Whether two blocks have equal form: the same ops on parameters of the same shapes.
     fn alike(&self, a: &Block, b: &Block) -> bool {
         self.same(a, b, &mut FxHashMap::default())
     }
 
-    /// The same, where `twins` gives the values of `b` that stand for values of `a`.
+    /// Like [`Self::alike`]; `twins` maps values of `a` to values of `b`.
     fn same(&self, a: &Block, b: &Block, twins: &mut FxHashMap<ValueId, ValueId>) -> bool {
         a.ops.len() == b.ops.len()
             && a.ops.iter().zip(&b.ops).all(|(x, y)| self.same_op(x, y, twins))
@@ -148,7 +148,7 @@ impl Planner<'_> {
     }
 }
 
-/// Pairs values, each always with the same one.
+/// Records the pairs (a, b). False if a value already has another twin.
 fn are_twins(a: &[ValueId], b: &[ValueId], twins: &mut FxHashMap<ValueId, ValueId>) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| *twins.entry(a).or_insert(b) == b)
 }
@@ -181,7 +181,7 @@ fn parameters_mut(op: &mut Op) -> Vec<&mut ParamId> {
     }
 }
 
-/// What an op reads and writes; routes have a comparison of their own.
+/// The values that an op reads and writes. Routes are compared separately.
 fn values_mut(op: &mut Op) -> Vec<&mut ValueId> {
     match op {
         Op::Input { out, .. } | Op::Gather { out, .. } => vec![out],

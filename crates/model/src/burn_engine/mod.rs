@@ -1,8 +1,8 @@
-//! The op program on Burn tensors, on any device that Burn has.
+//! The Burn engine: runs an op program on Burn tensors, on any Burn device.
 //!
-//! The engine is dense: every branch runs on every row, and what a row did not select is masked
-//! afterwards. [`BurnEngine::forward`] is a pure function of tensors, so that on an autodiff device it
-//! can be differentiated by the parameters.
+//! The engine is dense: every branch runs on every row, and unselected results are masked afterwards.
+//! [`BurnEngine::forward`] is a pure function of tensors, so an autodiff device can differentiate it with respect to
+//! the parameters.
 
 mod lanes;
 mod network;
@@ -17,11 +17,11 @@ use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation};
 use lanes::{Branches, Lanes, Stack, Step};
 use std::sync::Arc;
 
-/// Stands for −∞ as the log weight of an expert that was not selected: e to it is exactly 0 too, but
-/// arithmetic and gradients with it give no NaN.
+/// Replaces −∞ as the log weight of an unselected expert. Its exponential is exactly 0 too, but arithmetic and
+/// gradients do not produce NaN.
 const UNSELECTED: f32 = -1e30;
 
-/// What a program computes for a batch.
+/// The results of a program for a batch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome32 {
     /// `[rows, outputs]`, row by row.
@@ -35,7 +35,7 @@ pub struct Outcome32 {
 pub struct Inputs {
     /// Dense part of the rows, `[1, rows, layout.dense]`; absent if the channels have none.
     dense: Option<Tensor<3>>,
-    /// Columns of the index part, each `[rows]`; key channels, which no op reads, are absent.
+    /// Columns of the index part, each `[rows]`. Key channels are absent because no op reads them.
     index: Vec<Option<Tensor<1, Int>>>,
     /// `[1, rows, outputs]`.
     targets: Option<Tensor<3>>,
@@ -51,7 +51,7 @@ pub struct BurnEngine {
 }
 
 impl BurnEngine {
-    /// An engine for this program on this device.
+    /// Creates an engine for a program on a device.
     pub fn new(program: Arc<Program>, device: Device) -> Self {
         let (body, stacks) = lanes::plan(&program);
         Self { program, body: body.into(), stacks: stacks.into(), device }
@@ -62,12 +62,12 @@ impl BurnEngine {
         &self.program
     }
 
-    /// Runs all rows with these parameters (flat, in the order of their offsets); with `targets` of
-    /// shape `[rows, outputs]` also computes their log densities.
+    /// Runs the program on all rows with these parameters (flat, ordered by offset). With `targets` of shape
+    /// `[rows, outputs]` it also computes their log densities.
     ///
     /// # Errors
-    /// [`ModelError::Rows`] if rows or targets do not fit the program, [`ModelError::Unsupported`] if
-    /// the parameters do not or the device fails.
+    /// [`ModelError::Rows`] if rows or targets do not fit the program; [`ModelError::Unsupported`] if the parameters do
+    /// not fit or the device fails.
     pub fn run(&self, params: &[f32], rows: &Rows, targets: Option<&[f32]>) -> Result<Outcome32, ModelError> {
         let params = self.parameters(params)?;
         let inputs = self.inputs(rows, targets)?;
@@ -79,11 +79,11 @@ impl BurnEngine {
         Ok(Outcome32 { output: read(output)?, density })
     }
 
-    /// The parameters as tensors on the device: those of experts that look alike as one, `[experts, inputs,
-    /// outputs]`.
+    /// Copies flat parameters to the device. The parameters of experts of equal form become one tensor
+    /// `[experts, inputs, outputs]`.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if their number is not that of the program.
+    /// [`ModelError::Unsupported`] if the number of parameters is wrong.
     pub fn parameters(&self, flat: &[f32]) -> Result<Vec<Tensor<3>>, ModelError> {
         let expected = self.program.parameters();
         if flat.len() != expected {
@@ -100,7 +100,7 @@ impl BurnEngine {
         Ok(self.stacks.iter().map(tensor).collect())
     }
 
-    /// The flat vector of what [`Self::parameters`] gives, from the entries of each tensor.
+    /// The inverse of [`Self::parameters`]: the flat vector from the entries of each tensor.
     fn flatten(&self, tensors: &[Vec<f32>]) -> Vec<f32> {
         let mut flat = vec![0.0; self.program.parameters()];
         for (stack, entries) in self.stacks.iter().zip(tensors) {
@@ -112,7 +112,7 @@ impl BurnEngine {
         flat
     }
 
-    /// A batch, with targets of shape `[rows, outputs]` if any, as tensors on the device.
+    /// Copies a batch, with optional targets of shape `[rows, outputs]`, to the device.
     ///
     /// # Errors
     /// [`ModelError::Rows`] if rows or targets do not fit the program.
@@ -123,7 +123,7 @@ impl BurnEngine {
             && targets.len() != n * outputs
         {
             return Err(ModelError::Rows(format!(
-                "{n} rows with {outputs} outputs take {} targets, found {}",
+                "{n} rows with {outputs} outputs need {} targets, found {}",
                 n * outputs,
                 targets.len()
             )));
@@ -142,8 +142,8 @@ impl BurnEngine {
         })
     }
 
-    /// The output `[1, rows, outputs]` and, with targets, their log densities `[1, rows, 1]`, as a function of
-    /// what [`Self::parameters`] and [`Self::inputs`] give; at least one row.
+    /// The output `[1, rows, outputs]` and, with targets, their log densities `[1, rows, 1]`, as a function of the
+    /// tensors from [`Self::parameters`] and [`Self::inputs`]. Needs at least one row.
     pub fn forward(&self, params: &[Tensor<3>], inputs: &Inputs) -> (Tensor<3>, Option<Tensor<3>>) {
         let pass = self.pass(params, inputs);
         let density = inputs.targets.is_some().then(|| pass.value(self.program.density()));
@@ -158,7 +158,7 @@ impl BurnEngine {
     }
 
     fn floats<const D: usize>(&self, entries: Vec<f32>, shape: [usize; D]) -> Tensor<D> {
-        // The default type of a device is a setting of the process; the engine does not depend on it.
+        // An explicit type, because the default type of a device is a process-wide setting.
         Tensor::from_data(TensorData::new(entries, shape), (&self.device, DType::F32))
     }
 }
@@ -169,25 +169,25 @@ fn read<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>, ModelError> {
 }
 
 fn no_result(error: &dyn std::fmt::Display) -> ModelError {
-    ModelError::Unsupported(format!("the device gave no result: {error}"))
+    ModelError::Unsupported(format!("the device returned no result: {error}"))
 }
 
-/// One batch on its way through the program.
+/// The state of one batch while the program runs.
 struct Pass<'a> {
     program: &'a Program,
     params: &'a [Tensor<3>],
     inputs: &'a Inputs,
-    /// Value v, `[lanes, rows, widths[v]]`, once it is written; one lane where it is the same for all.
+    /// Value v, `[lanes, rows, widths[v]]`, once it is written. It has one lane if it is the same for all lanes.
     values: Vec<Option<Tensor<3>>>,
 }
 
 impl Pass<'_> {
-    /// A value that an op before has written.
+    /// A value that an earlier op has written.
     fn value(&self, id: ValueId) -> Tensor<3> {
         self.values[id].clone().expect("a lowered program writes each value before it reads it")
     }
 
-    /// The same with that many lanes, where it may be one for all.
+    /// Like [`Self::value`], expanded to `lanes` lanes.
     fn in_lanes(&self, id: ValueId, lanes: usize) -> Tensor<3> {
         let value = self.value(id);
         let [_, rows, width] = value.dims();
@@ -228,7 +228,9 @@ impl Pass<'_> {
                 };
                 (out, y)
             }
+            // ln gᵢ = aᵢ − ln Σⱼ exp(aⱼ)
             Op::LogSoftmax { x, out } => (out, activation::log_softmax(self.value(x), 2)),
+            // sᵢ = gᵢ if gᵢ > ST, otherwise 0; then sᵢ ← sᵢ / Σⱼ sⱼ (Wiering & Kröse, §2.3)
             Op::Threshold { x, threshold, out } => {
                 let x = self.value(x);
                 let unselected = selected(x.clone(), threshold).bool_not();
@@ -236,6 +238,7 @@ impl Pass<'_> {
                 let renormed = activation::log_softmax(masked, 2);
                 (out, renormed.mask_fill(unselected, UNSELECTED))
             }
+            // y = Σᵢ sᵢ yᵢ (Wiering & Kröse, §2.1)
             Op::Blend { log_weights, y, out } => {
                 let weights = self.value(log_weights).exp();
                 let ([lanes, rows, experts], width) = (weights.dims(), self.program.widths[out]);
@@ -243,6 +246,7 @@ impl Pass<'_> {
                 let sum = (weights.reshape([lanes, rows, experts, 1]) * y).sum_dim(2);
                 (out, sum.reshape([lanes, rows, width]))
             }
+            // ℓ = −|d − y|² / 2σ²
             Op::Density { y, variance, out } => {
                 let Some(targets) = self.inputs.targets.clone() else {
                     return;
@@ -250,16 +254,18 @@ impl Pass<'_> {
                 let square = (targets - self.value(y)).square().sum_dim(2);
                 (out, square * (-0.5 / f64::from(variance)))
             }
+            // L = ln P(d|x) = ln Σᵢ sᵢ exp(ℓᵢ) (Wiering & Kröse, §2.1)
             Op::LogMix { log_weights, densities, out } => {
                 if self.inputs.targets.is_none() {
                     return;
                 }
                 let log_weights = self.value(log_weights);
                 let unselected = log_weights.clone().lower_elem(0.5 * UNSELECTED);
-                // −∞, as no density of a selected expert is below it; if none is above it, the loss is not finite.
+                // −∞ keeps unselected experts out of the maximum. If every selected term is −∞ too, the loss is not
+                // finite.
                 let terms = log_weights + self.value(densities);
                 let terms = terms.mask_fill(unselected, f32::NEG_INFINITY);
-                // The maximum cancels out, so it needs no gradient.
+                // The maximum cancels out and needs no gradient.
                 let max = terms.clone().detach().max_dim(2);
                 (out, (terms - max.clone()).exp().sum_dim(2).log() + max)
             }
@@ -272,7 +278,7 @@ impl Pass<'_> {
 
     fn input(&self, channels: &[usize]) -> Tensor<3> {
         let dense = self.inputs.dense.as_ref().expect("a lowered program reads dense channels");
-        // Channels that lie side by side are one piece.
+        // Adjacent channels form one piece.
         let mut pieces: Vec<(usize, usize)> = Vec::new();
         for &c in channels {
             let (first, width) =
@@ -289,18 +295,19 @@ impl Pass<'_> {
         Tensor::cat(parts.collect(), 2)
     }
 
-    /// atanh p of a value channel, `[1, rows, 1]`, with p within ±[`PRIOR_LIMIT`]. In 32 bits the addition theorem
-    /// would not do: where t is near ∓1 and p near ±1 it divides what rounding has left.
+    /// atanh(p) of a value channel, `[1, rows, 1]`, with p clamped to ±[`PRIOR_LIMIT`]. The addition theorem is too
+    /// inaccurate in 32 bits: for t near ∓1 and p near ±1 it divides two rounding errors.
     fn atanh(&self, channel: usize) -> Tensor<3> {
         let dense = self.inputs.dense.as_ref().expect("a lowered program corrects value channels");
         let p = dense.clone().narrow(2, self.program.layout.offsets[channel], 1);
-        // A clamp need not let NaN through.
+        // A clamp may drop NaN.
         let (high, low) = (p.clone().greater_elem(PRIOR_LIMIT), p.clone().lower_elem(-PRIOR_LIMIT));
         let p = p.mask_fill(high, PRIOR_LIMIT).mask_fill(low, -PRIOR_LIMIT);
         ((p.clone() + 1.0) / (-p + 1.0)).log() * 0.5
     }
 
-    /// Runs all `n` branches in each lane and puts their results side by side, 0 where one was not selected.
+    /// Runs all `n` branches in each lane and concatenates their results, with 0 for unselected branches. For
+    /// [`Selector::Index`] the result is that of the selected branch.
     fn route(&mut self, select: Selector, lanes: usize, n: usize, branches: &Branches, out: &[ValueId]) {
         // The second result is a density.
         let results = if self.inputs.targets.is_some() { out.len() } else { 1 };
@@ -342,8 +349,7 @@ impl Pass<'_> {
     }
 }
 
-/// Which gates, given as logarithms `[lanes, rows, experts]`, pass the threshold; where none does, the largest,
-/// the first of equals.
+/// Which gates ln gᵢ `[lanes, rows, experts]` pass the threshold. If none does: the largest, the first of equals.
 fn selected(log_gates: Tensor<3>, threshold: f32) -> Tensor<3, Bool> {
     let log_gates = log_gates.detach();
     let (shape, device) = (log_gates.dims(), log_gates.device());

@@ -15,30 +15,32 @@ use adept_rows::{Channel, Rows};
 use burn::tensor::{self, Device, Transaction};
 use std::sync::Arc;
 
-/// A network whose steps run on a device; it values rows by the native engine on the CPU, which a batch of one
-/// decision's candidates would not be worth the way to a device for.
+/// A network that learns on a device. It evaluates rows with the native engine on the CPU, because the candidates of
+/// one decision are too few to be worth a transfer.
 pub struct BurnNetwork {
     engine: BurnEngine,
     optimiser: Optimiser,
     /// One for each learning-rate group.
     steppers: Vec<Stepper>,
-    /// The parameters by stack, without history of operations.
+    /// The parameters by stack, without autodiff history.
     params: Vec<tensor::Tensor<3>>,
     memories: Vec<Memory>,
     steps: u64,
-    /// The same network on the CPU, once its parameters are fetched.
+    /// A copy of the network on the CPU.
     mirror: Network,
+    /// Whether the copy has the newest parameters.
     mirrored: bool,
 }
 
-/// What a batch gives: the loss, and its gradient by stack.
+/// The loss of a batch, and its gradient by stack.
 type Gradient = (tensor::Tensor<1>, Vec<tensor::Tensor<3>>);
 
 impl BurnNetwork {
-    /// A network with those flat parameters (`program.parameters()` numbers, see [`Program::draw`]).
+    /// Creates a network with these flat parameters (`program.parameters()` numbers, see [`Program::draw`]).
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if their number is another, or for an optimiser of the native engine alone.
+    /// [`ModelError::Unsupported`] if the number of parameters is wrong, or if only the native engine has the
+    /// optimiser.
     pub fn new(
         program: Arc<Program>,
         flat: &[f32],
@@ -54,7 +56,7 @@ impl BurnNetwork {
             params,
             steppers,
             steps: 0,
-            // It never learns.
+            // The copy never learns.
             mirror: Network::new(program, flat, Optimiser::default()),
             mirrored: true,
             optimiser,
@@ -62,7 +64,7 @@ impl BurnNetwork {
         })
     }
 
-    /// The program that it runs.
+    /// The program of the network.
     pub fn program(&self) -> &Arc<Program> {
         self.engine.program()
     }
@@ -76,7 +78,7 @@ impl BurnNetwork {
         self.flat_of(reads)
     }
 
-    /// Σ weight · loss, and its gradient by the flat parameters.
+    /// Σ weight · loss, and its gradient with respect to the flat parameters.
     ///
     /// # Errors
     /// [`ModelError::Rows`] if the samples do not fit, [`ModelError::Unsupported`] if the device fails.
@@ -96,7 +98,7 @@ impl BurnNetwork {
     fn differentiate(&self, samples: &Samples) -> Result<Gradient, ModelError> {
         if samples.is_empty() || samples.rows.len() != samples.len() {
             return Err(ModelError::Rows(format!(
-                "{} rows with {} weights, expected as many and at least one",
+                "{} rows with {} weights, expected equal numbers and at least one row",
                 samples.rows.len(),
                 samples.len()
             )));
@@ -106,7 +108,7 @@ impl BurnNetwork {
         let inputs = self.engine.inputs(&samples.rows, Some(&samples.targets))?;
         let weights = self.engine.floats(samples.weights.clone(), [1, samples.len(), 1]);
         let (_, density) = self.engine.forward(&params, &inputs);
-        // Not `sum`: on GPUs that adds in no fixed order, and a seed shall give the same bits.
+        // Not `sum`: on GPUs it adds in no fixed order, and a seed must give the same bits.
         let weighted = (density.expect("there are targets") * weights).reshape([1, samples.len()]);
         let loss = weighted.sum_dim(1).neg().reshape([1]);
         let gradients = loss.backward();
@@ -115,7 +117,7 @@ impl BurnNetwork {
         Ok((loss.inner(), params.iter().map(of).collect()))
     }
 
-    /// The network on the CPU, with the newest parameters.
+    /// The copy on the CPU, with the newest parameters.
     fn mirror(&mut self) -> Result<&mut Network, ModelError> {
         if !self.mirrored {
             self.mirror.adopt(&self.parameters()?)?;
@@ -124,7 +126,7 @@ impl BurnNetwork {
         Ok(&mut self.mirror)
     }
 
-    /// The same where the interface allows no error: a device that is lost gives no values.
+    /// Like [`Self::mirror`], for interfaces without errors: if the device fails, fills `values` with NaN.
     fn mirror_or_nan(&mut self, rows: usize, values: &mut Vec<f32>) -> Option<&mut Network> {
         values.clear();
         if self.mirror().is_err() {
@@ -134,7 +136,7 @@ impl BurnNetwork {
         Some(&mut self.mirror)
     }
 
-    /// Names what left the finite numbers.
+    /// The error that names the first non-finite parameter, or the loss.
     fn name_divergence(&self) -> ModelError {
         let Ok(flat) = self.parameters() else { return ModelError::Diverged { what: "loss".into() } };
         self.program().name_divergence(&flat)
@@ -167,10 +169,10 @@ impl Learner for BurnNetwork {
                 params.push(stack.min.map_or(after.clone(), |min| after.clamp_min(min)));
                 memories.push(memory);
             }
-            // Read last: until here the device was only told what to do.
+            // Reading the loss waits for the device, so it comes last.
             Ok::<_, ModelError>((f64::from(read(loss)?[0]), params, memories))
         };
-        // Burn panics where a device has no room for a batch.
+        // Burn panics if a batch does not fit in the device's memory.
         let (loss, params, memories) = guarded(|| Ok(step())).map_err(|e| {
             ModelError::Unsupported(format!("the device failed: {e}; a smaller `learn.batch` may help"))
         })??;
@@ -184,14 +186,14 @@ impl Learner for BurnNetwork {
 
     fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {
         Err(ModelError::Unsupported(
-            "online eligibility traces step at every move, which a device is too far away for: use the native engine \
+            "online eligibility traces update after every move, which is too slow on a device: use the native engine \
              (`learn.engine = \"native\"`) or λ-returns (`learn.traces = \"backward\"`)"
                 .into(),
         ))
     }
 
     fn explain(&mut self, rows: &Rows) -> Explanation {
-        // An explanation of a lost device's network is that of the last one fetched.
+        // If the device fails, this explains the last parameters that were fetched.
         let _ = self.mirror();
         self.mirror.explain(rows)
     }
@@ -228,7 +230,7 @@ impl Learner for BurnNetwork {
     }
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
-        // The same network on the CPU knows what fits.
+        // A native network validates the state.
         let mut twin = Network::new(self.program().clone(), &self.parameters()?, self.optimiser);
         twin.restore(state)?;
         let steps = match state.iter().any(|t| t.name == "optimiser.steps") {

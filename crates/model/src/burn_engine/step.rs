@@ -1,4 +1,4 @@
-//! One step of an optimiser of burn-optim.
+//! One optimiser step with burn-optim.
 
 use crate::error::ModelError;
 use crate::optimiser::{Adam, Optimiser, Sgd};
@@ -16,7 +16,7 @@ pub(super) enum Stepper {
     Adam(AdamW),
 }
 
-/// What it remembers of one tensor.
+/// The optimiser state of one tensor.
 #[derive(Clone)]
 pub(super) enum Memory {
     Sgd(Option<Box<SgdState<3>>>),
@@ -24,10 +24,10 @@ pub(super) enum Memory {
 }
 
 impl Stepper {
-    /// A stepper of that optimiser.
+    /// Creates a stepper for an optimiser.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] for an optimiser of the native engine alone.
+    /// [`ModelError::Unsupported`] if only the native engine has the optimiser.
     pub(super) fn new(optimiser: Optimiser) -> Result<Self, ModelError> {
         Ok(match optimiser {
             Optimiser::Sgd(Sgd { momentum, decay }) => {
@@ -47,7 +47,7 @@ impl Stepper {
         })
     }
 
-    /// What a tensor that was never stepped is remembered by.
+    /// The initial state of a tensor.
     pub(super) fn fresh(&self) -> Memory {
         match self {
             Self::Sgd { .. } => Memory::Sgd(None),
@@ -55,7 +55,7 @@ impl Stepper {
         }
     }
 
-    /// The tensor after a step along `gradient`, both without history of operations.
+    /// The tensor and its state after a step along `gradient`; the tensors have no autodiff history.
     pub(super) fn step(
         &self,
         rate: f64,
@@ -65,7 +65,7 @@ impl Stepper {
     ) -> (Tensor<3>, Memory) {
         match (self, memory) {
             (Self::Sgd { sgd, decay }, Memory::Sgd(state)) => {
-                // Burn's own weight decay would run through the momentum; ours, as in Adam, does not.
+                // Burn's weight decay goes through the momentum; ours is decoupled, as in Adam.
                 let tensor = if *decay > 0.0 { tensor * (1.0 - rate * decay) } else { tensor };
                 let (tensor, state) = sgd.step(rate, tensor, gradient, state.map(|s| *s));
                 (tensor, Memory::Sgd(state.map(Box::new)))
@@ -80,12 +80,12 @@ impl Stepper {
 }
 
 impl Memory {
-    /// Its moment vectors, in the order of [`Optimiser::moments`]; none before the first step.
+    /// The moment vectors, in the order of [`Optimiser::moments`]; empty before the first step.
     pub(super) fn moments(&self) -> Result<Vec<Vec<f32>>, ModelError> {
         match self {
             Self::Sgd(Some(state)) => {
                 let Some(momentum) = &state.momentum else { return Ok(Vec::new()) };
-                // The velocity is private, its record is not.
+                // The velocity is private, but its record is public.
                 let mut sink = StateSink::default();
                 momentum.state_flatten("", &mut sink);
                 let read = |data: TensorData| data.try_to_vec::<f32>().map_err(|e| super::no_result(&e));
@@ -99,9 +99,9 @@ impl Memory {
         }
     }
 
-    /// The memory after that many steps with these moments, in the order of [`Optimiser::moments`].
+    /// The state after `steps` steps with these moments, in the order of [`Optimiser::moments`].
     pub(super) fn restored(stepper: &Stepper, steps: u64, moments: Vec<Tensor<3>>) -> Self {
-        // The corrections of Adam have long become 1 there; Burn counts in fewer bits than we do.
+        // Burn counts in fewer bits than we do. At this many steps Adam's bias corrections are 1.
         let time = steps.min(1 << 30) as usize;
         let mut moments = moments.into_iter();
         match (stepper, moments.next(), moments.next()) {

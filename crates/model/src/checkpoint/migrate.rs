@@ -1,18 +1,18 @@
-//! From older formats to this one.
+//! Migrates manifests of older formats to the current one.
 //!
-//! | format | what changed |
+//! | format | change |
 //! |---|---|
-//! | 1 | the first |
-//! | 2 | `init` is a list, each origin with the part that it went to; `training.play` is a list, one generator a worker |
+//! | 1 | first version |
+//! | 2 | `init` is a list, each origin with its part; `training.play` is a list, one generator per worker |
 //!
-//! A new format adds a row above, a step below, and a run of the old one to `tests/data` of the trainer.
+//! To add a format: add a row above, a step below, and a run of the old format to `tests/data` of the trainer.
 
 use serde_json::{Value, json};
 
 /// Steps from format n to n + 1, from n = 1 on.
 const STEPS: [fn(&mut Value); 1] = [one_to_two];
 
-/// Brings the manifest of an older format up to [`FORMAT`](super::FORMAT).
+/// Migrates a manifest of an older format to [`FORMAT`](super::FORMAT).
 pub(super) fn manifest(value: &mut Value, format: u64) {
     for (from, step) in (1..).zip(STEPS) {
         if from >= format {

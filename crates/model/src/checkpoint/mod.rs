@@ -1,8 +1,8 @@
-//! Checkpoints: a model on disk, self-describing and checked.
+//! Checkpoints: self-describing models on disk, protected by checksums.
 //!
-//! A checkpoint is a folder with `manifest.json`, `weights.safetensors` and, where training can go on from
-//! it, `training.safetensors`. It is written under a temporary name, synced and renamed, and never changed
-//! afterwards. Opening verifies every byte, then brings an older format up to this one.
+//! A checkpoint is a folder with `manifest.json`, `weights.safetensors` and, if training can resume from it,
+//! `training.safetensors`. It is written under a temporary name, synced and renamed, and never changes afterwards.
+//! Opening verifies every byte, then migrates older formats.
 
 mod migrate;
 
@@ -18,16 +18,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Version of the layout that this program writes; it reads all older ones and no newer one.
+/// Version of the layout that this program writes. It also reads all older versions.
 pub const FORMAT: u32 = 2;
 
 const MANIFEST: &str = "manifest.json";
 const WEIGHTS: &str = "weights.safetensors";
 const TRAINING: &str = "training.safetensors";
-/// Stands in for the manifest's own checksum while that is computed.
+/// Placeholder for the manifest's own checksum during its computation.
 const BLANK: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// What a checkpoint says of itself.
+/// The description of a checkpoint, in `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of the layout, [`FORMAT`].
@@ -42,33 +42,33 @@ pub struct Manifest {
     pub channels: Vec<Channel>,
     /// Architecture.
     pub architecture: Architecture,
-    /// What its output stands for.
+    /// Meaning of the output.
     #[serde(default, skip_serializing_if = "Output::is_values")]
     pub output: Output,
-    /// The whole experiment.
+    /// The config of the experiment.
     pub config: serde_json::Value,
     /// Seed of the run.
     pub seed: u64,
-    /// Games learned from.
+    /// Number of games learned from.
     pub step: u64,
-    /// Checkpoints whose weights were the start of the run.
+    /// Checkpoints that provided the initial weights of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub init: Vec<Origin>,
-    /// Revision of the program that wrote it.
+    /// Git revision of the program that wrote it.
     pub revision: String,
     /// Measurements at this step.
     pub metrics: serde_json::Value,
-    /// States of the generators and counters; none if training cannot go on from here.
+    /// States of the random generators and counters; none if training cannot resume from here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<serde_json::Value>,
     /// SHA-256 of each other file.
     pub checksums: BTreeMap<String, String>,
-    /// SHA-256 of this file with 64 zeros in this place.
+    /// SHA-256 of this file with 64 zeros in place of the checksum.
     pub checksum: String,
 }
 
 impl Manifest {
-    /// What a model of that architecture says of itself before it learned; of which experiment is told by [`of`](Self::of).
+    /// The manifest of an untrained model. Add the experiment with [`of`](Self::of).
     pub fn new(game: &str, encoder: &str, channels: Vec<Channel>, architecture: &Architecture) -> Self {
         Self {
             format: FORMAT,
@@ -90,26 +90,26 @@ impl Manifest {
         }
     }
 
-    /// A text of the experiment, such as its `name`; empty where it says nothing.
+    /// A text from the experiment's config, such as `name`; empty if missing.
     pub fn experiment(&self, key: &str) -> &str {
         self.config[key].as_str().unwrap_or_default()
     }
 
-    /// The same of that experiment, written by that revision of the program.
+    /// Sets the experiment's config and seed, and the revision of the program.
     #[must_use]
     pub fn of(self, config: serde_json::Value, seed: u64, revision: &str) -> Self {
         Self { config, seed, revision: revision.into(), ..self }
     }
 }
 
-/// What the output of a model stands for.
+/// Meaning of a model's output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
     /// Values: the highest is best.
     #[default]
     Values,
-    /// Logits of a policy: its softmax over the actions of a decision is how often each is to be taken.
+    /// Logits of a policy: their softmax over the actions of a decision gives the action probabilities.
     Logits,
 }
 
@@ -119,14 +119,14 @@ impl Output {
     }
 }
 
-/// A checkpoint that weights were taken from.
+/// A checkpoint that provided initial weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Where it lay.
+    /// Its path at that time.
     pub path: PathBuf,
-    /// [`Manifest::checksum`], which identifies it wherever it lies.
+    /// Its [`Manifest::checksum`], which identifies it at any path.
     pub checksum: String,
-    /// The part of the architecture that took them, such as `expert.0`; the whole without one.
+    /// The part of the architecture that received the weights, such as `expert.0`; none for the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
 }
@@ -134,28 +134,26 @@ pub struct Origin {
 /// An opened checkpoint.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
-    /// Where it lies.
+    /// Its folder.
     pub path: PathBuf,
-    /// What it says of itself.
+    /// Its manifest.
     pub manifest: Manifest,
-    /// Its tensors by name; those of training after those of the model.
+    /// Its tensors by name: those of the model, then those of training.
     pub tensors: Vec<Tensor>,
 }
 
-/// Whether a tensor belongs to training alone and not to the model.
+/// Whether a tensor is part of the training state only, not of the model.
 pub fn is_of_training(name: &str) -> bool {
     ["optimiser.", "ahead.", "regrets.", "memory."].iter().any(|part| name.starts_with(part))
 }
 
-/// Writes a checkpoint to a folder. Whatever is there under this name is removed first: the rest of an interrupted
-/// step, never what anybody still relies on.
+/// Writes a checkpoint to a folder.
 ///
-/// `manifest.checksums` and `manifest.checksum` are filled in. Tensors [of training](is_of_training) go to a file of
-/// their own.
+/// Replaces an existing folder at this path, which callers expect only after an interrupted run. Fills in
+/// `manifest.checksums` and `manifest.checksum`. Tensors [of training](is_of_training) go to a separate file.
 ///
 /// # Errors
-/// [`ModelError::Io`], and [`ModelError::Checkpoint`] if a tensor is not finite: a diverged model is not
-/// worth keeping.
+/// [`ModelError::Io`]; [`ModelError::Checkpoint`] if a tensor is not finite, because a diverged model is useless.
 pub fn write(files: &Files, path: &Path, manifest: Manifest, tensors: &[Tensor]) -> Result<(), ModelError> {
     for tensor in tensors {
         if matches!(tensor.data, TensorData::F32(_)) {
@@ -168,13 +166,13 @@ pub fn write(files: &Files, path: &Path, manifest: Manifest, tensors: &[Tensor])
     let written = prepare(files, path, &temporary, manifest, tensors);
     let placed = written.and_then(|()| files.remove(path)).and_then(|()| files.rename(&temporary, path));
     if placed.is_err() {
-        // On a full disk every byte counts; if this fails too, the first error says more.
+        // Frees space on a full disk. The first error is the one to report.
         let _ = files.remove(&temporary);
     }
     placed
 }
 
-/// Writes all files of a checkpoint to a folder that is not there yet.
+/// Writes all files of a checkpoint to a new folder.
 fn prepare(
     files: &Files,
     path: &Path,
@@ -196,7 +194,7 @@ fn prepare(
     }
     manifest.checksum = BLANK.into();
     let text = serde_json::to_string_pretty(&manifest).map_err(|e| fault(path, e.to_string()))?;
-    // The last key of the file, so that no other text can look like it.
+    // The checksum is the last key, so the last match is the placeholder.
     let sum = hex(text.as_bytes());
     let at = text.rfind(BLANK).unwrap_or(text.len());
     let text = format!("{}{sum}{}", &text[..at], &text[(at + BLANK.len()).min(text.len())..]);
@@ -207,22 +205,22 @@ fn prepare(
 /// Opens a checkpoint folder.
 ///
 /// # Errors
-/// [`ModelError::Io`] for a file that is missing or cannot be read, [`ModelError::Damaged`] for one that is not as it
-/// was written, [`ModelError::Checkpoint`] for one that is newer than this program or not what it should be.
+/// [`ModelError::Io`] if a file is missing or unreadable; [`ModelError::Damaged`] if a file has changed since it was
+/// written; [`ModelError::Checkpoint`] if the format is newer than this program or the content is invalid.
 pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     let manifest_path = path.join(MANIFEST);
     let text = fs::read(&manifest_path).map_err(ModelError::io(&manifest_path))?;
     let text = String::from_utf8(text).map_err(|_| damaged(&manifest_path, "not text"))?;
-    // The version first: the rest of a newer manifest may have another form.
+    // Checks the version first, because a newer manifest may have another form.
     let (mut value, format) = versioned(&text, &manifest_path)?;
-    // Then the checksum, of the bytes as they were written.
+    // The checksum covers the bytes as they were written, so it is checked before any migration.
     let sum = value["checksum"].as_str().unwrap_or_default().to_string();
     let blanked = text
         .rsplit_once(sum.as_str())
         .filter(|_| sum.len() == BLANK.len())
         .map(|(before, after)| format!("{before}{BLANK}{after}"));
     if blanked.is_none_or(|text| hex(text.as_bytes()) != sum) {
-        return Err(damaged(&manifest_path, "its checksum is another"));
+        return Err(damaged(&manifest_path, "its checksum does not match"));
     }
     migrate::manifest(&mut value, format);
     let manifest = typed(value, &manifest_path)?;
@@ -232,14 +230,14 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
         let file_path = path.join(file);
         let bytes = fs::read(&file_path).map_err(ModelError::io(&file_path))?;
         if hex(&bytes) != *expected {
-            return Err(damaged(&file_path, "its checksum is not that of the manifest"));
+            return Err(damaged(&file_path, "its checksum does not match the manifest"));
         }
         tensors.extend(from_bytes(&bytes).map_err(|e| fault(&file_path, e))?);
     }
     Ok(Checkpoint { path: path.into(), manifest, tensors })
 }
 
-/// The manifest that is kept in another file, of this format or an older one; its checksums are not looked at.
+/// Reads a manifest stored in another file, in this format or an older one. Does not verify its checksums.
 ///
 /// # Errors
 /// [`ModelError::Damaged`] or [`ModelError::Checkpoint`] with the path of that file.
@@ -253,23 +251,23 @@ fn versioned(text: &str, path: &Path) -> Result<(serde_json::Value, u64), ModelE
     let value: serde_json::Value = serde_json::from_str(text).map_err(|e| damaged(path, e.to_string()))?;
     match value.get("format").and_then(serde_json::Value::as_u64) {
         Some(v) if v > u64::from(FORMAT) => {
-            let message = format!("has format {v}, this program reads up to {FORMAT}: take a newer adept");
+            let message = format!("has format {v}, this program reads up to {FORMAT}: use a newer adept");
             Err(fault(path, message))
         }
         Some(v) if v > 0 => Ok((value, v)),
-        _ => Err(fault(path, "is no manifest of a checkpoint: it has no known format")),
+        _ => Err(fault(path, "is not a checkpoint manifest: its format is unknown")),
     }
 }
 
 fn typed(value: serde_json::Value, path: &Path) -> Result<Manifest, ModelError> {
-    serde_json::from_value(value).map_err(|e| fault(path, format!("is no manifest: {e}")))
+    serde_json::from_value(value).map_err(|e| fault(path, format!("is not a valid manifest: {e}")))
 }
 
-/// The checkpoint folder that a path names: itself, or the latest (or best) checkpoint of a run folder.
+/// The checkpoint folder at a path: the path itself, or the latest (or best) checkpoint of a run folder.
 ///
 /// # Errors
-/// [`ModelError::Checkpoint`] if the path is neither, or the run has no checkpoint yet; [`ModelError::Damaged`] if its
-/// record is.
+/// [`ModelError::Checkpoint`] if the path is neither, or if the run has no checkpoint yet; [`ModelError::Damaged`] if
+/// the run's record is damaged.
 pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
     if path.join(MANIFEST).exists() {
         return Ok(path.into());
@@ -287,7 +285,7 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
         Some(name) => Ok(path.join("checkpoints").join(name)),
         None if best && record["latest"].is_string() => Err(fault(
             path,
-            "has no best checkpoint, its experiment does not measure which that is: leave --best out",
+            "has no best checkpoint, because its experiment does not rank checkpoints: leave out --best",
         )),
         None => Err(fault(path, "has no checkpoint yet")),
     }
@@ -306,7 +304,7 @@ pub fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// A safetensors file. Its metadata has one entry at most: several would be written in no fixed order.
+/// Serialises tensors to a safetensors file. The metadata has at most one entry, because several have no fixed order.
 pub(crate) fn to_bytes(tensors: &[&Tensor], metadata: Option<(&str, String)>) -> Result<Vec<u8>, String> {
     let data: Vec<Vec<u8>> = tensors
         .iter()
@@ -328,10 +326,10 @@ pub(crate) fn to_bytes(tensors: &[&Tensor], metadata: Option<(&str, String)>) ->
     safetensors::serialize(views, metadata).map_err(|e| e.to_string())
 }
 
-/// The tensors of a safetensors file, in the order of their names.
+/// Reads the tensors of a safetensors file, ordered by name.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Vec<Tensor>, String> {
-    let file = SafeTensors::deserialize(bytes).map_err(|e| format!("is no safetensors file: {e}"))?;
-    // The file keeps its tensors in no order of ours.
+    let file = SafeTensors::deserialize(bytes).map_err(|e| format!("is not a safetensors file: {e}"))?;
+    // The order in the file is not fixed.
     let mut views: Vec<_> = file.iter().collect();
     views.sort_by_key(|(name, _)| *name);
     views

@@ -1,31 +1,31 @@
-//! Burn's devices: which there are, and opening one without a panic.
+//! Lists Burn's devices, and opens one without a panic.
 //!
-//! Burn opens devices at their first use and panics where that fails. So the drivers are asked first, and a small
-//! product is computed and checked before a device is trusted.
+//! Burn opens a device at its first use and panics if that fails. So this module first queries the drivers, then checks
+//! a small matrix product on the device.
 
 use super::DeviceName;
 use crate::error::ModelError;
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Names of the adapters that WebGPU finds, in the order of their numbers; or what to do.
+/// Names of the WebGPU adapters, ordered by number; or a hint what to do.
 #[cfg(not(feature = "wgpu"))]
 pub(super) fn wgpu() -> Result<Vec<String>, String> {
     Err(DeviceName::Wgpu(0).not_compiled())
 }
 
-/// Names of the CUDA devices, in the order of their numbers; or what to do.
+/// Names of the CUDA devices, ordered by number; or a hint what to do.
 #[cfg(not(feature = "cuda"))]
 pub(super) fn cuda() -> Result<Vec<String>, String> {
     Err(DeviceName::Cuda(0).not_compiled())
 }
 
 impl DeviceName {
-    /// The device, after it has shown that it computes.
+    /// Opens the device and tests it with a small product.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`], which says what to do: the feature to build with, the driver that is missing, the
-    /// devices that there are.
+    /// [`ModelError::Unsupported`] with what to do: the feature to build with, the driver to install, or the available
+    /// devices.
     pub fn open(&self) -> Result<Device, ModelError> {
         let fail =
             |why: String| ModelError::Unsupported(format!("the device `{self}` cannot be used: {why}"));
@@ -35,7 +35,7 @@ impl DeviceName {
             #[cfg(not(feature = "flex"))]
             Self::Cpu | Self::Flex => Err(Self::Flex.not_compiled()),
             #[cfg(feature = "ndarray")]
-            // Asked for by name, and upstream's advice is in `list devices`.
+            // The user asked for it by name; `list devices` shows that it is deprecated.
             #[allow(deprecated)]
             Self::Ndarray => Ok(Device::ndarray()),
             #[cfg(feature = "wgpu")]
@@ -51,7 +51,7 @@ impl DeviceName {
     }
 }
 
-/// Makes a panic of a driver an error.
+/// Turns a panic of a driver into an error.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -61,13 +61,13 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, 
     })
 }
 
-/// Computes a product and compares it.
+/// Checks a small matrix product.
 fn product(device: &Device) -> Result<(), String> {
     let data = TensorData::new(vec![1.0f32, 2.0, 3.0, 4.0], [2, 2]);
     let a = Tensor::<2>::from_data(data, (device, DType::F32));
     match a.clone().matmul(a).try_into_vec_as::<f32>() {
         Ok(found) if found == [7.0, 10.0, 15.0, 22.0] => Ok(()),
-        Ok(found) => Err(format!("a product that is 7, 10, 15, 22 came out as {found:?}")),
+        Ok(found) => Err(format!("a test product gave {found:?}, expected 7, 10, 15, 22")),
         Err(e) => Err(e.to_string()),
     }
 }
@@ -86,11 +86,11 @@ mod gpu {
 
     struct Adapter {
         name: String,
-        /// None for what Burn cannot name, as OpenGL's adapters.
+        /// None for adapters that Burn cannot select, such as those of OpenGL.
         kind: Option<DeviceKind>,
     }
 
-    /// Looked up once: Vulkan's loader is not made for instances that come and go on several threads.
+    /// Queried once, because Vulkan's loader does not support creating instances on several threads.
     fn adapters() -> &'static [Adapter] {
         static ADAPTERS: OnceLock<Vec<Adapter>> = OnceLock::new();
         ADAPTERS.get_or_init(|| guarded(|| Ok(look())).unwrap_or_default())
@@ -101,14 +101,14 @@ mod gpu {
             backends: api.into(),
             ..wgpu::InstanceDescriptor::new_without_display_handle()
         });
-        // Outside a browser the future is ready at once.
+        // The future is immediately ready, except in browsers.
         match pin!(instance.enumerate_adapters(api.into())).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(adapters) => adapters.iter().map(wgpu::Adapter::get_info).collect(),
             Poll::Pending => Vec::new(),
         }
     }
 
-    /// The choice that Burn will make: the first graphics API with a real GPU, else the first with anything.
+    /// The adapters of the API that Burn will choose: the first with a real GPU, or else the first with any adapter.
     fn look() -> Vec<Adapter> {
         let apis: &[wgpu::Backend] = if cfg!(target_os = "macos") {
             &[wgpu::Backend::Metal]
@@ -134,7 +134,7 @@ mod gpu {
         let mut adapters = Vec::new();
         let mut software = false;
         for info in found {
-            // Burn can name only the first CPU.
+            // Burn can select only the first CPU.
             if info.device_type == wgpu::DeviceType::Cpu && std::mem::replace(&mut software, true) {
                 continue;
             }
@@ -151,8 +151,8 @@ mod gpu {
         adapters
     }
 
-    const NONE: &str = "no adapter was found: install a driver for Vulkan, Metal or DirectX 12 (on Linux without a GPU \
-                        Mesa's lavapipe, mesa-vulkan-drivers)";
+    const NONE: &str = "no adapter was found: install a driver for Vulkan, Metal or DirectX 12 (on Linux without a \
+                        GPU: Mesa's lavapipe, package mesa-vulkan-drivers)";
 
     pub(crate) fn names() -> Result<Vec<String>, String> {
         match adapters() {
@@ -166,13 +166,15 @@ mod gpu {
         match adapters.get(n).map(|a| &a.kind) {
             Some(Some(kind)) => start(kind),
             Some(None) if adapters.len() == 1 => start(&DeviceKind::DefaultDevice),
-            Some(None) => Err("Burn cannot choose this adapter among several".into()),
+            Some(None) => Err("Burn cannot select this adapter among several".into()),
             None if adapters.is_empty() => Err(NONE.into()),
-            None => Err(format!("there are {} adapters, counted from 0: adept list devices", adapters.len())),
+            None => {
+                Err(format!("found {} adapters, counted from 0: see `adept list devices`", adapters.len()))
+            }
         }
     }
 
-    /// Starts the runtime of an adapter, once in a process: a second start is an error.
+    /// Starts the runtime of an adapter, once per process, because a second start is an error.
     fn start(kind: &DeviceKind) -> Result<Device, String> {
         static STARTED: Mutex<Vec<(DeviceKind, Device)>> = Mutex::new(Vec::new());
         let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -197,14 +199,14 @@ mod nvidia {
 
     const NONE: &str = "no NVIDIA GPU was found: install NVIDIA's driver";
 
-    /// Asks the driver's library only; no context is opened.
+    /// Queries the driver's library without opening a context.
     pub(crate) fn names() -> Result<Vec<String>, String> {
         let names = guarded(|| {
             // SAFETY: the call only tries to load the driver's library under its usual names.
             if !unsafe { sys::is_culib_present() } {
                 return Ok(Vec::new());
             }
-            // The code of an error, not its text: that the driver itself would be asked for.
+            // Prints the error code, because its text would come from the driver.
             result::init().map_err(|e| format!("NVIDIA's driver does not start: {:?}", e.0))?;
             let count = result::device::get_count().map_err(|e| format!("NVIDIA's driver: {:?}", e.0))?;
             let name = |n| result::device::get(n).and_then(result::device::get_name);
@@ -216,7 +218,7 @@ mod nvidia {
     pub(super) fn open(n: usize) -> Result<Device, String> {
         match names()?.len() {
             found if n < found => Ok(Device::cuda(n)),
-            found => Err(format!("there are {found} GPUs, counted from 0: adept list devices")),
+            found => Err(format!("found {found} GPUs, counted from 0: see `adept list devices`")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where networks learn: the native engine on the CPU, or the burn engine on one of Burn's devices.
+//! Engines and devices that networks learn on: the native engine on the CPU, or the burn engine on a Burn device.
 
 #[cfg(feature = "burn")]
 mod adapters;
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What runs the steps of learning.
+/// The engine that runs the learning steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Engine {
-    /// Written for this program: small batches on the CPU, one thread a run.
+    /// This crate's own engine: small batches on the CPU, one thread per run.
     #[default]
     Native,
-    /// Burn tensors: large batches, on any of its devices.
+    /// Burn tensors: large batches, on any Burn device.
     Burn,
 }
 
@@ -38,21 +38,20 @@ impl FromStr for Engine {
         match text {
             "native" => Ok(Self::Native),
             "burn" => Ok(Self::Burn),
-            _ => Err(format!("there is no engine `{text}`{}", suggest(text, &["native", "burn"]))),
+            _ => Err(format!("unknown engine `{text}`{}", suggest(text, &["native", "burn"]))),
         }
     }
 }
 
-/// A device, written `cpu`, `flex`, `ndarray`, `wgpu`, `cuda`, the last two with a number behind a colon where there
-/// are several: `cuda:1`.
+/// A device: `cpu`, `flex`, `ndarray`, `wgpu` or `cuda`. The last two take a number if there are several: `cuda:1`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DeviceName {
-    /// The CPU: by the native engine as it is, by the burn engine through [`Self::Flex`].
+    /// The CPU. The burn engine uses it through [`Self::Flex`].
     #[default]
     Cpu,
     /// Burn's own CPU backend.
     Flex,
-    /// The CPU through the crate ndarray, deprecated upstream in favour of flex.
+    /// The CPU through the crate ndarray; Burn recommends flex instead.
     Ndarray,
     /// A GPU through WebGPU: Vulkan, Metal or DirectX.
     Wgpu(usize),
@@ -80,16 +79,16 @@ impl FromStr for DeviceName {
             "ndarray" => |_| Self::Ndarray,
             "wgpu" => Self::Wgpu,
             "cuda" => Self::Cuda,
-            _ => return Err(format!("there is no device `{kind}`{}", suggest(kind, &Self::KINDS))),
+            _ => return Err(format!("unknown device `{kind}`{}", suggest(kind, &Self::KINDS))),
         };
         let Some(number) = number else { return Ok(device(0)) };
         if !matches!(kind, "wgpu" | "cuda") {
-            return Err(format!("`{text}` is no device, there is one `{kind}`: write `{kind}`"));
+            return Err(format!("`{text}` is not a device: there is only one `{kind}`, write `{kind}`"));
         }
         let digits = number.bytes().all(|b| b.is_ascii_digit());
         match number.parse().ok().filter(|_| digits) {
             Some(n) => Ok(device(n)),
-            None => Err(format!("`{text}` is no device: write `{kind}`, or `{kind}:1` for the second")),
+            None => Err(format!("`{text}` is not a device: write `{kind}`, or `{kind}:1` for the second")),
         }
     }
 }
@@ -128,7 +127,7 @@ impl JsonSchema for DeviceName {
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
-            "description": "A device: cpu, flex, ndarray, wgpu, cuda; wgpu:1, cuda:1 for the second of several.",
+            "description": "A device: cpu, flex, ndarray, wgpu or cuda; wgpu:1 or cuda:1 for the second one.",
             "type": "string",
             "pattern": "^(cpu|flex|ndarray|(wgpu|cuda)(:[0-9]+)?)$"
         })
@@ -138,14 +137,14 @@ impl JsonSchema for DeviceName {
 /// An engine and its device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compute {
-    /// What runs the steps of learning.
+    /// The engine that runs the learning steps.
     pub engine: Engine,
-    /// Where.
+    /// The device of the engine.
     pub device: DeviceName,
 }
 
 impl Compute {
-    /// Whether the engine runs on the device.
+    /// Checks that the engine runs on the device.
     ///
     /// # Errors
     /// What to write instead.
@@ -159,23 +158,23 @@ impl Compute {
     }
 }
 
-/// A kind of device, and what this program and machine make of it.
+/// A device, and whether this program and machine can use it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceInfo {
     /// Name for `--device`.
     pub name: String,
-    /// Which engines run on it.
+    /// Engines that run on it.
     pub engines: Vec<Engine>,
-    /// One line for people.
+    /// One-line description.
     pub about: String,
     /// Whether it can be used here.
     pub usable: bool,
-    /// What to do where it cannot.
+    /// What to do if it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// All devices there may be, each with what is to be done where it cannot be used.
+/// All known devices. Unusable ones have a hint.
 pub fn devices() -> Vec<DeviceInfo> {
     let mut all = vec![DeviceInfo {
         name: "cpu".into(),
@@ -185,14 +184,14 @@ pub fn devices() -> Vec<DeviceInfo> {
             vec![Engine::Native]
         },
         about: match cfg!(feature = "flex") {
-            true => "CPU, by the native engine; by the burn engine the same as flex",
-            false => "CPU, by the native engine",
+            true => "CPU, with the native engine; with the burn engine the same as flex",
+            false => "CPU, with the native engine",
         }
         .into(),
         usable: true,
         hint: None,
     }];
-    let ndarray = "CPU, through ndarray; deprecated upstream in favour of flex";
+    let ndarray = "CPU, through ndarray; Burn recommends flex instead";
     for (device, compiled, about) in [
         (DeviceName::Flex, cfg!(feature = "flex"), "CPU, Burn's own backend"),
         (DeviceName::Ndarray, cfg!(feature = "ndarray"), ndarray),
@@ -211,7 +210,7 @@ pub fn devices() -> Vec<DeviceInfo> {
     all
 }
 
-/// Devices of which there may be several, or none and a hint.
+/// The devices of a kind that can exist several times, or one unusable device with a hint.
 fn numbered(
     device: fn(usize) -> DeviceName,
     what: &str,
@@ -235,7 +234,7 @@ impl DeviceName {
     fn not_compiled(&self) -> String {
         let kind = self.kind();
         format!(
-            "it is not compiled into this program: build it with `cargo build --release --features {kind}`"
+            "this program was built without it: rebuild it with `cargo build --release --features {kind}`"
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Models in the forms of others.
+//! Exports models to other formats: ONNX and PyTorch.
 
 mod onnx;
 mod tensors;

@@ -1,34 +1,35 @@
-//! Safetensors files as PyTorch writes and reads them.
+//! Safetensors files in the layout of PyTorch.
 //!
-//! The names are those of the checkpoint, such as `expert.1.layer.0.weight`, which are the names of a `torch.nn.Module` whose
-//! parts are called `layer`, `gate`, `expert` and `net`. Weights have the shape of `torch.nn.Linear`, `[outputs, inputs]`;
-//! in a checkpoint it is `[inputs, outputs]`. Biases and sensitivities are `[outputs]`.
+//! Tensors have the same names as in a checkpoint, such as `expert.1.layer.0.weight`. They match a `torch.nn.Module`
+//! with parts `layer`, `gate`, `expert` and `net`. Weights have the shape of `torch.nn.Linear`, `[outputs, inputs]`; in
+//! a checkpoint they are `[inputs, outputs]`. Biases and sensitivities are `[outputs]`.
 
 use crate::checkpoint::{from_bytes, to_bytes};
 use crate::error::ModelError;
 use crate::learner::{Tensor, TensorData};
 use safetensors::SafeTensors;
 
-/// The entry of the metadata that says what the tensors are.
+/// The metadata entry that describes the tensors.
 const ENTRY: &str = "adept";
 
-/// The bytes of a safetensors file with these tensors of a checkpoint, and what they are in its metadata under `adept`.
+/// Converts tensors of a checkpoint to a safetensors file, with the description `about` as metadata entry `adept`.
 ///
 /// # Errors
-/// [`ModelError::Unsupported`] if they cannot be written.
+/// [`ModelError::Unsupported`] if serialisation fails.
 pub fn to_torch(tensors: &[Tensor], about: String) -> Result<Vec<u8>, ModelError> {
     let turned: Vec<Tensor> = tensors.iter().map(turn).collect();
     to_bytes(&turned.iter().collect::<Vec<_>>(), Some((ENTRY, about))).map_err(ModelError::Unsupported)
 }
 
-/// The tensors of such a file as a checkpoint has them, and what it says they are: nothing where PyTorch wrote it anew.
+/// Converts a safetensors file to tensors of a checkpoint. Also returns the description, which files saved by PyTorch
+/// do not have.
 ///
 /// # Errors
-/// [`ModelError::Unsupported`] if it is no safetensors file, or holds other numbers than 32-bit floats and 64-bit integers.
+/// [`ModelError::Unsupported`] if it is not a safetensors file, or if it holds types other than F32 and U64.
 pub fn from_torch(bytes: &[u8]) -> Result<(Vec<Tensor>, Option<String>), ModelError> {
     let tensors = from_bytes(bytes).map_err(|e| {
         ModelError::Unsupported(format!(
-            "{e}; save it by `safetensors.torch.save_file(model.float().state_dict(), FILE)`"
+            "{e}; save it with `safetensors.torch.save_file(model.float().state_dict(), FILE)`"
         ))
     })?;
     let (_, header) =
@@ -37,7 +38,7 @@ pub fn from_torch(bytes: &[u8]) -> Result<(Vec<Tensor>, Option<String>), ModelEr
     Ok((tensors.iter().map(turn).collect(), about))
 }
 
-/// Weights with rows and columns exchanged, all else as it is.
+/// Transposes weights; returns other tensors unchanged.
 fn turn(tensor: &Tensor) -> Tensor {
     let is_weight = tensor.name == "weight" || tensor.name.ends_with(".weight");
     match (&tensor.shape[..], &tensor.data) {

@@ -1,4 +1,4 @@
-//! Runs a plan forwards and backwards.
+//! Runs a plan forward and backward.
 
 use super::kernels::BesideExt;
 use super::kernels::{
@@ -14,44 +14,44 @@ use adept_rows::Rows;
 use std::mem::take;
 use std::ops::Range;
 
-/// What [`Plan::backward`] derives.
+/// What [`Plan::backward`] differentiates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Derivative {
-    /// The log density of the targets: the gradient of the loss, negated.
+    /// The log density L of the targets: the negated gradient of the loss.
     Density,
     /// The output: ∇V of eligibility traces.
     Output,
 }
 
-/// Buffers of one thread, reused from batch to batch.
+/// Buffers of one thread, reused for every batch.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     isa: Isa,
     /// Values, `[at least rows, stride(width)]`.
     values: Vec<Vec<f32>>,
     adjoints: Vec<Vec<f32>>,
-    /// Rows that each branch of each route ran on.
+    /// For each route: the rows of each branch.
     selected: Vec<Selected>,
-    /// Rows that each route saw and each of its branches ran on, since the last call of `reset_usage`.
+    /// For each route: the number of rows, and of rows per branch, since the last call of `reset_usage`.
     usage: Vec<(u64, Vec<u64>)>,
     all: Vec<u32>,
-    /// Room for transposed weights.
+    /// Buffer for transposed weights.
     scratch: Vec<f32>,
-    /// Room for rows side by side.
+    /// Buffer for rows in lanes.
     lanes: Vec<Chunk>,
 }
 
-/// What a run reads and is the same throughout.
+/// The constant inputs of a run.
 #[derive(Clone, Copy)]
 struct Job<'a> {
     params: &'a [f32],
     batch: &'a Rows,
-    /// `[rows, outputs]`, or none for the output alone.
+    /// `[rows, outputs]`; none if only the output is needed.
     targets: Option<&'a [f32]>,
 }
 
 impl Workspace {
-    /// Buffers for a plan, with that instruction set, one of [`Isa::available`].
+    /// Creates buffers for a plan and an instruction set from [`Isa::available`].
     pub(crate) fn with_isa(plan: &Plan, isa: Isa) -> Self {
         let n = plan.widths.len();
         Self {
@@ -66,18 +66,19 @@ impl Workspace {
         }
     }
 
-    /// A value of the last run, padded rows; there may be more than the run had.
+    /// A value of the last run, in padded rows. There may be more rows than the run had.
     pub(crate) fn value(&self, id: ValueId) -> &[f32] {
         &self.values[id]
     }
 
-    /// Rows that the route saw, and rows that each of its branches ran on; nothing is counted where all run.
+    /// The number of rows that reached the route, and that ran through each branch. Routes to all branches do not
+    /// count.
     pub(crate) fn usage(&self, route: usize) -> (u64, &[u64]) {
         let (rows, runs) = &self.usage[route];
         (*rows, runs)
     }
 
-    /// Whether the first row of the last run went through that branch.
+    /// Whether the first row of the last run took this branch.
     pub(crate) fn ran_first(&self, route: usize, branch: usize) -> bool {
         self.selected[route].has_first(branch)
     }
@@ -92,7 +93,7 @@ impl Workspace {
     fn size(&mut self, plan: &Plan, id: ValueId, n: usize) -> Vec<f32> {
         let mut buffer = take(&mut self.values[id]);
         let length = n * stride(plan.widths[id]);
-        // Never shorter: rows beyond the batch are left as they are, and nobody reads them.
+        // Buffers never shrink; rows beyond the batch are not read.
         if buffer.len() < length {
             buffer.resize(length, 0.0);
         }
@@ -101,11 +102,11 @@ impl Workspace {
 }
 
 impl Plan {
-    /// Runs the program on a batch; with targets `[rows, outputs]` the densities too. Parameters are
-    /// padded.
+    /// Runs the program on a batch, with padded parameters. With targets `[rows, outputs]`, also computes the
+    /// densities.
     ///
     /// # Panics
-    /// If rows or targets do not fit the program; callers check what comes from outside.
+    /// If rows or targets do not fit the program. Callers validate external input.
     pub(crate) fn forward(
         &self,
         workspace: &mut Workspace,
@@ -116,7 +117,7 @@ impl Plan {
         self.run_some(workspace, Job { params, batch, targets }, 0..batch.len());
     }
 
-    /// Runs the program on those rows of a batch, without targets; values are those of these rows alone.
+    /// Runs the program on a range of rows, without targets. The values hold only these rows.
     pub(crate) fn values(&self, workspace: &mut Workspace, params: &[f32], batch: &Rows, rows: Range<usize>) {
         self.run_some(workspace, Job { params, batch, targets: None }, rows);
     }
@@ -175,6 +176,7 @@ impl Plan {
                     }
                     ws.values[g.weights] = weights;
                 }
+                // y = Σᵢ sᵢ yᵢ (Wiering & Kröse, §2.1)
                 Step::Blend { gate, y, out, .. } => {
                     let mut to = ws.size(self, *out, n);
                     let (experts, outputs) = (self.widths[gate.x], self.widths[*out]);
@@ -195,6 +197,7 @@ impl Plan {
                     }
                     ws.values[*out] = to;
                 }
+                // ℓ = −|d − y|² / 2σ²
                 Step::Density { y, variance, out } => {
                     let Some(targets) = job.targets else { continue };
                     let mut to = ws.size(self, *out, n);
@@ -212,6 +215,7 @@ impl Plan {
                     }
                     ws.values[*out] = to;
                 }
+                // L = ln P(d|x) = ln Σᵢ sᵢ exp(ℓᵢ) (Wiering & Kröse, §2.1)
                 Step::LogMix { gate, densities, out } => {
                     if job.targets.is_none() {
                         continue;
@@ -244,7 +248,7 @@ impl Plan {
         }
     }
 
-    /// A hidden layer and the single output behind it.
+    /// Runs a hidden layer and the single output after it.
     fn narrow(&self, hidden: &Dense, head: &Dense, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
         let (n, isa, params) = (rows.len(), ws.isa, job.params);
         let (mut lanes, mut y) = (take(&mut ws.lanes), ws.size(self, head.out, n));
@@ -264,7 +268,7 @@ impl Plan {
         (ws.values[head.out], ws.lanes) = (y, lanes);
     }
 
-    /// What a layer reads, from row `first` of `rows` on.
+    /// The inputs of a layer, starting at row `first` of `rows`.
     fn input<'a>(
         &self,
         dense: &Dense,
@@ -296,7 +300,7 @@ impl Plan {
                 }
                 Selector::Mask(weights) => {
                     let (s, width) = (&ws.values[weights], stride(self.widths[weights]));
-                    // A weight that is no number is run too, so that divergence cannot hide.
+                    // A NaN weight runs too, so that divergence stays visible.
                     selected.mask(branches, rows, |local, b| {
                         let s = s[local * width + b];
                         s > 0.0 || s.is_nan()
@@ -346,8 +350,8 @@ impl Plan {
         ws.selected[route.id] = selected;
     }
 
-    /// Adds Σ seedᵣ · ∂(density or output of row r)/∂parameters to `grad`, after a forward run with targets
-    /// on the same batch. For [`Derivative::Output`] the seed applies to the first output.
+    /// Adds Σᵣ seedᵣ · ∂(density or output of row r)/∂parameters to `grad`. Call it after a forward run with targets on
+    /// the same batch. For [`Derivative::Output`] the seed applies to the first output.
     pub(crate) fn backward(
         &self,
         workspace: &mut Workspace,
@@ -378,7 +382,7 @@ impl Plan {
         }
     }
 
-    /// Backward through the steps of a block, whose results carry the adjoints handed in.
+    /// Runs the steps of a block backward. The adjoints of its results are already set.
     fn pull(
         &self,
         (steps, results): (&[Step], &[ValueId]),
@@ -390,8 +394,8 @@ impl Plan {
     ) {
         let n = rows.len();
         let density = derivative == Derivative::Density;
-        // Other values get theirs from later steps of the block. The layer after a hidden layer writes its
-        // adjoint whole; gates and routes collect from several.
+        // Other adjoints come from later steps of the block. Those of hidden layers are overwritten; those of gates and
+        // routes are sums, so they start at 0.
         for step in steps {
             match step {
                 Step::Dense(dense) if !results.contains(&dense.out) => {
@@ -440,6 +444,7 @@ impl Plan {
                         ws.adjoints[x] = dx;
                     }
                 }
+                // ∂L/∂aᵢ = hᵢ − sᵢ for the adjoints hᵢ of ln sᵢ
                 Step::Gate(gate) => {
                     let width = self.widths[gate.x];
                     let mut dx = take(&mut ws.adjoints[gate.x]);
@@ -448,6 +453,7 @@ impl Plan {
                     gate_backward(ws.isa, n, width, weights, logs, &mut dx);
                     ws.adjoints[gate.x] = dx;
                 }
+                // With a = ∂/∂y: ∂/∂ln sᵢ += sᵢ a·yᵢ and ∂/∂yᵢ += sᵢ a
                 Step::Blend { gate, y, out, in_density } => {
                     if density && !in_density {
                         continue;
@@ -473,6 +479,7 @@ impl Plan {
                     ws.adjoints[gate.logs] = dg;
                     ws.adjoints[*y] = dy;
                 }
+                // ∂L/∂y = a (d − y) / σ² with a = ∂L/∂ℓ; under a mixture a = hᵢ
                 Step::Density { y, variance, out } => {
                     if !density {
                         continue;
@@ -495,6 +502,7 @@ impl Plan {
                     }
                     ws.adjoints[*y] = dy;
                 }
+                // ∂L/∂ln sᵢ = ∂L/∂ℓᵢ = hᵢ = sᵢ exp(ℓᵢ) / P
                 Step::LogMix { gate, densities, out } => {
                     if !density {
                         continue;
@@ -588,8 +596,7 @@ impl Dense {
         }
     }
 
-    /// The gradients of this layer. Lowering gives weight, bias and sensitivities neighbouring places in
-    /// this order.
+    /// The gradients of this layer. Lowering places weight, bias and sensitivities next to each other in this order.
     fn grad<'a>(&self, grad: &'a mut [f32]) -> LayerGrad<'a> {
         let (weight, rest) = grad[self.weight.start..].split_at_mut(self.weight.len);
         let (bias, rest) = rest.split_at_mut(self.bias.len);
@@ -597,7 +604,7 @@ impl Dense {
     }
 }
 
-/// Copies the first `width` numbers, mostly one: not worth a call.
+/// Copies the first `width` numbers. The width is mostly 1, where a call to `memcpy` costs too much.
 #[inline(always)]
 fn copy(to: &mut [f32], from: &[f32], width: usize) {
     if width == 1 {

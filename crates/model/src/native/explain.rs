@@ -1,4 +1,4 @@
-//! Which parts of a network thought what.
+//! Explains a value: the outputs and weights of the experts behind it.
 
 use super::exec::Workspace;
 use super::kernels::stride;
@@ -7,7 +7,7 @@ use crate::learner::Explanation;
 use crate::program::{Selector, ValueId};
 
 impl Workspace {
-    /// The `n` rows of a value of the last run, without their padding.
+    /// The first `n` rows of a value of the last run, without padding.
     pub(crate) fn rows<'a>(&'a self, plan: &Plan, id: ValueId, n: usize) -> impl Iterator<Item = &'a [f32]> {
         let width = plan.widths[id];
         self.value(id).chunks_exact(stride(width)).take(n).map(move |row| &row[..width])
@@ -20,7 +20,7 @@ impl Plan {
         self.node(&self.steps, self.program.output(), ws)
     }
 
-    /// The number of the outermost route that chooses.
+    /// The number of the outermost route that selects among its branches.
     pub(crate) fn outer_choice(&self) -> Option<usize> {
         fn first(steps: &[Step]) -> Option<usize> {
             steps.iter().find_map(|step| match step {

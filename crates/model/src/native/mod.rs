@@ -1,4 +1,4 @@
-//! The native engine: forward, backward and optimiser steps on one core, without allocation once warm.
+//! The native engine: forward, backward and optimiser steps on one core. After warm-up it does not allocate.
 
 mod exec;
 mod explain;

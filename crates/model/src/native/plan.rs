@@ -1,14 +1,14 @@
-//! From an op program to the steps that the native engine runs.
+//! Compiles an op program to the steps of the native engine.
 //!
-//! Affine, Scale and Activation become one step; parameters get padded places; dead ends of each of the
-//! two gradients (of the density and of the output) are marked once.
+//! Affine, Scale and Activation become one step. Parameters get padded positions. Steps that do not affect the
+//! gradient of the density are marked once.
 
 use super::kernels::{is_narrow, stride};
 use super::simd::LANES;
 use crate::program::{Activation, Block, Op, ParamId, Program, Selector, ValueId};
 use std::sync::Arc;
 
-/// A span of the physical parameter vector.
+/// A span of the padded parameter vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: usize,
@@ -26,13 +26,13 @@ impl Span {
 pub(crate) enum Source {
     /// A value.
     Value(ValueId),
-    /// Columns from this one on in the dense part of the batch.
+    /// Columns of the dense part of the batch, starting at this one.
     Columns(usize),
 }
 
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Dense channels copied side by side: (first column, columns).
+    /// Copies and concatenates dense channels: (first column, columns).
     Copy {
         pieces: Vec<(usize, usize)>,
         out: ValueId,
@@ -40,19 +40,21 @@ pub(crate) enum Step {
     /// y = f(β ∘ (x W + b)).
     Dense(Dense),
     Gate(Gate),
-    /// In the density of a mixture the experts meet the target one by one, so that the blend has no part in
-    /// its gradient: then `in_density` is false.
+    /// y = Σᵢ sᵢ yᵢ. `in_density` is false under a [`Step::LogMix`]: there each expert is compared with the target on
+    /// its own, so y does not affect the gradient of the density.
     Blend {
         gate: Gate,
         y: ValueId,
         out: ValueId,
         in_density: bool,
     },
+    /// ℓ = −|d − y|² / 2σ².
     Density {
         y: ValueId,
         variance: f32,
         out: ValueId,
     },
+    /// L = ln Σᵢ sᵢ exp(ℓᵢ).
     LogMix {
         gate: Gate,
         densities: ValueId,
@@ -64,7 +66,7 @@ pub(crate) enum Step {
         column: usize,
         out: ValueId,
     },
-    /// y = tanh(atanh(p) + x), with p in this column of the dense part of the batch.
+    /// y = tanh(atanh(p) + x), with p from this column of the dense part of the batch.
     Residual {
         column: usize,
         x: ValueId,
@@ -83,33 +85,34 @@ pub(crate) struct Dense {
     pub(crate) f: Activation,
     /// Whether backward needs more than y: net inputs or slopes.
     pub(crate) keep: bool,
-    /// Where they are kept.
+    /// The value that holds them.
     pub(crate) kept: ValueId,
     pub(crate) out: ValueId,
     /// Whether x has an adjoint.
     pub(crate) wants_dx: bool,
-    /// Whether this layer and the next, its only reader, run as one where nobody asks for the units.
+    /// Whether this layer and the next run as one when the hidden units are not needed. The next layer is the only one
+    /// that reads them.
     pub(crate) narrow: bool,
 }
 
-/// LogSoftmax and Threshold in one: x → sᵢ, and where densities are wanted ln sᵢ.
+/// LogSoftmax and Threshold as one step: from aᵢ in `x` to sᵢ, and to ln sᵢ if densities are needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gate {
     pub(crate) x: ValueId,
     pub(crate) threshold: Option<f32>,
     /// sᵢ, 0 where the expert is not selected.
     pub(crate) weights: ValueId,
-    /// ln sᵢ, −∞ where the expert is not selected. Its adjoint is that of the gate.
+    /// ln sᵢ, −∞ where the expert is not selected. Holds the adjoints of the gate.
     pub(crate) logs: ValueId,
 }
 
 #[derive(Debug)]
 pub(crate) struct Route {
-    /// For [`Selector::Index`] the column in the index part of the batch, for [`Selector::Mask`] the weights.
+    /// [`Selector::Index`] holds a column of the index part of the batch, [`Selector::Mask`] the weights sᵢ.
     pub(crate) select: Selector,
     pub(crate) branches: Vec<Branch>,
     pub(crate) out: Vec<ValueId>,
-    /// Number of this route, for the rows that it selected.
+    /// Index of this route among the routes of the plan.
     pub(crate) id: usize,
 }
 
@@ -119,29 +122,30 @@ pub(crate) struct Branch {
     pub(crate) results: Vec<ValueId>,
 }
 
-/// A program made ready to run.
+/// A compiled program.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) program: Arc<Program>,
     pub(crate) steps: Vec<Step>,
-    /// Width of each value; the program's, then those of what layers keep for backward.
+    /// Width of each value: the program's values, then those that layers keep for backward.
     pub(crate) widths: Vec<usize>,
+    /// Number of routes.
     pub(crate) routes: usize,
-    /// Physical place of each parameter, and its length.
+    /// Padded span of each parameter.
     pub(crate) places: Vec<Span>,
     pub(crate) length: usize,
-    /// Physical spans of equal learning-rate group, in order, with the group.
+    /// Padded spans of equal learning-rate group, in order, with the group.
     pub(crate) groups: Vec<(Span, usize)>,
-    /// Physical spans with a lower bound.
+    /// Spans with a lower bound.
     pub(crate) bounds: Vec<(Span, f32)>,
 }
 
 impl Plan {
-    /// Plans a program.
+    /// Compiles a program.
     ///
     /// # Panics
-    /// If a Scale or Activation does not follow an Affine or a Threshold a LogSoftmax, or log weights come from
-    /// elsewhere; lowering writes no such program.
+    /// If a Scale or Activation does not follow an Affine, if a Threshold does not follow a LogSoftmax, or if log
+    /// weights do not come from a gate of the same block. Lowering never produces such a program.
     pub(crate) fn new(program: Arc<Program>) -> Self {
         let (mut places, mut length) = (Vec::new(), 0);
         let mut groups: Vec<(Span, usize)> = Vec::new();
@@ -155,7 +159,7 @@ impl Plan {
                 _ => groups.push((span, param.group)),
             }
             if let Some(min) = param.min {
-                // Without the padding, which is 0 and must stay so; sensitivities are vectors.
+                // Excludes the padding, which must stay 0. Only sensitivities, which are vectors, have bounds.
                 bounds.push((Span { start: span.start, len: param.len() }, min));
             }
         }
@@ -166,7 +170,7 @@ impl Plan {
         Self { steps, widths, routes, places, length, groups, bounds, program }
     }
 
-    /// Physical position of entry `i` of a parameter.
+    /// Position of entry `i` of a parameter in the padded vector.
     fn position(&self, param: ParamId, i: usize) -> usize {
         let shape = &self.program.params[param].shape;
         let within = match shape[..] {
@@ -176,26 +180,26 @@ impl Plan {
         self.places[param].start + within
     }
 
-    /// The padded form of a flat parameter vector.
+    /// Pads a flat parameter vector.
     pub(crate) fn pad(&self, flat: &[f32]) -> Vec<f32> {
         let mut physical = vec![0.0; self.length];
         self.pad_into(flat, &mut physical);
         physical
     }
 
-    /// The same in place; padding stays what it is.
+    /// Like [`Self::pad`], in place. The padding is not changed.
     pub(crate) fn pad_into(&self, flat: &[f32], physical: &mut [f32]) {
         self.each_entry(|logical, at| physical[at] = flat[logical]);
     }
 
-    /// The flat parameter vector of a padded one.
+    /// Removes the padding of a parameter vector.
     pub(crate) fn unpad(&self, physical: &[f32]) -> Vec<f32> {
         let mut flat = vec![0.0; self.program.parameters()];
         self.unpad_into(physical, &mut flat);
         flat
     }
 
-    /// The same in place.
+    /// Like [`Self::unpad`], in place.
     pub(crate) fn unpad_into(&self, physical: &[f32], flat: &mut [f32]) {
         self.each_entry(|logical, at| flat[logical] = physical[at]);
     }
@@ -209,7 +213,7 @@ impl Plan {
     }
 }
 
-/// Entries that a parameter takes with its padding: whole chunks, as optimiser steps want them.
+/// Number of entries of a parameter with padding. Optimiser steps need whole chunks.
 fn physical_len(shape: &[usize]) -> usize {
     let entries = match *shape {
         [rows, columns] => rows * stride(columns),
@@ -236,7 +240,7 @@ impl Planner<'_> {
             match &block.ops[i] {
                 Op::Input { channels, out } => {
                     let pieces = self.pieces(channels);
-                    // A layer reads the row itself; what passes a value on needs it in its place.
+                    // A layer reads the columns from the row; every other op needs a copied value.
                     let layer = matches!(block.ops.get(i + 1), Some(Op::Affine { x, .. }) if x == out);
                     if let ([(first, _)], true) = (&pieces[..], layer) {
                         let first = *first;
@@ -280,7 +284,7 @@ impl Planner<'_> {
                         narrow: false,
                     }));
                 }
-                // Lowering writes these right behind an Affine or a LogSoftmax, where they were taken above.
+                // Lowering puts these directly after an Affine or a LogSoftmax, whose arms handle them.
                 Op::Scale { .. } | Op::Activation { .. } | Op::Threshold { .. } => {
                     unreachable!("a Scale, Activation or Threshold on its own")
                 }
@@ -346,7 +350,7 @@ impl Planner<'_> {
         steps
     }
 
-    /// Columns of these channels, neighbours joined.
+    /// The columns of these channels; adjacent ones are merged.
     fn pieces(&self, channels: &[usize]) -> Vec<(usize, usize)> {
         let mut pieces: Vec<(usize, usize)> = Vec::new();
         for &c in channels {
@@ -360,7 +364,7 @@ impl Planner<'_> {
     }
 }
 
-/// The gate that writes these log weights.
+/// The gate that computes these log weights.
 fn gate_of(gates: &[Gate], logs: ValueId) -> Gate {
     *gates.iter().find(|g| g.logs == logs).expect("log weights come from a gate of the same block")
 }

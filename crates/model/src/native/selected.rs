@@ -1,18 +1,18 @@
-//! Which rows of a batch run through which branch of a route.
+//! The rows of a batch that run through each branch of a route.
 
-/// The rows of each branch, one branch after the other.
+/// The rows of each branch, ordered by branch.
 #[derive(Debug, Default)]
 pub(super) struct Selected {
-    /// Rows of the batch.
+    /// Row numbers in the batch.
     rows: Vec<u32>,
-    /// The same rows by their place in the block around the route.
+    /// Positions of the same rows in the enclosing block.
     local: Vec<u32>,
-    /// Where the rows of each branch end.
+    /// The end of each branch's rows.
     ends: Vec<u32>,
 }
 
 impl Selected {
-    /// Rows of a branch in the batch, and in the block around the route.
+    /// The rows of a branch: their numbers in the batch and their positions in the enclosing block.
     #[inline]
     pub(super) fn branch(&self, b: usize) -> (&[u32], &[u32]) {
         let first = if b == 0 { 0 } else { self.ends[b - 1] as usize };
@@ -20,15 +20,15 @@ impl Selected {
         (&self.rows[here.clone()], &self.local[here])
     }
 
-    /// Whether the first row of the block runs through that branch.
+    /// Whether the first row of the block runs through this branch.
     pub(super) fn has_first(&self, b: usize) -> bool {
         b < self.ends.len() && self.branch(b).1.first() == Some(&0)
     }
 
-    /// One branch a row: `pick` names it.
+    /// Selects one branch per row with `pick`.
     #[inline]
     pub(super) fn pick(&mut self, branches: usize, rows: &[u32], pick: impl Fn(u32) -> usize) {
-        // A counting sort, after whose second pass each beginning has become an end.
+        // A counting sort. `ends` holds the first place of each branch before the second pass, and the end after it.
         self.ends.clear();
         self.ends.resize(branches, 0);
         rows.iter().for_each(|&row| self.ends[pick(row)] += 1);
@@ -46,7 +46,7 @@ impl Selected {
         }
     }
 
-    /// Any branches a row: those for which `runs`, given the place of the row in the block and the branch.
+    /// Selects any number of branches per row: those for which `runs(position in the block, branch)` is true.
     #[inline]
     pub(super) fn mask(&mut self, branches: usize, rows: &[u32], runs: impl Fn(usize, usize) -> bool) {
         self.rows.clear();

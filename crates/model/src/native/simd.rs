@@ -1,18 +1,18 @@
-//! Sixteen floats at a time on each instruction set.
+//! SIMD operations on sixteen floats, for each instruction set.
 //!
-//! A token of type [`Simd`] stands for an instruction set that this machine has; kernels are generic over it
-//! and compiled once for each.
+//! A token of type [`Simd`] proves that this machine has the instruction set. Kernels are generic over the token and
+//! compiled once per instruction set.
 
 /// Numbers in a chunk: one AVX-512 register, two of AVX2, four of SSE or NEON.
 pub(crate) const LANES: usize = 16;
 
-/// The unit of all kernels.
+/// The unit that all kernels work on.
 pub(crate) type Chunk = [f32; LANES];
 
-/// Instruction sets with a version of their own.
+/// Instruction sets with their own version of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isa {
-    /// What the target has by default (SSE2 on x86-64, NEON on ARM).
+    /// The default of the target (SSE2 on x86-64, NEON on ARM).
     Portable,
     /// AVX2 with fused multiply-add.
     #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// All that this machine can run, best first.
+    /// All instruction sets of this machine, best first.
     pub fn available() -> Vec<Self> {
         let mut all = vec![];
         #[cfg(target_arch = "x86_64")]
@@ -37,24 +37,24 @@ impl Isa {
         all
     }
 
-    /// The best that this machine can run.
+    /// The best instruction set of this machine.
     pub fn detect() -> Self {
         Self::available()[0]
     }
 }
 
-/// Operations on sixteen floats. Comparisons let NaN through, so that divergence cannot hide.
+/// Operations on sixteen floats. Comparisons propagate NaN, so that divergence stays visible.
 pub(crate) trait Simd: Copy {
     /// Sixteen floats in registers.
     type V: Copy;
 
-    /// Chunks of a row that are worked on together, at most 5.
+    /// Chunks of a row that are processed together, at most 5.
     const BLOCK: usize;
-    /// The same where there are rows enough to fill the registers with their sums.
+    /// Like the above, if there are enough rows to fill the registers with their sums.
     const TALL: usize = Self::BLOCK;
-    /// Sums of chunks that fit into the registers beside a block, at least [`BLOCK`](Self::BLOCK).
+    /// Sums of chunks that fit in the registers next to a block, at least [`BLOCK`](Self::BLOCK).
     const SUMS: usize;
-    /// Chunks that are summed at once where weights come one by one, at most 8.
+    /// Chunks that are summed at once if weights come one by one, at most 8.
     const UNITS: usize;
 
     fn splat(self, x: f32) -> Self::V;
@@ -64,34 +64,34 @@ pub(crate) trait Simd: Copy {
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
     fn div(self, a: Self::V, b: Self::V) -> Self::V;
-    /// a / b to one unit in the last place or two, for b of moderate size; a division is the slowest
-    /// instruction of all where a reciprocal estimate and a Newton step are not.
+    /// a / b with an error of one or two units in the last place, for b of moderate size. Uses a reciprocal estimate
+    /// and a Newton step where they are faster than a division.
     #[inline(always)]
     fn div_near(self, a: Self::V, b: Self::V) -> Self::V {
         self.div(a, b)
     }
     fn sqrt(self, a: Self::V) -> Self::V;
-    /// a · b + c, rounded once where the machine can.
+    /// a · b + c, rounded once if the machine supports it.
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// The larger; `x` if it is NaN.
+    /// The larger value; `x` if it is NaN.
     fn at_least(self, x: Self::V, low: Self::V) -> Self::V;
-    /// The smaller; `x` if it is NaN.
+    /// The smaller value; `x` if it is NaN.
     fn at_most(self, x: Self::V, high: Self::V) -> Self::V;
     /// `a` where x > 0, else 0.
     fn where_positive(self, x: Self::V, a: Self::V) -> Self::V;
-    /// 2ⁿ, where the low bits of `shifted` (n + 1.5 · 2²³) hold n.
+    /// 2ⁿ from `shifted` = n + 1.5 · 2²³, whose low bits hold n.
     fn exp2_of_low_bits(self, shifted: Self::V) -> Self::V;
     /// Sum of all lanes in a fixed order.
     fn sum(self, v: Self::V) -> f32;
-    /// The largest lane; any if one is NaN.
+    /// The largest lane; any lane if one is NaN.
     fn max(self, v: Self::V) -> f32;
-    /// Entries of a table of sixteen, by their numbers below 16.
+    /// Looks up entries of a table of sixteen by indices below 16.
     fn lookup(self, table: Self::V, numbers: &[u32; LANES]) -> Self::V;
     /// Four columns of sixteen rows: lane i of register j is number j of row i.
     fn columns(self, rows: [&[f32; 4]; LANES]) -> [Self::V; 4];
 }
 
-/// Plain arrays, for any machine.
+/// The portable version: plain arrays, for any machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -100,7 +100,7 @@ fn each(f: impl Fn(usize) -> f32) -> Chunk {
     std::array::from_fn(f)
 }
 
-/// Sums halves, then halves of halves.
+/// Sums in halves: lane i with lane i + n/2, and so on.
 #[inline(always)]
 fn tree_sum(mut v: Chunk) -> f32 {
     let mut half = LANES / 2;
@@ -153,7 +153,7 @@ impl Simd for Portable {
     }
     #[inline(always)]
     fn fma(self, a: Chunk, b: Chunk, c: Chunk) -> Chunk {
-        // A fused multiply-add is an instruction on every ARM of 64 bits and a library call on old x86.
+        // Fused multiply-add is an instruction on 64-bit ARM, but a library call on old x86.
         if cfg!(target_arch = "aarch64") {
             each(|i| a[i].mul_add(b[i], c[i]))
         } else {
@@ -234,14 +234,14 @@ mod x86 {
         }
     }
 
-    /// One method of a token: its arguments, and the intrinsics behind it.
+    /// Defines a method of a token: its arguments and its intrinsics.
     macro_rules! methods {
         ($($name:ident($($arg:ident: $type:ty),*) -> $out:ty = $body:expr;)*) => {
             $(
                 #[inline(always)]
                 fn $name(self, $($arg: $type),*) -> $out {
-                    // SAFETY: who holds the token has the instruction set; loads and stores take whole
-                    // chunks and need no alignment.
+                    // SAFETY: the token proves the instruction set; loads and stores take whole chunks and need no
+                    // alignment.
                     unsafe { $body }
                 }
             )*
@@ -269,7 +269,7 @@ mod x86 {
             };
             sqrt(a: __m512) -> __m512 = _mm512_sqrt_ps(a);
             fma(a: __m512, b: __m512, c: __m512) -> __m512 = _mm512_fmadd_ps(a, b, c);
-            // The second operand comes back where one is NaN.
+            // The instruction returns the second operand if one is NaN.
             at_least(x: __m512, low: __m512) -> __m512 = _mm512_max_ps(low, x);
             at_most(x: __m512, high: __m512) -> __m512 = _mm512_min_ps(high, x);
             where_positive(x: __m512, a: __m512) -> __m512 =
@@ -315,7 +315,7 @@ mod x86 {
     /// The machine has AVX2.
     #[inline(always)]
     unsafe fn sum8(v: __m256) -> f32 {
-        // SAFETY: as the caller vouches.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v));
             let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
@@ -329,7 +329,7 @@ mod x86 {
     /// The machine has AVX2.
     #[inline(always)]
     unsafe fn max8(v: __m256) -> f32 {
-        // SAFETY: as the caller vouches.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let four = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v));
             let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
@@ -343,7 +343,7 @@ mod x86 {
     /// The machine has AVX2.
     #[inline(always)]
     unsafe fn columns8(rows: &[&[f32; 4]]) -> [__m256; 4] {
-        // SAFETY: as the caller vouches.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut v = [_mm256_setzero_ps(); 4];
             for (i, v) in v.iter_mut().enumerate() {

@@ -1,12 +1,12 @@
 //! SOAP: Adam in the eigenbasis of a layer's gradients (Vyas et al. 2024, algorithm 3).
 //!
-//! The gradient G of a layer, weights with the biases as a last row, has two covariances, G Gᵀ of its inputs and
-//! Gᵀ G of its outputs. The eigenvectors of their running means, L and R, are two bases in which Adam steps instead of
-//! weight by weight: with m and v the moments of Lᵀ G R, bias-corrected,
+//! G is the gradient of a layer: the weights, with the biases as the last row. L holds the eigenvectors of the running
+//! mean of G Gᵀ, the covariance of the inputs; R those of Gᵀ G, the covariance of the outputs. Adam runs in these
+//! bases. With m and v the bias-corrected moments of Lᵀ G R:
 //!
 //! W ← W − rate · L (m / (√v + ε)) Rᵀ.
 //!
-//! Bases are brought up to date by orthogonal iteration every few steps.
+//! Every few steps an orthogonal iteration updates the bases.
 
 use super::kernels::BesideExt;
 use super::kernels::{Layer as Dense, Matrix, dense_forward, stride};
@@ -18,10 +18,10 @@ use crate::optimiser::Soap;
 use crate::program::{Activation, Block, Op, ParamId};
 use std::mem::take;
 
-/// Widest side that has a basis: what is wider stays as it is, for its covariance would take more than the weights.
+/// Widest side with a basis. The covariance of a wider side would need more memory than the weights.
 const WIDEST: usize = 2048;
 
-/// Steps at the beginning after each of which bases are brought up to date.
+/// The first steps, each of which updates the bases.
 const EARLY: u64 = 10;
 
 /// The bases of all layers.
@@ -29,9 +29,9 @@ const EARLY: u64 = 10;
 pub(crate) struct Bases {
     settings: Soap,
     layers: Vec<Layer>,
-    /// Moves of all parameters, in the padded layout.
+    /// Steps of all parameters, in the padded layout.
     moves: Vec<f32>,
-    /// Room for products.
+    /// Buffers for products.
     room: [Vec<f32>; 3],
     zeros: Vec<f32>,
 }
@@ -44,9 +44,9 @@ struct Layer {
     bias: Span,
     rows: usize,
     columns: usize,
-    /// None for more than [`WIDEST`].
+    /// None if wider than [`WIDEST`].
     left: Option<Side>,
-    /// None for a single output too.
+    /// None if wider than [`WIDEST`], or for a single output.
     right: Option<Side>,
 }
 
@@ -55,14 +55,14 @@ struct Layer {
 struct Side {
     n: usize,
     covariance: Vec<f32>,
-    /// Eigenvectors are its columns, the largest eigenvalue first.
+    /// The eigenvectors as columns, largest eigenvalue first.
     basis: Vec<f32>,
     /// The basis, transposed.
     transposed: Vec<f32>,
 }
 
 impl Bases {
-    /// Bases for the layers of a plan, at first those in which the parameters stand.
+    /// Creates the bases of a plan's layers, initially identities.
     pub(crate) fn new(plan: &Plan, settings: Soap) -> Self {
         let mut pairs = Vec::new();
         affine_layers(&plan.program.body, &mut pairs);
@@ -72,8 +72,8 @@ impl Bases {
         Self { settings, layers, moves: vec![0.0; plan.length], room: Default::default(), zeros }
     }
 
-    /// Moves of all parameters against a gradient, which is set to 0, at step number `steps`, from 1. `adam`
-    /// gets (moves, gradient, first moments, second moments), all in the bases, and takes a step of Adam.
+    /// The steps of all parameters against a gradient at step number `steps`, from 1. `adam` takes a step of Adam on
+    /// (moves, gradient, first moments, second moments), all in the bases; it sets the gradient to 0.
     pub(crate) fn step(
         &mut self,
         isa: Isa,
@@ -88,7 +88,7 @@ impl Bases {
             layer.gather(grad, &mut a);
             layer.observe(isa, 1.0 - self.settings.beta2, &a, (&mut b, &mut c), &self.zeros);
             if due {
-                // Moments move along: the first turns exactly, the second only changes places.
+                // Converts the moments to the new bases: the first exactly, the second only by reordering.
                 layer.gather(first, &mut b);
                 layer.turn(isa, false, &mut b, &mut c, &self.zeros);
                 let orders = layer.refresh();
@@ -112,12 +112,12 @@ impl Bases {
         &self.moves
     }
 
-    /// The same with nothing remembered.
+    /// New bases with the same settings.
     pub(crate) fn fresh(&self, plan: &Plan) -> Self {
         Self::new(plan, self.settings)
     }
 
-    /// What it remembers, by the names of the layers.
+    /// The state as tensors, named by layer.
     pub(crate) fn tensors(&self) -> Vec<Tensor> {
         let side = |name: String, side: &Side| {
             let tensor = |kind: &str, data: &[f32]| {
@@ -133,7 +133,7 @@ impl Bases {
         sides.collect()
     }
 
-    /// Takes what [`tensors`](Self::tensors) gave.
+    /// Loads the state from [`tensors`](Self::tensors).
     pub(crate) fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
         for layer in &mut self.layers {
             let names = [layer.tensor("left"), layer.tensor("right")];
@@ -152,7 +152,7 @@ impl Bases {
     }
 }
 
-/// Weights and biases of the affine ops of a block and those below.
+/// Collects weights and biases of the affine ops of a block and its branches.
 fn affine_layers(block: &Block, pairs: &mut Vec<(ParamId, ParamId)>) {
     for op in &block.ops {
         match op {
@@ -182,13 +182,13 @@ impl Layer {
         format!("optimiser.{side}.{}", self.name)
     }
 
-    /// The layer's part of a padded vector as one matrix.
+    /// Copies the layer's part of a padded vector to one matrix.
     fn gather(&self, from: &[f32], to: &mut Vec<f32>) {
         let (weights, width) = ((self.rows - 1) * stride(self.columns), stride(self.columns));
         to.clear();
         to.extend_from_slice(&from[self.weight.start..][..weights]);
         to.extend_from_slice(&from[self.bias.start..][..width]);
-        // A single column is read in whole chunks.
+        // Pads a single column to whole chunks.
         to.resize(to.len().next_multiple_of(LANES), 0.0);
     }
 
@@ -198,7 +198,7 @@ impl Layer {
         to[self.bias.start..][..width].copy_from_slice(&from[weights..][..width]);
     }
 
-    /// Takes a gradient into both covariances with this share.
+    /// Adds a gradient to both running covariances with weight `share`.
     fn observe(
         &mut self,
         isa: Isa,
@@ -225,7 +225,7 @@ impl Layer {
         }
     }
 
-    /// Turns a matrix into the bases, or back.
+    /// Converts a matrix to the bases, or back.
     fn turn(&self, isa: Isa, into: bool, x: &mut Vec<f32>, room: &mut Vec<f32>, zeros: &[f32]) {
         let (n, m) = (self.rows, self.columns);
         if let Some(left) = &self.left {
@@ -240,7 +240,7 @@ impl Layer {
         }
     }
 
-    /// Brings the bases up to date. Returns for both sides which vector of the old basis each new one came from.
+    /// Updates the bases. Returns, for both sides, the index of the old vector behind each new one.
     fn refresh(&mut self) -> (Vec<usize>, Vec<usize>) {
         let order =
             |side: &mut Option<Side>, n| side.as_mut().map_or_else(|| (0..n).collect(), Side::refresh);
@@ -270,7 +270,7 @@ impl Side {
         side
     }
 
-    /// Row `i` of the basis.
+    /// Sets row `i` of the basis.
     fn set(&mut self, i: usize, row: impl Iterator<Item = f64>) {
         let width = stride(self.n);
         for (j, x) in row.enumerate() {
@@ -285,7 +285,7 @@ impl Side {
         }
     }
 
-    /// One round of orthogonal iteration, in f64: small eigenvalues are differences of large numbers.
+    /// One round of orthogonal iteration, in f64 because small eigenvalues are differences of large numbers.
     fn refresh(&mut self) -> Vec<usize> {
         let (n, width) = (self.n, stride(self.n));
         let row = |i: usize| self.covariance[i * width..][..n].iter().map(|&x| f64::from(x));
@@ -301,12 +301,12 @@ impl Side {
         let value: Vec<f64> = new.iter().beside(&old).map(|(a, b)| dot(a, b)).collect();
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by(|&a, &b| value[b].total_cmp(&value[a]));
-        // Where an input has been 0 throughout, its vector stays where it is.
+        // Keeps the vector of an input that has always been 0.
         let least = 1e-9 * value.iter().sum::<f64>() / n as f64 + 1e-60;
         let mut basis: Vec<Vec<f64>> = Vec::with_capacity(n);
         for &k in &order {
             let mut q: Vec<f64> = new[k].iter().beside(&old[k]).map(|(a, b)| a + least * b).collect();
-            // Twice is enough (Kahan, Parlett).
+            // Gram-Schmidt twice is enough (Kahan, Parlett).
             for _ in 0..2 {
                 for done in &basis {
                     let along = dot(done, &q);

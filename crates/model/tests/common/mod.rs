@@ -1,6 +1,6 @@
-//! Random architectures with parameters, rows and targets, each a function of a seed.
+//! Random test cases: architectures with parameters, rows and targets, each determined by a seed.
 
-// Each test file compiles its own copy and uses what it needs.
+// Each test file compiles its own copy and uses a part of it.
 #![allow(dead_code)]
 
 use adept_model::architecture::{Experts, SENSITIVITY_MIN};
@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 /// Deepest nesting of nodes.
 pub(crate) const MAX_DEPTH: usize = 4;
-/// No row of a case comes as near as this to choosing other experts.
+/// Minimum margin of every row of a case, see [`reference::margins`].
 pub(crate) const MARGIN: f64 = 1e-4;
-/// Seeds of the cases that every engine is tested on, whatever else a property test draws.
+/// Seeds of the cases that test every engine, besides those of property tests.
 pub(crate) const SEEDS: std::ops::Range<u64> = 0..160;
 
 /// A model and a batch for it.
@@ -29,11 +29,11 @@ pub(crate) struct Case {
     pub(crate) rows: Rows,
     /// `[rows, outputs]`.
     pub(crate) targets: Vec<f32>,
-    /// What of the config language occurs in the architecture, see [`FEATURES`].
+    /// Config features in the architecture, see [`FEATURES`].
     pub(crate) features: BTreeSet<&'static str>,
 }
 
-/// What the generator must bring up over [`SEEDS`], besides all nodes and ops.
+/// Features that the generator must produce over [`SEEDS`], besides all nodes and ops.
 pub(crate) const FEATURES: [&str; 34] = [
     "0 hidden layers",
     "1 hidden layer",
@@ -88,7 +88,7 @@ pub(crate) fn channels() -> Vec<Channel> {
 pub(crate) fn devices() -> Vec<(&'static str, burn::tensor::Device)> {
     use adept_model::DeviceName;
     use burn::tensor::Device;
-    // The crate's own feature is not needed: the suite brings ndarray along.
+    // Does not need the crate's feature, because the dev-dependencies enable ndarray.
     #[allow(deprecated)]
     let mut devices = vec![("flex", Device::flex()), ("ndarray", Device::ndarray())];
     if cfg!(feature = "wgpu") {
@@ -105,7 +105,7 @@ pub(crate) fn double(params: &[f32]) -> Vec<f64> {
     params.iter().map(|&p| f64::from(p)).collect()
 }
 
-/// Every op, those of nested blocks included.
+/// Every op, including those of nested blocks.
 pub(crate) fn each_op(block: &Block, visit: &mut impl FnMut(&Op)) {
     for op in &block.ops {
         visit(op);
@@ -148,7 +148,7 @@ pub(crate) fn case(seed: u64) -> Case {
         let outputs = draw.range(1, 3);
         match lower(&architecture, &channels(), outputs) {
             Ok(program) => break (architecture, outputs, program),
-            // Frozen values alone.
+            // Architectures with frozen values only.
             Err(e) if e.to_string().contains("nothing to learn") => {}
             Err(e) => panic!("seed {seed}: {e} in {written}"),
         }
@@ -161,12 +161,12 @@ pub(crate) fn case(seed: u64) -> Case {
     Case { architecture, program: Arc::new(program), params, rows, targets, features }
 }
 
-/// Parameters of a program, moved away from their first values.
+/// Parameters of a program, different from their initial values.
 pub(crate) fn params_for(program: &Program, seed: u64) -> Vec<f32> {
     Draw::new(seed).params(program)
 }
 
-/// That many rows at a distance of [`MARGIN`] from every change of the selected experts.
+/// Draws `count` rows with a margin of at least [`MARGIN`].
 pub(crate) fn rows_for(program: &Program, params: &[f32], count: usize, seed: u64) -> Rows {
     Draw::new(seed).rows(program, params, count)
 }
@@ -198,7 +198,7 @@ impl Draw {
         from[self.range(0, from.len() - 1)]
     }
 
-    /// Notes a feature and passes it on.
+    /// Records a feature and returns it.
     fn note(&mut self, feature: &'static str) -> &'static str {
         self.features.insert(feature);
         feature
@@ -251,7 +251,7 @@ impl Draw {
     /// Keys that perceptrons and gates share.
     fn layers(&mut self, most_hidden: usize) -> Value {
         let n = self.range(0, most_hidden);
-        // Around the widths of vector registers, where engines have their seams.
+        // Around the widths of vector registers, where engines have special cases.
         let hidden: Vec<usize> = (0..n).map(|_| self.pick(&[1, 2, 3, 5, 8, 15, 16, 17, 33])).collect();
         let mut layers = json!({ "hidden": hidden });
         match self.range(0, 2) {
@@ -345,7 +345,7 @@ impl Draw {
     }
 
     fn symbolic(&mut self, height: usize) -> Value {
-        // Seven experts only near the leaves, or the cases grow out of hand.
+        // Seven experts only near the leaves, to limit the size of the cases.
         let (by, n) = if height == 2 && self.chance(0.5) { ("cell", 7) } else { ("phase", 3) };
         if n == 7 {
             self.note("symbolic over 7");
@@ -365,7 +365,7 @@ impl Draw {
         json!({ "frozen": { "on": self.pick(&["prior", "hint"]) } })
     }
 
-    /// `expert`, or `experts` as a list of `n`, at least one as high as asked for.
+    /// `expert`, or `experts` as a list of `n`, at least one with the requested height.
     fn experts(&mut self, n: usize, height: usize) -> Value {
         if self.chance(0.4) {
             return json!({ "expert": self.node(height - 1) });
@@ -393,7 +393,7 @@ impl Draw {
             for _ in 0..param.len() {
                 params.push(match param.init {
                     Init::Uniform(a) => self.float(-a, a),
-                    // Sensitivities: moved as if they had learned.
+                    // Sensitivities: changed as if they had learned.
                     Init::Constant(c) if param.min.is_some() => {
                         (c * self.float(0.5, 1.5)).max(SENSITIVITY_MIN)
                     }
@@ -404,7 +404,7 @@ impl Draw {
         params
     }
 
-    /// Rows at a distance of [`MARGIN`] from every change of the selected experts.
+    /// Draws rows with a margin of at least [`MARGIN`].
     fn rows(&mut self, program: &Program, params: &[f32], count: usize) -> Rows {
         let params = double(params);
         let (mut rows, mut one) = (Rows::new(&program.channels), Rows::new(&program.channels));
@@ -420,7 +420,7 @@ impl Draw {
                     ChannelKind::Bits(n) => {
                         dense[first..first + n].fill_with(|| f32::from(u8::from(self.rng.random_bool(0.5))))
                     }
-                    // Some are certain.
+                    // Some priors are certain.
                     ChannelKind::Value => {
                         dense[first] = match self.rng.random_range(0..16) {
                             0 => 1.0,
@@ -436,7 +436,7 @@ impl Draw {
                 rows.push_from(&one, 0);
             }
             draws += 1;
-            assert!(draws < 100 * count, "no row keeps its distance from the thresholds");
+            assert!(draws < 100 * count, "too few rows keep the margin");
         }
         rows
     }

@@ -1,4 +1,4 @@
-//! One arm an op.
+//! Builds the ONNX graph of a program, with one match arm per op.
 
 use super::proto::{
     Attribute, BOOL, Dimension, FLOAT, Graph, INT, INT64, Node, Shape, Tensor, TensorType, Type, ValueInfo,
@@ -6,17 +6,17 @@ use super::proto::{
 use super::{About, input_of};
 use crate::program::{Activation, Block, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
 
-/// What the output of a gate is.
+/// Description of a gate output in the metadata.
 pub(super) const GATE: &str =
-    "weights of the experts after the selection threshold, sum 1; 0 for one that is not selected";
+    "weights of the experts after the selection threshold, sum 1; 0 for an expert that is not selected";
 
 pub(super) struct Builder<'a> {
     program: &'a Program,
     params: &'a [f32],
     graph: Graph,
-    /// Name of each value in the graph; of log weights, that of the weights.
+    /// Name of each value in the graph. Log weights have the name of the weights.
     names: Vec<String>,
-    /// Channels that are read.
+    /// The channels that the graph reads.
     read: Vec<bool>,
     /// Name and width of the gates.
     gates: Vec<(String, usize)>,
@@ -33,7 +33,7 @@ impl<'a> Builder<'a> {
         Self { program, params, graph: Graph::default(), names, read, gates: Vec::new() }
     }
 
-    /// The graph, and the names of the outputs that are gates.
+    /// The graph, and the names of the gate outputs.
     pub(super) fn finish(mut self, about: &About) -> (Graph, Vec<String>) {
         let output = self.program.output();
         let last = self.names[output].clone();
@@ -47,7 +47,7 @@ impl<'a> Builder<'a> {
         self.graph.output.push(info("value", FLOAT, self.program.outputs(), &about.value));
         let gates = self.gates.iter().map(|(name, width)| info(name, FLOAT, *width, GATE));
         self.graph.output.extend(gates);
-        // Readers refuse a graph without a name.
+        // Readers reject a graph without a name.
         self.graph.name = if about.name.is_empty() { "adept".into() } else { about.name.clone() };
         (self.graph, self.gates.into_iter().map(|(name, _)| name).collect())
     }
@@ -62,7 +62,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// `layer` is the name of the weights last met.
+    /// `layer` is the name of the last weights.
     fn op(&mut self, op: &Op, layer: &str) {
         match *op {
             Op::Input { ref channels, out } => {
@@ -85,7 +85,7 @@ impl<'a> Builder<'a> {
                     Activation::Sigmoid => self.set("Sigmoid", &[&x], out, &[]),
                     Activation::Relu => self.set("Relu", &[&x], out, &[]),
                     Activation::Linear => self.set("Identity", &[&x], out, &[]),
-                    // By the exponential: what engines have for sigmoid and tanh ends some 10⁻⁶ before 1, times x.
+                    // x / (1 + e⁻ˣ). The sigmoid and tanh of some engines stop about 10⁻⁶ below 1, an error times x.
                     Activation::Silu => {
                         self.constant("/one", &[], &[1.0]);
                         let minus = self.inner("Neg", &[&x], out, "minus", &[]);
@@ -106,7 +106,7 @@ impl<'a> Builder<'a> {
             }
             Op::Threshold { x, threshold, out } => self.threshold(x, threshold, out),
             Op::Blend { log_weights, y, out } => self.blend(log_weights, y, out),
-            // Both serve the loss alone.
+            // Only the loss needs these.
             Op::Density { .. } | Op::LogMix { .. } => {}
             Op::Route { select, ref branches, ref out } => {
                 let results: Vec<String> = branches
@@ -140,11 +140,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The weights of the gates that pass, of the largest where none does, in place of the gates themselves.
+    /// Replaces gᵢ with sᵢ: gᵢ / Σⱼ gⱼ over the gates that pass, or 1 for the largest gate if none passes.
     fn threshold(&mut self, x: ValueId, threshold: f32, out: ValueId) {
         let gate = self.names[x].clone();
         let width = self.program.widths[out];
-        // The name of the gate is that of what the program goes on with.
+        // The rest of the graph uses the gate's name, so the softmax gets another one.
         let before = format!("{gate}.softmax");
         if let Some(node) = self.graph.node.last_mut().filter(|node| node.op_type == "Softmax") {
             node.output = vec![before.clone()];
@@ -184,7 +184,7 @@ impl<'a> Builder<'a> {
         self.set("ReduceSum", &[&product, &axes], out, &[("keepdims", i64::from(width == 1))]);
     }
 
-    /// Of results side by side the one whose number stands in the channel.
+    /// Selects the branch result whose number is in the index channel.
     fn pick(&mut self, results: &[String], channel: usize, out: ValueId) {
         let width = self.program.widths[out];
         let all = format!("{}.all", value_name(out));
@@ -200,7 +200,7 @@ impl<'a> Builder<'a> {
         self.set("GatherND", &[&experts, &index], out, &[("batch_dims", 1)]);
     }
 
-    /// Side by side.
+    /// Concatenates values.
     fn join(&mut self, parts: &[String], out: ValueId) {
         match parts {
             [one] => self.names[out].clone_from(one),
@@ -216,13 +216,13 @@ impl<'a> Builder<'a> {
         self.program.channels[channel].name.to_string()
     }
 
-    /// A node that writes value `out` of the program.
+    /// Adds a node that writes value `out` of the program.
     fn set(&mut self, op: &str, inputs: &[&str], out: ValueId, attributes: &[(&str, i64)]) {
         self.names[out] = value_name(out);
         self.node(op, inputs, &value_name(out), attributes);
     }
 
-    /// A node on the way to value `out`.
+    /// Adds an intermediate node of value `out`.
     fn inner(
         &mut self,
         op: &str,
@@ -270,14 +270,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// An axis as an input.
+    /// A constant input with an axis.
     fn axis(&mut self, axis: i64) -> String {
         let name = format!("/axis_{axis}");
         self.integers(&name, &[1], &[axis]);
         name
     }
 
-    /// A shape as an input; 0 stands for as many as there are.
+    /// A constant input with a shape; 0 keeps the size of the dimension.
     fn shape(&mut self, shape: &[usize]) -> String {
         let entries: Vec<i64> = shape.iter().map(|&n| n as i64).collect();
         let name = format!("/shape_{}", entries.iter().map(i64::to_string).collect::<Vec<_>>().join("_"));
@@ -286,7 +286,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Names of parameters and outputs are without this sign, names of channels without a dot.
+/// The name of a value. Names of parameters and outputs have no `/`, and names of channels have no dot.
 fn value_name(id: ValueId) -> String {
     format!("/{id}")
 }

@@ -1,9 +1,9 @@
-//! ONNX: the op program as a graph, op by op.
+//! ONNX export: the op program as a graph, op by op.
 //!
 //! Inputs are the channels that the program reads, by their names: `float32 [rows, width]`, an index channel
-//! `int64 [rows, 1]`. Outputs are `value [rows, outputs]` and, for each mixture node, the weights of its experts after the
-//! selection threshold, `gate [rows, experts]` (of a nested one `expert.2.gate`). Every expert is computed for every row;
-//! what a row did not select has weight 0. Operators are those of opset 17.
+//! `int64 [rows, 1]`. Outputs are `value [rows, outputs]` and, for each mixture node, the weights of its experts after
+//! the selection threshold, `gate [rows, experts]` (of a nested one `expert.2.gate`). Every expert is computed for
+//! every row; what a row did not select has weight 0. Operators are those of opset 17.
 
 mod graph;
 mod proto;
@@ -13,30 +13,30 @@ use adept_rows::ChannelKind;
 use graph::Builder;
 use prost::Message;
 
-/// What a file says beside the graph.
+/// The descriptions in an ONNX file.
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// Name of the graph.
     pub name: String,
-    /// What it is, in a sentence.
+    /// One-sentence description.
     pub text: String,
-    /// What each channel means: name and text.
+    /// Descriptions of the channels: name and text.
     pub channels: Vec<(String, String)>,
-    /// Whose value `value` is.
+    /// Description of the output `value`: the player whose value it is.
     pub value: String,
-    /// Further entries of the metadata: key and text.
+    /// Additional metadata: key and text.
     pub metadata: Vec<(String, String)>,
 }
 
 /// Opset of the operators.
 const OPSET: i64 = 17;
-/// Version of the file format, which onnxruntime reads from 1.10 on.
+/// Version of the file format; onnxruntime supports it since 1.10.
 const IR_VERSION: i64 = 8;
 
 /// The bytes of an ONNX file that computes the output of a program with these flat parameters.
 ///
 /// # Panics
-/// If the number of parameters is another.
+/// If the number of parameters is wrong.
 pub fn onnx(program: &Program, params: &[f32], about: &About) -> Vec<u8> {
     assert_eq!(params.len(), program.parameters());
     let mut builder = Builder::new(program, params);
@@ -62,7 +62,7 @@ pub fn onnx(program: &Program, params: &[f32], about: &About) -> Vec<u8> {
     .encode_to_vec()
 }
 
-/// Type and width of a channel as an input.
+/// Type and width of a channel as a graph input.
 fn input_of(kind: ChannelKind) -> (i32, usize) {
     match kind {
         ChannelKind::Index(_) | ChannelKind::Key => (proto::INT64, 1),

@@ -1,4 +1,4 @@
-//! The messages of ONNX that a network needs, by the numbers of onnx.proto (IR version 8).
+//! The ONNX messages that a network needs, with the field numbers of onnx.proto (IR version 8).
 
 use prost::Message;
 
@@ -65,12 +65,12 @@ pub(super) struct Node {
     pub(super) attribute: Vec<Attribute>,
 }
 
-/// An integer, the only kind of attribute that is written.
+/// An integer attribute, the only kind that the export writes.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Attribute {
     #[prost(string, tag = "1")]
     pub(super) name: String,
-    /// Explicit, since readers ask whether it is there and 0 would be left out.
+    /// Optional, because readers check its presence and a plain 0 would be omitted.
     #[prost(int64, optional, tag = "3")]
     pub(super) i: Option<i64>,
     /// `AttributeProto.INT`, 2.
@@ -121,7 +121,7 @@ pub(super) struct Shape {
     pub(super) dim: Vec<Dimension>,
 }
 
-/// One of both.
+/// A dimension: either a number or a name.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Dimension {
     #[prost(int64, optional, tag = "1")]

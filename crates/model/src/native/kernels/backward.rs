@@ -1,4 +1,7 @@
-//! Layers backwards.
+//! Backward pass of layers y = f(β ∘ net) with net = x W + b.
+//!
+//! With ∂y the adjoint of y: δ = ∂y ∘ f′(β ∘ net), ∂β = Σ δ ∘ net, ∂net = δ ∘ β, ∂W = xᵀ ∂net, ∂b = Σ ∂net,
+//! ∂x = ∂net Wᵀ; sums run over the rows.
 
 use super::BesideExt;
 use super::dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved, dot, in_blocks, in_tiles, padded, spans};
@@ -9,10 +12,11 @@ use crate::native::simd::{Isa, LANES, Simd};
 use crate::program::Activation;
 use std::ops::Range;
 
-/// Rows from which on transposed weights repay the work.
+/// Number of rows from which transposing the weights pays off.
 const TRANSPOSE: usize = 16;
 
-/// Turns the adjoint of y in `dy` into that of the net inputs, adds to the gradients, and writes the adjoint of x.
+/// Replaces the adjoint of y in `dy` with the adjoint of the net inputs, adds to the gradients, and writes the adjoint
+/// of x.
 pub(crate) fn dense_backward(
     isa: Isa,
     n: usize,
@@ -22,7 +26,7 @@ pub(crate) fn dense_backward(
     grad: LayerGrad<'_>,
     below: InputAdjoint<'_>,
 ) {
-    // Learning online, the set-up for many rows would take as long as the work.
+    // For a single row the set-up of `backward` would take as long as the work.
     if n == 1 {
         backward_one(isa, layer, saved, dy, grad, below);
     } else {
@@ -92,7 +96,7 @@ fn backward_body<S: Simd>(
         net_adjoints(s, rows.clone(), layer, &saved, dy, &mut grad);
         let d = Matrix { data: dy, stride, rows: None };
         if transposed {
-            // dx = d Wᵀ is a layer too.
+            // dx = d Wᵀ has the form of a layer.
             let (weight, bias) = scratch.split_at(layer.outputs * self::stride(layer.inputs));
             let back = Layer {
                 inputs: layer.outputs,
@@ -124,7 +128,7 @@ fn backward_body<S: Simd>(
     }
 }
 
-/// Writes Wᵀ, rows padded, and behind it a bias of zeros.
+/// Writes Wᵀ with padded rows, followed by a bias of zeros.
 #[inline(always)]
 fn transpose(layer: Layer<'_>, scratch: &mut Vec<f32>) {
     let (to, from) = (stride(layer.inputs) / LANES, stride(layer.outputs) / LANES);
@@ -132,7 +136,7 @@ fn transpose(layer: Layer<'_>, scratch: &mut Vec<f32>) {
     scratch.resize((layer.outputs + 1) * to * LANES, 0.0);
     let weight = chunks(layer.weight);
     let scratch = chunks_mut(scratch);
-    // Squares of sixteen by sixteen, through a buffer that stays in the cache.
+    // Blocks of sixteen by sixteen, through a buffer that stays in the cache.
     let mut square = [[0.0; LANES]; LANES];
     for first in 0..to {
         let inputs = (layer.inputs - first * LANES).min(LANES);
@@ -151,7 +155,8 @@ fn transpose(layer: Layer<'_>, scratch: &mut Vec<f32>) {
     }
 }
 
-/// From adjoints of y to those of the net inputs, in place; adds to the gradients of bias and sensitivities.
+/// Replaces the adjoints of y with those of the net inputs; adds to the gradients of biases and sensitivities:
+/// δ = ∂y f′(β net), ∂L/∂β += δ net, ∂net = β δ, ∂L/∂b += ∂net.
 #[inline(always)]
 fn net_adjoints<S: Simd>(
     s: S,
@@ -206,7 +211,7 @@ fn gradient_columns<S: Simd, const C: usize>(
     in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, c, width, x, d, grad));
 }
 
-/// The same for the weights of inputs `k..k + K`, whose sums stay in registers.
+/// Like [`gradient_columns`], for the weights of inputs `k..k + K`, whose sums stay in registers.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "what the innermost loops run over")]
 fn gradient_tile<S: Simd, const K: usize, const C: usize>(
@@ -246,7 +251,7 @@ fn gradient_tile<S: Simd, const K: usize, const C: usize>(
     }
 }
 
-/// One output, a column of weights.
+/// A single output: one column of weights.
 #[inline(always)]
 fn backward_single<S: Simd>(
     s: S,
@@ -333,7 +338,7 @@ mod tests {
     use super::*;
     use crate::native::kernels::dense_forward;
 
-    /// A number in ±0.5 that looks drawn.
+    /// A pseudo-random number in ±0.5.
     fn number(i: usize) -> f32 {
         ((i * 7919 + 13) % 1009) as f32 / 1009.0 - 0.5
     }
@@ -362,7 +367,7 @@ mod tests {
         }
     }
 
-    /// Shapes that leave remainders of every block, more rows than one span, against sums in f64.
+    /// Compares with sums in f64, for shapes that leave a remainder in every block and for more rows than one span.
     #[test]
     fn layers_follow_their_definition() {
         for isa in Isa::available() {
@@ -377,7 +382,7 @@ mod tests {
             ] {
                 let what = |part: &str| format!("{isa:?}, {n} rows, {inputs} to {outputs}, {part}");
                 let ((x, ex), (d, ed)) = (matrix(n, inputs, 1), matrix(n, outputs, 2));
-                // A single column of weights lies in one padded row.
+                // A single column of weights is one padded row.
                 let (weight, ew) = if outputs == 1 {
                     let (w, e) = matrix(1, inputs, 3);
                     (w, e[0].iter().map(|w| vec![*w]).collect())

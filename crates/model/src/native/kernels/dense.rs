@@ -1,11 +1,10 @@
-//! What layers y = f(β ∘ (x W + b)) take, forwards and backwards.
+//! Types and loop macros for layers y = f(β ∘ (x W + b)), forward and backward.
 
 use super::BesideExt;
 use crate::native::simd::{Chunk, LANES, Simd};
 use crate::program::Activation;
 
-/// Rows of a matrix that lie apart: row r starts at `data[rows[r] · stride]`, or at `r · stride`
-/// without `rows`.
+/// A matrix with scattered rows: row r starts at `data[rows[r] · stride]`, or at `data[r · stride]` without `rows`.
 #[derive(Clone, Copy)]
 pub(crate) struct Matrix<'a> {
     pub(crate) data: &'a [f32],
@@ -32,30 +31,30 @@ pub(crate) struct Layer<'a> {
     pub(crate) f: Activation,
 }
 
-/// Gradients of one layer, same shapes as its parameters.
+/// Gradients of one layer, with the shapes of its parameters.
 pub(crate) struct LayerGrad<'a> {
     pub(crate) weight: &'a mut [f32],
     pub(crate) bias: &'a mut [f32],
     pub(crate) beta: Option<&'a mut [f32]>,
 }
 
-/// What backward needs of forward.
+/// Results of forward that backward needs.
 pub(crate) struct Saved<'a> {
     pub(crate) x: Matrix<'a>,
-    /// Net inputs x W + b of a layer with sensitivities, the slopes f′ of SiLU units without; else f′ follows
-    /// from y and it may be empty.
+    /// Net inputs x W + b of a layer with sensitivities, or slopes f′ of SiLU units without. May be empty for other
+    /// layers, because f′ follows from y.
     pub(crate) kept: &'a [f32],
     pub(crate) y: &'a [f32],
 }
 
-/// Where the adjoint of x goes: nowhere if `dx` is empty.
+/// Destination of the adjoint of x. Nothing is computed if `dx` is empty.
 pub(crate) struct InputAdjoint<'a> {
     pub(crate) dx: &'a mut [f32],
-    /// Room for transposed weights.
+    /// Buffer for transposed weights.
     pub(crate) scratch: &'a mut Vec<f32>,
 }
 
-/// Rows that go through one stage after the other before the next rows do, so that they stay in the cache.
+/// Rows that pass through all stages together, so that they stay in the cache.
 pub(super) const ROWS: usize = 64;
 
 /// The spans of at most [`ROWS`] rows that make up `n`.
@@ -63,7 +62,7 @@ pub(super) fn spans(n: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     (0..n).step_by(ROWS).map(move |first| first..n.min(first + ROWS))
 }
 
-/// Calls `$tile::<S, C>` on blocks of C chunks that make up `$width`, as equal as can be: their sums for some of
+/// Calls `$tile::<S, C>` on blocks of C chunks that cover `$width`, of nearly equal size. Their sums for some of
 /// `$items` rows stay in registers.
 macro_rules! in_blocks {
     ($items:expr, $width:expr, |$c:ident| $tile:ident($($arg:expr),* $(,)?)) => {
@@ -86,7 +85,7 @@ macro_rules! in_blocks {
 }
 pub(super) use in_blocks;
 
-/// Calls `$tile::<S, N, C>` for all of `$range`, N items at a time as far as N · C sums fit into the registers.
+/// Calls `$tile::<S, N, C>` for all of `$range`, N items at a time if N · C sums fit in the registers.
 macro_rules! in_tiles {
     ($range:expr, |$at:ident| $tile:ident::<$c:ident>($($arg:expr),* $(,)?)) => {
         let range = $range;
@@ -127,7 +126,7 @@ pub(super) fn dot<S: Simd>(s: S, a: &[f32], b: &[f32]) -> f32 {
     a_tail.iter().beside(b_tail).fold(s.sum(acc), |sum, (a, b)| sum + a * b)
 }
 
-/// Up to sixteen numbers, with zeros behind them.
+/// Up to sixteen numbers, padded with zeros.
 #[inline(always)]
 pub(super) fn padded(part: &[f32]) -> Chunk {
     let mut chunk = [0.0; LANES];

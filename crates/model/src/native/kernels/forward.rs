@@ -1,4 +1,4 @@
-//! Layers forwards.
+//! Forward pass of layers.
 
 use super::BesideExt;
 use super::dense::{Layer, Matrix, dot, in_blocks, in_tiles, padded, spans};
@@ -8,8 +8,8 @@ use crate::native::simd::{Chunk, Isa, LANES, Simd};
 use crate::program::Activation;
 use std::ops::Range;
 
-/// y = f(β ∘ (x W + b)) for `n` rows; what backward needs besides y goes to `kept` unless it is empty: the net
-/// inputs of a layer with sensitivities, the slopes f′ of SiLU units without.
+/// y = f(β ∘ (x W + b)) for `n` rows. If `kept` is not empty, it receives what backward needs besides y: the net inputs
+/// of a layer with sensitivities, or the slopes f′ of SiLU units without.
 pub(crate) fn dense_forward(
     isa: Isa,
     n: usize,
@@ -18,7 +18,7 @@ pub(crate) fn dense_forward(
     kept: &mut [f32],
     y: &mut [f32],
 ) {
-    // Online, the set-up for many rows would take as long as the work.
+    // For a single row the set-up of `forward` would take as long as the work.
     if n == 1 {
         forward_one(isa, layer, x, kept, y);
     } else {
@@ -53,7 +53,7 @@ fn forward_body<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: 
     for rows in spans(n) {
         affine(s, rows.clone(), layer, x, y);
         match layer.f {
-            // A loop of its own for each.
+            // A separate loop for each activation.
             Activation::Tanh => finish_rows(s, Activation::Tanh, rows, layer, kept, y),
             Activation::Sigmoid => finish_rows(s, Activation::Sigmoid, rows, layer, kept, y),
             Activation::Relu => finish_rows(s, Activation::Relu, rows, layer, kept, y),
@@ -69,10 +69,10 @@ fn affine_one<S: Simd, const C: usize>(s: S, c: usize, layer: Layer<'_>, x: Matr
     affine_tile::<S, 1, C>(s, 0, c, layer, x, y);
 }
 
-/// One output, a column of weights.
+/// A single output: one column of weights.
 #[inline(always)]
 fn forward_single<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) {
-    // Whole padded rows where the inputs are such, since the padding is 0 on both sides.
+    // Reads whole padded rows if the inputs have them, because the padding is 0 on both sides.
     let width = if x.rows.is_none() { stride(layer.inputs) } else { layer.inputs };
     let y = &mut y[..n];
     for (r, y) in y.iter_mut().enumerate() {
@@ -107,7 +107,7 @@ pub(super) fn affine<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, x: Mat
     ));
 }
 
-/// Chunks `c..c + C` of those rows.
+/// Chunks `c..c + C` of some rows.
 #[inline(always)]
 fn affine_columns<S: Simd, const C: usize>(
     s: S,
@@ -120,8 +120,7 @@ fn affine_columns<S: Simd, const C: usize>(
     in_tiles!(rows, |r| affine_tile::<C>(s, r, c, layer, x, y));
 }
 
-/// Chunks `c..c + C` of rows `r..r + R`: their sums do not wait for each other, and each weight is read once for
-/// all rows.
+/// Chunks `c..c + C` of rows `r..r + R`. The sums are independent, and each weight is read once for all rows.
 #[inline(always)]
 fn affine_tile<S: Simd, const R: usize, const C: usize>(
     s: S,
@@ -163,7 +162,7 @@ fn affine_tile<S: Simd, const R: usize, const C: usize>(
     }
 }
 
-/// From net inputs to activations in some rows of y.
+/// Applies the activation to net inputs in some rows of y.
 #[inline(always)]
 fn finish_rows<S: Simd>(
     s: S,
@@ -192,15 +191,14 @@ fn finish_rows<S: Simd>(
             }
         }
     }
-    // f(0) ≠ 0: the padding must stay 0 for the next layer.
+    // If f(0) ≠ 0, resets the padding, which must be 0 for the next layer.
     if f == Activation::Sigmoid {
         y.as_flattened_mut().chunks_exact_mut(stride).for_each(|row| row[layer.outputs..].fill(0.0));
     }
 }
 
-/// From net inputs to activations in one chunk of y.
-// A function and no closure: only functions can be made to inline, and nothing here may be left uncompiled for
-// the instruction set.
+/// Applies the activation to net inputs in one chunk of y.
+// A function, because closures cannot be forced to inline, and code that is not inlined misses the instruction set.
 #[inline(always)]
 pub(super) fn finish<S: Simd>(
     s: S,

@@ -1,4 +1,4 @@
-//! Gates: softmax and selection threshold.
+//! Kernels of gates: softmax (Wiering & Kröse, §2.1) and selection threshold (§2.3).
 
 use super::BesideExt;
 use super::math::exp;
@@ -6,8 +6,10 @@ use super::{chunks, chunks_mut, stride};
 use crate::native::simd::{LANES, Simd};
 
 dispatched! {
-    /// weights = eˣ / Σ eˣ over the first `width` columns, for `n` rows of padded values; with a threshold ST
-    /// those above it divided by their sum, or the largest alone if none is (the first of equals).
+    /// Weights sᵢ from net inputs aᵢ in `x`, over the first `width` columns of `n` padded rows.
+    ///
+    /// gᵢ = exp(aᵢ) / Σⱼ exp(aⱼ). Without a threshold sᵢ = gᵢ. With a threshold ST, sᵢ = gᵢ if gᵢ > ST, otherwise 0;
+    /// then sᵢ ← sᵢ / Σⱼ sⱼ. If no gate passes, s = 1 for the largest gate, the first of equals.
     fn gate(n: usize, width: usize, threshold: Option<f32>, x: &[f32], weights: &mut [f32]) = gate_body;
 }
 
@@ -18,7 +20,7 @@ fn gate_body<S: Simd>(s: S, n: usize, width: usize, threshold: Option<f32>, x: &
     } else {
         gate_narrow(s, n, width, x, weights);
     }
-    // On its own, since what each row takes is hard to foresee.
+    // A separate pass, because its branches are hard to predict.
     if let Some(threshold) = threshold {
         for w in weights[..n * stride(width)].chunks_exact_mut(stride(width)) {
             select(s, threshold, w);
@@ -26,7 +28,7 @@ fn gate_body<S: Simd>(s: S, n: usize, width: usize, threshold: Option<f32>, x: &
     }
 }
 
-/// Softmax of up to sixteen rows side by side, a row a lane, of gates far narrower than a register.
+/// Softmax of sixteen rows at a time, one row per lane, for gates much narrower than a register.
 #[inline(always)]
 fn gate_narrow<S: Simd>(s: S, n: usize, width: usize, x: &[f32], weights: &mut [f32]) {
     let stride = stride(width);
@@ -72,7 +74,7 @@ fn gate_wide<S: Simd>(s: S, n: usize, width: usize, x: &[f32], weights: &mut [f3
         for x in &x[..last] {
             max = s.at_least(s.load(x), max);
         }
-        // A NaN need not show in the maximum, it does in the sum.
+        // The maximum may hide a NaN; the sum does not.
         let max = s.splat(s.max(max));
         let mut sum = s.splat(0.0);
         for (i, (x, w)) in x.iter().beside(w.iter_mut()).enumerate() {
@@ -90,11 +92,12 @@ fn gate_wide<S: Simd>(s: S, n: usize, width: usize, x: &[f32], weights: &mut [f3
     }
 }
 
-/// Keeps what is above the threshold in a row, divided by its sum, or the largest alone, the first of equals.
+/// Applies the threshold ST to a row: sᵢ = gᵢ if gᵢ > ST, otherwise 0, divided by Σⱼ sⱼ. If no gate passes, s = 1 for
+/// the largest gate, the first of equals.
 #[inline(always)]
 fn select<S: Simd>(s: S, threshold: f32, row: &mut [f32]) {
     if let [w] = row {
-        // 1, or NaN.
+        // 1 or NaN.
         *w /= *w;
         return;
     }
@@ -114,7 +117,7 @@ fn select<S: Simd>(s: S, threshold: f32, row: &mut [f32]) {
         return;
     }
     let largest = s.max(largest);
-    // A NaN gate must not hide behind a certain choice.
+    // Keeps a NaN gate visible instead of selecting an expert.
     let (at, alone) = match row.iter().position(|w| *w == largest) {
         Some(at) if !row[0].is_nan() => (at, 1.0),
         _ => (0, f32::NAN),
@@ -128,7 +131,7 @@ mod tests {
     use super::*;
     use crate::native::simd::Isa;
 
-    /// Narrow and wide gates, with and without a threshold, against the definition in f64.
+    /// Compares narrow and wide gates, with and without a threshold, with the definition in f64.
     #[test]
     fn gates_follow_their_definition() {
         for isa in Isa::available() {

@@ -1,9 +1,9 @@
-//! Activations, their derivatives, exp.
+//! Activations, their derivatives, and exp.
 
 use crate::native::simd::Simd;
 use crate::program::Activation;
 
-/// eˣ to about 2e-7 relative for x in [−87, 88]; beyond, the value at that end. NaN stays NaN.
+/// eˣ with a relative error of about 2e-7; x is clamped to [−87, 88]. NaN stays NaN.
 #[inline(always)]
 pub(super) fn exp<S: Simd>(s: S, x: S::V) -> S::V {
     const MAGIC: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer, kept in the low bits
@@ -27,8 +27,8 @@ pub(super) fn sigmoid<S: Simd>(s: S, z: S::V) -> S::V {
     s.div_near(one, s.add(one, exp(s, s.sub(s.splat(0.0), z))))
 }
 
-/// tanh to 5e-7: x P(x²) / Q(x²), fitted on [−8.2, 8.2] for the least relative error (8e-9 before rounding), P
-/// scaled down by 2⁻²² so that rounding cannot lead out of [−1, 1].
+/// tanh with an error of 5e-7: x P(x²) / Q(x²), fitted on [−8.2, 8.2] for the least relative error (8e-9 before
+/// rounding). P is scaled down by 2⁻²², so that rounding cannot exceed [−1, 1].
 #[inline(always)]
 fn tanh<S: Simd>(s: S, x: S::V) -> S::V {
     const END: f32 = 8.2;
@@ -90,7 +90,7 @@ mod tests {
         }
     }
 
-    /// Every instruction set against f64, over the range in which units work and beyond.
+    /// Compares every instruction set with f64, over the working range of units and beyond.
     #[test]
     fn activations_are_close_to_exact() {
         use Activation::*;

@@ -1,4 +1,8 @@
-//! What mixtures do with gates: log weights, blends of single outputs, log densities.
+//! Kernels of mixture nodes, forward and backward: log weights, output, likelihood and posteriors.
+//!
+//! Symbols as in [`Hme`](crate::architecture::Hme): net inputs aᵢ, weights sᵢ, outputs yᵢ, log densities ℓᵢ,
+//! likelihood L = ln Σᵢ sᵢ exp(ℓᵢ) (Wiering & Kröse, §2.1), posteriors hᵢ. `x` holds aᵢ, `a` holds the adjoint of the
+//! node's result.
 
 use super::BesideExt;
 use super::math::exp;
@@ -6,37 +10,37 @@ use super::{chunks, chunks_mut, stride};
 use crate::native::simd::{LANES, Simd};
 
 dispatched! {
-    /// ln sᵢ of the selected experts from net inputs x and weights, exact also where sᵢ is too small for a float;
-    /// −∞ for others and in the padding. Without a threshold `all` are selected, even one whose weight rounds
-    /// to 0.
+    /// ln sᵢ = aᵢ − ln Σⱼ exp(aⱼ), the sum over the selected experts; −∞ for the other experts and in the padding.
+    /// Exact even if sᵢ underflows. Without a threshold `all` is true, and an expert whose weight rounds to 0 still
+    /// counts as selected.
     fn log_weights(n: usize, width: usize, all: bool, x: &[f32], weights: &[f32], logs: &mut [f32]) =
         log_weights_body;
 }
 
 dispatched! {
-    /// dx from the adjoints `a` of ln sᵢ = xᵢ − ln Σ eˣ, the sum over the experts that are selected.
+    /// daᵢ = dᵢ − sᵢ Σⱼ dⱼ from the adjoints dᵢ of ln sᵢ, given in `a`. With dᵢ = hᵢ: ∂L/∂aᵢ = hᵢ − sᵢ.
     fn gate_backward(n: usize, width: usize, weights: &[f32], a: &[f32], dx: &mut [f32]) = gate_backward_body;
 }
 
 dispatched! {
-    /// Σ sᵢ yᵢ for each row of several experts with one output.
+    /// y = Σᵢ sᵢ yᵢ for each row, for two or more experts with one output (Wiering & Kröse, §2.1).
     fn blend(n: usize, experts: usize, weights: &[f32], y: &[f32], out: &mut [f32]) = blend_body;
 }
 
 dispatched! {
-    /// Adds the adjoints of ln sᵢ and yᵢ, given those of Σ sᵢ yᵢ in `a`.
+    /// Adds the adjoints of ln sᵢ, a sᵢ yᵢ, and of yᵢ, a sᵢ, for the adjoint `a` of y.
     fn blend_backward(
         experts: usize, a: &[f32], weights: &[f32], y: &[f32], dg: &mut [f32], dy: &mut [f32],
     ) = blend_backward_body;
 }
 
 dispatched! {
-    /// ln Σ sᵢ exp lᵢ for each row, from ln sᵢ and lᵢ.
+    /// L = ln Σᵢ sᵢ exp(ℓᵢ) for each row, from ln sᵢ and ℓᵢ.
     fn log_mix(n: usize, width: usize, logs: &[f32], densities: &[f32], out: &mut [f32]) = log_mix_body;
 }
 
 dispatched! {
-    /// Adds the adjoints of ln sᵢ and lᵢ `to` these, given those of the mixture in `a`.
+    /// Adds a hᵢ to the adjoints of ln sᵢ and ℓᵢ in `to`, for the adjoint `a` of L; hᵢ = exp(ln sᵢ + ℓᵢ − L).
     fn log_mix_backward(
         width: usize, a: &[f32], mix: &[f32], logs: &[f32], densities: &[f32], to: (&mut [f32], &mut [f32]),
     ) = log_mix_backward_body;
@@ -53,7 +57,7 @@ fn log_weights_body<S: Simd>(
     logs: &mut [f32],
 ) {
     if width == 1 {
-        // The weight is 1, or NaN.
+        // The weight is 1 or NaN; ln 1 = 0.
         logs.iter_mut().beside(weights).take(n).for_each(|(log, w)| *log = w - 1.0);
         return;
     }
@@ -68,7 +72,7 @@ fn log_weights_body<S: Simd>(
         for (i, ((x, w), log)) in x.iter().beside(w).beside(logs.iter_mut()).enumerate() {
             let (mut x, w) = (s.load(x), s.load(w));
             if !all {
-                // 1 − 1/1 = 0 and 1 − 1/0 = −∞.
+                // Adds 0 for a selected expert (1 − 1/1) and −∞ for another (1 − 1/0).
                 x = s.add(x, s.sub(one, s.div(one, s.where_positive(w, one))));
             }
             if i == per_row - 1 {
@@ -77,7 +81,7 @@ fn log_weights_body<S: Simd>(
             s.store(log, x);
             (top_x, top_w) = (s.at_least(x, top_x), s.at_least(w, top_w));
         }
-        // The largest x belongs to the largest s, and no other sᵢ tells ln Σ eˣ as exactly.
+        // ln Σ exp(aⱼ) = aᵢ − ln sᵢ for any i. The largest sᵢ, at the largest aᵢ, gives the least rounding error.
         let norm = s.splat(s.max(top_x) - s.max(top_w).ln());
         for log in logs {
             s.store(log, s.sub(s.load(log), norm));
@@ -158,6 +162,7 @@ fn log_mix_body<S: Simd>(s: S, n: usize, width: usize, logs: &[f32], densities: 
         let max = s.max(max);
         let mut sum = s.splat(0.0);
         for (g, l) in logs.iter().beside(densities) {
+            // `exp` clamps at e⁻⁸⁷, so terms far below the maximum, even −∞, add less than a rounding error.
             sum = s.add(sum, exp(s, s.sub(s.add(s.load(g), s.load(l)), s.splat(max))));
         }
         *out = max + s.sum(sum).ln();
@@ -185,7 +190,8 @@ fn log_mix_backward_body<S: Simd>(
     for (r, (a, mix)) in a.iter().beside(mix).enumerate() {
         let (a, mix) = (s.splat(*a), s.splat(*mix));
         for at in r * per_row..(r + 1) * per_row {
-            // The posterior responsibility of this expert for the target; 0 if not selected.
+            // hᵢ = sᵢ exp(ℓᵢ) / P = exp(ln sᵢ + ℓᵢ − L). Clamped to 0 below e⁻⁸⁷, where `exp` stops falling; so an
+            // expert that is not selected gets 0.
             let log = s.sub(s.add(s.load(&logs[at]), s.load(&densities[at])), mix);
             let h = s.where_positive(s.add(log, s.splat(87.0)), exp(s, log));
             let d = s.mul(a, h);

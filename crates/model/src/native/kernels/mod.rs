@@ -1,12 +1,12 @@
-//! The inner loops of the native engine, generic over the instruction set and picked at run time.
+//! The inner loops of the native engine, generic over the instruction set, which is selected at run time.
 //!
-//! Every matrix row is padded with zeros to a multiple of [`LANES`] numbers, so that all loops run over
-//! whole chunks; a width of 1 stays 1. Weights have shape `[inputs, padded outputs]`, so that one input
-//! times one row of weights is a vector operation; with a single output they are one padded column.
+//! Every matrix row is padded with zeros to a multiple of [`LANES`] numbers, so that all loops run over whole chunks. A
+//! width of 1 is not padded. Weights have shape `[inputs, padded outputs]`, so that one input times one row of weights
+//! is a vector operation. With a single output they are one padded column.
 
 use super::simd::{Chunk, LANES};
 
-/// Defines `$name`, which runs `$body` compiled for the instruction set at hand.
+/// Defines `$name`, which runs the version of `$body` for the instruction set `isa`.
 macro_rules! dispatched {
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) = $body:ident;) => {
         $(#[$meta])*
@@ -26,14 +26,14 @@ macro_rules! dispatched {
                     $body(unsafe { Avx2::new() }, $($arg),*)
                 }
                 match isa {
-                    // SAFETY: a network takes only instruction sets that were detected.
+                    // SAFETY: networks accept only detected instruction sets.
                     Isa::Avx512 => return unsafe { avx512($($arg),*) },
-                    // SAFETY: likewise.
+                    // SAFETY: see above.
                     Isa::Avx2 => return unsafe { avx2($($arg),*) },
                     Isa::Portable => {}
                 }
             }
-            // Elsewhere there is nothing but the portable version.
+            // Other targets have only the portable version.
             #[cfg(not(target_arch = "x86_64"))]
             let Isa::Portable = isa;
             $body(Portable, $($arg),*)
@@ -41,7 +41,7 @@ macro_rules! dispatched {
     };
 }
 
-// Below the macro that they use.
+// After the macro, which the modules use.
 mod backward;
 mod beside;
 mod dense;
@@ -68,7 +68,7 @@ pub use pairwise::{TILE, TileRow};
 pub(crate) use residual::{Prior, residual, residual_backward};
 pub(crate) use step::{StepRule, add_scaled, scale_add, step};
 
-/// Row length of a value or weight of that width.
+/// Padded row length of a value or weight of width `width`.
 pub(crate) fn stride(width: usize) -> usize {
     if width == 1 { 1 } else { width.next_multiple_of(LANES) }
 }

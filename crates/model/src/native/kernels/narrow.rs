@@ -1,8 +1,7 @@
-//! A hidden layer of few units and a single output behind it, as one.
+//! A hidden layer with few units and a single output, fused into one kernel.
 //!
-//! [`forward`](super::forward) has units side by side in a register, of which six units leave ten lanes idle. Here
-//! sixteen rows lie side by side and units come one after the other. Sums run in the same order, so that both give
-//! the same bits.
+//! [`forward`](super::forward) puts units into lanes, so six units leave ten lanes idle. This kernel puts sixteen rows
+//! into lanes and processes units one by one. Sums run in the same order, so both give the same bits.
 
 use super::BesideExt;
 use super::dense::{Layer, Matrix};
@@ -10,24 +9,23 @@ use super::forward::finish;
 use super::stride;
 use crate::native::simd::{Chunk, LANES, Simd};
 
-/// Columns that are gathered at once.
+/// Number of columns gathered at once.
 const WIDE: usize = 4;
 
-/// Whether this is worth it: units that leave half a register idle or more, and sixteen rows that fit
-/// into the nearest cache.
+/// Whether this kernel pays off: the units leave at least half a register idle, and sixteen rows fit in the L1 cache.
 pub(crate) fn is_narrow(inputs: usize, hidden: usize) -> bool {
     inputs <= 256 && (2..2 * LANES).contains(&hidden) && hidden.next_multiple_of(LANES) - hidden >= LANES / 2
 }
 
-/// How many of `n` rows, from the first on, [`narrow_forward`] should take: those that fill chunks, and the rest if
-/// one chunk more is less work than a register or two for each of them.
+/// How many of `n` rows [`narrow_forward`] should process, from the first on: those that fill chunks, and the rest if
+/// one more chunk is cheaper than one or two registers per row.
 pub(crate) fn narrow_rows(n: usize, hidden: usize) -> usize {
     let rest = n % LANES;
     if rest * hidden.div_ceil(LANES) >= hidden + 4 { n } else { n - rest }
 }
 
 dispatched! {
-    /// What the two layers give one after the other, for `n` rows. `room` is for intermediate results.
+    /// The output of both layers for `n` rows. `room` is a buffer for intermediate results.
     fn narrow_forward(
         n: usize, hidden: Layer<'_>, head: Layer<'_>, x: Matrix<'_>, room: &mut Vec<Chunk>, y: &mut [f32],
     ) = narrow_body;
@@ -52,9 +50,9 @@ fn narrow_body<S: Simd>(
     let (products, spare) = rest.split_at_mut(LANES);
     let spare = &mut spare.as_flattened_mut()[..blocks * WIDE * LANES];
     for (tile, y) in y[..n].chunks_mut(LANES).enumerate() {
-        // Where rows are missing, the last one stands in, and its result is dropped.
+        // Fills an incomplete tile with the last row; the extra results are dropped.
         let row = |i: usize| x.row(tile * LANES + i.min(y.len() - 1));
-        // The last rows of all may end within a block.
+        // The last rows of the matrix may end within a block.
         for (i, spare) in spare.chunks_exact_mut(blocks * WIDE).enumerate() {
             if row(i).len() < blocks * WIDE {
                 spare[..hidden.inputs].copy_from_slice(&row(i)[..hidden.inputs]);
@@ -96,7 +94,7 @@ fn narrow_body<S: Simd>(
             group::<S, 1>(s, j, hidden, head, columns, products);
             j += 1;
         }
-        // The tree in which a register is summed.
+        // Sums in the same tree as the lanes of a register.
         let (mut half, count) = (LANES / 2, units.min(LANES));
         while half > 0 {
             for i in half..count.min(2 * half) {

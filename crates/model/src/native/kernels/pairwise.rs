@@ -1,4 +1,4 @@
-//! All pairs of some left and some right halves: tiles of values, with right halves side by side in the lanes.
+//! Kernels for all pairs of left and right halves: tiles of values, with right halves in the lanes.
 
 use super::BesideExt;
 use super::math::activate;
@@ -6,14 +6,14 @@ use super::residual::correct;
 use crate::native::simd::{Chunk, LANES, Simd};
 use crate::program::Activation;
 
-/// Right halves of a tile.
+/// Number of right halves in a tile.
 pub const TILE: usize = 64;
 
-/// The values of one left half with up to [`TILE`] right ones; what is behind those asked for means nothing.
+/// The values of one left half with up to [`TILE`] right halves. Entries after the requested ones are meaningless.
 pub type TileRow = [f32; TILE];
 
-/// A matrix `[rows, stride]`, of which a tile takes the columns from `first` on. There are [`TILE`] of them, in the
-/// padding if need be.
+/// The columns of a tile in a matrix `[rows, stride]`: [`TILE`] columns from `first` on, which may reach into the
+/// padding.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<'a> {
     pub(crate) data: &'a [f32],
@@ -30,17 +30,17 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// What a hidden unit makes of its left part a and its right part b.
+/// The function of a hidden unit, from its left part a and its right part b.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Unit {
     /// f(a + b).
     Sum(Activation),
-    /// 1 / (1 + a b): the logistic function of a sum, where a and b are the exponentials of its parts. An exponential
-    /// for each half instead of one for each pair.
+    /// 1 / (1 + a b): the logistic function of a sum, with a and b the exponentials of its parts. It needs one
+    /// exponential per half instead of one per pair.
     Logistic,
 }
 
-/// What makes a value of the hidden units: f(b + Σᵤ wᵤ hᵤ).
+/// The output layer: f(b + Σᵤ wᵤ hᵤ) of the hidden units hᵤ.
 #[derive(Clone, Copy)]
 pub(crate) struct Head<'a> {
     pub(crate) unit: Unit,
@@ -50,38 +50,38 @@ pub(crate) struct Head<'a> {
 }
 
 dispatched! {
-    /// Values of all pairs of the left halves, `[values, units]`, and the right ones, `[units, …]`; unless `priors` is
-    /// empty, the priors corrected by them.
+    /// Values of all pairs of left halves `[values, units]` and right halves `[units, …]`. If `priors` is not empty,
+    /// the values are corrections of the priors.
     fn pair_values(
         head: Head<'_>, left: &[f32], right: Columns<'_>, priors: &[TileRow], values: &mut [TileRow],
     ) = values_body;
 }
 
-/// What makes a value where right halves have classes, by which experts are picked.
+/// The output layer if the class of the right half selects the expert.
 #[derive(Clone, Copy)]
 pub(crate) struct Gated<'a> {
     pub(crate) unit: Unit,
     pub(crate) units: usize,
     pub(crate) f: Activation,
-    /// Of the right halves, [`TILE`] of them, each below [`LANES`].
+    /// Classes of the [`TILE`] right halves, each below [`LANES`].
     pub(crate) classes: &'a [u32],
 }
 
 dispatched! {
-    /// The same with left halves `[values, units, LANES]`, by classes of right halves, and right ones
-    /// `[2 units + 1, …]`: net inputs, weights in the output, its bias.
+    /// Like [`pair_values`], with left halves `[values, units, LANES]` by classes of right halves, and right halves
+    /// `[2 units + 1, …]`: net inputs, output weights, output bias.
     fn gated_values(
         gated: Gated<'_>, left: &[f32], right: Columns<'_>, priors: &[TileRow], values: &mut [TileRow],
     ) = gated_body;
 }
 
 dispatched! {
-    /// Σₖ `left[i][k]` · `right[k][j]` with `terms` of them.
+    /// Σₖ `left[i][k]` · `right[k][j]` with `terms` terms.
     fn pair_products(terms: usize, left: &[f32], right: Columns<'_>, values: &mut [TileRow]) = products_body;
 }
 
 dispatched! {
-    /// Adds the differences of values and exact ones, `width` a row.
+    /// Adds the differences between values and exact values, `width` per row.
     fn pair_errors(values: &[TileRow], exact: &[TileRow], width: usize, errors: &mut Errors) = errors_body;
 }
 
@@ -90,11 +90,11 @@ dispatched! {
 pub(crate) struct Errors {
     pub(crate) squares: f64,
     pub(crate) absolute: f64,
-    /// The largest; one that is no number shows in the sums.
+    /// The largest difference. NaN shows in the sums.
     pub(crate) max: f32,
 }
 
-/// Chunks side by side for which what is computed fits into the registers; they divide a tile.
+/// Whether four chunks at a time fit in the registers.
 #[inline(always)]
 const fn wide<S: Simd>() -> bool {
     S::BLOCK >= 4
@@ -111,7 +111,7 @@ fn values_body<S: Simd>(
 ) {
     use Activation::*;
     use Unit::*;
-    // Once for each unit, so that no loop has to ask which it is.
+    // One instance per kind of unit, so that the loops do not branch.
     match head.unit {
         Logistic => outputs(s, Logistic, head, left, right, values),
         Sum(Tanh) => outputs(s, Sum(Tanh), head, left, right, values),
@@ -123,7 +123,7 @@ fn values_body<S: Simd>(
     finish(s, head.f, priors, values);
 }
 
-/// From net outputs to values.
+/// Applies the output activation, and corrects the priors.
 #[inline(always)]
 fn finish<S: Simd>(s: S, f: Activation, priors: &[TileRow], values: &mut [TileRow]) {
     if f != Activation::Linear {
@@ -262,7 +262,7 @@ fn hidden<S: Simd>(s: S, unit: Unit, a: S::V, b: S::V) -> S::V {
 
 #[inline(always)]
 fn products_body<S: Simd>(s: S, terms: usize, left: &[f32], right: Columns<'_>, values: &mut [TileRow]) {
-    // Several rows at a time, so that what is read of the right halves serves all of them.
+    // Several rows at a time, so that they share the loads of the right halves.
     if wide::<S>() {
         products_by::<S, 4, 4>(s, terms, left, right, values);
     } else {
@@ -297,7 +297,7 @@ fn products_of<S: Simd, const R: usize, const C: usize>(
     right: Columns<'_>,
     y: &mut [TileRow],
 ) {
-    // Small terms are the first, and many of them 0.
+    // Small terms come first, and many of them are 0.
     let first = (0..terms).find(|k| (0..R).any(|r| left[r * terms + k] != 0.0)).unwrap_or(terms);
     for c in (0..TILE / LANES).step_by(C) {
         let mut acc = [[s.splat(0.0); C]; R];
@@ -319,7 +319,7 @@ fn products_of<S: Simd, const R: usize, const C: usize>(
     }
 }
 
-/// Sums up a column of the tile at a time in 32 bits, columns in 64.
+/// Sums each column of the tile in 32 bits, and the columns in 64 bits.
 #[inline(always)]
 fn errors_body<S: Simd>(s: S, values: &[TileRow], exact: &[TileRow], width: usize, errors: &mut Errors) {
     let (zero, mut max) = (s.splat(0.0), s.splat(0.0));
@@ -330,7 +330,7 @@ fn errors_body<S: Simd>(s: S, values: &[TileRow], exact: &[TileRow], width: usiz
             let (values, exact) = (&values.as_chunks().0[c], &exact.as_chunks().0[c]);
             let mut d = s.sub(s.load(values), s.load(exact));
             if here < LANES {
-                // What is behind the width is no value.
+                // Entries after the width are not values.
                 let mut lanes = [0.0; LANES];
                 s.store(&mut lanes, d);
                 lanes[here..].fill(0.0);

@@ -1,4 +1,4 @@
-//! A prior corrected by the output of a network: y = tanh(atanh(p) + z).
+//! Kernels of residual nodes: a prior corrected by a network, y = tanh(atanh(p) + z).
 
 use super::BesideExt;
 use super::math::{derive, exp};
@@ -6,11 +6,11 @@ use super::stride;
 use crate::native::simd::{Chunk, LANES, Simd};
 use crate::program::{Activation, PRIOR_LIMIT};
 
-/// The priors of the rows at hand: one column of the dense part of a batch.
+/// The priors of some rows: one column of the dense part of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prior<'a> {
     pub(crate) dense: &'a [f32],
-    /// Columns of the dense part.
+    /// Number of columns of the dense part.
     pub(crate) stride: usize,
     pub(crate) column: usize,
     /// Rows of the batch.
@@ -25,13 +25,12 @@ impl Prior<'_> {
 }
 
 dispatched! {
-    /// y = tanh(atanh(p) + z) for the rows of the prior, with padded values of that width and p within
-    /// ±[`PRIOR_LIMIT`].
+    /// y = tanh(atanh(p) + z) for the rows of the prior, with padded values and p clamped to ±[`PRIOR_LIMIT`].
     fn residual(width: usize, prior: Prior<'_>, z: &[f32], y: &mut [f32]) = residual_body;
 }
 
 dispatched! {
-    /// The adjoint of z from that of y and y: dz = dy (1 − y²).
+    /// dz = dy (1 − y²): the adjoint of z.
     fn residual_backward(dy: &[f32], y: &[f32], dz: &mut [f32]) = backward_body;
 }
 
@@ -39,7 +38,7 @@ dispatched! {
 fn residual_body<S: Simd>(s: S, width: usize, prior: Prior<'_>, z: &[f32], y: &mut [f32]) {
     let rows = prior.rows;
     if width == 1 {
-        // One number a row: sixteen rows side by side.
+        // One number per row: sixteen rows in the lanes.
         for ((rows, z), y) in rows.chunks(LANES).beside(z.chunks(LANES)).beside(y.chunks_mut(LANES)) {
             let (mut p, mut chunk) = ([0.0; LANES], [0.0; LANES]);
             p.iter_mut().beside(rows).for_each(|(p, &row)| *p = prior.of(row));
@@ -61,19 +60,20 @@ fn residual_body<S: Simd>(s: S, width: usize, prior: Prior<'_>, z: &[f32], y: &m
     }
 }
 
-/// tanh(atanh(p) + z) = p + a b (1 − e) / (a + b e) with a = 1 + p, b = 1 − p, e = exp(−2z). In 32 bits
-/// (p + t) / (1 + p t) with t = tanh(z) would not do: where t is near ∓1 and p near ±1 it divides what rounding has
-/// left. Here nothing of the kind cancels, and z = 0 gives p to the bit.
+/// tanh(atanh(p) + z) = p + a b (1 − e) / (a + b e) with a = 1 + p, b = 1 − p, e = exp(−2z).
+///
+/// The form (p + t) / (1 + p t) with t = tanh(z) is too inaccurate in 32 bits: for t near ∓1 and p near ±1 it divides
+/// two rounding errors. The form used here has no such cancellation, and z = 0 gives exactly p.
 #[inline(always)]
 pub(super) fn correct<S: Simd>(s: S, p: S::V, z: S::V) -> S::V {
     let one = s.splat(1.0);
     let within = |x, limit: f32| s.at_most(s.at_least(x, s.splat(-limit)), s.splat(limit));
     let p = within(p, PRIOR_LIMIT);
     let (a, b) = (s.add(one, p), s.sub(one, p));
-    // At most e⁸⁸, so that b e stays a float.
+    // At most e⁸⁸, so that b e does not overflow.
     let e = exp(s, s.mul(z, s.splat(-2.0)));
     let moved = s.div(s.mul(s.mul(a, b), s.sub(one, e)), s.fma(b, e, a));
-    // Rounding may lead out by a bit.
+    // Rounding may exceed ±1 by a bit.
     within(s.add(p, moved), 1.0)
 }
 
@@ -101,15 +101,15 @@ mod tests {
     use super::*;
     use crate::native::simd::Isa;
 
-    /// y and its derivative on every instruction set, for all widths and row counts around the seams, against the
-    /// addition theorem in f64; priors from end to end, z far beyond where y is ±1.
+    /// Compares y and its derivative with the addition theorem in f64, on every instruction set, for widths and row
+    /// counts around the chunk size, for priors over the whole range and for z far beyond saturation.
     #[test]
     fn corrections_are_close_to_exact() {
         let priors = [0.0, 0.3, -0.3, 0.999, -0.999, 0.999_999, 1.0, -1.0, 1e-9];
         for isa in Isa::available() {
             for (n, width) in [(1, 1), (15, 1), (16, 1), (37, 1), (3, 2), (2, 16), (9, 17)] {
                 let stride = stride(width);
-                // Every third row of a batch with two columns.
+                // Uses every third row of a batch with two columns.
                 let rows: Vec<u32> = (0..n as u32).map(|r| 3 * r).collect();
                 let dense: Vec<f32> = (0..6 * n).map(|i| priors[i % priors.len()]).collect();
                 let z: Vec<f32> = (0..n * stride)

@@ -1,4 +1,4 @@
-//! Optimiser steps and traces over spans of parameters, which are padded to whole chunks.
+//! Kernels of optimiser steps and traces, on spans of parameters padded to whole chunks.
 
 use super::BesideExt;
 use super::{chunks, chunks_mut};
@@ -16,7 +16,7 @@ pub(crate) enum StepRule {
         decay: f32,
         momentum: f32,
     },
-    /// `rate` and `epsilon` already carry the bias corrections.
+    /// `rate` and `epsilon` include the bias corrections.
     Adam {
         rate: f32,
         decay: f32,
@@ -27,7 +27,7 @@ pub(crate) enum StepRule {
 }
 
 impl StepRule {
-    /// The share of the parameters that decays away.
+    /// The share of the parameters that decays in this step.
     pub(crate) fn decay(&self) -> f32 {
         match *self {
             Self::Sgd { rate, decay } | Self::Momentum { rate, decay, .. } => rate * decay,
@@ -35,7 +35,7 @@ impl StepRule {
         }
     }
 
-    /// The same rule, but no parameter decays.
+    /// The same rule without weight decay.
     pub(crate) fn without_decay(mut self) -> Self {
         let (Self::Sgd { decay, .. } | Self::Momentum { decay, .. } | Self::Adam { decay, .. }) = &mut self;
         *decay = 0.0;
@@ -44,8 +44,8 @@ impl StepRule {
 }
 
 dispatched! {
-    /// One optimiser step on a span; the gradient is set to 0. `first` and `second` are the moments that
-    /// the rule keeps, else empty.
+    /// One optimiser step on a span. Sets the gradient to 0. `first` and `second` are the moments of the rule; empty if
+    /// it has none.
     fn step(
         rule: StepRule, params: &mut [f32], grad: &mut [f32], first: &mut [f32], second: &mut [f32],
     ) = step_body;
@@ -124,7 +124,7 @@ fn add_scaled_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
     }
 }
 
-/// The chunks of a span of parameters, which is padded to whole ones.
+/// The chunks of a padded span of parameters.
 #[inline(always)]
 fn chunks_whole(data: &mut [f32]) -> &mut [Chunk] {
     assert_eq!(data.len() % LANES, 0);
