@@ -192,7 +192,7 @@ pub(crate) struct SweepArgs {
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s.is_finite() => Ok(s),
-        _ => Err("a number of seconds above 0 is expected".into()),
+        _ => Err("expected a number of seconds above 0".into()),
     }
 }
 
@@ -290,13 +290,13 @@ pub(crate) struct TableArgs {
 fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads) if threads <= 1024 => Ok(threads),
-        _ => Err("0 (all cores) to 1024 threads are possible".into()),
+        _ => Err("expected 0 (all cores) to 1024 threads".into()),
     }
 }
 
 fn bits(text: &str) -> Result<Precision, String> {
     let bits = text.parse().ok().and_then(Precision::of_bits);
-    bits.ok_or_else(|| "tables have 16, 32 or 64 bits".into())
+    bits.ok_or_else(|| "expected 16, 32 or 64 bits".into())
 }
 
 #[derive(Debug, Subcommand)]
@@ -412,7 +412,7 @@ pub(crate) enum OracleAction {
 fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
-        _ => Err("a difference of 0 or more is expected".into()),
+        _ => Err("expected a difference of 0 or more".into()),
     }
 }
 
@@ -536,7 +536,7 @@ pub(crate) enum BenchAction {
 fn batch(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(rows) if (1..=1 << 20).contains(&rows) => Ok(rows),
-        _ => Err("1 to 1048576 rows are possible".into()),
+        _ => Err("expected 1 to 1048576 rows".into()),
     }
 }
 

@@ -115,7 +115,7 @@ impl Progress {
                 }
             }
             Event::SetBack { why, step } => {
-                self.line(&format!("warning: {why}; going on from an older checkpoint, after step {step}"));
+                self.line(&format!("warning: {why}; continuing from an older checkpoint, at step {step}"));
             }
             Event::Evaluated(evaluation) => {
                 let Some(run) = shown.get_mut(name) else { return };

@@ -138,7 +138,7 @@ fn play_takes_moves_from_the_terminal() {
     let output = desk.run_with(&["play", "ttt", "--seat", "2", "--json"], "quit\n");
     let played: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((played["game"].as_str(), played["moves"].as_array().unwrap().len()), (Some("tictactoe"), 1));
-    assert!(desk.fails(&["play", "nobody"], 1).contains("nor an agent of any game: adept list agents"));
+    assert!(desk.fails(&["play", "nobody"], 1).contains("nor an agent of any game: see adept list agents"));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn the_bear_off_is_trained_valued_and_played() {
         "no exact value chooses: {result}"
     );
     let text = desk.text(&train);
-    assert!(text.contains("adept play") && text.contains("exact values only measure"), "{text}");
+    assert!(text.contains("adept play") && text.contains("exact values are only measured"), "{text}");
 
     let error = desk.fails(&["evaluate", "run", "--suite", "equity"], 1);
     assert!(error.contains("measure another suite, such as `rms`"), "{error}");
@@ -264,7 +264,7 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
     assert!(!Path::new(&desk.path("published/training.safetensors")).exists());
     let again = desk.json(&["evaluate", "published", "--suite", "rms", "--samples", "2000"]);
     assert!((number(&again["rms"]["rms"]) / number(&best["rms"]) - 1.0).abs() < 1e-6, "{again}");
-    assert!(desk.fails(&["publish", "run", "--out", "published"], 1).contains("is there already"));
+    assert!(desk.fails(&["publish", "run", "--out", "published"], 1).contains("already exists"));
 
     let sample = ["--distribution", "table", "--checkers", "5", "--count", "900", "--out", "my.csv"];
     desk.json(&[&["oracle", "sample"][..], &sample].concat());
@@ -384,7 +384,7 @@ fn choices_are_measured_beside_those_of_a_peer() {
     assert!(number(&row("constant")["loss_per_decision"]) > number(&row("convolution")["loss_per_decision"]));
     let text = desk.text(&measure);
     assert!(
-        text.contains("value lost a decision") && text.contains("300 positions and all their rolls"),
+        text.contains("value lost per decision") && text.contains("300 positions and all their rolls"),
         "{text}"
     );
     let lacks = desk.fails(&["evaluate", "run", "--decisions", "my.csv", "--peer", "few=my.csv"], 1);
@@ -446,7 +446,7 @@ fn usage_errors_exit_with_2_and_failures_with_1() {
     let config = configs().join("single-30.toml").to_string_lossy().into_owned();
     let wide = ["train", &config, "--set", "architecture.mlp.init=3e38"];
     assert!(desk.fails(&wide, 1).contains("cannot be drawn from"));
-    assert!(desk.fails(&["train", "x.toml"], 1).contains("there is no such file"));
+    assert!(desk.fails(&["train", "x.toml"], 1).contains("file not found"));
     assert!(desk.fails(&["evaluate", "nowhere"], 1).contains("does not exist"));
 }
 
@@ -576,7 +576,7 @@ fn oracle_refuses_what_makes_no_sense() {
     desk.fails(&["oracle", "value", "1,1,1/1,1,1,1,1,1"], 2);
     desk.fails(&["oracle", "moves", FULL, "70"], 2);
     desk.fails(&["oracle", "build", "--checkers", "3", "--bits", "8"], 2);
-    assert!(desk.fails(&["oracle", "verify"], 1).contains("there is no table in datasets"));
+    assert!(desk.fails(&["oracle", "verify"], 1).contains("no table in datasets"));
     let over = desk.fails(&["oracle", "moves", "0,0,0,0,0,0/1,0,0,0,0,0", "21"], 1);
     assert!(over.contains("the game is over"), "{over}");
     desk.json(&["oracle", "build", "--checkers", "3", "--out", "small.table"]);
@@ -609,7 +609,7 @@ fn arena_plays_every_pair_and_goes_on() {
     }
     assert_eq!(desk.json(&arena)["pairs"], result["pairs"]);
     assert!(desk.text(&arena).contains("| P – PH | 40 |"));
-    assert!(desk.fails(&["arena", "no-such.toml"], 1).contains("no such file"));
+    assert!(desk.fails(&["arena", "no-such.toml"], 1).contains("file not found"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p adept-embed --features tract --example routes -- checkpoints/bearoff/residual-10
 //!
-//! One line a route and batch size: route, rows a call, evaluations a second, the median of seven measurements.
+//! One line a route and batch size: route, rows per call, evaluations a second, the median of seven measurements.
 
 use adept_embed::Model;
 use adept_game::bearoff::Distribution;

@@ -152,7 +152,7 @@ pub fn import(
     out: &Path,
 ) -> Result<Imported, TrainError> {
     if out.exists() {
-        let message = "is there already: remove it, or name another folder with --out".into();
+        let message = "already exists: remove it, or choose another folder with --out".into();
         return Err(TrainError::Folder { path: out.into(), message });
     }
     let fault = |message: String| ModelError::Checkpoint { path: file.into(), message };

@@ -63,7 +63,7 @@ pub fn publish(
         return Err(TrainError::Folder { path: given.into(), message });
     };
     if out.exists() {
-        let message = "is there already: remove it, or name another folder with --out".into();
+        let message = "already exists: remove it, or choose another folder with --out".into();
         return Err(TrainError::Folder { path: out.into(), message });
     }
     let Checkpoint { mut manifest, tensors, .. } = checkpoint::read(&checkpoint::locate(run, options.best)?)?;
@@ -181,7 +181,7 @@ fn card(
     if let (true, Some(against)) = (config.measures(Suite::Matches), config.evaluate_against().first()) {
         let _ = writeln!(
             text,
-            "Points a game against {against}, {} games a measurement:\n",
+            "Points per game against {against}, {} games per measurement:\n",
             config.evaluate.games
         );
     }
@@ -210,7 +210,7 @@ fn card(
             .collect();
         let _ = writeln!(
             text,
-            "Evaluations a second on one core of the machine that published it, by rows a call: {}.\n",
+            "Evaluations a second on one core of the machine that published it, by rows per call: {}.\n",
             rates.join(", ")
         );
     }

@@ -296,7 +296,7 @@ fn markdown(table: &Reproduced) -> String {
     for (name, small, large) in &table.threshold_speedup {
         let _ = writeln!(
             text,
-            "- {name}: {small:.2} times the evaluations a second of ST 0 at 8 rows a call, {large:.2} times at 512 \
+            "- {name}: {small:.2} times the evaluations a second of ST 0 at 8 rows per call, {large:.2} times at 512 \
              (the paper: 1.77 in time)."
         );
     }

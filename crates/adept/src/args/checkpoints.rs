@@ -69,7 +69,7 @@ fn peer(text: &str) -> Result<Peer, String> {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => {
             Ok(Peer { name: name.into(), file: file.into() })
         }
-        _ => Err("NAME=CSV is expected, a name and the file of its values".into()),
+        _ => Err("expected NAME=CSV: a name and the file of its values".into()),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 pub(crate) fn run(a: &Path, b: &Path, as_json: bool) -> Result<()> {
     let found = compare(a, b)?;
     for run in found.unfinished.a.iter().chain(&found.unfinished.b) {
-        say(format!("left out, not finished: {}", run.display()));
+        say(format!("skipped, not finished: {}", run.display()));
     }
     if as_json {
         return output::json(&found);

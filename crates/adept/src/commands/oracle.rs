@@ -56,7 +56,7 @@ fn find(checkers: u8, args: &TableArgs) -> Result<Table> {
     let mut levels = Levels::new();
     let solving = || {
         say(format!(
-            "no table of {checkers} checkers or more and at least {} bits in {FOLDER}: solving {checkers} checkers in \
+            "no table for {checkers} checkers with at least {} bits in {FOLDER}: solving {checkers} checkers in \
              {} bits in memory",
             least.bits(),
             precision.bits()
@@ -175,7 +175,7 @@ fn legal_moves(decision: DicePosition, as_json: bool) -> Result<()> {
 
 fn check_decision(decision: DicePosition) -> Result<()> {
     if decision.position.is_over() {
-        bail!("{}: the game is over, there is no move to make", decision.position);
+        bail!("{}: the game is over, so there are no moves", decision.position);
     }
     Ok(())
 }
@@ -258,8 +258,8 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
                     let files = (1..=15).rev().map(|n| usual_file(Path::new(FOLDER), n));
                     let file = files.into_iter().find(|file| file.exists()).with_context(|| {
                         format!(
-                            "there is no table in {FOLDER}: name one with --table, build one with \
-                             `adept oracle build`, or say what to compare with (--csv, --gnubg, --exact)"
+                            "no table in {FOLDER}: name one with --table, build one with \
+                             `adept oracle build`, or give values to compare with (--csv, --gnubg, --exact)"
                         )
                     })?;
                     Table::open(&file)?
@@ -289,7 +289,7 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
     } else if matches!(what, Against::Checksums) {
         let (checkers, bits) = (table.checkers(), table.precision().bits());
         output::text(&format!(
-            "all blocks are whole: {} pairs, {checkers} checkers, {bits} bits\n",
+            "all blocks are intact: {} pairs, {checkers} checkers, {bits} bits\n",
             errors.rows
         ))?;
     } else {
@@ -335,7 +335,7 @@ fn export(checkers: u8, out: &Path, args: &TableArgs, as_json: bool) -> Result<(
     table.export_to_gnubg(checkers, out)?;
     let bytes = std::fs::metadata(out).with_context(|| out.display().to_string())?.len();
     say(
-        "the file is cubeless: gnubg takes cubeless values from it and refuses cubeful ones, so turn cubeful evaluation off",
+        "the file is cubeless: turn off cubeful evaluation in gnubg, which would refuse it",
     );
     if as_json {
         return output::json(&json!({ "path": out, "bytes": bytes, "checkers": checkers }));

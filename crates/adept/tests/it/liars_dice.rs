@@ -80,7 +80,7 @@ fn settings_that_cannot_work_are_refused() {
         ("pm-0.toml", "learn.discount=1.5", "`learn.td.discount`: must lie in 0..1"),
         ("pm-0.toml", "learn.traces=online", "need returns computed backwards"),
         ("pm-0.toml", "learn.against=PMX", "has no agent `PMX`"),
-        ("pm-0.toml", "learn.field=[\"P\"]", "in place of `against`"),
+        ("pm-0.toml", "learn.field=[\"P\"]", "leave `against` out"),
         ("pm-0.toml", "architecture.lookup.initial_from=rule", "no value channel `rule`"),
         ("pm-0.toml", "evaluate.games=0", "`evaluate.games`"),
         ("pm-0.toml", "evaluate.suites=[\"equity\"]", "equity"),
@@ -199,13 +199,13 @@ fn seats_are_shared_out_fairly() {
 fn faults_in_tournaments_are_named() {
     for (text, says) in [
         (THREE.replace("PMH", "PMX"), "`agents.1`: `PMX` is not an agent"),
-        (THREE.replace("PMH", "P"), "`agents.1.name`: `P` is there already"),
+        (THREE.replace("PMH", "P"), "`agents.1.name`: `P` is already defined"),
         (THREE.replace("bid_risky", "bid_risk"), "unknown field `bid_risk`"),
         (THREE.replace("games = 60", "games = 0"), "`games`"),
         (THREE.replace("games = 60", "games = 9_000_000_000_000"), "`games`: must lie in 1..1000000000"),
         (format!("orders = []\n{THREE}"), "`orders`: names at least one order"),
         (THREE.replace("soar:3x2", "poker"), "write liars-dice:soar:PxD"),
-        (THREE.replace("liars-dice:soar:3x2", "poker"), "there is no game `poker`"),
+        (THREE.replace("liars-dice:soar:3x2", "poker"), "no game named `poker`"),
         (format!("orders = [\"XXYY\"]\n{THREE}"), "`orders.0`: `XXYY` is no order of X and Y over 3 seats"),
         (THREE.replace("agents =", "agent ="), "unknown key `agent`"),
         (

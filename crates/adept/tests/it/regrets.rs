@@ -139,7 +139,7 @@ fn what_cannot_work_is_refused() {
         ),
         (
             &["game.encoder=soar", "evaluate.suites=[\"matches\"]", "game.rules=liars-dice:soar:2x5"],
-            "`learn.regrets`: is for small two-player games",
+            "`learn.regrets`: needs a small two-player game",
         ),
         (&["evaluate.suites=[\"equity\"]"], "has no best play to compare with"),
     ] {

@@ -297,7 +297,7 @@ fn nothing_of_anybody_elses_is_overwritten_or_removed() {
     fs::create_dir_all(run.join("checkpoints/precious")).unwrap();
     fs::write(run.join("config.toml"), "mine").unwrap();
     let error = train(&short, 1, &at(&run), &Silent, &Cancel::default()).unwrap_err().to_string();
-    assert!(error.contains("is no folder for a run"), "{error}");
+    assert!(error.contains("cannot be used as a run folder"), "{error}");
     assert_eq!(fs::read_to_string(run.join("config.toml")).unwrap(), "mine");
 
     // And a stranger among a run's own checkpoints.
@@ -331,7 +331,7 @@ fn two_cannot_work_on_one_run() {
     let intruder = Intruder(&config, run.clone(), Default::default());
     assert!(train(&config, 1, &at(&run), &intruder, &Cancel::default()).unwrap().1.finished);
     let error = intruder.2.into_inner().unwrap().unwrap();
-    assert!(error.contains("another process is at work"), "{error}");
+    assert!(error.contains("another process is using"), "{error}");
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn a_start_must_be_of_the_same_encoder_and_is_recorded() {
     train(&table, 2, &options("third"), &Silent, &Cancel::default()).unwrap();
     let other = TrainOptions { init: from(&path), ..at(&path) };
     let error = train(&table, 2, &other, &Silent, &Cancel::default()).unwrap_err().to_string();
-    assert!(error.contains("from another start"), "{error}");
+    assert!(error.contains("which started from other weights"), "{error}");
 }
 
 #[test]

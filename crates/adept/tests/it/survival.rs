@@ -118,7 +118,7 @@ fn a_full_disk_and_a_folder_that_cannot_be_written_are_named_and_leave_the_run_w
     finished(&config, 1, &whole);
     let expected = state(&whole);
     for (kind, hint) in [
-        (ErrorKind::StorageFull, "free some space, then go on with --resume"),
+        (ErrorKind::StorageFull, "free some space, then continue with --resume"),
         (ErrorKind::ReadOnlyFilesystem, "make the folder writable"),
         (ErrorKind::PermissionDenied, "make the folder writable"),
     ] {
@@ -276,7 +276,7 @@ fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
         assert!(error.contains(reason) && error.contains(&path.display().to_string()), "{error}");
     };
     refused(&forged(folder, "game", |c| c.manifest.game = "bearoff".into()), "has no encoder `fields`");
-    refused(&forged(folder, "unknown", |c| c.manifest.game = "go".into()), "there is no game `go`");
+    refused(&forged(folder, "unknown", |c| c.manifest.game = "go".into()), "no game named `go`");
     refused(&forged(folder, "encoder", |c| c.manifest.encoder = "canonical".into()), "other channels");
     refused(
         &forged(folder, "width", |c| {
@@ -439,7 +439,7 @@ fn a_network_becomes_an_expert() {
     let (_, record) = start("both", hierarchy, &["", ""]).unwrap();
     assert_eq!(record.init[1].part.as_deref(), Some("expert.1"));
     let error = start("full", hierarchy, &["expert.0=", "expert.0="]).unwrap_err().to_string();
-    assert!(error.contains("another --init has filled its part `expert.0` already"), "{error}");
+    assert!(error.contains("another --init already fills its part `expert.0`"), "{error}");
     // By name, and twice.
     let (named, record) = start("named", hierarchy, &["expert.1=", "expert.2="]).unwrap();
     assert_eq!(record.init.len(), 2);
@@ -458,7 +458,7 @@ fn a_network_becomes_an_expert() {
         (
             "hme]\nexperts = 2\nexpert.mlp = { hidden = [8] }",
             "",
-            "nor is it one of its parts expert.0, expert.1",
+            "none of its parts fits either: expert.0, expert.1",
         ),
         (
             "hme]\nexperts = 2\nexpert.mlp = { hidden = [8] }",

@@ -391,7 +391,7 @@ fn value_file<G: Kit>(
     };
     let same = |out: &Path| out.canonicalize().is_ok_and(|out| path.canonicalize().is_ok_and(|p| p == out));
     match out {
-        None if usual.exists() => return refuse("is there already: name a file with --out"),
+        None if usual.exists() => return refuse("already exists: choose a file with --out"),
         Some(out) if same(out) => return refuse("holds the positions: name another file with --out"),
         _ => {}
     }

@@ -106,7 +106,7 @@ pub fn sweep(
     plan.look(&path)?;
     let Some(_lock) = lock_of(&path)? else {
         let message =
-            "another process is at work on this sweep: wait for it, or name another folder with --out";
+            "another process is using this sweep: wait for it, or choose another folder with --out";
         return Err(taken(message.into()));
     };
     let jobs: Vec<Job<'_>> = grid.combinations.iter().flat_map(|c| jobs_of(c, seeds, &path)).collect();
@@ -124,7 +124,7 @@ pub fn sweep(
             let ended = states.iter().filter(|s| !s.is_open()).count();
             if ended < jobs.len() && !options.resume {
                 return Err(taken(format!(
-                    "holds this sweep, stopped after {ended} of {} runs: go on with --resume, or name another folder \
+                    "holds this sweep, stopped after {ended} of {} runs: continue with --resume, or choose another folder \
                      with --out",
                     jobs.len()
                 )));

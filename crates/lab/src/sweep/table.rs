@@ -21,7 +21,7 @@ pub enum Metric {
     Equity,
     /// Root mean square error of V on the test positions: the lower the better.
     Rms,
-    /// Points a game against the first opponent, in [0, 1]: the higher the better.
+    /// Points per game against the first opponent, in [0, 1]: the higher the better.
     Matches,
     /// Exploitability.
     Exploitability,
@@ -163,7 +163,7 @@ impl Sweep {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![match &self.against {
             Some(against) if self.metric == Metric::Matches => {
-                format!("points a game against {against}: mean ± sd over the seeds")
+                format!("points per game against {against}: mean ± sd over the seeds")
             }
             Some(against) => {
                 format!("exact match equity against {against}, (wins − losses) / games: mean ± sd over the seeds")
@@ -195,7 +195,7 @@ impl Sweep {
             ));
         }
         if !self.finished {
-            notes.push("stopped before the end: go on with --resume".into());
+            notes.push("stopped before the end: continue with --resume".into());
         }
         notes
     }

@@ -115,7 +115,7 @@ impl Written for Tournament {
         }
         for (i, entrant) in self.agents.iter().enumerate() {
             if self.agents[..i].iter().any(|other| other.name == entrant.name) {
-                return fail(&format!("agents.{i}.name"), format!("`{}` is there already", entrant.name));
+                return fail(&format!("agents.{i}.name"), format!("`{}` is already defined", entrant.name));
             }
         }
         game.check_tournament(self, games)

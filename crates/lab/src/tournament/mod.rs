@@ -40,7 +40,7 @@ pub struct Pair {
     pub b: String,
     /// Games played.
     pub games: u64,
-    /// Points of the first a game: 1 for a win, less where it is shared.
+    /// Points of the first a game: 1 for a win, less for a shared win.
     pub score: f64,
     /// 95 % interval of the score (Wilson).
     pub ci95: [f64; 2],
@@ -160,15 +160,15 @@ fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Table, 
         Err(source) => return Err(ModelError::Io { path, source }.into()),
     };
     let Ok(table) = serde_json::from_slice::<Table>(&text) else {
-        return taken("its arena.json is not the table of a tournament: name another folder with --out");
+        return taken("its arena.json is not the table of a tournament: choose another folder with --out");
     };
     let same = Tournament { about: tournament.about.clone(), ..table.tournament.clone() } == *tournament;
     match (same, table.finished || options.resume) {
         (true, true) => Ok(Table { tournament: tournament.clone(), ..table }),
         (true, false) => {
-            taken("the tournament was begun there: go on with --resume, or name another folder with --out")
+            taken("the tournament was begun there: continue with --resume, or choose another folder with --out")
         }
-        (false, _) => taken("another tournament stands there: name another folder with --out"),
+        (false, _) => taken("another tournament stands there: choose another folder with --out"),
     }
 }
 

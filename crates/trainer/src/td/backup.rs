@@ -1,4 +1,4 @@
-//! One-step targets by the exact expectation over what chance brings: no sampling, no opponent.
+//! One-step targets by exact expectation over chance outcomes, without sampling or opponents.
 
 use adept_arena::Bound;
 use adept_game::{Afterstate, Game, Stream, Turn};
@@ -6,18 +6,18 @@ use adept_model::Rows;
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 
-/// Backs values up over one turn of a two-player zero-sum game: for a state s that player m left and in which chance
-/// is to come and then player j,
+/// Backs up values over one turn of a two-player zero-sum game. For a state s that player m left, with a chance
+/// outcome next and then a decision of player j,
 ///
-/// target(s) = −Σ over what chance brings p · max over actions of j of V(afterstate).
+/// target(s) = −Σ over chance outcomes p · max over actions of j of V(afterstate).
 ///
-/// Afterstates that several rolls share are valued once.
+/// Afterstates shared by several rolls are evaluated once.
 pub(crate) struct Backup<G: Game> {
     outcomes: Vec<(G::Action, f64)>,
     actions: Vec<G::Action>,
-    /// Of each candidate, outcome after outcome: its row, or its exact value where the game is over.
+    /// Candidates, outcome by outcome: the row, or the exact value if the game is over.
     candidates: Vec<Candidate>,
-    /// How many candidates each outcome has.
+    /// Number of candidates of each outcome.
     counts: Vec<u32>,
     states: Vec<G::State>,
     row_of: FxHashMap<G::State, u32>,
@@ -45,7 +45,7 @@ impl<G: Game> Backup<G> {
         }
     }
 
-    /// The target of a state to the player who left it.
+    /// The target of a state for the player who left it.
     pub(crate) fn target(&mut self, game: &G, bound: &mut Bound<G>, state: &G::State) -> f32 {
         self.list(game, bound, state);
         bound.learner.evaluate(&self.rows, &mut self.values);
@@ -62,8 +62,8 @@ impl<G: Game> Backup<G> {
         target as f32
     }
 
-    /// After [`target`](Self::target) of a state: what follows it by a throw of the dice and the best action, or with
-    /// probability `explore` any action. None where that ends the game.
+    /// Samples a successor of the state last given to [`target`](Self::target): a chance outcome, then the best
+    /// action, or any action with probability `explore`. `None` if the game ends.
     pub(crate) fn follow(&self, explore: f64, rng: &mut Stream) -> Option<&G::State> {
         let mut throw = rng.random::<f64>();
         let (mut first, mut chosen) = (0, 0);
@@ -94,7 +94,7 @@ impl<G: Game> Backup<G> {
         }
     }
 
-    /// Lists and encodes what may follow a state.
+    /// Lists and encodes the successors of a state.
     fn list(&mut self, game: &G, bound: &Bound<G>, state: &G::State) {
         let Self { outcomes, actions, candidates, counts, states, row_of, rows, .. } = self;
         game.outcomes(state, outcomes);
@@ -103,7 +103,7 @@ impl<G: Game> Backup<G> {
         states.clear();
         row_of.clear();
         rows.clear();
-        // Where a row shows the action too, one state may have several.
+        // If rows include the action, one state may have several rows.
         let shared = !bound.encoder().needs_action();
         let (mut decision, mut after) = (state.clone(), state.clone());
         for (outcome, _) in outcomes.iter() {
