@@ -96,7 +96,10 @@ fn each(
 }
 
 pub(super) fn interrupted(options: &ReproduceOptions) -> TrainError {
-    TrainError::Folder { path: options.out.clone(), message: "was interrupted: continue with --resume".into() }
+    TrainError::Folder {
+        path: options.out.clone(),
+        message: "was interrupted: continue with --resume".into(),
+    }
 }
 
 /// Mean over some runs of what `value` reads from a line of metrics, at each measured step.

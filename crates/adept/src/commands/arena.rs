@@ -1,4 +1,4 @@
-//! `arena`.
+//! The command `arena`.
 
 use crate::args::ArenaArgs;
 use crate::output::{self, say};

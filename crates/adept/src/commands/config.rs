@@ -1,4 +1,4 @@
-//! `config check`, `config migrate`, `config schema`, `config new`.
+//! The commands `config check`, `config migrate`, `config schema` and `config new`.
 
 use crate::args::{ConfigAction, ConfigArgs};
 use crate::output;
@@ -73,7 +73,7 @@ fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {
     if as_json { output::json(&json!({ "files": results })) } else { Ok(()) }
 }
 
-/// Shows the present form of a config file that has an older one.
+/// If a config file has an older form, shows its current form.
 pub(crate) fn note_old_form(file: &Path) {
     let text = std::fs::read_to_string(file).ok();
     let Some(new) = text.and_then(|text| config::in_present_form(&text)) else { return };

@@ -1,4 +1,4 @@
-//! `export`, `import`.
+//! The commands `export` and `import`.
 
 use crate::args::{ExportArgs, FormatArg, ImportArgs};
 use crate::output;

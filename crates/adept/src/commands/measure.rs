@@ -1,4 +1,4 @@
-//! `evaluate`, `value`, `describe`.
+//! The commands `evaluate`, `value` and `describe`.
 
 use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, ValueArgs};
 use crate::output::{self, say};
@@ -225,7 +225,8 @@ pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> R
                 let _ = writeln!(text, "{}: over, {:+.3} for player 1", value.position, value.value);
             }
             Some(player) if value.moves.iter().any(|m| m.probability.is_some()) => {
-                let _ = writeln!(text, "{}: player {player} to move; logits and probabilities", value.position);
+                let _ =
+                    writeln!(text, "{}: player {player} to move; logits and probabilities", value.position);
             }
             Some(player) => {
                 let _ =
@@ -255,7 +256,7 @@ fn experts(explanation: &Explanation, depth: usize, text: &mut String) {
                 let _ = writeln!(text, "{indent}  expert {number}: weight {gate:.3}, value {:+.4}", e.value);
                 experts(e, depth + 1, text);
             }
-            // Of nine experts picked by rule, eight idle ones are not worth a line.
+            // If a rule picks one of nine experts, lines for the eight idle ones are not useful.
             None if explanation.gates.len() <= 4 => {
                 let _ = writeln!(text, "{indent}  expert {number}: idle");
             }

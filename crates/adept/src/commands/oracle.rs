@@ -1,4 +1,4 @@
-//! `oracle build`, `value`, `moves`, `verify`, `sample`, `export`.
+//! The commands `oracle build`, `value`, `moves`, `verify`, `sample` and `export`.
 
 use crate::args::{OracleAction, OracleArgs, TableArgs};
 use crate::output::{self, say};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where tables lie if nothing else is said.
+/// Default folder of tables.
 const FOLDER: &str = "datasets";
 
 pub(crate) fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
@@ -45,10 +45,10 @@ pub(crate) fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
     }
 }
 
-/// The table to ask, for sides of that many checkers.
+/// Finds or solves a table for sides with this many checkers.
 fn find(checkers: u8, args: &TableArgs) -> Result<Table> {
     let checkers = checkers.max(1);
-    // Small tables are solved exactly in no time.
+    // Solving a small table exactly takes almost no time.
     let usual = if checkers <= 8 { Precision::Bits64 } else { Precision::Bits16 };
     let precision = args.bits.unwrap_or(usual);
     let settings = Settings { precision, threads: args.threads, ..Settings::new(checkers) };
@@ -113,7 +113,7 @@ fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
     output::text(&text)
 }
 
-/// A value with the digits that the table is good for.
+/// Formats a value with the digits that the table's precision supports.
 fn signed(table: &Table, value: f64) -> String {
     match table.precision() {
         Precision::Bits16 => format!("{value:+.5}"),
@@ -208,7 +208,7 @@ fn moves(decision: DicePosition, args: &TableArgs, as_json: bool) -> Result<()> 
     output::text(&output::table(&["play", "afterstate", "V of the side that moves", "loss"], &rows))
 }
 
-/// What values are compared with.
+/// Reference for a comparison.
 #[derive(Clone, Copy)]
 enum Against<'a> {
     Csv(&'a Path),
@@ -218,7 +218,7 @@ enum Against<'a> {
 }
 
 fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: bool) -> Result<()> {
-    // What is compared with is seldom more precise than that, and a table that is may be asked for.
+    // References are seldom more precise than this. A more precise table can be requested.
     let args = &TableArgs { bits: Some(args.bits.unwrap_or(Precision::Bits16)), ..args.clone() };
     let (table, errors, rounding) = match what {
         Against::Csv(path) => {
@@ -334,9 +334,7 @@ fn export(checkers: u8, out: &Path, args: &TableArgs, as_json: bool) -> Result<(
     let table = find(checkers, args)?;
     table.export_to_gnubg(checkers, out)?;
     let bytes = std::fs::metadata(out).with_context(|| out.display().to_string())?.len();
-    say(
-        "the file is cubeless: turn off cubeful evaluation in gnubg, which would refuse it",
-    );
+    say("the file is cubeless: turn off cubeful evaluation in gnubg, which would refuse it");
     if as_json {
         return output::json(&json!({ "path": out, "bytes": bytes, "checkers": checkers }));
     }

@@ -1,4 +1,4 @@
-//! `sweep`.
+//! The command `sweep`.
 
 use crate::args::SweepArgs;
 use crate::output::{self, say};
@@ -43,7 +43,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Res
     Ok(())
 }
 
-/// Bars or lines of the runs at work, and one line that stays of each that ended.
+/// Shows bars or lines for active runs, and one permanent line for each finished run.
 fn tell(progress: &Progress, event: SweepEvent<'_>) {
     let count = format!("{}/{} {}", event.ended, event.runs, event.run);
     match event.what {

@@ -1,4 +1,4 @@
-//! `train`.
+//! The command `train`.
 
 use crate::args::TrainArgs;
 use crate::output;
@@ -102,7 +102,7 @@ fn score(score: Option<&Score>) -> Value {
         _ if s.matches.is_some() => json!({ "matches": s.matches, "step": s.step }),
         Some(errors) => json!({
             "rms": errors.rms,
-            // The error of the probability to win, (1 + V)/2.
+            // The error of the winning probability (1 + V)/2.
             "rms_probability": errors.rms / 2.0,
             "mae": errors.mae,
             "max": errors.max,
@@ -277,7 +277,7 @@ fn as_text(
     Ok(text)
 }
 
-/// The curve of a run, about twenty lines of it.
+/// Draws the curve of a run in about twenty lines.
 fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result<String> {
     let text = std::fs::read_to_string(run.join("metrics.jsonl"))?;
     let points: Vec<(u64, f64, Option<f64>)> = text
@@ -303,10 +303,10 @@ fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result
     let rows: Vec<Vec<String>> = shown
         .map(|(_, (step, value, loss))| {
             let (value, places, digits) = match figure {
-                // −1 … 1 over forty places.
+                // −1 … 1 over forty columns.
                 Suite::Equity => (format!("{value:+.4}"), (value + 1.0) * 20.0, 4),
                 Suite::Matches => (format!("{value:.4}"), value * 40.0, 4),
-                // .0001 … 1, ten places each factor of ten.
+                // .0001 … 1, with ten columns per factor of ten.
                 Suite::Rms => (format!("{value:.5}"), value.log10() * 10.0 + 40.0, 7),
                 _ => (format!("{value:.5}"), value.log10() * 10.0 + 40.0, 5),
             };

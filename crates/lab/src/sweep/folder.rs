@@ -96,7 +96,8 @@ fn look_around<T>(path: &Path) -> Result<Option<T>, SweepError> {
     for entry in entries {
         let name = entry.map_err(io)?.file_name().to_string_lossy().into_owned();
         if name != "run.lock" && !name.starts_with(".sweep.json.") {
-            let message = format!("cannot be used as a sweep folder, it holds `{name}`: choose another with --out");
+            let message =
+                format!("cannot be used as a sweep folder, it holds `{name}`: choose another with --out");
             return Err(SweepError::Folder { path: path.into(), message });
         }
     }

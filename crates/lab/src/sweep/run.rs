@@ -105,8 +105,7 @@ pub fn sweep(
     let mut plan = Plan::new(grid, seeds);
     plan.look(&path)?;
     let Some(_lock) = lock_of(&path)? else {
-        let message =
-            "another process is using this sweep: wait for it, or choose another folder with --out";
+        let message = "another process is using this sweep: wait for it, or choose another folder with --out";
         return Err(taken(message.into()));
     };
     let jobs: Vec<Job<'_>> = grid.combinations.iter().flat_map(|c| jobs_of(c, seeds, &path)).collect();

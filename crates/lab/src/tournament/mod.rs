@@ -165,9 +165,9 @@ fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Table, 
     let same = Tournament { about: tournament.about.clone(), ..table.tournament.clone() } == *tournament;
     match (same, table.finished || options.resume) {
         (true, true) => Ok(Table { tournament: tournament.clone(), ..table }),
-        (true, false) => {
-            taken("the tournament was begun there: continue with --resume, or choose another folder with --out")
-        }
+        (true, false) => taken(
+            "the tournament was begun there: continue with --resume, or choose another folder with --out",
+        ),
         (false, _) => taken("another tournament stands there: choose another folder with --out"),
     }
 }

@@ -167,8 +167,7 @@ impl Checkpoints {
             }
         }
         if !(2..=1_000_000).contains(&self.keep) {
-            let message =
-                "must lie in 2..1000000: a program may still read the previous checkpoint while the next is written";
+            let message = "must lie in 2..1000000: a program may still read the previous checkpoint while the next is written";
             return fault("checkpoints.keep", message);
         }
         Ok(())
@@ -177,7 +176,5 @@ impl Checkpoints {
 
 /// Why the suite `equity` cannot measure this game.
 pub fn no_equity(game: &str) -> String {
-    format!(
-        "`equity` searches the whole game, and {game} is too large for that"
-    )
+    format!("`equity` searches the whole game, and {game} is too large for that")
 }

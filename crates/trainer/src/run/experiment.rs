@@ -122,7 +122,9 @@ pub fn train<G: Kit>(
                 record.config.learn.unit()
             ));
         }
-        Found::Other(why) => return taken(format!("cannot be used as a run folder, {why}: choose another with --out")),
+        Found::Other(why) => {
+            return taken(format!("cannot be used as a run folder, {why}: choose another with --out"));
+        }
     };
     match record {
         Some(record) => experiment.resume(record, observer)?,
@@ -376,9 +378,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             let (test, rows) = (tests.test.distinct, tests.test.samples.len());
             // Any distribution repeats some positions; a small one repeats many.
             if test * 20 < rows * 19 {
-                say(&format!(
-                    "only {test} of {rows} test positions are distinct: the game has few of them"
-                ));
+                say(&format!("only {test} of {rows} test positions are distinct: the game has few of them"));
             }
             if !tests.apart {
                 say("the game has so few positions that examples and test positions overlap");

@@ -180,7 +180,8 @@ impl Folder {
         };
         let format = &record["format"];
         if !format.as_u64().is_some_and(|f| (1..=u64::from(FORMAT)).contains(&f)) {
-            let message = format!("its run.json has format {format}, but this program reads formats up to {FORMAT}");
+            let message =
+                format!("its run.json has format {format}, but this program reads formats up to {FORMAT}");
             return Ok(Found::Other(message));
         }
         Ok(match migrated(record) {

@@ -31,7 +31,10 @@ impl<'a, G: Kit> Source<'a, G> {
         Ok(match &config.learn.method {
             Method::Regrets(settings) => {
                 let decisions = decisions.cloned().ok_or_else(|| {
-                    OpenError::Unknown(format!("{} cannot list its decisions: use the method `td`", game.name()))
+                    OpenError::Unknown(format!(
+                        "{} cannot list its decisions: use the method `td`",
+                        game.name()
+                    ))
                 })?;
                 Self::Regrets(Box::new(Regrets::new(config, settings, seed, decisions, &*bound.learner)?))
             }

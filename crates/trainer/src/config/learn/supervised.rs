@@ -48,9 +48,10 @@ impl Examples {
     pub(super) fn check(&self, path: &str) -> Result<(), Fault> {
         match *self {
             Self::Drawn(0) => fault(path, "must be at least 1"),
-            Self::Drawn(n) if n > MAX_EXAMPLES => {
-                fault(path, format!("must be at most {MAX_EXAMPLES}; leave it out to draw new examples throughout"))
-            }
+            Self::Drawn(n) if n > MAX_EXAMPLES => fault(
+                path,
+                format!("must be at most {MAX_EXAMPLES}; leave it out to draw new examples throughout"),
+            ),
             _ => Ok(()),
         }
     }
