@@ -304,7 +304,7 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
     };
     let _ = writeln!(
         text,
-        "\n{} parameters, {} bytes, {adds} multiply-adds an evaluation\n",
+        "\n{} parameters, {} bytes, {adds} multiply-adds per evaluation\n",
         s.parameters, s.bytes
     );
     let rows: Vec<Vec<String>> = s

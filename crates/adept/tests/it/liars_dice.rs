@@ -164,9 +164,13 @@ fn agents_learn_in_blocks_and_play_as_they_are_after_each() {
     assert!(!play(&plan(&text).unwrap(), &parts, false, 1, 1).finished);
     assert_eq!(play(&plan(&text).unwrap(), &parts, true, 2, usize::MAX), whole);
     for (from, to, says) in [
-        ("blocks = 3", "blocks = 7", "3000 games cannot be cut into 7 blocks"),
-        ("soar:2x5", "soar:3x5", "is of liars-dice:soar:2x5, this tournament of liars-dice:soar:3x5"),
-        ("\"PM-0\", learns", "\"PM 0\", learns", "is a folder"),
+        ("blocks = 3", "blocks = 7", "3000 games cannot be split into 7 blocks"),
+        (
+            "soar:2x5",
+            "soar:3x5",
+            "is for liars-dice:soar:2x5, but this tournament is for liars-dice:soar:3x5",
+        ),
+        ("\"PM-0\", learns", "\"PM 0\", learns", "names a folder"),
         ("\"PMH\"", "\"PMH\", blocks = 2", "belongs to an agent that learns"),
         ("pm-0.toml", "pm-1.toml", "pm-1.toml"),
     ] {
@@ -203,10 +207,13 @@ fn faults_in_tournaments_are_named() {
         (THREE.replace("bid_risky", "bid_risk"), "unknown field `bid_risk`"),
         (THREE.replace("games = 60", "games = 0"), "`games`"),
         (THREE.replace("games = 60", "games = 9_000_000_000_000"), "`games`: must lie in 1..1000000000"),
-        (format!("orders = []\n{THREE}"), "`orders`: names at least one order"),
+        (format!("orders = []\n{THREE}"), "`orders`: name at least one order"),
         (THREE.replace("soar:3x2", "poker"), "write liars-dice:soar:PxD"),
         (THREE.replace("liars-dice:soar:3x2", "poker"), "no game named `poker`"),
-        (format!("orders = [\"XXYY\"]\n{THREE}"), "`orders.0`: `XXYY` is no order of X and Y over 3 seats"),
+        (
+            format!("orders = [\"XXYY\"]\n{THREE}"),
+            "`orders.0`: `XXYY` is not an order of X and Y over 3 seats",
+        ),
         (THREE.replace("agents =", "agent ="), "unknown key `agent`"),
         (
             THREE.replace("{ name = \"PMH\" }, ", "").replace(", { name = \"bold\"", "]#"),

@@ -1,4 +1,4 @@
-//! Figures 4, 5 and 6: rules that are made by deliberating and tuned by reinforcement, in two-player games against PMH.
+//! Figures 4, 5 and 6: rules made by deliberation and tuned by reinforcement, in two-player games against PMH.
 
 use crate::chart::{self, Legend};
 use crate::runs::{self, Run};
@@ -14,19 +14,19 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Which of the figures.
+/// Which figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoarFigure {
-    /// Rules that begin at 0.
+    /// Rules that start at 0.
     Figure4,
-    /// How many rules there are.
+    /// Number of rules.
     Figure5,
-    /// Rules that begin at what was deliberated.
+    /// Rules that start at the deliberated value.
     Figure6,
 }
 
 impl SoarFigure {
-    /// The agents of the paper, by letters.
+    /// The agents of the paper, as letters.
     fn agents(self) -> &'static [&'static str] {
         match self {
             Self::Figure4 | Self::Figure5 => &["B", "P", "PH", "PM", "PMH"],
@@ -39,54 +39,56 @@ impl SoarFigure {
     }
 }
 
-/// How rewards reach a rule: at once, or attenuated by γ for each internal decision of the original, some 62 from one action to
-/// the next. How many lie before a reward is not published: with 5 (γ⁵ = .59) PM-0 comes to the 70 % of the paper, with 11
-/// (.31) to 51 %. With full rewards the agents have the heuristics H0 and H4 of the newer ones.
+/// How rewards reach a rule: in full, or attenuated by γ for each internal decision of the original, about 62
+/// from one action to the next. The number before a reward is not published. With 5 (γ⁵ = .59), PM-0 reaches
+/// the paper's 70 %; with 11 (.31), it reaches 51 %. With full rewards, the agents have the heuristics H0 and
+/// H4 of the newer agents.
 const SETTINGS: [(&str, &[&str], &str); 2] =
     [("full", &[], "0"), ("attenuated", &["learn.gap_discount={turn=62,reward=5}"], "")];
 
 const CONFIG: &str = include_str!("../../../../configs/liars-dice/pm-0.toml");
 
-/// Games after which the table shows where a run is.
+/// Numbers of games shown in the table.
 const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
 
-/// A learning agent.
+/// Result of a learning agent.
 #[derive(Clone, Debug, Serialize)]
 pub struct SoarRow {
-    /// Such as `PM-0`.
+    /// Name, such as `PM-0`.
     pub name: String,
     /// How rewards reach a rule.
     pub rewards: &'static str,
-    /// Wins against PMH before the first game, as a share, from 4000 games.
+    /// Share of wins against PMH before the first game, over 4000 games.
     pub untrained: f64,
-    /// Wins after 1000, 5000 and 35,000 games, a twentieth of them with `quick`, mean over the seeds.
+    /// Share of wins after 1000, 5000 and 35,000 games (a twentieth of them with `quick`), averaged over the
+    /// seeds.
     pub after: Vec<f64>,
-    /// At the end: mean over the seeds.
+    /// Share of wins at the end, averaged over the seeds.
     pub final_mean: f64,
     /// Standard deviation over the seeds.
     pub final_sd: f64,
-    /// 95 % interval of the end, over the games of all seeds.
+    /// 95 % interval of the final share, over the games of all seeds.
     pub ci95: [f64; 2],
-    /// Rules at the end, mean.
+    /// Mean number of rules at the end.
     pub rules: f64,
-    /// Seconds a run, mean.
+    /// Mean seconds per run.
     pub seconds: f64,
-    /// Wins by games learned from, mean over the seeds.
+    /// Share of wins by games learned from, averaged over the seeds.
     pub curve: Vec<(f64, f64)>,
-    /// Rules by games learned from.
+    /// Number of rules by games learned from.
     pub rules_curve: Vec<(f64, f64)>,
 }
 
-/// A whole figure.
+/// Result of a figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct SoarLearning {
-    /// What is reproduced.
+    /// Name of the reproduction.
     pub name: String,
-    /// Runs an agent.
+    /// Runs per agent.
     pub seeds: u64,
-    /// Whether the games were cut down.
+    /// Whether the number of games was reduced.
     pub quick: bool,
-    /// Agents in both settings.
+    /// The agents in both settings.
     pub rows: Vec<SoarRow>,
     /// Seconds of the whole command.
     pub seconds: f64,
@@ -223,7 +225,7 @@ fn row(
     })
 }
 
-/// Wins before anything was learned.
+/// Share of wins before learning.
 fn untrained(config: &Config) -> Result<f64, TrainError> {
     let unknown = || TrainError::Game(no_game(&config.game.rules, &["liars-dice"]));
     let game = LiarsDice::named(&config.game.rules).ok_or_else(unknown)?;
