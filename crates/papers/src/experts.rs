@@ -348,11 +348,12 @@ fn figure(rows: &[ExpertsPoint], distribution: &str, by: &str) -> String {
 /// The tables as Markdown.
 fn markdown(result: &Experts) -> String {
     let mut text = format!(
-        "# Where experts pay: error against the cost of an evaluation\n\n{} samples from the oracle a run{}, {} seeds a \
-         network from {FIRST_SEED} on; the learning rate is the best of {RATES:?} on validation positions, after a \
-         quarter of the samples with seed {}. All read the same 36 inputs; gates read 12 of them, those by \
-         clustering the mean rolls alone. Experts × hidden units; the error is the median of the seeds. ● stands where \
-         no cheaper network is better. By halves: the first layer once for each side, then all pairs. Figures leave out errors of more than {HIGHEST} times the lowest.\n",
+        "# Where experts pay: error against the cost of an evaluation\n\n{} samples from the oracle per run{}, {} seeds per \
+         network from {FIRST_SEED} on. The learning rate is the best of {RATES:?} on validation positions, after a \
+         quarter of the samples with seed {}. All networks read the same 36 inputs. Gates read 12 of them; gates by \
+         clustering read only the mean rolls. Size: experts × hidden units. The error is the median over the seeds. \
+         ●: no cheaper network is better. By halves: the first layer is computed once per side, then all pairs. \
+         Figures leave out errors above {HIGHEST} times the lowest.\n",
         result.samples,
         if result.quick { " (--quick: a twentieth of the full length)" } else { "" },
         result.seeds,

@@ -38,7 +38,7 @@ const SCHEMA: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// One more of some face.
+    /// Raise the bid by one.
     Raise,
     /// Challenge the bid.
     Call,

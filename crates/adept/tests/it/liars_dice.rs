@@ -1,4 +1,5 @@
-//! Learning and playing liar's dice: rules, networks, fields of opponents, tournaments, all to the same bits again.
+//! Learning and playing liar's dice: rules, networks, fields of opponents and tournaments, all reproducible to
+//! the bit.
 
 use crate::common::{StopAt, at, finished, load_any, parse, state, tournament, train};
 use adept::Builtin;
@@ -29,7 +30,7 @@ fn rules_made_by_deliberating_learn_to_beat_the_agent_they_play() {
     assert!(rules.len() == 2 && rules[0] > 10_000 && rules[1] > rules[0], "{rules:?}");
 }
 
-/// What is kept or added beside what is learned changes no game.
+/// Rules added for all weighed candidates do not change the games.
 #[test]
 fn rules_for_all_that_is_weighed_change_no_value() {
     let folder = tempfile::tempdir().unwrap();
@@ -110,7 +111,7 @@ fn play(plan: &Tournament, out: &Path, resume: bool, threads: usize, stop_after:
         }
     };
     let mut table = tournament(plan, &options, &watch, &cancel).unwrap_or_else(|e| panic!("{e}"));
-    // Times are of the machine.
+    // Times depend on the machine.
     table.seconds = 0.0;
     table.pairs.iter_mut().for_each(|p| p.games_per_second = 0.0);
     table
@@ -133,7 +134,7 @@ fn tournaments_do_not_depend_on_threads_and_go_on_where_they_stopped() {
     let error = tournament(&plan, &refused, &|_| {}, &Cancel::default()).expect_err("it was begun");
     assert!(error.to_string().contains("--resume"), "{error}");
     assert_eq!(play(&plan, &parts, true, 1, usize::MAX), whole);
-    // A finished one is only read again.
+    // A finished tournament is only read again.
     assert_eq!(play(&plan, &parts, false, 1, usize::MAX), whole);
     let text = std::fs::read_to_string(parts.join("arena.md")).unwrap();
     assert!(text.contains("| P – PMH | 60 |"), "{text}");
@@ -142,7 +143,8 @@ fn tournaments_do_not_depend_on_threads_and_go_on_where_they_stopped() {
     assert!(error.to_string().contains("another tournament"), "{error}");
 }
 
-/// Blocks of learning and of games in which it is frozen: the second block goes on from the first, and is stronger.
+/// Alternates learning with games in which the learner is frozen: the second block continues the first, and
+/// plays better.
 #[test]
 fn agents_learn_in_blocks_and_play_as_they_are_after_each() {
     let folder = tempfile::tempdir().unwrap();
@@ -179,7 +181,7 @@ fn agents_learn_in_blocks_and_play_as_they_are_after_each() {
     }
 }
 
-/// With an agent against itself nobody has an edge; one seat of three wins a third by luck.
+/// An agent has no edge against itself; one seat of three wins a third by luck.
 #[test]
 fn seats_are_shared_out_fairly() {
     let folder = tempfile::tempdir().unwrap();
