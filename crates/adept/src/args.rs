@@ -34,7 +34,13 @@ pub(crate) enum Command {
     Train(TrainArgs),
     /// Run an experiment over a grid of settings with several seeds each, and rank the settings.
     #[command(
-        after_help = "Examples:\n  adept sweep my.toml --set learn.rate=0.005,0.01 --set architecture.mlp.hidden=[40],[80]\n  adept sweep my.toml --set 'learn.rate={from=0.02,to=0.001},0.01' --seeds 5\n\nThe folder holds sweep.json, sweep.md (the table) and a run folder for each combination and seed. `adept runs compare` takes these names without the seed. All configs are checked before anything runs. A combination that diverges is listed at the end of the table; the others go on.\n\nThe best of many settings looks better than it is, even with exact measurements, because it was also the luckiest on these seeds. Confirm it on new seeds with --seed."
+        after_help = "Examples:\n  adept sweep my.toml --set learn.rate=0.005,0.01 --set architecture.mlp.hidden=[40],[80]\n  adept sweep my.toml --set 'learn.rate={from=0.02,to=0.001},0.01' --seeds 5\n\n\
+                      The folder holds sweep.json, sweep.md (the table) and a run folder for each combination and \
+                      seed. `adept runs compare` takes these names without the seed. All configs are checked \
+                      before anything runs. A combination that diverges is listed at the end of the table; the \
+                      others go on.\n\n\
+                      The best of many settings looks better than it is, even with exact measurements, because it \
+                      was also the luckiest on these seeds. Confirm it on new seeds with --seed."
     )]
     Sweep(SweepArgs),
     /// Measure a checkpoint: exact equity, errors against exact values, value lost per decision, speed.
@@ -55,7 +61,9 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// Publish a finished run: its checkpoint without the training state, and a card with figures.
     #[command(
-        after_help = "Example:\n  adept publish residual-10 --best --move-loss --out checkpoints/bearoff/residual-10\n\nIf RUN is the name of an experiment, the card has the figures of all its seeds, and the checkpoint comes from the lowest seed."
+        after_help = "Example:\n  adept publish residual-10 --best --move-loss --out checkpoints/bearoff/residual-10\n\n\
+                      If RUN is the name of an experiment, the card has the figures of all its seeds, and the \
+                      checkpoint comes from the lowest seed."
     )]
     Publish(PublishArgs),
     /// Export a checkpoint to a file for other programs: ONNX, or safetensors for PyTorch.
@@ -74,9 +82,9 @@ pub(crate) enum Command {
     )]
     Oracle(OracleArgs),
     /// Play a tournament between agents: every pair, in all seat orders, with the same dice.
-    #[command(
-        after_help = "Example:\n  adept arena configs/liars-dice/arena/soar-four.toml\n\nThe folder holds arena.json and arena.md (the cross table), which are updated after every pair."
-    )]
+    #[command(after_help = "Example:\n  adept arena configs/liars-dice/arena/soar-four.toml\n\n\
+                      The folder holds arena.json and arena.md (the cross table), which are updated after every \
+                      pair.")]
     Arena(ArenaArgs),
     /// Solve a small game with hidden information by counterfactual regret minimisation, and measure how
     /// exploitable agents are.

@@ -101,7 +101,8 @@ fn about<G: Kit>(game: &G, bound: &Bound<G>, manifest: &Manifest) -> About {
         channels: channels.collect(),
         value: match manifest.output {
             Output::Values => {
-                "value of the position for the player who just moved, in [-1, 1]: utility divided by the largest possible"
+                "value of the position for the player who just moved, in [-1, 1]: utility divided by the largest \
+                 possible"
             }
             Output::Logits => "logit of an action: the softmax over the actions of a decision is the policy",
         }
@@ -165,8 +166,8 @@ pub fn import(
         (Some(path), _) => checkpoint::read(&checkpoint::locate(path, false)?)?.manifest,
         (None, Some(said)) => checkpoint::manifest_in(&said, file)?,
         (None, None) => {
-            let message = "does not describe its network, because PyTorch omits this: give a checkpoint or a config of the \
-                           same network with --like";
+            let message = "does not describe its network, because PyTorch omits this: give a checkpoint or a config \
+                           of the same network with --like";
             return Err(fault(message.into()).into());
         }
     };

@@ -141,8 +141,8 @@ fn card(
     if let Some(rms) = &report.rms {
         let _ = writeln!(
             text,
-            "Root mean square error of V, −1 to 1, on {} test positions of each distribution, with that of baselines that do not \
-             learn:\n",
+            "Root mean square error of V, −1 to 1, on {} test positions of each distribution, with that of baselines \
+             that do not learn:\n",
             rms.errors.rows
         );
         text.push_str(&table("distribution", &rms.distributions));
@@ -153,8 +153,8 @@ fn card(
     if let Some(found) = &report.exploitability {
         let _ = writeln!(
             text,
-            "Exploitability, (br₀ + br₁) / 2 in units of utility: {:.5}; of uniformly random play {:.5}. Value for the first \
-             player if it plays itself: {:+.5}.\n",
+            "Exploitability, (br₀ + br₁) / 2 in units of utility: {:.5}; of uniformly random play {:.5}. Value for \
+             the first player if it plays itself: {:+.5}.\n",
             found.exploitability, found.random, found.value
         );
     }
@@ -231,8 +231,8 @@ fn card(
     let seeds = if runs.len() > 1 { format!(" --seeds {}", runs.len()) } else { String::new() };
     let _ = write!(
         text,
-        "\n## To repeat\n\n`adept train config.toml --seed {}{seeds}` with this config gives the same bits on the same kind of \
-         machine:\n\n```toml\n{}\n```\n",
+        "\n## To repeat\n\n`adept train config.toml --seed {}{seeds}` with this config gives the same bits on the \
+         same kind of machine:\n\n```toml\n{}\n```\n",
         record.seed,
         toml.trim_end()
     );

@@ -348,12 +348,12 @@ fn figure(rows: &[ExpertsPoint], distribution: &str, by: &str) -> String {
 /// The tables as Markdown.
 fn markdown(result: &Experts) -> String {
     let mut text = format!(
-        "# Where experts pay: error against the cost of an evaluation\n\n{} samples from the oracle per run{}, {} seeds per \
-         network from {FIRST_SEED} on. The learning rate is the best of {RATES:?} on validation positions, after a \
-         quarter of the samples with seed {}. All networks read the same 36 inputs. Gates read 12 of them; gates by \
-         clustering read only the mean rolls. Size: experts × hidden units. The error is the median over the seeds. \
-         ●: no cheaper network is better. By halves: the first layer is computed once per side, then all pairs. \
-         Figures leave out errors above {HIGHEST} times the lowest.\n",
+        "# Where experts pay: error against the cost of an evaluation\n\n{} samples from the oracle per run{}, {} \
+         seeds per network from {FIRST_SEED} on. The learning rate is the best of {RATES:?} on validation positions, \
+         after a quarter of the samples with seed {}. All networks read the same 36 inputs. Gates read 12 of them; \
+         gates by clustering read only the mean rolls. Size: experts × hidden units. The error is the median over \
+         the seeds. ●: no cheaper network is better. By halves: the first layer is computed once per side, then all \
+         pairs. Figures leave out errors above {HIGHEST} times the lowest.\n",
         result.samples,
         if result.quick { " (--quick: a twentieth of the full length)" } else { "" },
         result.seeds,
@@ -362,8 +362,8 @@ fn markdown(result: &Experts) -> String {
     for distribution in DISTRIBUTIONS {
         let _ = writeln!(
             text,
-            "\n## {distribution}\n\n| network | size | rate | multiply-adds | | ns, 512 rows | | ns, 1 row | ns, by halves | RMS \
-             error of V | of all seeds |\n|---|---|---|---|---|---|---|---|---|---|---|"
+            "\n## {distribution}\n\n| network | size | rate | multiply-adds | | ns, 512 rows | | ns, 1 row | ns, by \
+             halves | RMS error of V | of all seeds |\n|---|---|---|---|---|---|---|---|---|---|---|"
         );
         for family in &FAMILIES {
             for row in

@@ -62,13 +62,14 @@ const RULES: [(&str, &str, [Option<f64>; 2]); 6] = [
 ];
 
 /// What the post leaves open.
-const NOTE: &str = "The post prints 3288 wins in its first 5,000 games, .658, and 65 in 100 games after them. It says that the \
-state holds the probability of the current bid; this is the reading `text`. Its program counts the learner's matching dice \
-only when the learner decides, and keeps this count when others bid other faces. The post's printed table of transitions \
-shows it (592, then 589 when the learner calls, without a bid between them). This is the reading `r4`. The post was \
-written when R made factors of texts: if the learner ends the first round of a game with a call, it learns calls as raises \
-and raises as calls. This is the reading `r3`; its share of the first games is close to the share in the post if the \
-program is run unchanged. The post does not say how often a true.prob player bluffs: half the time, here.";
+const NOTE: &str = "The post prints 3288 wins in its first 5,000 games, .658, and 65 in 100 games after them. It \
+says that the state holds the probability of the current bid; this is the reading `text`. Its program counts the \
+learner's matching dice only when the learner decides, and keeps this count when others bid other faces. The post's \
+printed table of transitions shows it (592, then 589 when the learner calls, without a bid between them). This is \
+the reading `r4`. The post was written when R made factors of texts: if the learner ends the first round of a game \
+with a call, it learns calls as raises and raises as calls. This is the reading `r3`; its share of the first games \
+is close to the share in the post if the program is run unchanged. The post does not say how often a true.prob \
+player bluffs: half the time, here.";
 
 /// A share of games won in the first seat, compared with others' results.
 #[derive(Clone, Debug, Serialize)]
@@ -365,10 +366,11 @@ fn name_of(reading: Reading) -> &'static str {
 /// The table as Markdown.
 fn markdown(figures: &QPost) -> String {
     let mut text = format!(
-        "# Q-learning in liar's dice (Oehm 2018)\n\nShare of games won in the first seat, four players with six dice each; a \
-         quarter is even. {} seeds{} from {FIRST_SEED} on, at most {LONG_SEEDS} for the longest runs. The learner trains against \
-         the field that measures it. Elsewhere: another program, which follows the text of the post. Learning: {:.0} games per \
-         second on one core.\n\n| reading | measured | against | ours | elsewhere | the post |\n|---|---|---|---:|---:|---:|\n",
+        "# Q-learning in liar's dice (Oehm 2018)\n\nShare of games won in the first seat, four players with six dice \
+         each; a quarter is even. {} seeds{} from {FIRST_SEED} on, at most {LONG_SEEDS} for the longest runs. The \
+         learner trains against the field that measures it. Elsewhere: another program, which follows the text of \
+         the post. Learning: {:.0} games per second on one core.\n\n| reading | measured | against | ours | \
+         elsewhere | the post |\n|---|---|---|---:|---:|---:|\n",
         figures.seeds,
         if figures.quick { ", a twentieth of the games (--quick)," } else { "" },
         figures.games_per_second,

@@ -256,10 +256,11 @@ fn write(table: &Reproduced, all: &[Vec<Run>], configs: &[Config]) -> Result<(),
 /// The table as Markdown.
 fn markdown(table: &Reproduced) -> String {
     let mut text = format!(
-        "# Table 1 of Wiering & Kröse: match equity against TTT\n\n{} seeds per row{}, from {FIRST_SEED} on; settings were \
-         chosen on seeds 1 to 10. Equities are exact; the paper \
+        "# Table 1 of Wiering & Kröse: match equity against TTT\n\n{} seeds per row{}, from {FIRST_SEED} on; \
+         settings were chosen on seeds 1 to 10. Equities are exact; the paper \
          reports the best over a run, estimated from games.\n\n\
-         | row | parameters | paper (best) | final | best | optimal final / best | seconds |\n|---|---|---|---|---|---|---|\n",
+         | row | parameters | paper (best) | final | best | optimal final / best | seconds \
+         |\n|---|---|---|---|---|---|---|\n",
         table.seeds,
         if table.quick { ", a twentieth of the games (--quick)" } else { "" },
     );

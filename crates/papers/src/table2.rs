@@ -58,11 +58,11 @@ const ROWS: [PaperRow; 10] = [
 const FIGURE2_ROWS: usize = 8;
 
 /// What the paper leaves open.
-const NOTE: &str = "The paper names 56 of its 68 inputs but not the other 12: both plausible readings are shown. It reports the \
-lowest error on its test positions, which is optimistic. Here, the checkpoint with the lowest error on validation positions \
-is scored on test positions, and the final one is shown beside it. Rows without examples report the end of the run, as exact \
-values must not influence it. The paper's row TD + 500 contradicts itself (65,000 games and 800 epochs, but one epoch per \
-100 games); here every example is shown 800 times over 65,000 games.";
+const NOTE: &str = "The paper names 56 of its 68 inputs but not the other 12: both plausible readings are shown. It \
+reports the lowest error on its test positions, which is optimistic. Here, the checkpoint with the lowest error on \
+validation positions is scored on test positions, and the final one is shown beside it. Rows without examples report \
+the end of the run, as exact values must not influence it. The paper's row TD + 500 contradicts itself (65,000 games \
+and 800 epochs, but one epoch per 100 games); here every example is shown 800 times over 65,000 games.";
 
 /// A row: our result and the paper's. Errors are root mean squares of V, in [−1, 1], on test positions.
 #[derive(Clone, Debug, Serialize)]
@@ -308,9 +308,10 @@ fn write<const N: usize>(files: &[PathBuf], texts: [String; N]) -> Result<(), Tr
 /// The table as Markdown.
 fn markdown(table: &Table2) -> String {
     let mut text = format!(
-        "# Table 2 of Wiering & Kröse: a network of 10 hidden units learns the bear-off\n\nRoot mean square error of V on \
-         {} test positions drawn uniformly. {} seeds per row{}, from {FIRST_SEED} on; settings were chosen on smaller \
-         seeds.\n\n| row | paper | chosen by validation | final | games or samples | seconds |\n|---|---|---|---|---|---|\n",
+        "# Table 2 of Wiering & Kröse: a network of 10 hidden units learns the bear-off\n\nRoot mean square error of \
+         V on {} test positions drawn uniformly. {} seeds per row{}, from {FIRST_SEED} on; settings were chosen on \
+         smaller seeds.\n\n| row | paper | chosen by validation | final | games or samples | seconds \
+         |\n|---|---|---|---|---|---|\n",
         table.positions,
         table.seeds,
         if table.quick { ", a twentieth of the games and samples (--quick)" } else { "" },

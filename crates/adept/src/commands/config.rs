@@ -90,8 +90,8 @@ pub(crate) fn note_old_form(file: &Path) {
         .collect();
     let file = file.display();
     output::say(format!(
-        "note: {file} uses the form of earlier versions, which is still read. `adept config migrate {file}` rewrites it; \
-         its learning settings are now\n\n{}\n",
+        "note: {file} uses the form of earlier versions, which is still read. `adept config migrate {file}` rewrites \
+         it; its learning settings are now\n\n{}\n",
         sections.trim_end()
     ));
 }

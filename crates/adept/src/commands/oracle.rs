@@ -334,7 +334,7 @@ fn export(checkers: u8, out: &Path, args: &TableArgs, as_json: bool) -> Result<(
     let table = find(checkers, args)?;
     table.export_to_gnubg(checkers, out)?;
     let bytes = std::fs::metadata(out).with_context(|| out.display().to_string())?.len();
-    say("the file is cubeless: turn off cubeful evaluation in gnubg, which would refuse it");
+    say("the file is cubeless: gnubg reads cubeless values from it, so turn cubeful evaluation off");
     if as_json {
         return output::json(&json!({ "path": out, "bytes": bytes, "checkers": checkers }));
     }

@@ -224,7 +224,8 @@ fn as_text(
     }
     if let (Some(against), Some(b)) = (against, baseline) {
         text.push_str(&format!(
-            "\nexact match equity against {against}, (wins − losses) / games; random play {:+.4}, best possible {:+.4}\n",
+            "\nexact match equity against {against}, (wins − losses) / games; random play {:+.4}, best possible \
+             {:+.4}\n",
             b.random, b.optimal
         ));
     }

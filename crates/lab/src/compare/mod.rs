@@ -141,14 +141,16 @@ fn notes(a: &Side, b: &Side) -> Vec<String> {
             None => format!("{game} without measurements"),
         };
         notes.push(format!(
-            "figures are not comparable: a is measured in {}, b in {}; use `adept evaluate` to measure both in the same way",
+            "figures are not comparable: a is measured in {}, b in {}; use `adept evaluate` to measure both in the \
+             same way",
             said(by_a),
             said(by_b)
         ));
     }
     if a.config.learn != b.config.learn || a.config.architecture.kind() != b.config.architecture.kind() {
         notes.push(
-            "each side's loss is over its own samples, and for an HME it is a likelihood: a lower loss does not mean better play".into(),
+            "each side's loss is over its own samples, and for an HME it is a likelihood: a lower loss does not mean \
+             better play".into(),
         );
     }
     let one = |side: &Side| side.runs.len() == 1;

@@ -234,7 +234,8 @@ pub fn evaluate_of<G: Kit>(
             }
             Suite::Equity if game.hides() => {
                 let message = format!(
-                    "{} has hidden information, so there is no best play to compare with: measure `exploitability` or `matches`",
+                    "{} has hidden information, so there is no best play to compare with: measure `exploitability` \
+                     or `matches`",
                     game.name()
                 );
                 return Err(TrainError::Suite(message));

@@ -175,7 +175,8 @@ fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suit
         let elsewhere = figure == Some(Suite::Rms) && positions(other) != positions(first);
         if other.config.figure() != figure || elsewhere {
             return Err(SweepError::Grid(format!(
-                "{} and {} are measured on different positions or by different suites, so they cannot be ranked: set `evaluate.suites`, `evaluate.distribution` and `evaluate.positions` for all",
+                "{} and {} are measured on different positions or by different suites, so they cannot be ranked: set \
+                 `evaluate.suites`, `evaluate.distribution` and `evaluate.positions` for all",
                 label(&first.settings),
                 label(&other.settings),
             )));
@@ -183,8 +184,8 @@ fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suit
         if against(other) != against(first) {
             let measured = |c| against(c).map_or_else(|| "not at all".into(), |a| format!("against {a}"));
             return Err(SweepError::Grid(format!(
-                "equity is measured {} at {}, but {} at {}, so they cannot be ranked: name one opponent for all, such as \
-                 --set 'evaluate.against=[\"random\"]'",
+                "equity is measured {} at {}, but {} at {}, so they cannot be ranked: name one opponent for all, \
+                 such as --set 'evaluate.against=[\"random\"]'",
                 measured(first),
                 label(&first.settings),
                 measured(other),

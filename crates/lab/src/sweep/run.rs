@@ -125,8 +125,8 @@ pub fn sweep(
             let ended = states.iter().filter(|s| !s.is_open()).count();
             if ended < jobs.len() && !options.resume {
                 return Err(taken(format!(
-                    "holds this sweep, stopped after {ended} of {} runs: continue with --resume, or choose another folder \
-                     with --out",
+                    "holds this sweep, stopped after {ended} of {} runs: continue with --resume, or choose another \
+                     folder with --out",
                     jobs.len()
                 )));
             }

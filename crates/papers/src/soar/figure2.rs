@@ -83,7 +83,8 @@ impl Reproduction for Knowledge {
     }
 
     fn paper(&self) -> &'static str {
-        "Laird, Derbinsky & Tinkerhess: deliberating agents play four-player liar's dice, every pair (each seed is a run of 4000 games)"
+        "Laird, Derbinsky & Tinkerhess: deliberating agents play four-player liar's dice, every pair (each seed is a \
+         run of 4000 games)"
     }
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
@@ -174,10 +175,10 @@ fn relation(classes: &'static str, (a, b): (&str, &str), played: &[Table]) -> Op
 fn markdown(figure: &SoarFigure2) -> String {
     let mut text = format!(
         "# Figure 2 of Laird, Derbinsky & Tinkerhess: knowledge in the dice game\n\nFour players, two of each kind, {} \
-         games per pair and seed{}, {} seeds; the dice are the same in all four orders of seats. A relation holds if its \
-         first agent won more often with p < .01 (two-sided binomial test). The classes of E are those of the authors' \
-         published agents, and classes calibrated on other seeds.\n\n| relation of the paper | classes | first \
-         wins % | p | holds |\n|---|---|---:|---:|---|\n",
+         games per pair and seed{}, {} seeds; the dice are the same in all four orders of seats. A relation holds if \
+         its first agent won more often with p < .01 (two-sided binomial test). The classes of E are those of the \
+         authors' published agents, and classes calibrated on other seeds.\n\n| relation of the paper | classes | \
+         first wins % | p | holds |\n|---|---|---:|---:|---|\n",
         if figure.quick { GAMES / 20 } else { GAMES },
         if figure.quick { ", a twentieth (--quick)" } else { "" },
         figure.seeds

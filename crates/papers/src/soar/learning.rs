@@ -108,7 +108,8 @@ impl Reproduction for SoarFigure {
     fn paper(&self) -> &'static str {
         match self {
             Self::Figure4 => {
-                "Laird, Derbinsky & Tinkerhess: rules made by deliberation and tuned by reinforcement, from 0, against PMH"
+                "Laird, Derbinsky & Tinkerhess: rules made by deliberation and tuned by reinforcement, from 0, \
+                 against PMH"
             }
             Self::Figure5 => "Laird, Derbinsky & Tinkerhess: how many rules they make",
             Self::Figure6 => {
@@ -271,14 +272,15 @@ fn markdown(figure: SoarFigure, made: &SoarLearning) -> String {
         }
     };
     let mut text = format!(
-        "# {what}\n\nTwo players, against PMH: blocks of 1000 games of learning and 1000 of testing with learning off, 35 \
-         of each{}, {} runs per agent. Games won in percent; the share before the first game is from 4000 games. *Full* rewards \
-         reach a rule undiminished, with γ = .9 per action. *Attenuated* rewards are discounted for about 62 internal decisions \
-         from one action to the next, as in the original, and for 5 before a reward. The paper does not give the latter number: \
-         it was chosen so that PM-0 reaches its result in the paper. With full rewards, H includes H0 and H4.\n\nThe paper, in words: \
-         all agents improve; three of them win more than 60 %, PM-0 70 % after 35,000 games and still rising, PH-0 learns \
-         fastest and levels off just above 60 %; PM and PMH learn ten times more rules than P and PH.\n\n| agent | reward | 0 | \
-         {} | ± | rules | seconds |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
+        "# {what}\n\nTwo players, against PMH: blocks of 1000 games of learning and 1000 of testing with learning \
+         off, 35 of each{}, {} runs per agent. Games won in percent; the share before the first game is from 4000 \
+         games. *Full* rewards reach a rule undiminished, with γ = .9 per action. *Attenuated* rewards are \
+         discounted for about 62 internal decisions from one action to the next, as in the original, and for 5 \
+         before a reward. The paper does not give the latter number: it was chosen so that PM-0 reaches its result \
+         in the paper. With full rewards, H includes H0 and H4.\n\nThe paper, in words: all agents improve; three of \
+         them win more than 60 %, PM-0 70 % after 35,000 games and still rising, PH-0 learns fastest and levels off \
+         just above 60 %; PM and PMH learn ten times more rules than P and PH.\n\n| agent | reward | 0 | {} | ± | \
+         rules | seconds |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
         if made.quick { ", a twentieth of that (--quick)" } else { "" },
         made.seeds,
         SHOWN.map(|games| (if made.quick { games / 20 } else { games }).to_string()).join(" | ")

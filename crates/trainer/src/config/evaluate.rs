@@ -167,7 +167,8 @@ impl Checkpoints {
             }
         }
         if !(2..=1_000_000).contains(&self.keep) {
-            let message = "must lie in 2..1000000: a program may still read the previous checkpoint while the next is written";
+            let message = "must lie in 2..1000000: a program may still read the previous checkpoint while the next \
+                           is written";
             return fault("checkpoints.keep", message);
         }
         Ok(())

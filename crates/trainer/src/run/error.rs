@@ -37,7 +37,8 @@ pub enum TrainError {
     },
     /// The disk has too little space for the run.
     #[error(
-        "{}: the run needs up to {needed} of disk space, but only {free} are free: free some space, choose another folder with --out, or keep fewer checkpoints (`checkpoints`)",
+        "{}: the run needs up to {needed} of disk space, but only {free} are free: free some space, choose another \
+         folder with --out, or keep fewer checkpoints (`checkpoints`)",
         path.display()
     )]
     Space {
@@ -50,7 +51,8 @@ pub enum TrainError {
     },
     /// Learning produced a number that is not finite.
     #[error(
-        "{name}, seed {seed}: diverged after {step} games, the {what} is not finite: lower `learn.rate` (now {rate}){more}"
+        "{name}, seed {seed}: diverged after {step} games, the {what} is not finite: lower `learn.rate` (now \
+         {rate}){more}"
     )]
     Diverged {
         /// Name of the experiment.

@@ -85,7 +85,8 @@ pub fn train<G: Kit>(
         Found::Nothing => None,
         Found::Run(record) if !origins.is_empty() && !same_origins(&origins, &record.init) => {
             return taken(format!(
-                "holds the run `{}`, which started from other weights: leave --init out, or choose another folder with --out",
+                "holds the run `{}`, which started from other weights: leave --init out, or choose another folder \
+                 with --out",
                 record.name
             ));
         }
@@ -116,7 +117,8 @@ pub fn train<G: Kit>(
         Found::Run(record) if options.resume => Some(*record),
         Found::Run(record) => {
             return taken(format!(
-                "holds this run, stopped after {} of {} {}: continue with --resume, or choose another folder with --out",
+                "holds this run, stopped after {} of {} {}: continue with --resume, or choose another folder with \
+                 --out",
                 record.step,
                 record.games,
                 record.config.learn.unit()

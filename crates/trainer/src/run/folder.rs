@@ -49,8 +49,8 @@ pub struct Score {
 }
 
 impl Score {
-    /// The figure that is reported: the equity, the root mean square error on the test positions, the exploitability, or the
-    /// points per game.
+    /// The reported figure: equity, root mean square error on the test positions, exploitability, or points per
+    /// game.
     pub fn figure(&self) -> f64 {
         let error = self.rms.map(|errors| errors.rms);
         self.equity.or(error).or(self.exploitability).or(self.matches).unwrap_or(f64::NAN)

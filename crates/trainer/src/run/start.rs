@@ -67,7 +67,8 @@ impl Start {
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
         if found.game != game.name() || found.encoder != encoder.name() || found.channels != channels {
             let message = format!(
-                "is for {} with the encoder `{}`, but this experiment is for {} with `{}`: its weights would mean something else",
+                "is for {} with the encoder `{}`, but this experiment is for {} with `{}`: its weights would mean \
+                 something else",
                 found.game,
                 found.encoder,
                 game.name(),

@@ -111,7 +111,8 @@ impl RegretSettings {
                 return fault(
                     path,
                     format!(
-                        "an architecture `{kind}` cannot learn unbounded targets by squared error: use mlp, meta_pi or symbolic"
+                        "an architecture `{kind}` cannot learn unbounded targets by squared error: use mlp, meta_pi \
+                         or symbolic"
                     ),
                 );
             }

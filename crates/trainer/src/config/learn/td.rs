@@ -132,8 +132,8 @@ impl TdSettings {
         if online && !(plain && self.temperature.is_none() && self.gap_discount.is_none()) {
             return fault(
                 "learn.td",
-                "`discount`, `rewards`, `gap_discount`, `next` and `temperature` need returns computed backwards: leave \
-                 them out, or write `traces = \"backward\"`",
+                "`discount`, `rewards`, `gap_discount`, `next` and `temperature` need returns computed backwards: \
+                 leave them out, or write `traces = \"backward\"`",
             );
         }
         if online {
