@@ -37,8 +37,8 @@ pub(crate) enum Command {
         after_help = "Examples:\n  adept sweep my.toml --set learn.rate=0.005,0.01 --set architecture.mlp.hidden=[40],[80]\n  adept sweep my.toml --set 'learn.rate={from=0.02,to=0.001},0.01' --seeds 5\n\n\
                       The folder holds sweep.json, sweep.md (the table) and a run folder for each combination and \
                       seed. `adept runs compare` takes these names without the seed. All configs are checked \
-                      before anything runs. A combination that diverges is listed at the end of the table; the \
-                      others go on.\n\n\
+                      before anything runs. A combination that diverges is listed at the end of the table and \
+                      does not stop the others.\n\n\
                       The best of many settings looks better than it is, even with exact measurements, because it \
                       was also the luckiest on these seeds. Confirm it on new seeds with --seed."
     )]
