@@ -1,4 +1,4 @@
-//! Records the revision of the source, so that checkpoints can say what wrote them.
+//! Records the revision of the source, which checkpoints name.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ fn main() {
     let revision = git(&["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])
         .unwrap_or_else(|| "unknown".into());
     println!("cargo::rustc-env=ADEPT_REVISION={revision}");
-    // Without a repository there is nothing to watch; with one, HEAD and what it points to move.
+    // Without a repository there is nothing to watch. With one, watch HEAD and the reference it points to.
     if let Some(folder) = git(&["rev-parse", "--absolute-git-dir"]) {
         println!("cargo::rerun-if-changed={folder}/logs/HEAD");
     }

@@ -52,10 +52,10 @@ milestones = 25_000
 """
 
 HANG = 60  # seconds after which a process of a second or two counts as hanging
-FULL = "free some space, then go on with --resume"
-READ_ONLY = "make the folder writable, or name another with --out"
-TAKEN = "another process is at work on this run"
-GO_ON = "error: stopped before the end: go on with --resume"
+FULL = "free some space, then continue with --resume"
+READ_ONLY = "make the folder writable, or choose another with --out"
+TAKEN = "another process is using this run"
+GO_ON = "error: stopped before the end: continue with --resume"
 STOPPING = "stopping: writing a checkpoint (again to stop at once)"
 
 
@@ -456,7 +456,7 @@ def read_only(bench):
             pass
         run = disk / "run"
         stopped = bench.train(NATIVE, run, "--max-seconds", "0.05").expect(0)
-        if "go on with --resume" not in stopped.printed():
+        if "continue with --resume" not in stopped.printed():
             raise Failed(f"{run}: --max-seconds did not stop it:\n{stopped.printed()}")
         with not_writable(disk) as how:
             bench.train(NATIVE, disk / "new").expect(1, f"error: {disk / 'new'}", READ_ONLY)
@@ -523,7 +523,7 @@ def interrupted(bench):
         seconds, record = time.perf_counter() - start, record_of(run)
         if record["finished"] or record["step"] <= before["step"]:
             raise Failed(f"{run}: {kind.name} wrote no checkpoint")
-        if f"stopped after {record['step']} of {record['games']} games: go on with --resume" not in process.printed():
+        if f"stopped after {record['step']} of {record['games']} games: continue with --resume" not in process.printed():
             raise Failed(f"{run}: does not say how far it came:\n{process.printed()}")
         bench.check_reading(run)
         bench.go_on(NATIVE, run)

@@ -32,17 +32,23 @@ pub(crate) enum Command {
     /// Run an experiment from a config file.
     #[command(after_help = "Example:\n  adept train configs/tictactoe/single-80.toml --seeds 10")]
     Train(TrainArgs),
-    /// Run an experiment over a grid of settings, several seeds each, and rank them.
+    /// Run an experiment over a grid of settings with several seeds each, and rank the settings.
     #[command(
-        after_help = "Examples:\n  adept sweep my.toml --set learn.rate=0.005,0.01 --set architecture.mlp.hidden=[40],[80]\n  adept sweep my.toml --set 'learn.rate={from=0.02,to=0.001},0.01' --seeds 5\n\nThe folder holds sweep.json, sweep.md (the table) and a run folder for each combination and seed; `adept runs compare` takes their names without the seed. All configs are checked before anything runs. A combination that diverges stands at the end of the table and stops nothing.\n\nThe best of many settings looks better than it is, however exact the measurement: it was also the luckiest on these seeds. Confirm it on fresh ones with --seed."
+        after_help = "Examples:\n  adept sweep my.toml --set learn.rate=0.005,0.01 --set architecture.mlp.hidden=[40],[80]\n  adept sweep my.toml --set 'learn.rate={from=0.02,to=0.001},0.01' --seeds 5\n\n\
+                      The folder holds sweep.json, sweep.md (the table) and a run folder for each combination and \
+                      seed. `adept runs compare` takes these names without the seed. All configs are checked \
+                      before anything runs. A combination that diverges is listed at the end of the table and \
+                      does not stop the others.\n\n\
+                      The best of many settings looks better than it is, even with exact measurements, because it \
+                      was also the luckiest on these seeds. Confirm it on new seeds with --seed."
     )]
     Sweep(SweepArgs),
-    /// Measure a checkpoint: exact equity, errors against exact values, lost value a decision, speed.
+    /// Measure a checkpoint: exact equity, errors against exact values, value lost per decision, speed.
     #[command(
         after_help = "Examples:\n  adept evaluate checkpoints/runs/single-80-1 --suite equity --suite speed\n  adept evaluate checkpoints/bearoff/residual-10 --suite rms --suite move-loss\n  adept evaluate my-run --positions my.csv\n  adept evaluate my-run --decisions my.csv --peer gnubg=gnubg.csv"
     )]
     Evaluate(EvaluateArgs),
-    /// Show what a checkpoint thinks of positions, with its gates and experts.
+    /// Show a checkpoint's values of positions, with its gates and experts.
     #[command(after_help = "Example:\n  adept value checkpoints/runs/single-80-1 X...O.... X.O.X...O")]
     Value(ValueArgs),
     /// Describe a checkpoint or a config: inputs, parameters, multiply-adds, bytes, ops.
@@ -50,35 +56,38 @@ pub(crate) enum Command {
         after_help = "Examples:\n  adept describe configs/tictactoe/hme-2x40-st3.toml\n  adept describe checkpoints/runs/pm-0-1 --rules 20"
     )]
     Describe(DescribeArgs),
-    /// Reproduce a published table or figure, ours beside the paper's.
+    /// Reproduce a published table or figure, and show our results beside the paper's.
     #[command(after_help = "Example:\n  adept reproduce table1 --seeds 10")]
     Reproduce(ReproduceArgs),
-    /// Publish a finished run: its checkpoint without what only training needs, with a card of figures.
+    /// Publish a finished run: its checkpoint without the training state, and a card with figures.
     #[command(
-        after_help = "Example:\n  adept publish residual-10 --best --move-loss --out checkpoints/bearoff/residual-10\n\nGiven a name, the card has the figures of all its seeds, and the checkpoint is that of the lowest seed."
+        after_help = "Example:\n  adept publish residual-10 --best --move-loss --out checkpoints/bearoff/residual-10\n\n\
+                      If RUN is the name of an experiment, the card has the figures of all its seeds, and the \
+                      checkpoint comes from the lowest seed."
     )]
     Publish(PublishArgs),
-    /// Write a checkpoint to a file for other programs: ONNX, or safetensors for PyTorch.
+    /// Export a checkpoint to a file for other programs: ONNX, or safetensors for PyTorch.
     #[command(
         after_help = "Examples:\n  adept export checkpoints/bearoff/residual-10 --format onnx --out residual-10.onnx\n  adept export my-run --best --format safetensors --out my-run.safetensors"
     )]
     Export(ExportArgs),
-    /// Make a checkpoint of a safetensors file, such as PyTorch writes after training on.
+    /// Import a checkpoint from a safetensors file, for example after training in PyTorch.
     #[command(
         after_help = "Example:\n  adept import tuned.safetensors --like checkpoints/bearoff/plain-10 --out checkpoints/tuned"
     )]
     Import(ImportArgs),
-    /// The exact bear-off: build its table, ask it for values and moves, check it, draw labelled positions.
+    /// The exact bear-off: build its table, look up values and moves, check tables, draw labelled positions.
     #[command(
         after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/1,1,1,1,1,1\n  adept oracle build --checkers 14"
     )]
     Oracle(OracleArgs),
-    /// Play matches between agents: every pair, seats in all orders, with the same dice.
-    #[command(
-        after_help = "Example:\n  adept arena configs/liars-dice/arena/soar-four.toml\n\nThe folder holds arena.json and arena.md (the cross table), which are brought up to date after every pair."
-    )]
+    /// Play a tournament between agents: every pair, in all seat orders, with the same dice.
+    #[command(after_help = "Example:\n  adept arena configs/liars-dice/arena/soar-four.toml\n\n\
+                      The folder holds arena.json and arena.md (the cross table), which are updated after every \
+                      pair.")]
     Arena(ArenaArgs),
-    /// Solve a small game with hidden information by counterfactual regret, and say how exploitable agents are in it.
+    /// Solve a small game with hidden information by counterfactual regret minimisation, and measure how
+    /// exploitable agents are.
     #[command(
         after_help = "Examples:\n  adept solve liars-dice:openspiel:1-1:6\n  adept solve liars-dice:openspiel:2-2:3 --method mccfr --iterations 64000 --agent P --agent random"
     )]
@@ -86,18 +95,18 @@ pub(crate) enum Command {
     /// Play against a checkpoint or an agent in the terminal.
     #[command(after_help = "Example:\n  adept play checkpoints/runs/single-80-1 --hints")]
     Play(PlayArgs),
-    /// Check configs, print their schema, or write one to start from.
+    /// Check configs, print their schema, write a starter config, or convert old ones.
     #[command(
         after_help = "Examples:\n  adept config check configs/tictactoe/*.toml\n  adept config new tictactoe > my.toml"
     )]
     Config(ConfigArgs),
-    /// List what there is: games, encoders, architectures, agents, devices.
+    /// List games, encoders, architectures, agents or devices.
     #[command(after_help = "Example:\n  adept list encoders")]
     List(ListArgs),
-    /// Measure this machine.
+    /// Measure the speed of this machine.
     #[command(after_help = "Example:\n  adept bench speed --device cpu --device flex --batch 8192")]
     Bench(BenchArgs),
-    /// Runs on this machine.
+    /// List or compare runs on this machine.
     #[command(
         after_help = "Examples:\n  adept runs list\n  adept runs compare single-80 checkpoints/runs/single-50-1"
     )]
@@ -113,51 +122,53 @@ pub(crate) enum Command {
 pub(crate) struct TrainArgs {
     /// Config file of the experiment.
     pub(crate) config: PathBuf,
-    /// Seed of all random draws; that of the config if left out.
+    /// Seed of all random draws. Default: the seed in the config.
     #[arg(long, value_parser = clap::value_parser!(u64).range(0..i64::MAX as u64 - 10_000))]
     pub(crate) seed: Option<u64>,
-    /// Run that many seeds, from the first on, in parallel.
+    /// Run this many seeds in parallel, starting with the first.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) seeds: Option<u64>,
-    /// Run folder (with --seeds the folder around them); checkpoints/runs/NAME-SEED if left out.
+    /// Run folder, or with --seeds the parent folder of the runs. Default: checkpoints/runs/NAME-SEED.
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
-    /// Threads for several seeds; all cores if left out. Results do not depend on it.
+    /// Threads for several seeds. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     pub(crate) threads: usize,
     /// Change a setting of the config, such as learn.games=10000.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Engine of the steps: native, or burn. That of the config if left out; burn where --device names one of its own.
+    /// Engine that trains: native or burn. Default: the engine in the config, or burn if --device names another
+    /// device than cpu.
     #[arg(long)]
     pub(crate) engine: Option<Engine>,
-    /// Device of the steps: cpu, flex, ndarray, wgpu, cuda (adept list devices); that of the config if left out.
+    /// Device that trains: cpu, flex, ndarray, wgpu, cuda (see adept list devices). Default: the device in the
+    /// config.
     #[arg(long)]
     pub(crate) device: Option<DeviceName>,
-    /// Start from the weights of this checkpoint or run. They may be those of an expert: the first that is the same network
-    /// takes them, or the one named, as in expert.1=CHECKPOINT. May be given several times.
+    /// Start from the weights of this checkpoint or run. They fill the whole network, or the first expert with
+    /// the same architecture, or the named part, as in expert.1=CHECKPOINT. May be given several times.
     #[arg(long, value_name = "[PART=]CHECKPOINT")]
     pub(crate) init: Vec<Init>,
-    /// Write a checkpoint and stop after that many seconds; with --seeds each run for itself.
+    /// Write a checkpoint and stop after this many seconds. With --seeds, the limit applies to each run.
     #[arg(long, value_name = "S", value_parser = positive)]
     pub(crate) max_seconds: Option<f64>,
-    /// Go on from the latest checkpoint of the run folder, if there is one.
+    /// Continue from the latest checkpoint of the run folder, if there is one.
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Learn for two seconds, write nothing, and say what time and disk the run would take.
+    /// Learn for two seconds, write nothing, and estimate the time and disk space of the run.
     #[arg(long, conflicts_with_all = ["resume", "seeds"])]
     pub(crate) estimate: bool,
 }
 
 impl TrainArgs {
-    /// All changes of the config.
+    /// All changes to the config.
     pub(crate) fn settings(&self) -> Vec<String> {
         let mut set = self.set.clone();
         let engine = self.engine.or(match self.device {
             Some(DeviceName::Cpu) | None => None,
             Some(_) => Some(Engine::Burn),
         });
-        // The native engine has one device, whatever stands in the config for another.
+        // The native engine has one device, so replace any other in the config.
         let native = (engine == Some(Engine::Native)).then_some(DeviceName::Cpu);
         set.extend(engine.map(|e| format!("learn.engine=\"{e}\"")));
         set.extend(self.device.or(native).map(|d| format!("learn.device=\"{d}\"")));
@@ -169,22 +180,23 @@ impl TrainArgs {
 pub(crate) struct SweepArgs {
     /// Config file of the experiment.
     pub(crate) config: PathBuf,
-    /// Settings to try; values stand between commas outside brackets, braces and quotes. A single value is a constant.
+    /// Values to try for a setting, separated by commas outside brackets, braces and quotes. A single value is
+    /// a constant.
     #[arg(long, value_name = "KEY=V1,V2,…")]
     pub(crate) set: Vec<String>,
-    /// Seeds a combination.
+    /// Seeds per combination.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) seeds: u64,
-    /// First seed; that of the config if left out.
+    /// First seed. Default: the seed in the config.
     #[arg(long, value_name = "FIRST", value_parser = clap::value_parser!(u64).range(0..i64::MAX as u64 - 10_000))]
     pub(crate) seed: Option<u64>,
-    /// Folder around the runs; checkpoints/runs/sweep-NAME if left out.
+    /// Parent folder of the runs. Default: checkpoints/runs/sweep-NAME.
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
-    /// Threads; all cores if left out. Results do not depend on it.
+    /// Threads. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     pub(crate) threads: usize,
-    /// Go on with a sweep that was stopped: finished runs are kept, stopped ones go on.
+    /// Continue an interrupted sweep: finished runs are kept, interrupted runs continue.
     #[arg(long)]
     pub(crate) resume: bool,
 }
@@ -192,11 +204,11 @@ pub(crate) struct SweepArgs {
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s.is_finite() => Ok(s),
-        _ => Err("a number of seconds above 0 is expected".into()),
+        _ => Err("expected a number of seconds above 0".into()),
     }
 }
 
-/// Reads the name of a reproduction.
+/// Parses the name of a reproduction.
 #[derive(Clone)]
 struct Reproductions;
 
@@ -227,40 +239,40 @@ pub(crate) struct ReproduceArgs {
     /// What to reproduce.
     #[arg(value_parser = Reproductions)]
     pub(crate) name: &'static dyn Reproduction,
-    /// Seeds a row.
+    /// Seeds per row.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: u64,
-    /// A twentieth of the games: shows the way, not the figures.
+    /// Play a twentieth of the games: for a first look, not for the figures.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Folder for runs and reports; checkpoints/runs/NAME if left out.
+    /// Folder for runs and reports. Default: checkpoints/runs/NAME.
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
-    /// Threads; all cores if left out.
+    /// Threads. Default: all cores.
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     pub(crate) threads: usize,
-    /// Keep finished runs of an interrupted call.
+    /// Continue an interrupted reproduction and keep its finished runs.
     #[arg(long)]
     pub(crate) resume: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PlayArgs {
-    /// Checkpoint, run, or the name of an agent (adept list agents).
+    /// Checkpoint, run, or the name of an agent (see adept list agents).
     pub(crate) opponent: String,
-    /// Rule set; that of the checkpoint if left out.
+    /// Rule set. Default: the rule set of the checkpoint.
     #[arg(long)]
     pub(crate) game: Option<String>,
     /// Your seat: 1 moves first.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub(crate) seat: u64,
-    /// Seed of the agent's draws.
+    /// Seed of the agent's random draws.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Show the value of each move, and the gates and experts behind it.
+    /// Show the value of each move, with its gates and experts.
     #[arg(long)]
     pub(crate) hints: bool,
-    /// Take the best checkpoint of the run.
+    /// Use the best checkpoint of the run.
     #[arg(long)]
     pub(crate) best: bool,
 }
@@ -271,18 +283,18 @@ pub(crate) struct OracleArgs {
     pub(crate) action: OracleAction,
 }
 
-/// Where values come from.
+/// The table that values come from.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TableArgs {
-    /// Table file. If left out: datasets/bearoff-N.table if there is one that is large enough, else the smallest table
-    /// that holds the positions is solved in memory.
+    /// Table file. Default: datasets/bearoff-N.table if one is large enough, else the smallest sufficient table
+    /// is solved in memory.
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
-    /// Fewest bits of a number: 16, 32 or 64. If left out any table will do, and one that is solved has 64 for up to 8
-    /// checkers, else 16.
+    /// Minimum bits per number: 16, 32 or 64. Default: any for a table file; a table solved in memory has 64
+    /// bits for up to 8 checkers, else 16.
     #[arg(long, value_parser = bits)]
     pub(crate) bits: Option<Precision>,
-    /// Threads for solving, at most 1024; all cores if left out. Results do not depend on it.
+    /// Threads for solving, at most 1024. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,
 }
@@ -290,13 +302,13 @@ pub(crate) struct TableArgs {
 fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads) if threads <= 1024 => Ok(threads),
-        _ => Err("0 (all cores) to 1024 threads are possible".into()),
+        _ => Err("expected 0 (all cores) to 1024 threads".into()),
     }
 }
 
 fn bits(text: &str) -> Result<Precision, String> {
     let bits = text.parse().ok().and_then(Precision::of_bits);
-    bits.ok_or_else(|| "tables have 16, 32 or 64 bits".into())
+    bits.ok_or_else(|| "expected 16, 32 or 64 bits".into())
 }
 
 #[derive(Debug, Subcommand)]
@@ -304,41 +316,41 @@ pub(crate) enum OracleAction {
     /// Solve the table of all pairs of sides and write it to a file.
     #[command(after_help = "Example:\n  adept oracle build --checkers 14")]
     Build {
-        /// Most checkers of a side, 1 to 15; gammons, possible with 15, are not counted.
+        /// Maximum checkers per side, 1 to 15. Gammons, possible with 15, are not counted.
         #[arg(long, value_parser = clap::value_parser!(u8).range(1..=15))]
         checkers: u8,
-        /// File to write; datasets/bearoff-N.table if left out.
+        /// File to write. Default: datasets/bearoff-N.table.
         #[arg(long)]
         out: Option<PathBuf>,
-        /// Bits of a number: 16, 32 or 64.
+        /// Bits per number: 16, 32 or 64.
         #[arg(long, default_value = "16", value_parser = bits)]
         bits: Precision,
-        /// Threads for solving, at most 1024; all cores if left out. The table does not depend on it.
+        /// Threads for solving, at most 1024. Default: all cores. The table does not depend on it.
         #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
         threads: usize,
-        /// Solve only, and write no file.
+        /// Only solve; write no file.
         #[arg(long, conflicts_with = "out")]
         no_file: bool,
     },
-    /// Exact values of positions for the side to roll.
+    /// Show exact values of positions for the side to roll.
     #[command(
         after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates"
     )]
     Value {
-        /// Positions: own/opponent, each the checkers on the points 1 to 6; a gnubg Position ID; or an XGID, which must begin
-        /// with `XGID=`.
+        /// Positions as own/opponent, each side with the checkers on points 1 to 6; as a gnubg Position ID; or
+        /// as an XGID that begins with `XGID=`.
         #[arg(required = true)]
         positions: Vec<Position>,
-        /// Show the estimates from each side's own race beside them.
+        /// Also show estimates from each side's own race.
         #[arg(long)]
         estimates: bool,
         #[command(flatten)]
         table: TableArgs,
     },
-    /// All afterstates of a roll with their exact values, best first.
+    /// Show all afterstates of a roll with their exact values, best first.
     #[command(after_help = "Example:\n  adept oracle moves 1,1,1,1,1,1/0,0,0,0,0,2 65")]
     Moves {
-        /// Position, the side to roll first.
+        /// Position; the side to roll comes first.
         position: Position,
         /// The roll, such as 65.
         dice: Roll,
@@ -348,25 +360,26 @@ pub(crate) enum OracleAction {
         #[command(flatten)]
         table: TableArgs,
     },
-    /// Compare with given values, or check all blocks of a table file; exit 1 above the tolerance.
+    /// Compare a table with given values, or check all blocks of a table file. Exits with 1 if a difference
+    /// exceeds the tolerance.
     #[command(
         after_help = "Examples:\n  adept oracle verify --csv datasets/bearoff-reference.csv\n  adept oracle verify --checkers 10 --exact\n  adept oracle verify --table datasets/bearoff-14.table"
     )]
     Verify {
-        /// Labelled positions: columns own1..own6, opp1..opp6, value.
+        /// Compare with labelled positions: columns own1..own6, opp1..opp6, value.
         #[arg(long, group = "with")]
         csv: Option<PathBuf>,
-        /// Two-sided database of GNU Backgammon: all its pairs.
+        /// Compare with all pairs of a two-sided GNU Backgammon database.
         #[arg(long, group = "with", value_name = "FILE")]
         gnubg: Option<PathBuf>,
-        /// All pairs, against a table solved in 64 bits.
+        /// Compare all pairs with a table solved in 64 bits.
         #[arg(long, group = "with")]
         exact: bool,
-        /// Most checkers of a side of a table that is solved for --exact.
+        /// Maximum checkers per side, for a table solved with --exact.
         #[arg(long, requires = "exact", value_parser = clap::value_parser!(u8).range(1..=15))]
         checkers: Option<u8>,
-        /// Largest absolute difference that passes; if left out 5e-5 for 16 bits, 1e-6 for 32, 1e-9 for 64, and 1e-4
-        /// more with --gnubg, whose numbers are rounded at every step.
+        /// Largest absolute difference that passes. Default: 5e-5 for 16 bits, 1e-6 for 32, 1e-9 for 64, plus
+        /// 1e-4 with --gnubg, whose numbers are rounded at every step.
         #[arg(long, value_name = "X", value_parser = tolerance)]
         tolerance: Option<f64>,
         #[command(flatten)]
@@ -377,16 +390,16 @@ pub(crate) enum OracleAction {
         after_help = "Example:\n  adept oracle sample --distribution table --count 5000 --seed 1 --out my.csv"
     )]
     Sample {
-        /// How positions are drawn: table, checkers, full or small.
+        /// Distribution of the positions: table, checkers, full or small.
         #[arg(long, default_value = "table")]
         distribution: Distribution,
-        /// How many.
+        /// Number of positions.
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
         count: u64,
-        /// Seed of the draws.
+        /// Seed of the random draws.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Most checkers of a side.
+        /// Maximum checkers per side.
         #[arg(long, default_value_t = USUAL_CHECKERS, value_parser = clap::value_parser!(u8).range(1..=15))]
         checkers: u8,
         /// File to write: columns own1..own6, opp1..opp6, value.
@@ -398,7 +411,7 @@ pub(crate) enum OracleAction {
     /// Write the values in GNU Backgammon's two-sided format, without the cube.
     #[command(after_help = "Example:\n  adept oracle export --checkers 8 --out gnubg_ts.bd")]
     Export {
-        /// Most checkers of a side, 1 to 14.
+        /// Maximum checkers per side, 1 to 14.
         #[arg(long, value_parser = clap::value_parser!(u8).range(1..=14))]
         checkers: u8,
         /// File to write.
@@ -412,42 +425,43 @@ pub(crate) enum OracleAction {
 fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
-        _ => Err("a difference of 0 or more is expected".into()),
+        _ => Err("expected a difference of 0 or more".into()),
     }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ArenaArgs {
-    /// File of the tournament.
+    /// Tournament file.
     pub(crate) config: PathBuf,
-    /// Folder of the tables; checkpoints/runs/arena-NAME if left out.
+    /// Folder for the tables. Default: checkpoints/runs/arena-NAME.
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
     /// Change a setting, such as games=100 or seed=2.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Threads; all cores if left out. Results do not depend on it.
+    /// Threads. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     pub(crate) threads: usize,
-    /// Go on with what an interrupted call left.
+    /// Continue an interrupted tournament.
     #[arg(long)]
     pub(crate) resume: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SolveArgs {
-    /// Rule set, such as liars-dice:openspiel:1-1:6: one die each with six faces.
+    /// Rule set, such as liars-dice:openspiel:1-1:6 (one die each, with six faces).
     pub(crate) game: String,
-    /// cfr+ goes through the whole game in every iteration, mccfr draws a part of it.
+    /// Method: cfr+ traverses the whole game in every iteration, mccfr samples a part of it.
     #[arg(long, value_enum, default_value_t = SolveMethod::CfrPlus)]
     pub(crate) method: SolveMethod,
-    /// Iterations.
+    /// Number of iterations.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) iterations: u64,
-    /// Seed of the draws of mccfr.
+    /// Seed of the random draws of mccfr.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// An agent whose exploitability is wanted: one of the game, or a checkpoint. May be given several times.
+    /// Agent whose exploitability is measured: an agent of the game, or a checkpoint. May be given several
+    /// times.
     #[arg(long = "agent", value_name = "AGENT")]
     pub(crate) agents: Vec<String>,
 }
@@ -469,18 +483,18 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigAction {
-    /// Check config files; exit 1 if one has a fault.
+    /// Check config files; exits with 1 if one has a fault.
     Check {
-        /// The files.
+        /// Config files.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// Change a setting first, such as learn.games=10000.
+        /// Change a setting before checking, such as learn.games=10000.
         #[arg(long, value_name = "KEY=VALUE")]
         set: Vec<String>,
     },
-    /// Rewrite config files of earlier versions in the present form. Comments stay.
+    /// Rewrite config files of earlier versions in the current form. Comments stay.
     Migrate {
-        /// The files.
+        /// Config files.
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
@@ -503,7 +517,7 @@ pub(crate) enum Listing {
     Architectures,
     /// Agents.
     Agents,
-    /// Devices to learn on.
+    /// Devices for training.
     Devices,
 }
 
@@ -522,12 +536,12 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchAction {
-    /// How fast networks value rows and learn, by engine, device and batch.
+    /// Measure how fast networks evaluate rows and learn, by engine, device and batch size.
     Speed {
-        /// Devices, cpu for the native engine; all that can be used if left out. May be given several times.
+        /// Devices, where cpu is the native engine. Default: all available ones. May be given several times.
         #[arg(long = "device", value_name = "DEVICE")]
         devices: Vec<DeviceName>,
-        /// Rows a call; 1, 8, 512 and 8192 if left out. May be given several times.
+        /// Rows per call. Default: 1, 8, 512 and 8192. May be given several times.
         #[arg(long = "batch", value_name = "N", value_parser = batch)]
         batches: Vec<usize>,
     },
@@ -536,7 +550,7 @@ pub(crate) enum BenchAction {
 fn batch(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(rows) if (1..=1 << 20).contains(&rows) => Ok(rows),
-        _ => Err("1 to 1048576 rows are possible".into()),
+        _ => Err("expected 1 to 1048576 rows".into()),
     }
 }
 
@@ -550,25 +564,26 @@ pub(crate) struct RunsArgs {
 pub(crate) enum RunsAction {
     /// List the runs under a folder.
     List {
-        /// Folder.
+        /// Parent folder of the runs.
         #[arg(default_value = "checkpoints/runs")]
         folder: PathBuf,
     },
-    /// Compare two experiments: settings that differ, and what the runs came to, with Welch's t-test over the seeds.
+    /// Compare two experiments: the settings that differ, and the results, with Welch's t-test over the seeds.
     #[command(
         after_help = "Examples:\n  adept runs compare single-50 single-80\n  adept runs compare checkpoints/runs/single-80-1 my-runs"
     )]
     Compare {
-        /// Run folder, folder with runs of one experiment, or NAME of runs NAME-SEED under checkpoints/runs.
+        /// First experiment: a run folder, a folder with runs of one experiment, or the NAME of runs NAME-SEED
+        /// in checkpoints/runs.
         a: PathBuf,
-        /// The other.
+        /// Second experiment, given in the same way.
         b: PathBuf,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Shell.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

@@ -1,4 +1,4 @@
-//! The catalogue of the built-in games.
+//! The catalogue of built-in games.
 
 use adept_builtin as builtin;
 use adept_game::{GameError, Kit, Visitor};

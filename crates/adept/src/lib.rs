@@ -1,7 +1,7 @@
-//! `adept` trains, measures and plays evaluation functions for games: as a library, and as a command line for the
-//! built-in games and your own.
+//! `adept` trains, measures and plays evaluation functions for games. It is a library, and a command line for
+//! the built-in games and your own.
 //!
-//! A program with a game of its own gets every command in one line:
+//! A program adds its own game to all commands in one line:
 //!
 //! ```no_run
 //! # use adept::tictactoe::TicTacToe as Nim;
@@ -10,9 +10,9 @@
 //! adept::main_with(&(adept::Builtin, adept::One(nim)));
 //! ```
 //!
-//! [`prelude`] has the names that most programs need. The crates below are re-exported as modules: [`game`] for rules and
-//! encoders, [`model`] for networks, [`arena`] for agents and exact measures, [`trainer`] for experiments and runs,
-//! [`lab`] for everything that commands do.
+//! [`prelude`] has the names that most programs need. The other crates are re-exported as modules: [`game`] for
+//! rules and encoders, [`model`] for networks, [`arena`] for agents and exact measures, [`trainer`] for
+//! experiments and runs, [`lab`] for the functions behind the commands.
 
 mod args;
 mod builtin;
@@ -35,7 +35,7 @@ use clap::Parser;
 use commands as run;
 use std::process::ExitCode;
 
-/// Runs the command line of the process with these games.
+/// Runs the command line of this process with these games.
 pub fn main_with(games: &dyn Catalogue) -> ExitCode {
     let cli = Cli::parse();
     let json = cli.json;

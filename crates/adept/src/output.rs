@@ -1,4 +1,4 @@
-//! Text or JSON on stdout.
+//! Prints text or JSON on stdout, and messages on stderr.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -12,7 +12,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
-/// Prints text, which ends with a line break.
+/// Prints text that ends with a line break.
 pub(crate) fn text(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -20,12 +20,12 @@ pub(crate) fn text(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Says something on stderr. Nobody may be listening any more, which is no reason to stop.
+/// Prints a message on stderr. A closed stderr is not an error.
 pub(crate) fn say(line: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
-/// Whether whoever reads our output has closed it, as `head` does.
+/// Whether the reader of our output has closed the pipe, as `head` does.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| {
@@ -36,7 +36,7 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Columns of equal width; the first is left-aligned, the others right-aligned.
+/// Formats columns of equal width; the first is left-aligned, the others right-aligned.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let width = |c: usize| {
         rows.iter().map(|r| r[c].chars().count()).chain([header[c].chars().count()]).max().unwrap_or(0)

@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Shows runs as they go.
+/// Shows the progress of runs.
 pub(crate) struct Progress {
     bars: Option<MultiProgress>,
-    /// Whether any run has begun or gone on.
+    /// Whether any run has started or resumed.
     began: AtomicBool,
     shown: Mutex<HashMap<String, Shown>>,
     said: Mutex<HashSet<String>>,
-    /// Whether runs go on side by side, so that lines need the name of theirs.
+    /// Whether several runs are active at once, so that lines need the name of their run.
     many: bool,
 }
 
@@ -30,11 +30,11 @@ struct Shown {
     figure: String,
 }
 
-/// Plain lines come no more often than this.
+/// Minimum time between plain lines.
 const PAUSE: Duration = Duration::from_secs(2);
 
 impl Progress {
-    /// Progress on stderr; `many` if several runs go on side by side.
+    /// Progress on stderr; `many` if several runs are active at once.
     pub(crate) fn new(many: bool) -> Self {
         let bars = std::io::stderr().is_terminal().then(MultiProgress::new);
         Self {
@@ -46,12 +46,12 @@ impl Progress {
         }
     }
 
-    /// Whether any run has begun or gone on; none has where all were finished before.
+    /// Whether any run has started or resumed; false if all were already finished.
     pub(crate) fn began(&self) -> bool {
         self.began.load(Ordering::Relaxed)
     }
 
-    /// Says something that stays.
+    /// Prints a permanent line.
     pub(crate) fn line(&self, text: &str) {
         match &self.bars {
             Some(bars) => bars.suspend(|| say(text)),
@@ -59,7 +59,7 @@ impl Progress {
         }
     }
 
-    /// Forgets a run that tells of no end.
+    /// Removes a run that reports no end.
     pub(crate) fn remove(&self, name: &str) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(run) = shown.remove(name) {
@@ -67,11 +67,11 @@ impl Progress {
         }
     }
 
-    /// Shows what happened in the run of that name.
+    /// Shows an event of the run with this name.
     pub(crate) fn show(&self, name: &str, event: Event<'_>) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            // Every run gets ready in the same way: one line for all.
+            // All runs prepare in the same way: one line is enough.
             Event::Preparing(what) => {
                 if self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(what.into()) {
                     self.line(what);
@@ -115,7 +115,7 @@ impl Progress {
                 }
             }
             Event::SetBack { why, step } => {
-                self.line(&format!("warning: {why}; going on from an older checkpoint, after step {step}"));
+                self.line(&format!("warning: {why}; continuing from an older checkpoint, at step {step}"));
             }
             Event::Evaluated(evaluation) => {
                 let Some(run) = shown.get_mut(name) else { return };
@@ -144,14 +144,14 @@ impl Observer for Progress {
     }
 }
 
-/// Progress of many runs of several experiments: one line at the end of each.
+/// Progress of many runs of several experiments, with one line at the end of each.
 pub(crate) struct Count {
     bar: ProgressBar,
     total: u64,
 }
 
 impl Count {
-    /// Counts to `total` runs on stderr.
+    /// Counts up to `total` runs on stderr.
     pub(crate) fn new(total: u64) -> Self {
         let bar =
             if std::io::stderr().is_terminal() { ProgressBar::new(total) } else { ProgressBar::hidden() };
@@ -176,7 +176,7 @@ impl Observer for Count {
     }
 }
 
-/// Progress of a table that is solved: a bar on a terminal, a line every two seconds in a pipe.
+/// Progress of solving a table: a bar on a terminal, a line every two seconds in a pipe.
 pub(crate) struct Levels {
     bar: ProgressBar,
     printed: Instant,
@@ -194,7 +194,7 @@ impl Levels {
         Self { bar, printed: Instant::now() }
     }
 
-    /// Shows how far the solution is.
+    /// Shows the current progress.
     pub(crate) fn show(&mut self, progress: two_sided::Progress) {
         let two_sided::Progress { level, levels, share } = progress;
         self.bar.set_message(format!("{level} of {levels}"));
@@ -208,8 +208,8 @@ impl Levels {
     }
 }
 
-/// Progress of a measurement over all positions: a bar on a terminal, a line every two seconds in a pipe. Any thread
-/// may tell of it.
+/// Progress of a measurement over all positions: a bar on a terminal, a line every two seconds in a pipe. Any
+/// thread may report.
 pub(crate) struct Shares {
     bar: ProgressBar,
     printed: Mutex<Instant>,
@@ -243,7 +243,7 @@ impl Watch for Shares {
     }
 }
 
-/// Ctrl-C asks the runs to write a checkpoint and stop; a second one stops at once.
+/// On Ctrl-C, asks the runs to write a checkpoint and stop; a second Ctrl-C stops at once.
 pub(crate) fn on_interrupt() -> Cancel {
     let cancel = Cancel::default();
     let asked = cancel.clone();
@@ -264,10 +264,10 @@ pub(crate) fn on_interrupt() -> Cancel {
     cancel
 }
 
-/// Whether whoever started this program, such as nohup, wants it to outlive its terminal.
+/// Whether the parent process, such as nohup, wants this program to outlive its terminal.
 #[cfg(unix)]
 fn hangup_is_ignored() -> bool {
-    // SAFETY: all zeros is a valid sigaction, and without a new action the call only writes the present one to it.
+    // SAFETY: all zeros is a valid sigaction. Without a new action, the call only writes the current one to it.
     unsafe {
         let mut present: libc::sigaction = std::mem::zeroed();
         let asked = libc::sigaction(libc::SIGHUP, std::ptr::null(), &mut present);
@@ -275,10 +275,10 @@ fn hangup_is_ignored() -> bool {
     }
 }
 
-/// Takes SIGHUP back from the handler of all signals that end a program.
+/// Ignores SIGHUP, which the handler for all termination signals would otherwise receive.
 #[cfg(unix)]
 fn ignore_hangup() {
-    // SAFETY: to ignore a signal runs no code of ours.
+    // SAFETY: ignoring a signal runs none of our code.
     unsafe {
         libc::signal(libc::SIGHUP, libc::SIG_IGN);
     }

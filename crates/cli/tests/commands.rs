@@ -1,4 +1,4 @@
-//! Every command once, end to end, as a user calls it: what it prints, its JSON, its exit code.
+//! Every command once, end to end, as a user calls it: output, JSON and exit code.
 
 mod common;
 
@@ -45,7 +45,7 @@ fn train_runs_several_seeds_and_resumes() {
     assert!((number(&result["final"]["mean"]) - (finals[0] + finals[1]) / 2.0).abs() < 1e-12);
     assert!(number(&result["final"]["sd"]) > 0.0 && result["best"]["mean"].is_number());
 
-    // Stopped by the clock, then taken up again.
+    // Stopped by the time limit, then resumed.
     let run = ["train", &config, "--set", "learn.games=300000", "--out", "one"];
     let stopped = desk.json(&[&run[..], &["--max-seconds", "0.05"]].concat());
     if stopped["finished"] == false {
@@ -117,7 +117,7 @@ fn reproduce_writes_the_table_beside_the_papers() {
     assert!(read("table1.md").contains("| HME 2×40, ST .3 |") && read("table1.md").contains("637/960"));
     assert!(read("table1.svg").starts_with("<svg") && read("table1.svg").contains("lookup"));
     assert_eq!(serde_json::from_str::<Value>(&read("table1.json")).unwrap(), table);
-    // Another call takes nothing away unless it is told to go on.
+    // Another call removes nothing unless it is told to resume.
     let again = desk.fails(&["reproduce", "table1", "--quick", "--seeds", "1", "--out", "table1"], 1);
     assert!(again.contains("--resume"), "{again}");
 }
@@ -126,7 +126,7 @@ fn reproduce_writes_the_table_beside_the_papers() {
 fn play_takes_moves_from_the_terminal() {
     let desk = Desk::new();
     let run = desk.trained("single-30.toml", 2_000);
-    // Whatever it answers: every square is offered, those taken are refused.
+    // Whatever it answers, every square is tried, and taken ones are refused.
     let moves = "5\nhint\nnonsense\nundo\n5\n1\n2\n3\n4\n6\n7\n8\n9\n1\n2\n3\n4\n6\n7\n8\n9\n";
     let output = desk.run_with(&["play", &run, "--hints"], moves);
     let text = String::from_utf8(output.stdout).unwrap();
@@ -138,7 +138,7 @@ fn play_takes_moves_from_the_terminal() {
     let output = desk.run_with(&["play", "ttt", "--seat", "2", "--json"], "quit\n");
     let played: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((played["game"].as_str(), played["moves"].as_array().unwrap().len()), (Some("tictactoe"), 1));
-    assert!(desk.fails(&["play", "nobody"], 1).contains("nor an agent of any game: adept list agents"));
+    assert!(desk.fails(&["play", "nobody"], 1).contains("nor an agent of any game: see adept list agents"));
 }
 
 #[test]
@@ -157,13 +157,13 @@ fn config_checks_writes_and_describes_itself() {
     assert!(desk.fails(&["config", "new", "tictacto"], 1).contains("did you mean `tictactoe`?"));
 }
 
-/// A game of dice, from the config that the program writes to a game in the terminal.
+/// A game with dice, from the starter config to a game in the terminal.
 #[test]
 fn the_bear_off_is_trained_valued_and_played() {
     let desk = Desk::new();
     let new = desk.text(&["config", "new", "bearoff:4"]);
     let learn = "[learn]\nrate = 0.01\n\n[learn.td]\ngames = 500\n\n[evaluate]\npositions = 500\n";
-    // Its method takes exact values; self-play measures itself by them alone.
+    // The starter's method uses exact values; self-play uses them only for measuring.
     let new = format!("{}{learn}", &new[..new.find("[learn]").unwrap()]);
     fs::write(desk.path("my.toml"), new).unwrap();
     let train = ["train", "my.toml", "--out", "run"];
@@ -178,7 +178,7 @@ fn the_bear_off_is_trained_valued_and_played() {
         "no exact value chooses: {result}"
     );
     let text = desk.text(&train);
-    assert!(text.contains("adept play") && text.contains("exact values only measure"), "{text}");
+    assert!(text.contains("adept play") && text.contains("exact values are only measured"), "{text}");
 
     let error = desk.fails(&["evaluate", "run", "--suite", "equity"], 1);
     assert!(error.contains("measure another suite, such as `rms`"), "{error}");
@@ -207,7 +207,7 @@ fn the_bear_off_is_trained_valued_and_played() {
     assert!(desk.fails(&["play", "minimax", "--game", "bearoff"], 1).contains("bearoff has chance"));
 }
 
-/// Examples from the oracle and from a file, and every measure of positions.
+/// Learning from the oracle and from a file, and every measure of positions.
 #[test]
 fn the_bear_off_is_learned_from_examples_and_measured() {
     let desk = Desk::new();
@@ -252,7 +252,7 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
         lost("convolution") < 1e-4 && lost("constant") > 0.01 && number(&moves["loss_per_decision"]) < 0.01
     );
 
-    // Published: the chosen weights, nothing of training, and a card.
+    // Published: the chosen weights without training state, and a card.
     let card = desk.json(&["publish", "run", "--best", "--note", "only five checkers", "--out", "published"]);
     assert_eq!(number(&card["mean"]), number(&best["rms"]));
     let card = fs::read_to_string(desk.path("published/card.md")).unwrap();
@@ -264,7 +264,7 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
     assert!(!Path::new(&desk.path("published/training.safetensors")).exists());
     let again = desk.json(&["evaluate", "published", "--suite", "rms", "--samples", "2000"]);
     assert!((number(&again["rms"]["rms"]) / number(&best["rms"]) - 1.0).abs() < 1e-6, "{again}");
-    assert!(desk.fails(&["publish", "run", "--out", "published"], 1).contains("is there already"));
+    assert!(desk.fails(&["publish", "run", "--out", "published"], 1).contains("already exists"));
 
     let sample = ["--distribution", "table", "--checkers", "5", "--count", "900", "--out", "my.csv"];
     desk.json(&[&["oracle", "sample"][..], &sample].concat());
@@ -272,7 +272,7 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
     assert_eq!(report["positions"]["rows"], 900);
     assert!(report["equity"].is_null() && report["rms"].is_null());
     assert!((number(&report["positions"]["rms"]) / number(&rms["rms"]) - 1.0).abs() < 0.5, "{report}");
-    // Learning from the file: its own rows measure.
+    // When a run learns from the file, the file's own rows measure it.
     let from_file = ["train", "my.toml", "--set", "learn.examples=my.csv", "--out", "own"];
     let result = desk.json(&from_file);
     let rows = number(&result["final"]["rows"]) + number(&report["positions"]["for_training"]);
@@ -299,11 +299,11 @@ fn positions_without_values_come_back_with_them() {
         let value: f64 = line.rsplit_once(',').unwrap().1.parse().unwrap();
         assert!((value - number(&values["values"][i]["value"])).abs() < 1e-6, "{line}");
     }
-    // What it wrote has values: now it compares, and finds no error.
+    // The written file has values, so a second call compares, and finds no error.
     let again = desk.json(&["evaluate", &checkpoint, "--positions", "rows.values.csv"]);
     assert!(again["valued"].is_null() && number(&again["positions"]["rms"]) < 1e-6, "{again}");
 
-    // Rolls to play have no columns; every game reads its own text form.
+    // Positions with a roll have no CSV columns; every game reads its own text form.
     fs::write(desk.path("rolls.txt"), "# comment\n\n1,1,1,1,1,1/0,0,0,0,0,2 65\n").unwrap();
     let text = desk.text(&["evaluate", &checkpoint, "--positions", "rolls.txt", "--out", "rolls.csv"]);
     assert!(text.contains("1 positions with their values") && text.contains("rolls.csv"), "{text}");
@@ -331,7 +331,7 @@ fn checkpoints_are_exported_and_imported() {
     let position = "1,1,1,1,1,1/0,0,0,0,0,2 65";
     assert_eq!(desk.json(&["value", "again", position]), desk.json(&["value", &checkpoint, position]));
     assert!(desk.fails(&["import", "hme.safetensors", "--out", "again"], 1).contains("--out"));
-    // Another network is refused by name, and nothing is left behind.
+    // Another network is refused by name, and leaves no files behind.
     let fault =
         desk.fails(&["import", "hme.safetensors", "--like", &published("plain-10"), "--out", "other"], 1);
     assert!(fault.contains("layer.0.weight") && !Path::new(&desk.path("other")).exists(), "{fault}");
@@ -339,7 +339,7 @@ fn checkpoints_are_exported_and_imported() {
     desk.json(&["import", "hme.safetensors", "--like", &config, "--out", "of-config"]);
     assert_eq!(desk.json(&["value", "of-config", position]), desk.json(&["value", &checkpoint, position]));
 
-    // A table is no graph, but it has tensors.
+    // A table is not a graph, but it has tensors.
     let lookup = configs().join("lookup.toml").to_string_lossy().into_owned();
     desk.json(&["train", &lookup, "--set", "learn.games=500", "--out", "table"]);
     let fault = desk.fails(&["export", "table", "--format", "onnx", "--out", "table.onnx"], 1);
@@ -364,7 +364,7 @@ fn choices_are_measured_beside_those_of_a_peer() {
     "#;
     fs::write(desk.path("my.toml"), config).unwrap();
     desk.json(&["train", "my.toml", "--out", "run"]);
-    // So many draws of so few pairs of sides hold them all.
+    // So many draws cover all of the few pairs of sides.
     let sample = |count: &str, out: &str| {
         let sample = ["oracle", "sample", "--checkers", "3", "--bits", "64", "--count", count, "--out", out];
         desk.json(&sample);
@@ -384,7 +384,7 @@ fn choices_are_measured_beside_those_of_a_peer() {
     assert!(number(&row("constant")["loss_per_decision"]) > number(&row("convolution")["loss_per_decision"]));
     let text = desk.text(&measure);
     assert!(
-        text.contains("value lost a decision") && text.contains("300 positions and all their rolls"),
+        text.contains("value lost per decision") && text.contains("300 positions and all their rolls"),
         "{text}"
     );
     let lacks = desk.fails(&["evaluate", "run", "--decisions", "my.csv", "--peer", "few=my.csv"], 1);
@@ -446,7 +446,7 @@ fn usage_errors_exit_with_2_and_failures_with_1() {
     let config = configs().join("single-30.toml").to_string_lossy().into_owned();
     let wide = ["train", &config, "--set", "architecture.mlp.init=3e38"];
     assert!(desk.fails(&wide, 1).contains("cannot be drawn from"));
-    assert!(desk.fails(&["train", "x.toml"], 1).contains("there is no such file"));
+    assert!(desk.fails(&["train", "x.toml"], 1).contains("file not found"));
     assert!(desk.fails(&["evaluate", "nowhere"], 1).contains("does not exist"));
 }
 
@@ -463,7 +463,7 @@ fn an_interrupt_writes_a_checkpoint_to_go_on_from() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // As soon as the run has its folder it can be interrupted.
+    // The run can be interrupted as soon as its folder exists.
     while !desk.folder.path().join("run/metrics.jsonl").exists() && child.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }
@@ -490,7 +490,7 @@ fn oracle_builds_a_table_and_answers_from_it() {
     assert!(desk.folder.path().join("datasets/bearoff-6.table").exists());
 
     let output = desk.run(&["oracle", "value", FULL, "VQUAgKoCAAAAAA", "--estimates", "--json"]);
-    // It says on stderr when it has to solve.
+    // A message on stderr says when a table must be solved.
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     let values: Value = serde_json::from_slice(&output.stdout).unwrap();
     for value in values["values"].as_array().unwrap() {
@@ -544,7 +544,7 @@ fn oracle_samples_and_verifies_labelled_positions() {
     let verified = desk.json(&["oracle", "verify", "--csv", "a.csv", "--bits", "64"]);
     assert_eq!(verified["rows"], 50);
     assert!(verified["max_abs_error"].as_f64().unwrap() < 1e-9 && verified["rms_error"].is_number());
-    // One value off, one line broken.
+    // One value off, then one invalid line.
     let wrong = rows.replacen("\n", "\n1,0,0,0,0,0,1,0,0,0,0,0,0.5\n", 1);
     fs::write(desk.folder.path().join("a.csv"), &wrong).unwrap();
     assert!(desk.fails(&["oracle", "verify", "--csv", "a.csv"], 1).contains("above the tolerance 5.0e-5"));
@@ -576,7 +576,7 @@ fn oracle_refuses_what_makes_no_sense() {
     desk.fails(&["oracle", "value", "1,1,1/1,1,1,1,1,1"], 2);
     desk.fails(&["oracle", "moves", FULL, "70"], 2);
     desk.fails(&["oracle", "build", "--checkers", "3", "--bits", "8"], 2);
-    assert!(desk.fails(&["oracle", "verify"], 1).contains("there is no table in datasets"));
+    assert!(desk.fails(&["oracle", "verify"], 1).contains("no table in datasets"));
     let over = desk.fails(&["oracle", "moves", "0,0,0,0,0,0/1,0,0,0,0,0", "21"], 1);
     assert!(over.contains("the game is over"), "{over}");
     desk.json(&["oracle", "build", "--checkers", "3", "--out", "small.table"]);
@@ -609,7 +609,7 @@ fn arena_plays_every_pair_and_goes_on() {
     }
     assert_eq!(desk.json(&arena)["pairs"], result["pairs"]);
     assert!(desk.text(&arena).contains("| P – PH | 40 |"));
-    assert!(desk.fails(&["arena", "no-such.toml"], 1).contains("no such file"));
+    assert!(desk.fails(&["arena", "no-such.toml"], 1).contains("file not found"));
 }
 
 #[test]
@@ -637,7 +637,7 @@ fn regret_networks_are_trained_measured_and_played() {
     let run = desk.json(&train);
     let found = number(&run["final"]["exploitability"]);
     assert!(found > 0.0 && found < 1.0 && run["best"].is_null() && run["steps"] == 12, "{run}");
-    // A finished run is shown again.
+    // A finished tournament is shown again.
     let shown = desk.text(&train);
     assert!(shown.contains("exploitability") && shown.contains("12"), "{shown}");
     let report = desk.json(&[
@@ -660,7 +660,7 @@ fn regret_networks_are_trained_measured_and_played() {
     assert!(desk.text(&["value", "run", "2/3 @1 1x1"]).contains("player 2 to move; logits"));
     let said = String::from_utf8(desk.run_with(&["play", "run", "--hints"], "1x1\nquit\n").stdout).unwrap();
     assert!(said.contains("% of the time"), "{said}");
-    // A solver measures it as any agent.
+    // A solver measures it like any agent.
     let agents = desk.json(&["solve", "liars-dice:openspiel:1-1:4", "--iterations", "10", "--agent", "run"]);
     assert!((number(&agents["agents"][1]["exploitability"]) - found).abs() < 1e-6, "{agents}");
 }

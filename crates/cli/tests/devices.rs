@@ -1,4 +1,4 @@
-//! Devices, end to end: those that are compiled in learn, the others say what to do.
+//! Devices, end to end: available ones train, the others say what to do.
 
 mod common;
 
@@ -29,7 +29,7 @@ fn every_device_learns_or_says_what_to_do() {
             let result = desk.json(&train);
             assert_eq!((&result["engine"], &result["device"]), (&"burn".into(), &kind.into()));
             assert!(result["finished"] == true && number(&result["timing"]["samples_per_second"]) > 0.0);
-            // The checkpoint plays anywhere.
+            // The checkpoint plays on any machine.
             assert!(number(&desk.json(&["evaluate", kind])["equity"]["equity"]) < 1.0);
         } else {
             let hint = device["hint"].as_str().unwrap();
@@ -57,7 +57,7 @@ fn bench_speed_measures_the_grid() {
     let desk = Desk::new();
     let result = desk.json(&["bench", "speed", "--device", "cpu", "--device", "flex", "--batch", "2"]);
     let cells = result["cells"].as_array().unwrap();
-    // Three networks: valued and learning by the native engine, learning by burn.
+    // Three networks: evaluation and training by the native engine, training by burn.
     assert_eq!(cells.len(), 9);
     for cell in cells {
         assert!(number(&cell["median_us"]) > 0.0 && cell["batch"] == 2 && cell["threads"] == 1, "{cell}");
@@ -65,7 +65,7 @@ fn bench_speed_measures_the_grid() {
     assert!(desk.fails(&["bench", "speed", "--batch", "0"], 2).contains("1 to 1048576 rows"));
 }
 
-/// What a machine without a driver answers, on one that may have some.
+/// The answer of a machine without a driver, tested even where drivers exist.
 #[test]
 #[cfg(feature = "wgpu")]
 fn a_machine_without_adapters_says_what_to_do() {

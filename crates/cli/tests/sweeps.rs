@@ -33,7 +33,7 @@ fn sweep_ranks_a_grid() {
         );
     }
     assert!(rows[0]["final_mean"].as_f64() >= rows[3]["final_mean"].as_f64());
-    // The same again gives the result; the table shows what varies, and what to think of the winner.
+    // A second call gives the same result. The table shows what varies, and a caution about the winner.
     assert_eq!(desk.json(&sweep), result);
     let table = desk.text(&sweep);
     let header: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
@@ -42,7 +42,7 @@ fn sweep_ranks_a_grid() {
     assert!(desk.folder.path().join("checkpoints/runs/sweep-single-30/sweep.md").exists());
     assert_eq!(desk.json(&["runs", "list"])["runs"].as_array().unwrap().len(), 8);
 
-    // Divergence is a finding, not a failure, unless nothing is left.
+    // Divergence is a result, not a failure, unless no run is left.
     let linear = ["--set", "architecture={mlp={hidden=[4],output=\"linear\"}}", "--seeds", "1"];
     let wild =
         |rate, out| [&["sweep", &config, "--set", rate, "--out", out][..], &games[..2], &linear].concat();
@@ -81,7 +81,7 @@ fn runs_compare_tells_settings_and_significance() {
     assert_eq!(metrics[0]["a"]["n"], 3);
     assert!(metrics[0]["difference"].is_number() && metrics[0]["b"]["sd"].is_number());
     assert!(metrics[0]["ci95"][1].is_number() && metrics[0]["p"].is_number());
-    // Games are the same in all runs: nothing to test, and no NaN.
+    // All runs have the same number of games: nothing to test, and no NaN.
     assert!(metrics[4]["metric"] == "games" && metrics[4]["difference"] == 0.0);
     assert!(metrics[4]["ci95"].is_null() && metrics[4]["p"].is_null());
     let table = desk.text(&compare);

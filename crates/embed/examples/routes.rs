@@ -1,8 +1,9 @@
-//! Evaluations a second of a checkpoint in Rust: the native engine, and its exported graph in tract.
+//! Measures evaluations per second of a checkpoint in Rust: the native engine, and the exported graph in tract.
 //!
 //!     cargo run --release -p adept-embed --features tract --example routes -- checkpoints/bearoff/residual-10
 //!
-//! One line a route and batch size: route, rows a call, evaluations a second, the median of seven measurements.
+//! Prints one line per route and batch size: route, rows per call, evaluations per second (median of seven
+//! measurements).
 
 use adept_embed::Model;
 use adept_game::bearoff::Distribution;
@@ -60,7 +61,7 @@ fn measure(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Evaluations a second: the median of seven measurements of 60 ms, after one that warms up.
+/// Evaluations per second: the median of seven measurements of 60 ms, after a warm-up.
 fn rate(batch: usize, mut f: impl FnMut() -> Outcome) -> Result<f64, Box<dyn std::error::Error>> {
     let mut rates = Vec::new();
     for _ in 0..8 {

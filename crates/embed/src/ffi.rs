@@ -1,6 +1,7 @@
 //! The C interface: see `include/adept.h`.
 //!
-//! Every function catches panics and answers with a code; pointers are checked for null, which is all that can be checked.
+//! Every function catches panics and returns a code. Pointers are checked for null; nothing else about them can
+//! be checked.
 
 use crate::{Error, Model};
 use std::cell::RefCell;
@@ -9,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::{ptr, slice};
 
-/// What a C program holds.
+/// The model that a C program holds.
 pub struct Handle {
     model: Model,
     description: CString,
@@ -27,7 +28,7 @@ thread_local! {
     static LAST_ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// A code and what is to be said of it.
+/// An error code and its message.
 struct Fault(c_int, String);
 
 impl From<Error> for Fault {
@@ -45,7 +46,7 @@ fn argument(what: &str) -> Fault {
     Fault(ARGUMENT, what.into())
 }
 
-/// Runs a call; what goes wrong becomes a code and a message.
+/// Runs a call and turns errors and panics into a code and a message.
 fn call(f: impl FnOnce() -> Result<(), Fault>) -> c_int {
     let result = catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -55,14 +56,14 @@ fn call(f: impl FnOnce() -> Result<(), Fault>) -> c_int {
     match result {
         Ok(()) => OK,
         Err(Fault(code, message)) => {
-            // A thread that ends may have no place for it any more.
+            // The thread-local value may already be gone when a thread ends.
             let _ = LAST_ERROR.try_with(|last| last.replace(text_of(message)));
             code
         }
     }
 }
 
-/// A text for C, cut at a zero byte.
+/// A C string, cut at the first zero byte.
 fn text_of(text: String) -> CString {
     CString::new(text).unwrap_or_else(|e| {
         let end = e.nul_position();
@@ -94,7 +95,7 @@ unsafe fn strings<'a>(texts: *const *const c_char, count: usize) -> Result<Vec<&
     unsafe { input(texts, count) }?.iter().map(|&text| unsafe { string(text) }).collect()
 }
 
-/// Numbers that the caller lends; none need no memory.
+/// Numbers lent by the caller; zero entries may have a null pointer.
 ///
 /// # Safety
 /// `data` is null or has `len` entries.
@@ -121,12 +122,12 @@ unsafe fn output<T: Copy>(from: &[T], to: *mut T) -> Result<(), Fault> {
     if to.is_null() {
         return Err(argument("an array for results is NULL"));
     }
-    // SAFETY: as promised above; memory of the caller is not ours.
+    // SAFETY: as promised above; the caller's memory does not overlap ours.
     unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
     Ok(())
 }
 
-/// Copies a text with its zero byte to the caller's memory, as much of it as fits.
+/// Copies a text with a final zero byte to the caller's memory, as much as fits.
 ///
 /// # Safety
 /// `to` is null or has room for `size` bytes.
@@ -135,7 +136,7 @@ unsafe fn output_text(text: &str, to: *mut c_char, size: usize) -> Result<(), Fa
         return Ok(());
     }
     let Some(room) = size.checked_sub(1) else {
-        return Err(Fault(TOO_SMALL, "a buffer for text has no byte".into()));
+        return Err(Fault(TOO_SMALL, "a text buffer has size 0".into()));
     };
     let fits = text.floor_char_boundary(room.min(text.len()));
     // SAFETY: `fits` + 1 ≤ `size`.
@@ -150,13 +151,13 @@ unsafe fn output_text(text: &str, to: *mut c_char, size: usize) -> Result<(), Fa
     Ok(())
 }
 
-/// Hands a text to the caller, who frees it; null where there is none.
+/// Gives a text to the caller, who must free it; null on failure.
 ///
 /// # Safety
 /// `to` is null or can be written.
 unsafe fn give(to: *mut *mut c_char, text: impl FnOnce() -> Result<String, Fault>) -> Result<(), Fault> {
     if to.is_null() {
-        return Err(argument("the place for the text is NULL"));
+        return Err(argument("the pointer for the text is NULL"));
     }
     // SAFETY: as promised above.
     unsafe { to.write(ptr::null_mut()) };
@@ -181,13 +182,13 @@ pub extern "C" fn adept_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// What the last failed call of this thread says of it.
+/// Message of the last failed call of this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn adept_last_error() -> *const c_char {
     LAST_ERROR.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"the thread is ending".as_ptr())
 }
 
-/// Opens a checkpoint, or of a run the latest.
+/// Opens a checkpoint, or the latest checkpoint of a run.
 ///
 /// # Safety
 /// `path` is null or ends in a zero byte, `model` is null or can be written.
@@ -197,7 +198,7 @@ pub unsafe extern "C" fn adept_open(path: *const c_char, model: *mut *mut Handle
     unsafe { open(path, false, model) }
 }
 
-/// Opens a checkpoint, or of a run the best.
+/// Opens a checkpoint, or the best checkpoint of a run.
 ///
 /// # Safety
 /// As for [`adept_open`].
@@ -212,9 +213,9 @@ pub unsafe extern "C" fn adept_open_best(path: *const c_char, model: *mut *mut H
 unsafe fn open(path: *const c_char, best: bool, model: *mut *mut Handle) -> c_int {
     call(|| {
         if model.is_null() {
-            return Err(argument("the place for the model is NULL"));
+            return Err(argument("the pointer for the model is NULL"));
         }
-        // SAFETY: not null, and the caller's to be written.
+        // SAFETY: it is not null, and the caller allows writing.
         unsafe { model.write(ptr::null_mut()) };
         // SAFETY: as the caller promises.
         let path = Path::new(unsafe { string(path) }?);
@@ -235,14 +236,14 @@ unsafe fn open(path: *const c_char, best: bool, model: *mut *mut Handle) -> c_in
 pub unsafe extern "C" fn adept_close(model: *mut Handle) {
     if !model.is_null() {
         call(|| {
-            // SAFETY: it was made by `Box::into_raw`, and the caller gives it back once.
+            // SAFETY: it was made by `Box::into_raw`, and the caller returns it once.
             drop(unsafe { Box::from_raw(model) });
             Ok(())
         });
     }
 }
 
-/// What a model is, as JSON.
+/// Description of a model as JSON.
 ///
 /// # Safety
 /// `model` is null or open.
@@ -252,7 +253,7 @@ pub unsafe extern "C" fn adept_describe(model: *const Handle) -> *const c_char {
     unsafe { model.as_ref() }.map_or(ptr::null(), |h| h.description.as_ptr())
 }
 
-/// Floats of a row.
+/// Floats per row.
 ///
 /// # Safety
 /// `model` is null or open.
@@ -262,7 +263,7 @@ pub unsafe extern "C" fn adept_dense_width(model: *const Handle) -> usize {
     unsafe { model.as_ref() }.map_or(0, |h| h.model.describe().dense_width)
 }
 
-/// Integers of a row.
+/// Integers per row.
 ///
 /// # Safety
 /// `model` is null or open.
@@ -275,7 +276,8 @@ pub unsafe extern "C" fn adept_index_width(model: *const Handle) -> usize {
 /// Values of positions for the player to move.
 ///
 /// # Safety
-/// `model` is null or open; `positions` has `count` texts, `values` room for as many floats; null is found out.
+/// `model` is null or open; `positions` has `count` texts, `values` has room for as many floats; null pointers
+/// are detected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adept_values(
     model: *const Handle,
@@ -322,7 +324,7 @@ pub unsafe extern "C" fn adept_choose(
 /// All moves of a position, best first, as JSON.
 ///
 /// # Safety
-/// `model` is null or open, `position` ends in a zero byte, `json` can be written; null is found out.
+/// `model` is null or open, `position` ends in a zero byte, `json` can be written; null pointers are detected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adept_moves(
     model: *const Handle,
@@ -333,7 +335,7 @@ pub unsafe extern "C" fn adept_moves(
     call(|| unsafe { give(json, || self::json(&self::model(model)?.moves(string(position)?)?)) })
 }
 
-/// What the model thinks of a position, as JSON.
+/// Explanation of a position as JSON.
 ///
 /// # Safety
 /// As for [`adept_moves`].
@@ -350,7 +352,8 @@ pub unsafe extern "C" fn adept_explain(
 /// Rows of positions.
 ///
 /// # Safety
-/// `model` is null or open; `positions` has `count` texts, `dense` and `index` room for as many rows; null is found out.
+/// `model` is null or open; `positions` has `count` texts, `dense` and `index` have room for as many rows; null
+/// pointers are detected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adept_encode(
     model: *const Handle,
@@ -370,7 +373,8 @@ pub unsafe extern "C" fn adept_encode(
 /// Values of rows for the player who just moved.
 ///
 /// # Safety
-/// `model` is null or open; `dense` and `index` have that many rows, `values` room for as many floats; null is found out.
+/// `model` is null or open; `dense` and `index` have this many rows, `values` has room for as many floats; null
+/// pointers are detected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adept_evaluate(
     model: *const Handle,
@@ -412,7 +416,7 @@ mod tests {
         // SAFETY: never null, and ends in a zero byte.
         let message = unsafe { CStr::from_ptr(adept_last_error()) }.to_str().unwrap();
         assert_eq!((code, message), (INTERNAL, "a fault of the library: a slip at row 3"));
-        // What went well leaves the message of before.
+        // A successful call keeps the earlier message.
         assert_eq!(call(|| Ok(())), OK);
     }
 

@@ -1,4 +1,4 @@
-//! Checkpoints in programs of one's own.
+//! Use checkpoints in your own programs.
 //!
 //! ```no_run
 //! let model = adept_embed::Model::open("checkpoints/bearoff/residual-10".as_ref())?;
@@ -7,8 +7,8 @@
 //! # Ok::<(), adept_embed::Error>(())
 //! ```
 //!
-//! A [`Model`] may be used by any number of threads at once. The same in C is in `include/adept.h`, behind the functions
-//! of [`ffi`].
+//! Any number of threads may use a [`Model`] at once. The C interface is in `include/adept.h`, backed by the
+//! functions of [`ffi`].
 
 pub mod ffi;
 
@@ -22,13 +22,13 @@ use std::path::Path;
 pub use adept_arena::thoughts::{Choice, MoveValue, PositionValue};
 pub use adept_model::{Explanation, Rows};
 
-/// Why something cannot be had of a model.
+/// Why a call on a model failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The checkpoint cannot be opened.
     #[error("{0}")]
     Checkpoint(String),
-    /// A text is no position, or not one that was asked for.
+    /// A text is not a position, or not of the required kind.
     #[error("{0}")]
     Position(String),
     /// Rows do not fit the encoder.
@@ -36,26 +36,26 @@ pub enum Error {
     Rows(String),
 }
 
-/// What a model is.
+/// Description of a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Description {
     /// Rule set.
     pub game: String,
-    /// What fills the rows.
+    /// Encoder that fills the rows.
     pub encoder: String,
-    /// What the outputs stand for: values, or logits of a policy.
+    /// Meaning of the outputs: values, or logits of a policy.
     pub output: adept_model::checkpoint::Output,
     /// The channels of a row.
     pub channels: Vec<ChannelDescription>,
-    /// Floats of a row.
+    /// Floats per row.
     pub dense_width: usize,
-    /// Integers of a row.
+    /// Integers per row.
     pub index_width: usize,
     /// Name of the experiment.
     pub experiment: String,
-    /// What it is, in a sentence.
+    /// Description in a sentence.
     pub about: String,
-    /// Seed it was trained with.
+    /// Training seed.
     pub seed: u64,
     /// Games or samples it learned from.
     pub step: u64,
@@ -65,18 +65,18 @@ pub struct Description {
     pub checksum: String,
 }
 
-/// A channel and where it lies in a row.
+/// A channel and its columns in a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChannelDescription {
     /// Name.
     pub name: String,
-    /// `dense`, `bits` and `value` lie among the floats, `index` and `key` among the integers.
+    /// `dense`, `bits` and `value` are among the floats, `index` and `key` among the integers.
     pub kind: &'static str,
     /// First column there.
     pub first: usize,
-    /// Columns.
+    /// Number of columns.
     pub width: usize,
-    /// How many numbers an index may be, 0 to one less; none for other kinds.
+    /// Number of possible values of an index (0 to one less); `None` for other kinds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// What each input means.
@@ -90,11 +90,11 @@ pub struct Model {
 }
 
 impl Model {
-    /// Opens a checkpoint folder, or the latest checkpoint of a run folder. Where another checkpoint is its prior, that has to
-    /// lie where it lay, seen from the current folder.
+    /// Opens a checkpoint folder, or the latest checkpoint of a run folder. If its prior is another checkpoint,
+    /// that must be at the same path, relative to the current folder.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] for what is no checkpoint, is damaged, or is of a newer version.
+    /// [`Error::Checkpoint`] if it is not a checkpoint, is damaged, or has a newer version.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::opened(path, false)
     }
@@ -102,7 +102,7 @@ impl Model {
     /// Opens a checkpoint folder, or the best checkpoint of a run folder.
     ///
     /// # Errors
-    /// As for [`open`](Self::open), and for a run that does not measure which is best.
+    /// As for [`open`](Self::open), and if the run does not measure which checkpoint is best.
     pub fn open_best(path: &Path) -> Result<Self, Error> {
         Self::opened(path, true)
     }
@@ -117,30 +117,31 @@ impl Model {
         match adept_builtin::visit(&game, Opening(read)) {
             Some(Ok(opened)) => opened,
             Some(Err(error)) => Err(unknown(&error.0)),
-            None => Err(unknown(&format!("there is no built-in game `{game}`, open it with `Model::of`"))),
+            None => Err(unknown(&format!("no built-in game named `{game}`: open it with `Model::of`"))),
         }
     }
 
     /// Opens a checkpoint folder, or the latest checkpoint of a run folder, of a game of your own.
     ///
     /// # Errors
-    /// As for [`open`](Self::open), and for a checkpoint of another game.
+    /// As for [`open`](Self::open), and if the checkpoint is for another game.
     pub fn of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
         let fault = |e: ModelError| Error::Checkpoint(e.to_string());
         let located = checkpoint::locate(path, false).map_err(fault)?;
         Opening(checkpoint::read(&located).map_err(fault)?).visit(game)
     }
 
-    /// What it is.
+    /// Description of the model.
     pub fn describe(&self) -> &Description {
         &self.description
     }
 
-    /// Values of positions in the game's text form for the player to move, in [−1, 1]: of the best move; of the position itself
-    /// where a roll is to come first; of a finished game the exact result. Without a legal move 0.
+    /// Values of positions in the game's text form for the player to move, in [−1, 1]. This is the value of the
+    /// best move; if a roll is next, the value of the position; if the game is over, the exact result. Without
+    /// a legal move it is 0.
     ///
     /// # Errors
-    /// [`Error::Position`] that names the text that is none.
+    /// [`Error::Position`] that names the invalid text.
     pub fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error> {
         self.bound.values(positions)
     }
@@ -148,39 +149,41 @@ impl Model {
     /// The legal moves of a position, best first.
     ///
     /// # Errors
-    /// [`Error::Position`] for a text that is none, or in which nobody is to move.
+    /// [`Error::Position`] if the text is not a position, or nobody is to move.
     pub fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
         self.bound.moves(position)
     }
 
-    /// What it thinks of a position, with its gates and experts.
+    /// Explains a position, with gates and experts.
     ///
     /// # Errors
-    /// [`Error::Position`] for a text that is none.
+    /// [`Error::Position`] if the text is not a position.
     pub fn explain(&self, position: &str) -> Result<PositionValue, Error> {
         self.bound.explain(position)
     }
 
-    /// The rows of positions as they stand, for the player who just moved.
+    /// The rows of positions, for the player who just moved.
     ///
     /// # Errors
-    /// [`Error::Position`] that names the text that is none, or of which the encoder does not know enough.
+    /// [`Error::Position`] that names a text that is invalid or lacks information for the encoder.
     pub fn encode(&self, positions: &[&str]) -> Result<Rows, Error> {
         self.bound.encode(positions)
     }
 
-    /// Rows of numbers from elsewhere: `dense` of shape `[count, dense_width]`, `index` `[count, index_width]`, both row by row.
+    /// Builds rows from numbers: `dense` has shape `[count, dense_width]` and `index` has shape `[count,
+    /// index_width]`, both row by row.
     ///
     /// # Errors
-    /// [`Error::Rows`] if they have another length.
+    /// [`Error::Rows`] if the lengths do not match.
     pub fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error> {
         self.bound.rows(count, dense, index)
     }
 
-    /// Values of rows, for the player who just moved, in [−1, 1] where the network ends in tanh.
+    /// Values of rows for the player who just moved, in [−1, 1] if the network ends in tanh.
     ///
     /// # Errors
-    /// [`Error::Rows`] if they are those of another encoder, a number is not finite, or an index lies outside its channel.
+    /// [`Error::Rows`] if the rows are from another encoder, a number is not finite, or an index lies outside
+    /// its channel.
     pub fn evaluate(&self, rows: &Rows) -> Result<Vec<f32>, Error> {
         self.bound.evaluate(rows)
     }
@@ -192,7 +195,7 @@ impl std::fmt::Debug for Model {
     }
 }
 
-/// A checkpoint bound to its game, which is no longer seen.
+/// A checkpoint bound to its game, without the game's type.
 trait AnyGame: Send + Sync {
     fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error>;
     fn moves(&self, position: &str) -> Result<Vec<Choice>, Error>;

@@ -1,10 +1,10 @@
-//! The example in C, compiled and linked as its first lines say.
+//! Compiles and links the C example as its first lines say, and runs it.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The folder with the library, where cargo put it beside this test.
+/// The folder in which cargo put the library, beside this test.
 fn library() -> PathBuf {
     let deps = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
     let name = format!("{}adept_embed{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);

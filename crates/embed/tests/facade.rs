@@ -1,4 +1,4 @@
-//! The facade and the C interface over published checkpoints.
+//! Tests the Rust facade and the C interface with published checkpoints.
 
 use adept_embed::{Error, Model, ffi};
 use std::ffi::{CStr, CString, c_char};
@@ -36,7 +36,7 @@ fn rows_positions_and_moves_agree() {
         let values = model.values(&POSITIONS).unwrap();
         let rows = model.encode(&POSITIONS).unwrap();
         let direct = model.evaluate(&rows).unwrap();
-        // A row is for the player who just moved, a value for the one to roll.
+        // A row is for the player who just moved; a value is for the player to roll.
         assert!(values.iter().zip(&direct).all(|(v, d)| *v == -*d), "{name}: {values:?} {direct:?}");
         let moves = model.moves(DECISION).unwrap();
         assert!(moves.len() > 1 && moves.is_sorted_by(|a, b| a.value >= b.value), "{name}: {moves:?}");
@@ -79,7 +79,7 @@ fn threads_share_a_model_and_get_the_same_values() {
 
 #[test]
 fn a_move_is_worth_what_the_position_after_it_costs() {
-    // The only game with a place for the last move in its text, and where either side may win.
+    // The only game whose text has the last move, and in which either side may win.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("small");
     tictactoe(&path);
@@ -87,7 +87,7 @@ fn a_move_is_worth_what_the_position_after_it_costs() {
     for position in ["XX.OO....", "XX.OO...X@9", "X...O....", ".........", "XO.......@2"] {
         for choice in model.moves(position).unwrap() {
             let over = model.encode(&[&choice.after]).is_err();
-            // Where a game ends, or a move follows at once, the value of the position is not that of its row.
+            // If the game ends or a move follows at once, the value of the position differs from its row's.
             if over {
                 assert_eq!(model.values(&[&choice.after]).unwrap(), [-choice.value], "{choice:?}");
             } else {
@@ -100,7 +100,7 @@ fn a_move_is_worth_what_the_position_after_it_costs() {
     assert_eq!(model.moves("XX.OO...X@9").unwrap()[0].value, 1.0);
 }
 
-/// A network of tic-tac-toe that learned nothing, whose rows ask for the last move.
+/// An untrained tic-tac-toe network whose rows need the last move.
 fn tictactoe(path: &Path) {
     use adept_model::checkpoint::{Manifest, write};
     use adept_model::{Architecture, Optimiser, files::Files};
@@ -166,12 +166,12 @@ impl Open {
     }
 }
 
-// SAFETY: what the header promises, and the test of threads relies on.
+// SAFETY: the header promises this, and the test of threads relies on it.
 unsafe impl Sync for Open {}
 
 impl Drop for Open {
     fn drop(&mut self) {
-        // SAFETY: it was opened above, and nothing uses it any more.
+        // SAFETY: it was opened above and is not used any more.
         unsafe { ffi::adept_close(self.0) };
     }
 }
@@ -225,7 +225,7 @@ fn the_c_interface_answers_as_the_facade_does() {
 fn the_c_interface_answers_faults_with_codes() {
     let open = Open::new("plain-10");
     let (good, bad) = (CString::new(DECISION).unwrap(), CString::new("nonsense").unwrap());
-    // SAFETY: null pointers and short buffers are what is tested; all else is as declared.
+    // SAFETY: the test passes null pointers and short buffers; everything else is as declared.
     unsafe {
         let mut handle = ptr::null_mut();
         assert_eq!(ffi::adept_open(bad.as_ptr(), &mut handle), 2);

@@ -1,4 +1,4 @@
-//! Exported graphs in tract give the values of the native engine.
+//! Exported graphs in tract give the same values as the native engine.
 
 use adept_builtin::bearoff::Distribution;
 use adept_embed::Model;
@@ -57,7 +57,7 @@ fn published_checkpoints_give_native_values() {
             let off = || found.iter().zip(&native).map(|(a, b)| (a - b).abs());
             let worst = off().fold(0.0, f32::max);
             println!("{}: {n} rows, largest difference {worst:.2e}", path.display());
-            // One by one, since no maximum tells of what is no number.
+            // Check each value, because a maximum ignores NaN.
             assert!(off().all(|d| d <= 1e-5), "{}: {worst}", path.display());
         }
     }

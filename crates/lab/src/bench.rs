@@ -1,4 +1,4 @@
-//! How fast networks value rows and learn on this machine, by engine and device.
+//! Measures how fast networks evaluate rows and learn on this machine, by engine and device.
 
 use adept_game::stream;
 use adept_model::{
@@ -9,7 +9,7 @@ use rand::RngExt;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// Networks of the grid: name, dense inputs, architecture as JSON.
+/// Benchmarked networks: name, dense inputs, architecture as JSON.
 const NETWORKS: [(&str, usize, &str); 3] = [
     ("68-10-1", 68, r#"{ "mlp": { "hidden": [10] } }"#),
     ("400-512-512-1", 400, r#"{ "mlp": { "hidden": [512, 512], "activation": "relu", "init": "fan_in" } }"#),
@@ -25,36 +25,36 @@ const NETWORKS: [(&str, usize, &str); 3] = [
 pub struct Cell {
     /// Name of the network: layers, or experts by hidden units.
     pub network: &'static str,
-    /// Learned numbers.
+    /// Number of learned parameters.
     pub parameters: usize,
-    /// Rows a call.
+    /// Rows per call.
     pub batch: usize,
     /// `evaluate`, or `update` (a step of Adam: forward, backward, parameters).
     pub operation: &'static str,
-    /// What runs it.
+    /// Engine.
     pub engine: Engine,
-    /// Where.
+    /// Device.
     pub device: DeviceName,
-    /// Threads that call it.
+    /// Number of calling threads.
     pub threads: usize,
-    /// Median microseconds a call.
+    /// Median microseconds per call.
     pub median_us: f64,
     /// Shortest and longest call, in microseconds.
     pub range_us: [f64; 2],
-    /// Rows a second at the median.
+    /// Rows per second at the median.
     pub rows_per_second: f64,
-    /// Calls that were timed, after three that were not.
+    /// Timed calls, after three warm-up calls.
     pub calls: usize,
 }
 
-/// What is measured.
+/// What to measure.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// Devices; the CPU stands for the native engine.
+    /// Devices; the CPU means the native engine.
     pub devices: Vec<DeviceName>,
-    /// Rows a call.
+    /// Rows per call.
     pub batches: Vec<usize>,
-    /// Time for each cell; at least five calls are made.
+    /// Time per cell; at least five calls are made.
     pub time: Duration,
 }
 
@@ -68,7 +68,7 @@ impl Default for Grid {
     }
 }
 
-/// Measures the grid, one thread at a time; `seen` is told each cell.
+/// Measures the grid, one cell at a time. Calls `seen` with each cell.
 ///
 /// # Errors
 /// [`ModelError::Unsupported`] if a device cannot be used.
@@ -108,7 +108,7 @@ pub fn speed(grid: &Grid, mut seen: impl FnMut(&Cell)) -> Result<Vec<Cell>, Mode
                         Ok::<(), ModelError>(())
                     };
                 let mut values = Vec::new();
-                // Rows are valued on the CPU, whatever learns.
+                // Rows are evaluated on the CPU, whatever device trains.
                 if engine == Engine::Native {
                     measure("evaluate", &mut |l| {
                         l.evaluate(&samples.rows, &mut values);
@@ -137,7 +137,7 @@ fn timed(time: Duration, mut call: impl FnMut() -> Result<(), ModelError>) -> Re
     Ok(times)
 }
 
-/// Rows as encoders give them, half of their entries 0, with targets in [−1, 1].
+/// Rows like those of encoders: half of the entries are 0, and targets lie in [−1, 1].
 fn samples(channels: &[Channel], batch: usize) -> Samples {
     let mut rng = stream(1, "bench", batch as u64);
     let mut samples = Samples::new(channels);

@@ -1,7 +1,8 @@
-//! Games as values: what commands can do with a game whose types they do not know.
+//! Games without their types, for commands.
 //!
-//! [`AnyGame`] is implemented once, for every game, and compiled where a game is put into a [`Catalogue`]. So the code of
-//! the built-in games is compiled with their catalogue, and that of your own game with your program.
+//! [`AnyGame`] is implemented once for all games, and compiled where a game is put into a [`Catalogue`]. So the
+//! code for the built-in games is compiled with their catalogue, and the code for your own game with your
+//! program.
 
 use crate::exchange::{self, Format};
 use crate::measure::{self, Baseline, Cost, Described, EvaluateOptions, Report, Rule, Watch};
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Everything that commands do with a game. Errors are those of the functions of the same names.
+/// Everything that commands do with a game. Errors are the same as for the functions of the same names.
 #[allow(missing_docs, clippy::missing_errors_doc, reason = "each passes on to the function that it names")]
 pub trait AnyGame: Rules {
     fn train(
@@ -66,16 +67,17 @@ pub trait AnyGame: Rules {
 
     fn export(&self, checkpoint: Checkpoint, format: Format) -> Result<exchange::File, TrainError>;
 
-    /// Opens a checkpoint to see whether it fits: its number of parameters.
+    /// Opens a checkpoint to check that it fits. Returns its number of parameters.
     fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError>;
 
-    /// The manifest of a config that was not trained.
+    /// The manifest of an untrained config.
     fn manifest(&self, config: &Config) -> Result<Manifest, TrainError>;
 
     /// Finds the first entrant or order of a tournament that cannot play.
     fn check_tournament(&self, tournament: &Tournament, games: &dyn Catalogue) -> Result<(), Fault>;
 
-    /// Plays the games of one pair: what they gave, and what the first would score by luck of its seats.
+    /// Plays the games of one pair. Returns the results, and the score that the first agent would have by the
+    /// luck of its seats.
     fn play_pair(
         &self,
         tournament: &Tournament,
@@ -192,12 +194,12 @@ impl<G: Kit> AnyGame for G {
     }
 }
 
-/// The games of a program. [`One`] is a single game, a pair of catalogues has the games of both.
+/// The games of a program. [`One`] is a single game; a pair of catalogues has the games of both.
 pub trait Catalogue: Games {
-    /// The rule set of that name.
+    /// Finds a rule set by name.
     ///
     /// # Errors
-    /// That there is none, or what is wrong with its parameters.
+    /// If the game is unknown, or its parameters are wrong.
     fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError>;
 }
 

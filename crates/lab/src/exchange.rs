@@ -1,4 +1,4 @@
-//! Checkpoints to and from the files of other programs: ONNX, and safetensors as PyTorch has them.
+//! Exports and imports checkpoints: ONNX, and safetensors in the layout of PyTorch.
 
 use crate::catalogue::Catalogue;
 use crate::measure::opened;
@@ -13,32 +13,32 @@ use adept_trainer::run::TrainError;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// The form of a file.
+/// Format of an exported file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// A graph that ONNX Runtime, tract and others run.
+    /// A graph for ONNX Runtime, tract and others.
     Onnx,
-    /// Tensors, with weights as PyTorch's `Linear` has them.
+    /// Tensors, with weights in the layout of PyTorch's `Linear`.
     Safetensors,
 }
 
-/// What was exported.
+/// An exported checkpoint.
 #[derive(Debug, Serialize)]
 pub struct Exported {
     /// The file.
     pub path: PathBuf,
-    /// Its form.
+    /// Its format.
     pub format: Format,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
     /// Encoder that fills the inputs.
     pub encoder: String,
-    /// What `value` is.
+    /// Meaning of the output `value`.
     pub value: String,
 }
 
-/// The bytes of a file for other programs, and what they say.
+/// The bytes of an exported file, and their description.
 #[derive(Debug)]
 pub struct File {
     bytes: Vec<u8>,
@@ -46,11 +46,11 @@ pub struct File {
     value: String,
 }
 
-/// Writes a checkpoint, or the latest (or best) one of a run, to a file for other programs.
+/// Exports a checkpoint, or the latest (or best) checkpoint of a run, to a file for other programs.
 ///
 /// # Errors
-/// A checkpoint that cannot be opened, a table where a graph is asked for, or what the system refused; a file of that name
-/// then stays as it was.
+/// If the checkpoint cannot be opened, a table is exported as a graph, or the file cannot be written. An
+/// existing file then stays unchanged.
 pub fn export(
     games: &dyn Catalogue,
     path: &Path,
@@ -59,7 +59,8 @@ pub fn export(
     out: &Path,
 ) -> Result<Exported, TrainError> {
     if out.parent().is_some_and(|folder| folder.join("manifest.json").exists()) {
-        let message = "would lie in a checkpoint, whose files never change: name a file elsewhere with --out";
+        let message =
+            "would be inside a checkpoint, whose files must not change: choose a file elsewhere with --out";
         return Err(TrainError::Folder { path: out.into(), message: message.into() });
     }
     let (game, checkpoint) = opened(games, path, best)?;
@@ -68,7 +69,7 @@ pub fn export(
     Ok(Exported { path: out.into(), format, bytes: bytes.len() as u64, encoder, value })
 }
 
-/// What [`export`] writes of a checkpoint of this game.
+/// What [`export`] writes for a checkpoint of this game.
 ///
 /// # Errors
 /// As [`export`].
@@ -100,7 +101,8 @@ fn about<G: Kit>(game: &G, bound: &Bound<G>, manifest: &Manifest) -> About {
         channels: channels.collect(),
         value: match manifest.output {
             Output::Values => {
-                "value of the position for the player who just moved, in [-1, 1]: utility divided by the largest there is"
+                "value of the position for the player who just moved, in [-1, 1]: utility divided by the largest \
+                 possible"
             }
             Output::Logits => "logit of an action: the softmax over the actions of a decision is the policy",
         }
@@ -112,7 +114,7 @@ fn about<G: Kit>(game: &G, bound: &Bound<G>, manifest: &Manifest) -> About {
 fn graph(checkpoint: &Checkpoint, about: &About) -> Result<Vec<u8>, TrainError> {
     let Checkpoint { manifest, tensors, .. } = checkpoint;
     if manifest.kind != "network" {
-        let message = "a table of positions is no graph: export it as safetensors";
+        let message = "a table of positions is not a graph: export it as safetensors";
         return Err(ModelError::Unsupported(message.into()).into());
     }
     let program = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?;
@@ -127,7 +129,7 @@ fn tensors(checkpoint: Checkpoint) -> Result<Vec<u8>, TrainError> {
     Ok(to_torch(&model, text)?)
 }
 
-/// What was imported.
+/// An imported checkpoint.
 #[derive(Debug, Serialize)]
 pub struct Imported {
     /// The checkpoint.
@@ -140,11 +142,12 @@ pub struct Imported {
     pub parameters: usize,
 }
 
-/// Makes a checkpoint of a safetensors file with weights as PyTorch has them. What they are is told by a checkpoint or a config
-/// in `like`, else by the file itself, if it was exported here and nothing wrote it anew.
+/// Creates a checkpoint from a safetensors file with weights in the layout of PyTorch. A checkpoint or config
+/// in `like` describes the network. Without `like`, the file must describe it, as files exported here do until
+/// another program rewrites them.
 ///
 /// # Errors
-/// A file that does not say what it is, tensors that do not fit, or a folder that is there already.
+/// If the file does not describe its network, the tensors do not fit, or the output folder already exists.
 pub fn import(
     games: &dyn Catalogue,
     file: &Path,
@@ -152,7 +155,7 @@ pub fn import(
     out: &Path,
 ) -> Result<Imported, TrainError> {
     if out.exists() {
-        let message = "is there already: remove it, or name another folder with --out".into();
+        let message = "already exists: remove it, or choose another folder with --out".into();
         return Err(TrainError::Folder { path: out.into(), message });
     }
     let fault = |message: String| ModelError::Checkpoint { path: file.into(), message };
@@ -163,12 +166,12 @@ pub fn import(
         (Some(path), _) => checkpoint::read(&checkpoint::locate(path, false)?)?.manifest,
         (None, Some(said)) => checkpoint::manifest_in(&said, file)?,
         (None, None) => {
-            let message = "does not say what network it is, which PyTorch leaves out: name a checkpoint or a config of the \
-                           same network with --like";
+            let message = "does not describe its network, because PyTorch omits this: give a checkpoint or a config \
+                           of the same network with --like";
             return Err(fault(message.into()).into());
         }
     };
-    // What it comes from: the checkpoint that says what it is, whose own origins it keeps, then the file.
+    // The origins: those of the checkpoint that describes the network, then the file.
     if let Some(path) = like.filter(|_| !manifest.checksum.is_empty()) {
         manifest.init.push(Origin { path: path.into(), checksum: manifest.checksum.clone(), part: None });
     }
@@ -177,7 +180,7 @@ pub fn import(
     manifest.metrics = serde_json::Value::Null;
     manifest.training = None;
     manifest.revision = adept_trainer::REVISION.into();
-    // Opened as any other before it is written, so that what does not fit leaves nothing behind.
+    // Open it before writing, so that a misfit leaves no files behind.
     let opened = Checkpoint { path: file.into(), manifest: manifest.clone(), tensors: tensors.clone() };
     let parameters = games.find(&manifest.game)?.parameters(opened)?;
     let (game, encoder) = (manifest.game.clone(), manifest.encoder.clone());
@@ -185,13 +188,13 @@ pub fn import(
     Ok(Imported { path: out.into(), game, encoder, parameters })
 }
 
-/// The manifest of a config that was not trained.
+/// The manifest of an untrained config.
 fn fresh(games: &dyn Catalogue, path: &Path) -> Result<Manifest, TrainError> {
     let config = config::load(path, &[], games).map_err(|e| ModelError::Unsupported(e.to_string()))?;
     games.find(&config.game.rules)?.manifest(&config)
 }
 
-/// The manifest of a config of this game that was not trained.
+/// The manifest of an untrained config of this game.
 ///
 /// # Errors
 /// If the game has no such encoder.

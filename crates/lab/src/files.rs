@@ -1,11 +1,11 @@
-//! Files that a config may be: an experiment or a tournament.
+//! Loads config files of either kind: experiment or tournament.
 
 use crate::catalogue::Catalogue;
 use crate::tournament::Tournament;
 use adept_trainer::config::{Config, ConfigError, Source, parse};
 use std::path::Path;
 
-/// What a file is, by its sections.
+/// A config file by kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// An experiment.

@@ -1,6 +1,6 @@
-//! What is done with experiments and checkpoints: measuring, comparing, sweeps, tournaments, publishing, exchange.
+//! Work on experiments and checkpoints: measuring, comparing, sweeps, tournaments, publishing, exchange.
 //!
-//! Commands receive a [`Catalogue`] of games and know no game by its name.
+//! Functions take a [`Catalogue`] of games and depend on no particular game.
 
 pub mod bench;
 pub mod catalogue;

@@ -1,4 +1,4 @@
-//! Published checkpoints: weights without the state of training, and a card that says where they come from.
+//! Publishes checkpoints: weights without the training state, and a card that documents them.
 
 use crate::catalogue::Catalogue;
 use crate::compare::folders;
@@ -11,23 +11,23 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What is published.
+/// Options of publishing.
 #[derive(Clone, Debug, Default)]
 pub struct PublishOptions {
-    /// Take the checkpoint that validation (or equity) chose instead of the last one.
+    /// Use the checkpoint chosen by validation (or equity) instead of the last one.
     pub best: bool,
-    /// Measure too what choices lose by exact values.
+    /// Also measure the value lost by choices.
     pub move_loss: bool,
-    /// What users should know beside the figures.
+    /// Notes for users, shown beside the figures.
     pub notes: Vec<String>,
 }
 
-/// What was published.
+/// A published checkpoint.
 #[derive(Debug, Serialize)]
 pub struct Published {
-    /// The folder.
+    /// Its folder.
     pub path: PathBuf,
-    /// The run whose checkpoint it is.
+    /// The run that it comes from.
     pub run: PathBuf,
     /// Its card.
     pub card: PathBuf,
@@ -35,17 +35,17 @@ pub struct Published {
     pub runs: Vec<PathBuf>,
     /// Mean of their figures.
     pub mean: f64,
-    /// Standard deviation.
+    /// Standard deviation of their figures.
     pub sd: f64,
 }
 
-/// Publishes a finished run: copies its checkpoint without what only training needs and writes a card beside it.
+/// Publishes a finished run: copies its checkpoint without the training state, and writes a card beside it.
 ///
-/// `given` is a run folder, or a name whose seeds are all on the card; the checkpoint is then that of the lowest seed, so
-/// that none is chosen for being lucky.
+/// `given` is a run folder, or a name whose seeds are all on the card. The checkpoint then comes from the
+/// lowest seed, so that it is not chosen for being lucky.
 ///
 /// # Errors
-/// A run that is missing or not finished, or a folder that is there already.
+/// If the run is missing or not finished, or the output folder already exists.
 pub fn publish(
     games: &dyn Catalogue,
     given: &Path,
@@ -63,15 +63,15 @@ pub fn publish(
         return Err(TrainError::Folder { path: given.into(), message });
     };
     if out.exists() {
-        let message = "is there already: remove it, or name another folder with --out".into();
+        let message = "already exists: remove it, or choose another folder with --out".into();
         return Err(TrainError::Folder { path: out.into(), message });
     }
     let Checkpoint { mut manifest, tensors, .. } = checkpoint::read(&checkpoint::locate(run, options.best)?)?;
     manifest.training = None;
     let tensors: Vec<_> = tensors.into_iter().filter(|t| !checkpoint::is_of_training(&t.name)).collect();
     checkpoint::write(&Files::default(), out, manifest, &tensors)?;
-    // Measured as it lies there now.
-    // What games against opponents came to, the runs say themselves.
+    // Measure the checkpoint as it is now.
+    // Results of games against opponents are taken from the runs.
     let mut suites: Vec<Suite> =
         record.config.figure().filter(|f| *f != Suite::Matches).into_iter().collect();
     suites.extend(options.move_loss.then_some(Suite::MoveLoss));
@@ -110,15 +110,15 @@ fn card(
     let mut text = format!("# {}\n\n{}\n\n", config.name, config.about);
     let step = score(record, options.best).map_or(record.step, |s| s.step);
     let chosen = match (options.best, config.figure()) {
-        (true, Some(Suite::Rms)) => "the one with the lowest error on validation positions".into(),
-        (true, _) => "the best that was measured".into(),
-        (false, _) => format!("the last one, after {step} {unit}"),
+        (true, Some(Suite::Rms)) => "lowest error on validation positions".into(),
+        (true, _) => "best measurement".into(),
+        (false, _) => format!("the last, after {step} {unit}"),
     };
     let _ = writeln!(
         text,
-        "- {} parameters, {} bytes of weights, {} multiply-adds an evaluation\n\
+        "- {} parameters, {} bytes of weights, {} multiply-adds per evaluation\n\
          - game `{}`, inputs `{}`\n\
-         - seed {} of {}; of its checkpoints {chosen}\n\
+         - seed {} of {}; checkpoint: {chosen}\n\
          - trained in {:.0} s by revision {}",
         size.parameters,
         size.bytes,
@@ -141,8 +141,8 @@ fn card(
     if let Some(rms) = &report.rms {
         let _ = writeln!(
             text,
-            "Root mean square error of V, −1 to 1, on {} test positions of each distribution, and that of what is known without \
-             learning:\n",
+            "Root mean square error of V, −1 to 1, on {} test positions of each distribution, with that of baselines \
+             that do not learn:\n",
             rms.errors.rows
         );
         text.push_str(&table("distribution", &rms.distributions));
@@ -153,8 +153,8 @@ fn card(
     if let Some(found) = &report.exploitability {
         let _ = writeln!(
             text,
-            "Exploitability, (br₀ + br₁) / 2 in units of utility: {:.5}; of uniformly random play {:.5}. Value for the first \
-             player if it plays itself: {:+.5}.\n",
+            "Exploitability, (br₀ + br₁) / 2 in units of utility: {:.5}; of uniformly random play {:.5}. Value for \
+             the first player if it plays itself: {:+.5}.\n",
             found.exploitability, found.random, found.value
         );
     }
@@ -181,7 +181,7 @@ fn card(
     if let (true, Some(against)) = (config.measures(Suite::Matches), config.evaluate_against().first()) {
         let _ = writeln!(
             text,
-            "Points a game against {against}, {} games a measurement:\n",
+            "Points per game against {against}, {} games per measurement:\n",
             config.evaluate.games
         );
     }
@@ -210,7 +210,7 @@ fn card(
             .collect();
         let _ = writeln!(
             text,
-            "Evaluations a second on one core of the machine that published it, by rows a call: {}.\n",
+            "Evaluations a second on one core of the machine that published it, by rows per call: {}.\n",
             rates.join(", ")
         );
     }
@@ -231,8 +231,8 @@ fn card(
     let seeds = if runs.len() > 1 { format!(" --seeds {}", runs.len()) } else { String::new() };
     let _ = write!(
         text,
-        "\n## To repeat\n\n`adept train config.toml --seed {}{seeds}` with this config gives the same bits on the same kind of \
-         machine:\n\n```toml\n{}\n```\n",
+        "\n## To repeat\n\n`adept train config.toml --seed {}{seeds}` with this config gives the same bits on the \
+         same kind of machine:\n\n```toml\n{}\n```\n",
         record.seed,
         toml.trim_end()
     );

@@ -1,4 +1,4 @@
-//! The same experiment with several seeds.
+//! Runs the same experiment with several seeds.
 
 use crate::catalogue::AnyGame;
 use adept_trainer::config::Config;

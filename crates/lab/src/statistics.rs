@@ -7,9 +7,9 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// Mean and standard deviation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sample {
-    /// Mean; none of no numbers.
+    /// Mean; `None` without numbers.
     pub mean: Option<f64>,
-    /// Standard deviation (n − 1); none of fewer than two numbers.
+    /// Standard deviation (n − 1); `None` with fewer than two numbers.
     pub sd: Option<f64>,
     /// Size.
     pub n: usize,
@@ -20,7 +20,7 @@ impl Sample {
     pub fn of(values: &[f64]) -> Self {
         let n = values.len();
         let mut summary = mean_sd(values);
-        // A rounded mean would give equal numbers a deviation, and that a significance.
+        // Rounding of the mean would give equal numbers a deviation, and so a significance.
         if let [first, rest @ ..] = values
             && rest.iter().all(|v| v == first)
         {
@@ -39,12 +39,12 @@ pub struct Welch {
     pub freedom: f64,
     /// 95 % confidence interval of the difference of the means.
     pub ci95: [f64; 2],
-    /// Two-sided p, in [0, 1], of means that do not differ.
+    /// Two-sided p, in [0, 1], under the hypothesis of equal means.
     pub p: f64,
 }
 
-/// Tests mean(b) − mean(a); none where a sample has fewer than two numbers, or both are constant, so that nothing
-/// is known of their variance.
+/// Tests mean(b) − mean(a). `None` if a sample has fewer than two numbers, or if both are constant, so that
+/// their variance is unknown.
 pub fn welch(a: Sample, b: Sample) -> Option<Welch> {
     // Squared standard error of a mean.
     let error = |s: Sample| s.sd.map(|sd| sd * sd / s.n as f64);
@@ -54,7 +54,7 @@ pub fn welch(a: Sample, b: Sample) -> Option<Welch> {
     let freedom =
         squared * squared / (error_a * error_a / (a.n - 1) as f64 + error_b * error_b / (b.n - 1) as f64);
     let t = difference / squared.sqrt();
-    // Also if the squares of tiny variances vanish.
+    // Also covers tiny variances whose squares underflow.
     if !(t.is_finite() && freedom.is_finite()) {
         return None;
     }
@@ -68,8 +68,8 @@ pub fn welch(a: Sample, b: Sample) -> Option<Welch> {
 mod tests {
     use super::*;
 
-    /// Student's sleep data (1908): `t.test(extra ~ group, data = sleep)` in the manual of R gives t = −1.8608,
-    /// df = 17.776, p = 0.07939 and −3.3654832 … 0.2054832, of group 1 less group 2.
+    /// Student's sleep data (1908): `t.test(extra ~ group, data = sleep)` in the R manual gives t = −1.8608, df
+    /// = 17.776, p = 0.07939 and −3.3654832 … 0.2054832, for group 1 minus group 2.
     #[test]
     fn welch_agrees_with_r_on_the_sleep_data() {
         let first = Sample::of(&[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]);

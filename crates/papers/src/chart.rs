@@ -1,13 +1,13 @@
-//! Line charts as SVG.
+//! Draws line and point charts as SVG.
 
 use plotters::prelude::*;
 
-/// Where curves leave room for their names.
+/// Where the legend goes.
 #[derive(Clone, Copy)]
 pub(crate) enum Legend {
-    /// They rise.
+    /// Below the curves, which rise.
     Below,
-    /// They fall.
+    /// Above the curves, which fall.
     Above,
 }
 
@@ -21,14 +21,14 @@ pub(crate) fn lines(
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 600)).into_drawing_area();
-        // Drawing into a string cannot fail; a chart without points stays empty.
+        // Writing to a string cannot fail; a chart without points stays empty.
         let _ = draw(&root, title, (x, y), legend, lines);
         let _ = root.present();
     }
     svg
 }
 
-/// The highest y of a chart of clouds, in times the lowest.
+/// The highest y drawn in a chart of clouds, as a multiple of the lowest.
 pub(crate) const HIGHEST: f64 = 10.0;
 
 /// Named points.
@@ -37,14 +37,14 @@ pub(crate) struct Cloud {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// A chart of points (x, y), all finite and above 0, on logarithmic scales, as an SVG document; a line joins the points of a
-/// cloud that have none of it to the left and below. Points at more than [`HIGHEST`] times the lowest y are left out:
-/// a run gone astray would press all others flat.
+/// Draws points (x, y), all finite and above 0, on logarithmic scales, as an SVG document. A line joins the
+/// points of a cloud that have no other point of it to the left and below. Points above [`HIGHEST`] times the
+/// lowest y are left out, because one bad run would flatten all others.
 pub(crate) fn clouds(title: &str, (x, y): (&str, &str), clouds: &[Cloud]) -> String {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 600)).into_drawing_area();
-        // As above.
+        // Writing to a string cannot fail.
         let _ = draw_clouds(&root, title, (x, y), clouds);
         let _ = root.present();
     }
@@ -106,7 +106,7 @@ fn draw_clouds(
     Ok(())
 }
 
-/// The points that have none to the left and below, from left to right.
+/// The points without another point to the left and below, from left to right.
 fn frontier<'a>(points: impl Iterator<Item = &'a (f64, f64)>) -> Vec<(f64, f64)> {
     let mut sorted: Vec<(f64, f64)> = points.copied().collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));

@@ -1,4 +1,4 @@
-//! Where experts pay: error against the cost of an evaluation, for single networks and for hierarchies of experts.
+//! Where experts pay: error against the cost of an evaluation, for single networks and hierarchies of experts.
 
 use crate::chart::{self, Cloud, HIGHEST};
 use crate::runs::{self, FIRST_SEED, Run};
@@ -13,11 +13,11 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Distributions of positions that are learned and measured.
+/// Distributions for learning and measuring.
 const DISTRIBUTIONS: [&str; 2] = ["table", "checkers"];
-/// First learning rates that are tried; the last is a thousandth.
+/// Initial learning rates to try; the final rate is a thousandth.
 const RATES: [f64; 3] = [0.004, 0.01, 0.025];
-/// They are tried with this share of the samples, and this seed, which no figure is made from.
+/// The search uses this fraction of the samples (one in so many) and this seed, which no reported figure uses.
 const SEARCH: (u64, u64) = (4, 1);
 
 /// A kind of network.
@@ -26,9 +26,9 @@ struct Family {
     name: &'static str,
     label: &'static str,
     config: &'static str,
-    /// Experts, and hidden units of each; one expert is a single network.
+    /// Number of experts, and hidden units of each; one expert is a single network.
     sizes: &'static [(usize, usize)],
-    /// Settings of the config for such a size, on a distribution.
+    /// Config settings for this size and distribution.
     set: fn(experts: usize, hidden: usize, distribution: &str) -> Vec<String>,
 }
 
@@ -59,7 +59,7 @@ const DEEP: [(usize, usize); 5] = [(64, 2), (64, 3), (64, 4), (64, 6), (64, 8)];
 const GATED: [(usize, usize); 12] =
     [(2, 2), (2, 4), (2, 8), (4, 2), (4, 4), (4, 8), (8, 2), (8, 4), (8, 8), (16, 2), (16, 4), (16, 8)];
 
-/// Settings that give a network of that kind its size.
+/// Config settings that set the size of a gated network.
 fn gated(kind: &str, experts: usize, hidden: usize) -> Vec<String> {
     vec![
         format!("architecture.{kind}.experts={experts}"),
@@ -72,7 +72,7 @@ fn single(_: usize, hidden: usize, _: &str) -> Vec<String> {
 }
 
 fn phase(experts: usize, hidden: usize, distribution: &str) -> Vec<String> {
-    // Most sides of `table` have more than 64 pips and twice their checkers.
+    // Most sides of `table` have a sum of pips and twice the checkers above 64.
     let end = if distribution == "table" { 112 } else { 64 };
     vec![
         format!("game.encoder=race+distribution:12+phase:{}:{end}", experts.isqrt()),
@@ -88,7 +88,7 @@ fn meta_pi(experts: usize, hidden: usize, _: &str) -> Vec<String> {
     gated("meta_pi", experts, hidden)
 }
 
-/// As many experts below each as there are side by side.
+/// Each branch has as many experts below it as there are branches.
 fn deep(experts: usize, hidden: usize, _: &str) -> Vec<String> {
     let each = experts.isqrt();
     let mut set = gated("meta_pi.expert.meta_pi", each, hidden);
@@ -117,50 +117,51 @@ const FAMILIES: [Family; 8] = [
     family("meta-pi-threshold", "Meta-Pi, threshold .3", config!("meta-pi-threshold"), &GATED, meta_pi),
 ];
 
-/// A network: its size, what it costs and how far it is off.
+/// A network: its size, cost and error.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExpertsPoint {
     /// Name of its runs, without the seed.
     pub name: String,
     /// Kind of network.
     pub family: &'static str,
-    /// Distribution that it learned and is measured on.
+    /// Distribution for learning and measuring.
     pub distribution: &'static str,
     /// Experts; 1 for a single network.
     pub experts: usize,
-    /// Hidden units of each.
+    /// Hidden units per expert.
     pub hidden: usize,
-    /// Learning rate at the start, the best of those tried.
+    /// Initial learning rate, the best of those tried.
     pub rate: f64,
-    /// What an evaluation costs, with the first seed.
+    /// Cost of an evaluation, measured with the first seed.
     #[serde(flatten)]
     pub cost: Cost,
-    /// Root mean square error of V on test positions at the end: median of the seeds, of which one may go astray.
+    /// Root mean square error of V on test positions at the end: the median over the seeds, because one may go
+    /// astray.
     pub final_median: f64,
     /// Mean over the seeds.
     pub final_mean: f64,
     /// Standard deviation.
     pub final_sd: f64,
-    /// By seed.
+    /// Final errors by seed.
     pub finals: Vec<f64>,
     /// Whether no other network of any kind is both cheaper in multiply-adds and better.
     pub frontier: bool,
-    /// The same in nanoseconds.
+    /// The same with nanoseconds instead of multiply-adds.
     pub frontier_ns: bool,
-    /// Seconds a run, mean.
+    /// Mean seconds per run.
     pub seconds: f64,
 }
 
-/// All of them.
+/// Result of the study.
 #[derive(Clone, Debug, Serialize)]
 pub struct Experts {
-    /// What is reproduced.
+    /// Name of the reproduction.
     pub name: String,
-    /// Seeds a network.
+    /// Seeds per network.
     pub seeds: u64,
-    /// Whether samples were cut down.
+    /// Whether the number of samples was reduced.
     pub quick: bool,
-    /// Samples a run.
+    /// Samples per run.
     pub samples: u64,
     /// The networks.
     pub rows: Vec<ExpertsPoint>,
@@ -215,7 +216,7 @@ impl Reproduction for WhereExpertsPay {
     }
 
     fn paper(&self) -> &'static str {
-        "where experts pay: error against cost of single networks, phase gates, HME and Meta-Pi (most of an hour)"
+        "where experts pay: error against cost of single networks, phase gates, HME and Meta-Pi (takes most of an hour)"
     }
 
     fn runs(&self, seeds: u64) -> u64 {
@@ -228,7 +229,7 @@ impl Reproduction for WhereExpertsPay {
     }
 }
 
-/// Trains every network, with the best of some learning rates, and sets its error against its cost.
+/// Trains every network with the best of several learning rates, and compares error with cost.
 ///
 /// # Errors
 /// [`TrainError`] of the first run that fails.
@@ -245,7 +246,7 @@ fn experts(work: Work<'_>) -> Result<Experts, TrainError> {
     let configs: Vec<Config> = configs.collect::<Result<_, _>>()?;
     let go_on = ReproduceOptions { resume: true, ..options.clone() };
     let all = runs::all(&configs, runs::seeds(options), Work { options: &go_on, ..work })?;
-    // One after the other, so that none is timed beside another.
+    // One after another, so that timings do not disturb each other.
     let points = jobs.iter().zip(&rates).zip(&all).map(|((job, rate), runs)| point(games, job, *rate, runs));
     let mut rows: Vec<ExpertsPoint> = points.collect::<Result<_, _>>()?;
     mark_frontiers(&mut rows);
@@ -270,7 +271,7 @@ fn experts(work: Work<'_>) -> Result<Experts, TrainError> {
     Ok(result)
 }
 
-/// The rate whose run ends with the lowest error on validation positions; one that diverges has none.
+/// The rate whose run ends with the lowest error on validation positions. Diverged runs do not count.
 fn best_rate(runs: &[Vec<Option<Run>>]) -> f64 {
     let validation = |runs: &[Option<Run>]| {
         let end = runs.first()?.as_ref()?.1.r#final.as_ref()?;
@@ -303,7 +304,7 @@ fn point(games: &dyn Catalogue, job: &Job, rate: f64, runs: &[Run]) -> Result<Ex
     })
 }
 
-/// The middle one, or the mean of the two in the middle.
+/// The median: the middle value, or the mean of the two middle values.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -338,20 +339,21 @@ fn figure(rows: &[ExpertsPoint], distribution: &str, by: &str) -> String {
     let x = if by == "nanoseconds" {
         "nanoseconds an evaluation, 512 rows at once"
     } else {
-        "multiply-adds an evaluation, mean of those executed"
+        "multiply-adds per evaluation, mean of those executed"
     };
     let title = format!("Bear-off, {distribution}: error against cost; lines join what a kind cannot better");
     chart::clouds(&title, (x, "RMS error of V"), &clouds)
 }
 
-/// The tables for people.
+/// The tables as Markdown.
 fn markdown(result: &Experts) -> String {
     let mut text = format!(
-        "# Where experts pay: error against the cost of an evaluation\n\n{} samples from the oracle a run{}, {} seeds a \
-         network from {FIRST_SEED} on; the learning rate is the best of {RATES:?} on validation positions, after a \
-         quarter of the samples with seed {}. All read the same 36 inputs; gates read 12 of them, those by \
-         clustering the mean rolls alone. Experts × hidden units; the error is the median of the seeds. ● stands where \
-         no cheaper network is better. By halves: the first layer once for each side, then all pairs. Figures leave out errors of more than {HIGHEST} times the lowest.\n",
+        "# Where experts pay: error against the cost of an evaluation\n\n{} samples from the oracle per run{}, {} \
+         seeds per network from {FIRST_SEED} on. The learning rate is the best of {RATES:?} on validation positions, \
+         after a quarter of the samples with seed {}. All networks read the same 36 inputs. Gates read 12 of them; \
+         gates by clustering read only the mean rolls. Size: experts × hidden units. The error is the median over \
+         the seeds. ●: no cheaper network is better. By halves: the first layer is computed once per side, then all \
+         pairs. Figures leave out errors above {HIGHEST} times the lowest.\n",
         result.samples,
         if result.quick { " (--quick: a twentieth of the full length)" } else { "" },
         result.seeds,
@@ -360,8 +362,8 @@ fn markdown(result: &Experts) -> String {
     for distribution in DISTRIBUTIONS {
         let _ = writeln!(
             text,
-            "\n## {distribution}\n\n| network | size | rate | multiply-adds | | ns, 512 rows | | ns, 1 row | ns, by halves | RMS \
-             error of V | of all seeds |\n|---|---|---|---|---|---|---|---|---|---|---|"
+            "\n## {distribution}\n\n| network | size | rate | multiply-adds | | ns, 512 rows | | ns, 1 row | ns, by \
+             halves | RMS error of V | of all seeds |\n|---|---|---|---|---|---|---|---|---|---|---|"
         );
         for family in &FAMILIES {
             for row in
@@ -399,11 +401,11 @@ mod tests {
     use adept_builtin::bearoff::Bearoff;
     use adept_lab::One;
 
-    /// At least twelve networks of every kind on each distribution, all with the same samples.
+    /// Every kind has at least twelve networks on each distribution, all with the same samples.
     #[test]
     fn every_kind_has_twelve_sizes_that_can_be_built() {
         let jobs = jobs();
-        // Clustered gates are one kind, of one depth or two.
+        // Gates by clustering count as one kind, with depth one or two.
         assert_eq!(jobs.len(), DISTRIBUTIONS.len() * (FAMILIES.len() - 1) * 12);
         for job in &jobs {
             let config = job

@@ -1,4 +1,4 @@
-//! Tables and figures of published papers, ours beside theirs: a file for each.
+//! Reproduces tables and figures of published papers and compares our results with theirs; one file each.
 
 mod chart;
 mod experts;
@@ -21,37 +21,38 @@ use adept_trainer::run::{Cancel, Observer, TrainError};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// A published table or figure, and how ours beside it is made.
+/// A published table or figure, and how to reproduce it.
 pub trait Reproduction: Sync {
-    /// Its name in the command.
+    /// Its name on the command line.
     fn name(&self) -> &'static str;
 
-    /// The paper, and what of it.
+    /// The paper and the result.
     fn paper(&self) -> &'static str;
 
-    /// Usual folder of its runs and files below `checkpoints/runs`. Two may share one, and then its runs.
+    /// Default folder of its runs and files below `checkpoints/runs`. Two reproductions may share one, and then
+    /// its runs.
     fn folder(&self) -> &'static str {
         self.name()
     }
 
-    /// How many runs of experiments it takes; 0 if it makes none.
+    /// Number of experiment runs; 0 if there are none.
     fn runs(&self, _seeds: u64) -> u64 {
         0
     }
 
-    /// Makes it, and writes its files.
+    /// Makes the reproduction and writes its files.
     ///
     /// # Errors
-    /// [`TrainError`] of the first run that fails, or that it was interrupted.
+    /// [`TrainError`] of the first run that fails, or an interruption.
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError>;
 }
 
-/// What was made.
+/// Result of a reproduction.
 #[derive(Clone, Debug)]
 pub struct Made {
-    /// Everything, with `rows`.
+    /// The full report as JSON, with `rows`.
     pub report: serde_json::Value,
-    /// The same for people.
+    /// The report as text.
     pub text: String,
     /// Seconds it took.
     pub seconds: f64,
@@ -60,7 +61,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// A report whose first file is what people read.
+    /// A report whose text is read from the first file.
     fn of(report: &impl Serialize, seconds: f64, files: &[PathBuf]) -> Result<Self, TrainError> {
         let text = std::fs::read_to_string(&files[0]).map_err(ModelError::io(&files[0]))?;
         Self::with_text(report, text, seconds, files)
@@ -90,25 +91,25 @@ pub const ALL: [&dyn Reproduction; 9] = [
     &q_post::Post,
 ];
 
-/// What a reproduction works with.
+/// Inputs of a reproduction.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
-    /// The games, among them the built-in ones.
+    /// The games, including the built-in ones.
     pub games: &'a dyn Catalogue,
-    /// How the table is made.
+    /// Options of the reproduction.
     pub options: &'a ReproduceOptions,
-    /// Is told what happens in runs.
+    /// Receives the events of runs.
     pub observer: &'a dyn Observer,
-    /// Asks to stop.
+    /// Requests a stop.
     pub cancel: &'a Cancel,
 }
 
-/// How a table is made.
+/// Options of a reproduction.
 #[derive(Clone, Debug)]
 pub struct ReproduceOptions {
-    /// Seeds a row.
+    /// Seeds per row.
     pub seeds: u64,
-    /// A twentieth of the games or samples: shows the way, not the figures.
+    /// Use a twentieth of the games or samples: for a first look, not for the figures.
     pub quick: bool,
     /// Folder for runs and reports.
     pub out: PathBuf,
@@ -118,7 +119,7 @@ pub struct ReproduceOptions {
     pub resume: bool,
 }
 
-/// A report as JSON.
+/// Formats a report as JSON.
 fn json(value: &impl serde::Serialize) -> Result<String, TrainError> {
     let text = serde_json::to_string_pretty(value);
     Ok(text.map_err(|e| adept_model::ModelError::Unsupported(e.to_string()))?)

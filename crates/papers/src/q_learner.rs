@@ -1,12 +1,13 @@
-//! The Q-learner of a post on liar's dice in R (Oehm 2018): a table over (dice in all, own dice, bucket of probability) that
-//! tells whether to call or to raise, against three scripted opponents of the rule set `r-post`.
+//! The Q-learner of a post on liar's dice in R (Oehm 2018). A table over (total dice, own dice, bucket of
+//! probability) decides whether to call or to raise, against three scripted opponents of the rule set `r-post`.
 //!
-//! After every act of any player a row is written down: the learner's state s then, and the learner's own last act a. Once a
-//! game is over, for each row k after the first, in order,
+//! After every act of any player, a row records the learner's state s at that time and the learner's own last
+//! act a. After a game, for each row k after the first, in order,
 //!
 //! Q(sₖ₋₁, aₖ) ← (1 − α)·Q(sₖ₋₁, aₖ) + α·(r(sₖ₋₁, sₖ) + γ·max Q(sₖ, ·)).
 //!
-//! The post's words and its program differ, and the program does not do the same in every R: see [`Reading`].
+//! The post's text and its program differ, and the program behaves differently in different versions of R: see
+//! [`Reading`].
 
 use adept_arena::{Agent, Scratch, Scripted};
 use adept_builtin::liars_dice::{Action, LiarsDice, PostState, PostStates, State, call_or_raise};
@@ -24,45 +25,47 @@ const LEARNER: usize = 0;
 const ALPHA: f64 = 0.1;
 /// The discount γ.
 const GAMMA: f64 = 0.9;
-/// The share ε of decisions that are drawn while the learner learns.
+/// The share ε of random decisions while learning.
 pub const EPSILON: f64 = 0.1;
-/// Decisions whose values differ by less are drawn.
+/// Decisions whose values differ by less than this are drawn at random.
 const TIE: f64 = 1e-6;
-/// The share of raises that name any face.
+/// The share of raises that name a random face.
 pub const BLUFF: f64 = 0.5;
-/// Revision of the file of a table.
+/// Version of the table file.
 const SCHEMA: u32 = 1;
 
-/// What the learner decides between.
+/// The decisions of the learner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// One more of some face.
+    /// Raise the bid by one.
     Raise,
-    /// A challenge of the bid.
+    /// Challenge the bid.
     Call,
 }
 
-/// How the post is read.
+/// Which reading of the post is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reading {
-    /// As its words say: the bucket is always of the bid that stands.
+    /// As the text says: the bucket always refers to the current bid.
     Text,
-    /// As its program is written, and runs from R 4.0 on: what the learner holds is counted when it decides, and kept for the
-    /// bids of others that follow, of whatever face ([`PostState::carried`]); so it decides before it counts anew.
+    /// As the program runs from R 4.0 on. The learner's matching dice are counted when it decides, and this
+    /// count is kept for later bids of others, whatever their face ([`PostState::carried`]). So the learner
+    /// decides before it counts again.
     R4,
-    /// As the program ran in the R of its day: `data.frame` makes factors of texts, their levels come in the order of the
-    /// alphabet, round by round, and a factor as an index is its code. In a game whose first round the learner ends with a
-    /// call, `call` is 1 and `raise` is 2, and each is written into the column of the other.
+    /// As the program ran in the R of its time. `data.frame` turns texts into factors, whose levels are in
+    /// alphabetical order, round by round, and a factor used as an index is its code. If the learner ends the
+    /// first round of a game with a call, `call` is 1 and `raise` is 2, and each is written to the other's
+    /// column.
     R3,
 }
 
 impl Reading {
-    /// All of them.
+    /// All readings.
     pub const ALL: [Self; 3] = [Self::Text, Self::R4, Self::R3];
 
-    /// The state by which a player decides, and which is written down after a raise.
+    /// The state on which a player decides, and which is recorded after a raise.
     fn state(self, game: &LiarsDice, state: &State, player: usize) -> Option<PostState> {
         match self {
             Self::Text => PostState::recounted(game, state, player),
@@ -76,53 +79,54 @@ impl Reading {
 #[serde(deny_unknown_fields)]
 pub struct QTable {
     schema: u32,
-    /// The game whose states these are.
+    /// The game of these states.
     pub game: String,
-    /// How the post is read.
+    /// The reading of the post.
     pub reading: Reading,
     /// Games it learned from.
     pub games: u64,
-    /// By number of the state ([`PostStates`]): Q of raising and of calling.
+    /// Q of raising and of calling, by number of the state ([`PostStates`]).
     pub values: Vec<[f64; 2]>,
 }
 
 impl QTable {
-    /// Knows nothing.
+    /// An empty table.
     ///
     /// # Errors
-    /// [`TrainError::Game`] where the game is not of the rule set `r-post`.
+    /// [`TrainError::Game`] if the game is not of the rule set `r-post`.
     pub fn new(game: &LiarsDice, reading: Reading) -> Result<Self, TrainError> {
         let values = vec![[0.0; 2]; states(game)?.count()];
         Ok(Self { schema: SCHEMA, game: game.name().into(), reading, games: 0, values })
     }
 
-    /// Writes it as JSON.
+    /// Writes the table as JSON.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), TrainError> {
         let text = serde_json::to_string(self);
         let text = text.map_err(|e| ModelError::Unsupported(e.to_string()))?;
         Ok(Files::default().replace(path, text.as_bytes())?)
     }
 
-    /// Reads it again.
+    /// Reads a table.
     ///
     /// # Errors
-    /// What the system refuses, or that the file is no table of this game.
+    /// If the file cannot be read, or is not a table for this game.
     pub fn load(path: &Path, game: &LiarsDice) -> Result<Self, TrainError> {
         let fault = |message: String| ModelError::Checkpoint { path: path.into(), message };
         let bytes = std::fs::read(path).map_err(ModelError::io(path))?;
-        let table: Self = serde_json::from_slice(&bytes).map_err(|e| fault(format!("is no Q table: {e}")))?;
+        let table: Self =
+            serde_json::from_slice(&bytes).map_err(|e| fault(format!("is not a Q table: {e}")))?;
         table.check(game).map_err(fault)?;
         Ok(table)
     }
 
-    /// Why it is no table of this game.
+    /// Why it is not a table for this game.
     pub(crate) fn check(&self, game: &LiarsDice) -> Result<(), String> {
         let count = states(game).map_err(|e| e.to_string())?.count();
         if self.schema != SCHEMA {
-            return Err(format!("has schema {}, this program reads {SCHEMA}", self.schema));
+            return Err(format!("has schema {}, but this program reads {SCHEMA}", self.schema));
         }
         if self.game != game.name() || self.values.len() != count {
             let found = (self.values.len(), &self.game);
@@ -151,10 +155,10 @@ pub struct QAgent {
 }
 
 impl QAgent {
-    /// Draws a share `epsilon` of its decisions, and those that the table does not tell apart.
+    /// Draws a share `epsilon` of its decisions at random, and breaks ties at random.
     ///
     /// # Errors
-    /// [`TrainError::Game`] where the table is of another game.
+    /// [`TrainError::Game`] if the table is for another game.
     pub fn new(game: &LiarsDice, table: Arc<QTable>, epsilon: f64) -> Result<Self, TrainError> {
         table.check(game).map_err(TrainError::Suite)?;
         Ok(Self { name: format!("q-post:{epsilon}"), states: states(game)?, table, epsilon })
@@ -190,18 +194,18 @@ impl Agent<LiarsDice> for QAgent {
     }
 }
 
-/// A row of the table of transitions.
+/// A row of the transition table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Who acted.
+    /// The player who acted.
     pub player: usize,
-    /// The learner's state then.
+    /// The learner's state at that time.
     pub state: PostState,
-    /// The learner's last act in the round; raising before the first.
+    /// The learner's last act in the round; raising before its first act.
     pub action: Decision,
 }
 
-/// The table of transitions of a game.
+/// The transition table of a game.
 #[derive(Clone, Debug)]
 pub struct Transitions {
     /// The rows so far.
@@ -211,13 +215,13 @@ pub struct Transitions {
 }
 
 impl Transitions {
-    /// Nothing yet.
+    /// An empty table.
     pub fn new(reading: Reading) -> Self {
         Self { rows: Vec::new(), reading, last: Decision::Raise }
     }
 
-    /// Applies a legal action, of a player or of chance, and writes down what it brings: nothing at an opening, one row at a
-    /// raise, two at a call, before and after the die is lost.
+    /// Applies a legal action of a player or of chance, and records its rows: none for an opening, one for a
+    /// raise, and two for a call, before and after the die is lost.
     pub fn apply(&mut self, game: &LiarsDice, state: &mut State, action: &Action) {
         let player = usize::from(state.mover);
         match action {
@@ -249,7 +253,7 @@ impl Transitions {
         }
     }
 
-    /// Updates Q by the rows of a finished game, in their order.
+    /// Updates Q with the rows of a finished game, in order.
     fn learn(&self, values: &mut [[f64; 2]], states: &PostStates) {
         let swapped = usize::from(self.reading == Reading::R3 && self.called_first());
         for pair in self.rows.windows(2) {
@@ -268,7 +272,7 @@ impl Transitions {
     }
 }
 
-/// r(s, s′): 10 for the last die of the others, −10 for the own last one, 1 and −1 for any other.
+/// r(s, s′): 10 for the opponents' last die, −10 for the learner's last die, 1 and −1 for any other die.
 pub fn reward(from: PostState, to: PostState) -> f64 {
     if to.total + 1 != from.total {
         return 0.0;
@@ -294,25 +298,27 @@ pub struct QLearner {
 }
 
 impl QLearner {
-    /// Sits in the first seat; a script of the game sits in all others.
+    /// The learner sits in the first seat; a script of the game sits in all others.
     ///
     /// # Errors
-    /// [`TrainError::Game`] where the game is not of the rule set `r-post`, [`TrainError::Suite`] if it has no such script.
+    /// [`TrainError::Game`] if the game is not of the rule set `r-post`, [`TrainError::Suite`] if it has no
+    /// such script.
     pub fn new(game: &LiarsDice, reading: Reading, script: &str, seed: u64) -> Result<Self, TrainError> {
         let agent = QAgent::new(game, Arc::new(QTable::new(game, reading)?), EPSILON)?;
         let other = || Scripted::new(game, script);
         let others: Option<Vec<_>> = (1..game.players()).map(|_| other()).collect();
-        let others = others.ok_or_else(|| TrainError::Suite(format!("there is no script `{script}`")))?;
+        let others = others.ok_or_else(|| TrainError::Suite(format!("no script named `{script}`")))?;
         let (transitions, scratch) = (Transitions::new(reading), Scratch::default());
         Ok(Self { game: game.clone(), agent, others, seed, transitions, scratch })
     }
 
-    /// What is learned so far.
+    /// The table learned so far.
     pub fn table(&self) -> &Arc<QTable> {
         &self.agent.table
     }
 
-    /// Plays a game and learns from it; whether the learner won. Draws depend on the seed and the number of the game.
+    /// Plays a game and learns from it. Returns whether the learner won. Draws depend on the seed and the
+    /// number of the game.
     pub fn play(&mut self) -> bool {
         let games = self.agent.table.games;
         let (mut dice, mut choices) =
@@ -331,7 +337,7 @@ impl QLearner {
             };
             transitions.apply(game, &mut state, &action);
         }
-        // While nobody else holds it, nothing is copied.
+        // If nobody else holds the table, it is not copied.
         let table = Arc::make_mut(&mut agent.table);
         transitions.learn(&mut table.values, &agent.states);
         table.games += 1;
@@ -352,7 +358,7 @@ mod tests {
         PostState { total, own, bucket }
     }
 
-    /// Two players of three dice; the learner is seat 1. What is rolled, by seat, then what is said.
+    /// Two players with three dice each; the learner is seat 1. `steps` lists rolls by seat, and acts.
     fn rows(reading: Reading, steps: &str) -> Transitions {
         let game = game("liars-dice:r-post:2x3");
         let mut transitions = Transitions::new(reading);
@@ -386,23 +392,26 @@ mod tests {
                         roll:13 roll:1 2x1 call \
                         roll:5 roll:5 2x5 3x5 call";
 
-    /// Worked out by hand from the post's program; P(Bin(3, 1/6) ≥ 1) = 91/216 is bucket 8, P(≥ 2) = 16/216 is 1.
+    /// Worked out by hand from the post's program; P(Bin(3, 1/6) ≥ 1) = 91/216 is bucket 8, P(≥ 2) = 16/216 is
+    /// bucket 1.
     #[test]
     fn rows_are_those_of_the_program() {
         use Decision::{Call, Raise};
         let expected = [
-            // Seat 2 opened, and that is no row. The learner holds no 4, and that is what counts after its own 4x3.
+            // Seat 2 opened, which gives no row. The learner holds no 4, and this count is kept after its own
+            // 4x3.
             (0, (6, 3, 0), Raise),
             // Seat 2 calls: the learner loses a die.
             (1, (6, 3, 0), Raise),
             (1, (5, 2, 0), Raise),
-            // The learner opens 3x2 and holds two; seat 2 raises to 4x5, and two 2s stand for 5s until the learner decides.
+            // The learner opens 3x2 and holds two 2s. Seat 2 raises to 4x5, and the count of two is kept for 5s
+            // until the learner decides.
             (1, (5, 2, 1), Raise),
             (0, (5, 2, 0), Call),
             (0, (4, 2, 0), Call),
             (0, (4, 2, 0), Call),
             (0, (3, 2, 0), Call),
-            // Two 1s are there.
+            // Two 1s are on the table.
             (0, (3, 2, 3), Call),
             (0, (2, 1, 3), Call),
             (1, (2, 1, 3), Raise),
@@ -418,12 +427,13 @@ mod tests {
         };
         assert_eq!(of(Reading::R4), written(&[]));
         assert_eq!(of(Reading::R3), written(&[]));
-        // With the face that stands: two 3s after 4x3, no 5 after 4x5.
+        // With the face of the current bid: two 3s after 4x3, no 5 after 4x5.
         let differ = [(0, (6, 3, 1)), (1, (6, 3, 1)), (2, (5, 2, 1)), (3, (5, 2, 0))];
         assert_eq!(of(Reading::Text), written(&differ));
     }
 
-    /// The same game, learned from by hand: α times the reward where a die is lost, as all else is still 0.
+    /// The same game, learned by hand: α times the reward when a die is lost, because all other values are
+    /// still 0.
     #[test]
     fn a_game_is_learned_in_the_order_of_its_rows() {
         let game = game("liars-dice:r-post:2x3");
@@ -453,7 +463,7 @@ mod tests {
         near(learned(&rows(Reading::R4, GAME)), &by_hand);
         // Seat 2 ended the first round: `raise` is the first level.
         near(learned(&rows(Reading::R3, GAME)), &by_hand);
-        // The learner ends the first round and all others with a call: `call` is the first level.
+        // The learner ends the first and all other rounds with a call: `call` is the first level.
         let called = "start:2 roll:335 roll:112 3x1 call roll:335 roll:66 3x6 call roll:335 roll:6 2x6 call";
         let in_column = |column: usize| {
             [((4, 3, 3), 1.0), ((5, 3, 0), 0.1), ((6, 3, 0), 0.1)].map(|(state, q)| {
@@ -466,7 +476,7 @@ mod tests {
         near(learned(&rows(Reading::R3, called)), &in_column(0));
     }
 
-    /// Lines of `generate.reward.matrix`, in their order.
+    /// The lines of `generate.reward.matrix`, in order.
     #[test]
     fn rewards_are_those_of_the_matrix() {
         let line_by_line = |from: PostState, to: PostState| {
@@ -510,7 +520,7 @@ mod tests {
         let game = game("liars-dice:r-post:2x3");
         let position = game.parse_position("134/456 @2 2x4").expect("a position").0;
         let mut table = QTable::new(&game, Reading::Text).expect("r-post");
-        // One more of three: bucket 8.
+        // One more of three dice: bucket 8.
         let number = PostStates::new(&game, 0).expect("r-post").number(state((6, 3, 8)));
         let mut call = |q: [f64; 2], epsilon: f64| {
             table.values[number] = q;
@@ -519,7 +529,7 @@ mod tests {
             game.actions(&position, &mut actions);
             agent.policy(&game, &position, 0, &actions, &mut probabilities);
             assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-            // Half of the raises name any face; the own most frequent one is the 1.
+            // Half of the raises name a random face; the learner's own most frequent face is 1.
             assert!((probabilities[0] - 7.0 * probabilities[1]).abs() < 1e-12);
             probabilities[6]
         };
@@ -527,7 +537,7 @@ mod tests {
         assert!((call([0.0, 1.0], 0.1) - 0.95).abs() < 1e-12 && (call([1.0, 0.0], 0.1) - 0.05).abs() < 1e-12);
     }
 
-    /// Draws follow from the seed, so that this cannot fail by chance: a random player wins a quarter.
+    /// Draws follow from the seed, so this cannot fail by chance. A random player wins a quarter.
     #[test]
     fn four_hundred_games_are_enough_to_lead() {
         let game = game("liars-dice:r-post:4x6");
@@ -557,6 +567,6 @@ mod tests {
         );
         assert!(refused("liars-dice:soar:2x5").contains("r-post:PxD"));
         std::fs::write(&path, "{}").expect("a disk");
-        assert!(refused("liars-dice:r-post:2x3").contains("is no Q table"));
+        assert!(refused("liars-dice:r-post:2x3").contains("is not a Q table"));
     }
 }

@@ -1,5 +1,5 @@
-//! The figures of the post on Q-learning in liar's dice: how often the learner wins while it learns and once it is frozen,
-//! and what simple rules win in its place.
+//! The figures of the post on Q-learning in liar's dice: how often the learner wins while it learns and when it
+//! is frozen, and how often simple rules win in its place.
 
 use crate::chart::{self, Legend};
 use crate::q_learner::{EPSILON, QAgent, QLearner, QTable, Reading};
@@ -21,36 +21,37 @@ use std::time::Instant;
 
 const GAME: &str = "liars-dice:r-post:4x6";
 
-/// Who sits in the other three seats: a script, and its name in the table.
+/// The script in the other three seats, and its name in the table.
 const FIELDS: [(&str, &str); 2] = [("post-random", "3 random"), ("true-prob", "3 true.prob")];
 
-/// Games after which the learner is frozen; of the first so many the wins are counted.
+/// Numbers of games after which the learner is frozen. Wins are counted over the first of these.
 const LENGTHS: [u64; 3] = [5_000, 50_000, 500_000];
 
-/// So many seeds learn the longest.
+/// Number of seeds for the longest runs.
 const LONG_SEEDS: u64 = 3;
 
-/// Games of a measurement, by seed: its standard error is at most .005.
+/// Games per measurement and seed: the standard error is at most .005.
 const GAMES: u64 = 10_000;
 
-/// Games that are timed.
+/// Number of timed games.
 const TIMED: u64 = 20_000;
 
-/// Points of a learning curve.
+/// Points per learning curve.
 const POINTS: u64 = 100;
 
-/// Shares of ε of a frozen learner.
+/// Values of ε for a frozen learner.
 const EPSILONS: [f64; 2] = [EPSILON, 0.0];
 
-/// Shares that another program measured, which reads the post by its words: by field, those of the first games, and for each
-/// length with ε = .1 and without.
+/// Shares measured by another program, which follows the text of the post: per field, the share of the first
+/// games, and for each length the shares with ε = .1 and ε = 0.
 #[expect(clippy::approx_constant, reason = "a measured share that only looks like 1/π")]
 const LEARNED: [(f64, [[f64; 2]; 3]); 2] = [
     (0.635, [[0.685, 0.718], [0.742, 0.785], [0.747, 0.790]]),
     (0.277, [[0.296, 0.318], [0.319, 0.350], [0.321, 0.341]]),
 ];
 
-/// Of scripts in the learner's seat: their name in the table, and what that program measured in each field.
+/// Scripts in the learner's seat: name of the agent, name in the table, and the share that the other program
+/// measured in each field.
 const RULES: [(&str, &str, [Option<f64>; 2]); 6] = [
     ("post-random", "random", [Some(0.249), None]),
     ("true-prob", "true.prob", [Some(0.455), None]),
@@ -60,52 +61,53 @@ const RULES: [(&str, &str, [Option<f64>; 2]); 6] = [
     ("call-50", "call if P < .5, never bluff", [Some(0.759), Some(0.426)]),
 ];
 
-/// Where the post leaves room.
-const NOTE: &str = "The post prints 3288 wins in its first 5,000 games, .658, and 65 in 100 games after them. It says that the \
-state holds the probability of the bid that stands, which is the reading `text`. Its program counts what the learner holds \
-of a face only when the learner decides, and goes on with that number when others bid other faces; the table of \
-transitions that the post prints shows it (592, then 589 at the call of the learner without a bid between them): \
-the reading `r4`. And it was written when R made factors of texts: in a game whose first round the learner ends with a call, \
-calls are learned of raising and raises of calling, the reading `r3`, whose share of the first games is the one that comes near to the \
-post's where the program is run as it is. What a true.prob player bluffs is not in the post: half the time, here.";
+/// What the post leaves open.
+const NOTE: &str = "The post prints 3288 wins in its first 5,000 games, .658, and 65 in 100 games after them. It \
+says that the state holds the probability of the current bid; this is the reading `text`. Its program counts the \
+learner's matching dice only when the learner decides, and keeps this count when others bid other faces. The post's \
+printed table of transitions shows it (592, then 589 when the learner calls, without a bid between them). This is \
+the reading `r4`. The post was written when R made factors of texts: if the learner ends the first round of a game \
+with a call, it learns calls as raises and raises as calls. This is the reading `r3`; its share of the first games \
+is close to the share in the post if the program is run unchanged. The post does not say how often a true.prob \
+player bluffs: half the time, here.";
 
-/// A share of games won in the first seat: ours beside others'.
+/// A share of games won in the first seat, compared with others' results.
 #[derive(Clone, Debug, Serialize)]
 pub struct QPostRow {
     /// What is measured.
     pub label: String,
-    /// How the post is read; none for scripts.
+    /// The reading of the post; `None` for scripts.
     pub reading: Option<Reading>,
     /// The script in the other seats.
     pub field: &'static str,
     /// Share in the post.
     pub post: Option<f64>,
-    /// Share that another program measured.
+    /// Share measured by another program.
     pub elsewhere: Option<f64>,
-    /// Share of games won: mean over the seeds.
+    /// Mean share of games won over the seeds.
     pub mean: f64,
     /// Standard deviation over the seeds.
     pub sd: f64,
     /// Seeds.
     pub seeds: usize,
-    /// Games a seed.
+    /// Games per seed.
     pub games: u64,
 }
 
 /// All figures.
 #[derive(Clone, Debug, Serialize)]
 pub struct QPost {
-    /// What is reproduced.
+    /// Name of the reproduction.
     pub name: String,
-    /// Seeds a row; the longest rows have at most three.
+    /// Seeds per row; the longest rows have at most three.
     pub seeds: u64,
-    /// Whether games were cut down.
+    /// Whether the number of games was reduced.
     pub quick: bool,
     /// The rows.
     pub rows: Vec<QPostRow>,
-    /// Games a second while learning against random players, on one core.
+    /// Games per second while learning against random players, on one core.
     pub games_per_second: f64,
-    /// What must be said beside it.
+    /// Note on the results.
     pub note: String,
     /// Seconds of the whole command.
     pub seconds: f64,
@@ -113,22 +115,22 @@ pub struct QPost {
     pub files: Vec<PathBuf>,
 }
 
-/// A learner to be trained.
+/// A learner to train.
 #[derive(Clone, Copy)]
 struct Job {
     reading: Reading,
     field: usize,
     seed: u64,
-    /// How many of the lengths it goes through.
+    /// Number of lengths to train through.
     lengths: usize,
 }
 
-/// What became of it.
+/// Result of a job.
 struct Learned {
     job: Job,
     /// Wins among the first games, at each point of the curve.
     wins: Vec<u64>,
-    /// What it knew after each length.
+    /// The table after each length.
     tables: Vec<Arc<QTable>>,
 }
 
@@ -157,10 +159,10 @@ impl Reproduction for Post {
     }
 }
 
-/// Makes the figures: a table, and the learning curves of the first games as an SVG.
+/// Makes the figures: a table, and the learning curves of the first games as SVG.
 ///
 /// # Errors
-/// [`TrainError::Folder`] when it is interrupted, or what the disk refuses.
+/// [`TrainError::Folder`] if interrupted, or if a file cannot be written.
 pub fn q_post(options: &ReproduceOptions, cancel: &Cancel) -> Result<QPost, TrainError> {
     let started = Instant::now();
     let game = LiarsDice::named(GAME).ok_or_else(|| TrainError::Game(no_game(GAME, &[])))?;
@@ -193,7 +195,7 @@ pub fn q_post(options: &ReproduceOptions, cancel: &Cancel) -> Result<QPost, Trai
 }
 
 impl Lab<'_> {
-    /// A twentieth of that many games if it shall be quick.
+    /// The number of games, or a twentieth of it with `quick`.
     fn part(&self, games: u64) -> u64 {
         if self.options.quick { games / 20 } else { games }
     }
@@ -202,11 +204,11 @@ impl Lab<'_> {
         if !self.cancel.requested() {
             return Ok(());
         }
-        let message = "was interrupted: nothing is kept of figures that take minutes, begin again";
+        let message = "was interrupted, and keeps nothing because it takes only minutes: start again";
         Err(TrainError::Folder { path: self.options.out.clone(), message: message.into() })
     }
 
-    /// Games a second on this thread.
+    /// Games per second on this thread.
     fn speed(&self) -> Result<f64, TrainError> {
         let mut learner = QLearner::new(&self.game, Reading::Text, FIELDS[0].0, FIRST_SEED)?;
         let (start, games) = (Instant::now(), self.part(TIMED));
@@ -216,7 +218,7 @@ impl Lab<'_> {
         Ok(games as f64 / start.elapsed().as_secs_f64())
     }
 
-    /// The longest first, so that no thread ends on one.
+    /// The longest jobs first, so that none of them runs alone at the end.
     fn jobs(&self) -> Vec<Job> {
         let lengths = |seed| if seed < FIRST_SEED + LONG_SEEDS { LENGTHS.len() } else { LENGTHS.len() - 1 };
         seeds(self.options)
@@ -265,13 +267,13 @@ impl Lab<'_> {
 
     fn script(&self, name: &str) -> Result<Scripted<LiarsDice>, TrainError> {
         let script = Scripted::new(&self.game, name);
-        script.ok_or_else(|| TrainError::Suite(format!("there is no script `{name}`")))
+        script.ok_or_else(|| TrainError::Suite(format!("no script named `{name}`")))
     }
 
     fn rows(&self, learned: &[Learned]) -> Result<Vec<QPostRow>, TrainError> {
         let mut rows = Vec::new();
         for reading in Reading::ALL {
-            // Another program read the post by its words.
+            // The other program follows the text of the post.
             let elsewhere = |share: f64| (reading == Reading::Text).then_some(share);
             let of = |field| -> Vec<&Learned> {
                 learned.iter().filter(|l| l.job.reading == reading && l.job.field == field).collect()
@@ -314,7 +316,7 @@ impl Lab<'_> {
         Ok(rows)
     }
 
-    /// Share of the games won so far, as the post draws it, mean over the seeds.
+    /// Share of games won so far, as the post plots it, averaged over the seeds.
     fn chart(&self, learned: &[Learned]) -> String {
         let first = self.part(LENGTHS[0]);
         let step = (first / POINTS).max(1);
@@ -361,13 +363,14 @@ fn name_of(reading: Reading) -> &'static str {
     }
 }
 
-/// The table for people.
+/// The table as Markdown.
 fn markdown(figures: &QPost) -> String {
     let mut text = format!(
-        "# Q-learning in liar's dice (Oehm 2018)\n\nShare of games won in the first seat, four players of six dice; a quarter \
-         is even. {} seeds{} from {FIRST_SEED} on, the longest runs at most {LONG_SEEDS}; trained against the field that it is \
-         measured in. Elsewhere: another program, which reads the post by its words. Learning: {:.0} games a second on one \
-         core.\n\n| reading | measured | against | ours | elsewhere | the post |\n|---|---|---|---:|---:|---:|\n",
+        "# Q-learning in liar's dice (Oehm 2018)\n\nShare of games won in the first seat, four players with six dice \
+         each; a quarter is even. {} seeds{} from {FIRST_SEED} on, at most {LONG_SEEDS} for the longest runs. The \
+         learner trains against the field that measures it. Elsewhere: another program, which follows the text of \
+         the post. Learning: {:.0} games per second on one core.\n\n| reading | measured | against | ours | \
+         elsewhere | the post |\n|---|---|---|---:|---:|---:|\n",
         figures.seeds,
         if figures.quick { ", a twentieth of the games (--quick)," } else { "" },
         figures.games_per_second,
@@ -394,7 +397,7 @@ fn markdown(figures: &QPost) -> String {
 mod tests {
     use super::*;
 
-    /// A twentieth of the games shows all rows, and what does not take games to learn.
+    /// A twentieth of the games covers all rows, and everything that does not depend on the number of games.
     #[test]
     fn all_rows_are_made() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! The runs behind a table: several experiments, several seeds each.
+//! Runs several experiments with several seeds each, for a table.
 
 use crate::{ReproduceOptions, Work};
 use adept_model::ModelError;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Settings of the rows were chosen on smaller seeds; tables are made from this one on.
+/// First seed of the tables. Settings were chosen on smaller seeds.
 pub(super) const FIRST_SEED: u64 = 101;
 
 /// The seeds of a table.
@@ -19,12 +19,12 @@ pub(super) fn seeds(options: &ReproduceOptions) -> Range<u64> {
 /// A run folder and its record.
 pub(super) type Run = (PathBuf, Record);
 
-/// A config that is part of this program, with a twentieth of its length if `quick`.
+/// A config embedded in this program, with a twentieth of its length if `quick`.
 pub(super) fn config(file: &str, text: &str, games: &dyn Games, quick: bool) -> Result<Config, TrainError> {
     config_with(file, text, vec![], games, quick)
 }
 
-/// The same with settings changed.
+/// The same with changed settings.
 pub(super) fn config_with(
     file: &str,
     text: &str,
@@ -43,7 +43,7 @@ pub(super) fn config_with(
     Ok(config)
 }
 
-/// Runs every experiment with every seed; the runs of each, by seed.
+/// Runs every experiment with every seed. Returns the runs of each experiment by seed.
 pub(super) fn all(
     configs: &[Config],
     seeds: Range<u64>,
@@ -53,7 +53,7 @@ pub(super) fn all(
     results.map(|runs| runs.into_iter().collect()).collect()
 }
 
-/// The same where a run may diverge, which gives none.
+/// The same, but a diverged run gives `None`.
 pub(super) fn attempts(
     configs: &[Config],
     seeds: Range<u64>,
@@ -76,8 +76,8 @@ fn each(
     let Work { games, options, observer, cancel } = work;
     let folder = options.out.join("runs");
     if !options.resume && folder.exists() {
-        let message = "holds the runs of an earlier table: --resume keeps those that are finished, --out names \
-                       another folder; or remove it";
+        let message = "holds the runs of an earlier call: keep its finished runs with --resume, choose another \
+                       folder with --out, or remove it";
         return Err(TrainError::Folder { path: folder, message: message.into() });
     }
     let jobs: Vec<(&Config, u64)> =
@@ -96,10 +96,13 @@ fn each(
 }
 
 pub(super) fn interrupted(options: &ReproduceOptions) -> TrainError {
-    TrainError::Folder { path: options.out.clone(), message: "was interrupted: go on with --resume".into() }
+    TrainError::Folder {
+        path: options.out.clone(),
+        message: "was interrupted: continue with --resume".into(),
+    }
 }
 
-/// Mean over some runs of what `value` reads from a line of metrics, at each measured step.
+/// Mean over several runs of the value that `value` reads from a line of metrics, at each measured step.
 pub(super) fn mean_curve<'a>(
     runs: impl Iterator<Item = &'a Path>,
     value: impl Fn(&serde_json::Value) -> Option<f64>,

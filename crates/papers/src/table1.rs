@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// A row of the table: name of its config, label, equity and sd of the paper, the config.
+/// A row of the table: name of its config, label, the paper's equity and sd, the config.
 type PaperRow = (&'static str, &'static str, Option<(f64, f64)>, &'static str);
 
 macro_rules! config {
@@ -22,7 +22,7 @@ macro_rules! config {
     };
 }
 
-/// The rows of the paper, then what stands beside them.
+/// The rows of the paper, then additional rows.
 const ROWS: [PaperRow; 12] = [
     ("single-30", "single 30", Some((0.526, 0.030)), config!("single-30")),
     ("single-50", "single 50", Some((0.577, 0.014)), config!("single-50")),
@@ -38,48 +38,48 @@ const ROWS: [PaperRow; 12] = [
     ("canonical", "own choice", None, config!("canonical")),
 ];
 
-/// What the paper says cannot be: its rules give another optimum.
+/// Why the paper's optimum is impossible: its rules give another one.
 const NOTE: &str = "The paper gives .614 as the best match equity against TTT. That does not follow from its rules: \
 the exact optimum is 637/960 = .663542 (89/96 playing first, 2/5 playing second), found by solving the game. \
 A player restricted to moves that never risk a loss reaches .593700, minimax with uniform ties .469847.";
 
-/// A row: ours beside the paper's.
+/// A row: our result and the paper's.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Name of its config.
     pub name: String,
     /// Name in the table.
     pub label: String,
-    /// Best equity of the paper, mean of ten runs; none where the paper has no such row.
+    /// The paper's best equity, mean of ten runs; `None` if the paper has no such row.
     pub paper: Option<f64>,
     /// Its standard deviation.
     pub paper_sd: Option<f64>,
-    /// Learned parameters (entries of a table, mean over the seeds).
+    /// Learned parameters (for a table its entries, averaged over the seeds).
     pub parameters: f64,
-    /// Exact equity of the final checkpoint: mean over the seeds.
+    /// Mean exact equity of the final checkpoints.
     pub final_mean: f64,
     /// Standard deviation.
     pub final_sd: f64,
-    /// Lowest of the final ones.
+    /// Lowest final equity.
     pub final_min: f64,
-    /// Equity of the best checkpoint: mean over the seeds.
+    /// Mean equity of the best checkpoints.
     pub best_mean: f64,
     /// Standard deviation.
     pub best_sd: f64,
     /// Seeds whose final checkpoint plays perfectly against TTT.
     pub optimal_final: usize,
-    /// Seeds whose best checkpoint does.
+    /// Seeds whose best checkpoint plays perfectly against TTT.
     pub optimal_best: usize,
-    /// Seconds a run, mean.
+    /// Mean seconds per run.
     pub seconds: f64,
-    /// Games a run.
+    /// Games per run.
     pub games: u64,
-    /// Share of evaluations on which one of the two experts stood idle, mean over the seeds; for rows with a
+    /// Share of evaluations in which one of the two experts was idle, averaged over the seeds; for rows with a
     /// threshold.
     pub idle: Option<f64>,
-    /// Share of evaluations on which each expert was run, by seed.
+    /// Share of evaluations in which each expert ran, by seed.
     pub usage: Option<Vec<Vec<f64>>>,
-    /// Evaluations a second of the first seed's network; for mixtures.
+    /// Evaluations per second of the first seed's network; for mixtures.
     pub speed: Vec<SpeedCell>,
     /// Final equities by seed.
     pub finals: Vec<f64>,
@@ -88,18 +88,18 @@ pub struct Row {
 /// The whole table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reproduced {
-    /// What is reproduced.
+    /// Name of the reproduction.
     pub name: String,
-    /// Seeds a row.
+    /// Seeds per row.
     pub seeds: u64,
-    /// Whether the games were cut down.
+    /// Whether the number of games was reduced.
     pub quick: bool,
     /// The rows.
     pub rows: Vec<Row>,
-    /// Evaluations a second with ST .3 over those with ST 0, at batch 8 and 512: HME, Meta-Pi (the paper:
-    /// 1.77).
+    /// Evaluations per second with ST .3 divided by those with ST 0, at batch 8 and 512: HME, Meta-Pi (the
+    /// paper: 1.77).
     pub threshold_speedup: Vec<(String, f64, f64)>,
-    /// What must be said beside it.
+    /// Note on the results.
     pub note: String,
     /// Seconds of the whole command.
     pub seconds: f64,
@@ -198,7 +198,8 @@ fn row(games: &dyn Catalogue, r: usize, config: &Config, runs: &[Run]) -> Result
         usage.extend(report.equity.and_then(|e| e.usage).map(|u| u.share));
         parameters += measure::describe(games, path, false)?.size.parameters as f64 / runs.len() as f64;
     }
-    // A symbolic gate runs one expert by rule: idleness says nothing there, nor does speed where none can idle.
+    // A symbolic gate runs one expert by rule, so idleness is not informative. Nor is speed if no expert can be
+    // idle.
     let mixture = matches!(config.architecture.kind(), "hme" | "meta_pi");
     let threshold = mixture && !usage.is_empty();
     let idle = |u: &Vec<f64>| 1.0 - (u.iter().sum::<f64>() - 1.0);
@@ -252,13 +253,14 @@ fn write(table: &Reproduced, all: &[Vec<Run>], configs: &[Config]) -> Result<(),
     Ok(())
 }
 
-/// The table for people.
+/// The table as Markdown.
 fn markdown(table: &Reproduced) -> String {
     let mut text = format!(
-        "# Table 1 of Wiering & Kröse: match equity against TTT\n\n{} seeds a row{}, from {FIRST_SEED} on; settings were \
-         chosen on seeds 1 to 10. Equities are exact; the paper \
+        "# Table 1 of Wiering & Kröse: match equity against TTT\n\n{} seeds per row{}, from {FIRST_SEED} on; \
+         settings were chosen on seeds 1 to 10. Equities are exact; the paper \
          reports the best over a run, estimated from games.\n\n\
-         | row | parameters | paper (best) | final | best | optimal final / best | seconds |\n|---|---|---|---|---|---|---|\n",
+         | row | parameters | paper (best) | final | best | optimal final / best | seconds \
+         |\n|---|---|---|---|---|---|---|\n",
         table.seeds,
         if table.quick { ", a twentieth of the games (--quick)" } else { "" },
     );
@@ -296,7 +298,7 @@ fn markdown(table: &Reproduced) -> String {
     for (name, small, large) in &table.threshold_speedup {
         let _ = writeln!(
             text,
-            "- {name}: {small:.2} times the evaluations a second of ST 0 at 8 rows a call, {large:.2} times at 512 \
+            "- {name}: {small:.2} times the evaluations a second of ST 0 at 8 rows per call, {large:.2} times at 512 \
              (the paper: 1.77 in time)."
         );
     }
@@ -310,7 +312,7 @@ mod tests {
     use adept_builtin::tictactoe::TicTacToe;
     use adept_lab::One;
 
-    /// What the rows of the paper have in common: its nine inputs, TTT, at most a million games.
+    /// The rows of the paper share its setting: nine inputs, TTT, at most a million games.
     #[test]
     fn rows_of_the_paper_keep_to_its_setting() {
         for (config, row) in

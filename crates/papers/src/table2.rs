@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// A row: name of its config, label, mean and sd of the paper, the config.
+/// A row: name of its config, label, the paper's mean and sd, the config.
 type PaperRow = (&'static str, &'static str, Option<(f64, f64)>, &'static str);
 
 macro_rules! config {
@@ -20,7 +20,7 @@ macro_rules! config {
     };
 }
 
-/// The rows of the paper with both readings of its inputs, then what stands beside them.
+/// The rows of the paper with both readings of its inputs, then additional rows.
 const ROWS: [PaperRow; 10] = [
     ("table2-500-simple", "500 examples, simple", Some((0.101, 0.006)), config!("table2-500-simple")),
     (
@@ -54,42 +54,42 @@ const ROWS: [PaperRow; 10] = [
     ("unlimited-10-one-sided", "unlimited examples, one-sided", None, config!("unlimited-10-one-sided")),
 ];
 
-/// Of these, so many come first whose curves are figure 2: those of the paper.
+/// Number of leading rows whose curves form figure 2: the rows of the paper.
 const FIGURE2_ROWS: usize = 8;
 
-/// Where the paper leaves room.
-const NOTE: &str = "The paper names 56 of its 68 inputs and not the other 12: two readings are here. It reports the lowest \
-error on the very positions that it tests on, which flatters; here the checkpoint with the lowest error on validation \
-positions is scored on test positions, and the final one stands beside it. Rows without examples report the end of the run: no \
-exact value has a part in it. The paper's row TD + 500 contradicts itself (65,000 games and 800 epochs, but one epoch a \
-100 games); here every example is shown 800 times over 65,000 games.";
+/// What the paper leaves open.
+const NOTE: &str = "The paper names 56 of its 68 inputs but not the other 12: both plausible readings are shown. It \
+reports the lowest error on its test positions, which is optimistic. Here, the checkpoint with the lowest error on \
+validation positions is scored on test positions, and the final one is shown beside it. Rows without examples report \
+the end of the run, as exact values must not influence it. The paper's row TD + 500 contradicts itself (65,000 games \
+and 800 epochs, but one epoch per 100 games); here every example is shown 800 times over 65,000 games.";
 
-/// A row: ours beside the paper's. Errors are root mean squares of V, in [−1, 1], on test positions.
+/// A row: our result and the paper's. Errors are root mean squares of V, in [−1, 1], on test positions.
 #[derive(Clone, Debug, Serialize)]
 pub struct BearoffRow {
     /// Name of its config.
     pub name: String,
     /// Name in the table.
     pub label: String,
-    /// Error in the paper, mean of five runs; none where the paper has no such row.
+    /// Error in the paper, mean of five runs; `None` if the paper has no such row.
     pub paper: Option<f64>,
     /// Its standard deviation.
     pub paper_sd: Option<f64>,
-    /// Error at the end: mean over the seeds.
+    /// Mean final error over the seeds.
     pub final_mean: f64,
     /// Standard deviation.
     pub final_sd: f64,
-    /// Error of the checkpoint that validation chose: mean over the seeds; none where no example teaches.
+    /// Mean error of the checkpoints chosen by validation; `None` if the run learns without examples.
     pub best_mean: Option<f64>,
     /// Standard deviation.
     pub best_sd: Option<f64>,
-    /// Seconds a run, mean.
+    /// Mean seconds per run.
     pub seconds: f64,
-    /// Games or samples a run.
+    /// Games or samples per run.
     pub length: u64,
-    /// Which.
+    /// `games` or `samples`.
     pub unit: &'static str,
-    /// Errors at the end, by seed.
+    /// Final errors by seed.
     pub finals: Vec<f64>,
     /// Errors of the chosen checkpoints, by seed.
     pub bests: Vec<f64>,
@@ -98,17 +98,17 @@ pub struct BearoffRow {
 /// The whole table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Table2 {
-    /// What is reproduced.
+    /// Name of the reproduction.
     pub name: String,
-    /// Seeds a row.
+    /// Seeds per row.
     pub seeds: u64,
-    /// Whether games and samples were cut down.
+    /// Whether the number of games and samples was reduced.
     pub quick: bool,
     /// Test positions.
     pub positions: u64,
     /// The rows.
     pub rows: Vec<BearoffRow>,
-    /// What must be said beside it.
+    /// Note on the results.
     pub note: String,
     /// Seconds of the whole command.
     pub seconds: f64,
@@ -116,16 +116,16 @@ pub struct Table2 {
     pub files: Vec<PathBuf>,
 }
 
-/// Learning curves of the rows of the paper.
+/// Learning curves of the paper's rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure2 {
-    /// What is reproduced.
+    /// Name of the reproduction.
     pub name: String,
-    /// Seeds a curve.
+    /// Seeds per curve.
     pub seeds: u64,
-    /// Whether games and samples were cut down.
+    /// Whether the number of games and samples was reduced.
     pub quick: bool,
-    /// A curve a row.
+    /// One curve per row.
     pub rows: Vec<Curve>,
     /// Seconds of the whole command.
     pub seconds: f64,
@@ -133,7 +133,7 @@ pub struct Figure2 {
     pub files: Vec<PathBuf>,
 }
 
-/// A learning curve, the mean over the seeds.
+/// A learning curve, averaged over the seeds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Curve {
     /// Name of its config.
@@ -142,13 +142,13 @@ pub struct Curve {
     pub label: String,
     /// Games or samples of the whole run.
     pub length: u64,
-    /// Which.
+    /// `games` or `samples`.
     pub unit: &'static str,
     /// Games or samples, and the error on the test positions.
     pub points: Vec<(f64, f64)>,
     /// The lowest error of the curve.
     pub lowest: f64,
-    /// The last one.
+    /// The last error of the curve.
     pub last: f64,
 }
 
@@ -182,7 +182,7 @@ impl Reproduction for Table2Rows {
     }
 }
 
-/// Figure 2 as a reproduction; with the folder of table 2 and `resume` it takes its runs.
+/// Figure 2 as a reproduction; with the folder of table 2 and `resume`, it reuses its runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Curves;
 
@@ -228,7 +228,7 @@ pub fn table2(work: Work<'_>) -> Result<Table2, TrainError> {
     Ok(table)
 }
 
-/// Makes figure 2: an SVG, and the points behind it as JSON and as CSV.
+/// Makes figure 2: an SVG, and its points as JSON and CSV.
 ///
 /// # Errors
 /// [`TrainError`] of the first run that fails.
@@ -258,7 +258,7 @@ pub fn figure2(work: Work<'_>) -> Result<Figure2, TrainError> {
         seconds: started.elapsed().as_secs_f64(),
         files: ["figure2.svg", "figure2.json", "figure2.csv"].iter().map(|f| options.out.join(f)).collect(),
     };
-    // Games and samples share no scale: each curve goes from the beginning to the end of its runs.
+    // Games and samples have no common scale: each curve spans the whole length of its runs.
     let share = |c: &Curve| c.points.iter().map(|(x, y)| (100.0 * x / c.length as f64, *y)).collect();
     let lines: Vec<_> = figure.rows.iter().map(|c| (c.label.clone(), share(c))).collect();
     let title = "Bear-off, 10 hidden units: RMS error of V on test positions, mean of the seeds";
@@ -305,12 +305,13 @@ fn write<const N: usize>(files: &[PathBuf], texts: [String; N]) -> Result<(), Tr
     Ok(())
 }
 
-/// The table for people.
+/// The table as Markdown.
 fn markdown(table: &Table2) -> String {
     let mut text = format!(
-        "# Table 2 of Wiering & Kröse: a network of 10 hidden units learns the bear-off\n\nRoot mean square error of V on \
-         {} test positions drawn uniformly. {} seeds a row{}, from {FIRST_SEED} on; settings were chosen on smaller \
-         seeds.\n\n| row | paper | chosen by validation | final | games or samples | seconds |\n|---|---|---|---|---|---|\n",
+        "# Table 2 of Wiering & Kröse: a network of 10 hidden units learns the bear-off\n\nRoot mean square error of \
+         V on {} test positions drawn uniformly. {} seeds per row{}, from {FIRST_SEED} on; settings were chosen on \
+         smaller seeds.\n\n| row | paper | chosen by validation | final | games or samples | seconds \
+         |\n|---|---|---|---|---|---|\n",
         table.positions,
         table.seeds,
         if table.quick { ", a twentieth of the games and samples (--quick)" } else { "" },
@@ -337,7 +338,7 @@ fn markdown(table: &Table2) -> String {
 }
 
 impl Figure2 {
-    /// The lowest point and the end of each curve.
+    /// The lowest and last error of each curve.
     fn text(&self) -> String {
         let mut text =
             format!("{:<40} {:>16} {:>10}\n", "curve, mean of the seeds", "lowest RMS error", "at the end");
@@ -355,7 +356,7 @@ mod tests {
     use adept_builtin::bearoff::Bearoff;
     use adept_lab::One;
 
-    /// What the rows of the paper have in common: 68 inputs, ten hidden units, 800,000 samples or 130,000 games.
+    /// The rows of the paper share its setting: 68 inputs, ten hidden units, 800,000 samples or 130,000 games.
     #[test]
     fn rows_of_the_paper_keep_to_its_setting() {
         for (config, row) in configs(&One(Bearoff::default()), ROWS.len(), false)

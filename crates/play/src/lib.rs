@@ -1,4 +1,4 @@
-//! The outside world: a person in the terminal.
+//! Plays games between a person in the terminal and an agent.
 
 mod terminal;
 

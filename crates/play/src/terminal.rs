@@ -1,4 +1,4 @@
-//! A person against an agent in the terminal: the board, the value of each move, the gates behind it.
+//! The terminal game: shows the board, the value of each move, and the gates behind it.
 
 use adept_arena::thoughts::policy_of;
 use adept_arena::{Agent, Bound, Evaluator, OpenError, Scratch, open};
@@ -10,52 +10,52 @@ use std::fmt::Write as _;
 use std::io::{BufRead, Write};
 use std::path::Path;
 
-/// Whom to play, and how.
+/// Options of a game.
 #[derive(Clone, Debug)]
 pub struct PlayOptions {
     /// A checkpoint, a run or an agent.
     pub opponent: String,
     /// Seat of the person, from 0.
     pub seat: usize,
-    /// Seed of the agent's draws.
+    /// Seed of the agent's random draws.
     pub seed: u64,
     /// Whether to show values and gates.
     pub hints: bool,
-    /// Take the best checkpoint of a run.
+    /// Use the best checkpoint of a run.
     pub best: bool,
 }
 
-/// A game that was played.
+/// A played game.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Played {
     /// Rule set.
     pub game: String,
     /// The agent.
     pub opponent: String,
-    /// Moves in order, and among them what chance brought.
+    /// Moves and chance outcomes in order.
     pub moves: Vec<String>,
     /// The last position.
     pub position: String,
-    /// Utility for the person; none if the game was left.
+    /// Utility for the person; `None` if the game was left early.
     pub outcome: Option<f64>,
 }
 
-/// Why a game cannot go on.
+/// Why a game cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
-    /// The opponent cannot be had.
+    /// The opponent is not available.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The terminal is gone.
+    /// The terminal cannot be read or written.
     #[error("the terminal: {0}")]
     Io(#[from] std::io::Error),
-    /// No such seat.
+    /// The seat does not exist.
     #[error("{0}")]
     Options(String),
 }
 
-/// Plays one game. What is said goes to `out`, what the person types comes from `input`; the end of the
-/// input leaves the game.
+/// Plays one game. Writes to `out` and reads the person's commands from `input`; the end of the input leaves
+/// the game.
 ///
 /// # Errors
 /// See [`PlayError`].
@@ -68,7 +68,7 @@ pub fn play<G: Kit>(
     Table::new(game, options)?.play(input, out)
 }
 
-/// Who moves for the agent: a checkpoint whose thoughts can be shown, or any other agent.
+/// The agent: a checkpoint that can explain its choices, or any other agent.
 enum Opponent<G: Kit> {
     Model(Box<Bound<G>>),
     Other(Box<dyn Agent<G>>),
@@ -86,7 +86,7 @@ impl<'a, G: Kit> Table<'a, G> {
     fn new(game: &'a G, options: &'a PlayOptions) -> Result<Self, PlayError> {
         if options.seat >= game.players() {
             return Err(PlayError::Options(format!(
-                "{} has {} players: take a seat from 1 to {}",
+                "{} has {} players: choose a seat from 1 to {}",
                 game.name(),
                 game.players(),
                 game.players()
@@ -191,7 +191,7 @@ impl<'a, G: Kit> Table<'a, G> {
         }
     }
 
-    /// Says what an action brings to light.
+    /// Describes what an action reveals.
     fn reveal(&self, action: &G::Action, out: &mut dyn Write) -> std::io::Result<()> {
         match self.game.event_text(&self.state, action, self.options.seat) {
             Some(text) => writeln!(out, "{text}"),
@@ -199,7 +199,7 @@ impl<'a, G: Kit> Table<'a, G> {
         }
     }
 
-    /// The agent's move, and what it thinks of it.
+    /// The agent's move, and its explanation.
     fn answer(
         &mut self,
         player: usize,
@@ -264,7 +264,7 @@ impl<'a, G: Kit> Table<'a, G> {
         if let (Opponent::Other(agent), true) = (&mut self.opponent, hints) {
             below = agent.explain(self.game, &self.state, player);
             if below.is_empty() {
-                below.push_str("It has no words for what it does.\n");
+                below.push_str("It cannot explain its choices.\n");
             }
         }
         let seen = self.game.shown_to(&self.state, self.options.seat);
@@ -272,7 +272,7 @@ impl<'a, G: Kit> Table<'a, G> {
     }
 }
 
-/// Appends the weights of the experts and what each of them thinks, nested nodes indented.
+/// Appends the weights and values of the experts, with nested nodes indented.
 fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
     for (i, (gate, expert)) in explanation.gates.iter().zip(&explanation.experts).enumerate() {
         let Some(expert) = expert else { continue };

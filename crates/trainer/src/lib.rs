@@ -1,4 +1,4 @@
-//! Learning: experiment configs, games and targets, runs that stop and go on.
+//! Learning: experiment configs, training methods, and runs that can stop and resume.
 
 pub mod config;
 pub mod positions;
@@ -7,5 +7,5 @@ pub mod run;
 pub mod settings;
 pub mod td;
 
-/// Revision of the source, where it was built from a repository.
+/// Revision of the source, if it was built from a repository.
 pub const REVISION: &str = env!("ADEPT_REVISION");

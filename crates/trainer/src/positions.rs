@@ -1,7 +1,7 @@
-//! Positions with values: examples to learn from, and sets to measure on.
+//! Positions with exact values: examples for learning, and sets for measuring.
 //!
-//! Every position belongs to one part, training, validation or test, by a hash of its number, so that none that is
-//! measured was ever an example, wherever both were drawn.
+//! A hash of its number assigns every position to one part: training, validation or test. So no measured
+//! position is ever an example.
 
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
@@ -19,16 +19,16 @@ use std::sync::Arc;
 /// What a position is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// To learn from: four of five.
+    /// For learning: eight of ten.
     Train,
-    /// To choose a checkpoint by: one of ten.
+    /// For choosing a checkpoint: one of ten.
     Validation,
-    /// To measure: one of ten.
+    /// For measuring: one of ten.
     Test,
 }
 
 impl Part {
-    /// The part of the position with that number.
+    /// The part of the position with this number.
     pub fn of(number: u64) -> Self {
         // The finaliser of SplitMix64.
         let x = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -41,18 +41,18 @@ impl Part {
     }
 }
 
-/// Draws positions of a distribution, of one part of them.
+/// Draws positions of a distribution, optionally of one part.
 pub struct Positions<G: Kit> {
     draw: Draw<G>,
-    /// Whether there are positions of each part; in a small game there may be none.
+    /// Whether each part has positions; in a small game a part may be empty.
     there: [bool; 3],
 }
 
-/// Draws in which no position of a part turns up until there is thought to be none.
+/// Number of draws without a position of a part after which the part is considered empty.
 const TRIES: usize = 100_000;
 
 impl<G: Kit> Positions<G> {
-    /// Positions of the distribution of that name, the game's first without one.
+    /// Positions of the named distribution, or of the game's first.
     pub fn new(game: &G, distribution: Option<&str>) -> Result<Self, OpenError> {
         let all = game.distributions();
         let name = distribution.or(all.first().map(|d| &*d.name)).unwrap_or_default();
@@ -79,7 +79,7 @@ impl<G: Kit> Positions<G> {
         Self { draw, there }
     }
 
-    /// Whether no position is both an example and a test.
+    /// Whether no position can be both an example and a test position.
     pub fn are_apart(&self) -> bool {
         self.there == [true; 3]
     }
@@ -89,7 +89,7 @@ impl<G: Kit> Positions<G> {
         (self.draw)(rng)
     }
 
-    /// A position of that part; any if there is none of it, see [`Self::are_apart`].
+    /// A position of this part, or any position if the part is empty; see [`Self::are_apart`].
     pub fn of_part(&self, game: &G, part: Part, rng: &mut Stream) -> G::State {
         let mut state = self.any(rng);
         while self.there[part as usize] && Part::of(game.number(&state)) != part {
@@ -101,17 +101,17 @@ impl<G: Kit> Positions<G> {
 
 /// The exact values of a game.
 pub fn oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
-    let none = || OpenError::Unknown(format!("{} has no oracle to take exact values from", game.name()));
+    let none = || OpenError::Unknown(format!("{} has no oracle for exact values", game.name()));
     game.valuation("oracle").ok_or_else(none)?.map_err(|e| OpenError::Unknown(e.to_string()))
 }
 
-/// Encodes a position as the state that its last player left.
+/// Encodes a position from the view of the player who acted last.
 pub fn encode<G: Kit>(game: &G, encoder: &dyn Encoder<G>, state: &G::State, samples: &mut Samples) {
     let player = game.just_acted(state).unwrap_or(0);
     encoder.encode(game, Afterstate { state, action: None, player }, samples.rows.push());
 }
 
-/// The value of a position to the player who acted last.
+/// The value of a position for the player who acted last.
 fn label<G: Kit>(game: &G, oracle: &dyn Valuation<G>, state: &G::State) -> f32 {
     let player = game.just_acted(state).unwrap_or(0);
     oracle.value(game, Afterstate { state, action: None, player }) as f32
@@ -122,12 +122,12 @@ fn label<G: Kit>(game: &G, oracle: &dyn Valuation<G>, state: &G::State) -> f32 {
 pub struct Set {
     /// Rows, exact values as targets, weights 1.
     pub samples: Samples,
-    /// How many of the positions are different ones.
+    /// Number of distinct positions.
     pub distinct: usize,
 }
 
 impl Set {
-    /// Draws that many positions of a part and looks their values up.
+    /// Draws this many positions of a part and looks up their values.
     pub fn draw<G: Kit>(
         game: &G,
         (encoder, channels): (&dyn Encoder<G>, &[Channel]),
@@ -160,7 +160,7 @@ impl Set {
         Self { samples, distinct: numbers.len() }
     }
 
-    /// The part of a file of examples.
+    /// Reads one part of a file of examples.
     fn read<G: Kit>(
         game: &G,
         (encoder, channels): (&dyn Encoder<G>, &[Channel]),
@@ -173,7 +173,7 @@ impl Set {
         let set = Self::of(game, (encoder, channels), these.map(known));
         if set.samples.is_empty() {
             return Err(OpenError::Unknown(format!(
-                "{}: none of its {rows} rows falls into the part for {}: give more rows",
+                "{}: none of its {rows} rows belongs to the part for {}: add more rows",
                 path.display(),
                 match part {
                     Part::Train => "training, eight of ten",
@@ -185,7 +185,7 @@ impl Set {
         Ok(set)
     }
 
-    /// The errors of a learner on the set.
+    /// The errors of a learner on this set.
     pub fn errors(&self, learner: &mut dyn Learner, values: &mut Vec<f32>) -> PositionErrors {
         learner.evaluate(&self.samples.rows, values);
         PositionErrors::of(
@@ -208,7 +208,7 @@ pub struct PositionErrors {
 }
 
 impl PositionErrors {
-    /// The errors in some values.
+    /// Summarises these errors.
     pub fn of(errors: impl Iterator<Item = f64>) -> Self {
         let (mut squares, mut sum, mut max, mut rows) = (0.0, 0.0, 0.0f64, 0u64);
         for error in errors {
@@ -225,11 +225,11 @@ impl PositionErrors {
 /// The sets on which a run is measured. They are the same for all seeds, unless examples come from a file.
 #[derive(Debug)]
 pub struct Tests {
-    /// To choose a checkpoint by.
+    /// For choosing a checkpoint.
     pub validation: Set,
-    /// To report.
+    /// For reporting.
     pub test: Set,
-    /// Whether none of their positions may be an example.
+    /// Whether no position in these sets can be an example.
     pub apart: bool,
 }
 
@@ -260,9 +260,9 @@ impl Tests {
 
 /// Examples for learning, shown one after the other.
 pub(crate) enum Examples<G: Kit> {
-    /// The same ones over and over, in another order each time.
+    /// A fixed set, shown repeatedly, in a new order each time.
     Fixed { set: Set, seed: u64, order: Vec<u32>, epoch: Option<u64> },
-    /// Each one new.
+    /// A new position each time.
     Fresh { positions: Positions<G>, oracle: Arc<dyn Valuation<G>>, seed: u64, states: Vec<G::State> },
 }
 
@@ -292,14 +292,14 @@ impl<G: Kit> Examples<G> {
         })
     }
 
-    /// A number for the examples of a file, another one with other examples; none where they follow from the seed.
+    /// A hash of the examples of a file; `None` if the examples follow from the seed.
     pub(crate) fn digest(&self, config: &Config) -> Option<u64> {
         let (Self::Fixed { set, .. }, Some(From::File(_))) = (self, config.learn.examples()) else {
             return None;
         };
         let Samples { rows, targets, .. } = &set.samples;
         let floats = rows.dense.iter().chain(targets).map(|x| u64::from(x.to_bits()));
-        // FNV-1a, a word at a time.
+        // FNV-1a, word by word.
         let add = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3);
         Some(floats.chain(rows.index.iter().copied()).fold(0xcbf2_9ce4_8422_2325, add))
     }
@@ -348,7 +348,7 @@ impl<G: Kit> Examples<G> {
     }
 }
 
-/// Rows of the positions of random games.
+/// Rows of positions from random games.
 pub fn rows_of_random_games<G: Kit>(game: &G, bound: &Bound<G>, count: usize, rng: &mut Stream) -> Rows {
     let mut rows = Rows::new(bound.learner.channels());
     let mut actions = Vec::new();
@@ -373,7 +373,7 @@ pub fn rows_of_random_games<G: Kit>(game: &G, bound: &Bound<G>, count: usize, rn
     rows
 }
 
-/// Where exact values come from, for whoever waits for them.
+/// What is being prepared, for progress messages.
 pub const EXACT_VALUES: &str = "exact values: from a file in datasets, or solved in memory";
 
 #[cfg(test)]
@@ -389,7 +389,8 @@ mod tests {
         assert!(counts.iter().zip([80_000, 10_000, 10_000]).all(|(n, e)| (*n - e).abs() < 500), "{counts:?}");
     }
 
-    /// Of a game of few positions some parts are empty: whoever draws gets others, and is told so.
+    /// In a game with few positions some parts are empty. Draws then return other positions, and `are_apart` is
+    /// false.
     #[test]
     fn empty_parts_are_found() {
         use adept_builtin::bearoff::{Bearoff, State};

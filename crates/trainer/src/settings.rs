@@ -1,34 +1,34 @@
-//! Settings of configs as values: read from the command line, shown to people, compared.
+//! Config settings as values: parsed from the command line, formatted, compared.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// A setting in which two configs differ.
+/// A setting that differs between two configs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// Dotted key.
     pub key: String,
-    /// Value in the first config; none if it is not there.
+    /// Value in the first config; `None` if absent.
     pub a: Option<Value>,
-    /// And in the second.
+    /// Value in the second config.
     pub b: Option<Value>,
 }
 
 impl Difference {
-    /// Key and values for people.
+    /// Key and both values as text.
     pub fn cells(&self) -> [String; 3] {
         [self.key.clone(), show(self.a.as_ref()), show(self.b.as_ref())]
     }
 }
 
-/// The value that a text stands for on the command line: TOML, or else the text itself.
+/// The value of a text on the command line: TOML, or else the text itself.
 pub fn value_of(text: &str) -> Value {
     let parsed = toml::from_str::<toml::Table>(&format!("value = {text}")).ok();
     let value = parsed.filter(|t| t.len() == 1).and_then(|mut t| t.remove("value"));
     value.and_then(|v| serde_json::to_value(v).ok()).unwrap_or_else(|| text.into())
 }
 
-/// A value as one would write it in a config; text without its quotes, `–` for nothing.
+/// Formats a value as in a config, but text without quotes; `–` for no value.
 pub fn show(value: Option<&Value>) -> String {
     match value {
         None => "–".into(),
@@ -40,12 +40,12 @@ pub fn show(value: Option<&Value>) -> String {
     }
 }
 
-/// A float without needless zeros, before or behind.
+/// Formats a float without redundant zeros.
 fn float(x: f64) -> String {
     if x == 0.0 || (1e-5..1e7).contains(&x.abs()) { x.to_string() } else { format!("{x:e}") }
 }
 
-/// What differs, key by key, in the order of the first and then the second.
+/// The differences key by key, in the order of the first config, then of the second.
 pub fn differences(a: &Value, b: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare("", Some(a), Some(b), &mut found);

@@ -1,4 +1,4 @@
-//! `arena`.
+//! The command `arena`.
 
 use crate::args::ArenaArgs;
 use crate::output::{self, say};
@@ -36,7 +36,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
         say(format!("{:.0} s; written: {}", table.seconds, options.out.join("arena.md").display()));
     }
     if !table.finished {
-        bail!("stopped before the end: go on with --resume");
+        bail!("stopped before the end: continue with --resume");
     }
     Ok(())
 }

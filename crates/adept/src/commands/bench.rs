@@ -1,4 +1,4 @@
-//! `bench`.
+//! The command `bench`.
 
 use crate::args::{BenchAction, BenchArgs};
 use crate::output;

@@ -1,4 +1,4 @@
-//! `runs compare`.
+//! The command `runs compare`.
 
 use crate::output::{self, say};
 use adept_lab::compare::{Metric, compare};
@@ -9,7 +9,7 @@ use std::path::Path;
 pub(crate) fn run(a: &Path, b: &Path, as_json: bool) -> Result<()> {
     let found = compare(a, b)?;
     for run in found.unfinished.a.iter().chain(&found.unfinished.b) {
-        say(format!("left out, not finished: {}", run.display()));
+        say(format!("skipped, not finished: {}", run.display()));
     }
     if as_json {
         return output::json(&found);
@@ -33,7 +33,7 @@ pub(crate) fn run(a: &Path, b: &Path, as_json: bool) -> Result<()> {
 
 fn cells(metric: &Metric) -> Vec<String> {
     let none = || "–".to_string();
-    // Places behind the point, and a sign where the scale has two.
+    // Digits after the decimal point, and a sign if the scale has two.
     let (places, signed) = match metric.metric.as_str() {
         "final_equity" | "best_equity" => (4, true),
         "final_rms" | "best_rms" => (6, false),

@@ -1,4 +1,4 @@
-//! `config check`, `config migrate`, `config schema`, `config new`.
+//! The commands `config check`, `config migrate`, `config schema` and `config new`.
 
 use crate::args::{ConfigAction, ConfigArgs};
 use crate::output;
@@ -65,7 +65,7 @@ fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {
             Files::default().replace(file, new.as_bytes())?;
         }
         if !as_json {
-            let done = if new.is_some() { "rewritten" } else { "has the present form already" };
+            let done = if new.is_some() { "rewritten" } else { "is already in the current form" };
             output::text(&format!("{}: {done}\n", file.display()))?;
         }
         results.push(json!({ "file": file, "rewritten": new.is_some() }));
@@ -73,7 +73,7 @@ fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {
     if as_json { output::json(&json!({ "files": results })) } else { Ok(()) }
 }
 
-/// Shows the present form of a config file that has an older one.
+/// If a config file has an older form, shows its current form.
 pub(crate) fn note_old_form(file: &Path) {
     let text = std::fs::read_to_string(file).ok();
     let Some(new) = text.and_then(|text| config::in_present_form(&text)) else { return };
@@ -90,8 +90,8 @@ pub(crate) fn note_old_form(file: &Path) {
         .collect();
     let file = file.display();
     output::say(format!(
-        "note: {file} has the form of earlier versions, which is still read. `adept config migrate {file}` rewrites it; \
-         its settings of learning are now\n\n{}\n",
+        "note: {file} uses the form of earlier versions, which is still read. `adept config migrate {file}` rewrites \
+         it; its learning settings are now\n\n{}\n",
         sections.trim_end()
     ));
 }

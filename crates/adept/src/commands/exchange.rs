@@ -1,4 +1,4 @@
-//! `export`, `import`.
+//! The commands `export` and `import`.
 
 use crate::args::{ExportArgs, FormatArg, ImportArgs};
 use crate::output;
@@ -16,7 +16,7 @@ pub(crate) fn export(games: &dyn Catalogue, args: &ExportArgs, as_json: bool) ->
         return output::json(&exported);
     }
     output::text(&format!(
-        "{}: {} bytes, inputs by the encoder {}\nvalue: {}\n",
+        "{}: {} bytes, inputs from the encoder {}\nvalue: {}\n",
         exported.path.display(),
         exported.bytes,
         exported.encoder,

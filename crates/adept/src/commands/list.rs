@@ -1,4 +1,4 @@
-//! `list`, `runs list`, `completions`.
+//! The commands `list`, `runs list` and `completions`.
 
 use super::compare;
 use crate::args::{Cli, CompletionsArgs, ListArgs, Listing, RunsAction, RunsArgs};

@@ -1,4 +1,4 @@
-//! `evaluate`, `value`, `describe`.
+//! The commands `evaluate`, `value` and `describe`.
 
 use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, ValueArgs};
 use crate::output::{self, say};
@@ -56,13 +56,13 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
     if let Some(rms) = &report.rms {
         let _ = writeln!(
             text,
-            "\n{}: RMS error of V {:.6}, of the probability to win {:.6}; {} test positions, {} of them different{}",
+            "\n{}: RMS error of V {:.6}, of the probability to win {:.6}; {} test positions, {} of them distinct{}",
             rms.distribution,
             rms.errors.rms,
             rms.rms_probability,
             rms.errors.rows,
             rms.distinct,
-            if rms.overlap { "; the game is so small that some may be examples too" } else { "" }
+            if rms.overlap { "; some may also be examples, because the game is so small" } else { "" }
         );
         let names =
             rms.distributions.first().map_or(vec![], |e| e.baselines.iter().map(|b| b.0.as_str()).collect());
@@ -73,7 +73,7 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
             text.push('\n');
             text.push_str(&output::table(&header, &rows));
         }
-        text.push_str("columns behind the largest error: RMS errors of what is known without learning\n");
+        text.push_str("columns after the largest error: RMS errors of baselines that do not learn\n");
     }
     if let Some(moves) = &report.move_loss {
         let row = |name: &str, loss: &MoveLoss| {
@@ -86,7 +86,7 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         let mut rows = vec![row("this checkpoint", &moves.loss)];
         rows.extend(moves.baselines.iter().map(|(name, loss)| row(name, loss)));
         text.push('\n');
-        text.push_str(&output::table(&["choices by", "value lost a decision", "wrong"], &rows));
+        text.push_str(&output::table(&["choices by", "value lost per decision", "wrong"], &rows));
         let _ = writeln!(
             text,
             "{} unforced decisions, all rolls of positions of the distribution {}, weighted by their probability",
@@ -100,8 +100,8 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         };
         let rows: Vec<Vec<String>> = matches.opponents.iter().map(row).collect();
         text.push('\n');
-        text.push_str(&output::table(&["against", "games", "points a game", "95 %"], &rows));
-        text.push_str("opponents take all other seats; 1 point for a win, less where it is shared\n");
+        text.push_str(&output::table(&["against", "games", "points per game", "95 %"], &rows));
+        text.push_str("opponents take all other seats; 1 point for a win, less for a shared win\n");
     }
     if let Some(found) = &report.exploitability {
         let _ = writeln!(
@@ -120,14 +120,14 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         text.push_str(&output::table(&header, &rows));
         let _ = writeln!(
             text,
-            "{} of the rows are for training, where a run learns from this file",
+            "{} of the rows are used for training if a run learns from this file",
             file.for_training
         );
     }
     if let Some(valued) = &report.valued {
         let _ = writeln!(
             text,
-            "\n{} positions with their values, {:+.4} in the mean for the player to move: {}",
+            "\n{} positions with their values, on average {:+.4} for the player to move: {}",
             valued.rows,
             valued.mean,
             valued.path.display()
@@ -145,7 +145,7 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         let rows: Vec<Vec<String>> = found.rows.iter().map(row).collect();
         text.push('\n');
         text.push_str(&output::table(
-            &["values by", "RMS error of V", "value lost a decision", "wrong"],
+            &["values by", "RMS error of V", "value lost per decision", "wrong"],
             &rows,
         ));
         let _ = writeln!(
@@ -168,8 +168,8 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
             "{} positions in {:.1} s, {}{}; exact values opened in {:.1} s",
             all.errors.rows,
             all.seconds,
-            if all.by_halves { "the first layer once for each side" } else { "one by one" },
-            all.nanoseconds.map_or_else(String::new, |ns| format!(" ({ns:.2} ns a value on one thread)")),
+            if all.by_halves { "first layer computed once per side" } else { "computed one by one" },
+            all.nanoseconds.map_or_else(String::new, |ns| format!(" ({ns:.2} ns per value on one thread)")),
             all.opening_seconds
         );
     }
@@ -187,7 +187,7 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
             })
             .collect();
         text.push('\n');
-        text.push_str(&output::table(&["rows a call", "M evaluations/s", "slowest", "fastest"], &rows));
+        text.push_str(&output::table(&["rows per call", "M evaluations/s", "slowest", "fastest"], &rows));
     }
     output::text(&text)
 }
@@ -225,7 +225,8 @@ pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> R
                 let _ = writeln!(text, "{}: over, {:+.3} for player 1", value.position, value.value);
             }
             Some(player) if value.moves.iter().any(|m| m.probability.is_some()) => {
-                let _ = writeln!(text, "{}: player {player} to move; logits, and how often", value.position);
+                let _ =
+                    writeln!(text, "{}: player {player} to move; logits and probabilities", value.position);
             }
             Some(player) => {
                 let _ =
@@ -233,7 +234,7 @@ pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> R
             }
         }
         if let Some(after) = &value.after {
-            let _ = writeln!(text, "  as it stands, for the player who just moved: {:+.4}", after.value);
+            let _ = writeln!(text, "  this position, for the player who just moved: {:+.4}", after.value);
             experts(after, 2, &mut text);
         }
         let width = value.moves.iter().map(|m| m.action.chars().count()).max().unwrap_or(0).max(6);
@@ -255,7 +256,7 @@ fn experts(explanation: &Explanation, depth: usize, text: &mut String) {
                 let _ = writeln!(text, "{indent}  expert {number}: weight {gate:.3}, value {:+.4}", e.value);
                 experts(e, depth + 1, text);
             }
-            // Of nine experts picked by rule, eight idle ones are not worth a line.
+            // If a rule picks one of nine experts, lines for the eight idle ones are not useful.
             None if explanation.gates.len() <= 4 => {
                 let _ = writeln!(text, "{indent}  expert {number}: idle");
             }
@@ -303,7 +304,7 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
     };
     let _ = writeln!(
         text,
-        "\n{} parameters, {} bytes, {adds} multiply-adds an evaluation\n",
+        "\n{} parameters, {} bytes, {adds} multiply-adds per evaluation\n",
         s.parameters, s.bytes
     );
     let rows: Vec<Vec<String>> = s

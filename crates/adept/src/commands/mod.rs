@@ -1,4 +1,4 @@
-//! One file a group of commands.
+//! The commands; each file has one command or a group of related ones.
 
 pub(crate) mod arena;
 pub(crate) mod bench;

@@ -1,4 +1,4 @@
-//! `oracle build`, `value`, `moves`, `verify`, `sample`, `export`.
+//! The commands `oracle build`, `value`, `moves`, `verify`, `sample` and `export`.
 
 use crate::args::{OracleAction, OracleArgs, TableArgs};
 use crate::output::{self, say};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where tables lie if nothing else is said.
+/// Default folder of tables.
 const FOLDER: &str = "datasets";
 
 pub(crate) fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
@@ -45,10 +45,10 @@ pub(crate) fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
     }
 }
 
-/// The table to ask, for sides of that many checkers.
+/// Finds or solves a table for sides with this many checkers.
 fn find(checkers: u8, args: &TableArgs) -> Result<Table> {
     let checkers = checkers.max(1);
-    // Small tables are solved exactly in no time.
+    // Solving a small table exactly takes almost no time.
     let usual = if checkers <= 8 { Precision::Bits64 } else { Precision::Bits16 };
     let precision = args.bits.unwrap_or(usual);
     let settings = Settings { precision, threads: args.threads, ..Settings::new(checkers) };
@@ -56,7 +56,7 @@ fn find(checkers: u8, args: &TableArgs) -> Result<Table> {
     let mut levels = Levels::new();
     let solving = || {
         say(format!(
-            "no table of {checkers} checkers or more and at least {} bits in {FOLDER}: solving {checkers} checkers in \
+            "no table for {checkers} checkers with at least {} bits in {FOLDER}: solving {checkers} checkers in \
              {} bits in memory",
             least.bits(),
             precision.bits()
@@ -113,7 +113,7 @@ fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
     output::text(&text)
 }
 
-/// A value with the digits that the table is good for.
+/// Formats a value with the digits that the table's precision supports.
 fn signed(table: &Table, value: f64) -> String {
     match table.precision() {
         Precision::Bits16 => format!("{value:+.5}"),
@@ -175,7 +175,7 @@ fn legal_moves(decision: DicePosition, as_json: bool) -> Result<()> {
 
 fn check_decision(decision: DicePosition) -> Result<()> {
     if decision.position.is_over() {
-        bail!("{}: the game is over, there is no move to make", decision.position);
+        bail!("{}: the game is over, so there are no moves", decision.position);
     }
     Ok(())
 }
@@ -208,7 +208,7 @@ fn moves(decision: DicePosition, args: &TableArgs, as_json: bool) -> Result<()> 
     output::text(&output::table(&["play", "afterstate", "V of the side that moves", "loss"], &rows))
 }
 
-/// What values are compared with.
+/// Reference for a comparison.
 #[derive(Clone, Copy)]
 enum Against<'a> {
     Csv(&'a Path),
@@ -218,7 +218,7 @@ enum Against<'a> {
 }
 
 fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: bool) -> Result<()> {
-    // What is compared with is seldom more precise than that, and a table that is may be asked for.
+    // References are seldom more precise than this. A more precise table can be requested.
     let args = &TableArgs { bits: Some(args.bits.unwrap_or(Precision::Bits16)), ..args.clone() };
     let (table, errors, rounding) = match what {
         Against::Csv(path) => {
@@ -258,8 +258,8 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
                     let files = (1..=15).rev().map(|n| usual_file(Path::new(FOLDER), n));
                     let file = files.into_iter().find(|file| file.exists()).with_context(|| {
                         format!(
-                            "there is no table in {FOLDER}: name one with --table, build one with \
-                             `adept oracle build`, or say what to compare with (--csv, --gnubg, --exact)"
+                            "no table in {FOLDER}: name one with --table, build one with \
+                             `adept oracle build`, or give values to compare with (--csv, --gnubg, --exact)"
                         )
                     })?;
                     Table::open(&file)?
@@ -289,7 +289,7 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
     } else if matches!(what, Against::Checksums) {
         let (checkers, bits) = (table.checkers(), table.precision().bits());
         output::text(&format!(
-            "all blocks are whole: {} pairs, {checkers} checkers, {bits} bits\n",
+            "all blocks are intact: {} pairs, {checkers} checkers, {bits} bits\n",
             errors.rows
         ))?;
     } else {
@@ -334,9 +334,7 @@ fn export(checkers: u8, out: &Path, args: &TableArgs, as_json: bool) -> Result<(
     let table = find(checkers, args)?;
     table.export_to_gnubg(checkers, out)?;
     let bytes = std::fs::metadata(out).with_context(|| out.display().to_string())?.len();
-    say(
-        "the file is cubeless: gnubg takes cubeless values from it and refuses cubeful ones, so turn cubeful evaluation off",
-    );
+    say("the file is cubeless: gnubg reads cubeless values from it, so turn cubeful evaluation off");
     if as_json {
         return output::json(&json!({ "path": out, "bytes": bytes, "checkers": checkers }));
     }

@@ -1,4 +1,4 @@
-//! `play`.
+//! The command `play`.
 
 use crate::args::PlayArgs;
 use crate::output::{self, say};
@@ -19,7 +19,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
         best: args.best,
     };
     if args.opponent == "oracle" {
-        say("without a table in datasets, the oracle is solved first: a few seconds and 3.1 GB");
+        say("no table in datasets: solving the oracle first, which takes a few seconds and 3.1 GB");
     }
     let game = game_of(games, args)?;
     let mut input = stdin().lock();
@@ -31,7 +31,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
     Ok(())
 }
 
-/// The game that is asked for: by name, as the checkpoint says, or the first that has an agent of that name.
+/// The game to play: the named one, the game of the checkpoint, or the first that has an agent of this name.
 fn game_of(games: &dyn Catalogue, args: &PlayArgs) -> Result<Arc<dyn AnyGame>> {
     if let Some(name) = &args.game {
         return Ok(games.find(name)?);
@@ -47,6 +47,9 @@ fn game_of(games: &dyn Catalogue, args: &PlayArgs) -> Result<Arc<dyn AnyGame>> {
     };
     match games.names().iter().find_map(has) {
         Some(game) => Ok(game),
-        None => bail!("`{}` is not a checkpoint, nor an agent of any game: adept list agents", args.opponent),
+        None => bail!(
+            "`{}` is neither a checkpoint nor an agent of any game: see adept list agents",
+            args.opponent
+        ),
     }
 }

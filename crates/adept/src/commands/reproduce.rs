@@ -1,4 +1,4 @@
-//! `reproduce`.
+//! The command `reproduce`.
 
 use crate::args::ReproduceArgs;
 use crate::output::{self, say};

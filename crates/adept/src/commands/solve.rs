@@ -1,4 +1,4 @@
-//! `solve`.
+//! The command `solve`.
 
 use crate::args::{SolveArgs, SolveMethod};
 use crate::output;

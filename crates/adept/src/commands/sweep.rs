@@ -1,4 +1,4 @@
-//! `sweep`.
+//! The command `sweep`.
 
 use crate::args::SweepArgs;
 use crate::output::{self, say};
@@ -35,15 +35,15 @@ pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Res
         bail!("{}", others.join("\n"));
     }
     if !table.finished {
-        bail!("stopped before the end: go on with --resume");
+        bail!("stopped before the end: continue with --resume");
     }
     if table.rows.iter().all(|row| row.seeds == 0) {
-        bail!("no run came to its end: all diverged");
+        bail!("no run finished: all diverged");
     }
     Ok(())
 }
 
-/// Bars or lines of the runs at work, and one line that stays of each that ended.
+/// Shows bars or lines for active runs, and one permanent line for each finished run.
 fn tell(progress: &Progress, event: SweepEvent<'_>) {
     let count = format!("{}/{} {}", event.ended, event.runs, event.run);
     match event.what {
@@ -67,7 +67,7 @@ fn tell(progress: &Progress, event: SweepEvent<'_>) {
 fn figure(record: &Record) -> String {
     record.r#final.as_ref().map_or_else(String::new, |score| match (score.equity, score.matches) {
         (Some(equity), _) => format!("equity {equity:+.4}, "),
-        (None, Some(points)) => format!("{points:.4} points a game, "),
+        (None, Some(points)) => format!("{points:.4} points per game, "),
         (None, None) if score.exploitability.is_some() => format!("exploitability {:.5}, ", score.figure()),
         (None, None) => format!("RMS error {:.5}, ", score.figure()),
     })

@@ -1,4 +1,4 @@
-//! `train`.
+//! The command `train`.
 
 use crate::args::TrainArgs;
 use crate::output;
@@ -42,7 +42,7 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
         }
     };
     if !progress.began() && results.iter().all(|(_, result)| result.is_ok()) && !results.is_empty() {
-        output::say("finished before: this is the result, nothing was run");
+        output::say("already finished: this is the earlier result, nothing was run");
     }
     let (mut runs, mut errors) = (Vec::new(), Vec::new());
     for (seed, result) in results {
@@ -65,7 +65,7 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     if cancel.requested() && (runs.len() as u64) < args.seeds.unwrap_or(1)
         || runs.iter().any(|(_, r)| !r.finished && (cancel.requested() || args.max_seconds.is_none()))
     {
-        bail!("stopped before the end: go on with --resume");
+        bail!("stopped before the end: continue with --resume");
     }
     Ok(())
 }
@@ -84,8 +84,8 @@ fn estimate(
     let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     let unit = config.learn.unit();
     output::text(&format!(
-        "{} {unit}: about {:.0} s, {:.0} s of them measuring (from {} {unit} and one measurement)\n\
-         disk: up to {}, {} a checkpoint; {} free\n",
+        "{} {unit}: about {:.0} s, including {:.0} s of measuring (from {} {unit} and one measurement)\n\
+         disk: up to {}, {} per checkpoint; {} free\n",
         e.games,
         e.seconds,
         e.measuring,
@@ -102,7 +102,7 @@ fn score(score: Option<&Score>) -> Value {
         _ if s.matches.is_some() => json!({ "matches": s.matches, "step": s.step }),
         Some(errors) => json!({
             "rms": errors.rms,
-            // The error of the probability to win, (1 + V)/2.
+            // The error of the winning probability (1 + V)/2.
             "rms_probability": errors.rms / 2.0,
             "mae": errors.mae,
             "max": errors.max,
@@ -224,26 +224,27 @@ fn as_text(
     }
     if let (Some(against), Some(b)) = (against, baseline) {
         text.push_str(&format!(
-            "\nexact match equity against {against}, (wins − losses) / games; random play {:+.4}, best possible {:+.4}\n",
+            "\nexact match equity against {against}, (wins − losses) / games; random play {:+.4}, best possible \
+             {:+.4}\n",
             b.random, b.optimal
         ));
     }
     if let (Some(Suite::Matches), Some(against)) = (figure, config.evaluate_against().first()) {
         text.push_str(&format!(
-            "\npoints a game against {against}, {} games a measurement: 1 for a win, less where it is shared\n",
+            "\npoints per game against {against}, {} games per measurement: 1 for a win, less for a shared win\n",
             config.evaluate.games
         ));
     }
     if figure == Some(Suite::Exploitability) {
         text.push_str(
-            "\nexploitability, (br₀ + br₁) / 2 in units of utility, 0 in an equilibrium; it only measures, so that there is no best, \
-             only the end\n",
+            "\nexploitability, (br₀ + br₁) / 2 in units of utility, 0 in an equilibrium; it is only measured, so no \
+             checkpoint is the best\n",
         );
     }
     if figure == Some(Suite::Rms) {
         let best = match config.learn.shows_examples() {
             true => "; best: the lowest on validation positions",
-            false => "; exact values only measure, so that there is no best, only the end",
+            false => "; exact values are only measured, so no checkpoint is the best",
         };
         let rows =
             runs.iter().find_map(|(_, r)| r.r#final.as_ref().and_then(|f| f.rms)).map_or(0, |e| e.rows);
@@ -265,19 +266,19 @@ fn as_text(
         }
         for origin in &record.init {
             let part = origin.part.as_deref().unwrap_or("all");
-            text.push_str(&format!("began with the weights of {} ({part})\n", origin.path.display()));
+            text.push_str(&format!("started from the weights of {} ({part})\n", origin.path.display()));
         }
         let path = path.display();
         text.push_str(&if record.finished {
             format!("play against it: adept play {path} --hints\n")
         } else {
-            format!("stopped after {} of {games} {unit}: go on with --resume\n", record.step)
+            format!("stopped after {} of {games} {unit}: continue with --resume\n", record.step)
         });
     }
     Ok(text)
 }
 
-/// The curve of a run, about twenty lines of it.
+/// Draws the curve of a run in about twenty lines.
 fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result<String> {
     let text = std::fs::read_to_string(run.join("metrics.jsonl"))?;
     let points: Vec<(u64, f64, Option<f64>)> = text
@@ -303,10 +304,10 @@ fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result
     let rows: Vec<Vec<String>> = shown
         .map(|(_, (step, value, loss))| {
             let (value, places, digits) = match figure {
-                // −1 … 1 over forty places.
+                // −1 … 1 over forty columns.
                 Suite::Equity => (format!("{value:+.4}"), (value + 1.0) * 20.0, 4),
                 Suite::Matches => (format!("{value:.4}"), value * 40.0, 4),
-                // .0001 … 1, ten places each factor of ten.
+                // .0001 … 1, with ten columns per factor of ten.
                 Suite::Rms => (format!("{value:.5}"), value.log10() * 10.0 + 40.0, 7),
                 _ => (format!("{value:.5}"), value.log10() * 10.0 + 40.0, 5),
             };
@@ -323,7 +324,7 @@ fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result
     }
     let [name, scale] = match figure {
         Suite::Equity => ["equity", "−1 … equity … 1"],
-        Suite::Matches => ["points", "0 … points a game … 1"],
+        Suite::Matches => ["points", "0 … points per game … 1"],
         Suite::Rms => ["RMS error", ".0001 … .001 … .01 … .1 … 1"],
         _ => ["exploitability", ".0001 … .001 … .01 … .1 … 1"],
     };

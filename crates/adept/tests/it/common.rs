@@ -1,4 +1,4 @@
-//! What tests of runs share: the commands' functions with the built-in games.
+//! Helpers for tests of runs: the commands' functions with the built-in games.
 
 pub(crate) mod measure;
 
@@ -93,7 +93,7 @@ lambda = 0.7
 explore = { from = 0.2, to = 0.02 }
 "#;
 
-/// A perceptron.
+/// A multilayer perceptron.
 pub(crate) const MLP: &str = "mlp]\nhidden = [20]\nsensitivity = 3.0";
 
 /// Tensors, training state, metrics.
@@ -110,7 +110,7 @@ pub(crate) fn at(path: impl Into<PathBuf>) -> TrainOptions {
     TrainOptions { out: Some(path.into()), ..Default::default() }
 }
 
-/// The weights of that run or checkpoint.
+/// Initial weights from this run or checkpoint.
 pub(crate) fn from(path: &Path) -> Vec<Init> {
     vec![Init { part: None, path: path.into() }]
 }
@@ -119,8 +119,8 @@ pub(crate) fn finished(config: &Config, seed: u64, path: &Path) -> Record {
     train(config, seed, &at(path), &Silent, &Cancel::default()).expect("the run ends").1
 }
 
-/// Everything that learning decides: tensors of the latest checkpoint, generators and counters, and the metrics
-/// without their times.
+/// The complete result of learning: tensors of the latest checkpoint, generators and counters, and the metrics
+/// without times.
 pub(crate) fn state(run: &Path) -> State {
     let latest = adept_model::checkpoint::locate(run, false).unwrap();
     let checkpoint = adept_model::checkpoint::read(&latest).unwrap();
@@ -136,7 +136,7 @@ pub(crate) fn state(run: &Path) -> State {
     (checkpoint.tensors, checkpoint.manifest.training.unwrap(), metrics)
 }
 
-/// Asks the run to stop when it has played that many games.
+/// Stops the run after this many games.
 pub(crate) struct StopAt(pub(crate) u64, pub(crate) Cancel);
 
 impl Observer for StopAt {

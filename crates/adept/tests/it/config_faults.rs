@@ -1,7 +1,7 @@
-//! Faulty configs, each a small slip in a valid one, with the message that a user reads.
+//! Faulty configs, each with a small slip in a valid one, and the messages that users read.
 //!
-//! Every fault must be refused, and a slip in one line must be reported on that line. The snapshots hold the
-//! slips with their messages, to be read as a whole.
+//! Every fault must be refused, and a slip in one line must be reported on this line. The snapshots hold the
+//! slips and their messages, to be read as a whole.
 
 use crate::common::parse;
 use adept::Builtin;
@@ -131,16 +131,16 @@ fn read(text: &str, set: &[&str]) -> Result<(), ConfigError> {
     parse(&Source { file: "faulty.toml".into(), text: text.into(), set }).map(|_| ())
 }
 
-/// The valid text with the one place of `find` replaced.
+/// The valid text with the only occurrence of `find` replaced.
 fn edited(base: &str, find: &str, replace: &str) -> String {
     assert_eq!(base.matches(find).count(), 1, "`{find}` should stand once in\n{base}");
     base.replace(find, replace)
 }
 
-/// A valid config, a piece of it, and what stands there instead.
+/// A valid config, a part of it, and its replacement.
 type Fault<'a> = (&'a str, &'a str, &'a str);
 
-/// Each fault with its message, and whether the message comes with the line that was changed.
+/// Each fault with its message. `on_the_line` tells whether the message must show the changed line.
 fn messages(faults: &[Fault<'_>], on_the_line: bool) -> String {
     let mut text = String::new();
     for (base, find, replace) in faults {
@@ -381,7 +381,7 @@ fn impossible_settings() {
     assert_readable("impossible_settings", &messages(&faults, true));
 }
 
-/// Faults of two settings together, or of one that is not there, show one of the two or the section.
+/// Faults of two settings together, or of a missing one, show one of the two or the section.
 #[test]
 fn faults_shown_elsewhere() {
     let faults = [
@@ -399,7 +399,7 @@ fn faults_shown_elsewhere() {
     assert_readable("faults_shown_elsewhere", &messages(&faults, false));
 }
 
-/// The bear-off begins with a draw too large to list.
+/// The bear-off begins with a chance event too large to enumerate.
 const BEAROFF: &str = r#"name = "faulty"
 
 [game]
@@ -431,11 +431,11 @@ fn what_no_game_of_such_chance_can_have() {
     ];
     let shown: Vec<_> = faults.iter().map(|fault| messages(&[*fault], !fault.2.contains('\n'))).collect();
     assert_readable("unlisted_chance", &shown.concat());
-    // Where nothing is written, errors against exact values are measured.
+    // By default, errors against exact values are measured.
     assert_eq!(read(&edited(BEAROFF, "\n[evaluate]\nsuites = []\n", ""), &[]), Ok(()));
 }
 
-/// Methods that learn from positions, and what does not go together in them.
+/// Methods that learn from positions, and combinations that they refuse.
 #[test]
 fn what_methods_cannot_do_together() {
     const SUPERVISED: &str = r#"
@@ -494,7 +494,7 @@ examples_per_game = 6.5
         (MIXED, "games             = 100", "samples = 100"),
         (MIXED, "games             = 100\n", "games = 100\ntraces = \"online\"\n"),
     ];
-    // What is missing, and what stands behind another line, is not on the line that was changed.
+    // Faults of a missing key, or after another line, are not reported on the changed line.
     let elsewhere = |(_, find, replace): &Fault<'_>| {
         replace.is_empty()
             || replace.contains('\n')

@@ -1,4 +1,4 @@
-//! The configs in the repository, what a config says when written out again, and the schema for editors.
+//! The configs in the repository, the round trip of a config, and the schema for editors.
 
 use crate::common::{load_any, parse, template};
 use adept::{Builtin, Catalogue};
@@ -50,7 +50,7 @@ fn every_config_of_the_repository_is_valid_and_named_like_its_file() {
     }
 }
 
-/// A run folder keeps the config with every default written out; reading it must give the same run.
+/// A run folder keeps the config with all defaults written out. Reading it must give the same run.
 #[test]
 fn a_config_written_out_reads_back_to_itself() {
     let experiments = tracked().into_iter().filter(|f| matches!(load_any(f, &[]), Ok(Kind::Experiment(_))));
@@ -169,7 +169,7 @@ fn set_changes_what_it_names_and_nothing_else() {
         assert_ne!(expected, base);
         assert_eq!(read(EVERYTHING, &[set]), expected, "--set {set}");
     }
-    // Several, the last of the same key wins; a section that is not in the file appears.
+    // Of several settings for the same key, the last one counts; a missing section is added.
     let several = read(LEAST, &["learn.games=5", "evaluate.every=2", "learn.games=6"]);
     assert_eq!((several.learn.length(), several.evaluate.every), (6, Some(2)));
 }
@@ -194,7 +194,7 @@ fn td(config: &mut Config) -> &mut TdSettings {
     td
 }
 
-/// Keys of the object of that name in the schema, or of the config itself.
+/// Keys of the named object in the schema, or of the config itself.
 fn keys(name: Option<&str>) -> Vec<String> {
     let schema = serde_json::to_value(schemars::schema_for!(Config)).expect("a schema is JSON");
     let object = match name {
@@ -246,7 +246,7 @@ fn the_schema_lists_every_key() {
     assert_eq!(keys(Some("Mlp")), mlp);
 }
 
-/// Whether a value is as its schema wants it: those words of JSON Schema that ours uses.
+/// Whether a value matches its schema. Supports the JSON Schema keywords that our schema uses.
 fn fits(schema: &Value, value: &Value, root: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return schema == &Value::Bool(true) };
     schema.iter().all(|(word, argument)| match word.as_str() {
@@ -289,14 +289,14 @@ fn fits(schema: &Value, value: &Value, root: &Value) -> bool {
             let known = schema.get("properties").and_then(Value::as_object);
             object.keys().all(|key| known.is_some_and(|known| known.contains_key(key)))
         }),
-        // The only one is that of devices.
+        // The only pattern is for devices.
         "pattern" => value.as_str().is_none_or(|s| s.parse::<adept_model::DeviceName>().is_ok()),
         other => panic!("`{other}` is new in the schema: teach it to this test"),
     })
 }
 
-/// An editor that checks configs by the schema is content with every valid one, also as written out by a run,
-/// and marks slips that the parser would refuse.
+/// An editor that checks configs by the schema accepts every valid one, also as written out by a run, and marks
+/// slips that the parser refuses.
 #[test]
 fn the_schema_accepts_what_the_parser_accepts() {
     let schema = serde_json::to_value(schemars::schema_for!(Config)).expect("a schema is JSON");
@@ -340,7 +340,8 @@ fn the_schema_accepts_what_the_parser_accepts() {
     }
 }
 
-/// A key with any one letter dropped is recognised, in the names and in the message of the whole config.
+/// A key with any one letter missing is recognised, in the list of names and in the message for the whole
+/// config.
 #[test]
 fn a_dropped_letter_is_recognised() {
     for key in keys(Some("Learn")) {
@@ -367,7 +368,7 @@ fn names_far_from_all_others_are_answered_with_the_list() {
     assert_eq!(suggest("games", &[]), "");
 }
 
-/// The README shows a tracked config as it is.
+/// The README shows a tracked config unchanged.
 #[test]
 fn the_readme_shows_a_tracked_config() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -376,7 +377,7 @@ fn the_readme_shows_a_tracked_config() {
     assert!(readme.contains(config.trim()), "README.md and configs/tictactoe/hme-2x40-st3.toml differ");
 }
 
-/// Settings of all methods side by side, the form until each method got a section of its own.
+/// The form before each method had a section of its own: settings of all methods side by side.
 #[test]
 fn the_form_of_earlier_versions_is_read_and_rewritten() {
     const OLD: &str = r#"name = "old"
@@ -416,7 +417,7 @@ workers = 2
     assert_eq!(read(OLD, &["learn.games=7"]), read(NEW, &["learn.td.games=7"]));
     assert_eq!(read(NEW, &["learn.games=7"]), read(NEW, &["learn.td.games=7"]));
 
-    // A config that a run saved names all settings, whether they meant something or not.
+    // A config saved by a run names all settings, even those without effect.
     let shared = json!({
         "against": "self", "batch": 64, "lambda": { "from": 0.8, "to": 0.8, "shape": "linear" }, "rate": 0.01,
         "explore": 0.1, "traces": "backward", "optimiser": "adam", "engine": "native", "device": "cpu", "workers": 1

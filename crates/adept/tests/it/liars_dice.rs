@@ -1,4 +1,5 @@
-//! Learning and playing liar's dice: rules, networks, fields of opponents, tournaments, all to the same bits again.
+//! Learning and playing liar's dice: rules, networks, fields of opponents and tournaments, all reproducible to
+//! the bit.
 
 use crate::common::{StopAt, at, finished, load_any, parse, state, tournament, train};
 use adept::Builtin;
@@ -29,7 +30,7 @@ fn rules_made_by_deliberating_learn_to_beat_the_agent_they_play() {
     assert!(rules.len() == 2 && rules[0] > 10_000 && rules[1] > rules[0], "{rules:?}");
 }
 
-/// What is kept or added beside what is learned changes no game.
+/// Rules added for all weighed candidates do not change the games.
 #[test]
 fn rules_for_all_that_is_weighed_change_no_value() {
     let folder = tempfile::tempdir().unwrap();
@@ -80,7 +81,7 @@ fn settings_that_cannot_work_are_refused() {
         ("pm-0.toml", "learn.discount=1.5", "`learn.td.discount`: must lie in 0..1"),
         ("pm-0.toml", "learn.traces=online", "need returns computed backwards"),
         ("pm-0.toml", "learn.against=PMX", "has no agent `PMX`"),
-        ("pm-0.toml", "learn.field=[\"P\"]", "in place of `against`"),
+        ("pm-0.toml", "learn.field=[\"P\"]", "leave `against` out"),
         ("pm-0.toml", "architecture.lookup.initial_from=rule", "no value channel `rule`"),
         ("pm-0.toml", "evaluate.games=0", "`evaluate.games`"),
         ("pm-0.toml", "evaluate.suites=[\"equity\"]", "equity"),
@@ -110,7 +111,7 @@ fn play(plan: &Tournament, out: &Path, resume: bool, threads: usize, stop_after:
         }
     };
     let mut table = tournament(plan, &options, &watch, &cancel).unwrap_or_else(|e| panic!("{e}"));
-    // Times are of the machine.
+    // Times depend on the machine.
     table.seconds = 0.0;
     table.pairs.iter_mut().for_each(|p| p.games_per_second = 0.0);
     table
@@ -133,7 +134,7 @@ fn tournaments_do_not_depend_on_threads_and_go_on_where_they_stopped() {
     let error = tournament(&plan, &refused, &|_| {}, &Cancel::default()).expect_err("it was begun");
     assert!(error.to_string().contains("--resume"), "{error}");
     assert_eq!(play(&plan, &parts, true, 1, usize::MAX), whole);
-    // A finished one is only read again.
+    // A finished tournament is only read again.
     assert_eq!(play(&plan, &parts, false, 1, usize::MAX), whole);
     let text = std::fs::read_to_string(parts.join("arena.md")).unwrap();
     assert!(text.contains("| P – PMH | 60 |"), "{text}");
@@ -142,7 +143,8 @@ fn tournaments_do_not_depend_on_threads_and_go_on_where_they_stopped() {
     assert!(error.to_string().contains("another tournament"), "{error}");
 }
 
-/// Blocks of learning and of games in which it is frozen: the second block goes on from the first, and is stronger.
+/// Alternates learning with games in which the learner is frozen: the second block continues the first, and
+/// plays better.
 #[test]
 fn agents_learn_in_blocks_and_play_as_they_are_after_each() {
     let folder = tempfile::tempdir().unwrap();
@@ -164,9 +166,13 @@ fn agents_learn_in_blocks_and_play_as_they_are_after_each() {
     assert!(!play(&plan(&text).unwrap(), &parts, false, 1, 1).finished);
     assert_eq!(play(&plan(&text).unwrap(), &parts, true, 2, usize::MAX), whole);
     for (from, to, says) in [
-        ("blocks = 3", "blocks = 7", "3000 games cannot be cut into 7 blocks"),
-        ("soar:2x5", "soar:3x5", "is of liars-dice:soar:2x5, this tournament of liars-dice:soar:3x5"),
-        ("\"PM-0\", learns", "\"PM 0\", learns", "is a folder"),
+        ("blocks = 3", "blocks = 7", "3000 games cannot be split into 7 blocks"),
+        (
+            "soar:2x5",
+            "soar:3x5",
+            "is for liars-dice:soar:2x5, but this tournament is for liars-dice:soar:3x5",
+        ),
+        ("\"PM-0\", learns", "\"PM 0\", learns", "names a folder"),
         ("\"PMH\"", "\"PMH\", blocks = 2", "belongs to an agent that learns"),
         ("pm-0.toml", "pm-1.toml", "pm-1.toml"),
     ] {
@@ -175,7 +181,7 @@ fn agents_learn_in_blocks_and_play_as_they_are_after_each() {
     }
 }
 
-/// With an agent against itself nobody has an edge; one seat of three wins a third by luck.
+/// An agent has no edge against itself; one seat of three wins a third by luck.
 #[test]
 fn seats_are_shared_out_fairly() {
     let folder = tempfile::tempdir().unwrap();
@@ -199,14 +205,17 @@ fn seats_are_shared_out_fairly() {
 fn faults_in_tournaments_are_named() {
     for (text, says) in [
         (THREE.replace("PMH", "PMX"), "`agents.1`: `PMX` is not an agent"),
-        (THREE.replace("PMH", "P"), "`agents.1.name`: `P` is there already"),
+        (THREE.replace("PMH", "P"), "`agents.1.name`: `P` is already defined"),
         (THREE.replace("bid_risky", "bid_risk"), "unknown field `bid_risk`"),
         (THREE.replace("games = 60", "games = 0"), "`games`"),
         (THREE.replace("games = 60", "games = 9_000_000_000_000"), "`games`: must lie in 1..1000000000"),
-        (format!("orders = []\n{THREE}"), "`orders`: names at least one order"),
+        (format!("orders = []\n{THREE}"), "`orders`: name at least one order"),
         (THREE.replace("soar:3x2", "poker"), "write liars-dice:soar:PxD"),
-        (THREE.replace("liars-dice:soar:3x2", "poker"), "there is no game `poker`"),
-        (format!("orders = [\"XXYY\"]\n{THREE}"), "`orders.0`: `XXYY` is no order of X and Y over 3 seats"),
+        (THREE.replace("liars-dice:soar:3x2", "poker"), "no game named `poker`"),
+        (
+            format!("orders = [\"XXYY\"]\n{THREE}"),
+            "`orders.0`: `XXYY` is not an order of X and Y over 3 seats",
+        ),
         (THREE.replace("agents =", "agent ="), "unknown key `agent`"),
         (
             THREE.replace("{ name = \"PMH\" }, ", "").replace(", { name = \"bold\"", "]#"),

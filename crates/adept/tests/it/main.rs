@@ -1,4 +1,4 @@
-//! Experiments from configs to results, with the built-in games: one binary, so that it is linked once.
+//! Experiments with the built-in games, from configs to results. One binary, so that it is linked once.
 
 mod common;
 mod config_faults;

@@ -1,5 +1,5 @@
-//! Learning from positions: examples, mixtures with games, and backups by expectation, on bear-offs small enough to be
-//! solved in a moment.
+//! Learning from positions: examples, mixtures with games, and backups by expectation. The bear-offs are small
+//! enough to be solved in a moment.
 
 use crate::common::{StopAt, at, evaluate, finished, parse, state, train};
 use adept_arena::{Bound, open};
@@ -75,8 +75,8 @@ fn every_method_learns() {
     }
 }
 
-/// Few examples are learned by heart: the error on other positions has its lowest point before the end, and that is
-/// the checkpoint that validation chooses. Without examples none is chosen.
+/// A small set of examples is overfitted: the error on other positions is lowest before the end, and validation
+/// chooses that checkpoint. Without examples no checkpoint is chosen.
 #[test]
 fn validation_chooses_where_examples_teach() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,7 +91,7 @@ fn validation_chooses_where_examples_teach() {
     assert!(record.best.is_none() && record.r#final.is_some_and(|last| last.validation.is_some()));
 }
 
-/// Whatever a run learns from, it goes on to the same bits.
+/// A resumed run gives the same bits, whatever it learns from.
 #[test]
 fn resumed_runs_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -118,7 +118,7 @@ fn resumed_runs_are_the_same() {
     }
 }
 
-/// A run that learns from a file goes on with that file and with no other.
+/// A run that learns from a file continues only with the same file.
 #[test]
 fn a_file_of_examples_must_stay_what_it_was() {
     let folder = tempfile::tempdir().unwrap();
@@ -142,12 +142,12 @@ fn a_file_of_examples_must_stay_what_it_was() {
     let resume = TrainOptions { resume: true, ..at(&run) };
     write(0.5);
     let error = train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap_err().to_string();
-    assert!(error.contains("holds other examples than when this run began"), "{error}");
+    assert!(error.contains("its examples changed after this run began"), "{error}");
     write(0.25);
     assert!(train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap().1.finished);
 }
 
-/// What a network learned is a prior for another, and no other network takes its place unnoticed.
+/// A trained network can be the prior of another, and replacing it by a third network is detected.
 #[test]
 fn a_checkpoint_is_a_prior() {
     let folder = tempfile::tempdir().unwrap();
@@ -181,7 +181,8 @@ fn a_checkpoint_is_a_prior() {
     assert!(error.contains("has no prior"), "{error}");
 }
 
-/// The prior is one more channel, seen by the player who just moved; a residual network that adds nothing is it.
+/// The prior is one more channel, for the player who just moved. A residual network that adds nothing equals
+/// its prior.
 #[test]
 fn priors_are_channels() {
     let game = Bearoff::new(5).unwrap();

@@ -1,4 +1,4 @@
-//! Regret networks: what they come to, to the same bits again, and what they refuse.
+//! Regret networks: results, exact resumption, and refusals.
 
 use crate::common::{StopAt, at, evaluate, finished, parse, state, train, value};
 use adept_arena::cfr::{Decisions, Policy, Tree};
@@ -12,7 +12,7 @@ use adept_trainer::run::{Cancel, Silent, TrainOptions};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A game of one die of three faces each: 384 decisions.
+/// A game with one three-sided die each: 384 decisions.
 const SMALL: &str = r#"
 name = "small"
 [game]
@@ -47,8 +47,8 @@ fn config(set: &[&str]) -> Config {
     fault(SMALL, set).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Uniform play loses .49 to best responses. The measurement of a run, that of `evaluate` and that of the agent whom the
-/// checkpoint plays are one.
+/// Best responses win .49 against uniform play. A run, `evaluate`, and the checkpoint as an agent all measure
+/// the same exploitability.
 #[test]
 fn networks_that_learn_regrets_come_near_an_equilibrium() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ fn networks_that_learn_regrets_come_near_an_equilibrium() {
     let record = finished(&config(&[]), 1, &run);
     let found = record.r#final.and_then(|score| score.exploitability).expect("it is measured");
     assert!(found < 0.05, "{found}");
-    // What only measures chooses nothing.
+    // A suite that is only measured chooses no checkpoint.
     assert!(record.best.is_none());
     let again =
         evaluate(&run, false, &EvaluateOptions::default()).unwrap().exploitability.expect("the usual suite");
@@ -71,7 +71,7 @@ fn networks_that_learn_regrets_come_near_an_equilibrium() {
     assert!((policy.exploitability() - found).abs() < 1e-6);
     assert_eq!(open::open(&game, &run, false).unwrap().1.output, Output::Logits);
 
-    // Nothing hidden has a say in what it thinks of a decision, and its shares are those it plays.
+    // The explanation does not depend on hidden information, and its probabilities are those of its play.
     let thought = |position: &str| value(&run, false, &[position.to_string()], None).unwrap().remove(0);
     let (one, other) = (thought("1/2 @1 1x1"), thought("3/2 @1 1x1"));
     assert!(one.moves.len() == 6 && one.after.is_none() && one.to_move == Some(2));
@@ -139,7 +139,7 @@ fn what_cannot_work_is_refused() {
         ),
         (
             &["game.encoder=soar", "evaluate.suites=[\"matches\"]", "game.rules=liars-dice:soar:2x5"],
-            "`learn.regrets`: is for small two-player games",
+            "`learn.regrets`: needs a small two-player game",
         ),
         (&["evaluate.suites=[\"equity\"]"], "has no best play to compare with"),
     ] {
@@ -164,7 +164,7 @@ fn decisions(encoder: &str) -> Result<Decisions, open::OpenError> {
     Decisions::of(&game, &*open::encoder(&game, Some(encoder))?)
 }
 
-/// Another method on the same rows, measured in the same way: greedy play is far from any equilibrium.
+/// Another method on the same rows, measured in the same way: greedy play is far from an equilibrium.
 #[test]
 fn exploitability_measures_any_run_in_a_small_game() {
     let folder = tempfile::tempdir().unwrap();

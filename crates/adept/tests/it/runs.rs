@@ -1,4 +1,4 @@
-//! Runs: what they learn, resume to the bit, independence of threads, clear ends.
+//! Runs: learning, exact resumption, independence of threads, and clear errors.
 
 use crate::common::measure;
 use crate::common::{
@@ -61,7 +61,8 @@ fn self_play_learns_to_beat_a_random_player() {
     }
 }
 
-/// A game whose start cannot be listed is learned without equity: nothing is best, the latest counts.
+/// A game whose start cannot be enumerated is trained without equity: no checkpoint is best, and the latest
+/// counts.
 #[test]
 fn self_play_learns_the_bear_off_without_equity() {
     let folder = tempfile::tempdir().unwrap();
@@ -77,11 +78,11 @@ fn self_play_learns_the_bear_off_without_equity() {
     assert!(losses.len() == 3 && losses[2] < losses[0], "{losses:?}");
     assert!(measure::evaluate(&whole, true, &only(measure::Suite::Speed)).is_err(), "none is best");
 
-    // One checker each on the ace point: whoever rolls wins. The value is for the player to roll.
+    // One checker each on the ace point: the player to roll wins. The value is for the player to roll.
     let sure = measure::value(&whole, false, &["1,0,0,0,0,0/1,0,0,0,0,0".into()], None).unwrap().remove(0);
     let thinks = sure.after.expect("the other has just moved").value;
     assert!(sure.value > 0.3 && thinks == -sure.value && sure.to_move == Some(1), "{}", sure.value);
-    // After the roll it is exact, and no player has acted last.
+    // After the roll the value is exact, and no player has acted last.
     let won = measure::value(&whole, false, &["1,0,0,0,0,0/1,0,0,0,0,0 65".into()], None).unwrap().remove(0);
     assert!(won.value == 1.0 && won.after.is_none() && won.moves[0].action == "1/off");
 
@@ -112,12 +113,12 @@ fn a_stopped_run_goes_on_to_the_same_bits() {
             let (_, record) = train(&config, 7, &options, &StopAt(stop, cancel.clone()), &cancel).unwrap();
             assert_eq!(record.finished, stop == u64::MAX);
         }
-        // Not assert_eq: nobody reads two pages of weights.
+        // Not assert_eq, which would print two pages of weights.
         assert!(state(&whole) == state(&parts), "architecture {i} went another way");
     }
 }
 
-/// Learning on a device while the next games are played, with a break in between.
+/// Trains on a device while the next games are played, with an interruption.
 #[test]
 #[cfg(feature = "flex")]
 fn the_burn_engine_learns_too_and_goes_on_to_the_same_bits() {
@@ -139,7 +140,7 @@ fn the_burn_engine_learns_too_and_goes_on_to_the_same_bits() {
         train(&config, 1, &options, &StopAt(stop, cancel.clone()), &cancel).unwrap();
     }
     assert!(state(&whole) == state(&parts));
-    // Whoever only plays has no use for the device.
+    // Playing does not need the device.
     assert!(measure::evaluate(&whole, false, &only(measure::Suite::Equity)).is_ok());
 }
 
@@ -161,7 +162,7 @@ fn workers_and_overlap_change_the_way_and_threads_do_not() {
     assert!(three == pool.install(|| run("alone", "workers = 3")));
 }
 
-/// Notes which runs are at work.
+/// Records when each run is active.
 #[derive(Default)]
 struct Order(std::sync::Mutex<Vec<(u64, bool)>>);
 
@@ -175,7 +176,7 @@ impl Observer for Order {
     }
 }
 
-/// A thread that waits for the workers of its run must not begin another run meanwhile.
+/// A thread that waits for the workers of its run must not start another run meanwhile.
 #[test]
 fn one_thread_runs_one_seed_after_the_other() {
     let folder = tempfile::tempdir().unwrap();
@@ -188,7 +189,7 @@ fn one_thread_runs_one_seed_after_the_other() {
     assert_eq!(*order.0.lock().unwrap(), expected);
 }
 
-/// A start that was recorded and never learned from is asked for again.
+/// Initial weights that were recorded but not yet learned from must be given again.
 #[test]
 fn a_start_that_got_lost_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
@@ -198,7 +199,7 @@ fn a_start_that_got_lost_is_asked_for() {
     let run = folder.path().join("run");
     let options = TrainOptions { init: from(&first), ..at(&run) };
     train(&config, 2, &options, &Silent, &Cancel::default()).unwrap();
-    // As after a death before the first checkpoint.
+    // As after a crash before the first checkpoint.
     let record = fs::read_to_string(run.join("run.json")).unwrap();
     let mut record: serde_json::Value = serde_json::from_str(&record).unwrap();
     record["latest"] = serde_json::Value::Null;
@@ -292,15 +293,15 @@ fn weights_of_another_run_can_be_the_start() {
 fn nothing_of_anybody_elses_is_overwritten_or_removed() {
     let short = config(MLP, "games = 300\nrate = 0.01");
     let folder = tempfile::tempdir().unwrap();
-    // What a run writes, without the record that makes it one.
+    // The files of a run without its record.
     let run = folder.path().join("run");
     fs::create_dir_all(run.join("checkpoints/precious")).unwrap();
     fs::write(run.join("config.toml"), "mine").unwrap();
     let error = train(&short, 1, &at(&run), &Silent, &Cancel::default()).unwrap_err().to_string();
-    assert!(error.contains("is no folder for a run"), "{error}");
+    assert!(error.contains("cannot be used as a run folder"), "{error}");
     assert_eq!(fs::read_to_string(run.join("config.toml")).unwrap(), "mine");
 
-    // And a stranger among a run's own checkpoints.
+    // A foreign file among a run's own checkpoints.
     let other = folder.path().join("other");
     let cancel = Cancel::default();
     train(&short, 1, &at(&other), &StopAt(100, cancel.clone()), &cancel).unwrap();
@@ -331,7 +332,7 @@ fn two_cannot_work_on_one_run() {
     let intruder = Intruder(&config, run.clone(), Default::default());
     assert!(train(&config, 1, &at(&run), &intruder, &Cancel::default()).unwrap().1.finished);
     let error = intruder.2.into_inner().unwrap().unwrap();
-    assert!(error.contains("another process is at work"), "{error}");
+    assert!(error.contains("another process is using"), "{error}");
 }
 
 #[test]
@@ -361,11 +362,11 @@ fn a_start_must_be_of_the_same_encoder_and_is_recorded() {
     assert!(error.contains("its weights would mean something else"), "{error}");
     let (path, record) = train(&table, 2, &options("third"), &Silent, &Cancel::default()).unwrap();
     assert_eq!(record.init.len(), 1);
-    // The same again gives the result, another start is another run.
+    // The same weights give the result again; other weights mean another run.
     train(&table, 2, &options("third"), &Silent, &Cancel::default()).unwrap();
     let other = TrainOptions { init: from(&path), ..at(&path) };
     let error = train(&table, 2, &other, &Silent, &Cancel::default()).unwrap_err().to_string();
-    assert!(error.contains("from another start"), "{error}");
+    assert!(error.contains("which started from other weights"), "{error}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Runs that meet what happens to runs of hours: death at any file operation, full disks, clocks that jump, damaged
-//! and foreign checkpoints, older formats.
+//! Runs under adverse conditions: crashes at any file operation, full disks, jumping clocks, damaged and
+//! foreign checkpoints, older formats.
 
 use crate::common::measure;
 use crate::common::{MLP, StopAt, at, config, estimate, finished, parse, state, train};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Fails from the k-th operation on, or at that one alone.
+/// Fails from the k-th operation on, or only at this one.
 struct FailAt {
     k: u64,
     only: bool,
@@ -46,7 +46,7 @@ fn watched(path: &Path, hook: Arc<FailAt>) -> TrainOptions {
     TrainOptions { host, resume: true, ..at(path) }
 }
 
-/// A short run with all that a run may write: checkpoints, a best one, milestones, metrics.
+/// A short run that writes every kind of file: checkpoints, a best one, milestones, metrics.
 fn eventful(architecture: &str, learn: &str) -> Config {
     let mut config = config(architecture, &format!("games = 60\nrate = 0.05\nlambda = 0.5\n{learn}"));
     config.evaluate.every = Some(20);
@@ -78,12 +78,12 @@ fn a_run_that_dies_at_any_file_operation_goes_on_to_the_same_bits() {
         assert!(operations > 60, "{operations} operations");
         for k in 0..operations {
             let run = folder.path().join(format!("dies-{i}-{k}"));
-            // As a process that is killed: nothing happens after that. Every other time it dies once more.
+            // As in a killed process, nothing happens after that. Every other time it is killed twice.
             for k in [Some(k), (k % 2 == 1).then_some(k / 3)].into_iter().flatten() {
                 let dies = watched(&run, FailAt::new(k, false, ErrorKind::Other));
-                // The second time it may come to its end first.
+                // The second time it may finish first.
                 let _ = train(&config, 1, &dies, &Silent, &Cancel::default()).map_err(|e| e.to_string());
-                // Who reads meanwhile finds the last whole checkpoint, if there is one.
+                // A reader meanwhile finds the last complete checkpoint, if there is one.
                 if let Ok(latest) = checkpoint::locate(&run, false) {
                     checkpoint::read(&latest).unwrap_or_else(|e| panic!("operation {k}: {e}"));
                 }
@@ -118,7 +118,7 @@ fn a_full_disk_and_a_folder_that_cannot_be_written_are_named_and_leave_the_run_w
     finished(&config, 1, &whole);
     let expected = state(&whole);
     for (kind, hint) in [
-        (ErrorKind::StorageFull, "free some space, then go on with --resume"),
+        (ErrorKind::StorageFull, "free some space, then continue with --resume"),
         (ErrorKind::ReadOnlyFilesystem, "make the folder writable"),
         (ErrorKind::PermissionDenied, "make the folder writable"),
     ] {
@@ -148,7 +148,7 @@ fn a_clock_that_jumps_changes_nothing() {
     let whole = folder.path().join("whole");
     finished(&config, 1, &whole);
     let jumps = AtomicU64::new(0);
-    // Every look at it shows another hour, as often an earlier one as a later.
+    // Every reading shows another hour, as often earlier as later.
     let clock = Clock::new(move || {
         let n = jumps.fetch_add(1, Ordering::Relaxed);
         Duration::from_secs(3600 * (n * 7919 % 101))
@@ -179,7 +179,7 @@ fn a_thousand_random_damages_of_a_byte_are_all_found() {
     let (all, mut rng) = (good.iter().map(Vec::len).sum::<usize>(), Xoshiro256PlusPlus::seed_from_u64(1));
     let mut found = 0;
     for _ in 0..1000 {
-        // Any byte of the checkpoint, changed to any other.
+        // Change any byte of the checkpoint.
         let mut at = rng.random_range(0..all);
         let f = good
             .iter()
@@ -201,7 +201,7 @@ fn a_thousand_random_damages_of_a_byte_are_all_found() {
     checkpoint::read(&latest).unwrap();
 }
 
-/// Where the latest checkpoint is damaged or gone, a run goes on from the one before, to the same bits.
+/// If the latest checkpoint is damaged or missing, a run resumes from the one before, with the same bits.
 #[test]
 fn a_run_goes_on_from_an_older_checkpoint_if_it_must() {
     struct Warned(std::sync::Mutex<Vec<(u64, String)>>);
@@ -237,7 +237,7 @@ fn a_run_goes_on_from_an_older_checkpoint_if_it_must() {
     }
 }
 
-/// What a newer program wrote is no loss: nothing is set back, nothing removed.
+/// A checkpoint from a newer program is not lost: the run is not set back, and nothing is removed.
 #[test]
 fn a_run_does_not_go_back_behind_a_checkpoint_that_is_only_newer() {
     let folder = tempfile::tempdir().unwrap();
@@ -257,7 +257,7 @@ fn a_run_does_not_go_back_behind_a_checkpoint_that_is_only_newer() {
     assert!(train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap().1.finished);
 }
 
-/// The latest checkpoint with something changed and signed anew, as another program might write it.
+/// Changes the latest checkpoint and signs it again, as another program might write it.
 fn forged(folder: &Path, name: &str, change: impl FnOnce(&mut Checkpoint)) -> PathBuf {
     let mut checkpoint = checkpoint::read(&checkpoint::locate(&folder.join("run"), false).unwrap()).unwrap();
     change(&mut checkpoint);
@@ -276,7 +276,7 @@ fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
         assert!(error.contains(reason) && error.contains(&path.display().to_string()), "{error}");
     };
     refused(&forged(folder, "game", |c| c.manifest.game = "bearoff".into()), "has no encoder `fields`");
-    refused(&forged(folder, "unknown", |c| c.manifest.game = "go".into()), "there is no game `go`");
+    refused(&forged(folder, "unknown", |c| c.manifest.game = "go".into()), "no game named `go`");
     refused(&forged(folder, "encoder", |c| c.manifest.encoder = "canonical".into()), "other channels");
     refused(
         &forged(folder, "width", |c| {
@@ -299,13 +299,13 @@ fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
         &forged(folder, "extra", |c| c.tensors.push(Tensor::f32("z", vec![1], vec![0.0]))),
         "does not belong",
     );
-    // A number that is not finite gets past no writer of ours; as bytes it is found all the same.
+    // Our writer refuses numbers that are not finite. The reader must also detect them in the bytes.
     let path = forged(folder, "nan", |_| ());
     let error = forge_nan(&path);
     assert!(error.contains("not a finite number") || error.contains("not finite"), "{error}");
 }
 
-/// Puts a NaN among the weights with right checksums.
+/// Puts a NaN among the weights, with correct checksums.
 fn forge_nan(path: &Path) -> String {
     let mut c = checkpoint::read(path).unwrap();
     if let TensorData::F32(data) = &mut c.tensors[0].data {
@@ -335,8 +335,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Written by the first version of this program: an HME after 20 games, and a table after 1 of 60 games beside the same
-/// run without a break.
+/// Files of the first version of this program: an HME after 20 games, and a table after 1 of 60 games, beside
+/// the same run without an interruption.
 #[test]
 fn the_first_format_is_read_and_gone_on_from() {
     let values = measure::value(&data("network"), false, &["X...O....".into()], None).unwrap();
@@ -380,7 +380,7 @@ fn what_the_config_asks_to_keep_is_kept() {
 #[test]
 fn a_run_without_progress_ends_early() {
     let folder = tempfile::tempdir().unwrap();
-    // A rate that moves nothing: no measurement after the first is better.
+    // A rate that changes nothing: no measurement after the first is better.
     let mut config = config(MLP, "games = 2000\nrate = 1e-12");
     config.evaluate.every = Some(100);
     config.evaluate.patience = Some(3);
@@ -389,7 +389,7 @@ fn a_run_without_progress_ends_early() {
     assert!(record.finished && record.step == 400, "{}", record.step);
     assert_eq!(record.early.as_deref(), Some("no better measurement in 3"));
     assert_eq!(record.r#final.as_ref().unwrap().step, 400);
-    // A break in between does not make it more patient.
+    // An interruption does not extend its patience.
     let broken = folder.path().join("broken");
     let cancel = Cancel::default();
     train(&config, 1, &at(&broken), &StopAt(250, cancel.clone()), &cancel).unwrap();
@@ -406,7 +406,7 @@ fn an_estimate_writes_nothing() {
     let e = estimate(&config, 1, &at(&run), Duration::from_millis(50)).unwrap();
     assert!(!run.exists());
     assert!(e.games == 100_000 && e.tried > 0 && e.seconds > e.measuring && e.measuring > 0.0, "{e:?}");
-    // 242 parameters and the texts around them, three times and the best.
+    // 242 parameters and the texts around them: three checkpoints and the best.
     assert!((4 * 242..20_000).contains(&e.checkpoint_bytes) && e.disk_bytes > 3 * e.checkpoint_bytes);
 }
 
@@ -430,26 +430,26 @@ fn a_network_becomes_an_expert() {
         let best = &value.moves[0];
         (best.action.clone(), best.explanation.experts.iter().map(|e| e.as_ref().unwrap().value).collect())
     };
-    // Without a name the first that it fits.
+    // Without a part name, the first part that fits.
     let (first, record) = start("first", hierarchy, &[""]).unwrap();
     assert_eq!(record.init[0].part.as_deref(), Some("expert.0"));
     let (action, values) = experts_of(&first);
     assert!((values[0] - alone(&action)).abs() < 1e-6 && (values[1] - values[0]).abs() > 1e-4, "{values:?}");
-    // One after the other, each where there is room.
+    // Several weights in turn, each in a free part.
     let (_, record) = start("both", hierarchy, &["", ""]).unwrap();
     assert_eq!(record.init[1].part.as_deref(), Some("expert.1"));
     let error = start("full", hierarchy, &["expert.0=", "expert.0="]).unwrap_err().to_string();
-    assert!(error.contains("another --init has filled its part `expert.0` already"), "{error}");
+    assert!(error.contains("another --init already fills its part `expert.0`"), "{error}");
     // By name, and twice.
     let (named, record) = start("named", hierarchy, &["expert.1=", "expert.2="]).unwrap();
     assert_eq!(record.init.len(), 2);
     let (action, values) = experts_of(&named);
     assert!((values[1] - alone(&action)).abs() < 1e-6 && values[1] == values[2] && values[0] != values[1]);
-    // Deeper down.
+    // A nested part.
     let nested = "meta_pi]\nexperts = 2\nexpert.hme = { experts = 2, expert.mlp = { hidden = [20], sensitivity = 1.0 } }";
     let (_, record) = start("nested", nested, &["expert.1.expert.0="]).unwrap();
     assert_eq!(record.init[0].part.as_deref(), Some("expert.1.expert.0"));
-    // What is another network is refused, with what differs.
+    // Another network is refused, and the message names the difference.
     for (architecture, init, reason) in [
         ("mlp]\nhidden = [21]\nsensitivity = 1.0", "", "[9, 21] here, [9, 20] in the checkpoint"),
         ("mlp]\nhidden = [20]\nsensitivity = 1.0\nactivation = \"relu\"", "", "computes `relu 20`"),
@@ -458,7 +458,7 @@ fn a_network_becomes_an_expert() {
         (
             "hme]\nexperts = 2\nexpert.mlp = { hidden = [8] }",
             "",
-            "nor is it one of its parts expert.0, expert.1",
+            "none of its parts fits either: expert.0, expert.1",
         ),
         (
             "hme]\nexperts = 2\nexpert.mlp = { hidden = [8] }",

@@ -1,4 +1,4 @@
-//! Sweeps and comparisons: what runs, what is kept, what is refused, what the tables say.
+//! Sweeps and comparisons: runs, kept results, refusals and tables.
 
 use crate::common::{BEAROFF_BY_SELF_PLAY, sweep, train_seeds};
 use adept::Builtin;
@@ -52,7 +52,7 @@ fn refusal(grid: &Grid, count: u64, options: &SweepOptions) -> String {
     sweep(grid, seeds(count), options, &silent, &Cancel::default()).unwrap_err().to_string()
 }
 
-/// The rows without what depends on the clock and the folder.
+/// The rows without values that depend on the clock and the folder.
 fn figures(sweep: &Sweep) -> Vec<Value> {
     let row = |r: &Row| json!([r.settings, r.seeds, r.final_mean, r.final_sd, r.best_mean]);
     sweep.rows.iter().map(row).collect()
@@ -80,7 +80,7 @@ fn a_grid_runs_and_is_ranked() {
         let finals: Vec<f64> = records.iter().map(|r| r.r#final.as_ref().unwrap().figure()).collect();
         let mean = (finals[0] + finals[1]) / 2.0;
         assert!((row.final_mean.unwrap() - mean).abs() < 1e-12 && row.best_mean >= row.final_mean);
-        // What the row says is what was run.
+        // The row shows the settings that were run.
         assert_eq!(
             json!(records[0].config.architecture)["mlp"]["hidden"],
             row.settings["architecture.mlp.hidden"]
@@ -96,7 +96,7 @@ fn a_grid_runs_and_is_ranked() {
     assert!(table.contains("| learn.rate | architecture.mlp.hidden | final |"), "{table}");
     assert!(table.contains("{ from = 0.02, to = 0.001 }") && table.contains("--seed 7 on"), "{table}");
 
-    // Results do not depend on threads, and a sweep that has ended gives its result again.
+    // Results do not depend on threads, and a finished sweep returns its result again.
     let other = folder.path().join("other");
     let alone = Seeds { threads: 1, ..seeds(2) };
     let again = sweep(&grid, alone, &at(&other, true), &silent, &Cancel::default()).unwrap();
@@ -159,7 +159,7 @@ fn a_diverged_run_stands_at_the_end_with_its_reason() {
     assert!(last.failed[0].reason.contains("lower `learn.rate`"), "{}", last.failed[0].reason);
     let table = fs::read_to_string(path.join("sweep.md")).unwrap();
     assert!(table.contains("learn.rate=1000000, seed 5: diverged after"), "{table}");
-    // It would diverge again: it is not run again.
+    // It would diverge again, so it is not run again.
     let none = |event: SweepEvent<'_>| panic!("{} ran again", event.run);
     let again = sweep(&grid, seeds(1), &at(&path, false), &none, &Cancel::default()).unwrap();
     assert_eq!(json!(again), json!(result));
@@ -231,7 +231,7 @@ fn two_experiments_are_compared_by_settings_and_by_their_runs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sweep");
     let result = whole(&grid(&["learn.rate=0.01,0.02"]), 3, &path);
-    // The folders without their seeds name the experiments.
+    // Folder names without seeds name the experiments.
     let found = compare(&path.join("1-rate-0.01"), &path.join("2-rate-0.02")).unwrap();
     let keys: Vec<&str> = found.config.iter().map(|d| d.key.as_str()).collect();
     assert_eq!(keys, ["learn.rate"]);
@@ -245,7 +245,7 @@ fn two_experiments_are_compared_by_settings_and_by_their_runs() {
     assert!((difference - row(0.02).final_mean.unwrap() + row(0.01).final_mean.unwrap()).abs() < 1e-12);
     let [low, high] = equity.ci95.unwrap();
     assert!(low <= difference && difference <= high && (0.0..=1.0).contains(&equity.p.unwrap()));
-    // Games do not vary: no test, and no NaN.
+    // All runs have the same number of games: no test, and no NaN.
     let games = &found.metrics[4];
     assert!(games.a.sd == Some(0.0) && games.difference == Some(0.0));
     assert!(games.ci95.is_none() && games.p.is_none());
@@ -288,7 +288,7 @@ fn what_cannot_be_compared_is_said() {
     assert!(error.contains("has no finished run") && error.contains("test-5"), "{error}");
 }
 
-/// Asks to stop in the middle of that run, from 1.
+/// Stops in the middle of this run, counted from 1.
 struct StopIn(Option<usize>, std::sync::atomic::AtomicUsize, Cancel);
 
 impl adept_trainer::run::Observer for StopIn {

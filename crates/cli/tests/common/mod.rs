@@ -1,4 +1,4 @@
-//! What tests of commands share.
+//! Helpers for tests of commands.
 
 // Each test file compiles its own copy and uses what it needs.
 #![allow(dead_code)]
@@ -8,17 +8,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A folder to work in, with the tracked configs beside it.
+/// A working folder, with the tracked configs beside it.
 pub(crate) struct Desk {
     pub(crate) folder: tempfile::TempDir,
 }
 
-/// The tracked configs of tic-tac-toe.
+/// The tracked tic-tac-toe configs.
 pub(crate) fn configs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/tictactoe")
 }
 
-/// A published checkpoint of the bear-off.
+/// A published bear-off checkpoint.
 pub(crate) fn published(name: &str) -> String {
     configs().join("../../checkpoints/bearoff").join(name).to_string_lossy().into_owned()
 }
@@ -42,7 +42,7 @@ impl Desk {
         self.run_with(args, "")
     }
 
-    /// The same with that text on stdin.
+    /// The same with this text on stdin.
     pub(crate) fn run_with(&self, args: &[&str], input: &str) -> Output {
         let mut child = self
             .command(args)
@@ -61,7 +61,7 @@ impl Desk {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Exactly one JSON object on stdout.
+    /// Parses stdout as exactly one JSON object.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let text = self.text(&[args, &["--json"]].concat());
         serde_json::from_str(&text).unwrap_or_else(|e| panic!("{args:?}: {e}\n{text}"))
@@ -74,7 +74,7 @@ impl Desk {
         error
     }
 
-    /// Trains a small network; the run folder.
+    /// Trains a small network and returns the run folder.
     pub(crate) fn trained(&self, config: &str, games: u64) -> String {
         let config = configs().join(config).to_string_lossy().into_owned();
         let run = self.path("run");
@@ -83,7 +83,7 @@ impl Desk {
     }
 }
 
-/// A number of an answer.
+/// A number in an answer.
 pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }

@@ -1,4 +1,4 @@
-//! Two experiments side by side: what differs in their configs, and in what their runs came to.
+//! Compares two experiments: their configs and the results of their runs.
 
 mod side;
 
@@ -16,63 +16,63 @@ use std::path::{Path, PathBuf};
 /// Why two experiments cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
-    /// One side names no runs of one experiment.
+    /// One side is not a set of runs of one experiment.
     #[error("{}: {message}", given.display())]
     Side {
-        /// What was given.
+        /// The path or name that was given.
         given: PathBuf,
         /// What is wrong with it, and what to do.
         message: String,
     },
-    /// A file.
+    /// A file could not be read.
     #[error(transparent)]
     Model(#[from] ModelError),
 }
 
-/// Something of both sides.
+/// A value for each side.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sides<T> {
-    /// Of the first.
+    /// First side.
     pub a: T,
-    /// Of the second.
+    /// Second side.
     pub b: T,
 }
 
-/// What two experiments differ in.
+/// Differences between two experiments.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// Settings that differ.
     pub config: Vec<Difference>,
     /// Runs that are compared.
     pub runs: Sides<Vec<PathBuf>>,
-    /// Runs that are not, having come to no end.
+    /// Runs that are left out because they are not finished.
     pub unfinished: Sides<Vec<PathBuf>>,
-    /// What the runs came to.
+    /// Results of the runs.
     pub metrics: Vec<Metric>,
-    /// What must be said beside it, a line each.
+    /// Notes on the comparison, one per line.
     pub notes: Vec<String>,
 }
 
 /// One figure of the runs of both sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct Metric {
-    /// `final_equity`, `best_equity` (exact, in [−1, 1]), `loss` (mean of a sample before the last measurement),
-    /// `seconds` or `games` (of a run).
+    /// `final_equity`, `best_equity` (exact, in [−1, 1]), `loss` (mean per sample before the last measurement),
+    /// `seconds` or `games` (per run).
     pub metric: String,
     /// Over the runs of the first side.
     pub a: Sample,
-    /// And of the second.
+    /// Over the runs of the second side.
     pub b: Sample,
-    /// Mean of b less mean of a; none where they cannot be compared.
+    /// Mean of b minus mean of a; `None` if they cannot be compared.
     pub difference: Option<f64>,
-    /// Its 95 % confidence interval; none from one run on a side, or of runs that do not vary.
+    /// Its 95 % confidence interval; `None` if a side has one run, or if the runs do not vary.
     pub ci95: Option<[f64; 2]>,
-    /// p of Welch's t-test; none in the same cases.
+    /// p of Welch's t-test; `None` in the same cases.
     pub p: Option<f64>,
 }
 
-/// Compares two experiments, each given as a run folder, a folder with runs of one experiment, or a name NAME whose
-/// runs are the folders NAME-SEED, under `checkpoints/runs` where it is no path.
+/// Compares two experiments. Each is given as a run folder, as a folder with runs of one experiment, or as a
+/// name NAME. A name stands for the run folders NAME-SEED in `checkpoints/runs`.
 ///
 /// # Errors
 /// [`CompareError`] if a side has no finished run, or runs of several experiments.
@@ -97,7 +97,7 @@ pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
     })
 }
 
-/// What the figure is measured by: the game, and the opponent or the positions.
+/// What the figure depends on: the game, and the opponent or the positions.
 fn measured(config: &Config) -> (&str, Option<String>) {
     let positions = || {
         let (learn, evaluate) = (&config.learn, &config.evaluate);
@@ -117,7 +117,7 @@ fn measured(config: &Config) -> (&str, Option<String>) {
     (&config.game.rules, by)
 }
 
-/// None if neither side has such figures.
+/// `None` if neither side has this figure.
 fn metric(name: &str, a: &[f64], b: &[f64], comparable: bool) -> Option<Metric> {
     let (a, b) = (Sample::of(a), Sample::of(b));
     let test = if comparable { welch(a, b) } else { None };
@@ -138,17 +138,19 @@ fn notes(a: &Side, b: &Side) -> Vec<String> {
     if by_a != by_b {
         let said = |(game, against): (&str, Option<String>)| match against {
             Some(by) => format!("{game} against {by}"),
-            None => format!("{game}, where nothing is measured"),
+            None => format!("{game} without measurements"),
         };
         notes.push(format!(
-            "figures are not comparable: a is measured in {}, b in {}; `adept evaluate` measures both alike",
+            "figures are not comparable: a is measured in {}, b in {}; use `adept evaluate` to measure both in the \
+             same way",
             said(by_a),
             said(by_b)
         ));
     }
     if a.config.learn != b.config.learn || a.config.architecture.kind() != b.config.architecture.kind() {
         notes.push(
-            "the loss is that of each side's own samples, and of an HME a likelihood: a lower one is no better play".into(),
+            "each side's loss is over its own samples, and for an HME it is a likelihood: a lower loss does not mean \
+             better play".into(),
         );
     }
     let one = |side: &Side| side.runs.len() == 1;
@@ -158,8 +160,7 @@ fn notes(a: &Side, b: &Side) -> Vec<String> {
             (true, false) => "side a",
             _ => "side b",
         };
-        notes
-            .push(format!("{which} has one seed, and one seed has no significance: train more with --seeds"));
+        notes.push(format!("{which} has one seed, which gives no significance: train more with --seeds"));
     }
     notes
 }

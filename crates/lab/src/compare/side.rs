@@ -9,18 +9,18 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where runs lie that are called by name.
+/// Parent folder of runs that are given by name.
 const RUNS: &str = "checkpoints/runs";
 
 /// The runs of one experiment.
 pub(super) struct Side {
     /// Config of its first run.
     pub(super) config: Config,
-    /// What all runs have in common: the config without its seed, and the checkpoint of the start, if there was one.
+    /// Common to all runs: the config without its seed, and the initial checkpoint, if any.
     pub(super) settings: Value,
     /// Finished runs by seed.
     pub(super) runs: Vec<(PathBuf, Record)>,
-    /// Runs that came to no end.
+    /// Unfinished runs.
     pub(super) unfinished: Vec<PathBuf>,
 }
 
@@ -40,8 +40,8 @@ impl Side {
                 [] => "names no runs: give a run folder, a folder of runs, or the name of an experiment; `adept runs \
                        list` shows them"
                     .into(),
-                [one] => format!("has no finished run, {} came to no end", one.display()),
-                many => format!("has no finished run, {} came to no end", many.len()),
+                [one] => format!("has no finished run: {} did not finish", one.display()),
+                many => format!("has no finished run: {} did not finish", many.len()),
             }));
         }
         runs.sort_by(|(p, a), (q, b)| a.seed.cmp(&b.seed).then_with(|| p.cmp(q)));
@@ -97,9 +97,9 @@ fn settings(record: &Record) -> Result<Value, ModelError> {
     let mut settings = serde_json::to_value(&record.config).map_err(json)?;
     if let Some(settings) = settings.as_object_mut() {
         settings.remove("seed");
-        // Not of the config, but of the experiment.
+        // Part of the experiment but not of the config.
         if !record.init.is_empty() {
-            // By what they are, wherever they lie.
+            // Compare initial checkpoints by content, not by path.
             let init: Vec<_> = record.init.iter().map(|o| (o.part.as_deref(), &o.checksum)).collect();
             settings.insert("init".into(), serde_json::to_value(init).map_err(json)?);
         }
@@ -107,7 +107,7 @@ fn settings(record: &Record) -> Result<Value, ModelError> {
     Ok(settings)
 }
 
-/// The run folders that a path or a name means; none if it means nothing.
+/// The run folders of a path or name; empty if it matches nothing.
 pub(crate) fn folders(given: &Path) -> Result<Vec<PathBuf>, ModelError> {
     let is_run = |path: &PathBuf| path.join("run.json").exists();
     let given_path = given.to_path_buf();
@@ -126,7 +126,7 @@ pub(crate) fn folders(given: &Path) -> Result<Vec<PathBuf>, ModelError> {
     Ok(entries(around)?.into_iter().filter(|path| seed_of(path).is_some() && is_run(path)).collect())
 }
 
-/// What lies in a folder; nothing if there is none.
+/// The entries of a folder; empty if it does not exist.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, ModelError> {
     if !folder.is_dir() {
         return Ok(Vec::new());

@@ -1,4 +1,5 @@
-//! Values and choices on given positions, beside those of peers: other programs, whose values come in files.
+//! Values and choices on given positions, compared with peers: other programs, whose values are read from
+//! files.
 
 use super::positions::{Judged, baselines, fine_oracle, losses, values};
 use adept_arena::{Bound, Evaluator, OpenError};
@@ -10,49 +11,49 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What another program thinks of positions.
+/// Another program, given by its values of positions.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// What reports call it.
+    /// Name in reports.
     pub name: String,
-    /// The file of its values, of the same form as examples.
+    /// File of its values, in the format of example files.
     pub file: PathBuf,
 }
 
-/// Errors of V on the positions of a file, and what choices lose on all rolls of them.
+/// Errors of V on the positions of a file, and the value lost by choices on all their rolls.
 #[derive(Clone, Debug, Serialize)]
 pub struct DecisionsReport {
     /// Positions of the file.
     pub positions: u64,
     /// Unforced decisions.
     pub decisions: u64,
-    /// The checkpoint, what is known without learning, then the peers, all on the same decisions.
+    /// The checkpoint, then baselines that do not learn, then the peers, all on the same decisions.
     pub rows: Vec<DecisionsRow>,
 }
 
-/// The figures of one of them.
+/// The figures of the checkpoint, a baseline or a peer.
 #[derive(Clone, Debug, Serialize)]
 pub struct DecisionsRow {
-    /// `checkpoint`, the name of a baseline, or that of a peer. `constant` is the mean of the exact values and chooses
-    /// at random.
+    /// `checkpoint`, the name of a baseline, or the name of a peer. `constant` is the mean of the exact values
+    /// and chooses at random.
     pub name: String,
     /// Root mean square error of V on the positions.
     pub rms: f64,
-    /// Mean loss of value an unforced decision, weighted by the probability of its roll.
+    /// Mean value lost per unforced decision, weighted by the probability of its roll.
     pub loss_per_decision: f64,
-    /// Share of these decisions with a wrong choice, weighted alike.
+    /// Share of these decisions with a wrong choice, weighted in the same way.
     pub wrong_share: f64,
 }
 
 /// The name of the checkpoint's row.
 const CHECKPOINT: &str = "checkpoint";
 
-/// Values by look-up.
+/// Values looked up in a file.
 struct Looked<'a> {
     peer: &'a Peer,
-    /// For the player who acted last, by the number of the position.
+    /// Values for the player who acted last, by the number of the position.
     values: FxHashMap<u64, f64>,
-    /// The first position that was asked for in vain.
+    /// The first position that was looked up but missing.
     missing: Option<String>,
 }
 
@@ -70,7 +71,7 @@ impl<'a> Looked<'a> {
         Ok(Self { peer, values, missing: None })
     }
 
-    /// The value of a position in which chance is to come; NaN if it is not there.
+    /// The value of a position before a chance event; NaN if it is missing.
     fn value<G: Kit>(&mut self, game: &G, state: &G::State) -> f64 {
         self.values.get(&game.number(state)).copied().unwrap_or_else(|| {
             self.missing.get_or_insert_with(|| game.position_text(state));
@@ -101,8 +102,8 @@ impl<G: Kit> Evaluator<G> for Looked<'_> {
     }
 }
 
-/// Measures a checkpoint, what is known without learning, and peers on the positions of a file, in which chance is to
-/// come, and on all decisions that follow.
+/// Measures a checkpoint, baselines and peers on the positions of a file, each before a chance event, and on
+/// all decisions that follow.
 pub(super) fn decisions<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,
@@ -114,16 +115,19 @@ pub(super) fn decisions<G: Kit>(
     if examples.is_empty() {
         return Err(unknown(format!("{}: has no rows", file.display())));
     }
-    // All files are read before the exact values are opened, which may take long.
+    // Read all files before opening the exact values, which may take long.
     let mut looked = peers.iter().map(|peer| Looked::read(game, peer)).collect::<Result<Vec<_>, _>>()?;
     let (truth, known) = (fine_oracle(game)?, baselines(game)?);
     let names = [CHECKPOINT, "constant"].into_iter().chain(known.iter().map(|(name, _)| name.as_str()));
     let names: Vec<String> = names.chain(peers.iter().map(|p| p.name.as_str())).map(String::from).collect();
     if let Some(i) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
-        return Err(unknown(format!("`{}` is the name of another row: give the peer another", names[i])));
+        return Err(unknown(format!(
+            "`{}` is the name of another row: choose another name for the peer",
+            names[i]
+        )));
     }
 
-    // What the file says of its positions may be less exact.
+    // Values in the file may be less exact.
     let states: Vec<G::State> = examples.into_iter().map(|(state, _)| state).collect();
     let exact = values(game, &*truth, &states);
     let of_peer = |peer: &mut Looked<'_>| {
@@ -135,8 +139,8 @@ pub(super) fn decisions<G: Kit>(
     for Looked { peer, missing, .. } in &looked {
         if let Some(position) = missing {
             return Err(unknown(format!(
-                "{}: lacks the position {position}; a peer's file must hold the positions that are measured and all \
-                 that a roll and a choice of moves lead to",
+                "{}: lacks the position {position}; a peer's file must contain the measured positions and all \
+                 their afterstates",
                 peer.file.display()
             )));
         }
@@ -172,7 +176,7 @@ mod tests {
         Bearoff::new(4).unwrap()
     }
 
-    /// A network that has learned nothing.
+    /// An untrained network.
     fn bound() -> Bound<Bearoff> {
         let encoder = open::encoder(&game(), Some("one-sided")).unwrap();
         let architecture =
@@ -231,7 +235,7 @@ mod tests {
         let figures = |name: &str| (row(name).rms, row(name).loss_per_decision, row(name).wrong_share);
         assert!(row("exact").rms < 1e-12 && row("exact").loss_per_decision < 1e-8, "{report:?}");
         assert_eq!(row("exact").wrong_share, 0.0);
-        // A valuation from a file is that valuation.
+        // A valuation read from a file equals that valuation.
         assert_eq!(figures("same"), figures("convolution"));
         assert!(row("same").rms > 1e-4 && row("checkpoint").rms > row("normal").rms, "{report:?}");
         assert!(row("constant").loss_per_decision > 10.0 * row("normal").loss_per_decision);
@@ -242,7 +246,7 @@ mod tests {
     fn what_a_file_lacks_is_named() {
         let files = Files::new();
         let rows = all("oracle-32");
-        // The position itself, and where 2-1 may lead to: the opponent is to roll.
+        // The position itself, and its afterstates for the roll 2-1, where the opponent is to roll.
         let positions = files.write("positions", ["0,0,0,0,0,2,0,0,0,1,0,0,0\n"]);
         for (lacking, named) in [
             ("0,0,0,0,0,2,0,0,0,1,0,0,", "0,0,0,0,0,2/0,0,0,1,0,0"),
@@ -252,7 +256,7 @@ mod tests {
             let error = measure(&positions, &[peer]).unwrap_err();
             assert!(error.contains(&format!("peer: lacks the position {named};")), "{error}");
         }
-        // What no decision leads to may be missing.
+        // Positions that no decision leads to may be missing.
         let peer =
             files.write("peer", rows.iter().filter(|row| !row.starts_with("0,0,0,1,0,0,0,0,0,0,0,3,")));
         assert!(measure(&positions, &[peer]).is_ok());

@@ -16,37 +16,37 @@ use std::time::Instant;
 /// Errors of V over all positions.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExhaustiveReport {
-    /// Of the checkpoint.
+    /// Errors of the checkpoint.
     #[serde(flatten)]
     pub errors: PositionErrors,
-    /// Half of the root mean square error: that of the probability to win, (1 + V)/2.
+    /// Half of the root mean square error: the error of the winning probability (1 + V)/2.
     pub rms_probability: f64,
-    /// Errors of what is known without learning and quick to compute for all positions.
+    /// Errors of baselines that do not learn and are fast enough for all positions.
     pub baselines: Vec<(String, PositionErrors)>,
-    /// Whether the network's first layer was computed once for each half and not for each position.
+    /// Whether the first layer was computed once per half instead of once per position.
     pub by_halves: bool,
-    /// Nanoseconds a value on one thread if so, given the prior: the median of several passes.
+    /// If so, nanoseconds per value on one thread, not counting the prior: the median of several passes.
     pub nanoseconds: Option<f64>,
-    /// Time to open the exact values.
+    /// Seconds to open the exact values.
     pub opening_seconds: f64,
-    /// Time of all the rest.
+    /// Seconds for the rest.
     pub seconds: f64,
 }
 
-/// Is told the share that is done, in [0, 1].
+/// Receives the finished share, in [0, 1].
 pub(super) type Share<'a> = &'a (dyn Fn(f64) + Sync);
 
-/// Movers of a tile: what is known of its positions stays in the caches.
+/// Movers per tile: small enough that a tile's data stays in the caches.
 const MOVERS: usize = 32;
 
-/// Movers at most of a pass in which values by halves are timed, and passes.
+/// Maximum movers in a timed pass of values by halves, and number of passes.
 const PASS: usize = 8192;
 const PASSES: usize = 31;
 
-/// Random positions on which values by halves are compared with those of the network as it is.
+/// Number of random positions on which values by halves are compared with the ordinary network.
 const TRIALS: usize = 1000;
 
-/// Largest difference, against 1 + |V|, that rounding explains even where corrections of a prior are large.
+/// Largest difference, relative to 1 + |V|, that rounding explains, even with large corrections of a prior.
 const ROUNDING: f32 = 1e-4;
 
 /// Measures errors over all positions.
@@ -56,7 +56,7 @@ pub(super) fn exhaustive<G: Kit>(
     progress: Share<'_>,
 ) -> Result<ExhaustiveReport, TrainError> {
     let none = || {
-        let message = format!("the positions of {} cannot all be gone through: measure a suite", game.name());
+        let message = format!("the positions of {} cannot be enumerated: measure a suite", game.name());
         TrainError::Suite(message)
     };
     let unknown = |e: GameError| OpenError::Unknown(e.to_string());
@@ -83,7 +83,7 @@ pub(super) fn exhaustive<G: Kit>(
             Ok(sums)
         })
         .collect();
-    // In the order of the strips, whatever thread went through them.
+    // In the order of the strips, whichever thread computed them.
     let mut total = vec![PairErrors::default(); 1 + baselines.len()];
     for strip in sums? {
         total.iter_mut().zip(strip).for_each(|(total, sums)| total.add(&sums));
@@ -101,8 +101,8 @@ pub(super) fn exhaustive<G: Kit>(
     })
 }
 
-/// Nanoseconds a value over pairs of halves where the first layer is computed once for each half, priors not counted;
-/// none where the game or the network is of no such form.
+/// Nanoseconds per value over pairs of halves, with the first layer computed once per half; priors are not
+/// counted. `None` if the game or the network does not have this form.
 pub(super) fn nanoseconds_by_halves<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,
@@ -124,7 +124,7 @@ fn products(factors: Factors) -> PairProducts {
     PairProducts::new(factors.terms, factors.movers, &factors.rollers)
 }
 
-/// All positions, and what is known of them without learning.
+/// All positions, and their values by baselines.
 struct All<'a, G: Kit> {
     game: &'a G,
     halves: &'a dyn Halves<G>,
@@ -132,7 +132,7 @@ struct All<'a, G: Kit> {
 }
 
 impl<G: Kit> All<'_, G> {
-    /// The errors on all positions with these rollers: of the model, then of the baselines.
+    /// The errors on all positions with these rollers: the model's, then the baselines'.
     fn strip(&self, model: &Model<G>, rollers: Range<usize>) -> Result<Vec<PairErrors>, GameError> {
         let mut sums = vec![PairErrors::default(); 1 + self.baselines.len()];
         let mut exact = [[0.0; TILE]; MOVERS];
@@ -163,7 +163,7 @@ impl<G: Kit> All<'_, G> {
         Ok(sums)
     }
 
-    /// The values of a model that is asked row by row.
+    /// The values of a model that is evaluated row by row.
     fn rows(&self, player: &mut Player<G>, (movers, rollers): Tile, values: &mut [TileRow]) {
         player.rows.clear();
         for mover in movers {
@@ -190,10 +190,10 @@ impl<G: Kit> All<'_, G> {
     }
 }
 
-/// Movers and rollers.
+/// Movers and rollers of a tile.
 type Tile = (Range<usize>, Range<usize>);
 
-/// How a checkpoint is asked for its values.
+/// How the values of a checkpoint are computed.
 enum Model<G: Kit> {
     /// By halves.
     Split(Split<G>),
@@ -222,7 +222,7 @@ impl<G: Kit> Player<G> {
     }
 }
 
-/// A network whose rows are the sum of what two halves contribute.
+/// A network whose rows are sums of contributions from two halves.
 struct Split<G: Kit> {
     values: PairValues,
     prior: Prior<G>,
@@ -231,14 +231,14 @@ struct Split<G: Kit> {
 /// The prior that a network corrects.
 enum Prior<G: Kit> {
     None,
-    /// The baseline of that number.
+    /// The baseline with this number.
     Baseline(usize),
-    /// Position by position.
+    /// Evaluated position by position.
     Valuation(Arc<dyn Valuation<G>>),
 }
 
 impl<G: Kit> Split<G> {
-    /// The network by halves; none if it is of another form, or its rows are no such sums.
+    /// Splits the network into halves; `None` if it has another form, or its rows are not such sums.
     fn of(all: &All<'_, G>, bound: &mut Bound<G>) -> Result<Option<Self>, TrainError> {
         let Some(form) = bound.learner.pairwise() else { return Ok(None) };
         let encoder = bound.encoder().clone();
@@ -284,12 +284,12 @@ impl<G: Kit> Split<G> {
             self.tile(all, tile(), &known, &mut by_halves);
             all.rows(&mut player, tile(), &mut by_rows);
             let (found, expected) = (by_halves[0][0], by_rows[0][0]);
-            // What is not finite is left to the network as it is.
+            // The ordinary network handles values that are not finite.
             (found - expected).abs() <= ROUNDING * (1.0 + expected.abs())
         }))
     }
 
-    /// Nanoseconds a value on one thread, given the priors, in the order in which tiles follow each other: the median of
+    /// Nanoseconds per value on one thread, given the priors, with tiles in their usual order: the median of
     /// several passes.
     fn nanoseconds(&self, count: usize) -> Option<f64> {
         let blocks = count.min(PASS) / MOVERS;
@@ -313,7 +313,7 @@ impl<G: Kit> Split<G> {
         Some(times[PASSES / 2])
     }
 
-    /// The values of a tile, given those of the baselines.
+    /// The values of a tile, given the values of the baselines.
     fn tile(
         &self,
         all: &All<'_, G>,

@@ -1,4 +1,4 @@
-//! Measuring checkpoints: exact equity, errors against exact values, speed, and what they think of a position.
+//! Measures checkpoints: exact equity, errors against exact values, speed, and the values of given positions.
 
 mod decisions;
 mod exhaustive;
@@ -29,39 +29,39 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What to measure, beside the suites.
+/// What to measure.
 #[derive(Clone, Debug, Default)]
 pub struct EvaluateOptions {
-    /// Suites; none takes the one that suits the game.
+    /// Suites; if empty, the main suite of the game.
     pub suites: Vec<Suite>,
-    /// Opponents of the suites `equity` and `matches`; none takes those of the checkpoint's config, then random and, in
-    /// `equity`, minimax.
+    /// Opponents for the suites `equity` and `matches`; if empty, those in the checkpoint's config, then random
+    /// and, for `equity`, minimax.
     pub against: Vec<String>,
-    /// Distribution of the positions of `rms` and `move-loss`; the game's first if none.
+    /// Distribution of the positions for `rms` and `move-loss`; the game's first if `None`.
     pub distribution: Option<String>,
-    /// Positions of `rms`, 100,000 if none, and of `move-loss`, 250,000 if none; games of `matches` against each opponent,
-    /// 4,000 if none.
+    /// Number of positions for `rms` (100,000 if `None`) and `move-loss` (250,000 if `None`), or of games per
+    /// opponent for `matches` (4,000 if `None`).
     pub samples: Option<u64>,
-    /// A file of positions: with values to compare with, or without, to be given them.
+    /// A file of positions. Values in it are compared; without values, the checkpoint's values are written.
     pub positions: Option<PathBuf>,
-    /// Where positions that had no values are written with them; beside the file, as NAME.values.csv, if none.
+    /// File for positions with the checkpoint's values; NAME.values.csv beside the input file if `None`.
     pub out: Option<PathBuf>,
-    /// A CSV file of positions: errors on them, and what choices lose on all their rolls.
+    /// A CSV file of positions, for errors on them and the value lost by choices on all their rolls.
     pub decisions: Option<PathBuf>,
-    /// Other programs to measure on these positions and decisions.
+    /// Other programs to measure on the same positions and decisions.
     pub peers: Vec<Peer>,
-    /// Whether to measure errors over all positions; without suites nothing else is then measured.
+    /// Whether to measure errors over all positions. Without suites, nothing else is then measured.
     pub exhaustive: bool,
 }
 
-/// What `evaluate` found.
+/// Result of `evaluate`.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// The checkpoint.
     pub checkpoint: PathBuf,
     /// Its game.
     pub game: String,
-    /// Games it learned from, or samples.
+    /// Games or samples it learned from.
     pub step: u64,
     /// `games` or `samples`.
     pub unit: &'static str,
@@ -71,65 +71,65 @@ pub struct Report {
     /// Errors of V.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rms: Option<RmsReport>,
-    /// What choices lose.
+    /// Value lost by choices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub move_loss: Option<MoveLossReport>,
-    /// Games against opponents.
+    /// Results of games against opponents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<MatchesReport>,
-    /// What a best response wins.
+    /// Exploitability: what a best response wins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exploitability: Option<ExploitabilityReport>,
     /// Errors on the positions of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<FileReport>,
-    /// Positions of a file that had no values, and have them now.
+    /// Positions of a file, with the checkpoint's values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valued: Option<Valued>,
-    /// Errors on the positions of another file, and what choices lose there.
+    /// Errors and lost value on the positions of another file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decisions: Option<DecisionsReport>,
     /// Errors over all positions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exhaustive: Option<ExhaustiveReport>,
-    /// Evaluations a second.
+    /// Evaluations per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<Vec<SpeedCell>>,
 }
 
-/// Exact match equity against each opponent; the first one's figures stand at the top.
+/// Exact match equity against each opponent. The top-level figures are for the first one.
 #[derive(Debug, Serialize)]
 pub struct EquityReport {
     /// The first opponent.
     pub against: String,
-    /// (wins − losses) / games, the mean over the seats.
+    /// (wins − losses) / games, averaged over the seats.
     pub equity: f64,
-    /// Playing first.
+    /// Equity when playing first.
     pub first: f64,
-    /// Playing last.
+    /// Equity when playing last.
     pub second: f64,
-    /// A random player's and the best possible equity against the same opponent.
+    /// Equities of a random player and of best play against the same opponent.
     pub baseline: Baseline,
     /// All opponents.
     pub opponents: Vec<(String, Equity)>,
-    /// How often each expert was run, where there is a choice.
+    /// How often each expert ran, if there is a choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
 
-/// Equities that put a figure in its place.
+/// Reference equities.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Baseline {
-    /// Of a uniformly random player.
+    /// Equity of a uniformly random player.
     pub random: f64,
-    /// Of the exact best response.
+    /// Equity of the exact best response.
     pub optimal: f64,
 }
 
-/// The baseline of a game against that opponent.
+/// The baseline of a game against this opponent.
 ///
 /// # Errors
-/// [`TrainError`] if there is no such opponent or the game is too large to solve.
+/// If the opponent is unknown, or the game is too large to solve.
 pub fn baseline<G: Kit>(game: &G, against: &str) -> Result<Baseline, TrainError> {
     if !game.is_small() {
         return Err(TrainError::Suite(no_equity(game.name())));
@@ -140,7 +140,7 @@ pub fn baseline<G: Kit>(game: &G, against: &str) -> Result<Baseline, TrainError>
     Ok(Baseline { random, optimal: equity(game, &mut best, &mut other)?.equity })
 }
 
-/// Measures a checkpoint, or the latest (or best) one of a run.
+/// Measures a checkpoint, or the latest (or best) checkpoint of a run.
 ///
 /// # Errors
 /// See [`TrainError`].
@@ -155,7 +155,7 @@ pub fn evaluate(
     game.evaluate(checkpoint, options, watch)
 }
 
-/// Reads the checkpoint that a path names and finds its game.
+/// Reads the checkpoint at a path and finds its game.
 pub(crate) fn opened(
     games: &dyn Catalogue,
     path: &Path,
@@ -171,16 +171,16 @@ pub(crate) fn opened(
     }
 }
 
-/// Sees what a measurement is about, from any thread.
+/// Receives progress of a measurement, from any thread.
 pub trait Watch: Sync {
-    /// What it waits for before it begins.
+    /// Called while something is being prepared.
     fn preparing(&self, _what: &str) {}
 
-    /// Which share, in [0, 1], of all positions is measured.
+    /// Called with the measured share of all positions, in [0, 1].
     fn share(&self, _share: f64) {}
 }
 
-/// Nobody watches.
+/// Ignores progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Unwatched;
 
@@ -234,7 +234,8 @@ pub fn evaluate_of<G: Kit>(
             }
             Suite::Equity if game.hides() => {
                 let message = format!(
-                    "players of {} do not see all of a state, so that nothing can be compared with the best play against                              another: measure `exploitability` or `matches`",
+                    "{} has hidden information, so there is no best play to compare with: measure `exploitability` \
+                     or `matches`",
                     game.name()
                 );
                 return Err(TrainError::Suite(message));
@@ -278,7 +279,7 @@ pub fn evaluate_of<G: Kit>(
         report.valued = Some(value_file(game, &mut bound, path, options.out.as_deref())?);
     } else if let Some(path) = &options.positions {
         if options.out.is_some() {
-            let message = "has values, which are compared: nothing is written, leave --out out".into();
+            let message = "has values to compare with, so nothing is written: leave --out out".into();
             return Err(TrainError::Folder { path: path.clone(), message });
         }
         report.positions = Some(positions::file(game, &mut bound, path)?);
@@ -329,7 +330,7 @@ fn measure_equity<G: Kit>(
     })
 }
 
-/// What a checkpoint of this game thinks of positions in the game's text form, then of those of a file.
+/// The values that a checkpoint gives to positions in the game's text form, then to the positions of a file.
 ///
 /// # Errors
 /// [`TrainError`] if the checkpoint cannot be opened or a text is not a position.
@@ -349,7 +350,7 @@ pub fn value_of<G: Kit>(
     Ok(thoughts.collect::<Result<_, _>>()?)
 }
 
-/// The same for the checkpoint that a path names.
+/// The same for the checkpoint at a path.
 ///
 /// # Errors
 /// As [`value_of`].
@@ -364,7 +365,7 @@ pub fn value(
     game.value(checkpoint, texts, file)
 }
 
-/// A file of positions that was given values.
+/// A file of positions with added values.
 #[derive(Clone, Debug, Serialize)]
 pub struct Valued {
     /// The file with the values.
@@ -391,8 +392,8 @@ fn value_file<G: Kit>(
     };
     let same = |out: &Path| out.canonicalize().is_ok_and(|out| path.canonicalize().is_ok_and(|p| p == out));
     match out {
-        None if usual.exists() => return refuse("is there already: name a file with --out"),
-        Some(out) if same(out) => return refuse("holds the positions: name another file with --out"),
+        None if usual.exists() => return refuse("already exists: choose a file with --out"),
+        Some(out) if same(out) => return refuse("holds the positions: choose another file with --out"),
         _ => {}
     }
     let out = out.map_or_else(|| usual.clone(), Path::to_path_buf);
@@ -401,23 +402,23 @@ fn value_file<G: Kit>(
     Ok(Valued { path: out, rows: values.len() as u64, mean })
 }
 
-/// A checkpoint's own words and its size.
+/// Description of a checkpoint or config.
 #[derive(Debug, Serialize)]
 pub struct Described {
-    /// Where it lies; none for a config that was not trained.
+    /// Its path; `None` for an untrained config.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<PathBuf>,
     /// Name of the experiment.
     pub name: String,
-    /// Rule set and encoder.
+    /// Rule set.
     pub game: String,
     /// Encoder.
     pub encoder: String,
     /// Channels with the meaning of each input.
     pub channels: Vec<ChannelAbout>,
-    /// Games learned from, or samples.
+    /// Games or samples it learned from.
     pub step: u64,
-    /// Which.
+    /// `games` or `samples`.
     pub unit: &'static str,
     /// Seed.
     pub seed: u64,
@@ -428,21 +429,21 @@ pub struct Described {
     pub size: Description,
 }
 
-/// A channel and what it means.
+/// A channel and its meaning.
 #[derive(Debug, Serialize)]
 pub struct ChannelAbout {
     /// Name.
     pub name: String,
-    /// What it carries.
+    /// Kind of values.
     pub kind: String,
     /// What each input means.
     pub about: String,
 }
 
-/// Describes a checkpoint, the latest (or best) of a run, or a config file with fresh parameters.
+/// Describes a checkpoint, the latest (or best) checkpoint of a run, or a config file with fresh parameters.
 ///
 /// # Errors
-/// [`TrainError`] if it can be read as neither.
+/// If the path is neither a checkpoint nor a config.
 pub fn describe(games: &dyn Catalogue, path: &Path, best: bool) -> Result<Described, TrainError> {
     if path.extension().is_some_and(|e| e == "toml") {
         let config = config::load(path, &[], games).map_err(|e| ModelError::Unsupported(e.to_string()))?;
@@ -464,10 +465,10 @@ pub fn describe_of<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Described
     Ok(described(&bound, Some(path), manifest.experiment("name"), manifest.game.clone(), about))
 }
 
-/// Describes what a config of this game would train.
+/// Describes the untrained network of a config of this game.
 ///
 /// # Errors
-/// [`TrainError`] if it has no such encoder or architecture.
+/// If the game has no such encoder, or the architecture is invalid.
 pub fn describe_config_of<G: Kit>(game: &G, config: &Config) -> Result<Described, TrainError> {
     let encoder = open::encoder(game, config.game.encoder.as_deref())?;
     let mut rng = stream(config.seed, "init", 0);

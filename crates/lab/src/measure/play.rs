@@ -1,4 +1,4 @@
-//! Measuring by playing: games against opponents, and what a best response wins.
+//! Measures by playing: games against opponents, and exploitability.
 
 use adept_arena::cfr::{Decisions, Policy};
 use adept_arena::matches::{compete, orders};
@@ -11,30 +11,31 @@ use adept_trainer::run::{Match, TrainError};
 use serde::Serialize;
 use std::path::Path;
 
-/// Games against opponents; the first one's figures stand at the top.
+/// Results of games against opponents. The top-level figures are for the first one.
 #[derive(Debug, Serialize)]
 pub struct MatchesReport {
-    /// The first opponent and what was won against it.
+    /// The first opponent, and the result against it.
     #[serde(flatten)]
     pub first: Match,
     /// All opponents.
     pub opponents: Vec<Match>,
 }
 
-/// What a best response wins.
+/// What best responses win.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ExploitabilityReport {
     /// (br₀ + br₁) / 2, in units of utility.
     pub exploitability: f64,
     /// Expected utility of player 0 if the checkpoint plays itself.
     pub value: f64,
-    /// What best responses win from uniformly random play.
+    /// The same for uniformly random play.
     pub random: f64,
-    /// Decisions of both players that were gone through.
+    /// Number of decisions of both players.
     pub decisions: usize,
 }
 
-/// Games against each opponent, who takes all other seats: the checkpoint in every seat in turn, with the same dice.
+/// Plays against each opponent, who takes all other seats. The checkpoint takes every seat in turn, with the
+/// same dice.
 pub(super) fn matches<G: Kit>(
     game: &G,
     path: &Path,
@@ -53,7 +54,7 @@ pub(super) fn matches<G: Kit>(
     Ok(MatchesReport { first: all[0].clone(), opponents: all })
 }
 
-/// The checkpoint as it was measured while it learned.
+/// The checkpoint as an agent, with the play that its run measured.
 fn player<G: Kit>(game: &G, path: &Path) -> Result<Box<dyn Agent<G>>, OpenError> {
     let (bound, manifest) = open::open(game, path, false)?;
     Ok(match temperature(&manifest) {
@@ -62,7 +63,7 @@ fn player<G: Kit>(game: &G, path: &Path) -> Result<Box<dyn Agent<G>>, OpenError>
     })
 }
 
-/// Temperature of its play at its step of the run; none for greedy play.
+/// Temperature of play at the checkpoint's step of the run; `None` for greedy play.
 fn temperature(manifest: &Manifest) -> Option<f64> {
     match (Config::from_saved(manifest.config.clone()), manifest.output) {
         (Ok(config), _) => config.learn.plays_at(manifest.step as f64 / config.learn.length().max(1) as f64),
@@ -71,7 +72,7 @@ fn temperature(manifest: &Manifest) -> Option<f64> {
     }
 }
 
-/// What best responses win from the checkpoint.
+/// Computes what best responses win against the checkpoint.
 pub(super) fn exploitability<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,

@@ -1,4 +1,4 @@
-//! Errors against exact values, and what choices lose by them, beside what is known without learning.
+//! Errors against exact values, and the value lost by choices, compared with baselines that do not learn.
 
 use adept_arena::{Bound, Evaluator, Known, MoveLoss, OpenError, move_loss};
 use adept_game::Kit;
@@ -12,70 +12,70 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Errors of V on test positions, none of which is ever an example.
+/// Errors of V on test positions, which are never used as examples.
 #[derive(Clone, Debug, Serialize)]
 pub struct RmsReport {
-    /// The distribution of these figures.
+    /// Distribution of the figures at the top level.
     pub distribution: String,
-    /// On that distribution.
+    /// Errors on this distribution.
     #[serde(flatten)]
     pub errors: PositionErrors,
-    /// Half of the root mean square error: that of the probability to win, (1 + V)/2.
+    /// Half of the root mean square error: the error of the winning probability (1 + V)/2.
     pub rms_probability: f64,
-    /// How many of the positions are different ones.
+    /// Number of distinct positions.
     pub distinct: u64,
-    /// Whether some may be examples too: in a small game there may be too few positions for parts of their own.
+    /// Whether some positions may also be examples. A small game may have too few positions for separate parts.
     pub overlap: bool,
-    /// On every distribution of the game, with the errors of what is known without learning.
+    /// Errors on every distribution of the game, with those of the baselines.
     pub distributions: Vec<Errors>,
-    /// On that distribution, by the class of the position.
+    /// Errors on this distribution, by class of position.
     pub classes: Vec<Errors>,
-    /// What the classes are.
+    /// What the classes mean.
     pub class: String,
 }
 
 /// Errors on some positions, and those of baselines.
 #[derive(Clone, Debug, Serialize)]
 pub struct Errors {
-    /// Which positions.
+    /// Name of the set of positions.
     pub name: String,
-    /// Of the checkpoint.
+    /// Errors of the checkpoint.
     #[serde(flatten)]
     pub errors: PositionErrors,
-    /// Root mean square errors of what is known without learning, by name; `constant` is the mean of the exact values.
+    /// Root mean square errors of baselines by name; `constant` is the mean of the exact values.
     pub baselines: Vec<(String, f64)>,
 }
 
-/// What choices lose by exact values.
+/// Value lost by choices, measured with exact values.
 #[derive(Clone, Debug, Serialize)]
 pub struct MoveLossReport {
-    /// The distribution of the positions before the roll.
+    /// Distribution of the positions before the roll.
     pub distribution: String,
-    /// Of the checkpoint.
+    /// Value lost by the checkpoint.
     #[serde(flatten)]
     pub loss: MoveLoss,
-    /// Of what is known without learning, on the same decisions; `constant` chooses at random.
+    /// Value lost by baselines on the same decisions; `constant` chooses at random.
     pub baselines: Vec<(String, MoveLoss)>,
 }
 
 /// Errors on the rows of a file.
 #[derive(Clone, Debug, Serialize)]
 pub struct FileReport {
-    /// Of the checkpoint.
+    /// Errors of the checkpoint.
     #[serde(flatten)]
     pub errors: PositionErrors,
-    /// Rows of the file that belong to the part for training: a run on this file learned from them.
+    /// Rows of the file in the training part: a run on this file learned from them.
     pub for_training: u64,
-    /// Errors on the part for testing alone.
+    /// Errors on the test part.
     pub test: PositionErrors,
-    /// Root mean square errors on all rows of what is known without learning.
+    /// Root mean square errors of baselines on all rows.
     pub baselines: Vec<(String, f64)>,
 }
 
 /// A valuation by name.
 pub(super) type Named<G> = (String, Arc<dyn Valuation<G>>);
 
-/// What the game knows without learning, exact values left out.
+/// The game's baselines: its valuations except exact values.
 pub(super) fn baselines<G: Kit>(game: &G) -> Result<Vec<Named<G>>, OpenError> {
     let all = game.valuations();
     let names = all.iter().map(|v| &*v.name).filter(|name| !name.starts_with("oracle"));
@@ -86,13 +86,13 @@ pub(super) fn baselines<G: Kit>(game: &G) -> Result<Vec<Named<G>>, OpenError> {
     names.filter_map(open).collect()
 }
 
-/// The name of the distribution that is measured: the one asked for, or the game's first.
+/// The distribution to measure: the requested one, or the game's first.
 fn named<G: Kit>(game: &G, distribution: Option<&str>) -> String {
     let all = game.distributions();
     distribution.or(all.first().map(|d| &*d.name)).unwrap_or_default().into()
 }
 
-/// Test positions of a distribution, the same ones as in training.
+/// Test positions of a distribution, the same as in training.
 pub(super) fn test_positions<G: Kit>(
     game: &G,
     distribution: &str,
@@ -102,7 +102,7 @@ pub(super) fn test_positions<G: Kit>(
     Ok((0..count).map(|_| positions.of_part(game, Part::Test, &mut rng)).collect())
 }
 
-/// Positions with all that is said of them.
+/// Positions with their values by the checkpoint, the oracle and baselines.
 pub(super) struct Judged<G: Kit> {
     states: Vec<G::State>,
     exact: Vec<f64>,
@@ -127,7 +127,7 @@ impl<G: Kit> Judged<G> {
         Self { states, exact, found, known }
     }
 
-    /// The errors on the positions for which that holds.
+    /// The errors on the positions that satisfy `of`.
     pub(super) fn errors(&self, name: &str, of: impl Fn(usize) -> bool) -> Errors {
         let these: Vec<usize> = (0..self.exact.len()).filter(|&i| of(i)).collect();
         let rms = |value: &dyn Fn(usize) -> f64| {
@@ -140,7 +140,7 @@ impl<G: Kit> Judged<G> {
     }
 }
 
-/// What a valuation says of states, for who acted last.
+/// The values of states by a valuation, for the player who acted last.
 pub(super) fn values<G: Kit>(game: &G, valuation: &dyn Valuation<G>, states: &[G::State]) -> Vec<f64> {
     let value = |state: &G::State| {
         let player = game.just_acted(state).unwrap_or(0);
@@ -185,7 +185,7 @@ pub(super) fn rms<G: Kit>(
     })
 }
 
-/// Values all alike.
+/// A valuation that gives every state the same value.
 struct Constant;
 
 impl<G: Kit> Evaluator<G> for Constant {
@@ -195,13 +195,13 @@ impl<G: Kit> Evaluator<G> for Constant {
     }
 }
 
-/// Exact values to the bits that lost value needs.
+/// Exact values, precise enough for measuring lost value.
 pub(super) fn fine_oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
-    let none = || OpenError::Unknown(format!("{} has no exact values to measure lost value by", game.name()));
+    let none = || OpenError::Unknown(format!("{} has no exact values, which lost value needs", game.name()));
     game.judge().ok_or_else(none)?.map_err(|e| OpenError::Unknown(e.to_string()))
 }
 
-/// What the choices of a checkpoint lose, those of a constant, of what is known without learning, and of others.
+/// Value lost by the choices of a checkpoint, of a constant, of baselines, and of others.
 pub(super) fn losses<G: Kit>(
     game: &G,
     truth: &dyn Valuation<G>,
@@ -218,7 +218,7 @@ pub(super) fn losses<G: Kit>(
     move_loss(game, truth, &mut all, states)
 }
 
-/// Measures what choices lose, from that many test positions before the roll.
+/// Measures lost value from this many test positions before the roll.
 pub(super) fn moves<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,

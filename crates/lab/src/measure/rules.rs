@@ -1,4 +1,4 @@
-//! What a table of rules has learned, in sentences.
+//! The learned rules of a rule table, in words.
 
 use super::opened;
 use crate::catalogue::Catalogue;
@@ -10,10 +10,10 @@ use adept_trainer::run::TrainError;
 use serde::Serialize;
 use std::path::Path;
 
-/// A rule: its conditions and what they are worth.
+/// A rule: its conditions and its value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rule {
-    /// The key under which it stands.
+    /// Its key in the table.
     pub key: u64,
     /// Its numeric preference.
     pub value: f32,
@@ -21,16 +21,16 @@ pub struct Rule {
     pub text: String,
 }
 
-/// The rules of a checkpoint, or of the latest (or best) one of a run, whose values are furthest from 0.
+/// The rules with values furthest from 0, from a checkpoint or the latest (or best) checkpoint of a run.
 ///
 /// # Errors
-/// A checkpoint that cannot be read, or whose keys its encoder has no words for.
+/// If the checkpoint cannot be read, or its encoder cannot describe its keys.
 pub fn rules(games: &dyn Catalogue, path: &Path, best: bool, count: usize) -> Result<Vec<Rule>, TrainError> {
     let (game, checkpoint) = opened(games, path, best)?;
     game.rules_learned(checkpoint, count)
 }
 
-/// The same of a checkpoint of this game.
+/// The same for a checkpoint of this game.
 ///
 /// # Errors
 /// As [`rules`].
@@ -54,6 +54,6 @@ pub fn rules_of<G: Kit>(game: &G, checkpoint: Checkpoint, count: usize) -> Resul
 
 fn no_words(encoder: &str) -> ModelError {
     ModelError::Unsupported(format!(
-        "there are no rules in it: the encoder `{encoder}` has no words for its keys"
+        "contains no readable rules: the encoder `{encoder}` cannot describe its keys"
     ))
 }

@@ -1,4 +1,4 @@
-//! What evaluations cost: time on this machine, and multiply-adds.
+//! Cost of evaluations: time on this machine, and multiply-adds.
 
 use super::exhaustive::nanoseconds_by_halves;
 use super::{opened, positions};
@@ -13,14 +13,14 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Evaluations a second at one batch size.
+/// Evaluations per second at one batch size.
 #[derive(Clone, Debug, Serialize)]
 pub struct SpeedCell {
-    /// Rows a call.
+    /// Rows per call.
     pub batch: usize,
     /// Median of seven measurements.
     pub evaluations_per_second: f64,
-    /// Slowest and fastest of them.
+    /// Slowest and fastest measurement.
     pub range: (f64, f64),
 }
 
@@ -30,7 +30,7 @@ pub(super) fn speed<G: Kit>(game: &G, bound: &mut Bound<G>) -> Vec<SpeedCell> {
     [1usize, 8, 512].into_iter().map(|batch| speed_of(bound, &rows, batch)).collect()
 }
 
-/// Times it on these rows, so many at once.
+/// Times evaluation of these rows, `batch` at a time.
 fn speed_of<G: Kit>(bound: &mut Bound<G>, rows: &Rows, batch: usize) -> SpeedCell {
     let mut values = Vec::new();
     let batches: Vec<Rows> = (0..rows.len() / batch)
@@ -57,23 +57,23 @@ fn speed_of<G: Kit>(bound: &mut Bound<G>, rows: &Rows, batch: usize) -> SpeedCel
     SpeedCell { batch, evaluations_per_second: rates[3], range: (rates[0], rates[6]) }
 }
 
-/// What an evaluation costs.
+/// Cost of an evaluation.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Cost {
-    /// Multiply-adds, the mean of those executed, where the outermost node with a choice has experts of one size.
+    /// Mean number of multiply-adds executed, where the outermost node with a choice has experts of one size.
     pub multiply_adds: f64,
-    /// Nanoseconds with 512 rows at once: the median of several passes on one thread.
+    /// Nanoseconds per evaluation with 512 rows per call: the median of several passes on one thread.
     pub nanoseconds: f64,
-    /// The same with one row at a time.
+    /// The same with one row per call.
     pub nanoseconds_alone: f64,
-    /// Fastest and slowest pass with 512 rows at once.
+    /// Fastest and slowest pass with 512 rows per call.
     pub range: (f64, f64),
-    /// Nanoseconds a value over pairs of halves of positions, where the first layer is computed once for each half, if the
-    /// network is of such a form; priors are not counted.
+    /// Nanoseconds per value over pairs of position halves, with the first layer computed once per half, if the
+    /// network has this form; priors are not counted.
     pub nanoseconds_by_halves: Option<f64>,
 }
 
-/// What an evaluation costs on positions of a distribution, once they are encoded.
+/// Cost of an evaluation on encoded positions of a distribution.
 ///
 /// # Errors
 /// See [`TrainError`].
@@ -82,7 +82,7 @@ pub fn cost(games: &dyn Catalogue, path: &Path, distribution: &str) -> Result<Co
     game.cost(checkpoint, distribution)
 }
 
-/// The same of a checkpoint of this game.
+/// The same for a checkpoint of this game.
 ///
 /// # Errors
 /// See [`TrainError`].
@@ -102,7 +102,7 @@ pub fn cost_of<G: Kit>(game: &G, checkpoint: Checkpoint, distribution: &str) -> 
     let (nanoseconds_alone, _) = ns(1, &mut bound);
     let described = bound.learner.describe();
     let (most, least) = (described.multiply_adds as f64, described.multiply_adds_least as f64);
-    // Each expert that is run beside the first costs the same share of the difference.
+    // Each further expert that runs costs the same share of the difference.
     let multiply_adds = match bound.learner.usage() {
         Some(usage) if usage.share.len() > 1 => {
             let ran: f64 = usage.share.iter().sum();

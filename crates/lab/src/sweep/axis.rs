@@ -2,12 +2,12 @@
 
 use super::SweepError;
 
-/// A key and the values it takes.
+/// A key and the values to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
     /// Dotted key.
     pub(super) key: String,
-    /// One text each; at least one.
+    /// The values as text; at least one.
     pub(super) values: Vec<String>,
 }
 
@@ -20,20 +20,20 @@ impl Axis {
         };
         let values = split(list);
         if values.contains(&"") {
-            return Err(SweepError::Grid(format!("--set {setting}: a value is missing beside a comma")));
+            return Err(SweepError::Grid(format!("--set {setting}: a value is missing next to a comma")));
         }
         Ok(Self { key: key.trim().into(), values: values.into_iter().map(String::from).collect() })
     }
 }
 
-/// The parts between the commas that lie in no bracket, brace or quotes, trimmed. What is never closed goes on to
-/// the end: the parser of values will name it.
+/// Splits at commas outside brackets, braces and quotes, and trims the parts. An unclosed part extends to the
+/// end; the parser of values will report it.
 fn split(list: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut depth) = (Vec::new(), 0, 0_usize);
     let (mut quote, mut escaped) = (None, false);
     for (i, c) in list.char_indices() {
         match (quote, c) {
-            // Only quotes of the double kind know escapes.
+            // Only double quotes have escapes.
             (Some('"'), _) if escaped => escaped = false,
             (Some('"'), '\\') => escaped = true,
             (Some(open), _) if open == c => quote = None,

@@ -1,4 +1,4 @@
-//! `sweep.json`: what belongs to a sweep.
+//! `sweep.json`: the plan of a sweep.
 
 use super::SweepError;
 use super::grid::{Combination, Grid};
@@ -15,7 +15,7 @@ use std::path::Path;
 const FORMAT: u32 = 1;
 const FILE: &str = "sweep.json";
 
-/// What a sweep is, and which of its runs can come to no end.
+/// The plan of a sweep, and its diverged runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
     format: u32,
@@ -23,7 +23,7 @@ pub(super) struct Plan {
     first_seed: u64,
     seeds: u64,
     combinations: Vec<Combination>,
-    /// Run folders that diverged, and how: they would do so again.
+    /// Run folders that diverged, with the reason. They would diverge again.
     #[serde(default)]
     pub(super) diverged: BTreeMap<String, String>,
 }
@@ -40,13 +40,13 @@ impl Plan {
         }
     }
 
-    /// Whether the other is the same sweep.
+    /// Whether `other` is the same sweep.
     fn is(&self, other: &Self) -> bool {
         (self.first_seed, self.seeds) == (other.first_seed, other.seeds)
             && self.combinations == other.combinations
     }
 
-    /// This sweep's plan in the folder; none if the folder is free for it.
+    /// Reads this sweep's plan from the folder; `None` if the folder is free.
     pub(super) fn look(&self, path: &Path) -> Result<Option<Self>, SweepError> {
         let taken = |message: String| SweepError::Folder { path: path.into(), message };
         let file = path.join(FILE);
@@ -55,14 +55,14 @@ impl Plan {
             Err(e) if e.kind() == ErrorKind::NotFound => return look_around(path),
             Err(source) => return Err(ModelError::Io { path: file, source }.into()),
         };
-        let other = "name another folder with --out";
-        // The version first: the rest of a newer plan may have another form.
+        let other = "choose another folder with --out";
+        // Read the version first: the rest of a newer plan may have another form.
         let value: serde_json::Value = serde_json::from_slice(&bytes)
             .map_err(|e| taken(format!("its {FILE} is damaged: {e}; {other}")))?;
         if value["format"] != FORMAT {
             let found = &value["format"];
             return Err(taken(format!(
-                "its {FILE} has format {found}, this program reads {FORMAT}: {other}"
+                "its {FILE} has format {found}, but this program reads {FORMAT}: {other}"
             )));
         }
         let found: Self = serde_json::from_value(value)
@@ -85,7 +85,7 @@ impl Plan {
     }
 }
 
-/// A folder without a plan may be taken only if nothing of anybody's lies in it.
+/// A folder without a plan may be used only if it holds no foreign files.
 fn look_around<T>(path: &Path) -> Result<Option<T>, SweepError> {
     let io = |source| ModelError::Io { path: path.into(), source };
     let entries = match fs::read_dir(path) {
@@ -96,7 +96,8 @@ fn look_around<T>(path: &Path) -> Result<Option<T>, SweepError> {
     for entry in entries {
         let name = entry.map_err(io)?.file_name().to_string_lossy().into_owned();
         if name != "run.lock" && !name.starts_with(".sweep.json.") {
-            let message = format!("is no folder for a sweep, it holds `{name}`: name another with --out");
+            let message =
+                format!("cannot be used as a sweep folder, it holds `{name}`: choose another with --out");
             return Err(SweepError::Folder { path: path.into(), message });
         }
     }

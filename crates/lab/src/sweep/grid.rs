@@ -1,4 +1,4 @@
-//! A grid of settings: the experiment of each combination.
+//! A grid of settings, with the experiment of each combination.
 
 use super::SweepError;
 use super::axis::Axis;
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// Runs of a sweep, at most: more is a mistake in the command.
+/// Maximum number of runs in a sweep: more is probably a mistake in the command.
 pub(super) const MOST_RUNS: u64 = 100_000;
 
-/// Combinations of settings, each an experiment that was checked.
+/// All combinations of settings, each a checked experiment.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// Name of the first experiment, and so of the sweep.
+    /// Name of the first experiment, and of the sweep.
     pub name: String,
     /// Seed of the config.
     pub seed: u64,
@@ -23,35 +23,35 @@ pub struct Grid {
     pub keys: Vec<String>,
     /// All combinations; the last key changes fastest.
     pub combinations: Vec<Combination>,
-    /// Opponent of the measurements that rank; none where equity is not measured, and the loss ranks.
+    /// Opponent of the measurements that rank; `None` if equity is not measured and the loss ranks.
     pub against: Option<String>,
-    /// What ranks; the loss if none.
+    /// Suite that ranks; `None` if the loss ranks.
     pub figure: Option<Suite>,
 }
 
 /// One combination of the settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Combination {
-    /// Name of its run folders, before the seed.
+    /// Name of its run folders, without the seed.
     pub name: String,
-    /// The keys that vary, with its values.
+    /// The varying keys, with their values.
     pub settings: Map<String, Value>,
-    /// The whole experiment; its seed says nothing, each run has its own.
+    /// The whole experiment. Its seed is not used; each run has its own.
     pub config: Config,
 }
 
 impl Grid {
-    /// The grid of a config and settings `KEY=V1,V2,…`; a single value is a constant.
+    /// Builds the grid of a config and settings `KEY=V1,V2,…`; a single value is a constant.
     ///
     /// # Errors
-    /// [`SweepError`] that names the setting or the combination at fault, also if two combinations are the same
-    /// experiment or cannot be ranked against each other.
+    /// [`SweepError`] that names the faulty setting or combination. Also if two combinations are the same
+    /// experiment, or cannot be ranked against each other.
     pub fn new(source: &Source, games: &dyn Catalogue) -> Result<Self, SweepError> {
         let axes = source.set.iter().map(|s| Axis::read(s)).collect::<Result<Vec<_>, _>>()?;
         check(&axes)?;
         let product = axes.iter().try_fold(1, |n: u64, a| n.checked_mul(a.values.len() as u64));
         let count = product.filter(|n| *n <= MOST_RUNS).ok_or_else(|| {
-            SweepError::Grid(format!("the grid has more than {MOST_RUNS} combinations: take fewer values"))
+            SweepError::Grid(format!("the grid has more than {MOST_RUNS} combinations: use fewer values"))
         })?;
         let width = count.to_string().len();
         let mut seed = None;
@@ -62,7 +62,7 @@ impl Grid {
             let varying = chosen.iter().filter(|(axis, _)| axis.values.len() > 1);
             let settings: Map<_, _> = varying.map(|(a, v)| (a.key.clone(), value_of(v))).collect();
             let mut config = parse(&Source { set, ..source.clone() }, games).map_err(|fault| {
-                // A fault with a place is one of the file, whatever the settings.
+                // A fault with a place is in the file, whatever the settings.
                 if fault.place.is_some() || settings.is_empty() {
                     return fault.into();
                 }
@@ -89,7 +89,7 @@ impl Grid {
     }
 }
 
-/// Settings in one line.
+/// Formats settings in one line.
 pub(super) fn label(settings: &Map<String, Value>) -> String {
     let pairs: Vec<String> = settings.iter().map(|(k, v)| format!("{k}={}", show(Some(v)))).collect();
     pairs.join(", ")
@@ -102,14 +102,14 @@ fn check(axes: &[Axis]) -> Result<(), SweepError> {
             return Err(SweepError::Grid(message));
         }
         if axis.key == "seed" && axis.values.len() > 1 {
-            let message = "seeds make no combinations: --seeds says how many, --seed which is the first";
+            let message = "seeds are not part of the grid: --seeds says how many, --seed gives the first";
             return Err(SweepError::Grid(message.into()));
         }
     }
     Ok(())
 }
 
-/// The values of one combination: its number in digits whose bases are the lengths of the lists.
+/// The values of one combination: the digits of its number, with the list lengths as bases.
 fn choose(mut number: u64, axes: &[Axis]) -> Vec<(&Axis, &str)> {
     let mut chosen: Vec<(&Axis, &str)> = axes
         .iter()
@@ -125,8 +125,8 @@ fn choose(mut number: u64, axes: &[Axis]) -> Vec<(&Axis, &str)> {
     chosen
 }
 
-/// A combination's settings as a part of a file name, `rate-0.01_against-ttt`. It need not be unique: the number
-/// before it is.
+/// A combination's settings as part of a file name, such as `rate-0.01_against-ttt`. It need not be unique,
+/// because a number precedes it.
 fn slug(settings: &Map<String, Value>) -> String {
     const LONGEST: usize = 80;
     let parts: Vec<String> = settings
@@ -140,11 +140,11 @@ fn slug(settings: &Map<String, Value>) -> String {
     parts.join("_").chars().take(LONGEST).collect()
 }
 
-/// Whether no two combinations are the same experiment, as `0.01` and `1e-2` would be.
+/// Checks that no two combinations are the same experiment, such as `0.01` and `1e-2`.
 fn different(combinations: &[Combination]) -> Result<(), SweepError> {
     let mut seen = HashMap::new();
     for combination in combinations {
-        // By another name it would be the same.
+        // Ignore the name, which would hide equal experiments.
         let bare = Config { name: String::new(), about: String::new(), ..combination.config.clone() };
         let text = serde_json::to_string(&bare).map_err(|e| SweepError::Grid(e.to_string()))?;
         if let Some(other) = seen.insert(text, combination) {
@@ -155,8 +155,8 @@ fn different(combinations: &[Combination]) -> Result<(), SweepError> {
     Ok(())
 }
 
-/// The opponent of the measurements that rank. Equities against several opponents, or in several games, have no
-/// order.
+/// The opponent and suite that rank the combinations. Equities against several opponents or in several games
+/// cannot be ranked.
 fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suite>), SweepError> {
     let first = &combinations[0];
     let against = |c: &Combination| c.config.evaluate_against().into_iter().next();
@@ -168,12 +168,15 @@ fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suit
     let figure = first.config.figure();
     for other in combinations {
         if other.config.game.rules != first.config.game.rules {
-            return Err(SweepError::Grid("combinations of several games have no ranking: sweep each".into()));
+            return Err(SweepError::Grid(
+                "combinations of several games cannot be ranked: sweep each game separately".into(),
+            ));
         }
         let elsewhere = figure == Some(Suite::Rms) && positions(other) != positions(first);
         if other.config.figure() != figure || elsewhere {
             return Err(SweepError::Grid(format!(
-                "{} and {} are measured on different positions, or not by the same suite, which gives no ranking: set                  `evaluate.suites`, `evaluate.distribution` and `evaluate.positions` for all",
+                "{} and {} are measured on different positions or by different suites, so they cannot be ranked: set \
+                 `evaluate.suites`, `evaluate.distribution` and `evaluate.positions` for all",
                 label(&first.settings),
                 label(&other.settings),
             )));
@@ -181,8 +184,8 @@ fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suit
         if against(other) != against(first) {
             let measured = |c| against(c).map_or_else(|| "not at all".into(), |a| format!("against {a}"));
             return Err(SweepError::Grid(format!(
-                "equity is measured {} at {}, but {} at {}, which gives no ranking: name one opponent for all, such as \
-                 --set 'evaluate.against=[\"random\"]'",
+                "equity is measured {} at {}, but {} at {}, so they cannot be ranked: name one opponent for all, \
+                 such as --set 'evaluate.against=[\"random\"]'",
                 measured(first),
                 label(&first.settings),
                 measured(other),

@@ -1,7 +1,7 @@
-//! Sweeps: an experiment over a grid of settings, several seeds a combination, ranked.
+//! Sweeps: an experiment over a grid of settings with several seeds per combination, ranked.
 //!
-//! The folder of a sweep holds `sweep.json`, which says what belongs to it, one run folder for each combination and
-//! seed, and `sweep.md`, the table.
+//! The folder of a sweep holds `sweep.json` (the plan), one run folder for each combination and seed, and
+//! `sweep.md` (the table).
 
 mod axis;
 mod folder;
@@ -21,21 +21,21 @@ use std::path::PathBuf;
 /// Why a sweep did not run.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// The config file.
+    /// A fault in the config file.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A combination that makes no valid config.
+    /// A combination is not a valid config.
     #[error("{combination}: {source}")]
     Combination {
         /// Its settings.
         combination: String,
-        /// What is wrong with them.
+        /// The fault.
         source: ConfigError,
     },
-    /// The settings make no grid.
+    /// The settings do not form a grid.
     #[error("{0}")]
     Grid(String),
-    /// The folder is taken.
+    /// The folder is in use or holds something else.
     #[error("{}: {message}", path.display())]
     Folder {
         /// The folder.
@@ -43,10 +43,10 @@ pub enum SweepError {
         /// Why, and what to do.
         message: String,
     },
-    /// A file.
+    /// A file could not be read or written.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// Measuring a run that was trained.
+    /// A trained run could not be measured.
     #[error(transparent)]
     Train(#[from] TrainError),
 }

@@ -1,4 +1,4 @@
-//! Running a sweep: what has ended is kept, the rest goes on side by side.
+//! Runs a sweep: keeps finished runs, and trains the others in parallel.
 
 use super::SweepError;
 use super::folder::Plan;
@@ -13,38 +13,38 @@ use adept_trainer::run::{
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How a sweep is started, beside its grid and seeds.
+/// Options of a sweep besides its grid and seeds.
 #[derive(Clone, Debug, Default)]
 pub struct SweepOptions {
-    /// Folder; `checkpoints/runs/sweep-NAME` without one.
+    /// Folder; `checkpoints/runs/sweep-NAME` if `None`.
     pub out: Option<PathBuf>,
-    /// Go on with what an earlier call left.
+    /// Continue an earlier call.
     pub resume: bool,
 }
 
-/// Something happened in a run of a sweep. Told from the thread of the run.
+/// An event in a run of a sweep, sent from the thread of the run.
 #[derive(Debug)]
 pub struct SweepEvent<'a> {
     /// Name of the run's folder.
     pub run: &'a str,
-    /// Runs of the sweep that have ended.
+    /// Number of finished runs.
     pub ended: usize,
-    /// All runs of the sweep.
+    /// Number of runs in the sweep.
     pub runs: usize,
-    /// What happened.
+    /// The event.
     pub what: What<'a>,
 }
 
 /// What happened in a run of a sweep.
 #[derive(Debug)]
 pub enum What<'a> {
-    /// What can happen in any run.
+    /// An event of the run.
     Run(Event<'a>),
-    /// It came to no end, for that reason.
+    /// The run failed, for this reason.
     Failed(&'a str),
 }
 
-/// Is told what happens.
+/// Receives the events.
 pub type Watch<'a> = dyn Fn(SweepEvent<'_>) + Sync + 'a;
 
 /// A run of the sweep.
@@ -55,9 +55,9 @@ pub(super) struct Job<'a> {
     pub(super) path: PathBuf,
 }
 
-/// How far a run is.
+/// State of a run.
 pub(super) enum State {
-    /// Not begun or stopped.
+    /// Not started, or stopped.
     Open,
     Finished(Box<Record>),
     Failed(Failure),
@@ -70,7 +70,7 @@ impl Job<'_> {
 }
 
 impl State {
-    /// Whether it failed for a reason that another call may not meet, such as a full disk.
+    /// Whether it failed for a temporary reason, such as a full disk.
     pub(super) fn failed_for_now(&self) -> bool {
         matches!(self, Self::Failed(failure) if !failure.diverged)
     }
@@ -80,12 +80,12 @@ impl State {
     }
 }
 
-/// Runs a grid, `seeds.count` seeds a combination, on `seeds.threads` threads; results do not depend on them. Of a
-/// sweep that has ended, this is its result. After a cancellation the running runs write checkpoints, the others are
-/// left out, and the result is that of the runs that have ended.
+/// Runs a grid with `seeds.count` seeds per combination on `seeds.threads` threads. Results do not depend on
+/// the threads. If the sweep is already finished, returns its result. After a cancellation, active runs write
+/// checkpoints, no others start, and the result covers the finished runs.
 ///
 /// # Errors
-/// [`SweepError`]; a run that fails is an entry in its row instead.
+/// [`SweepError`]. A run that fails is recorded in its row instead.
 pub fn sweep(
     games: &dyn Catalogue,
     grid: &Grid,
@@ -95,7 +95,9 @@ pub fn sweep(
     cancel: &Cancel,
 ) -> Result<Sweep, SweepError> {
     if (grid.combinations.len() as u64).saturating_mul(seeds.count) > MOST_RUNS {
-        return Err(SweepError::Grid(format!("that makes more than {MOST_RUNS} runs: take fewer")));
+        return Err(SweepError::Grid(format!(
+            "this makes more than {MOST_RUNS} runs: use fewer values or seeds"
+        )));
     }
     let path = options
         .out
@@ -105,8 +107,7 @@ pub fn sweep(
     let mut plan = Plan::new(grid, seeds);
     plan.look(&path)?;
     let Some(_lock) = lock_of(&path)? else {
-        let message =
-            "another process is at work on this sweep: wait for it, or name another folder with --out";
+        let message = "another process is using this sweep: wait for it, or choose another folder with --out";
         return Err(taken(message.into()));
     };
     let jobs: Vec<Job<'_>> = grid.combinations.iter().flat_map(|c| jobs_of(c, seeds, &path)).collect();
@@ -124,8 +125,8 @@ pub fn sweep(
             let ended = states.iter().filter(|s| !s.is_open()).count();
             if ended < jobs.len() && !options.resume {
                 return Err(taken(format!(
-                    "holds this sweep, stopped after {ended} of {} runs: go on with --resume, or name another folder \
-                     with --out",
+                    "holds this sweep, stopped after {ended} of {} runs: continue with --resume, or choose another \
+                     folder with --out",
                     jobs.len()
                 )));
             }
@@ -159,23 +160,23 @@ fn jobs_of<'a>(combination: &'a Combination, seeds: Seeds, folder: &Path) -> Vec
         .collect()
 }
 
-/// How far an earlier call came with a run.
+/// Finds out how far an earlier call came with a run.
 fn state(job: &Job<'_>, plan: &Plan) -> Result<State, SweepError> {
     if let Some(reason) = plan.diverged.get(&job.name) {
         return Ok(State::Failed(job.failure(reason.clone(), true)));
     }
-    // A run of another config stays open: starting it says what is wrong.
+    // A run of another config stays open: starting it reports the fault.
     let config = Config { seed: job.seed, ..job.combination.config.clone() };
     Ok(match record_of(&job.path) {
         Ok(Some(record)) if record.finished && record.config.same_experiment(&config) => {
             State::Finished(Box::new(record))
         }
-        // So does one whose record cannot be read.
+        // So does a run whose record cannot be read.
         _ => State::Open,
     })
 }
 
-/// Runs one of the open runs, from where it stopped if it ever began.
+/// Runs or resumes one of the open runs.
 fn one(
     games: &dyn Catalogue,
     job: &Job<'_>,
@@ -195,7 +196,7 @@ fn one(
         Ok(_) => State::Open,
         Err(error) => {
             let text = error.to_string();
-            // Whoever reads it knows of which run it is.
+            // The row already names the run.
             let own = format!("{}, seed {}: ", job.combination.config.name, job.seed);
             let reason = text.strip_prefix(&own).unwrap_or(&text);
             named.tell(What::Failed(reason), true);
@@ -204,7 +205,7 @@ fn one(
     }
 }
 
-/// Passes the events of a run on under its name.
+/// Passes on the events of a run under its name.
 struct Named<'a> {
     job: &'a Job<'a>,
     runs: usize,

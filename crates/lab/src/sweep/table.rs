@@ -1,4 +1,4 @@
-//! The table of a sweep: a row a combination, best first.
+//! The table of a sweep: one row per combination, best first.
 
 use super::grid::{Grid, label};
 use super::run::{Job, State};
@@ -17,15 +17,15 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
-    /// Exact match equity, in [−1, 1], of greedy play against the first opponent: the higher the better.
+    /// Exact match equity of greedy play against the first opponent, in [−1, 1]: higher is better.
     Equity,
-    /// Root mean square error of V on the test positions: the lower the better.
+    /// Root mean square error of V on the test positions: lower is better.
     Rms,
-    /// Points a game against the first opponent, in [0, 1]: the higher the better.
+    /// Points per game against the first opponent, in [0, 1]: higher is better.
     Matches,
-    /// Exploitability.
+    /// Exploitability: lower is better.
     Exploitability,
-    /// Mean loss of a sample over the games before the last measurement: the lower the better.
+    /// Mean loss per sample over the games before the last measurement: lower is better.
     Loss,
 }
 
@@ -38,16 +38,16 @@ pub struct Sweep {
     pub name: String,
     /// What ranks the rows.
     pub metric: Metric,
-    /// Opponent, where equity ranks.
+    /// Opponent, if equity ranks.
     pub against: Option<String>,
     /// Whether all runs have ended.
     pub finished: bool,
     /// First seed.
     pub first_seed: u64,
-    /// Seeds a combination.
+    /// Seeds per combination.
     pub seeds: u64,
-    /// A row a combination: those with all seeds best first, then those not all of whose runs have ended, then those
-    /// with a run that failed.
+    /// One row per combination: complete ones best first, then those with unfinished runs, then those with a
+    /// failed run.
     pub rows: Vec<Row>,
     /// Keys with several values.
     #[serde(skip)]
@@ -57,37 +57,37 @@ pub struct Sweep {
 /// One combination.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The keys that vary, with its values.
+    /// The varying keys, with their values.
     pub settings: Map<String, Value>,
-    /// Runs that came to their end; the figures are over these.
+    /// Finished runs; the figures are over these.
     pub seeds: usize,
-    /// Metric at the end of a run: mean.
+    /// Mean metric at the end of a run.
     pub final_mean: Option<f64>,
-    /// Standard deviation; none of fewer than two runs.
+    /// Standard deviation; `None` with fewer than two runs.
     pub final_sd: Option<f64>,
-    /// Best metric over a run: mean.
+    /// Mean of the best metric in each run.
     pub best_mean: Option<f64>,
-    /// Seconds a run, mean.
+    /// Mean seconds per run.
     pub seconds: Option<f64>,
-    /// Folders of the runs that came to their end.
+    /// Folders of the finished runs.
     pub runs: Vec<PathBuf>,
     /// Runs that failed.
     pub failed: Vec<Failure>,
-    /// Parameters of the first run, which decide between equals.
+    /// Parameters of the first run, which break ties.
     #[serde(skip)]
     parameters: usize,
 }
 
-/// A run that came to no end.
+/// A failed run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Failure {
     /// Its folder.
     pub run: PathBuf,
     /// Its seed.
     pub seed: u64,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Whether learning left the finite numbers, as it would again.
+    /// Whether learning diverged, as it would again.
     pub diverged: bool,
 }
 
@@ -108,10 +108,10 @@ impl Sweep {
             Some(Suite::MoveLoss | Suite::Speed) | None => Metric::Loss,
         };
         let all: Vec<(&Job<'_>, &State)> = jobs.iter().zip(states).collect();
-        // The jobs of a combination follow one another.
+        // The jobs of a combination are adjacent.
         let groups = all.chunk_by(|a, b| std::ptr::eq(a.0.combination, b.0.combination));
         let mut rows = groups.map(|runs| Row::new(games, runs, metric)).collect::<Result<Vec<_>, _>>()?;
-        // Stable: what is equal stays in the order of the grid.
+        // A stable sort keeps equal rows in the order of the grid.
         rows.sort_by(|a, b| {
             let (a, b) = (a.rank(metric, seeds.count), b.rank(metric, seeds.count));
             a.partial_cmp(&b).unwrap_or(Ordering::Equal)
@@ -129,7 +129,7 @@ impl Sweep {
         })
     }
 
-    /// The table as text: names of the columns, then their cells.
+    /// The table as text: column names, then cells.
     pub fn cells(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let number = |v: Option<f64>| match self.metric {
             _ if v.is_none() => "–".to_string(),
@@ -159,11 +159,11 @@ impl Sweep {
         (header.map(String::from).collect(), self.rows.iter().map(row).collect())
     }
 
-    /// What must be said below the table, a line each.
+    /// Notes below the table, one per line.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![match &self.against {
             Some(against) if self.metric == Metric::Matches => {
-                format!("points a game against {against}: mean ± sd over the seeds")
+                format!("points per game against {against}: mean ± sd over the seeds")
             }
             Some(against) => {
                 format!("exact match equity against {against}, (wins − losses) / games: mean ± sd over the seeds")
@@ -175,7 +175,7 @@ impl Sweep {
                 "root mean square error of V on the test positions, lower is better: mean ± sd over the seeds".into()
             }
             None => "mean loss of a sample before the last measurement, lower is better: mean ± sd over the seeds; \
-                     each run's samples are its own, so that it says little across settings that change them"
+                     each run has its own samples, so the loss says little across settings that change them"
                 .into(),
         }];
         for row in &self.rows {
@@ -189,18 +189,18 @@ impl Sweep {
         let ranked = self.rows.iter().filter(|row| row.seeds > 0).count();
         if ranked > 1 {
             notes.push(format!(
-                "the best of {ranked} looks better than it is, for it was chosen on these seeds: confirm it on fresh ones, from \
-                 --seed {} on",
+                "the best of {ranked} looks better than it is, because it was chosen on these seeds: confirm it on \
+                 new ones, from --seed {} on",
                 self.first_seed.saturating_add(self.seeds)
             ));
         }
         if !self.finished {
-            notes.push("stopped before the end: go on with --resume".into());
+            notes.push("stopped before the end: continue with --resume".into());
         }
         notes
     }
 
-    /// The table as a document.
+    /// The table as a Markdown document.
     pub(super) fn markdown(&self) -> String {
         let (header, rows) = self.cells();
         let line = |cells: &[String]| {
@@ -241,7 +241,7 @@ impl Row {
             }
         }
         let parameters = match paths.first() {
-            // Breaks ties only.
+            // Only breaks ties.
             Some(run) => measure::describe(games, run, false).map_or(0, |d| d.size.parameters),
             None => 0,
         };
@@ -259,7 +259,7 @@ impl Row {
         })
     }
 
-    /// Its place: the smaller, the better.
+    /// Sort key: smaller is better.
     fn rank(&self, metric: Metric, seeds: u64) -> (u8, f64, usize) {
         let class = match () {
             () if !self.failed.is_empty() => 2,
@@ -270,7 +270,7 @@ impl Row {
             Metric::Equity | Metric::Matches => -mean,
             Metric::Rms | Metric::Exploitability | Metric::Loss => mean,
         });
-        // Sums in another order differ in their last bits, which makes nothing better.
+        // Sums in another order differ in their last bits, which must not affect the ranking.
         (class, (score * 1e9).round(), self.parameters)
     }
 }

@@ -1,4 +1,4 @@
-//! The file of a tournament.
+//! The config file of a tournament.
 
 use super::learners;
 use crate::catalogue::Catalogue;
@@ -8,13 +8,13 @@ use adept_trainer::config::{ConfigError, Fault, Source, Written, name_and_seed, 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Agents that play each other, every pair of them.
+/// A tournament in which every pair of agents plays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tournament {
-    /// Name of the tournament, and of its folder.
+    /// Name of the tournament and of its folder.
     pub name: String,
-    /// One line for people.
+    /// Description in one line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// Seed of all random draws.
@@ -22,26 +22,26 @@ pub struct Tournament {
     pub seed: u64,
     /// Name of the rule set; `adept list games` shows all.
     pub game: String,
-    /// Games of a pair.
+    /// Games per pair.
     pub games: u64,
-    /// How the seats are shared out.
+    /// How a pair shares the seats.
     #[serde(default)]
     pub seats: Seats,
-    /// Orders in which a pair takes the seats in turn, such as `["XXYY", "YYXX"]`; all distinct ones if left out.
+    /// Orders in which a pair takes the seats in turn, such as `["XXYY", "YYXX"]`. Default: all distinct ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orders: Option<Vec<String>>,
-    /// Who plays.
+    /// The agents.
     pub agents: Vec<Entrant>,
 }
 
-/// How a pair of agents shares out the seats of a game.
+/// How a pair of agents shares the seats of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Seats {
-    /// Half the seats each; where their number is odd, one more for either in turn.
+    /// Half the seats each. If their number is odd, the agents take the extra seat in turn.
     #[default]
     Half,
-    /// One seat for the first of a pair, all others for the second; every pair plays both ways.
+    /// One seat for the first agent of a pair, all others for the second; every pair plays both ways.
     One,
 }
 
@@ -51,17 +51,17 @@ pub enum Seats {
 pub struct Entrant {
     /// Name in the table.
     pub name: String,
-    /// The agent: one of the game, or a checkpoint. The name if left out.
+    /// The agent: one of the game, or a checkpoint. Default: the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Config of an experiment, in place of `agent`: the agent learns first, with the seed of the tournament, and then plays as it
-    /// was after each block of learning, which is frozen while it plays.
+    /// Config of an experiment, instead of `agent`. The agent learns first, with the seed of the tournament. It
+    /// then plays in its state after each block of learning, frozen during play.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learns: Option<PathBuf>,
-    /// Blocks of learning, each of the same length; one if left out.
+    /// Number of equal blocks of learning. Default: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
-    /// Settings of a deliberating agent that are to be others than usual.
+    /// Settings of a deliberating agent that differ from its defaults.
     #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     pub settings: toml::Table,
 }
@@ -86,7 +86,7 @@ fn one() -> u64 {
 }
 
 impl Tournament {
-    /// Parses and checks the file of a tournament.
+    /// Parses and checks a tournament file.
     ///
     /// # Errors
     /// The place of the first fault.
@@ -108,35 +108,38 @@ impl Written for Tournament {
             return fail("games", format!("must lie in 1..1000000000, found {}", self.games));
         }
         if self.orders.as_ref().is_some_and(Vec::is_empty) {
-            return fail("orders", "names at least one order; leave it out for all distinct ones".into());
+            return fail("orders", "name at least one order, or leave it out for all distinct ones".into());
         }
         if self.agents.len() < 2 {
             return fail("agents", "a tournament needs at least two agents".into());
         }
         for (i, entrant) in self.agents.iter().enumerate() {
             if self.agents[..i].iter().any(|other| other.name == entrant.name) {
-                return fail(&format!("agents.{i}.name"), format!("`{}` is there already", entrant.name));
+                return fail(&format!("agents.{i}.name"), format!("`{}` is already defined", entrant.name));
             }
         }
         game.check_tournament(self, games)
     }
 }
 
-/// What cannot work of an agent that learns.
+/// Checks an agent that learns.
 fn learner(entrant: &Entrant, path: &Path, game: &str, games: &dyn Catalogue) -> Result<(), Fault> {
     let fail = |key: &str, message: String| Err((key.to_string(), message));
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if entrant.name.is_empty() || entrant.name.starts_with('.') || !entrant.name.chars().all(plain) {
-        return fail("name", "of an agent that learns is a folder: letters, digits, `-`, `_` and `.`".into());
+        return fail(
+            "name",
+            "names a folder, as this agent learns: use letters, digits, `-`, `_` and `.`".into(),
+        );
     }
     if entrant.agent.is_some() || !entrant.settings.is_empty() {
-        return fail("learns", "takes the place of `agent` and `settings`: leave them out".into());
+        return fail("learns", "replaces `agent` and `settings`: leave them out".into());
     }
     let config = learners::experiment(path, games).map_err(|m| ("learns".to_string(), m))?;
     if config.game.rules != game {
         return fail(
             "learns",
-            format!("{} is of {}, this tournament of {game}", path.display(), config.game.rules),
+            format!("{} is for {}, but this tournament is for {game}", path.display(), config.game.rules),
         );
     }
     if config.evaluate.patience.is_some() {
@@ -150,12 +153,15 @@ fn learner(entrant: &Entrant, path: &Path, game: &str, games: &dyn Catalogue) ->
         let unit = config.learn.unit();
         return fail(
             "blocks",
-            format!("{length} {unit} cannot be cut into {blocks} blocks of the same length"),
+            format!("{length} {unit} cannot be split into {blocks} blocks of the same length"),
         );
     }
     if length / blocks % config.learn.batch != 0 {
         let batch = config.learn.batch;
-        return fail("blocks", format!("{} a block are no whole batches of {batch}", length / blocks));
+        return fail(
+            "blocks",
+            format!("{} per block are not a multiple of the batch {batch}", length / blocks),
+        );
     }
     Ok(())
 }
@@ -163,7 +169,7 @@ fn learner(entrant: &Entrant, path: &Path, game: &str, games: &dyn Catalogue) ->
 /// Finds the first entrant or order of a tournament of this game that cannot play.
 ///
 /// # Errors
-/// Its dotted path, and what is wrong.
+/// The dotted path of the setting, and what is wrong with it.
 pub fn check<G: Kit>(game: &G, tournament: &Tournament, games: &dyn Catalogue) -> Result<(), Fault> {
     for (i, entrant) in tournament.agents.iter().enumerate() {
         if let Some(path) = &entrant.learns {
@@ -181,7 +187,7 @@ pub fn check<G: Kit>(game: &G, tournament: &Tournament, games: &dyn Catalogue) -
     for (i, order) in tournament.orders.iter().flatten().enumerate() {
         let both = order.contains('X') && order.contains('Y');
         if order.len() != game.players() || !both || order.chars().any(|c| c != 'X' && c != 'Y') {
-            let message = format!("`{order}` is no order of X and Y over {} seats", game.players());
+            let message = format!("`{order}` is not an order of X and Y over {} seats", game.players());
             return Err((format!("orders.{i}"), message));
         }
     }

@@ -1,4 +1,4 @@
-//! Agents that learn before they play, and play, with learning frozen, as they are after each block of it.
+//! Agents that learn before they play. They play frozen, in their state after each block of learning.
 
 use super::config::{Entrant, Tournament};
 use crate::catalogue::Catalogue;
@@ -7,12 +7,12 @@ use adept_trainer::config::{Config, Source, parse};
 use adept_trainer::run::{Cancel, Silent, TrainError, TrainOptions};
 use std::path::Path;
 
-/// Who plays: an agent, or a learner after one of its blocks.
+/// A player: an agent, or a learner after one of its blocks.
 #[derive(Clone, Debug)]
 pub struct Player {
     /// Name in the table.
     pub(super) name: String,
-    /// The agent's text.
+    /// The agent, as text.
     pub(super) agent: String,
     /// Settings of a deliberating agent.
     pub(super) changes: serde_json::Value,
@@ -20,12 +20,12 @@ pub struct Player {
     pub(super) entrant: usize,
 }
 
-/// The experiment of an entrant that learns.
+/// The experiment of an agent that learns.
 pub(super) fn experiment(path: &Path, games: &dyn Catalogue) -> Result<Config, String> {
     Source::read(path, &[]).and_then(|source| parse(&source, games)).map_err(|e| e.to_string())
 }
 
-/// Everybody who plays, of learners one for each block, before anything is learned.
+/// All players before any learning, with one entry for each block of a learner.
 pub(super) fn players(
     tournament: &Tournament,
     out: &Path,
@@ -60,7 +60,7 @@ pub(super) fn players(
     Ok(players)
 }
 
-/// Lets a learner learn all its blocks, or go on with them; false if it was stopped before the end.
+/// Trains a learner through all its blocks, or resumes. Returns false if it was stopped before the end.
 pub(super) fn learn(
     games: &dyn Catalogue,
     entrant: &Entrant,

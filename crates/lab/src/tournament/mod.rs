@@ -1,4 +1,4 @@
-//! Tournaments: every pair of agents plays, seats taken in all orders with the same dice.
+//! Tournaments: every pair of agents plays, in all seat orders, with the same dice.
 
 mod config;
 mod learners;
@@ -20,62 +20,62 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// How a tournament is run.
+/// Options of a tournament.
 #[derive(Clone, Debug)]
 pub struct TournamentOptions {
     /// Folder of its files.
     pub out: PathBuf,
-    /// Goes on with the pairs that an earlier call left.
+    /// Continue with the remaining pairs of an earlier call.
     pub resume: bool,
     /// Threads; all cores if 0.
     pub threads: usize,
 }
 
-/// What a pair of agents came to.
+/// Result of a pair of agents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
-    /// The first agent: X in orders, in one seat where seats are shared out so.
+    /// The first agent: X in orders, or the one that has a single seat.
     pub a: String,
-    /// The second.
+    /// The second agent.
     pub b: String,
     /// Games played.
     pub games: u64,
-    /// Points of the first a game: 1 for a win, less where it is shared.
+    /// Points of the first agent per game: 1 for a win, less for a shared win.
     pub score: f64,
     /// 95 % interval of the score (Wilson).
     pub ci95: [f64; 2],
-    /// Two-sided p of the binomial test that the first wins by luck of its seats alone.
+    /// Two-sided p of the binomial test that the first agent's wins are due to its seats alone.
     pub p: f64,
-    /// What it would score by luck of its seats alone.
+    /// Expected score of the first agent if only seats mattered.
     pub share: f64,
-    /// Games won by seats of the first alone.
+    /// Games won by seats of the first agent alone.
     pub wins: u64,
-    /// The same for the second.
+    /// Games won by seats of the second agent alone.
     pub losses: u64,
-    /// Games a second on all threads.
+    /// Games per second on all threads.
     pub games_per_second: f64,
 }
 
-/// What an agent came to.
+/// Standing of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     /// Name.
     pub name: String,
-    /// Mean score over its pairs, as the first in them.
+    /// Mean score over the pairs in which it is first.
     pub score: f64,
-    /// Rating on Elo's scale with mean 0 (Bradley and Terry); none where pairs share the seats unequally.
+    /// Elo rating with mean 0 (Bradley and Terry); `None` if pairs share the seats unequally.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<f64>,
 }
 
-/// A whole tournament.
+/// Result of a tournament.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// What was played.
+    /// The tournament.
     pub tournament: Tournament,
-    /// Pairs in their order.
+    /// Pairs in order of play.
     pub pairs: Vec<Pair>,
-    /// Agents, first by mean score.
+    /// Agents, sorted by mean score.
     pub standings: Vec<Standing>,
     /// Whether all pairs were played.
     pub finished: bool,
@@ -83,23 +83,23 @@ pub struct Table {
     pub seconds: f64,
 }
 
-/// What happens in a tournament.
+/// Events of a tournament.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// The agent of that name begins to learn, or goes on with it.
+    /// The agent with this name starts or resumes learning.
     Learns(&'a str),
-    /// A pair has played.
+    /// A pair has finished its games.
     Played(&'a Pair),
 }
 
 /// Name of the file that holds the table.
 const FILE: &str = "arena.json";
 
-/// Runs a tournament, or goes on with it: the table, which stands in `arena.json` and `arena.md` of its folder after every
-/// pair.
+/// Runs or resumes a tournament. After every pair, writes the table to `arena.json` and `arena.md` in its
+/// folder.
 ///
 /// # Errors
-/// A folder that is taken, an agent that cannot be had, a disk that does not take the table.
+/// If the folder is in use, an agent is not available, or the table cannot be written.
 pub fn tournament(
     games: &dyn Catalogue,
     tournament: &Tournament,
@@ -142,7 +142,7 @@ pub fn tournament(
     Ok(table)
 }
 
-/// An empty table, or what an earlier call left.
+/// An empty table, or the table of an earlier call.
 fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Table, TrainError> {
     let path = options.out.join(FILE);
     let taken =
@@ -160,19 +160,19 @@ fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Table, 
         Err(source) => return Err(ModelError::Io { path, source }.into()),
     };
     let Ok(table) = serde_json::from_slice::<Table>(&text) else {
-        return taken("its arena.json is not the table of a tournament: name another folder with --out");
+        return taken("its arena.json is not the table of a tournament: choose another folder with --out");
     };
     let same = Tournament { about: tournament.about.clone(), ..table.tournament.clone() } == *tournament;
     match (same, table.finished || options.resume) {
         (true, true) => Ok(Table { tournament: tournament.clone(), ..table }),
-        (true, false) => {
-            taken("the tournament was begun there: go on with --resume, or name another folder with --out")
-        }
-        (false, _) => taken("another tournament stands there: name another folder with --out"),
+        (true, false) => taken(
+            "holds this tournament, which is not finished: continue with --resume, or choose another folder with --out",
+        ),
+        (false, _) => taken("holds another tournament: choose another folder with --out"),
     }
 }
 
-/// Who meets, by number; a learner never itself after another block.
+/// Pairs of players by number. A learner does not meet itself after another block.
 fn meetings(tournament: &Tournament, players: &[Player]) -> Vec<(usize, usize)> {
     let n = players.len();
     let all = (0..n).flat_map(|a| (0..n).map(move |b| (a, b)));
@@ -180,10 +180,11 @@ fn meetings(tournament: &Tournament, players: &[Player]) -> Vec<(usize, usize)> 
     all.filter(meet).filter(|(a, b)| tournament.seats == Seats::One || a < b).collect()
 }
 
-/// Plays the games of one pair: what they gave, and what the first would score by luck of its seats.
+/// Plays the games of one pair. Returns the results, and the score that the first agent would have by the luck
+/// of its seats.
 ///
 /// # Errors
-/// An agent that cannot be had.
+/// If an agent is not available.
 pub fn play_pair<G: Kit>(
     game: &G,
     tournament: &Tournament,
@@ -195,7 +196,7 @@ pub fn play_pair<G: Kit>(
     let make = || Ok::<_, OpenError>(vec![open(a)?, open(b)?]);
     let stop = || cancel.requested();
     let tally = matches::compete(game, make, &orders, tournament.games, tournament.seed, stop)?;
-    // Of the seats that were taken: the last turn through the orders may be cut short.
+    // Count the seats actually taken: the last turn through the orders may be incomplete.
     let n = orders.len() as u64;
     let taken = |i: usize| tournament.games / n + u64::from((i as u64) < tournament.games % n);
     let firsts = |order: &Order| order.iter().filter(|agent| **agent == 0).count() as u64;
@@ -276,13 +277,13 @@ impl Table {
         one.or_else(|| if self.tournament.seats == Seats::Half { other() } else { None })
     }
 
-    /// The cross table, best first, and every pair.
+    /// The cross table, best agent first, and every pair.
     pub fn markdown(&self) -> String {
         let names: Vec<&str> = self.standings.iter().map(|s| s.name.as_str()).collect();
         let mut text = format!("# {}\n\n", self.tournament.name);
         let _ = writeln!(
             text,
-            "{}: {} games a pair, seed {}. Scores are of the row against the column, in percent.\n",
+            "{}: {} games per pair, seed {}. Each score is for the row against the column, in percent.\n",
             self.tournament.game, self.tournament.games, self.tournament.seed
         );
         let _ = writeln!(text, "| | {} | mean | rating |", names.join(" | "));
@@ -322,7 +323,7 @@ impl Table {
     }
 }
 
-/// A p for people.
+/// Formats a p value.
 pub fn p_text(p: f64) -> String {
     if p < 1e-4 { "< .0001".into() } else { format!("{p:.4}").trim_start_matches('0').into() }
 }

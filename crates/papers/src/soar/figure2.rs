@@ -1,4 +1,4 @@
-//! Figure 2: which knowledge beats which, in four-player games.
+//! Figure 2: which kinds of knowledge win, in four-player games.
 
 use crate::runs::seeds;
 use crate::{Made, Reproduction, Work};
@@ -11,8 +11,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What the paper says: the first wins more often than the second. Model and heuristics help each alone and together,
-/// and expected numbers beat probabilities, whatever stands beside them.
+/// The paper's results: the first agent wins more often than the second. Model and heuristics help alone and
+/// together, and expected numbers beat probabilities in every combination.
 const RELATIONS: [(&str, &str); 13] = [
     ("PM", "P"),
     ("PH", "P"),
@@ -32,7 +32,7 @@ const RELATIONS: [(&str, &str); 13] = [
 
 const AGENTS: [&str; 8] = ["P", "PM", "PH", "PMH", "E", "EM", "EH", "EMH"];
 
-/// The classes of E: those of the authors' published agents, and calibrated ones.
+/// Settings of E: those of the authors' published agents, and calibrated ones.
 const PROFILES: [(&str, &str); 2] = [("published", ""), ("calibrated", "+")];
 
 const GAMES: u64 = 4000;
@@ -40,30 +40,30 @@ const GAMES: u64 = 4000;
 /// A relation of the figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct Relation {
-    /// Such as `PH > P`.
+    /// Name, such as `PH > P`.
     pub name: String,
-    /// Classes of E.
+    /// Settings of E.
     pub classes: &'static str,
-    /// Wins of the first, as a share of the games, mean over the seeds.
+    /// Share of games won by the first agent, averaged over the seeds.
     pub score: f64,
     /// Standard deviation over the seeds.
     pub sd: f64,
-    /// Games in all.
+    /// Total number of games.
     pub games: u64,
     /// Two-sided p over all games.
     pub p: f64,
-    /// Whether the first won more often, with p < .01.
+    /// Whether the first agent won more often, with p < .01.
     pub holds: bool,
 }
 
 /// The whole figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct SoarFigure2 {
-    /// What is reproduced.
+    /// Name of the reproduction.
     pub name: String,
-    /// Seeds: runs of 4000 games a pair.
+    /// Seeds: runs of 4000 games per pair.
     pub seeds: u64,
-    /// Whether the games were cut down.
+    /// Whether the number of games was reduced.
     pub quick: bool,
     /// The relations.
     pub rows: Vec<Relation>,
@@ -83,7 +83,8 @@ impl Reproduction for Knowledge {
     }
 
     fn paper(&self) -> &'static str {
-        "Laird, Derbinsky & Tinkerhess: deliberating agents play liar's dice in fours, every pair (seeds are runs of 4000 games)"
+        "Laird, Derbinsky & Tinkerhess: deliberating agents play four-player liar's dice, every pair (each seed is a \
+         run of 4000 games)"
     }
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
@@ -152,7 +153,7 @@ fn plan(classes: &str, suffix: &str, seed: u64, quick: bool) -> Tournament {
 }
 
 fn relation(classes: &'static str, (a, b): (&str, &str), played: &[Table]) -> Option<Relation> {
-    // Wins of the first and games, by seed.
+    // Wins of the first agent and number of games, by seed.
     let of = |pair: &Pair| if pair.a == a { (pair.wins, pair.games) } else { (pair.losses, pair.games) };
     let is = |pair: &&Pair| (pair.a == a && pair.b == b) || (pair.a == b && pair.b == a);
     let all: Vec<(u64, u64)> = played.iter().filter_map(|t| t.pairs.iter().find(is)).map(of).collect();
@@ -174,10 +175,10 @@ fn relation(classes: &'static str, (a, b): (&str, &str), played: &[Table]) -> Op
 fn markdown(figure: &SoarFigure2) -> String {
     let mut text = format!(
         "# Figure 2 of Laird, Derbinsky & Tinkerhess: knowledge in the dice game\n\nFour players, two of each kind, {} \
-         games a pair and seed{}, {} seeds; the dice are the same in all four orders of seats. A relation holds if its \
-         first agent won more often with p < .01 (two-sided binomial test). The classes of E are those of the authors' \
-         published agents, and others that were calibrated on other seeds.\n\n| relation of the paper | classes | first \
-         wins % | p | holds |\n|---|---|---:|---:|---|\n",
+         games per pair and seed{}, {} seeds; the dice are the same in all four orders of seats. A relation holds if \
+         its first agent won more often with p < .01 (two-sided binomial test). The classes of E are those of the \
+         authors' published agents, and classes calibrated on other seeds.\n\n| relation of the paper | classes | \
+         first wins % | p | holds |\n|---|---|---:|---:|---|\n",
         if figure.quick { GAMES / 20 } else { GAMES },
         if figure.quick { ", a twentieth (--quick)" } else { "" },
         figure.seeds

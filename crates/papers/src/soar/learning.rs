@@ -1,4 +1,4 @@
-//! Figures 4, 5 and 6: rules that are made by deliberating and tuned by reinforcement, in two-player games against PMH.
+//! Figures 4, 5 and 6: rules made by deliberation and tuned by reinforcement, in two-player games against PMH.
 
 use crate::chart::{self, Legend};
 use crate::runs::{self, Run};
@@ -14,19 +14,19 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Which of the figures.
+/// Which figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoarFigure {
-    /// Rules that begin at 0.
+    /// Rules that start at 0.
     Figure4,
-    /// How many rules there are.
+    /// Number of rules.
     Figure5,
-    /// Rules that begin at what was deliberated.
+    /// Rules that start at the deliberated value.
     Figure6,
 }
 
 impl SoarFigure {
-    /// The agents of the paper, by letters.
+    /// The agents of the paper, as letters.
     fn agents(self) -> &'static [&'static str] {
         match self {
             Self::Figure4 | Self::Figure5 => &["B", "P", "PH", "PM", "PMH"],
@@ -39,54 +39,56 @@ impl SoarFigure {
     }
 }
 
-/// How rewards reach a rule: at once, or attenuated by γ for each internal decision of the original, some 62 from one action to
-/// the next. How many lie before a reward is not published: with 5 (γ⁵ = .59) PM-0 comes to the 70 % of the paper, with 11
-/// (.31) to 51 %. With full rewards the agents have the heuristics H0 and H4 of the newer ones.
+/// How rewards reach a rule: in full, or attenuated by γ for each internal decision of the original, about 62
+/// from one action to the next. The number before a reward is not published. With 5 (γ⁵ = .59), PM-0 reaches
+/// the paper's 70 %; with 11 (.31), it reaches 51 %. With full rewards, the agents have the heuristics H0 and
+/// H4 of the newer agents.
 const SETTINGS: [(&str, &[&str], &str); 2] =
     [("full", &[], "0"), ("attenuated", &["learn.gap_discount={turn=62,reward=5}"], "")];
 
 const CONFIG: &str = include_str!("../../../../configs/liars-dice/pm-0.toml");
 
-/// Games after which the table shows where a run is.
+/// Numbers of games shown in the table.
 const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
 
-/// A learning agent.
+/// Result of a learning agent.
 #[derive(Clone, Debug, Serialize)]
 pub struct SoarRow {
-    /// Such as `PM-0`.
+    /// Name, such as `PM-0`.
     pub name: String,
     /// How rewards reach a rule.
     pub rewards: &'static str,
-    /// Wins against PMH before the first game, as a share, from 4000 games.
+    /// Share of wins against PMH before the first game, over 4000 games.
     pub untrained: f64,
-    /// Wins after 1000, 5000 and 35,000 games, a twentieth of them with `quick`, mean over the seeds.
+    /// Share of wins after 1000, 5000 and 35,000 games (a twentieth of them with `quick`), averaged over the
+    /// seeds.
     pub after: Vec<f64>,
-    /// At the end: mean over the seeds.
+    /// Share of wins at the end, averaged over the seeds.
     pub final_mean: f64,
     /// Standard deviation over the seeds.
     pub final_sd: f64,
-    /// 95 % interval of the end, over the games of all seeds.
+    /// 95 % interval of the final share, over the games of all seeds.
     pub ci95: [f64; 2],
-    /// Rules at the end, mean.
+    /// Mean number of rules at the end.
     pub rules: f64,
-    /// Seconds a run, mean.
+    /// Mean seconds per run.
     pub seconds: f64,
-    /// Wins by games learned from, mean over the seeds.
+    /// Share of wins by games learned from, averaged over the seeds.
     pub curve: Vec<(f64, f64)>,
-    /// Rules by games learned from.
+    /// Number of rules by games learned from.
     pub rules_curve: Vec<(f64, f64)>,
 }
 
-/// A whole figure.
+/// Result of a figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct SoarLearning {
-    /// What is reproduced.
+    /// Name of the reproduction.
     pub name: String,
-    /// Runs an agent.
+    /// Runs per agent.
     pub seeds: u64,
-    /// Whether the games were cut down.
+    /// Whether the number of games was reduced.
     pub quick: bool,
-    /// Agents in both settings.
+    /// The agents in both settings.
     pub rows: Vec<SoarRow>,
     /// Seconds of the whole command.
     pub seconds: f64,
@@ -106,11 +108,12 @@ impl Reproduction for SoarFigure {
     fn paper(&self) -> &'static str {
         match self {
             Self::Figure4 => {
-                "Laird, Derbinsky & Tinkerhess: rules made by deliberating and tuned by reinforcement, from 0, against PMH"
+                "Laird, Derbinsky & Tinkerhess: rules made by deliberation and tuned by reinforcement, from 0, \
+                 against PMH"
             }
             Self::Figure5 => "Laird, Derbinsky & Tinkerhess: how many rules they make",
             Self::Figure6 => {
-                "Laird, Derbinsky & Tinkerhess: as figure 4, with rules that begin at what was deliberated"
+                "Laird, Derbinsky & Tinkerhess: as figure 4, with rules that start at the deliberated value"
             }
         }
     }
@@ -223,7 +226,7 @@ fn row(
     })
 }
 
-/// Wins before anything was learned.
+/// Share of wins before learning.
 fn untrained(config: &Config) -> Result<f64, TrainError> {
     let unknown = || TrainError::Game(no_game(&config.game.rules, &["liars-dice"]));
     let game = LiarsDice::named(&config.game.rules).ok_or_else(unknown)?;
@@ -262,21 +265,22 @@ fn drawing(figure: SoarFigure, made: &SoarLearning, rewards: &str) -> String {
 
 fn markdown(figure: SoarFigure, made: &SoarLearning) -> String {
     let what = match figure {
-        SoarFigure::Figure4 => "Figure 4 of Laird, Derbinsky & Tinkerhess: rules that begin at 0",
+        SoarFigure::Figure4 => "Figure 4 of Laird, Derbinsky & Tinkerhess: rules that start at 0",
         SoarFigure::Figure5 => "Figure 5 of Laird, Derbinsky & Tinkerhess: how many rules are learned",
         SoarFigure::Figure6 => {
-            "Figure 6 of Laird, Derbinsky & Tinkerhess: rules that begin at what was deliberated"
+            "Figure 6 of Laird, Derbinsky & Tinkerhess: rules that start at the deliberated value"
         }
     };
     let mut text = format!(
-        "# {what}\n\nTwo players, against PMH: blocks of 1000 games of learning and 1000 of testing with learning off, 35 \
-         of each{}, {} runs an agent. Games won in percent; before the first game from 4000 games. *Full* rewards reach a rule \
-         undiminished, γ = .9 an action; *attenuated* ones are discounted for some 62 internal decisions from one action to \
-         the next, as in the original, and 5 before a reward, of which the number is not published: it was chosen so that PM-0 \
-         comes to what it has in the paper. With full rewards H includes H0 and H4.\n\nThe paper, in words: \
-         all agents improve; three of them win more than 60 %, PM-0 70 % after 35,000 games and still rising, PH-0 learns \
-         fastest and levels off just above 60 %; PM and PMH learn ten times more rules than P and PH.\n\n| agent | reward | 0 | \
-         {} | ± | rules | seconds |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
+        "# {what}\n\nTwo players, against PMH: blocks of 1000 games of learning and 1000 of testing with learning \
+         off, 35 of each{}, {} runs per agent. Games won in percent; the share before the first game is from 4000 \
+         games. *Full* rewards reach a rule undiminished, with γ = .9 per action. *Attenuated* rewards are \
+         discounted for about 62 internal decisions from one action to the next, as in the original, and for 5 \
+         before a reward. The paper does not give the latter number: it was chosen so that PM-0 reaches its result \
+         in the paper. With full rewards, H includes H0 and H4.\n\nThe paper, in words: all agents improve; three of \
+         them win more than 60 %, PM-0 70 % after 35,000 games and still rising, PH-0 learns fastest and levels off \
+         just above 60 %; PM and PMH learn ten times more rules than P and PH.\n\n| agent | reward | 0 | {} | ± | \
+         rules | seconds |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
         if made.quick { ", a twentieth of that (--quick)" } else { "" },
         made.seeds,
         SHOWN.map(|games| (if made.quick { games / 20 } else { games }).to_string()).join(" | ")

@@ -1,4 +1,4 @@
-//! Laird, Derbinsky and Tinkerhess (2011): the agents that deliberate, and those that learn, in liar's dice.
+//! Laird, Derbinsky and Tinkerhess (2011): deliberating and learning agents in liar's dice.
 
 mod figure2;
 mod learning;

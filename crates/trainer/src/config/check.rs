@@ -1,5 +1,5 @@
-//! What no parser can see: settings that cannot work, alone or together. Each section checks itself; here is what they
-//! share.
+//! Checks that the parser cannot make: settings that cannot work, alone or together.
+//! Each section checks itself. This module holds the checks that they share.
 
 use super::{Config, Games, Rules, Schedule, Shape};
 use adept_arena::AgentSpec;
@@ -10,12 +10,12 @@ use adept_model::{Architecture, Channel, ModelError};
 /// The dotted path of a setting, and what is wrong with it.
 pub type Fault = (String, String);
 
-/// A fault of that setting.
+/// A fault of the setting at `path`.
 pub(super) fn fault<T>(path: &str, message: impl Into<String>) -> Result<T, Fault> {
     Err((path.to_string(), message.into()))
 }
 
-/// What every file has.
+/// Checks the name and seed, which every kind of config file has.
 pub fn name_and_seed(name: &str, seed: u64) -> Result<(), Fault> {
     let named = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if name.is_empty() || name.starts_with('.') || !name.chars().all(named) {
@@ -30,7 +30,7 @@ pub fn name_and_seed(name: &str, seed: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The first setting that cannot work.
+/// Finds the first setting that cannot work.
 pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
     name_and_seed(&config.name, config.seed)?;
     let rules = games.rules(&config.game.rules).map_err(|e| ("game.rules".to_string(), e.to_string()))?;
@@ -79,16 +79,16 @@ impl<'a> Agents<'a> {
         Self { game, own, known }
     }
 
-    /// That there is the agent which the setting at `path` names. `more` are names that are allowed there beside agents.
+    /// Checks that the agent named by the setting at `path` exists. `more` lists other names allowed there.
     pub(super) fn check(&self, path: &str, text: &str, more: &[&str]) -> Result<(), Fault> {
         let known = [more, &self.known].concat();
-        // A fault in the parameter of an agent with a checkpoint does not matter: a config has none.
+        // A config cannot name agents with checkpoints, so faults in their parameters do not matter.
         let mut spec = AgentSpec::parse(text).unwrap_or_else(|_| AgentSpec::Greedy(text.into()));
         if matches!(spec, AgentSpec::Minimax | AgentSpec::Optimal(_)) && !self.game.is_small {
             return fault(
                 path,
                 format!(
-                    "`{text}` must go through all that may happen, and {} is too large for that; there is {}",
+                    "`{text}` must search the whole game, and {} is too large for that; there is {}",
                     self.game.name,
                     known.join(", ")
                 ),
@@ -115,7 +115,7 @@ impl<'a> Agents<'a> {
     }
 }
 
-/// That the values of a schedule lie in those bounds.
+/// Checks that the values of a schedule lie within these bounds.
 pub(super) fn schedule(path: &str, schedule: &Schedule, low: f64, high: f64) -> Result<(), Fault> {
     let (least, most) = schedule.range();
     if !(schedule.from.is_finite() && schedule.to.is_finite()) {

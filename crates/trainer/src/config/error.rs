@@ -1,15 +1,15 @@
-//! What is wrong with a config, and where.
+//! A fault in a config file, and how it is printed.
 
 use std::fmt;
 
 /// A fault in a config file: file, line, column, what is wrong, what to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// File, or where else the text came from.
+    /// File, or another source of the text.
     pub file: String,
-    /// Line and column, from 1, where the fault has a place.
+    /// Line and column, from 1, if the fault has a place.
     pub place: Option<(usize, usize)>,
-    /// The line itself.
+    /// The text of this line.
     pub line: Option<String>,
     /// What is wrong and what to do.
     pub message: String,

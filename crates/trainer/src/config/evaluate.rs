@@ -1,4 +1,4 @@
-//! The sections `[evaluate]` and `[checkpoints]`: what is measured during a run, and what is kept.
+//! The sections `[evaluate]` and `[checkpoints]`: what a run measures, and what it keeps.
 
 use super::Config;
 use super::check::{Agents, Fault, fault};
@@ -11,29 +11,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Evaluate {
-    /// Games, or samples, between two measurements; a hundredth of the run if left out.
+    /// Games, or samples, between two measurements. Default: a hundredth of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<u64>,
-    /// What is measured. If left out, the equity in games that have an exact one, or else the error against exact values.
+    /// What is measured. Default: the equity in games that have an exact one, else the error against exact
+    /// values.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "suites_schema")]
     pub suites: Option<Vec<Suite>>,
-    /// Distribution of the positions on which errors are measured; that of the examples if left out.
+    /// Distribution of the positions on which errors are measured. Default: the distribution of the examples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distribution: Option<String>,
-    /// Games of a measurement against each opponent, for the suite `matches`.
+    /// Games against each opponent in one measurement of the suite `matches`.
     pub games: u64,
-    /// Test positions: errors are reported on these. None of them is ever an example.
+    /// Number of test positions, on which errors are reported. They are never used as examples.
     pub positions: u64,
-    /// Validation positions: where a run learns from examples, the checkpoint with the lowest error on these is best.
+    /// Number of validation positions. If a run learns from examples, the best checkpoint is the one with the
+    /// lowest error on these.
     pub validation: u64,
-    /// Opponents of the suites `equity` and `matches`. The equity against the first decides which checkpoint is best; if left out, the
-    /// opponent in training, or `random` for self-play.
+    /// Opponents of the suites `equity` and `matches`. The equity against the first one decides which
+    /// checkpoint is best. Default: the opponent in training, or `random` for self-play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Vec<String>>,
-    /// Ends the run after that many measurements without a better one: of the first of these that is measured, the equity
-    /// against the first opponent, the exploitability, the points against the first opponent, the error on validation
-    /// positions where the run learns from examples, the loss. An exact measure then has a say in when learning ends.
+    /// Ends the run after this many measurements without an improvement. The measure is the first available of:
+    /// equity against the first opponent, exploitability, points against the first opponent, error on
+    /// validation positions (if the run learns from examples), loss. With an exact measure, exact values
+    /// influence when learning ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<u64>,
 }
@@ -53,7 +56,7 @@ impl Default for Evaluate {
     }
 }
 
-/// Those of the suites that can be measured in a run.
+/// Schema of the suites that a run can measure.
 fn suites_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     let names: Vec<&str> = Suite::IN_RUNS.iter().map(|suite| suite.name()).collect();
     schemars::json_schema!({ "type": ["array", "null"], "items": { "type": "string", "enum": names } })
@@ -63,12 +66,13 @@ fn suites_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Checkpoints {
-    /// Games, or samples, between two checkpoints; one every ten seconds if left out.
+    /// Games, or samples, between two checkpoints. Default: one every ten seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<u64>,
-    /// How many of the newest stay beside the best; at least 2, so that who reads one is not overtaken.
+    /// Number of newest checkpoints kept beside the best one. At least 2, so that a checkpoint is not deleted
+    /// while another program reads it.
     pub keep: usize,
-    /// Games, or samples, between two checkpoints that stay for good; none if left out.
+    /// Games, or samples, between two checkpoints that are kept for good. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub milestones: Option<u64>,
 }
@@ -79,11 +83,11 @@ impl Default for Checkpoints {
     }
 }
 
-/// More positions are measured by `evaluate`.
+/// `adept evaluate` can measure more positions.
 const MAX_POSITIONS: u64 = 10_000_000;
 
 impl Evaluate {
-    /// The first setting that cannot work.
+    /// Finds the first setting that cannot work.
     pub(super) fn check(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {
         let agents = Agents::of(game);
         for (i, agent) in self.against.iter().flatten().enumerate() {
@@ -114,7 +118,7 @@ impl Evaluate {
             return fault("evaluate.games", format!("must lie in 1..10000000, found {}", self.games));
         }
         if config.measures(Suite::Rms) && game.distributions.is_empty() {
-            let message = format!("{} has no exact values of positions to measure `rms` by", game.name);
+            let message = format!("{} has no exact values of positions, which `rms` needs", game.name);
             return fault("evaluate.suites", message);
         }
         for (path, count) in
@@ -132,7 +136,7 @@ impl Evaluate {
             true if game.has_public_tree => fault(
                 "evaluate.suites",
                 format!(
-                    "players of {} do not see all of a state, so that `equity` has no best play to compare with: write \
+                    "{} has hidden information, so `equity` has no best play to compare with: write \
                      `suites = [\"exploitability\"]`, or `matches`",
                     game.name
                 ),
@@ -142,7 +146,7 @@ impl Evaluate {
                 fault("evaluate.suites", message)
             }
             false if game.is_small && !config.measures(Suite::Matches) && !game.has_public_tree => {
-                fault("evaluate.suites", "needs `equity`, which decides what checkpoint is best")
+                fault("evaluate.suites", "needs `equity`, which decides which checkpoint is best")
             }
             false if self.against.is_some() && !config.measures(Suite::Matches) => fault(
                 "evaluate.against",
@@ -154,7 +158,7 @@ impl Evaluate {
 }
 
 impl Checkpoints {
-    /// The first setting that cannot work.
+    /// Finds the first setting that cannot work.
     pub(super) fn check(&self) -> Result<(), Fault> {
         for (path, count) in [("checkpoints.every", self.every), ("checkpoints.milestones", self.milestones)]
         {
@@ -163,17 +167,15 @@ impl Checkpoints {
             }
         }
         if !(2..=1_000_000).contains(&self.keep) {
-            let message =
-                "must lie in 2..1000000: a reader may hold on to the last while the next is written";
+            let message = "must lie in 2..1000000: a program may still read the previous checkpoint while the next \
+                           is written";
             return fault("checkpoints.keep", message);
         }
         Ok(())
     }
 }
 
-/// Why the suite `equity` cannot measure that game.
+/// Why the suite `equity` cannot measure this game.
 pub fn no_equity(game: &str) -> String {
-    format!(
-        "`equity` goes through all that may happen, and {game} is too large for that, so that it has no exact equity"
-    )
+    format!("`equity` searches the whole game, and {game} is too large for that")
 }

@@ -1,4 +1,4 @@
-//! Reading and checking configs.
+//! Reads, completes and checks config files.
 
 use super::check::{Fault, check};
 use super::learn::migrate;
@@ -8,19 +8,19 @@ use serde::de::DeserializeOwned;
 use std::path::Path;
 use toml_edit::{Document, DocumentMut, Item, TomlError};
 
-/// Where a config comes from: its text, and what the command line changes in it.
+/// A config file: its text, and the changes from the command line.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Name for messages.
+    /// File name for messages.
     pub file: String,
-    /// TOML.
+    /// The TOML text.
     pub text: String,
-    /// `KEY=VALUE` with a dotted key and a TOML value (a bare word is taken as a string).
+    /// `KEY=VALUE` with a dotted key and a TOML value; a bare word is read as a string.
     pub set: Vec<String>,
 }
 
 impl Source {
-    /// Reads a file, to be changed by these settings.
+    /// Reads a file. `set` holds the changes.
     ///
     /// # Errors
     /// A [`ConfigError`] if it cannot be read.
@@ -32,7 +32,7 @@ impl Source {
             line: None,
             message: match e.kind() {
                 std::io::ErrorKind::NotFound => {
-                    "there is no such file; `adept config new tictactoe` prints one to start from".into()
+                    "file not found; `adept config new tictactoe` prints one to start from".into()
                 }
                 _ => format!("cannot be read: {e}"),
             },
@@ -41,20 +41,20 @@ impl Source {
     }
 }
 
-/// A kind of file: experiments, tournaments.
+/// A kind of config file: experiment or tournament.
 pub trait Written: DeserializeOwned {
     /// What names in the file are looked up in.
     type Known<'k>: ?Sized;
 
-    /// Fills in what depends on other settings.
+    /// Fills in defaults that depend on other settings.
     fn complete(&mut self, known: &Self::Known<'_>);
 
-    /// Brings an older form of the file into the present form. Returns whether that changed anything.
+    /// Converts an older form of the file to the current form. Returns whether anything changed.
     fn renew(_document: &mut DocumentMut) -> bool {
         false
     }
 
-    /// The dotted key that `--set` means by `key` in this file.
+    /// The full dotted key for the key that `--set` gives.
     fn whole_key(key: &str, _document: &DocumentMut) -> String {
         key.into()
     }
@@ -62,7 +62,7 @@ pub trait Written: DeserializeOwned {
     /// Finds the first setting that cannot work.
     ///
     /// # Errors
-    /// Its dotted path, and what is wrong.
+    /// The dotted path of the setting, and what is wrong with it.
     fn check(&self, known: &Self::Known<'_>) -> Result<(), Fault>;
 }
 
@@ -88,7 +88,7 @@ impl Written for Config {
     }
 }
 
-/// Reads, parses and checks a file.
+/// Reads, parses and checks a config file.
 ///
 /// # Errors
 /// A [`ConfigError`] with the place of the first fault.
@@ -99,13 +99,13 @@ pub fn load(path: &Path, set: &[String], games: &dyn Games) -> Result<Config, Co
 /// Parses and checks a config.
 ///
 /// # Errors
-/// A [`ConfigError`] with the place of the first fault, or with the first `--set` that made a fault.
+/// A [`ConfigError`] with the place of the first fault, or with the first `--set` that caused a fault.
 pub fn parse(source: &Source, games: &dyn Games) -> Result<Config, ConfigError> {
     parse_as(source, games)
 }
 
-/// The text of a config in its present form, if it has an older one that is still read: one section `[learn]` with the
-/// settings of all methods side by side. Comments stay.
+/// Converts a config from the older form to the current form, or returns `None` if it is current. In the older
+/// form, one section `[learn]` holds the settings of all methods. Comments stay.
 pub fn in_present_form(text: &str) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     migrate::file(&mut document).then(|| document.to_string())
@@ -119,8 +119,8 @@ pub fn parse_as<C: Written>(source: &Source, known: &C::Known<'_>) -> Result<C, 
     let all = source.set.len();
     let whole = parse_with(source, all, known);
     let Err(fault) = whole else { return whole };
-    // The text with the settings in it is nobody's file: its lines would only mislead. The last setting
-    // after which nothing was right any more is to blame.
+    // Nobody has a file with the changed text, so its line numbers would mislead. Blame the last setting after
+    // which every result is a fault.
     let mut good = all;
     while let Some(fewer) = good.checked_sub(1) {
         good = fewer;
@@ -145,7 +145,7 @@ pub fn parse_as<C: Written>(source: &Source, known: &C::Known<'_>) -> Result<C, 
     }
 }
 
-/// Parses and checks a config with the first few of its settings.
+/// Parses and checks a config with its first `settings` changes.
 fn parse_with<C: Written>(source: &Source, settings: usize, known: &C::Known<'_>) -> Result<C, ConfigError> {
     let at = Located { file: &source.file, text: &source.text, original: None };
     let mut document: DocumentMut =
@@ -156,7 +156,7 @@ fn parse_with<C: Written>(source: &Source, settings: usize, known: &C::Known<'_>
     }
     let text = if renewed || settings > 0 { document.to_string() } else { source.text.clone() };
     let at = Located { text: &text, original: renewed.then_some(&source.text), ..at };
-    // toml_edit first: it keeps the place of every key for the checks that follow parsing.
+    // toml_edit first: it keeps the place of every key for later checks.
     let document = Document::parse(text.as_str()).map_err(|e| at.syntax(e.span(), e.message()))?;
     let mut config: C = toml::from_str(&text).map_err(|e| at.serde(e.span(), e.message()))?;
     config.complete(known);
@@ -169,7 +169,7 @@ fn parse_with<C: Written>(source: &Source, settings: usize, known: &C::Known<'_>
     Ok(config)
 }
 
-/// What is measured in a game where nothing is said; none if there is no such game, which the check says.
+/// The default suites of a game. `None` if the game is unknown, which the check reports.
 fn usual_suites(game: &str, method: &Method, games: &dyn Games) -> Option<Vec<Suite>> {
     if matches!(method, Method::Regrets(_)) {
         return Some(vec![Suite::Exploitability]);
@@ -177,7 +177,7 @@ fn usual_suites(game: &str, method: &Method, games: &dyn Games) -> Option<Vec<Su
     games.rules(game).ok().map(|rules| rules.info().usual_suites)
 }
 
-/// Changes a file as `--set` says.
+/// Applies one `--set`.
 fn apply_set<C: Written>(document: &mut DocumentMut, setting: &str) -> Result<(), ConfigError> {
     let fail = |message: String| {
         Err(ConfigError { file: format!("--set {setting}"), place: None, line: None, message })
@@ -205,11 +205,11 @@ fn apply_set<C: Written>(document: &mut DocumentMut, setting: &str) -> Result<()
     Ok(())
 }
 
-/// Turns places in the text into lines and columns.
+/// Converts offsets in the text to lines and columns.
 struct Located<'a> {
     file: &'a str,
     text: &'a str,
-    /// The text before it was brought into its present form, if it was: places are sought there.
+    /// The text before conversion to the current form. Places refer to this text.
     original: Option<&'a str>,
 }
 
@@ -257,7 +257,7 @@ fn one_line(message: &str) -> String {
     message.trim().replace('\n', ", ")
 }
 
-/// The parser's message on text that is no TOML, and what to write where that is plain.
+/// The parser's message on invalid TOML, with a correction where it is clear.
 fn syntax(text: &str, span: Option<Span>, message: &str) -> String {
     let rest = span.and_then(|s| text.get(s.start..)).unwrap_or_default();
     let rest = rest.lines().next().unwrap_or_default().split('#').next().unwrap_or_default().trim_end();
@@ -265,10 +265,10 @@ fn syntax(text: &str, span: Option<Span>, message: &str) -> String {
     let word = rest[..end].trim_end();
     let value = ["literal string", "invalid boolean", "must be quoted"].iter().any(|m| message.contains(m));
     match rest.trim_start().chars().next() {
-        _ if message == "duplicate key" => format!("`{word}` is there already"),
+        _ if message == "duplicate key" => format!("`{word}` is already defined"),
         None | Some('}' | ',') if value => "a value is missing here".into(),
         Some(c) if value && c.is_alphabetic() => {
-            format!("text stands in quotes: write \"{word}\"")
+            format!("text needs quotes: write \"{word}\"")
         }
         Some('.') if message.contains("mantissa") => format!("a number begins with a digit: write 0{word}"),
         _ => one_line(message),
@@ -306,11 +306,11 @@ fn missing(key: &str) -> Missing {
     }
 }
 
-/// Serde's message in the words of a config: the nearest of the names that it lists, and no Rust types.
+/// Rewords serde's message for config files: suggests the nearest known name, and mentions no Rust types.
 fn explain(message: &str) -> String {
     let message = one_line(message);
     if message.contains("recursion limit") {
-        return "nested deeper than a config can be read: take fewer levels".into();
+        return "nested too deeply: use fewer levels".into();
     }
     if message.starts_with("wanted exactly 1 element") {
         return "exactly one kind is expected here, such as `[architecture.mlp]` or `expert.mlp`, with its \
@@ -367,12 +367,12 @@ fn explain(message: &str) -> String {
     format!("{what} `{found}`{}", names::suggest(found, known))
 }
 
-/// Whether these are the keys of `[learn]` or of the section of a method.
+/// Whether these are the keys of `[learn]` or of a method's section.
 fn is_learning(keys: &[&str]) -> bool {
     ["td", "lambda", "self_play", "samples", "iterations"].iter().any(|key| keys.contains(key))
 }
 
-/// The place of the value at a dotted path, or of the nearest thing above it that the text has.
+/// The place of the value at a dotted path, or of its nearest parent in the text.
 fn span_of(root: &Item, path: &str) -> Option<Span> {
     let mut item = root;
     let mut span = None;

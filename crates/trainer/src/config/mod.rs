@@ -1,4 +1,4 @@
-//! Experiment configs: what a TOML file says, checked.
+//! Experiment configs: read from TOML files and checked.
 
 mod check;
 mod error;
@@ -27,19 +27,19 @@ use adept_model::Architecture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An experiment: a game, an architecture, how it learns, how it is measured.
+/// An experiment: game, architecture, learning and measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Name of the experiment, and of its run folder; letters, digits, `-`, `_` and `.`.
+    /// Name of the experiment and of its run folder; letters, digits, `-`, `_` and `.`.
     pub name: String,
-    /// One line for people.
+    /// Description in one line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// Seed of all random draws; `--seed` overrides it.
     #[serde(default = "one")]
     pub seed: u64,
-    /// The game and how positions become numbers.
+    /// The game, and how positions are encoded.
     pub game: GameConfig,
     /// The model.
     pub architecture: Architecture,
@@ -53,19 +53,19 @@ pub struct Config {
     pub checkpoints: Checkpoints,
 }
 
-/// The game and how positions become numbers.
+/// The game, and how positions are encoded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GameConfig {
     /// Name of the rule set; `adept list games` shows all.
     pub rules: String,
-    /// Name of the encoder; `adept list encoders` shows all. The game's first if left out.
+    /// Name of the encoder; `adept list encoders` shows all. Default: the game's first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoder: Option<String>,
 }
 
 impl Config {
-    /// Whether a run of one is a run of the other: the same to the bit.
+    /// Whether both configs give the same run, bit for bit.
     pub fn same_experiment(&self, other: &Self) -> bool {
         let bare = |config: &Self| Self {
             about: String::new(),
@@ -75,7 +75,7 @@ impl Config {
         bare(self) == bare(other)
     }
 
-    /// The first few settings in which an experiment is another, for people.
+    /// Describes the first few settings that differ.
     pub fn differences(&self, other: &Self) -> String {
         let value = |config: &Self| serde_json::to_value(config).unwrap_or_default();
         let all = differences(&value(self), &value(other));
@@ -90,12 +90,12 @@ impl Config {
         text
     }
 
-    /// The config that a run or checkpoint was saved with, by whatever version of this program.
+    /// Reads the config that any version of this program saved with a run or checkpoint.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the value is not a config.
     pub fn from_saved(mut saved: serde_json::Value) -> Result<Self, serde_json::Error> {
-        // Until format 2 it stood in another section.
+        // Before format 2 it was in another section.
         if let Some(evaluate) = saved.get_mut("evaluate").and_then(|e| e.as_object_mut())
             && let Some(every) = evaluate.remove("checkpoint")
         {
@@ -107,7 +107,7 @@ impl Config {
         serde_json::from_value(saved)
     }
 
-    /// Whether learning or measuring goes through all decisions of the game.
+    /// Whether learning or measuring enumerates all decisions of the game.
     pub fn lists_decisions(&self) -> bool {
         matches!(self.learn.method, Method::Regrets(_)) || self.measures(Suite::Exploitability)
     }
@@ -117,20 +117,20 @@ impl Config {
         self.evaluate.every.unwrap_or_else(|| (self.learn.length() / 100).max(1))
     }
 
-    /// Whether that is measured during the run.
+    /// Whether this suite is measured during the run.
     pub fn measures(&self, suite: Suite) -> bool {
         self.evaluate.suites.as_ref().is_some_and(|suites| suites.contains(&suite))
     }
 
-    /// What is reported, and where it is the equity, or an error of a run that learns from examples, decides which checkpoint is
-    /// best; none if nothing is measured.
+    /// The suite that is reported; `None` if nothing is measured. The best checkpoint is chosen by the equity,
+    /// or by the error if the run learns from examples.
     pub fn figure(&self) -> Option<Suite> {
         [Suite::Equity, Suite::Rms, Suite::Exploitability, Suite::Matches]
             .into_iter()
             .find(|suite| self.measures(*suite))
     }
 
-    /// Opponents of the suites `equity` and `matches`; none if neither is measured.
+    /// Opponents of the suites `equity` and `matches`; empty if neither is measured.
     pub fn evaluate_against(&self) -> Vec<String> {
         match &self.evaluate.against {
             _ if !self.measures(Suite::Equity) && !self.measures(Suite::Matches) => Vec::new(),

@@ -1,22 +1,22 @@
-//! What checks of a config ask of the game that it names.
+//! What config checks need to know about a game.
 
 use adept_arena::{OpenError, open};
 use adept_game::{Channel, GameError, GameInfo, Kit};
 use adept_model::names;
 use std::sync::Arc;
 
-/// A rule set without its types: what configs are checked by.
+/// A rule set without its types, for checking configs.
 pub trait Rules: Send + Sync {
-    /// The game in words.
+    /// Description of the game.
     fn info(&self) -> GameInfo;
 
-    /// The channels of the encoder of that name, of the usual one without a name.
+    /// The channels of this encoder, or of the default encoder.
     ///
     /// # Errors
-    /// If the game has no such encoder, or it cannot be had.
+    /// If the game has no such encoder, or the encoder is not available.
     fn channels(&self, encoder: Option<&str>) -> Result<Vec<Channel>, OpenError>;
 
-    /// The rest of a config to start from: see [`Kit::starter`].
+    /// The rest of a starter config: see [`Kit::starter`].
     fn starter(&self) -> Option<String>;
 }
 
@@ -36,25 +36,25 @@ impl<G: Kit> Rules for G {
 
 /// The games that configs may name.
 pub trait Games: Sync {
-    /// The rule set of that name.
+    /// Finds a rule set by name.
     ///
     /// # Errors
-    /// That there is none, or what is wrong with its parameters.
+    /// If the game is unknown, or its parameters are wrong.
     fn rules(&self, name: &str) -> Result<Arc<dyn Rules>, GameError>;
 
-    /// Names of the usual rule set of each game, for lists and messages.
+    /// Name of the default rule set of each game, for lists and messages.
     fn names(&self) -> Vec<String>;
 }
 
-/// One game alone.
+/// A catalogue with one game.
 #[derive(Clone, Debug)]
 pub struct One<G>(pub G);
 
 impl<G: Kit + Clone> One<G> {
-    /// The game, if it has that name.
+    /// The game, if it has this name.
     ///
     /// # Errors
-    /// That it has not.
+    /// If the name is different.
     pub fn named(&self, name: &str) -> Result<Arc<G>, GameError> {
         if name == self.0.name() {
             Ok(Arc::new(self.0.clone()))
@@ -87,11 +87,11 @@ impl<A: Games, B: Games> Games for (A, B) {
     }
 }
 
-/// Looks a rule set up in two catalogues with games of these names. The error is that of the one which knows the game,
-/// as its name says before the first colon.
+/// Looks up a rule set in two catalogues with games of these names. The error comes from the catalogue that
+/// knows the game, which is the part of the name before the first colon.
 ///
 /// # Errors
-/// If neither has it.
+/// If neither catalogue has it.
 pub fn in_either<T>(
     name: &str,
     (first, second): (&[String], &[String]),
@@ -111,7 +111,7 @@ pub fn in_either<T>(
     }
 }
 
-/// That there is no game of that name among these.
+/// The error for an unknown game.
 pub fn no_game(name: &str, known: &[&str]) -> GameError {
-    GameError(format!("there is no game `{name}`{}", names::suggest(name, known)))
+    GameError(format!("no game named `{name}`{}", names::suggest(name, known)))
 }

@@ -4,37 +4,37 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
-/// A number over the course of a run, written as a number or as `{ from = a, to = b, shape = "linear" }`.
+/// A number that changes over a run, written as a number or as `{ from = a, to = b, shape = "linear" }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
     /// Value at the start.
     pub from: f64,
     /// Value at the end.
     pub to: f64,
-    /// The way between.
+    /// The curve between them.
     pub shape: Shape,
 }
 
-/// The way from one value to another.
+/// The curve from one value to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
     /// A straight line.
     #[default]
     Linear,
-    /// The same factor in the same time; both ends must be above 0.
+    /// Exponential: equal factors in equal times; both ends must be above 0.
     Exponential,
     /// Half a cosine wave: slow at both ends.
     Cosine,
 }
 
 impl Schedule {
-    /// Always the same.
+    /// A constant.
     pub const fn constant(value: f64) -> Self {
         Self { from: value, to: value, shape: Shape::Linear }
     }
 
-    /// Value when that share of the run, in [0, 1], is over.
+    /// Value at this share of the run, in [0, 1].
     pub fn at(&self, share: f64) -> f64 {
         let t = share.clamp(0.0, 1.0);
         match self.shape {

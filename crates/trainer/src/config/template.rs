@@ -1,12 +1,12 @@
-//! A config to start from.
+//! A config to start from, for `adept config new`.
 
 use super::Games;
 use adept_game::{GameError, GameInfo};
 
-/// A commented config for that game.
+/// A commented config for this game.
 ///
 /// # Errors
-/// That there is no such game.
+/// If the game is unknown.
 pub fn template(game: &str, games: &dyn Games) -> Result<String, GameError> {
     let rules = games.rules(game)?;
     let info = rules.info();
@@ -18,7 +18,7 @@ pub fn template(game: &str, games: &dyn Games) -> Result<String, GameError> {
     ))
 }
 
-/// For games that bring no config of their own.
+/// The template for games without their own.
 fn general(info: &GameInfo) -> String {
     let encoders: Vec<&str> = info.encoders.iter().map(|e| &*e.name).collect();
     let against = info.scripts.first().map_or(super::SELF, |script| &*script.name);

@@ -1,21 +1,21 @@
-//! What is remembered of the policies of a run.
+//! The memory of the policies played during a run.
 
 use adept_game::Stream;
 use adept_model::{Tensor, TensorData};
 use rand::RngExt;
 
-/// Decisions with the policies that were played there, each as likely to be kept as any other that was ever offered:
-/// reservoir sampling (Vitter 1985, algorithm R).
+/// A reservoir of decisions with the policies played there. Every decision ever offered is equally likely to be
+/// kept (Vitter 1985, algorithm R).
 pub(super) struct Memory {
     capacity: usize,
     /// Most actions of a decision.
     width: usize,
     seen: u64,
-    /// By place the information set.
+    /// Information set of each place.
     sets: Vec<u64>,
-    /// By place how much it counts.
+    /// Weight of each place.
     weights: Vec<f32>,
-    /// By place `width` probabilities, as many of them as the information set has actions.
+    /// `width` probabilities for each place; as many are used as the information set has actions.
     policies: Vec<f32>,
 }
 
@@ -28,7 +28,7 @@ impl Memory {
         self.sets.len()
     }
 
-    /// Offers what was played in an information set.
+    /// Offers the policy played in an information set.
     pub(super) fn offer(&mut self, set: usize, weight: f32, policy: &[f64], rng: &mut Stream) {
         self.seen += 1;
         let place = if self.len() < self.capacity {
@@ -48,13 +48,13 @@ impl Memory {
         row.iter_mut().zip(policy).for_each(|(kept, p)| *kept = *p as f32);
     }
 
-    /// Information set, weight and policy of a place.
+    /// Information set, weight and policy at a place.
     pub(super) fn get(&self, place: usize) -> (usize, f32, &[f32]) {
         let row = &self.policies[place * self.width..][..self.width];
         (self.sets[place] as usize, self.weights[place], row)
     }
 
-    /// What a checkpoint keeps.
+    /// State for a checkpoint.
     pub(super) fn state(&self) -> Vec<Tensor> {
         let n = self.len();
         vec![
@@ -65,7 +65,7 @@ impl Memory {
         ]
     }
 
-    /// Takes up what a checkpoint kept of a game with that many information sets.
+    /// Restores the state from a checkpoint of a game with `sets` information sets.
     pub(super) fn restore(&mut self, tensors: &[Tensor], sets: usize) -> Result<(), String> {
         let find = |name: &str| {
             let found = tensors.iter().find(|t| t.name == name).map(|t| &t.data);
@@ -78,14 +78,14 @@ impl Memory {
             TensorData::F32(policies),
         ) = (find("memory.seen")?, find("memory.sets")?, find("memory.weights")?, find("memory.policies")?)
         else {
-            return Err("its memory of policies has numbers of another kind".into());
+            return Err("its memory of policies has tensors of another type".into());
         };
         let whole = kept.len() <= self.capacity
             && weights.len() == kept.len()
             && policies.len() == kept.len() * self.width
             && kept.iter().all(|set| *set < sets as u64);
         let ([seen], true) = (&seen[..], whole) else {
-            return Err("its memory of policies is of another shape".into());
+            return Err("its memory of policies has another shape".into());
         };
         (self.seen, self.sets, self.weights, self.policies) =
             (*seen, kept.clone(), weights.clone(), policies.clone());
@@ -98,7 +98,8 @@ mod tests {
     use super::*;
     use adept_game::stream;
 
-    /// Of ten thousand offers each of a hundred places keeps any with the same chance: the mean is that of all, ± 5 sd.
+    /// Each of a hundred places keeps any of ten thousand offers with the same probability: the mean of the
+    /// kept offers is the mean of all, ± 5 sd.
     #[test]
     fn everything_offered_is_as_likely_to_be_kept() {
         let mut rng = stream(1, "memory", 0);

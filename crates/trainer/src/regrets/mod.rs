@@ -1,19 +1,21 @@
-//! Regret networks: counterfactual regret minimisation in which a network holds what tables hold.
+//! Regret networks: counterfactual regret minimisation with a network instead of tables.
 //!
-//! One iteration updates both players in turn. A network R gives every action of an information set a number, from which
-//! follows the policy σ(a | I) ∝ R⁺(I, a). A walk through the public tree finds the advantages A of both players if both play
-//! σ. R is then fitted, by so many passes over all information sets, to
+//! One iteration updates both players in turn. A network R gives every action of an information set a number.
+//! The policy is σ(a | I) ∝ R⁺(I, a). A traversal of the public tree computes the advantages A of both players
+//! under σ. R is then fitted, in a fixed number of passes over all information sets, to
 //!
-//! R'(I, a) = d · R⁺(I, a) + π₋ᵢ(I)ᶜ A(I, a) for the player i that is updated, R'(I, a) = R(I, a) for the other,
+//! R'(I, a) = d · R⁺(I, a) + π₋ᵢ(I)ᶜ A(I, a) for the updated player i, and R'(I, a) = R(I, a) for the opponent,
 //!
-//! where π₋ᵢ(I) is the probability that the other's deal and actions lead to I, and d = (t − 1)ᵅ / ((t − 1)ᵅ + 1) in
-//! iteration t. With c = 1 and R exact this is CFR+ (Tammelin 2014) whose regrets are discounted (Brown and Sandholm 2019); that R is a function of features is regression CFR (Waugh, Morrill, Bagnell and Bowling 2015). Smaller c
-//! keep the regrets of seldom reached decisions within the precision of a network.
+//! where π₋ᵢ(I) is the probability that the opponent's deal and actions lead to I, and d = (t − 1)ᵅ / ((t − 1)ᵅ
+//! + 1) in iteration t. With c = 1 and exact R this is CFR+ (Tammelin 2014) with discounted regrets (Brown and
+//! Sandholm 2019). R as a function of features is regression CFR (Waugh, Morrill, Bagnell and Bowling 2015). A
+//! smaller c keeps the regrets of rarely reached decisions within the precision of a network.
 //!
-//! What is played is not σ but its average over the iterations, in which iteration t counts t times. Decisions with their
-//! σ, drawn as often as the own play comes there, go into a memory, from which a second network, that of the run, learns by
-//! cross entropy (as in Deep CFR: Brown, Lerer, Gross and Sandholm 2019). No table of regrets or policies is kept, unless a config
-//! asks for one to compare with: what the policy then learns is a distilled table.
+//! The result is not σ but its average over the iterations, weighted by t. Decisions with their σ go into a
+//! memory, sampled in proportion to the player's own reach probability. A second network, the network of the
+//! run, learns from the memory by cross entropy (as in Deep CFR: Brown, Lerer, Gross and Sandholm 2019).
+//! Regrets and policies are not kept in tables, unless a config asks for a table of regrets to compare with;
+//! the policy is then distilled from that table.
 
 mod memory;
 
@@ -26,10 +28,10 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::sync::Arc;
 
-/// Prefix of the tensors of the network of regrets.
+/// Prefix of the tensors of the regret network.
 const PREFIX: &str = "regrets.";
 
-/// The part of a run that finds regrets and remembers policies.
+/// The part of a run that computes regrets and remembers policies.
 pub(crate) struct Regrets {
     decisions: Arc<Decisions>,
     settings: RegretSettings,
@@ -45,15 +47,15 @@ pub(crate) struct Regrets {
     lengths: Vec<usize>,
 }
 
-/// What holds the regrets.
+/// Where the regrets are stored.
 enum Holder {
     Network(Box<dyn Learner>),
-    /// By entry of a policy.
+    /// Indexed by entry of a policy.
     Table(Vec<f32>),
 }
 
 impl Regrets {
-    /// The first iteration's beginning. `channels` are those of the rows of `decisions`.
+    /// State before the first iteration. `channels` are those of the rows of `decisions`.
     pub(crate) fn new(
         config: &Config,
         settings: &RegretSettings,
@@ -84,8 +86,8 @@ impl Regrets {
         })
     }
 
-    /// The iteration of that number, from 0 on: updates the regrets of both players, then the policy. Returns the sum of the
-    /// policy's losses and of how many decisions.
+    /// Runs iteration number `iteration`, from 0: updates the regrets of both players, then the policy. Returns
+    /// the sum of the policy's losses, and the number of decisions.
     pub(crate) fn iterate(
         &mut self,
         iteration: u64,
@@ -107,7 +109,7 @@ impl Regrets {
         }
         let mut policy = decisions.matched(&self.regrets);
         if iteration == 0 {
-            // A player who regrets nothing yet plays uniformly.
+            // A player without positive regrets plays uniformly.
             for set in (0..decisions.len()).filter(|set| decisions.mover(*set) >= player) {
                 self.regrets[decisions.range(set)].fill(0.0);
                 policy.set_uniform(decisions.range(set));
@@ -128,12 +130,13 @@ impl Regrets {
         self.fit(iteration)
     }
 
-    /// Offers what the player does now to the memory: decisions drawn as often as its own play comes there.
+    /// Offers the current policy of a player to the memory. Decisions are drawn in proportion to the player's
+    /// own reach probability.
     fn remember(&mut self, iteration: u64, player: usize, policy: &Policy) {
         let (decisions, own) = (&self.decisions, &self.found.own);
         let sets = || (0..decisions.len()).filter(|set| decisions.mover(*set) == player);
         let total: f64 = sets().map(|set| own[set]).sum();
-        // Systematic sampling: each is drawn the expected number of times, rounded up or down.
+        // Systematic sampling: each decision is drawn its expected number of times, rounded up or down.
         let step = total / self.settings.keep as f64;
         let mut next = self.rng.random::<f64>() * step;
         let (mut sum, weight) = (0.0, (iteration + 1) as f32 / self.settings.iterations as f32);
@@ -146,7 +149,7 @@ impl Regrets {
         }
     }
 
-    /// Fits the network of regrets to the targets.
+    /// Fits the regret network to the targets.
     fn fit(&mut self, iteration: u64) -> Result<(), ModelError> {
         let network = match &mut self.holder {
             Holder::Network(network) => network,
@@ -178,12 +181,12 @@ impl Regrets {
             network.update(samples, rate)?;
             done += n;
         }
-        // The order must not depend on what came before, which no checkpoint keeps.
+        // The order must not depend on earlier work, which no checkpoint keeps.
         self.order.sort_unstable();
         Ok(())
     }
 
-    /// Some steps of the policy on what is remembered.
+    /// Trains the policy for some steps on the memory.
     fn learn_policy(&mut self, policy: &mut dyn Learner, rate: f32) -> Result<(f64, u64), ModelError> {
         let (mut loss, mut weights, mut decisions) = (0.0, 0.0, 0);
         for _ in 0..self.settings.steps {
@@ -205,11 +208,11 @@ impl Regrets {
             loss += policy_step(policy, samples, lengths, rate)? * self.settings.batch as f64;
             decisions += self.settings.batch as u64;
         }
-        // Later iterations count more: the mean over what counts.
+        // Later iterations have larger weights, so divide by the weight and not by the count.
         Ok((loss * decisions as f64 / weights, decisions))
     }
 
-    /// What a checkpoint keeps.
+    /// State for a checkpoint.
     pub(crate) fn state(&mut self) -> Result<(Stream, Vec<Tensor>), ModelError> {
         let network = match &mut self.holder {
             Holder::Network(network) => network.state(true)?,
@@ -219,7 +222,7 @@ impl Regrets {
         Ok((self.rng.clone(), named.chain(self.memory.state()).collect()))
     }
 
-    /// Takes up what a checkpoint kept.
+    /// Restores the state from a checkpoint.
     pub(crate) fn restore(&mut self, rng: Stream, tensors: &[Tensor]) -> Result<(), String> {
         let own = tensors.iter().filter_map(|t| {
             t.name.strip_prefix(PREFIX).map(|name| Tensor { name: name.into(), ..t.clone() })
@@ -233,7 +236,7 @@ impl Regrets {
                 [Tensor { data: TensorData::F32(kept), .. }] if kept.len() == table.len() => {
                     table.clone_from(kept);
                 }
-                _ => return Err("its table of regrets is of another game".into()),
+                _ => return Err("its table of regrets belongs to another game".into()),
             },
         }
         self.memory.restore(tensors, self.decisions.len())?;

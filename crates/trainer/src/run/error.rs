@@ -1,4 +1,4 @@
-//! What can end a run before its end.
+//! Errors that end a run early.
 
 use adept_arena::{ExactError, OpenError};
 use adept_game::GameError;
@@ -8,26 +8,26 @@ use std::path::PathBuf;
 /// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-    /// The model, or a file.
+    /// A fault of the model, or of a file.
     #[error(transparent)]
     Model(ModelError),
-    /// The disk does not take what is to be written.
+    /// A file could not be written.
     #[error("{}: {source}: {hint}", path.display())]
     Disk {
         /// The file or folder.
         path: PathBuf,
-        /// The system's reason.
+        /// The operating system's reason.
         source: std::io::Error,
         /// What to do.
         hint: &'static str,
     },
-    /// An opponent or a checkpoint to start from.
+    /// An opponent or an initial checkpoint could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A measurement.
+    /// A measurement failed.
     #[error(transparent)]
     Exact(#[from] ExactError),
-    /// The folder is taken.
+    /// The folder is in use or holds something else.
     #[error("{}: {message}", path.display())]
     Folder {
         /// The folder.
@@ -35,22 +35,24 @@ pub enum TrainError {
         /// Why, and what to do.
         message: String,
     },
-    /// The disk is too small for the run.
+    /// The disk has too little space for the run.
     #[error(
-        "{}: the run takes up to {needed} of disk, {free} are free: free some space, name another folder with --out, or keep fewer checkpoints (`checkpoints`)",
+        "{}: the run needs up to {needed} of disk space, but only {free} are free: free some space, choose another \
+         folder with --out, or keep fewer checkpoints (`checkpoints`)",
         path.display()
     )]
     Space {
         /// The folder.
         path: PathBuf,
-        /// What it takes.
+        /// Space that the run needs.
         needed: String,
-        /// What there is.
+        /// Free space.
         free: String,
     },
-    /// Learning left the finite numbers.
+    /// Learning produced a number that is not finite.
     #[error(
-        "{name}, seed {seed}: diverged after {step} games, the {what} is not finite: lower `learn.rate` (now {rate}){more}"
+        "{name}, seed {seed}: diverged after {step} games, the {what} is not finite: lower `learn.rate` (now \
+         {rate}){more}"
     )]
     Diverged {
         /// Name of the experiment.
@@ -59,24 +61,24 @@ pub enum TrainError {
         seed: u64,
         /// Games learned from.
         step: u64,
-        /// What left the finite numbers.
+        /// The number that is not finite.
         what: String,
-        /// Learning rate at that time.
+        /// Learning rate at this step.
         rate: f64,
         /// Another setting that may be the cause.
         more: String,
     },
-    /// A suite that the game does not have.
+    /// The game does not support this suite.
     #[error("{0}")]
     Suite(String),
-    /// There is no such game.
+    /// The game is unknown.
     #[error(transparent)]
     Game(#[from] GameError),
 }
 
 impl TrainError {
-    /// Whether a file that was written is damaged or gone for good; one that cannot be read now, or that a newer program
-    /// wrote, is not.
+    /// Whether a written file is damaged or lost. A file that cannot be read at the moment, or that a newer
+    /// program wrote, is not lost.
     pub(super) fn is_loss(&self) -> bool {
         match self {
             Self::Model(ModelError::Damaged { .. }) => true,
@@ -92,10 +94,10 @@ impl From<ModelError> for TrainError {
         let ModelError::Io { path, source } = error else { return Self::Model(error) };
         let hint = match source.kind() {
             StorageFull | QuotaExceeded => {
-                "what was written before is whole: free some space, then go on with --resume"
+                "the files written before are intact: free some space, then continue with --resume"
             }
             PermissionDenied | ReadOnlyFilesystem => {
-                "what was written before is whole: make the folder writable, or name another with --out"
+                "the files written before are intact: make the folder writable, or choose another with --out"
             }
             _ => return Self::Model(ModelError::Io { path, source }),
         };

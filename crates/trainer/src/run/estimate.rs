@@ -1,4 +1,4 @@
-//! What a run will take: time and disk, before it takes them.
+//! Estimates the time and disk space of a run before it starts.
 
 use super::error::TrainError;
 use super::experiment::{Experiment, TrainOptions, experiment};
@@ -9,26 +9,26 @@ use std::path::Path;
 use std::time::Duration;
 use sysinfo::Disks;
 
-/// What a run will take.
+/// Time and disk space of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// Games of the run.
     pub games: u64,
-    /// Games played for the estimate.
+    /// Games played for this estimate.
     pub tried: u64,
     /// Seconds of learning and measuring, extrapolated from these games and one measurement.
     pub seconds: f64,
-    /// Of these, seconds of measuring.
+    /// The part of `seconds` spent on measuring.
     pub measuring: f64,
     /// Bytes of one checkpoint.
     pub checkpoint_bytes: u64,
-    /// Bytes of the run folder at its largest. A table that grows is counted as it is now.
+    /// Largest size of the run folder in bytes. A growing table is counted at its current size.
     pub disk_bytes: u64,
-    /// Bytes that are free where the folder will be, if the system says.
+    /// Free bytes on the disk of the folder, if the system reports them.
     pub free_bytes: Option<u64>,
 }
 
-/// Plays and learns for about that long, writes nothing, and says what the whole run will take.
+/// Plays and learns for about `seconds`, writes nothing, and extrapolates to the whole run.
 ///
 /// # Errors
 /// As for [`train`](super::train).
@@ -43,9 +43,9 @@ pub fn estimate<G: Kit>(
     experiment(game, &config, seed, options)?.estimate(trial)
 }
 
-/// A line of metrics, about.
+/// Approximate bytes of a line of metrics.
 const LINE: u64 = 400;
-/// A manifest and a record, about.
+/// Approximate bytes of a manifest and a record.
 const TEXTS: u64 = 6000;
 
 impl<G: Kit> Experiment<'_, G> {
@@ -74,28 +74,28 @@ impl<G: Kit> Experiment<'_, G> {
         })
     }
 
-    /// Bytes of a checkpoint, and of the run folder at its largest.
+    /// Bytes of a checkpoint, and largest size of the run folder.
     fn disk(&mut self) -> Result<(u64, u64), TrainError> {
         let bytes =
             |tensors: Vec<adept_model::Tensor>| tensors.iter().map(adept_model::Tensor::bytes).sum::<u64>();
         let model = bytes(self.bound.learner.state(false)?);
         let training = bytes(self.bound.learner.state(true)?) + bytes(self.source.state()?.1) + TEXTS;
         let milestones = self.config.checkpoints.milestones.map_or(0, |n| self.times(n));
-        // One more while it is being written.
+        // One more exists while it is being written.
         let kept = (self.config.checkpoints.keep as u64).saturating_add(1).saturating_add(milestones);
-        // The best, and the one that it replaced.
+        // The best, and its predecessor.
         let best = 2 * (model + TEXTS);
         let lines = self.times(self.config.evaluate_every()).saturating_mul(LINE);
         Ok((training, kept.saturating_mul(training).saturating_add(lines).saturating_add(best + TEXTS)))
     }
 
-    /// How often something happens that is due every so many games, at most once a batch.
+    /// Number of events that are due every `every` games, at most one per batch.
     fn times(&self, every: u64) -> u64 {
         let games = self.config.learn.length();
         games.div_ceil(every).min(games.div_ceil(self.config.learn.batch))
     }
 
-    /// Refuses to begin what the disk has no room for.
+    /// Fails if the disk has too little space for the run.
     pub(super) fn check_space(&mut self) -> Result<(), TrainError> {
         let (_, needed) = self.disk()?;
         match free_space(&self.folder.path) {
@@ -109,12 +109,12 @@ impl<G: Kit> Experiment<'_, G> {
     }
 }
 
-/// A number of bytes for people.
+/// Formats a number of bytes.
 fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// Bytes that are free on the disk of a path that need not exist yet; none if the system does not say.
+/// Free bytes on the disk of a path that need not exist yet; `None` if the system does not report them.
 fn free_space(path: &Path) -> Option<u64> {
     let here = std::path::absolute(path).ok()?;
     let real = here.ancestors().find_map(|p| p.canonicalize().ok())?;

@@ -1,4 +1,4 @@
-//! Measurements during a run, and which checkpoint is best by them.
+//! Measurements during a run, and the choice of the best checkpoint.
 
 use super::error::TrainError;
 use super::experiment::{Experiment, checkpoint_name};
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct Evaluation {
     /// Games learned from, or samples.
     pub step: u64,
-    /// Mean loss of a sample since the last measurement; none if there was no sample.
+    /// Mean loss per sample since the last measurement; `None` without samples.
     pub loss: Option<f64>,
     /// Learning rate at this step.
     pub rate: f64,
@@ -31,13 +31,13 @@ pub struct Evaluation {
     /// Exact match equity by opponent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub equity: Vec<(String, Equity)>,
-    /// Games by opponent.
+    /// Results of played games by opponent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Match>,
-    /// Entries of a table that grows, where games are measured.
+    /// Entries of a growing table, if games are measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entries: Option<usize>,
-    /// What a best response wins: (br₀ + br₁) / 2, in units of utility.
+    /// Mean win of a best response: (br₀ + br₁) / 2, in units of utility.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exploitability: Option<f64>,
     /// Errors on the test positions.
@@ -46,27 +46,27 @@ pub struct Evaluation {
     /// Root mean square error on the validation positions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validation: Option<f64>,
-    /// How often each expert was run while measuring.
+    /// How often each expert ran during the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Seconds since the start, over all resumes.
     pub seconds: f64,
 }
 
-/// Games against an opponent, who took all other seats.
+/// Games against one opponent, who takes all other seats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Match {
     /// The opponent.
     pub against: String,
     /// Games.
     pub games: u64,
-    /// Points a game: 1 for a win, less where it is shared.
+    /// Points per game: 1 for a win, a fraction of 1 if it is shared.
     pub score: f64,
     /// 95 % interval of the score (Wilson).
     pub ci95: [f64; 2],
 }
 
-/// How long no measurement has been better.
+/// Counts measurements since the best one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Patience {
     best: Option<f64>,
@@ -74,7 +74,7 @@ pub(super) struct Patience {
 }
 
 impl<G: Kit> Experiment<'_, G> {
-    /// Measures the network as it is after that step.
+    /// Measures the network after this step.
     pub(super) fn evaluate(&mut self, step: u64) -> Result<Evaluation, TrainError> {
         self.bound.learner.reset_usage();
         let mut equities = Vec::with_capacity(self.judges.len());
@@ -83,9 +83,9 @@ impl<G: Kit> Experiment<'_, G> {
             let mut greedy = Greedy::new(&mut self.bound);
             match equity(self.game, &mut greedy, judge) {
                 Ok(found) => equities.push((name.clone(), found)),
-                // Nobody else in a measurement can give no policy.
+                // In a measurement only the network can fail to give a policy …
                 Err(ExactError::Policy(_)) => {
-                    // Unless a device is gone, which says so itself.
+                    // … unless a device is lost, which has its own error.
                     self.bound.learner.state(false)?;
                     return Err(self.diverged("value of a position".into(), step));
                 }
@@ -151,8 +151,8 @@ impl<G: Kit> Experiment<'_, G> {
             matches: evaluation.matches.first().map(|m| m.score),
             exploitability,
         };
-        // Where nothing is measured no checkpoint is better than another; and a run that learns without exact values must
-        // not choose by them.
+        // Without a measurement, no checkpoint is better than another. And a run that learns without exact
+        // values must not use them to choose.
         let best = self.best.as_ref().map(|b| &b.0).or(self.record.best.as_ref());
         let better = match (score.equity, score.validation) {
             (Some(equity), _) => best.and_then(|b| b.equity).is_none_or(|b| equity > b),
@@ -176,7 +176,8 @@ impl<G: Kit> Experiment<'_, G> {
 }
 
 impl<G: Kit> Experiment<'_, G> {
-    /// Games against every opponent, the learner in each seat in turn; the dice are the same at every measurement.
+    /// Plays against every opponent, with the learner in each seat in turn. The dice are the same in every
+    /// measurement.
     fn matches(&mut self, step: u64) -> Vec<Match> {
         let temperature = self.config.learn.plays_at(step as f64 / self.record.games as f64);
         let (game, games, seed) = (self.game, self.config.evaluate.games, self.record.seed);
@@ -206,7 +207,7 @@ impl<G: Kit> Experiment<'_, G> {
 }
 
 impl Patience {
-    /// Takes a measurement, larger is better; returns how many there were since the best.
+    /// Records a measurement, where larger is better. Returns the number of measurements since the best.
     fn better(&mut self, merit: f64) -> u64 {
         if self.best.is_none_or(|best| merit > best) {
             *self = Self { best: Some(merit), since: 0 };

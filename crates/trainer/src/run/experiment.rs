@@ -1,4 +1,4 @@
-//! One run: games, steps, measurements, checkpoints.
+//! One run: plays games, takes optimiser steps, measures, and writes checkpoints.
 
 use super::error::TrainError;
 use super::evaluation::Patience;
@@ -20,45 +20,45 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a run is started, beside its config.
+/// Options of a run besides its config.
 #[derive(Clone, Debug, Default)]
 pub struct TrainOptions {
-    /// Folder; `checkpoints/runs/NAME-SEED` without one.
+    /// Run folder; `checkpoints/runs/NAME-SEED` if `None`.
     pub out: Option<PathBuf>,
-    /// Go on from the latest checkpoint, if there is one.
+    /// Continue from the latest checkpoint, if there is one.
     pub resume: bool,
     /// Start from the weights of these checkpoints.
     pub init: Vec<Init>,
-    /// Write a checkpoint and stop after that many seconds.
+    /// Write a checkpoint and stop after this many seconds.
     pub max_seconds: Option<f64>,
-    /// Files and time.
+    /// File system and clock.
     pub host: Host,
 }
 
-/// Between two checkpoints where the config does not count games. Where they fall changes nothing in a run.
+/// Pause between two checkpoints if the config does not count games. Results do not depend on it.
 const CHECKPOINT_PAUSE: Duration = Duration::from_secs(10);
 
-/// What of a run is not in the learner.
+/// State of a run outside the learner.
 #[derive(Debug, Serialize, Deserialize)]
 struct Progress {
     #[serde(flatten)]
     games: GamesState,
-    /// Σ loss and samples since the last measurement.
+    /// Sum of losses, and number of samples, since the last measurement.
     loss: f64,
     samples: u64,
-    /// Measurements since the best one, and what that was.
+    /// Best measurement, and number of measurements since then.
     #[serde(default)]
     patience: Patience,
-    /// A number for the examples, where they come from a file: a run goes on with the same.
+    /// Hash of the examples, if they come from a file. A resumed run must have the same ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     examples: Option<u64>,
 }
 
-/// Runs an experiment of that game with that seed, to its end or until it is cancelled: its folder and record. The
-/// config's `game.rules` is the name of the game.
+/// Runs an experiment until it ends or is cancelled. Returns its folder and record. The config's `game.rules`
+/// must be the name of `game`.
 ///
 /// # Errors
-/// See [`TrainError`]. What was written before stays valid.
+/// See [`TrainError`]. Files written before stay valid.
 pub fn train<G: Kit>(
     game: &G,
     config: &Config,
@@ -74,39 +74,41 @@ pub fn train<G: Kit>(
     let mut experiment = experiment(game, config, seed, options)?;
     let origins = experiment.record.init.clone();
     if let Found::Other(why) = folder.look()? {
-        return taken(format!("is no folder for a run, {why}: name another with --out"));
+        return taken(format!("cannot be used as a run folder, {why}: choose another with --out"));
     }
     let Some(_lock) = folder.lock()? else {
         return taken(
-            "another process is at work on this run: wait for it, or name another folder with --out".into(),
+            "another process is using this run: wait for it, or choose another folder with --out".into(),
         );
     };
     let record = match folder.look()? {
         Found::Nothing => None,
         Found::Run(record) if !origins.is_empty() && !same_origins(&origins, &record.init) => {
             return taken(format!(
-                "holds the run `{}` from another start: leave --init out, or name another folder with --out",
+                "holds the run `{}`, which started from other weights: leave --init out, or choose another folder \
+                 with --out",
                 record.name
             ));
         }
-        // Nothing was learned from the start yet: it must be given again.
+        // Nothing has been learned since the start, so the initial weights must be given again.
         Found::Run(record) if record.latest.is_none() && !same_origins(&origins, &record.init) => {
             return taken(format!(
-                "holds the beginning of the run `{}` with weights of {} (--init) that are not given now: give them again, or \
+                "holds the run `{}`, which began with the weights of {}: give them again with --init, or \
                  remove the folder",
                 record.name,
                 record.init.iter().map(|o| o.path.display().to_string()).collect::<Vec<_>>().join(", ")
             ));
         }
         Found::Run(record) if record.config.same_experiment(config) && record.finished => {
-            // What a process left behind that was killed at its very end. The result stands without this.
+            // Removes files left by a process that was killed at its very end. The result is valid without
+            // this.
             let _ = folder.complete(&record).and_then(|()| folder.prune(&record, None));
             observer.event(seed, Event::Ended(&record));
             return Ok((path, *record));
         }
         Found::Run(record) if !record.config.same_experiment(config) => {
             return taken(format!(
-                "holds the run `{}` (seed {}) of another config ({}): name another folder with --out, or remove it",
+                "holds the run `{}` (seed {}) of another config ({}): choose another folder with --out, or remove it",
                 record.name,
                 record.seed,
                 record.config.differences(config)
@@ -115,13 +117,16 @@ pub fn train<G: Kit>(
         Found::Run(record) if options.resume => Some(*record),
         Found::Run(record) => {
             return taken(format!(
-                "holds this run, stopped after {} of {} {}: go on with --resume, or name another folder with --out",
+                "holds this run, stopped after {} of {} {}: continue with --resume, or choose another folder with \
+                 --out",
                 record.step,
                 record.games,
                 record.config.learn.unit()
             ));
         }
-        Found::Other(why) => return taken(format!("is no folder for a run, {why}: name another with --out")),
+        Found::Other(why) => {
+            return taken(format!("cannot be used as a run folder, {why}: choose another with --out"));
+        }
     };
     match record {
         Some(record) => experiment.resume(record, observer)?,
@@ -135,13 +140,13 @@ pub fn train<G: Kit>(
     Ok((path, experiment.record))
 }
 
-/// The folder of a run.
+/// The folder of this run.
 fn folder_of(config: &Config, seed: u64, options: &TrainOptions) -> PathBuf {
     let usual = || PathBuf::from("checkpoints/runs").join(format!("{}-{seed}", config.name));
     options.out.clone().unwrap_or_else(usual)
 }
 
-/// Everything that a run needs, at its beginning; nothing is written yet.
+/// Prepares everything for the start of a run; writes nothing.
 pub(super) fn experiment<'a, G: Kit>(
     game: &'a G,
     config: &'a Config,
@@ -157,7 +162,7 @@ pub(super) fn experiment<'a, G: Kit>(
     Experiment::new(game, config, seed, folder, &starts, options.host.clock.clone())
 }
 
-/// Whether two runs began with the same weights in the same places.
+/// Whether two runs began with the same weights in the same parts.
 fn same_origins(a: &[Origin], b: &[Origin]) -> bool {
     let key = |o: &Origin| (o.part.clone(), o.checksum.clone());
     a.iter().map(key).eq(b.iter().map(key))
@@ -168,18 +173,18 @@ pub(super) struct Experiment<'a, G: Kit> {
     pub(super) config: &'a Config,
     pub(super) bound: Bound<G>,
     pub(super) source: Source<'a, G>,
-    /// All there is to decide, in a game where that is listed.
+    /// All decisions of the game, if it can list them.
     pub(super) decisions: Option<Arc<Decisions>>,
     pub(super) tests: Option<Tests>,
     pub(super) values: Vec<f32>,
     pub(super) judges: Vec<(String, Box<dyn Agent<G>>)>,
     pub(super) folder: Folder,
     pub(super) record: Record,
-    /// Σ loss and samples since the last measurement.
+    /// Sum of losses since the last measurement.
     pub(super) loss: f64,
     pub(super) samples: u64,
     pub(super) patience: Patience,
-    /// A number for the examples of a file.
+    /// Hash of the examples of a file.
     examples: Option<u64>,
     /// Score and tensors of the best checkpoint, until they are written.
     pub(super) best: Option<(Score, Vec<Tensor>)>,
@@ -258,9 +263,10 @@ impl<'a, G: Kit> Experiment<'a, G> {
         })
     }
 
-    /// Takes up the latest checkpoint of this run, or where that is damaged or gone the newest before it.
+    /// Restores the latest checkpoint of this run. If it is damaged or missing, restores the newest one before
+    /// it.
     fn resume(&mut self, record: Record, observer: &dyn Observer) -> Result<(), TrainError> {
-        // What is kept may be asked for differently than before.
+        // The config may now keep other checkpoints than before.
         let mut record = Record { config: self.config.clone(), ..record };
         if let Some(latest) = record.latest.clone()
             && let Err(error) = self.take_up(&latest)
@@ -281,20 +287,20 @@ impl<'a, G: Kit> Experiment<'a, G> {
         Ok(())
     }
 
-    /// Takes up a checkpoint; returns its step.
+    /// Restores a checkpoint; returns its step.
     fn take_up(&mut self, name: &str) -> Result<u64, TrainError> {
         let path = self.folder.checkpoint_path(name);
         let checkpoint = checkpoint::read(&path)?;
         let fail = |message: String| ModelError::Checkpoint { path: path.clone(), message };
-        // A prior that is a checkpoint is part of the encoder's name with its checksum.
+        // If the prior is a checkpoint, its checksum is part of the encoder's name.
         let (before, now) = (&checkpoint.manifest.encoder, self.bound.encoder().name());
         if before != now {
             let message =
-                format!("learned with the encoder `{before}`, which is now `{now}`: put its prior back");
+                format!("was trained with the encoder `{before}`, which is now `{now}`: put its prior back");
             return Err(fail(message).into());
         }
         let Some(training) = checkpoint.manifest.training else {
-            return Err(fail("has no training state: the run cannot go on from it".into()).into());
+            return Err(fail("has no training state: the run cannot continue from it".into()).into());
         };
         let progress: Progress =
             serde_json::from_value(training).map_err(|e| fail(format!("training state: {e}")))?;
@@ -361,7 +367,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         Ok(())
     }
 
-    /// Gets ready what learning and measuring need beside the model. The time of the run starts here.
+    /// Prepares what learning and measuring need besides the model. The time of the run starts here.
     pub(super) fn prepare(&mut self, say: &dyn Fn(&str)) -> Result<(), TrainError> {
         let (game, config) = (self.game, self.config);
         let drawn = !matches!(config.learn.examples(), Some(Examples::File(_)));
@@ -372,14 +378,12 @@ impl<'a, G: Kit> Experiment<'a, G> {
             let with = (&**self.bound.encoder(), self.bound.learner.channels());
             let tests = Tests::new(game, config, with)?;
             let (test, rows) = (tests.test.distinct, tests.test.samples.len());
-            // From any distribution some are drawn twice; where it is small, many are.
+            // Any distribution repeats some positions; a small one repeats many.
             if test * 20 < rows * 19 {
-                say(&format!(
-                    "of {rows} test positions only {test} are different ones: there are few of them"
-                ));
+                say(&format!("only {test} of {rows} test positions are distinct: the game has few of them"));
             }
             if !tests.apart {
-                say("so few positions there are that examples and test positions overlap");
+                say("the game has so few positions that examples and test positions overlap");
             }
             self.tests = Some(tests);
         }
@@ -389,7 +393,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             && self.examples.is_some_and(|before| Some(before) != found)
         {
             return Err(OpenError::Unknown(format!(
-                "{}: holds other examples than when this run began: put the file back, or begin another run with --out",
+                "{}: its examples changed after this run began: restore the file, or start another run with --out",
                 path.display()
             ))
             .into());
@@ -399,7 +403,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         Ok(())
     }
 
-    /// The last game, exclusive, of the batch that begins with that one.
+    /// The end (exclusive) of the batch that starts with game `begin`.
     pub(super) fn batch_end(&self, begin: u64) -> u64 {
         begin.saturating_add(self.config.learn.batch).min(self.record.games)
     }
@@ -422,7 +426,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         Ok(())
     }
 
-    /// Names the step and the setting to change where learning left the finite numbers.
+    /// Adds the step, and the setting to change, to an error about numbers that are not finite.
     fn named(&self, error: ModelError, step: u64) -> TrainError {
         match error {
             ModelError::Diverged { what } => self.diverged(what, step),
@@ -448,7 +452,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
     }
 
-    /// Writes metrics and checkpoints, then the record that makes them count.
+    /// Writes metrics and checkpoints, then the record that makes them valid.
     fn checkpoint(&mut self, step: u64, over: bool, milestone: bool) -> Result<(), TrainError> {
         self.record.step = step;
         self.record.seconds = self.seconds();
@@ -472,7 +476,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let metrics = serde_json::to_value(score.or(self.record.r#final.as_ref()))
             .map_err(|e| ModelError::Unsupported(e.to_string()))?;
         self.write_checkpoint(&latest, step, Some(training), metrics, &state)?;
-        // What is left at the end does not depend on the way there.
+        // The files at the end do not depend on earlier interruptions.
         let replaced = self.record.best.as_ref().map(|b| b.checkpoint.clone()).filter(|_| !over);
         if let Some((score, state)) = self.best.take() {
             if score.checkpoint != latest {

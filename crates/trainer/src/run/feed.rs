@@ -1,4 +1,4 @@
-//! Samples for a batch without games: examples, or positions backed up by expectation.
+//! Samples for batches without games: examples, or positions backed up by expectation.
 
 use super::games::{BatchError, Learned, Span};
 use crate::config::{Config, ExpectationSettings, Method};
@@ -10,8 +10,8 @@ use adept_game::Kit;
 use adept_game::stream;
 use adept_model::{Rows, Samples};
 
-/// Where the samples of a run without games come from. What a batch holds follows from the seed, the number of its
-/// first sample and, for backups, the parameters: there is nothing to keep in a checkpoint.
+/// Source of samples for runs without games. The content of a batch depends only on the seed, the number of its
+/// first sample and, for backups, the parameters. So checkpoints need not keep any state of it.
 pub(super) struct Feed<'a, G: Kit> {
     game: &'a G,
     config: &'a Config,
@@ -26,7 +26,7 @@ enum From<'a, G: Kit> {
 }
 
 impl<'a, G: Kit> Feed<'a, G> {
-    /// The feed of a config whose method learns from positions.
+    /// The feed for a config whose method learns from positions.
     pub(super) fn new(
         game: &'a G,
         config: &'a Config,
@@ -44,7 +44,7 @@ impl<'a, G: Kit> Feed<'a, G> {
         Ok(Self { game, config, seed, from, samples: Samples::new(channels) })
     }
 
-    /// A number for the examples of a file.
+    /// Hash of the examples of a file.
     pub(super) fn digest(&self) -> Option<u64> {
         let From::Examples(examples) = &self.from else { return None };
         examples.digest(self.config)

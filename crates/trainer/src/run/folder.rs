@@ -1,7 +1,8 @@
 //! The folder of a run.
 //!
-//! `run.json` is the record: it names the checkpoints that count and how far `metrics.jsonl` is valid, and it is replaced as
-//! a whole. Whatever else lies in the folder is the rest of an interrupted step and is ignored or cut.
+//! `run.json` is the record. It names the valid checkpoints and the valid length of `metrics.jsonl`, and is
+//! always replaced as a whole. Anything else in the folder is left over from an interrupted step and is ignored
+//! or removed.
 
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
@@ -14,10 +15,10 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Version of the record; older ones are brought up to it. With 2 `init` became a list, and `evaluate.checkpoint` of
-/// the config `checkpoints.every`.
+/// Version of the record; older records are converted. In version 2 `init` became a list, and
+/// `evaluate.checkpoint` of the config became `checkpoints.every`.
 pub(super) const FORMAT: u32 = 2;
-/// Held by the process that works on the run.
+/// Locked by the process that works on the run.
 const LOCK: &str = "run.lock";
 
 /// A measured checkpoint.
@@ -27,48 +28,48 @@ pub struct Score {
     pub checkpoint: String,
     /// Games learned from.
     pub step: u64,
-    /// Exact match equity against the first opponent, where that is measured.
+    /// Exact match equity against the first opponent, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equity: Option<f64>,
     /// The same by seat, first to last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<f64>,
-    /// Errors on the test positions, where they are measured.
+    /// Errors on the test positions, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rms: Option<PositionErrors>,
     /// Root mean square error on the validation positions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<f64>,
-    /// Points a game against the first opponent, where games are measured.
+    /// Points per game against the first opponent, if games are measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matches: Option<f64>,
-    /// What a best response wins, where that is measured: (br₀ + br₁) / 2, in units of utility.
+    /// Mean win of a best response, if measured: (br₀ + br₁) / 2, in units of utility.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploitability: Option<f64>,
 }
 
 impl Score {
-    /// The figure that is reported: the equity, the root mean square error on the test positions, the exploitability, or the
-    /// points a game.
+    /// The reported figure: equity, root mean square error on the test positions, exploitability, or points per
+    /// game.
     pub fn figure(&self) -> f64 {
         let error = self.rms.map(|errors| errors.rms);
         self.equity.or(error).or(self.exploitability).or(self.matches).unwrap_or(f64::NAN)
     }
 }
 
-/// What the time of a run went into, over all resumes.
+/// How the time of a run was spent, over all resumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Samples learned from.
     pub samples: u64,
-    /// Seconds in steps of the optimiser.
+    /// Seconds in optimiser steps.
     pub learning: f64,
     /// Seconds in which the optimiser waited for games.
     pub waiting: f64,
 }
 
 impl Timing {
-    /// Samples a second of learning and waiting; 0 before the first.
+    /// Samples per second of learning and waiting; 0 before the first sample.
     pub fn samples_per_second(&self) -> f64 {
         let seconds = self.learning + self.waiting;
         if seconds > 0.0 { self.samples as f64 / seconds } else { 0.0 }
@@ -81,7 +82,7 @@ impl Timing {
     }
 }
 
-/// What a run folder says of itself.
+/// The content of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Version, 2.
@@ -92,48 +93,48 @@ pub struct Record {
     pub seed: u64,
     /// The experiment.
     pub config: Config,
-    /// Whether it came to its end.
+    /// Whether it has ended.
     pub finished: bool,
-    /// Why it came to its end before the last game, if it did.
+    /// Why it ended before the last game, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early: Option<String>,
     /// Games learned from, or samples.
     pub step: u64,
     /// Games of the whole run, or samples.
     pub games: u64,
-    /// Checkpoints whose weights were the start.
+    /// Checkpoints that gave the initial weights.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub init: Vec<Origin>,
     /// Seconds of learning and measuring, over all resumes.
     pub seconds: f64,
-    /// Where they went, where copies of the learner play.
+    /// Breakdown of the time, if workers play with copies of the learner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
     /// Latest checkpoint.
     #[serde(default)]
     pub latest: Option<String>,
-    /// Checkpoints that stay for good.
+    /// Checkpoints that are kept for good.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub milestones: Vec<String>,
-    /// Best checkpoint so far: of the highest equity, or where a run learns from examples of the lowest error on the
-    /// validation positions.
+    /// Best checkpoint so far: the highest equity, or the lowest error on the validation positions if the run
+    /// learns from examples.
     #[serde(default)]
     pub best: Option<Score>,
-    /// The last one of a finished run, where equity or errors are measured.
+    /// Score of the last checkpoint of a finished run, if equity or errors are measured.
     #[serde(default)]
     pub r#final: Option<Score>,
-    /// Bytes of `metrics.jsonl` that belong to the latest checkpoint.
+    /// Bytes of `metrics.jsonl` up to the latest checkpoint.
     pub metrics_bytes: u64,
 }
 
-/// Holds the folder against other processes for as long as it lives.
+/// Locks the folder against other processes while it lives.
 #[derive(Debug)]
 pub struct Lock {
-    // Closing the file gives the lock back.
+    // Closing the file releases the lock.
     _file: File,
 }
 
-/// What the folder holds for someone who wants to start a run there.
+/// What a new run finds in the folder.
 pub(crate) enum Found {
     Nothing,
     Run(Box<Record>),
@@ -172,14 +173,15 @@ impl Folder {
             Err(e) if e.kind() == ErrorKind::NotFound => return self.look_around(),
             Err(e) => return Err(io(&self.record_path())(e)),
         };
-        // The version first: the rest of a newer record may have another form.
+        // Read the version first: the rest of a newer record may have another form.
         let record: serde_json::Value = match serde_json::from_slice(&bytes) {
             Ok(record) => record,
             Err(e) => return Ok(Found::Other(format!("its run.json is damaged: {e}"))),
         };
         let format = &record["format"];
         if !format.as_u64().is_some_and(|f| (1..=u64::from(FORMAT)).contains(&f)) {
-            let message = format!("its run.json has format {format}, this program reads up to {FORMAT}");
+            let message =
+                format!("its run.json has format {format}, but this program reads formats up to {FORMAT}");
             return Ok(Found::Other(message));
         }
         Ok(match migrated(record) {
@@ -188,8 +190,8 @@ impl Folder {
         })
     }
 
-    /// A folder without a record may be taken only if nothing of anybody's lies in it: the record is the first
-    /// thing that a run writes.
+    /// A folder without a record may be used only if it holds no foreign files. The record is the first file
+    /// that a run writes.
     fn look_around(&self) -> Result<Found, ModelError> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
@@ -209,7 +211,7 @@ impl Folder {
         Ok(Found::Nothing)
     }
 
-    /// Takes the folder, which is made if missing, for this process.
+    /// Locks the folder for this process; creates it if missing.
     pub(crate) fn lock(&self) -> Result<Option<Lock>, ModelError> {
         self.files.create_folder(&self.path)?;
         let path = self.path.join(LOCK);
@@ -227,7 +229,7 @@ impl Folder {
         self.complete(record)
     }
 
-    /// Makes what a run has besides its record, if it is not there.
+    /// Creates the other files and folders of a run, if missing.
     pub(crate) fn complete(&self, record: &Record) -> Result<(), ModelError> {
         self.files.create_folder(&self.path.join("checkpoints"))?;
         let config = self.path.join("config.toml");
@@ -236,7 +238,7 @@ impl Folder {
             self.files.replace(&config, text.as_bytes())?;
         }
         self.cut_metrics(record.metrics_bytes)?;
-        // What a process that was killed had begun to write.
+        // Files that a killed process had begun to write.
         for entry in fs::read_dir(&self.path).map_err(io(&self.path))?.flatten() {
             if is_temporary(&entry.file_name().to_string_lossy()) {
                 self.files.remove(&entry.path())?;
@@ -251,17 +253,17 @@ impl Folder {
         self.files.replace(&self.record_path(), text.as_bytes())
     }
 
-    /// Cuts the metrics back to what the record vouches for.
+    /// Truncates the metrics to the length in the record.
     pub(crate) fn cut_metrics(&self, bytes: u64) -> Result<(), ModelError> {
         self.files.cut(&self.metrics_path(), bytes)
     }
 
-    /// Appends lines; returns the length of the file.
+    /// Appends lines; returns the new length of the file.
     pub(crate) fn append_metrics(&self, lines: &str) -> Result<u64, ModelError> {
         self.files.append(&self.metrics_path(), lines.as_bytes())
     }
 
-    /// Names of the checkpoints before that one, newest first.
+    /// Names of the checkpoints before `latest`, newest first.
     pub(crate) fn whole_before(&self, latest: &str) -> Result<Vec<String>, ModelError> {
         let mut names = self.checkpoints()?;
         names.retain(|name| !name.starts_with('.') && name.as_str() < latest);
@@ -269,7 +271,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Makes the record one that ends at an older checkpoint. What it names after that comes again.
+    /// Sets the record back to an older checkpoint. Later entries will be written again.
     pub(crate) fn set_back(&self, record: &mut Record, name: String, step: u64) -> Result<(), ModelError> {
         let metrics = fs::read(self.metrics_path()).map_err(io(&self.metrics_path()))?;
         let valid = metrics.len().min(usize::try_from(record.metrics_bytes).unwrap_or(usize::MAX));
@@ -285,7 +287,7 @@ impl Folder {
         self.write_record(record)
     }
 
-    /// Names of all checkpoints, also of those being written, in order.
+    /// Names of all checkpoints in order, including unfinished ones.
     fn checkpoints(&self) -> Result<Vec<String>, ModelError> {
         let folder = self.path.join("checkpoints");
         let mut names: Vec<String> = fs::read_dir(&folder)
@@ -298,15 +300,16 @@ impl Folder {
         Ok(names)
     }
 
-    /// Whether a run can go on from a checkpoint; a former best one has the weights alone.
+    /// Whether a run can continue from a checkpoint. A former best checkpoint has only the weights.
     fn is_for_training(&self, name: &str) -> bool {
         let manifest = fs::read(self.checkpoint_path(name).join("manifest.json")).ok();
         let manifest = manifest.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
         manifest.is_none_or(|manifest| !manifest["training"].is_null())
     }
 
-    /// Removes checkpoints: all but the newest that the config keeps, the best, the milestones and `replaced`, which was
-    /// the best until now and may still be read; and what lies beyond the latest, the rest of an interrupted step.
+    /// Removes old checkpoints. Keeps the newest ones that the config asks for, the best, the milestones, and
+    /// `replaced`, the previous best, which may still be read. Also removes checkpoints after the latest, which
+    /// an interrupted step left.
     pub(crate) fn prune(&self, record: &Record, replaced: Option<&str>) -> Result<(), ModelError> {
         let folder = self.path.join("checkpoints");
         let names = self.checkpoints()?;
@@ -329,7 +332,7 @@ impl Folder {
     }
 }
 
-/// A record of whatever format up to this one.
+/// Converts a record of any earlier format.
 fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> {
     if let Some(init @ serde_json::Value::Object(_)) = record.get_mut("init") {
         *init = serde_json::json!([init.take()]);
@@ -340,7 +343,7 @@ fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> 
     serde_json::from_value(record)
 }
 
-/// Whether a run prepares one of its files under that name: `.NAME.PID`.
+/// Whether this is the name of a temporary file of a run: `.NAME.PID`.
 fn is_temporary(name: &str) -> bool {
     ["run.json", "config.toml"].iter().any(|file| {
         let process =
@@ -349,8 +352,8 @@ fn is_temporary(name: &str) -> bool {
     })
 }
 
-/// Whether a run may have written a checkpoint of that name: twelve digits, or `.` before and `.PID` behind
-/// them while it is being written.
+/// Whether this may be the name of a checkpoint of a run: twelve digits, or `.` and `.PID` around them while it
+/// is being written.
 fn is_checkpoint(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     match name.strip_prefix('.').and_then(|n| n.split_once('.')) {
@@ -359,7 +362,7 @@ fn is_checkpoint(name: &str) -> bool {
     }
 }
 
-/// A line about a run.
+/// Summary of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunSummary {
     /// Its folder.
@@ -368,7 +371,7 @@ pub struct RunSummary {
     pub name: String,
     /// Seed.
     pub seed: u64,
-    /// `finished`, `running` or `stopped`, or why it cannot be read.
+    /// `finished`, `running` or `stopped`, or why the run cannot be read.
     pub status: String,
     /// Games learned from.
     pub step: u64,
@@ -376,15 +379,15 @@ pub struct RunSummary {
     pub games: u64,
     /// Seconds so far.
     pub seconds: f64,
-    /// What the figures are: `equity` or `rms`; none where nothing is measured.
+    /// Which figure is reported, such as `equity` or `rms`; `None` if nothing is measured.
     pub figure: Option<&'static str>,
     /// The figure of the last checkpoint of a finished run.
     pub r#final: Option<f64>,
-    /// And of the best checkpoint.
+    /// The figure of the best checkpoint.
     pub best: Option<f64>,
 }
 
-/// All runs in the folders under `root`, by name and seed; `root` may be a run itself.
+/// All runs in the folders under `root`, by name and seed; `root` may itself be a run.
 ///
 /// # Errors
 /// [`ModelError::Io`] if the folder cannot be listed; a missing one holds no runs.
@@ -433,7 +436,7 @@ fn summary_of(path: &Path) -> RunSummary {
             run: path.into(),
             status: match r.finished {
                 true => "finished",
-                // Who cannot take the lock has met the process that holds it.
+                // If the lock is taken, a process is working on the run.
                 false if matches!(folder.lock(), Ok(None)) => "running",
                 false => "stopped",
             }

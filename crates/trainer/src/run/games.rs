@@ -1,8 +1,8 @@
-//! Games for a batch: by the learner itself, or by workers that play with copies of it.
+//! Plays the games of a batch, by the learner itself or by workers with copies of it.
 //!
-//! Each worker has its own generator and its own share of every batch, and samples are put together in the order of
-//! the workers, so that results do not depend on threads. With overlap the games of a batch are played while the
-//! learner steps on the batch before: they see the parameters from before that step, always exactly one step old.
+//! Each worker has its own generator and a fixed share of every batch. Samples are joined in the order of the
+//! workers, so results do not depend on threads. With overlap, the games of a batch are played while the
+//! learner steps on the previous batch. They always use parameters that are exactly one step old.
 
 use crate::config::{GapDiscount, Learn, Next, Rewards, SELF, TdSettings, TraceKind};
 use crate::positions::{Examples, Positions};
@@ -19,20 +19,20 @@ use std::ops::Range;
 /// Games of a run by number.
 pub(super) type Span = Range<u64>;
 
-/// Who plays.
+/// Plays the games of a run.
 pub(super) struct Games<'a, G: Kit> {
     game: &'a G,
     learn: &'a Learn,
     td: &'a TdSettings,
     workers: Vec<Worker<G>>,
-    /// None where the learner itself plays.
+    /// `None` if the learner itself plays.
     pool: Option<rayon::ThreadPool>,
     flat: Vec<f32>,
-    /// A batch that was played and not yet learned from.
+    /// A batch that was played but not yet learned from.
     ahead: Option<(Span, Samples)>,
-    /// What is learned from beside the games.
+    /// Examples shown between games.
     examples: Option<Examples<G>>,
-    /// Where games begin; where the rules say, if none.
+    /// Starting positions; `None` if games start as the rules say.
     positions: Option<Positions<G>>,
 }
 
@@ -40,16 +40,16 @@ struct Worker<G: Kit> {
     player: TdPlayer<G>,
     /// Opponents by number.
     agents: Vec<Box<dyn Agent<G>>>,
-    /// Who may sit in the other seats: an opponent, or the learner.
+    /// Candidates for the other seats: an opponent, or the learner (`None`).
     field: Vec<Option<usize>>,
     /// The seats of a game.
     seats: Vec<Option<usize>>,
     rng: Stream,
-    /// A copy of the learner; none where the learner itself plays.
+    /// A copy of the learner; `None` if the learner itself plays.
     bound: Option<Bound<G>>,
 }
 
-/// What of the games a checkpoint keeps: generators, and which games are played ahead.
+/// State for a checkpoint: generators, and the games played ahead.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct GamesState {
     pub(super) play: Vec<Stream>,
@@ -57,19 +57,20 @@ pub(super) struct GamesState {
     pub(super) ahead: Option<Span>,
 }
 
-/// What a batch gave.
+/// Result of a batch.
 pub(super) struct Learned {
     pub(super) loss: f64,
     pub(super) samples: u64,
-    /// Seconds of the step, and of waiting for games before and after it; none where the learner itself plays.
+    /// Seconds of the step, and of waiting for games before and after it; `None` if the learner itself plays.
     pub(super) seconds: Option<(f64, f64)>,
 }
 
-/// What goes wrong in a batch, and in which game.
+/// An error in a batch, and its game.
 pub(super) type BatchError = (ModelError, u64);
 
 impl<'a, G: Kit> Games<'a, G> {
-    /// Workers as the config asks for them. They take the learner's parameters at the first [`Self::publish`].
+    /// Creates the workers that the config asks for. They get the learner's parameters at the first
+    /// [`Self::publish`].
     pub(super) fn new(
         game: &'a G,
         learn: &'a Learn,
@@ -98,7 +99,7 @@ impl<'a, G: Kit> Games<'a, G> {
                 })
             })
             .collect();
-        // A machine that gives no threads plays on the one it has.
+        // If the machine gives no threads, play on the current one.
         let pool = || rayon::ThreadPoolBuilder::new().num_threads(td.workers).build().ok();
         Ok(Self {
             game,
@@ -113,17 +114,17 @@ impl<'a, G: Kit> Games<'a, G> {
         })
     }
 
-    /// Learns from these examples too.
+    /// Also learns from these examples.
     pub(super) fn show(&mut self, examples: Examples<G>) {
         self.examples = Some(examples);
     }
 
-    /// What is learned from beside the games.
+    /// The examples shown between games.
     pub(super) fn examples(&self) -> Option<&Examples<G>> {
         self.examples.as_ref()
     }
 
-    /// What a checkpoint keeps.
+    /// State for a checkpoint.
     pub(super) fn state(&self) -> (GamesState, Vec<Tensor>) {
         let play = self.workers.iter().map(|w| w.rng.clone()).collect();
         let Some((span, samples)) = &self.ahead else {
@@ -139,12 +140,12 @@ impl<'a, G: Kit> Games<'a, G> {
         (GamesState { play, ahead: Some(span.clone()) }, tensors)
     }
 
-    /// Forgets games played ahead: the run is over.
+    /// Drops games played ahead, when the run is over.
     pub(super) fn forget(&mut self) {
         self.ahead = None;
     }
 
-    /// Takes up what a checkpoint kept.
+    /// Restores the state from a checkpoint.
     pub(super) fn restore(
         &mut self,
         state: GamesState,
@@ -163,11 +164,11 @@ impl<'a, G: Kit> Games<'a, G> {
             let mut samples = Samples::new(learner.channels());
             let floats = |name: &str| match tensors.iter().find(|t| t.name == name).map(|t| &t.data) {
                 Some(TensorData::F32(data)) => Ok(data.clone()),
-                _ => Err(format!("it has no floats `{name}`")),
+                _ => Err(format!("it has no float tensor `{name}`")),
             };
             let index = match tensors.iter().find(|t| t.name == "ahead.index").map(|t| &t.data) {
                 Some(TensorData::U64(data)) => data.clone(),
-                _ => return Err("it has no integers `ahead.index`".into()),
+                _ => return Err("it has no integer tensor `ahead.index`".into()),
             };
             (samples.targets, samples.weights) = (floats("ahead.targets")?, floats("ahead.weights")?);
             samples
@@ -176,14 +177,14 @@ impl<'a, G: Kit> Games<'a, G> {
                 .map_err(|e| e.to_string())?;
             samples.rows.check(learner.channels()).map_err(|e| e.to_string())?;
             if samples.targets.len() != samples.weights.len() {
-                return Err("its games ahead have another number of targets than of weights".into());
+                return Err("its games played ahead have unequal numbers of targets and weights".into());
             }
             self.ahead = Some((span, samples));
         }
         Ok(())
     }
 
-    /// Gives the workers the learner's newest parameters.
+    /// Copies the learner's parameters to the workers.
     pub(super) fn publish(&mut self, learner: &mut dyn Learner) -> Result<(), ModelError> {
         if self.workers.iter().all(|w| w.bound.is_none()) {
             return Ok(());
@@ -195,7 +196,7 @@ impl<'a, G: Kit> Games<'a, G> {
         Ok(())
     }
 
-    /// Plays the games `span` and learns from them; with overlap, plays `next` beside it.
+    /// Plays the games `span` and learns from them; with overlap, plays `next` at the same time.
     pub(super) fn batch(
         &mut self,
         bound: &mut Bound<G>,
@@ -241,7 +242,7 @@ impl<'a, G: Kit> Games<'a, G> {
                 (update, clock())
             };
             (update, stepped) = match &self.pool {
-                // This thread steps: devices take work from one thread at a time best.
+                // Step on this thread: devices work best with one thread at a time.
                 Some(pool) => pool.in_place_scope(|scope| {
                     for ((worker, outcome), share) in jobs {
                         scope.spawn(move |_| {
@@ -271,7 +272,7 @@ impl<'a, G: Kit> Games<'a, G> {
         Ok(Learned {
             loss,
             samples: samples.len() as u64,
-            // A clock may be put back.
+            // A clock may be set back.
             seconds: Some((
                 (stepped - played).max(0.0),
                 (played - start).max(0.0) + (end - stepped).max(0.0),
@@ -279,7 +280,7 @@ impl<'a, G: Kit> Games<'a, G> {
         })
     }
 
-    /// Plays games by all workers; the learner waits.
+    /// Plays games on all workers while the learner waits.
     fn play_apart(&mut self, span: &Span) -> Result<Samples, BatchError> {
         let (game, how, shares) = (self.game, (self.learn, self.td), shares(span, self.workers.len()));
         let (jobs, begins) = (self.workers.iter_mut().zip(shares), self.positions.as_ref());
@@ -295,7 +296,7 @@ impl<'a, G: Kit> Games<'a, G> {
         Ok(self.collect())
     }
 
-    /// The samples of all workers in their order.
+    /// Joins the samples of all workers in order.
     fn collect(&mut self) -> Samples {
         let mut workers = self.workers.iter_mut();
         let first = workers.next().map(|w| w.player.samples.take()).unwrap_or_default();
@@ -307,7 +308,7 @@ impl<'a, G: Kit> Games<'a, G> {
     }
 }
 
-/// Cuts games into that many parts, the first ones not smaller than the last.
+/// Splits games into this many parts; earlier parts are at least as large as later ones.
 fn shares(span: &Span, parts: usize) -> Vec<Span> {
     let (parts, n) = (parts as u64, span.end - span.start);
     let at = |part: u64| span.start + part * (n / parts) + part.min(n % parts);
@@ -315,7 +316,7 @@ fn shares(span: &Span, parts: usize) -> Vec<Span> {
 }
 
 impl<G: Kit> Worker<G> {
-    /// Plays games with its own copy of the learner, or with the learner.
+    /// Plays games with the worker's own copy of the learner, or with the learner.
     fn play(
         &mut self,
         game: &G,
@@ -351,7 +352,7 @@ impl<G: Kit> Worker<G> {
 }
 
 impl TdSettings {
-    /// Settings of a batch whose first game this is.
+    /// Settings of a batch that starts with this game.
     fn settings(&self, learn: &Learn, game: u64) -> Settings {
         let share = learn.share(game);
         let gap = |internal: fn(&GapDiscount) -> u32| {
@@ -374,7 +375,7 @@ impl TdSettings {
         }
     }
 
-    /// The numbers of the examples that go with these games.
+    /// Numbers of the examples that accompany these games.
     fn examples_due(&self, games: &Span) -> Span {
         let until = |game: u64| (game as f64 * self.examples_per_game.unwrap_or(0.0)) as u64;
         until(games.start)..until(games.end)

@@ -1,20 +1,20 @@
-//! What a run needs from the machine, so that tests can stand in for it.
+//! Access of a run to the file system and the clock, which tests can replace.
 
 use adept_model::files::Files;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Files and time.
+/// File system and clock.
 #[derive(Clone, Debug, Default)]
 pub struct Host {
-    /// Where a run is written.
+    /// Where a run writes its files.
     pub files: Files,
-    /// What its pauses and seconds go by.
+    /// Clock for pauses and seconds.
     pub clock: Clock,
 }
 
-/// Time since some moment in the past.
+/// Time since some fixed moment.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Duration + Send + Sync>);
 
@@ -24,12 +24,12 @@ impl Clock {
         Self(Arc::new(now))
     }
 
-    /// What it shows.
+    /// The current time.
     pub fn now(&self) -> Duration {
         (self.0)()
     }
 
-    /// Time since it showed `then`; none if it has been put back.
+    /// Time since `then`; zero if the clock has been set back.
     pub fn since(&self, then: Duration) -> Duration {
         self.now().saturating_sub(then)
     }

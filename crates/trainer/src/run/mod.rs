@@ -1,4 +1,4 @@
-//! Runs: an experiment that leaves a folder.
+//! Training runs: each experiment and seed writes one folder.
 
 mod error;
 mod estimate;

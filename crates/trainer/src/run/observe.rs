@@ -1,4 +1,4 @@
-//! Watching a run, and stopping it.
+//! Observing and cancelling a run.
 
 use super::error::TrainError;
 use super::evaluation::Evaluation;
@@ -6,10 +6,10 @@ use super::folder::Record;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What happens in a run.
+/// Events of a run.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// It starts, or goes on, at that game.
+    /// The run starts or resumes at this game.
     Started {
         /// Games played before, or samples.
         from: u64,
@@ -18,7 +18,7 @@ pub enum Event<'a> {
         /// `games` or `samples`.
         unit: &'static str,
     },
-    /// Something is got ready that may take a while.
+    /// Something that may take a while is being prepared.
     Preparing(&'a str),
     /// Games were played, or samples learned from.
     Progress {
@@ -27,26 +27,26 @@ pub enum Event<'a> {
         /// Games a second, or samples, since the start or the resume.
         rate: f64,
     },
-    /// Its latest checkpoint cannot be read; it goes on from an older one.
+    /// The latest checkpoint cannot be read; the run continues from an older one.
     SetBack {
-        /// What is wrong with the latest.
+        /// The fault of the latest checkpoint.
         why: &'a TrainError,
         /// Games played at the older one, or samples.
         step: u64,
     },
-    /// It was measured.
+    /// A measurement was taken.
     Evaluated(&'a Evaluation),
-    /// It is over, or was stopped.
+    /// The run ended or was stopped.
     Ended(&'a Record),
 }
 
-/// Is told what happens, from the thread of the run.
+/// Receives the events of runs, on the thread of the run.
 pub trait Observer: Sync {
-    /// Something happened in the run with that seed.
+    /// Called for an event of the run with this seed.
     fn event(&self, seed: u64, event: Event<'_>);
 }
 
-/// Does not care.
+/// Ignores all events.
 #[derive(Clone, Copy, Debug)]
 pub struct Silent;
 
@@ -54,17 +54,17 @@ impl Observer for Silent {
     fn event(&self, _: u64, _: Event<'_>) {}
 }
 
-/// Asks runs to write a checkpoint and stop.
+/// A request to runs to write a checkpoint and stop.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Asks.
+    /// Requests cancellation.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked.
+    /// Whether cancellation was requested.
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

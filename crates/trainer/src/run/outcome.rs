@@ -1,4 +1,4 @@
-//! What a run came to, read from its folder; the lock of a folder.
+//! Reads the result of a run from its folder, and locks folders.
 
 use super::folder::{Folder, Found, Lock, Record};
 use adept_model::ModelError;
@@ -6,27 +6,27 @@ use adept_model::files::Files;
 use std::fs;
 use std::path::Path;
 
-/// The record of the run in that folder; none if there is no run.
+/// The record of the run in this folder; `None` if there is no run.
 pub fn record_of(path: &Path) -> Result<Option<Record>, ModelError> {
     match Folder::new(path.into(), Files::default()).look()? {
         Found::Nothing => Ok(None),
         Found::Run(record) => Ok(Some(*record)),
         Found::Other(why) => {
-            Err(ModelError::Checkpoint { path: path.into(), message: format!("is no run folder, {why}") })
+            Err(ModelError::Checkpoint { path: path.into(), message: format!("is not a run folder: {why}") })
         }
     }
 }
 
-/// Takes a folder, which is made if missing, for this process; none if another process holds it.
+/// Locks a folder for this process and creates it if missing; `None` if another process holds it.
 pub fn lock_of(path: &Path) -> Result<Option<Lock>, ModelError> {
     Folder::new(path.into(), Files::default()).lock()
 }
 
-/// Losses of a run's measurements: the last one and the lowest; none if it was never measured.
+/// Losses of a run's measurements: the last and the lowest; `None` if it was never measured.
 pub fn losses(path: &Path, record: &Record) -> Result<Option<(f64, f64)>, ModelError> {
     let path = Folder::new(path.into(), Files::default()).metrics_path();
     let bytes = fs::read(&path).map_err(|source| ModelError::Io { path: path.clone(), source })?;
-    // What lies behind is the rest of an interrupted step.
+    // Anything after that is left over from an interrupted step.
     let valid = usize::try_from(record.metrics_bytes).unwrap_or(usize::MAX).min(bytes.len());
     let mut found: Option<(f64, f64)> = None;
     for (i, line) in String::from_utf8_lossy(&bytes[..valid]).lines().enumerate() {

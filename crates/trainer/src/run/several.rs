@@ -1,4 +1,4 @@
-//! The same experiment with several seeds, in parallel.
+//! Runs the same experiment with several seeds in parallel.
 
 use super::error::TrainError;
 use super::experiment::TrainOptions;
@@ -10,16 +10,16 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Mean and standard deviation of a few numbers.
+/// Mean and standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// Mean.
     pub mean: f64,
-    /// Standard deviation of the sample (n − 1); 0 of a single number.
+    /// Standard deviation of the sample (n − 1); 0 for a single number.
     pub sd: f64,
 }
 
-/// Mean and standard deviation; NaN of no numbers.
+/// Mean and standard deviation; NaN without numbers.
 pub fn mean_sd(values: &[f64]) -> Summary {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -27,8 +27,8 @@ pub fn mean_sd(values: &[f64]) -> Summary {
     Summary { mean, sd: if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 } }
 }
 
-/// Calls `f` with each job on that many threads (0: one a core) and returns what it gave in the order of the
-/// jobs. Each job is a piece of its own: jobs differ in time, and none should wait behind another.
+/// Calls `f` with each job on this many threads (0: one per core) and returns the results in the order of the
+/// jobs. Threads take one job at a time, as jobs differ in duration.
 pub fn in_parallel<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,
@@ -45,11 +45,11 @@ pub fn in_parallel<J: Sync, R: Send>(
             results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
         }
     };
-    // Not a pool of rayon: a run that waits for its own workers there would begin another run on top of it.
+    // Not a rayon pool: there, a run that waits for its own workers would start another run inside it.
     std::thread::scope(|scope| {
         for _ in 1..threads {
             let started = std::thread::Builder::new().spawn_scoped(scope, work);
-            // A machine that gives no more threads does the work on those it has.
+            // If the machine gives no more threads, the existing ones do the work.
             if started.is_err() {
                 break;
             }
@@ -61,23 +61,22 @@ pub fn in_parallel<J: Sync, R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Which seeds, and how many at a time.
+/// Which seeds to run, and how many at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Seeds {
-    /// The first; the others follow one by one.
+    /// The first seed; the others follow one by one.
     pub first: u64,
-    /// How many.
+    /// Number of seeds.
     pub count: u64,
-    /// Threads; 0 takes all cores.
+    /// Threads; 0 uses all cores.
     pub threads: usize,
 }
 
-/// A seed and how its run ended.
+/// A seed, and the result of its run.
 pub type SeedResult = (u64, Result<(PathBuf, Record), TrainError>);
 
-/// Runs the seeds, each in its own folder, by `train`, which is given a seed and the options of its run; `options.out`
-/// is the folder around them. Results do not depend on the number of threads. Seeds not yet begun when the cancellation
-/// comes are left out.
+/// Runs each seed in its own folder. `train` gets a seed and the options of its run; `options.out` is the
+/// parent folder. Results do not depend on the number of threads. After a cancellation no further seed starts.
 pub fn each_seed(
     config: &Config,
     seeds: Seeds,

@@ -1,4 +1,4 @@
-//! Where the samples of a run come from: games, positions, or the policies of regrets.
+//! Sources of samples: games, positions, or the policies of regrets.
 
 use super::error::TrainError;
 use super::feed::Feed;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// What a run learns from.
 pub(super) enum Source<'a, G: Kit> {
     Games(Box<Games<'a, G>>),
-    /// Made when learning begins, for examples may take a while.
+    /// Created when learning begins, because examples may take a while.
     Feed(Option<Box<Feed<'a, G>>>),
     Regrets(Box<Regrets>),
 }
@@ -31,7 +31,10 @@ impl<'a, G: Kit> Source<'a, G> {
         Ok(match &config.learn.method {
             Method::Regrets(settings) => {
                 let decisions = decisions.cloned().ok_or_else(|| {
-                    OpenError::Unknown(format!("{} has no decisions to list: learn by `td`", game.name()))
+                    OpenError::Unknown(format!(
+                        "{} cannot list its decisions: use the method `td`",
+                        game.name()
+                    ))
                 })?;
                 Self::Regrets(Box::new(Regrets::new(config, settings, seed, decisions, &*bound.learner)?))
             }
@@ -40,7 +43,7 @@ impl<'a, G: Kit> Source<'a, G> {
         })
     }
 
-    /// Gets what learning needs beside the model: examples.
+    /// Prepares what learning needs besides the model: examples.
     pub(super) fn prepare(
         &mut self,
         game: &'a G,
@@ -59,7 +62,7 @@ impl<'a, G: Kit> Source<'a, G> {
         Ok(())
     }
 
-    /// A number for the examples of a file, if any are shown.
+    /// Hash of the examples of a file, if they are used.
     pub(super) fn digest(&self, config: &Config) -> Option<u64> {
         match self {
             Self::Games(games) => games.examples()?.digest(config),
@@ -68,7 +71,7 @@ impl<'a, G: Kit> Source<'a, G> {
         }
     }
 
-    /// What a checkpoint keeps.
+    /// State for a checkpoint.
     pub(super) fn state(&mut self) -> Result<(GamesState, Vec<Tensor>), ModelError> {
         Ok(match self {
             Self::Games(games) => games.state(),
@@ -80,14 +83,14 @@ impl<'a, G: Kit> Source<'a, G> {
         })
     }
 
-    /// Forgets what was done ahead: the run is over.
+    /// Drops work done ahead, when the run is over.
     pub(super) fn forget(&mut self) {
         if let Self::Games(games) = self {
             games.forget();
         }
     }
 
-    /// Takes up what a checkpoint kept.
+    /// Restores the state from a checkpoint.
     pub(super) fn restore(
         &mut self,
         state: GamesState,
@@ -99,12 +102,12 @@ impl<'a, G: Kit> Source<'a, G> {
             Self::Feed(_) => Ok(()),
             Self::Regrets(regrets) => match <[_; 1]>::try_from(state.play) {
                 Ok([rng]) => regrets.restore(rng, tensors),
-                Err(found) => Err(format!("it has {} generators, of which one is needed", found.len())),
+                Err(found) => Err(format!("it has {} generators instead of one", found.len())),
             },
         }
     }
 
-    /// Gives copies of the learner its newest parameters.
+    /// Copies the learner's parameters to the workers.
     pub(super) fn publish(&mut self, learner: &mut dyn Learner) -> Result<(), ModelError> {
         match self {
             Self::Games(games) => games.publish(learner),
@@ -112,7 +115,7 @@ impl<'a, G: Kit> Source<'a, G> {
         }
     }
 
-    /// Learns from the games, samples or iterations `span`, with what comes after them at hand.
+    /// Learns from the games, samples or iterations `span`. `next` comes after them and may be prepared.
     pub(super) fn batch(
         &mut self,
         bound: &mut Bound<G>,

@@ -1,4 +1,4 @@
-//! Weights to begin with: those of a checkpoint, for the whole network or for a part of it.
+//! Initial weights: loads a checkpoint into the whole network or a part of it.
 
 use super::error::TrainError;
 use crate::config::Config;
@@ -14,8 +14,8 @@ use std::str::FromStr;
 /// A checkpoint to start from, written `CHECKPOINT` or `PART=CHECKPOINT`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Init {
-    /// The part that takes the weights, such as `expert.0`, `expert.1.expert.0` or `net`. Without one the whole network, or the
-    /// first expert that is what the checkpoint is.
+    /// The part that gets the weights, such as `expert.0`, `expert.1.expert.0` or `net`. Default: the whole
+    /// network, or the first expert with the checkpoint's architecture.
     pub part: Option<String>,
     /// Checkpoint or run folder.
     pub path: PathBuf,
@@ -25,7 +25,7 @@ impl FromStr for Init {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // `net` is a short word to begin a path with.
+        // `net` is short enough to be confused with a path.
         let is_part = |part: &str| {
             part.starts_with("expert")
                 || part.starts_with("gate")
@@ -34,7 +34,7 @@ impl FromStr for Init {
         };
         match text.split_once('=') {
             Some((part, path)) if is_part(part) => match path {
-                "" => Err(format!("name a checkpoint or run behind `{part}=`")),
+                "" => Err(format!("name a checkpoint or run after `{part}=`")),
                 path => Ok(Self { part: Some(part.into()), path: path.into() }),
             },
             _ => Ok(Self { part: None, path: text.into() }),
@@ -42,23 +42,24 @@ impl FromStr for Init {
     }
 }
 
-/// A checkpoint that was read and found to fit.
+/// A checkpoint that was read and fits.
 pub(super) struct Start {
     pub(super) origin: Origin,
     weights: Vec<Tensor>,
 }
 
 impl Start {
-    /// Reads a checkpoint, or the latest of a run, that must be of the same game and encoder, and finds its place.
+    /// Reads a checkpoint, or the latest one of a run, and finds its part. It must have the same game and
+    /// encoder.
     ///
-    /// `taken` are the parts that others took before.
+    /// `taken` are the parts that other checkpoints fill.
     pub(super) fn read<G: Kit>(
         game: &G,
         config: &Config,
         init: &Init,
         taken: &[Option<String>],
     ) -> Result<Self, TrainError> {
-        // What cannot be read here is no fault of the run's own folder.
+        // An unreadable file here is not a fault of the run's own folder.
         let located = checkpoint::locate(&init.path, false).map_err(TrainError::Model)?;
         let from = checkpoint::read(&located).map_err(TrainError::Model)?;
         let encoder = open::encoder(game, config.game.encoder.as_deref())?;
@@ -66,7 +67,8 @@ impl Start {
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
         if found.game != game.name() || found.encoder != encoder.name() || found.channels != channels {
             let message = format!(
-                "is of {} with the encoder `{}`, this experiment of {} with `{}`: its weights would mean something else",
+                "is for {} with the encoder `{}`, but this experiment is for {} with `{}`: its weights would mean \
+                 something else",
                 found.game,
                 found.encoder,
                 game.name(),
@@ -83,7 +85,7 @@ impl Start {
         Ok(Self { origin, weights })
     }
 
-    /// Puts the weights where they belong.
+    /// Copies the weights to their part.
     pub(super) fn apply(&self, learner: &mut dyn Learner) -> Result<(), TrainError> {
         let mut state = if self.origin.part.is_none() { Vec::new() } else { learner.state(false)? };
         for tensor in &self.weights {
@@ -101,11 +103,11 @@ impl Start {
     }
 }
 
-/// Positions that gates are fitted to.
+/// Number of positions for clustering.
 const CLUSTERED: usize = 8192;
 
-/// Gates that begin as clusters: of positions of the distribution that the run learns from, or of random games where the
-/// game has none.
+/// Initialises gates as clusters of positions from the run's distribution, or of random games if the game has
+/// no distribution.
 pub(super) fn begin_with_clusters<G: Kit>(
     game: &G,
     config: &Config,
@@ -140,7 +142,7 @@ pub(super) fn begin_with_clusters<G: Kit>(
     Ok(bound.learner.restore(&state)?)
 }
 
-/// Where weights of the architecture `found` fit into `wanted`: nothing for the whole, or the name of a part.
+/// Where weights of the architecture `found` fit into `wanted`: `None` for the whole, or the name of a part.
 fn place(
     wanted: &Architecture,
     found: &Architecture,
@@ -148,7 +150,7 @@ fn place(
     channels: &[Channel],
     taken: &[Option<String>],
 ) -> Result<Option<String>, String> {
-    // The whole overlaps with everything, a part with itself and those inside it.
+    // The whole overlaps with everything; a part overlaps with itself and its inner parts.
     let inside = |a: &str, b: &str| a == b || a.strip_prefix(b).is_some_and(|rest| rest.starts_with('.'));
     let free = |part: Option<&str>| {
         taken.iter().all(|other| match (part, other.as_deref()) {
@@ -158,13 +160,13 @@ fn place(
     };
     if let Some(part) = part {
         if !free(Some(part)) {
-            return Err(format!("another --init has filled its part `{part}` already"));
+            return Err(format!("another --init already fills its part `{part}`"));
         }
         let parts = wanted.parts(channels);
         let Some((_, node)) = parts.iter().find(|(name, _)| name == part) else {
             let known: Vec<String> = parts.into_iter().map(|(name, _)| name).collect();
             return Err(match &known[..] {
-                [] => format!("it has no part `{part}`, nor any other"),
+                [] => format!("it has no part `{part}`, or any other"),
                 known => format!("it has no part `{part}`; there is {}", some_of(known)),
             });
         };
@@ -173,7 +175,7 @@ fn place(
     }
     let whole = match wanted.same_shape(found, channels) {
         Ok(()) if free(None) => return Ok(None),
-        Ok(()) => return Err("it takes the whole network, of which another --init has filled a part".into()),
+        Ok(()) => return Err("it replaces the whole network, but another --init already fills a part".into()),
         Err(why) => why,
     };
     let parts = wanted.parts(channels);
@@ -182,11 +184,11 @@ fn place(
         Some((name, _)) => Ok(Some(name.clone())),
         None if parts.is_empty() => Err(whole),
         None if parts.iter().any(|(_, node)| node.same_shape(found, channels).is_ok()) => {
-            Err("every part that is the same network has been filled by another --init".into())
+            Err("other --init options already fill every part with this network".into())
         }
         None => {
             let names: Vec<String> = parts.into_iter().map(|(name, _)| name).collect();
-            Err(format!("{whole}; nor is it one of its parts {}", some_of(&names)))
+            Err(format!("{whole}; none of its parts fits either: {}", some_of(&names)))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One-step targets by the exact expectation over what chance brings: no sampling, no opponent.
+//! One-step targets by exact expectation over chance outcomes, without sampling or opponents.
 
 use adept_arena::Bound;
 use adept_game::{Afterstate, Game, Stream, Turn};
@@ -11,15 +11,15 @@ use rustc_hash::FxHashMap;
 ///
 /// target(s) = −Σ over chance outcomes p · max over actions of j of V(afterstate).
 ///
-/// Afterstates that several rolls share are valued once.
+/// Afterstates shared by several rolls are evaluated once.
 pub(crate) struct Backup<G: Game> {
     /// Chance outcomes with their probabilities; a single one without an action where the other player moves at once.
     outcomes: Vec<(Option<G::Action>, f64)>,
     listed: Vec<(G::Action, f64)>,
     actions: Vec<G::Action>,
-    /// Of each candidate, outcome after outcome: its row, or its exact value where the game is over.
+    /// Candidates, outcome by outcome: the row, or the exact value if the game is over.
     candidates: Vec<Candidate>,
-    /// How many candidates each outcome has.
+    /// Number of candidates of each outcome.
     counts: Vec<u32>,
     states: Vec<G::State>,
     row_of: FxHashMap<G::State, u32>,
@@ -48,7 +48,7 @@ impl<G: Game> Backup<G> {
         }
     }
 
-    /// The target of a state to the player who left it.
+    /// The target of a state for the player who left it.
     pub(crate) fn target(&mut self, game: &G, bound: &mut Bound<G>, state: &G::State) -> f32 {
         self.list(game, bound, state);
         bound.learner.evaluate(&self.rows, &mut self.values);
@@ -65,8 +65,8 @@ impl<G: Game> Backup<G> {
         target as f32
     }
 
-    /// After [`target`](Self::target) of a state: what follows it by a throw of the dice and the best action, or with
-    /// probability `explore` any action. None where that ends the game.
+    /// Samples a successor of the state last given to [`target`](Self::target): a chance outcome, then the best
+    /// action, or any action with probability `explore`. `None` if the game ends.
     pub(crate) fn follow(&self, explore: f64, rng: &mut Stream) -> Option<&G::State> {
         let mut throw = rng.random::<f64>();
         let (mut first, mut chosen) = (0, 0);
@@ -97,7 +97,7 @@ impl<G: Game> Backup<G> {
         }
     }
 
-    /// Lists and encodes what may follow a state.
+    /// Lists and encodes the successors of a state.
     fn list(&mut self, game: &G, bound: &Bound<G>, state: &G::State) {
         let Self { outcomes, listed, actions, candidates, counts, states, row_of, rows, .. } = self;
         outcomes.clear();
@@ -112,7 +112,7 @@ impl<G: Game> Backup<G> {
         states.clear();
         row_of.clear();
         rows.clear();
-        // Where a row shows the action too, one state may have several.
+        // If rows include the action, one state may have several rows.
         let shared = !bound.encoder().needs_action();
         let (mut decision, mut after) = (state.clone(), state.clone());
         for (outcome, _) in outcomes.iter() {

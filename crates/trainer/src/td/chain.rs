@@ -5,24 +5,24 @@ use adept_model::{Rows, Samples};
 /// One decision of one player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Decision {
-    /// Row of the afterstate chosen among the rows of the chain; none if it ended the game.
+    /// Row of the chosen afterstate among the rows of the chain; `None` if it ended the game.
     pub(crate) row: Option<u32>,
-    /// Value of the afterstate chosen.
+    /// Value of the chosen afterstate.
     pub(crate) value: f32,
     /// Highest value among the candidates.
     pub(crate) greedy: f32,
-    /// Rewards since the decision before.
+    /// Rewards since the previous decision.
     pub(crate) reward: f32,
 }
 
-/// How the value of what follows becomes the target of what is before it.
+/// How the target of a decision follows from the next decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bootstrap {
     /// λ, in [0, 1].
     pub lambda: f32,
     /// γ from one decision to the next.
     pub discount: f32,
-    /// Whether the value of the action that was chosen counts, as in SARSA, and not the highest one, as in Q-learning.
+    /// Whether to use the value of the chosen action (SARSA) instead of the highest value (Q-learning).
     pub chosen: bool,
 }
 
@@ -37,7 +37,7 @@ impl Decision {
 #[derive(Debug)]
 pub(crate) struct Chain {
     pub(crate) decisions: Vec<Decision>,
-    /// Rows of the afterstates chosen.
+    /// Rows of the chosen afterstates.
     pub(crate) rows: Rows,
 }
 
@@ -53,9 +53,9 @@ impl Chain {
 
     /// Appends the afterstates with their λ-returns as targets.
     ///
-    /// G_t = (1 − λ) V_{t+1} + λ G_{t+1} (Sutton 1988), G of the last afterstate the outcome z; where the next
-    /// move was exploring and not greedy, G_t is the greedy value there instead (Watkins), unless what was chosen counts. With
-    /// rewards and a discount it is r + γ times that.
+    /// G_t = (1 − λ) V_{t+1} + λ G_{t+1} (Sutton 1988), where G of the last afterstate is the outcome z. If the
+    /// next move was exploring and not greedy, G_t is the greedy value there (Watkins), unless `chosen` is set.
+    /// With rewards and a discount, G_t is r + γ times this.
     pub(crate) fn targets(&self, z: f32, bootstrap: Bootstrap, samples: &mut Samples) {
         let Bootstrap { lambda, discount, chosen } = bootstrap;
         let mut target = z;
@@ -97,7 +97,7 @@ mod tests {
     fn targets(chain: &Chain, z: f32, lambda: f32) -> Vec<f32> {
         let mut samples = Samples::new(&[Channel::new("x", ChannelKind::Dense(1))]);
         chain.targets(z, Bootstrap { lambda, discount: 1.0, chosen: false }, &mut samples);
-        // The last comes first: put them in the order of play by the row's own number.
+        // The last comes first: restore the order of play by row number.
         let mut by_row: Vec<_> = samples.rows.dense.iter().zip(&samples.targets).collect();
         by_row.sort_by(|a, b| a.0.total_cmp(b.0));
         by_row.into_iter().map(|(_, t)| *t).collect()
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(targets(&chain, 1.0, 1.0), [1.0, 1.0, 1.0]);
     }
 
-    /// The sum (1 − λ) Σ λⁿ V + λᵀ z written out.
+    /// The written-out sum (1 − λ) Σ λⁿ V + λᵀ z.
     #[test]
     fn the_recursion_is_the_weighted_sum_of_n_step_returns() {
         let chain = chain(&[(0.1, 0.1), (0.2, 0.2), (0.4, 0.4)]);
@@ -140,7 +140,7 @@ mod tests {
         let near = |found: Vec<f32>, expected: [f32; 3]| {
             assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");
         };
-        // From the last to the first: SARSA takes the value of what was chosen, Q-learning the highest.
+        // From last to first: SARSA takes the value of the chosen action, Q-learning the highest value.
         near(of(true), [0.5, -1.0 + 0.9 * 0.4, 1.0 + 0.9 * -0.5]);
         near(of(false), [0.5, -1.0 + 0.9 * 0.4, 1.0 + 0.9 * 0.3]);
     }

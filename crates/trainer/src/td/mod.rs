@@ -1,4 +1,4 @@
-//! TD(λ): games, λ-returns, traces; and one-step targets by expectation.
+//! TD(λ) along games: λ-returns and traces; and one-step targets by expectation.
 
 mod backup;
 mod chain;

@@ -1,4 +1,4 @@
-//! Games between the learner and its opponent, or itself, and the steps they lead to.
+//! Plays games of the learner against itself or opponents, and learns from them.
 
 use super::chain::{Bootstrap, Chain, Decision};
 use crate::config::TraceKind;
@@ -10,21 +10,21 @@ use rand::RngExt;
 /// Settings of one game, taken from the schedules.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// λ, γ, and what of the next decision counts.
+    /// λ, γ, and what targets take from the next decision.
     pub bootstrap: Bootstrap,
     /// ε, in [0, 1].
     pub explore: f64,
-    /// Temperature of Boltzmann play in place of ε-greedy play.
+    /// Temperature of Boltzmann play, which replaces ε-greedy play.
     pub temperature: Option<f64>,
-    /// Factor on the rewards on the way and on the outcome; none where the outcome alone counts.
+    /// Factor on rewards and on the outcome; `None` if only the outcome counts.
     pub rewards: Option<f32>,
     /// Learning rate.
     pub rate: f32,
-    /// Form of TD(λ).
+    /// How TD(λ) is computed.
     pub traces: TraceKind,
 }
 
-/// What the online steps of a game gave; nothing where samples are collected.
+/// Losses of the online steps of a game; zero if samples are collected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GameStats {
     /// Σ ½(target − V)².
@@ -33,7 +33,7 @@ pub struct GameStats {
     pub samples: u64,
 }
 
-/// Who sits where: the learner in every seat with none, else the agent of that number.
+/// The player in each seat: the learner (`None`), or the agent with this number.
 pub struct Seats<'a, G: Game> {
     /// The agents.
     pub agents: &'a mut [Box<dyn Agent<G>>],
@@ -52,7 +52,7 @@ struct Scratch {
 pub struct TdPlayer<G: Game> {
     state: G::State,
     chains: Vec<Chain>,
-    /// By player: rewards since the last decision.
+    /// Rewards of each player since the last decision.
     rewards: Vec<f32>,
     lists: Lists<G>,
     scratch: Scratch,
@@ -74,7 +74,7 @@ impl<G: Game> TdPlayer<G> {
         }
     }
 
-    /// Plays one game from `start` on. Samples are appended to `samples`; online traces step during the game.
+    /// Plays one game from `start`. Appends samples to `samples`; with online traces, steps during the game.
     ///
     /// # Errors
     /// [`ModelError::Diverged`] and, for online traces, [`ModelError::Unsupported`].
@@ -114,7 +114,7 @@ impl<G: Game> TdPlayer<G> {
             }
             let chain = &mut self.chains[player];
             let explores = settings.temperature.is_none() && rng.random::<f64>() < settings.explore;
-            // Values at a first decision teach nothing: there is no afterstate before it.
+            // Values at the first decision are not used: there is no earlier afterstate.
             let candidates = if explores && chain.decisions.is_empty() {
                 bound.candidates(game, &self.state, player)
             } else {
@@ -172,7 +172,7 @@ impl<G: Game> TdPlayer<G> {
         Ok(stats)
     }
 
-    /// Applies an action, and notes what it brings the players.
+    /// Applies an action and records its rewards.
     #[inline]
     fn apply(&mut self, game: &G, action: &G::Action, settings: Settings) {
         if let Some(factor) = settings.rewards {
@@ -184,7 +184,7 @@ impl<G: Game> TdPlayer<G> {
     }
 }
 
-/// A place of the highest value, ties at random.
+/// Index of a highest value; ties are broken at random.
 #[inline]
 fn pick_greedy(values: &[f32], greedy: f32, rng: &mut Stream) -> usize {
     let first = values.iter().position(|&v| v == greedy).unwrap_or(0);
@@ -196,8 +196,8 @@ fn pick_greedy(values: &[f32], greedy: f32, rng: &mut Stream) -> usize {
     values.iter().enumerate().filter(|(_, v)| **v == greedy).nth(skip).map_or(first, |(i, _)| i)
 }
 
-/// The step that the newest decision of a chain allows: the afterstate before it is drawn towards the greedy
-/// value here, which is the value chosen unless the move explores.
+/// The step at the newest decision of a chain. The previous afterstate moves towards the greedy value, which
+/// equals the chosen value unless the move explores.
 fn step_online(
     learner: &mut dyn Learner,
     chain: &Chain,
@@ -216,7 +216,7 @@ fn step_online(
     Ok(())
 }
 
-/// e ← λ e + ∇V of that row, then a step of (target − V) along e.
+/// e ← λ e + ∇V of this row, then a step of (target − V) along e.
 fn follow(
     learner: &mut dyn Learner,
     chain: &Chain,

@@ -1,4 +1,4 @@
-//! Measuring checkpoints of the built-in games.
+//! Measures checkpoints of the built-in games.
 
 pub(crate) use adept_lab::measure::{EvaluateOptions, Report, Suite, Unwatched};
 

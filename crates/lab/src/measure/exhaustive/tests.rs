@@ -12,7 +12,7 @@ fn game() -> Bearoff {
     Bearoff::new(3).unwrap()
 }
 
-/// An untrained network that reads the positions of the game in that way.
+/// An untrained network that reads positions through this encoder.
 fn bound(encoder: &str, architecture: &Value, isa: Isa) -> Bound<Bearoff> {
     let (game, encoder) = (game(), open::encoder(&game(), Some(encoder)).unwrap());
     let architecture: Architecture = serde_json::from_value(architecture.clone()).unwrap();
@@ -23,7 +23,7 @@ fn bound(encoder: &str, architecture: &Value, isa: Isa) -> Bound<Bearoff> {
     Bound::new(&game, encoder, learner)
 }
 
-/// The errors over all pairs one by one, through the encoder, the learner and valuations.
+/// The errors over all pairs, computed one by one through the encoder, the learner and valuations.
 fn plainly(bound: &mut Bound<Bearoff>) -> (PositionErrors, PositionErrors) {
     let (game, halves) = (game(), game().halves().unwrap().unwrap());
     let valuation = |name: &str| game.valuation(name).unwrap().unwrap();
@@ -101,7 +101,7 @@ fn other_models_are_asked_row_by_row() {
         json!({ "mlp": { "hidden": [] } }),
         json!({ "hme": { "experts": 3, "expert": expert } }),
         json!({ "symbolic": { "by": "phase", "expert": { "mlp": { "hidden": [5, 4] } } } }),
-        // What it reads of a position is no sum over its halves.
+        // Its inputs are not sums over the halves of a position.
         json!({ "mlp": { "inputs": ["bits", "prior"], "hidden": [6], "init": 1.0 } }),
     ] {
         check(&format!("{ENCODER}+prior:convolution"), &architecture, false, Isa::detect());
@@ -131,5 +131,5 @@ fn a_game_without_halves_says_so() {
         adept_model::build(&architecture, &channels, Optimiser::default(), &mut stream(1, "test", 0))
             .unwrap();
     let error = exhaustive(&TicTacToe, &mut Bound::new(&TicTacToe, encoder, learner), &|_| {}).unwrap_err();
-    assert!(error.to_string().contains("tictactoe cannot all be gone through"), "{error}");
+    assert!(error.to_string().contains("tictactoe cannot be enumerated"), "{error}");
 }

@@ -1,5 +1,5 @@
-//! The form that `[learn]` had before each method got a section of its own: `method = "td"` with all settings side by
-//! side. It is still read. On the command line `learn.games` is short for the setting of whatever method a file has.
+//! Reads the old form of `[learn]`: `method = "td"` with all settings side by side, before each method got its
+//! own section. Also expands short keys of the command line, such as `learn.games`, for the method of the file.
 
 use adept_model::names;
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table};
 const METHODS: [&str; 4] = ["td", "expectation", "supervised", "regrets"];
 const SHARED: [&str; 5] = ["rate", "batch", "optimiser", "engine", "device"];
 
-/// Settings of methods that stood in `[learn]` itself.
+/// Method settings that stood in `[learn]` itself.
 const OF_METHODS: [&str; 19] = [
     "games",
     "samples",
@@ -36,16 +36,16 @@ enum Place {
     Stays,
     /// Into the section of the method.
     Moves,
-    /// It meant nothing for this method.
+    /// Nowhere: it has no meaning for this method.
     Ends,
 }
 
-/// Where a setting goes if that is the method; `value` is its text.
+/// Where a setting goes for this method; `value` is its text.
 fn place(key: &str, value: &str, method: &str) -> Place {
     let meant_nothing = match key {
         "lambda" => method != "td",
         "explore" => method == "supervised" || method == "regrets",
-        // The defaults, which saved configs name.
+        // The defaults, which saved configs contain.
         "against" | "traces" | "workers" | "overlap" => {
             method != "td" && ["\"self\"", "\"backward\"", "1", "false"].contains(&value.trim())
         }
@@ -53,18 +53,19 @@ fn place(key: &str, value: &str, method: &str) -> Place {
     };
     match key {
         _ if meant_nothing => Place::Ends,
-        // What no method knows stays where the message about it helps most.
+        // An unknown setting stays where the error message helps most.
         _ if methods_with(key).is_empty() => Place::Stays,
         _ => Place::Moves,
     }
 }
 
-/// The method of a section with these keys, if it can be told: the one that is named in the old form, or has a section.
+/// The method of a section with these keys, if it can be determined: the one named in the old form, or the one
+/// with a section.
 fn method(named: Option<&str>, keys: &[String]) -> Option<String> {
     let sections: Vec<&String> = keys.iter().filter(|key| METHODS.contains(&key.as_str())).collect();
     match (named, &sections[..]) {
         (Some(name), []) if METHODS.contains(&name) => Some(name.into()),
-        // In the old form the settings of regrets had a section too.
+        // In the old form, too, the settings of regrets had a section.
         (Some("regrets"), [section]) if *section == "regrets" => Some("regrets".into()),
         (Some(_), _) => None,
         (None, []) => Some("td".into()),
@@ -73,7 +74,8 @@ fn method(named: Option<&str>, keys: &[String]) -> Option<String> {
     }
 }
 
-/// Brings the section `[learn]` of a file into its present form; comments stay. Returns whether that changed anything.
+/// Converts the section `[learn]` of a file to the current form; comments stay. Returns whether anything
+/// changed.
 pub(in crate::config) fn file(document: &mut DocumentMut) -> bool {
     let Some(item) = document.as_table_mut().get_mut("learn") else { return false };
     let inline = match item {
@@ -100,7 +102,7 @@ pub(in crate::config) fn file(document: &mut DocumentMut) -> bool {
         learn.insert(&method, section);
     }
     if !inline && learn.get(&method).is_some_and(Item::is_inline_table) {
-        // `regrets = { … }` gets a section of its own, after the others.
+        // `regrets = { … }` becomes a section after the others.
         if let Some(Ok(table)) = learn.remove(&method).map(Item::into_table) {
             learn.insert(&method, Item::Table(table));
         }
@@ -124,7 +126,7 @@ pub(in crate::config) fn file(document: &mut DocumentMut) -> bool {
     true
 }
 
-/// The whole key of a setting that the command line gives in short, as `learn.games` for `learn.td.games`, in this file.
+/// Expands a short key from the command line for this file, such as `learn.games` to `learn.td.games`.
 pub(in crate::config) fn whole_key(key: &str, document: &DocumentMut) -> String {
     let learn = document.get("learn").and_then(Item::as_table_like);
     let section = learn.and_then(|learn| METHODS.into_iter().find(|method| learn.contains_key(method)));
@@ -138,7 +140,7 @@ pub(in crate::config) fn whole_key(key: &str, document: &DocumentMut) -> String 
     }
 }
 
-/// Brings the section `[learn]` of a config that was saved as JSON into its present form.
+/// Converts the section `[learn]` of a config saved as JSON to the current form.
 pub(in crate::config) fn saved(learn: &mut Map<String, Value>) {
     let keys: Vec<String> = learn.keys().cloned().collect();
     let named = learn.get("method").and_then(Value::as_str);
@@ -158,8 +160,8 @@ pub(in crate::config) fn saved(learn: &mut Map<String, Value>) {
     learn.insert(method, Value::Object(section));
 }
 
-/// What to say of a key that a section of learning does not know, if another of these sections knows it, or knows one
-/// that is spelt nearly so.
+/// The message for an unknown key in a learning section, if another of these sections has this key or one spelt
+/// almost the same.
 pub(in crate::config) fn elsewhere(key: &str, known: &[&str]) -> Option<String> {
     if SHARED.contains(&key) {
         return Some(format!("`{key}` belongs to the section [learn]"));
@@ -176,7 +178,7 @@ pub(in crate::config) fn elsewhere(key: &str, known: &[&str]) -> Option<String> 
     })
 }
 
-/// Which methods know a setting.
+/// The methods that have a setting.
 fn methods_with(key: &str) -> &'static [&'static str] {
     match key {
         "games" | "against" | "field" | "examples_per_game" | "lambda" | "discount" | "rewards"

@@ -1,4 +1,4 @@
-//! The section `[learn]`: what all methods share, and one section for the method.
+//! The section `[learn]`: settings shared by all methods, and one section for the method.
 
 mod expectation;
 pub(super) mod migrate;
@@ -26,21 +26,22 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Section", into = "Section")]
 #[schemars(with = "Section")]
 pub struct Learn {
-    /// Learning rate; parameters may have factors on it in the architecture.
+    /// Learning rate. The architecture may multiply it by a factor for some parameters.
     pub rate: Schedule,
-    /// Games, or samples, between two steps of the optimiser. Gradients are summed over games and averaged over samples.
+    /// Games, or samples, between two optimiser steps. Gradients are summed over games and averaged over
+    /// samples.
     pub batch: u64,
     /// Optimiser.
     pub optimiser: Optimiser,
-    /// What runs the steps.
+    /// Engine that runs the optimiser steps.
     pub engine: Engine,
-    /// Where the burn engine runs.
+    /// Device of the burn engine.
     pub device: DeviceName,
     /// Where targets come from.
     pub method: Method,
 }
 
-/// Where targets come from, with the settings of that method alone.
+/// Where targets come from, with the settings of this method.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Method {
     /// Temporal differences, TD(λ), along games.
@@ -53,37 +54,38 @@ pub enum Method {
     Regrets(Box<RegretSettings>),
 }
 
-/// The section as it stands in a file: the settings that all methods share, and exactly one section for the method.
+/// The section as written in a file: shared settings, and exactly one section for the method.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Learn")]
 struct Section {
-    /// Learning rate; parameters may have factors on it in the architecture.
+    /// Learning rate. The architecture may multiply it by a factor for some parameters.
     rate: Schedule,
-    /// Games, or samples, between two steps of the optimiser. Gradients are summed over games and averaged over samples.
+    /// Games, or samples, between two optimiser steps. Gradients are summed over games and averaged over
+    /// samples.
     #[serde(default = "one")]
     batch: u64,
     /// Optimiser.
     #[serde(default)]
     optimiser: Optimiser,
-    /// What runs the steps: `native` on the CPU, or `burn` on any device.
+    /// Engine that runs the optimiser steps: `native` on the CPU, or `burn` on any device.
     #[serde(default)]
     engine: Engine,
-    /// Where the burn engine runs; `adept list devices` shows what there is.
+    /// Device of the burn engine; `adept list devices` shows the available ones.
     #[serde(default)]
     device: DeviceName,
     /// Temporal differences, TD(λ), along games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     td: Option<Box<TdSettings>>,
-    /// One-step temporal differences whose target is the exact expectation over what chance brings, in positions of
-    /// self-play and drawn ones.
+    /// One-step temporal differences whose target is the exact expectation over chance outcomes. Positions come
+    /// from self-play and from a distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expectation: Option<ExpectationSettings>,
     /// Exact values of positions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     supervised: Option<SupervisedSettings>,
-    /// Counterfactual regrets, in small games with hidden information: one network learns them, another, that of the
-    /// run, the average policy.
+    /// Counterfactual regrets, in small games with hidden information. One network learns the regrets; the
+    /// network of the run learns the average policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     regrets: Option<Box<RegretSettings>>,
 }
@@ -128,7 +130,7 @@ impl From<Learn> for Section {
 }
 
 impl Method {
-    /// Its name, which is that of its section.
+    /// Name of the method and of its section.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Td(_) => "td",
@@ -145,7 +147,7 @@ impl Learn {
         Compute { engine: self.engine, device: self.device }
     }
 
-    /// The settings of the method `td`, if that is the method.
+    /// The settings of the method `td`, if this is the method.
     pub fn td(&self) -> Option<&TdSettings> {
         match &self.method {
             Method::Td(td) => Some(td),
@@ -153,7 +155,7 @@ impl Learn {
         }
     }
 
-    /// Games of the whole run, samples, or iterations.
+    /// Length of the run in games, samples or iterations.
     pub fn length(&self) -> u64 {
         match &self.method {
             Method::Td(td) => td.games,
@@ -163,7 +165,7 @@ impl Learn {
         }
     }
 
-    /// Makes the run that long.
+    /// Sets the length of the run.
     pub fn set_length(&mut self, length: u64) {
         match &mut self.method {
             Method::Td(td) => td.games = length,
@@ -173,7 +175,7 @@ impl Learn {
         }
     }
 
-    /// What the length of a run is counted in.
+    /// Unit of the length of a run.
     pub fn unit(&self) -> &'static str {
         match self.method {
             Method::Td(_) => "games",
@@ -182,12 +184,12 @@ impl Learn {
         }
     }
 
-    /// The share of the run that is over before that game, sample or iteration.
+    /// The share of the run that is done before this game, sample or iteration.
     pub fn share(&self, step: u64) -> f64 {
         step as f64 / self.length() as f64
     }
 
-    /// The learning rate at that game, sample or iteration.
+    /// The learning rate at this game, sample or iteration.
     pub fn rate_at(&self, step: u64) -> f32 {
         self.rate.at(self.share(step)) as f32
     }
@@ -201,12 +203,12 @@ impl Learn {
         }
     }
 
-    /// The opponent in training; [`SELF`] for self-play and where there is none.
+    /// The opponent in training; [`SELF`] for self-play and for methods without an opponent.
     pub fn against(&self) -> &str {
         self.td().map_or(SELF, |td| &td.against)
     }
 
-    /// Distribution of the positions in which games begin and of examples; the game's first if none is named.
+    /// Distribution of examples and starting positions, if one is named.
     pub fn distribution(&self) -> Option<&str> {
         match &self.method {
             Method::Td(td) => td.distribution.as_deref(),
@@ -216,7 +218,7 @@ impl Learn {
         }
     }
 
-    /// The set of examples that is shown over and over, if one is named.
+    /// The fixed set of examples, if one is named.
     pub fn examples(&self) -> Option<&Examples> {
         match &self.method {
             Method::Td(td) => td.examples.as_ref(),
@@ -225,7 +227,7 @@ impl Learn {
         }
     }
 
-    /// What the outputs of the model stand for.
+    /// What the outputs of the model mean.
     pub fn output(&self) -> Output {
         match self.method {
             Method::Regrets(_) => Output::Logits,
@@ -233,7 +235,7 @@ impl Learn {
         }
     }
 
-    /// Temperature of Boltzmann play when that share of the run is over; none for greedy play.
+    /// Temperature of Boltzmann play at this share of the run; `None` for greedy play.
     pub fn plays_at(&self, share: f64) -> Option<f64> {
         match &self.method {
             Method::Regrets(_) => Some(1.0),
@@ -242,7 +244,7 @@ impl Learn {
         }
     }
 
-    /// Whether exact values have a part in learning.
+    /// Whether learning uses exact values.
     pub fn shows_examples(&self) -> bool {
         matches!(self.method, Method::Supervised(_)) || self.examples().is_some()
     }
@@ -252,7 +254,7 @@ impl Learn {
         self.td().is_some_and(|td| td.overlap.unwrap_or(self.engine == Engine::Burn))
     }
 
-    /// The first setting that cannot work.
+    /// Finds the first setting that cannot work.
     pub(super) fn check(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {
         if self.batch == 0 {
             return fault("learn.batch", "must be at least 1");
@@ -295,16 +297,16 @@ impl Learn {
     }
 }
 
-/// Names of checkpoints have room for as many games, samples or iterations.
+/// Checkpoint names have twelve digits for the number of games, samples or iterations.
 const MAX_LENGTH: u64 = 1_000_000_000_000;
 
-/// That the game has the distribution of that name; that it has any, where none is named and positions are needed.
+/// Checks that the game has the distribution `name`, if one is named.
 pub(super) fn check_distribution(path: &str, name: Option<&str>, game: &GameInfo) -> Result<(), Fault> {
     let known: Vec<&str> = game.distributions.iter().map(|d| &*d.name).collect();
     match name {
         Some(name) if !known.contains(&name) => {
             let there = match known[..] {
-                [] => ", nor any other: games begin in one place".into(),
+                [] => ", or any other: every game starts from the same position".into(),
                 _ => adept_model::names::suggest(name, &known),
             };
             fault(path, format!("{} has no distribution of positions `{name}`{there}", game.name))
@@ -313,10 +315,10 @@ pub(super) fn check_distribution(path: &str, name: Option<&str>, game: &GameInfo
     }
 }
 
-/// That the game has positions to draw.
+/// Checks that the game has positions to draw.
 fn draws_positions(path: &str, game: &GameInfo) -> Result<(), Fault> {
     if game.distributions.is_empty() {
-        let message = format!("{} has no distribution of positions to draw from: take [learn.td]", game.name);
+        let message = format!("{} has no distribution of positions to draw from: use [learn.td]", game.name);
         return fault(path, message);
     }
     Ok(())

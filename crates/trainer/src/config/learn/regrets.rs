@@ -9,48 +9,48 @@ use adept_model::program::Activation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Settings of the method `regrets`: one network learns counterfactual regrets, another, that of the run, the average
-/// policy.
+/// Settings of the method `regrets`. One network learns counterfactual regrets; the network of the run learns
+/// the average policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegretSettings {
     /// Iterations of the whole run.
     pub iterations: u64,
-    /// The network of regrets; of the same form as that of the policy if left out.
+    /// Architecture of the regret network. Default: the architecture of the policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub architecture: Option<Architecture>,
-    /// Whether a table holds the regrets in place of a network. What the policy then learns is a distilled table, to
-    /// compare with.
+    /// Whether a table holds the regrets instead of a network. The policy is then distilled from a table;
+    /// useful for comparison.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub table: bool,
-    /// Learning rate of the network of regrets.
+    /// Learning rate of the regret network.
     #[serde(default = "rate")]
     pub rate: Schedule,
-    /// How often the network of regrets sees every decision in an update. There are two updates an iteration, one for
-    /// each player.
+    /// Passes of the regret network over all decisions in one update. Each iteration has two updates, one per
+    /// player.
     #[serde(default = "passes")]
     pub passes: f64,
-    /// Rows, an action each, between two steps of the network of regrets.
+    /// Rows, one per action, between two steps of the regret network.
     #[serde(default = "rows")]
     pub rows: usize,
-    /// c, in [0, 1]: regrets are weighed with the probability that the other comes to a decision, to this power. 1 is
-    /// that of CFR.
+    /// c, in [0, 1]: regrets are weighted by the opponent's probability of reaching a decision, to the power c.
+    /// CFR has c = 1.
     #[serde(default = "reach")]
     pub reach: f64,
-    /// α, at least 0: in iteration t earlier regrets count (t − 1)^α / ((t − 1)^α + 1) times. The larger, the nearer to
-    /// CFR+.
+    /// α, at least 0: in iteration t, earlier regrets are multiplied by (t − 1)^α / ((t − 1)^α + 1). Larger
+    /// values are closer to CFR+.
     #[serde(default = "discount")]
     pub discount: f64,
-    /// Decisions of each player's policy that are offered to the memory in every iteration.
+    /// Decisions of each player's policy that are offered to the memory per iteration.
     #[serde(default = "keep")]
     pub keep: usize,
-    /// Decisions that the memory holds.
+    /// Capacity of the memory, in decisions.
     #[serde(default = "memory")]
     pub memory: usize,
-    /// Steps of the policy in every iteration.
+    /// Optimiser steps of the policy per iteration.
     #[serde(default = "steps")]
     pub steps: usize,
-    /// Decisions between two steps of the policy.
+    /// Decisions per optimiser step of the policy.
     #[serde(default = "batch")]
     pub batch: usize,
 }
@@ -111,7 +111,8 @@ impl RegretSettings {
                 return fault(
                     path,
                     format!(
-                        "an architecture `{kind}` has no squared error of any size to learn by: take mlp, meta_pi or symbolic"
+                        "an architecture `{kind}` cannot learn unbounded targets by squared error: use mlp, meta_pi \
+                         or symbolic"
                     ),
                 );
             }
@@ -121,13 +122,13 @@ impl RegretSettings {
                 return fault(
                     path,
                     format!(
-                        "ends in {output}, but regrets and logits are numbers of any size: write `output = \"linear\"`"
+                        "ends in {output}, but regrets and logits are unbounded: write `output = \"linear\"`"
                     ),
                 );
             }
         }
         if self.table && self.architecture.is_some() {
-            return fault("learn.regrets.table", "takes the place of a network: leave `architecture` out");
+            return fault("learn.regrets.table", "replaces the network: leave `architecture` out");
         }
         schedule("learn.regrets.rate", &self.rate, 0.0, 1e9)?;
         for (key, value, low, high) in [
@@ -156,11 +157,11 @@ impl RegretSettings {
     }
 }
 
-/// Which games regrets and exploitability are for.
+/// The condition for regrets and exploitability.
 pub(in crate::config) const NO_PUBLIC_TREE: &str =
-    "is for small two-player games with hidden information, whose private things can be listed";
+    "needs a small two-player game whose hidden information can be listed";
 
-/// The activation by which some network of an architecture ends that keeps its output in bounds.
+/// The activation that bounds the output of some network in an architecture.
 fn bounded(architecture: &Architecture) -> Option<&'static str> {
     let among = |list: &[Architecture]| list.iter().find_map(bounded);
     match architecture {

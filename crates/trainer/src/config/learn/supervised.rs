@@ -1,4 +1,4 @@
-//! The method `supervised`: exact values of positions.
+//! The method `supervised`: learning from exact values of positions.
 
 use super::check_distribution;
 use crate::config::check::{Fault, fault};
@@ -14,10 +14,11 @@ use std::path::PathBuf;
 pub struct SupervisedSettings {
     /// Samples of the whole run.
     pub samples: u64,
-    /// How many examples are drawn once and shown over and over, or a CSV file. If left out, each one is new.
+    /// A fixed set of examples, shown repeatedly: how many to draw, or a CSV file. Default: every example is
+    /// new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub examples: Option<Examples>,
-    /// Distribution of the examples; the game's first if left out.
+    /// Distribution of the examples. Default: the game's first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distribution: Option<String>,
 }
@@ -34,22 +35,23 @@ impl SupervisedSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Examples {
-    /// So many, drawn at the start of a run.
+    /// This many, drawn at the start of a run.
     Drawn(u64),
-    /// The rows of a CSV file that belong to the part for training.
+    /// The training rows of a CSV file.
     File(PathBuf),
 }
 
-/// More examples are no fixed set.
+/// A larger set would not be a fixed set in practice.
 const MAX_EXAMPLES: u64 = 10_000_000;
 
 impl Examples {
     pub(super) fn check(&self, path: &str) -> Result<(), Fault> {
         match *self {
             Self::Drawn(0) => fault(path, "must be at least 1"),
-            Self::Drawn(n) if n > MAX_EXAMPLES => {
-                fault(path, format!("must be at most {MAX_EXAMPLES}; leave it out for new ones all the time"))
-            }
+            Self::Drawn(n) if n > MAX_EXAMPLES => fault(
+                path,
+                format!("must be at most {MAX_EXAMPLES}; leave it out to draw new examples throughout"),
+            ),
             _ => Ok(()),
         }
     }

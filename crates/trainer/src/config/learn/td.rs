@@ -17,82 +17,83 @@ pub struct TdSettings {
     /// Opponent: `self`, or a fixed agent such as `ttt`, `random`, `minimax`.
     #[serde(default = "itself")]
     pub against: String,
-    /// Agents of which one is drawn for every other seat of every game; `self` among them is the learner. In place of
+    /// Agents from which one is drawn for every other seat in every game; `self` is the learner. Replaces
     /// `against`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<Vec<String>>,
-    /// Distribution of the positions in which games begin and of examples, in games that have such; if left out, games
-    /// begin as the rules say, and examples are drawn from the game's first distribution.
+    /// Distribution of examples and starting positions, in games that have distributions. Default: games start
+    /// as the rules say, and examples come from the game's first distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distribution: Option<String>,
-    /// Examples, positions with exact values, that are shown between games: how many are drawn once and shown over and
-    /// over, or a CSV file. None if left out.
+    /// A fixed set of positions with exact values, shown between games: how many to draw, or a CSV file.
+    /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub examples: Option<Examples>,
-    /// Examples shown for each game.
+    /// Examples shown per game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub examples_per_game: Option<f64>,
     /// λ of TD(λ), in [0, 1].
     #[serde(default = "lambda")]
     pub lambda: Schedule,
-    /// γ, by which the value of the next decision counts less, in [0, 1].
+    /// γ, the discount from one decision to the next, in [0, 1].
     #[serde(default = "whole", skip_serializing_if = "is_whole")]
     pub discount: f64,
-    /// What is learned: the outcome alone, or also the small successes on the way that a game rewards.
+    /// What is learned: the outcome alone, or also rewards during the game.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub rewards: Rewards,
-    /// Internal decisions that γ is taken for once more each, as in Soar: so many from one action to the next, and before
-    /// a reward.
+    /// Counts of internal decisions, as in Soar: from one action to the next, and before a reward. γ is applied
+    /// once more for each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap_discount: Option<GapDiscount>,
-    /// What of the next decision counts: the highest value (Q-learning), or that of the action chosen (SARSA).
+    /// What the target takes from the next decision: the highest value (Q-learning), or the value of the chosen
+    /// action (SARSA).
     #[serde(default, skip_serializing_if = "is_usual")]
     pub next: Next,
-    /// ε of ε-greedy play, in [0, 1]. The trace is cut at exploring moves that are not greedy.
+    /// ε of ε-greedy play, in [0, 1]. An exploring move that is not greedy cuts the trace.
     #[serde(default = "explore")]
     pub explore: Schedule,
-    /// Temperature of Boltzmann play in place of ε-greedy play, in units of the value. Measured games are played so, too.
+    /// Temperature of Boltzmann play, in units of the value. Replaces ε-greedy play, also in measured games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<Schedule>,
-    /// λ-returns computed backwards at the end of a game, or online eligibility traces.
+    /// How TD(λ) is computed: λ-returns backwards at the end of a game, or online eligibility traces.
     #[serde(default)]
     pub traces: TraceKind,
-    /// How many play side by side, each with a generator of its own; each batch is shared out among them. Results
-    /// depend on it, and not on the threads.
+    /// Workers that play side by side, each with its own random generator; they share every batch. Results
+    /// depend on this number, but not on the number of threads.
     #[serde(default = "one_worker")]
     pub workers: usize,
-    /// Whether the games of the next batch are played while the network learns from this one, with the parameters
-    /// before that step. If left out, with the burn engine only.
+    /// Whether the games of the next batch are played while the network learns from this one. They use the
+    /// parameters from before that step. Default: only with the burn engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlap: Option<bool>,
 }
 
-/// Name of the opponent that is the learner itself.
+/// Name of the learner as its own opponent.
 pub const SELF: &str = "self";
 
-/// What learning is rewarded for.
+/// Which rewards count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rewards {
     /// The outcome of the game.
     #[default]
     Outcome,
-    /// The outcome, and what the game rewards on the way, such as a challenge won.
+    /// The outcome, and rewards of the game on the way, such as a challenge won.
     Steps,
 }
 
-/// What of the next decision counts in a target.
+/// What a target takes from the next decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Next {
-    /// The highest value where the move is exploring: Watkins' Q(λ).
+    /// The highest value if the move is exploring: Watkins' Q(λ).
     #[default]
     Highest,
-    /// The value of the action chosen: SARSA(λ).
+    /// The value of the chosen action: SARSA(λ).
     Chosen,
 }
 
-/// Internal decisions of an agent that deliberates, for each of which a return is discounted once more.
+/// Internal decisions of a deliberating agent. A return is discounted once more for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GapDiscount {
@@ -102,14 +103,14 @@ pub struct GapDiscount {
     pub reward: u32,
 }
 
-/// Form of TD(λ).
+/// How TD(λ) is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TraceKind {
     /// λ-returns at the end of the game.
     #[default]
     Backward,
-    /// Eligibility traces, a step at every move.
+    /// Eligibility traces, with a step at every move.
     Online,
 }
 
@@ -131,8 +132,8 @@ impl TdSettings {
         if online && !(plain && self.temperature.is_none() && self.gap_discount.is_none()) {
             return fault(
                 "learn.td",
-                "`discount`, `rewards`, `gap_discount`, `next` and `temperature` need returns computed backwards: leave \
-                 them out, or write `traces = \"backward\"`",
+                "`discount`, `rewards`, `gap_discount`, `next` and `temperature` need returns computed backwards: \
+                 leave them out, or write `traces = \"backward\"`",
             );
         }
         if online {
@@ -149,7 +150,7 @@ impl TdSettings {
             agents.check(&format!("learn.td.field.{i}"), agent, &[])?;
         }
         if self.field.as_ref().is_some_and(|field| field.is_empty() || self.against != SELF) {
-            return fault("learn.td.field", "names at least one agent, in place of `against`");
+            return fault("learn.td.field", "name at least one agent, and leave `against` out");
         }
         Ok(())
     }
@@ -161,7 +162,7 @@ impl TdSettings {
             if self.traces == TraceKind::Online {
                 return fault(
                     "learn.td.traces",
-                    "online traces step at every move, examples in batches: write `backward`",
+                    "online traces step at every move, but examples come in batches: write `backward`",
                 );
             }
         }
@@ -177,13 +178,13 @@ impl TdSettings {
         Ok(())
     }
 
-    /// Online traces step at every move, on this machine, by plain steps.
+    /// Checks for online traces, which take plain steps at every move on this machine.
     fn check_online(&self, config: &Config) -> Result<(), Fault> {
         let learn = &config.learn;
         if matches!(config.architecture, Architecture::Hme(_)) {
             return fault(
                 "learn.td.traces",
-                "online traces follow the gradient of the value, an HME learns by its likelihood: write `backward`, or \
+                "online traces need the gradient of the value, but an HME learns by likelihood: write `backward`, or \
                  take `meta_pi`",
             );
         }
@@ -196,7 +197,7 @@ impl TdSettings {
         if learn.engine == Engine::Burn {
             return fault(
                 "learn.engine",
-                "online traces step at every move, for which a device is too far away: leave `engine` out",
+                "online traces step at every move, which is too slow on a device: leave `engine` out",
             );
         }
         Ok(())
