@@ -1,5 +1,5 @@
 use super::*;
-use adept_game::{Afterstate, Encoder, Game, Kit, RowMut, Turn, stream};
+use adept_game::{Afterstate, Game, Kit, RowMut, Turn, stream};
 use std::fmt::Write;
 
 const GAME: ConnectFour = ConnectFour;
