@@ -132,7 +132,7 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
     /// Threads for several seeds. Default: all cores. Results do not depend on it.
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,
     /// Change a setting of the config, such as learn.games=10000.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -194,7 +194,7 @@ pub(crate) struct SweepArgs {
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
     /// Threads. Default: all cores. Results do not depend on it.
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,
     /// Continue an interrupted sweep: finished runs are kept, interrupted runs continue.
     #[arg(long)]
@@ -249,7 +249,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
     /// Threads. Default: all cores.
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,
     /// Continue an interrupted reproduction and keep its finished runs.
     #[arg(long)]
@@ -440,7 +440,7 @@ pub(crate) struct ArenaArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Threads. Default: all cores. Results do not depend on it.
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,
     /// Continue an interrupted tournament.
     #[arg(long)]

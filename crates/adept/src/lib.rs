@@ -37,7 +37,15 @@ use std::process::ExitCode;
 
 /// Runs the command line of this process with these games.
 pub fn main_with(games: &dyn Catalogue) -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            if error.use_stderr() && std::env::args().any(|arg| arg == "--json") {
+                output::json_error("usage", error.to_string().trim());
+            }
+            error.exit()
+        }
+    };
     let json = cli.json;
     let done = match cli.command {
         Command::Train(args) => run::train::train(games, &args, json),
@@ -63,6 +71,9 @@ pub fn main_with(games: &dyn Catalogue) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
+            if json {
+                output::json_error(output::kind(&error), &error.to_string());
+            }
             output::say(format!("error: {error}"));
             ExitCode::FAILURE
         }

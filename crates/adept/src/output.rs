@@ -1,15 +1,80 @@
 //! Prints text or JSON on stdout, and messages on stderr.
 
+use adept_arena::OpenError;
+use adept_game::GameError;
+use adept_model::ModelError;
+use adept_trainer::config::ConfigError;
+use adept_trainer::run::TrainError;
 use anyhow::Result;
 use serde::Serialize;
+use serde_json::json;
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether a JSON object was printed: there is exactly one.
+static PRINTED: AtomicBool = AtomicBool::new(false);
 
 /// Prints one JSON object.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
+    PRINTED.store(true, Ordering::Relaxed);
     let mut out = std::io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, value)?;
     writeln!(out)?;
     Ok(())
+}
+
+/// Prints an error as the JSON object, unless the command printed its own before it failed.
+pub(crate) fn json_error(kind: &str, message: &str) {
+    if !PRINTED.load(Ordering::Relaxed) {
+        // A closed stdout is no further error.
+        let _ = json(&json!({ "error": { "kind": kind, "message": message } }));
+    }
+}
+
+/// The kind of an error, for programs that call this one.
+pub(crate) fn kind(error: &anyhow::Error) -> &'static str {
+    let of = |cause: &(dyn std::error::Error + 'static)| {
+        if cause.is::<ConfigError>() {
+            Some("config")
+        } else if cause.is::<std::io::Error>() {
+            Some("io")
+        } else if let Some(error) = cause.downcast_ref::<TrainError>() {
+            Some(match error {
+                TrainError::Model(error) => of_model(error),
+                TrainError::Open(error) => of_open(error),
+                TrainError::Exact(_) => "game",
+                TrainError::Disk { .. } | TrainError::Space { .. } => "io",
+                TrainError::Folder { .. } => "folder",
+                TrainError::Diverged { .. } => "diverged",
+                _ => "failed",
+            })
+        } else if let Some(error) = cause.downcast_ref::<OpenError>() {
+            Some(of_open(error))
+        } else if let Some(error) = cause.downcast_ref::<ModelError>() {
+            Some(of_model(error))
+        } else {
+            cause.is::<GameError>().then_some("game")
+        }
+    };
+    error.chain().find_map(of).unwrap_or("failed")
+}
+
+fn of_model(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Checkpoint { .. } | ModelError::Damaged { .. } => "checkpoint",
+        ModelError::Architecture { .. } => "config",
+        ModelError::Diverged { .. } => "diverged",
+        ModelError::Io { .. } => "io",
+        _ => "model",
+    }
+}
+
+fn of_open(error: &OpenError) -> &'static str {
+    match error {
+        OpenError::Model(error) => of_model(error),
+        OpenError::Mismatch { .. } => "checkpoint",
+        OpenError::Unknown(_) => "name",
+    }
 }
 
 /// Prints text that ends with a line break.

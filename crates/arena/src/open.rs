@@ -130,7 +130,7 @@ fn prior_of<G: Kit>(game: &G, name: &str) -> Result<(String, Arc<dyn Valuation<G
         Some((path, sum)) if sum.len() == DIGITS => (path, Some(sum)),
         _ => (name, None),
     };
-    if !Path::new(path).exists() {
+    if checkpoint::named(Path::new(path))?.is_none() {
         let there = match pinned {
             Some(sum) => format!("the checkpoint {sum} has to lie there, seen from the current folder"),
             None => format!("there is {}, any checkpoint folder", known.join(", ")),

@@ -182,7 +182,7 @@ fn the_bear_off_is_trained_valued_and_played() {
 
     let error = desk.fails(&["evaluate", "run", "--suite", "equity"], 1);
     assert!(error.contains("measure another suite, such as `rms`"), "{error}");
-    assert!(desk.fails(&["evaluate", "run", "--best", "--suite", "speed"], 1).contains("leave --best out"));
+    assert!(desk.fails(&["evaluate", "run", "--best", "--suite", "speed"], 1).contains("leave out --best"));
     let report = desk.json(&["evaluate", "run", "--suite", "speed"]);
     assert!(report["equity"].is_null() && number(&report["speed"][0]["evaluations_per_second"]) > 1000.0);
 
@@ -672,4 +672,59 @@ fn people_play_liars_dice_and_see_only_their_own_dice() {
     let said = String::from_utf8(desk.run_with(&play, "hint\n9x9\nquit\n").stdout).unwrap();
     assert!(said.contains("player 2: ??") && !said.contains("player 1: ??"), "{said}");
     assert!(said.contains("is not legal") && said.contains("success"), "{said}");
+}
+
+/// With `--json` a command that fails prints one object on stdout too, which names the kind of the fault.
+#[test]
+fn failures_are_objects_with_json() {
+    let desk = Desk::new();
+    fs::write(desk.path("bad.toml"), "name = 3").unwrap();
+    for (args, code, kind) in [
+        (&["train", "bad.toml"][..], 1, "config"),
+        (&["train", "no.toml"], 1, "config"),
+        (&["describe", "nothing"], 1, "checkpoint"),
+        (&["config", "new", "go"], 1, "game"),
+        (&["train"], 2, "usage"),
+        (&["train", "no.toml", "--threads", "18446744073709551615"], 2, "usage"),
+    ] {
+        let output = desk.run(&[args, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        let object: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{args:?}: {e}"));
+        assert_eq!(object["error"]["kind"], kind, "{args:?}: {object}");
+        let message = object["error"]["message"].as_str().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(message.lines().next().unwrap()), "{args:?}: {said}");
+    }
+    // A command that reports faults itself prints its own object and no second one.
+    let output = desk.run(&["config", "check", "bad.toml", "--json"]);
+    let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(object["faults"], 1);
+}
+
+/// Runs and published networks go by name in every command.
+#[test]
+fn checkpoints_go_by_name() {
+    let desk = Desk::new();
+    let config = configs().join("single-80.toml").to_string_lossy().into_owned();
+    let train = ["train", &config, "--set", "learn.games=200", "--set", "evaluate.every=100", "--seed"];
+    desk.json(&[&train[..], &["7"]].concat());
+    let whole = desk.json(&["describe", "checkpoints/runs/single-80-7"]);
+    for name in ["single-80-7", "single-80"] {
+        assert_eq!(desk.json(&["describe", name]), whole, "{name}");
+        desk.json(&["value", name, "X...O...."]);
+        desk.json(&["export", name, "--format", "onnx", "--out", &format!("{name}.onnx")]);
+    }
+    let output = desk.run_with(&["play", "single-80", "--json"], "quit\n");
+    assert!(output.status.success());
+    desk.json(&[&train[..], &["8"]].concat());
+    let error = desk.fails(&["describe", "single-80"], 1);
+    assert!(error.contains("single-80-7") && error.contains("single-80-8"), "{error}");
+    fs::create_dir_all(desk.path("checkpoints/tictactoe")).unwrap();
+    fs::rename(
+        desk.path("checkpoints/runs/single-80-7/checkpoints/000000000200"),
+        desk.path("checkpoints/tictactoe/shared"),
+    )
+    .unwrap();
+    assert_eq!(desk.json(&["describe", "shared"])["game"], "tictactoe");
 }

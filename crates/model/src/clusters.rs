@@ -8,18 +8,9 @@ use crate::architecture::Architecture;
 use crate::error::ModelError;
 use crate::learner::{Tensor, TensorData};
 use crate::lower::lower;
-use crate::program::{Block, Op, ParamId, Program, Selector};
+use crate::program::{Block, Op, Program, Selector};
 use adept_rows::{Channel, Rows};
 use rand::{Rng, RngExt};
-
-/// A gate to initialise from clusters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Clusters {
-    /// Its weights `[inputs, experts]`. The bias is the next parameter.
-    pub weight: ParamId,
-    /// κ, the factor of the logits: the larger it is, the closer each gate is to 0 or 1.
-    pub sharpness: f32,
-}
 
 /// Number of k-means rounds.
 const ROUNDS: usize = 20;

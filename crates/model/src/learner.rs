@@ -2,9 +2,9 @@
 
 use crate::describe::Description;
 use crate::error::ModelError;
-use crate::pairwise::Pairwise;
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows};
+use std::any::Any;
 
 /// A named tensor of a saved state.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,7 @@ pub struct Usage {
 }
 
 /// Evaluates rows, and learns from samples.
-pub trait Learner: Send {
+pub trait Learner: Any + Send {
     /// The channels of its rows.
     fn channels(&self) -> &[Channel];
 
@@ -88,11 +88,6 @@ pub trait Learner: Send {
 
     /// Resets the counts of [`usage`](Self::usage).
     fn reset_usage(&mut self);
-
-    /// The network in a form that evaluates pairs of halves faster, if its architecture allows it.
-    fn pairwise(&self) -> Option<Pairwise> {
-        None
-    }
 
     /// Size and cost.
     fn describe(&self) -> Description;

@@ -31,7 +31,7 @@ mod table;
 pub use adept_rows::{Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsError, Samples};
 pub use architecture::Architecture;
 pub use build::{build, build_on};
-pub use clusters::{Clusters, cluster_gates};
+pub use clusters::cluster_gates;
 pub use describe::{Description, TensorInfo};
 pub use device::{Compute, DeviceName, Engine};
 pub use error::ModelError;

@@ -4,10 +4,11 @@ use crate::architecture::{
     Architecture, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual,
     SENSITIVITY_MIN, Symbolic,
 };
-use crate::clusters::Clusters;
 use crate::error::ModelError;
 use crate::names::suggest;
-use crate::program::{Activation, Block, Group, Init, Op, Param, ParamId, Program, Selector, ValueId};
+use crate::program::{
+    Activation, Block, Clusters, Group, Init, Op, Param, ParamId, Program, Selector, ValueId,
+};
 use adept_rows::{Channel, ChannelKind, Layout};
 
 /// Maximum number of parameters, so that a typo in a config does not allocate terabytes.

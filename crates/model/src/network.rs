@@ -12,6 +12,7 @@ use crate::program::{Init, Param, Program};
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows};
 use rand::{Rng, RngExt};
+use std::any::Any;
 use std::sync::Arc;
 
 /// Rows evaluated in one pass; more would not fit in the cache.
@@ -190,6 +191,13 @@ impl Network {
     }
 }
 
+impl Network {
+    /// The network prepared to run on pairs of halves, if its form gains by it.
+    pub fn pairwise(&self) -> Option<Pairwise> {
+        Pairwise::of(self.program(), &self.parameters(), self.isa)
+    }
+}
+
 impl Learner for Network {
     fn channels(&self) -> &[Channel] {
         &self.plan.program.channels
@@ -280,10 +288,6 @@ impl Learner for Network {
 
     fn reset_usage(&mut self) {
         self.workspace.reset_usage();
-    }
-
-    fn pairwise(&self) -> Option<Pairwise> {
-        Pairwise::of(self.program(), &self.parameters(), self.isa)
     }
 
     fn describe(&self) -> Description {
@@ -398,5 +402,12 @@ impl Traces for Network {
         if let Some(trace) = self.traces.get_mut(slot) {
             trace.fill(0.0);
         }
+    }
+}
+
+impl Pairwise {
+    /// The learner prepared to run on pairs of halves, if it is a network whose form gains by it.
+    pub fn of_learner(learner: &(dyn Learner + 'static)) -> Option<Self> {
+        (learner as &dyn Any).downcast_ref::<Network>()?.pairwise()
     }
 }

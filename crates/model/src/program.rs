@@ -10,7 +10,6 @@
 //! adjoints of `LogMix` are the posteriors hᵢ of the experts, so nested mixtures need no separate backward pass.
 //! [`Hme`](crate::architecture::Hme) lists all equations.
 
-use crate::clusters::Clusters;
 use adept_rows::{Channel, Layout};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -221,6 +220,15 @@ pub struct Block {
     pub ops: Vec<Op>,
     /// The result values.
     pub results: Vec<ValueId>,
+}
+
+/// A gate to initialise from clusters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clusters {
+    /// Its weights `[inputs, experts]`. The bias is the next parameter.
+    pub weight: ParamId,
+    /// κ, the factor of the logits: the larger it is, the closer each gate is to 0 or 1.
+    pub sharpness: f32,
 }
 
 /// A lowered architecture.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Selects a checkpoint.
 #[derive(Debug, Args)]
 pub(crate) struct CheckpointArgs {
-    /// Checkpoint folder, or run folder (its latest checkpoint is used).
+    /// Checkpoint folder, run folder (its latest checkpoint is used), or the name of a run or of a published network.
     pub(crate) checkpoint: PathBuf,
     /// Use the best checkpoint of the run.
     #[arg(long)]

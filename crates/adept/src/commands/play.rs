@@ -36,17 +36,18 @@ fn game_of(games: &dyn Catalogue, args: &PlayArgs) -> Result<Arc<dyn AnyGame>> {
     if let Some(name) = &args.game {
         return Ok(games.find(name)?);
     }
-    let path = Path::new(&args.opponent);
-    if path.exists() {
-        return Ok(games.find(&checkpoint::read(&checkpoint::locate(path, args.best)?)?.manifest.game)?);
-    }
     let has = |name: &String| {
         let game = games.find(name).ok()?;
         let agent = args.opponent.split(':').next_back().unwrap_or_default();
         game.info().agents().iter().any(|known| known == agent).then_some(game)
     };
-    match games.names().iter().find_map(has) {
-        Some(game) => Ok(game),
+    if let Some(game) = games.names().iter().find_map(has) {
+        return Ok(game);
+    }
+    match checkpoint::named(Path::new(&args.opponent))? {
+        Some(path) => {
+            Ok(games.find(&checkpoint::read(&checkpoint::locate(&path, args.best)?)?.manifest.game)?)
+        }
         None => bail!(
             "`{}` is neither a checkpoint nor an agent of any game: see adept list agents",
             args.opponent

@@ -453,7 +453,7 @@ fn a_network_becomes_an_expert() {
     for (architecture, init, reason) in [
         ("mlp]\nhidden = [21]\nsensitivity = 1.0", "", "[9, 21] here, [9, 20] in the checkpoint"),
         ("mlp]\nhidden = [20]\nsensitivity = 1.0\nactivation = \"relu\"", "", "computes `relu 20`"),
-        ("mlp]\nhidden = [20]", "", "no place"),
+        ("mlp]\nhidden = [20]", "", "only the checkpoint has `layer.0.sensitivity`"),
         (hierarchy, "expert.3=", "no part `expert.3`; there is expert.0, expert.1, expert.2"),
         (
             "hme]\nexperts = 2\nexpert.mlp = { hidden = [8] }",

@@ -2,15 +2,13 @@
 
 use super::CompareError;
 use adept_model::ModelError;
+use adept_model::checkpoint::RUNS;
 use adept_trainer::config::Config;
 use adept_trainer::run::{Record, Score, losses, record_of};
 use adept_trainer::settings::{differences, show};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Parent folder of runs that are given by name.
-const RUNS: &str = "checkpoints/runs";
 
 /// The runs of one experiment.
 pub(super) struct Side {

@@ -2,7 +2,7 @@
 
 use adept_arena::{Bound, OpenError, open};
 use adept_game::{Afterstate, Factors, GameError, Halves, Kit, Named, Valuation, stream};
-use adept_model::{ModelError, PairErrors, PairProducts, PairValues, Rows, TILE, TileRow};
+use adept_model::{ModelError, PairErrors, PairProducts, PairValues, Pairwise, Rows, TILE, TileRow};
 use adept_trainer::positions::PositionErrors;
 use adept_trainer::run::TrainError;
 use rand::RngExt;
@@ -107,7 +107,7 @@ pub(super) fn nanoseconds_by_halves<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,
 ) -> Result<Option<f64>, TrainError> {
-    if bound.learner.pairwise().is_none() {
+    if Pairwise::of_learner(&*bound.learner).is_none() {
         return Ok(None);
     }
     let Some(halves) = game.halves() else { return Ok(None) };
@@ -240,7 +240,7 @@ enum Prior<G: Kit> {
 impl<G: Kit> Split<G> {
     /// Splits the network into halves; `None` if it has another form, or its rows are not such sums.
     fn of(all: &All<'_, G>, bound: &mut Bound<G>) -> Result<Option<Self>, TrainError> {
-        let Some(form) = bound.learner.pairwise() else { return Ok(None) };
+        let Some(form) = Pairwise::of_learner(&*bound.learner) else { return Ok(None) };
         let encoder = bound.encoder().clone();
         let prior = match open::prior(encoder.name()) {
             _ if !form.corrects() => Prior::None,

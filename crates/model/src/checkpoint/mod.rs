@@ -263,12 +263,62 @@ fn typed(value: serde_json::Value, path: &Path) -> Result<Manifest, ModelError> 
     serde_json::from_value(value).map_err(|e| fault(path, format!("is not a valid manifest: {e}")))
 }
 
-/// The checkpoint folder at a path: the path itself, or the latest (or best) checkpoint of a run folder.
+/// Parent folder of runs that are given by name.
+pub const RUNS: &str = "checkpoints/runs";
+
+/// Parent folder of the folders of published checkpoints.
+const PUBLISHED: &str = "checkpoints";
+
+/// The folder that a name or path stands for: the path itself if it exists; else the run of that name in
+/// `checkpoints/runs`, with or without its seed; else the published checkpoint of that name, `checkpoints/GAME/NAME`.
+/// None if there is nothing of the kind.
 ///
 /// # Errors
-/// [`ModelError::Checkpoint`] if the path is neither, or if the run has no checkpoint yet; [`ModelError::Damaged`] if
-/// the run's record is damaged.
+/// [`ModelError::Checkpoint`] if the name fits several folders.
+pub fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
+    if path.exists() {
+        return Ok(Some(path.into()));
+    }
+    let plain = path.components().count() == 1;
+    let Some(name) = path.to_str().filter(|name| plain && !name.is_empty()) else { return Ok(None) };
+    let run = Path::new(RUNS).join(name);
+    if run.exists() {
+        return Ok(Some(run));
+    }
+    let folders = |parent: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+        let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+        all.sort();
+        all
+    };
+    let of_seed = |path: &PathBuf| {
+        let seed = path.file_name().and_then(|file| file.to_str()?.strip_prefix(name)?.strip_prefix('-'));
+        seed.is_some_and(|seed| !seed.is_empty() && seed.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let mut found: Vec<PathBuf> = folders(Path::new(RUNS)).into_iter().filter(of_seed).collect();
+    if found.is_empty() {
+        let published = folders(Path::new(PUBLISHED)).into_iter().map(|game| game.join(name));
+        found = published.filter(|path| path.join(MANIFEST).exists()).collect();
+    }
+    match &found[..] {
+        [] => Ok(None),
+        [one] => Ok(Some(one.clone())),
+        many => {
+            let list: Vec<String> = many.iter().map(|path| path.display().to_string()).collect();
+            Err(fault(path, format!("fits several folders: choose one of {}", list.join(", "))))
+        }
+    }
+}
+
+/// The checkpoint folder that a path or name stands for, see [`named`]: the folder itself, or the latest (or best)
+/// checkpoint of a run folder.
+///
+/// # Errors
+/// [`ModelError::Checkpoint`] if it is neither, or if the run has no checkpoint yet; [`ModelError::Damaged`] if the
+/// run's record is damaged.
 pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
+    let folder = named(path)?;
+    let path = folder.as_deref().unwrap_or(path);
     if path.join(MANIFEST).exists() {
         return Ok(path.into());
     }
