@@ -270,7 +270,7 @@ fn build<G: Kit>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenEr
             None if let Some(deliberator) = game.deliberator(name, &serde_json::Value::Null) => {
                 Box::new(Deliberating::new(deliberator.map_err(|e| OpenError::Unknown(e.to_string()))?))
             }
-            None if Path::new(name).exists() => player(game, name)?,
+            None if checkpoint::named(Path::new(name))?.is_some() => player(game, name)?,
             None => {
                 return Err(OpenError::Unknown(format!(
                     "`{name}` is not an agent of {}, nor a checkpoint; agents are {}, and any checkpoint folder",

@@ -2,9 +2,9 @@
 
 use adept_arena::thoughts::policy_of;
 use adept_arena::{Agent, Bound, Evaluator, OpenError, Scratch, open};
-use adept_game::{Kit, Turn, stream};
+use adept_game::{GameInfo, Kit, Turn, stream};
 use adept_model::Explanation;
-use adept_model::checkpoint::Output;
+use adept_model::checkpoint::{self, Output};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{BufRead, Write};
@@ -93,10 +93,12 @@ impl<'a, G: Kit> Table<'a, G> {
             )));
         }
         let path = Path::new(&options.opponent);
-        let opponent = if path.exists() {
-            Opponent::Model(Box::new(open::open(game, path, options.best)?.0))
-        } else {
-            Opponent::Other(open::agent(game, &options.opponent)?)
+        // An agent of the game goes before a run of that name, a folder before both.
+        let is_agent = GameInfo::of(game).agents().contains(&options.opponent) && !path.exists();
+        let folder = if is_agent { None } else { checkpoint::named(path).map_err(OpenError::from)? };
+        let opponent = match folder {
+            Some(folder) => Opponent::Model(Box::new(open::open(game, &folder, options.best)?.0)),
+            None => Opponent::Other(open::agent(game, &options.opponent)?),
         };
         Ok(Self { game, options, opponent, state: game.start(), moves: Vec::new() })
     }
