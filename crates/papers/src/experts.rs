@@ -34,7 +34,7 @@ struct Family {
 
 macro_rules! config {
     ($name:literal) => {
-        include_str!(concat!("../../../configs/bearoff/experts/", $name, ".toml"))
+        include_str!(concat!("../configs/bearoff/experts/", $name, ".toml"))
     };
 }
 

@@ -18,7 +18,7 @@ type PaperRow = (&'static str, &'static str, Option<(f64, f64)>, &'static str);
 
 macro_rules! config {
     ($name:literal) => {
-        include_str!(concat!("../../../configs/tictactoe/", $name, ".toml"))
+        include_str!(concat!("../configs/tictactoe/", $name, ".toml"))
     };
 }
 

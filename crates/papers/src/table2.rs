@@ -16,7 +16,7 @@ type PaperRow = (&'static str, &'static str, Option<(f64, f64)>, &'static str);
 
 macro_rules! config {
     ($name:literal) => {
-        include_str!(concat!("../../../configs/bearoff/", $name, ".toml"))
+        include_str!(concat!("../configs/bearoff/", $name, ".toml"))
     };
 }
 

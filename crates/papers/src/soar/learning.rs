@@ -46,7 +46,7 @@ impl SoarFigure {
 const SETTINGS: [(&str, &[&str], &str); 2] =
     [("full", &[], "0"), ("attenuated", &["learn.gap_discount={turn=62,reward=5}"], "")];
 
-const CONFIG: &str = include_str!("../../../../configs/liars-dice/pm-0.toml");
+const CONFIG: &str = include_str!("../../configs/liars-dice/pm-0.toml");
 
 /// Numbers of games shown in the table.
 const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
