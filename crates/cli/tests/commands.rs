@@ -193,7 +193,7 @@ fn the_bear_off_is_trained_valued_and_played() {
     assert!(
         moves.iter().any(|m| m["action"] == "6/5 6/off") || moves.iter().any(|m| m["action"] == "6/off 6/5")
     );
-    assert!(desk.fails(&["value", "run", "start"], 1).contains("chance is to come"));
+    assert!(desk.fails(&["value", "run", "start"], 1).contains("a chance event comes next"));
 
     let output = desk.run_with(&["play", "random", "--game", "bearoff"], "hello\nquit\n");
     let text = String::from_utf8(output.stdout).unwrap();

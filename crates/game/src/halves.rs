@@ -35,7 +35,7 @@ pub trait Halves<G: Game>: Send + Sync {
 }
 
 /// A valuation that is bilinear in the halves. The value to the mover is Σₖ `movers[i][k]` · `rollers[k][j]`, summed in
-/// the order of k.
+/// order of k.
 #[derive(Clone, Debug)]
 pub struct Factors {
     /// Number of terms.
