@@ -157,9 +157,9 @@ fn settings_change_what_they_name_and_nothing_unknown() {
     for (faulty, says) in [
         (serde_json::json!({ "bid_risk": 1.0 }), "unknown field `bid_risk`"),
         (serde_json::json!({ "bid_risky": 1.0 }), "bid_risky = 1 is above bid_safe = 0"),
-        (serde_json::json!({ "likely": 2 }), "likely = 2: it is a probability"),
+        (serde_json::json!({ "likely": 2 }), "likely = 2: must be a probability"),
         (serde_json::json!({ "temperature": 0.0 }), "temperature = 0"),
-        (serde_json::json!([1]), "no table of settings"),
+        (serde_json::json!([1]), "is not a table of settings"),
     ] {
         let error = with(faulty).err().expect("it is faulty").0;
         assert!(error.contains(says), "{error}");

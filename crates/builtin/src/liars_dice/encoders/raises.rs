@@ -1,14 +1,14 @@
-//! Rows for the rule set `r-post`: the own view, and a call or a raise of any face.
+//! Rows for the rule set `r-post`: a player's knowledge, and a call or a raise of any face.
 
 use crate::liars_dice::rules::{Action, LiarsDice};
 use crate::liars_dice::state::Said;
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 
-/// What a player knows and what it may say.
+/// A player's knowledge and an action.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Raises;
 
-/// Inputs of the channel `view`.
+/// Number of inputs of the channel `view`.
 const VIEW: usize = 34;
 
 static CHANNELS: [Channel; 2] = [

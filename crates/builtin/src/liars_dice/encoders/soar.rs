@@ -1,4 +1,4 @@
-//! Rows for the rule set `soar`: what a player knows, an action, and what deliberation makes of it.
+//! Rows for the rule set `soar`: a player's knowledge, an action, and its deliberated value.
 
 use crate::liars_dice::deliberation::{Deliberate, DeliberateSettings};
 use crate::liars_dice::dice::Dice;
@@ -8,13 +8,13 @@ use adept_game::deliberation::{Deliberation, Deliberator, preference};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut, RowSink};
 use std::cell::RefCell;
 
-/// The candidates of deliberation with what a network is to weigh.
+/// The candidates of deliberation, with inputs for a network.
 pub(super) struct Soar {
     plain: Deliberate,
     modelled: Deliberate,
 }
 
-/// Inputs of the channel `view`.
+/// Number of inputs of the channel `view`.
 const VIEW: usize = 56;
 
 static CHANNELS: [Channel; 3] = [
@@ -58,7 +58,7 @@ impl Soar {
         Some(Self { plain: agent("P")?, modelled: agent("PM")? })
     }
 
-    /// Calls `each` with the place of every candidate.
+    /// Calls `each` with the index of every candidate.
     fn weigh(&self, game: &LiarsDice, state: &State, player: usize, mut each: impl FnMut(&Found, usize)) {
         FOUND.with_borrow_mut(|found| {
             self.plain.deliberate(game, state, player, &mut found.plain);
@@ -116,7 +116,7 @@ impl Encoder<LiarsDice> for Soar {
     }
 }
 
-/// What all rows of a decision share.
+/// Values that all rows of a decision share.
 struct Situation<'a> {
     game: &'a LiarsDice,
     state: &'a State,
