@@ -38,6 +38,7 @@ fn what_needs_the_whole_game_is_refused_with_the_reason() {
     assert_eq!(refusal("optimal:random"), ExactError::Chance.to_string());
     assert_eq!(
         refusal("ttt"),
-        "`ttt` is not an agent of bearoff and not a checkpoint; agents are oracle, oracle-32, convolution, normal, kleinman, random and any checkpoint folder"
+        "`ttt` is not an agent of bearoff and not a checkpoint; agents are oracle, oracle-32, convolution, \
+         normal, kleinman, random and any checkpoint folder"
     );
 }

@@ -67,7 +67,8 @@ impl Decisions {
                 let encoder = self.0;
                 if encoder.decides() {
                     return Err(OpenError::Unknown(format!(
-                        "the encoder `{}` omits some actions, so a policy over all actions is not possible; {} has other \
+                        "the encoder `{}` omits some actions, so a policy over all actions is not possible; \
+                         {} has other \
                          encoders: see `adept list encoders`",
                         encoder.name(),
                         game.name()

@@ -111,7 +111,8 @@ fn read(text: &str) -> Result<Vec<Hop>, String> {
     for word in text.split_whitespace() {
         let fault = || {
             format!(
-                "`{word}` is not a checker move; write moves such as 6/off 5/4, or the side after the move such as 0,1,2,0,0,0"
+                "`{word}` is not a checker move; write moves such as 6/off 5/4, or the side after the move \
+                 such as 0,1,2,0,0,0"
             )
         };
         let (way, times) = match word.strip_suffix(')').and_then(|w| w.split_once('(')) {

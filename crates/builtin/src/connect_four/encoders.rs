@@ -46,7 +46,8 @@ static THREATS_CHANNELS: [Channel; 3] = [
     Channel::fixed(
         "threats",
         ChannelKind::Bits(84),
-        "the 42 cells, column by column from the bottom: empty cells that complete four for the own player, then for the opponent",
+        "the 42 cells, column by column from the bottom: empty cells that complete four for the own player, \
+         then for the opponent",
     ),
     STONES,
 ];

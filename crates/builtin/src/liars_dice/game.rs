@@ -150,7 +150,8 @@ impl Game for LiarsDice {
     fn parse_position(&self, text: &str) -> Result<(State, Option<Action>), GameError> {
         let state = text::parse_position(self, text).map_err(|why| {
             GameError(format!(
-                "`{text}` is not a position of {}: {why}; write the cups, +pushed dice, who began, and the bids and passes, such as {}",
+                "`{text}` is not a position of {}: {why}; write the cups, +pushed dice, who began, and the \
+                 bids and passes, such as {}",
                 self.name,
                 text::example(self)
             ))

@@ -101,7 +101,8 @@ impl LiarsDice {
         }
         if rules == RuleSet::Soar && dice.iter().any(|n| *n > MOST_PUSHABLE) {
             return Err(format!(
-                "the rule set soar allows at most {MOST_PUSHABLE} dice per player; more dice have too many possible pushes"
+                "the rule set soar allows at most {MOST_PUSHABLE} dice per player; more dice have too many \
+                 possible pushes"
             ));
         }
         let two = matches!(rules, RuleSet::OpenSpiel { .. });

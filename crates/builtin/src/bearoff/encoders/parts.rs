@@ -102,7 +102,8 @@ impl Part {
                 "simple",
                 ChannelKind::Dense(n),
                 "side that just moved 0..6, side to roll 6..12; each: pips / 20 (0), checkers / 7 (1), half the checkers \
-                 rounded up / 4 (2), 1 if their number is odd (3), empty points below the highest checker / 3 (4), checkers on \
+                 rounded up / 4 (2), 1 if their number is odd (3), empty points below the highest checker / \
+                 3 (4), checkers on \
                  point 1 / 4 (5)"
                     .into(),
             ),
@@ -128,7 +129,8 @@ impl Part {
                 "distribution",
                 ChannelKind::Dense(n),
                 format!(
-                    "side that just moved 0..{terms}, side to roll {terms}..{n}; each: twice the probability of bearing off \
+                    "side that just moved 0..{terms}, side to roll {terms}..{n}; each: twice the \
+                     probability of bearing off \
                      in exactly 1, 2, … {terms} rolls when minimising the mean"
                 )
                 .into(),
@@ -137,9 +139,9 @@ impl Part {
                 "haste",
                 ChannelKind::Dense(n),
                 format!(
-                    "side that just moved 0..{terms}, side to roll {terms}..{n}; each: {GAIN} times what is gained by playing \
-                     for it alone in the probability to bear off within 1, 2, … {terms} rolls, over playing for the smallest \
-                     mean"
+                    "side that just moved 0..{terms}, side to roll {terms}..{n}; each: {GAIN} times the \
+                     gain in the probability of bearing off within 1, 2, … {terms} rolls from aiming at that roll, \
+                     compared with minimising the mean"
                 )
                 .into(),
             ),

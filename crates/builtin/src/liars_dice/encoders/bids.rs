@@ -33,9 +33,12 @@ impl Bids {
         };
         let mut at = SINGLE;
         let about = format!(
-            "0 whether the first player moves, 1 whether it is a doubt; of the bid in question, the standing one for a doubt, the \
-             new one else: 2 P(it is true by the own dice), 3 own dice that match / own dice, 4 dice missing for it / the other's \
-             dice; 5 P(the standing bid is true by the own dice), 6 whether the own dice alone make it true; {} own dice, for \
+            "0 whether the first player moves, 1 whether it is a challenge; for the bid considered (the \
+             standing bid for a challenge, else the \
+             new bid): 2 P(it is true given the own dice), 3 own dice that match / own dice, 4 dice missing \
+             for it / the opponent's \
+             dice; 5 P(the standing bid is true given the own dice), 6 whether the own dice alone make it \
+             true; {} own dice, for \
              each face whether there is one of it, two, …; {} the bids made in this game; {} the standing bid; {} the new bid",
             from(own, &mut at),
             from(bids, &mut at),
