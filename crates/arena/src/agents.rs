@@ -1,19 +1,19 @@
-//! Agents: what picks a move.
+//! Agents: policies that choose moves.
 //!
-//! An agent is its policy, a probability for each legal action; playing draws from it, exact measurement
-//! reads it. Ties are therefore random in play and averaged in measurement.
+//! An agent gives a probability for each legal action. Play samples from these probabilities; exact measurement uses
+//! them directly. Ties are therefore random in play and averaged in measurement.
 
 use crate::evaluator::Evaluator;
 use adept_game::{Game, Kit, Script, Stream};
 use rand::RngExt;
 
-/// Picks moves of a game.
+/// Chooses moves in a game.
 pub trait Agent<G: Game>: Send {
     /// Name in reports.
     fn name(&self) -> &str;
 
-    /// Replaces `probabilities` by the chance with which `player`, who is to move, takes each of
-    /// `actions`, all legal ones. They sum to 1.
+    /// Replaces `probabilities` by the probability that `player`, who is to move, chooses each of `actions`. `actions`
+    /// holds every legal action; the probabilities sum to 1.
     fn policy(
         &mut self,
         game: &G,
@@ -23,7 +23,7 @@ pub trait Agent<G: Game>: Send {
         probabilities: &mut Vec<f64>,
     );
 
-    /// Draws an action from the policy: its place in `actions`.
+    /// Samples an action from the policy. Returns its index in `actions`.
     fn act(
         &mut self,
         game: &G,
@@ -37,7 +37,7 @@ pub trait Agent<G: Game>: Send {
         draw(scratch, rng)
     }
 
-    /// Takes an action. Agents that weigh a few actions of many need not have all of them listed.
+    /// Samples an action without a given list. Agents that consider only some actions can skip listing the others.
     fn choose(
         &mut self,
         game: &G,
@@ -52,13 +52,13 @@ pub trait Agent<G: Game>: Send {
         actions.swap_remove(choice)
     }
 
-    /// Why the agent would do what: the candidates, their numbers, what fired. Empty for agents that have no words.
+    /// Explains a decision: candidates, their numbers and the rules that fired. Empty if the agent has no explanation.
     fn explain(&mut self, _game: &G, _state: &G::State, _player: usize) -> String {
         String::new()
     }
 }
 
-/// Lists that are reused from one decision to the next.
+/// Buffers reused between decisions.
 #[derive(Debug)]
 pub struct Scratch<G: Game> {
     /// Legal actions.
@@ -73,7 +73,7 @@ impl<G: Game> Default for Scratch<G> {
     }
 }
 
-/// Passes everything on.
+/// Implements [`Agent`] by forwarding every method.
 macro_rules! passed_on {
     ($to:ty) => {
         impl<G: Game, A: Agent<G> + ?Sized> Agent<G> for $to {
@@ -125,7 +125,7 @@ macro_rules! passed_on {
 passed_on!(Box<A>);
 passed_on!(&mut A);
 
-/// Draws a place with the given probabilities, which sum to 1.
+/// Samples an index with the given probabilities, which sum to 1.
 pub fn draw(probabilities: &[f64], rng: &mut Stream) -> usize {
     let mut left: f64 = rng.random();
     for (i, p) in probabilities.iter().enumerate() {
@@ -134,22 +134,22 @@ pub fn draw(probabilities: &[f64], rng: &mut Stream) -> usize {
         }
         left -= p;
     }
-    // Rounding left a little over: the last action that is possible at all.
+    // Rounding left a remainder; it goes to the last action with a positive probability.
     probabilities.iter().rposition(|p| *p > 0.0).unwrap_or(0)
 }
 
-/// Name and one line about the agents that every game has; a game's scripts come beside them.
+/// Names and one-line descriptions of the agents that every game has, besides its own.
 pub const AGENTS: [(&str, &str); 7] = [
     ("random", "any legal action, uniformly"),
     ("minimax", "perfect play of a two-player zero-sum game without chance, ties uniform"),
     ("optimal:AGENT", "the exact best response to a fixed agent, such as optimal:ttt"),
     ("greedy:CHECKPOINT", "the action with the highest value"),
-    ("epsilon:E:CHECKPOINT", "greedy, but with probability E any action that is weighed"),
-    ("boltzmann:T:CHECKPOINT", "actions with probability ∝ exp(value / T)"),
-    ("CHECKPOINT", "greedy, or where it is a policy as that says (boltzmann:1)"),
+    ("epsilon:E:CHECKPOINT", "greedy, but with probability E a random candidate"),
+    ("boltzmann:T:CHECKPOINT", "each action with probability ∝ exp(value / T)"),
+    ("CHECKPOINT", "greedy; boltzmann:1 if the checkpoint is a policy"),
 ];
 
-/// An agent as users write it: one of [`AGENTS`] or a script of the game.
+/// An agent as users write it: one of [`AGENTS`] or one of the game's own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgentSpec {
     /// `random`.
@@ -164,15 +164,15 @@ pub enum AgentSpec {
     Boltzmann(f64, String),
     /// `greedy:CHECKPOINT`.
     Greedy(String),
-    /// The name of a script, or the path of a checkpoint.
+    /// The name of one of the game's agents, or the path of a checkpoint.
     Named(String),
 }
 
 impl AgentSpec {
-    /// Reads an agent.
+    /// Parses an agent.
     ///
     /// # Errors
-    /// What is wrong with a parameter.
+    /// The form that a wrong parameter must have.
     pub fn parse(text: &str) -> Result<Self, String> {
         let parameter = |rest: &str, what: &str, range: std::ops::RangeInclusive<f64>| {
             let (number, checkpoint) = rest.split_once(':').unwrap_or((rest, ""));
@@ -226,14 +226,14 @@ impl<G: Game> Agent<G> for Random {
     }
 }
 
-/// A policy written down in the game crate.
+/// A rule-based policy of the game.
 pub struct Scripted<G: Game> {
     name: String,
     script: Script<G>,
 }
 
 impl<G: Kit> Scripted<G> {
-    /// The script of that name, if the game has one.
+    /// The script named `name`, if the game has it.
     pub fn new(game: &G, name: &str) -> Option<Self> {
         Some(Self { name: name.into(), script: game.script(name)? })
     }
@@ -256,20 +256,20 @@ impl<G: Game> Agent<G> for Scripted<G> {
     }
 }
 
-/// Takes the action with the highest value; ties uniform.
+/// Chooses the action with the highest value. Ties are uniform.
 pub struct Greedy<E> {
     evaluator: E,
     values: Vec<f32>,
 }
 
 impl<E> Greedy<E> {
-    /// Greedy by that evaluator.
+    /// Plays greedily by this evaluator.
     pub fn new(evaluator: E) -> Self {
         Self { evaluator, values: Vec::new() }
     }
 }
 
-/// Spreads `mass` evenly over the places with the highest value.
+/// Splits `mass` evenly among the entries with the highest value.
 fn add_greedy(values: &[f32], mass: f64, probabilities: &mut [f64]) {
     let best = values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
     let ties = values.iter().filter(|&&v| v == best).count();
@@ -288,7 +288,7 @@ impl<E> Greedy<E> {
     }
 }
 
-/// An agent whose policy follows from the values of an evaluator, which lists the candidates itself when it acts.
+/// Implements [`Agent`] from an evaluator's values. When it acts, the evaluator lists the candidates.
 macro_rules! by_values {
     ($agent:ident, $name:literal) => {
         impl<G: Game, E: Evaluator<G>> Agent<G> for $agent<E> {
@@ -337,7 +337,7 @@ pub struct EpsilonGreedy<E> {
 }
 
 impl<E> EpsilonGreedy<E> {
-    /// ε in [0, 1].
+    /// `epsilon` is in [0, 1].
     pub fn new(evaluator: E, epsilon: f64) -> Self {
         Self { evaluator, epsilon, values: Vec::new() }
     }
@@ -353,14 +353,14 @@ impl<E> EpsilonGreedy<E> {
     }
 }
 
-/// Takes each action with probability ∝ exp(value / temperature).
+/// Chooses each action with probability ∝ exp(value / temperature).
 pub struct Boltzmann<E> {
     evaluator: E,
     temperature: f64,
     values: Vec<f32>,
 }
 
-/// Sets `probabilities` to those of Boltzmann play of as many values, p ∝ exp(value / temperature).
+/// Sets `probabilities` to the softmax of `values`: p ∝ exp(value / temperature).
 pub fn softmax(values: &[f32], temperature: f64, probabilities: &mut [f64]) {
     let best = values.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
     for (p, v) in probabilities.iter_mut().zip(values) {
@@ -371,7 +371,7 @@ pub fn softmax(values: &[f32], temperature: f64, probabilities: &mut [f64]) {
 }
 
 impl<E> Boltzmann<E> {
-    /// Temperature above 0, in units of the value.
+    /// `temperature` is above 0, in units of the value.
     pub fn new(evaluator: E, temperature: f64) -> Self {
         Self { evaluator, temperature, values: Vec::new() }
     }

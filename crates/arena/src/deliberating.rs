@@ -13,12 +13,12 @@ pub struct Deliberating<G: Game> {
 }
 
 impl<G: Game> Deliberating<G> {
-    /// By that deliberator.
+    /// An agent that uses this deliberator.
     pub fn new(deliberator: Arc<dyn Deliberator<G>>) -> Self {
         Self { deliberator, found: Deliberation::default() }
     }
 
-    /// Weighs the candidates and fills in how likely each is taken.
+    /// Evaluates the candidates and computes the probability of choosing each.
     fn weigh(&mut self, game: &G, state: &G::State, player: usize, probabilities: &mut Vec<f64>) {
         self.deliberator.deliberate(game, state, player, &mut self.found);
         let candidates = &self.found.candidates;
@@ -75,7 +75,7 @@ impl<G: Game> Agent<G> for Deliberating<G> {
             };
             let fate = match candidate.dropped {
                 Some(why) => format!("dropped by {why}"),
-                None => format!("taken {:.1} %", 100.0 * chosen),
+                None => format!("chosen {:.1} %", 100.0 * chosen),
             };
             let _ = writeln!(text, "  {name:<14} {valued:<14} {fate}");
         }

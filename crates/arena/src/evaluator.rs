@@ -1,14 +1,14 @@
-//! Evaluators: what values afterstates of a game.
+//! Evaluators: assign values to afterstates.
 //!
-//! An evaluator values a state right after an action for the player who acted, in [−1, 1] (utility divided
-//! by the game's scale). A finished game has its exact utility and never reaches a model.
+//! An evaluator gives the value of a state right after an action for the player who acted, in [−1, 1] (utility divided
+//! by the game's scale). A finished game has its exact utility; models never see it.
 
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Turn, Valuation};
 use adept_model::checkpoint::Output;
 use adept_model::{Explanation, Learner, ModelError, Rows};
 use std::sync::Arc;
 
-/// Values the actions of a decision.
+/// Evaluates the actions of a decision.
 pub trait Evaluator<G: Game>: Send {
     /// Replaces `values` by the value of the state after each of `actions` for `player`, who is to move.
     fn values(
@@ -20,8 +20,8 @@ pub trait Evaluator<G: Game>: Send {
         values: &mut Vec<f32>,
     );
 
-    /// Replaces `actions` by those of `player`, who is to move, that are worth valuing, all legal ones unless the evaluator
-    /// knows better, and `values` by their values.
+    /// Replaces `actions` by the candidates of `player`, who is to move, and `values` by their values. By default,
+    /// every legal action is a candidate.
     fn weigh(
         &mut self,
         game: &G,
@@ -59,7 +59,7 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for &mut E {
     }
 }
 
-/// A valuation of the game as an evaluator. A state of which it knows nothing counts as even.
+/// A valuation as an evaluator. Unknown states have value 0.
 #[derive(Clone)]
 pub struct Known<G: Game>(pub Arc<dyn Valuation<G>>);
 
@@ -83,7 +83,7 @@ impl<G: Game> Evaluator<G> for Known<G> {
     }
 }
 
-/// An encoder with one more channel, `prior`: what a valuation thinks of the position, for the player who just acted.
+/// An encoder with one more channel, `prior`: a valuation of the position for the player who just acted.
 pub(crate) struct WithPrior<G: Game> {
     name: String,
     inner: Arc<dyn Encoder<G>>,
@@ -93,7 +93,7 @@ pub(crate) struct WithPrior<G: Game> {
 
 impl<G: Game> WithPrior<G> {
     pub(crate) fn new(name: &str, inner: Arc<dyn Encoder<G>>, prior: Arc<dyn Valuation<G>>) -> Self {
-        let about = "what is known of the position without learning, for the player who just moved";
+        let about = "prior value of the position, for the player who just moved";
         let channel = Channel::fixed("prior", ChannelKind::Value, about);
         let channels = inner.channels().iter().cloned().chain([channel]).collect();
         Self { name: name.into(), inner, channels, prior }
@@ -130,14 +130,14 @@ impl<G: Game> Encoder<G> for WithPrior<G> {
     }
 }
 
-/// The candidates of one decision: actions, values, and the rows of those that a model valued.
+/// The candidates of one decision: actions, values, and the rows evaluated by a model.
 #[derive(Debug)]
 pub struct Candidates<G: Game> {
-    /// Legal actions, or those of them that the encoder takes to be worth valuing.
+    /// Legal actions, or the candidates chosen by the encoder.
     pub actions: Vec<G::Action>,
-    /// Value of the state after each.
+    /// Value of the state after each action.
     pub values: Vec<f32>,
-    /// Row of each in `rows`; none where the action ends the game.
+    /// Index in `rows` for each action; none if the action ends the game.
     pub row_of: Vec<Option<u32>>,
     /// Encoded afterstates.
     pub rows: Rows,
@@ -145,18 +145,18 @@ pub struct Candidates<G: Game> {
     model_values: Vec<f32>,
 }
 
-/// A learner bound to a game by an encoder.
+/// A learner connected to a game by an encoder.
 pub struct Bound<G: Game> {
     encoder: Arc<dyn Encoder<G>>,
     /// The learner.
     pub learner: Box<dyn Learner>,
-    /// What its outputs stand for.
+    /// Meaning of its outputs.
     pub output: Output,
     candidates: Candidates<G>,
 }
 
 impl<G: Game> Bound<G> {
-    /// Binds a learner over the channels of this encoder.
+    /// Binds a learner to a game. The learner must use this encoder's channels.
     pub fn new(game: &G, encoder: Arc<dyn Encoder<G>>, learner: Box<dyn Learner>) -> Self {
         let candidates = Candidates {
             actions: Vec::new(),
@@ -174,29 +174,28 @@ impl<G: Game> Bound<G> {
         &self.encoder
     }
 
-    /// The same with a copy of the learner on the CPU, for another thread.
+    /// A copy with the learner on the CPU, for another thread.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if the learner's device no longer answers.
+    /// [`ModelError::Unsupported`] if the learner's device does not respond.
     pub fn player(&mut self, game: &G) -> Result<Self, ModelError> {
         let learner = self.learner.player()?;
         Ok(Self { output: self.output, ..Self::new(game, self.encoder.clone(), learner) })
     }
 
-    /// Lists and encodes the legal actions of `player`, who is to move; values are 0 where the model would have to
-    /// be asked.
+    /// Lists and encodes the candidates of `player`, who is to move. Values that need the model are 0.
     #[inline]
     pub fn candidates(&mut self, game: &G, state: &G::State, player: usize) -> &Candidates<G> {
         self.list(game, state, player);
         &self.candidates
     }
 
-    /// Tells the learner that the candidates listed last were weighed in training.
+    /// Tells the learner that training considered the last candidates.
     pub fn note_weighed(&mut self) {
         self.learner.weighed(&self.candidates.rows);
     }
 
-    /// Lists and encodes what there is to choose from.
+    /// Lists and encodes the candidates.
     #[inline]
     fn list(&mut self, game: &G, state: &G::State, player: usize) {
         let c = &mut self.candidates;
@@ -213,9 +212,8 @@ impl<G: Game> Bound<G> {
         }
     }
 
-    /// Lists and values the legal actions of `player`, who is to move, as far as learning needs it: beside an
-    /// action that ends the game with the highest utility there is, all others have value −1 and no model is
-    /// asked.
+    /// Lists and evaluates the candidates of `player`, who is to move, as far as learning needs it. If an action wins
+    /// the highest possible utility at once, all others have value −1 and the model is not evaluated.
     #[inline]
     pub fn decide(&mut self, game: &G, state: &G::State, player: usize) -> &Candidates<G> {
         self.candidates(game, state, player);
@@ -228,7 +226,7 @@ impl<G: Game> Bound<G> {
         &self.candidates
     }
 
-    /// Values of actions that end the game, rows of all others.
+    /// Sets the values of actions that end the game and the rows of all others.
     fn encode_candidates(&mut self, game: &G, state: &G::State, player: usize) {
         let c = &mut self.candidates;
         c.rows.clear();
@@ -242,7 +240,7 @@ impl<G: Game> Bound<G> {
             }
         }
         if game.hides() {
-            // What an action leads to would tell what the player cannot see.
+            // The state after the action could reveal what the player cannot see.
             for action in &c.actions {
                 c.row_of.push(Some(c.rows.len() as u32));
                 c.values.push(0.0);
@@ -279,8 +277,8 @@ impl<G: Game> Bound<G> {
         }
     }
 
-    /// What the learner thinks of an action of `player`, who is to move; none where the action ends the game and its value is
-    /// known.
+    /// The learner's explanation of an action of `player`, who is to move. None if the action ends the game, because
+    /// its value is then known.
     pub fn explain(
         &mut self,
         game: &G,
@@ -299,7 +297,7 @@ impl<G: Game> Bound<G> {
         Some(self.learner.explain(&rows))
     }
 
-    /// The row of one afterstate; `action` led to it, where that is known.
+    /// The row of one afterstate. `action` is the action that led to it, if known.
     pub fn encode(&self, game: &G, state: &G::State, action: Option<&G::Action>, player: usize) -> Rows {
         let mut rows = Rows::new(self.learner.channels());
         self.encoder.encode(game, Afterstate { state, action, player }, rows.push());
@@ -319,7 +317,7 @@ impl<G: Game> Evaluator<G> for Bound<G> {
         if self.encoder.decides() {
             self.list(game, state, player);
             self.value_candidates();
-            // What the encoder leaves out is never taken.
+            // Actions that the encoder omits have probability 0.
             let c = &self.candidates;
             let value = |action: &G::Action| {
                 c.actions.iter().position(|a| a == action).map_or(f32::NEG_INFINITY, |i| c.values[i])

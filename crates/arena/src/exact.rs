@@ -1,4 +1,4 @@
-//! Exact comparison: expected utilities of agents, by recursion over everything that can happen.
+//! Exact comparison of agents: expected utilities by recursion over all actions and chance outcomes.
 
 use crate::agents::Agent;
 use adept_game::{Game, Turn};
@@ -7,27 +7,27 @@ use rustc_hash::FxHashMap;
 /// Why a game cannot be measured exactly.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExactError {
-    /// Its chance can only be sampled.
-    #[error("what chance may bring in this game is too much to list: nothing exact can be computed of it")]
+    /// Its chance outcomes can only be sampled.
+    #[error("the game has too many chance outcomes to list; exact computation is not possible")]
     Chance,
     /// It has too many states.
-    #[error("more than {0} states: too many to measure exactly, play matches instead")]
+    #[error("more than {0} states: too many to measure exactly; play matches instead")]
     Size(usize),
-    /// An agent gave no policy, as one does whose values are not numbers.
-    #[error("an agent's probabilities sum to {0} instead of 1: its values are not finite numbers")]
+    /// An agent's policy is not a probability distribution, for example because its values are NaN.
+    #[error("an agent's probabilities sum to {0} instead of 1; its values are not finite numbers")]
     Policy(String),
 }
 
-/// States kept at most by the recursions of this module and of the solvers.
+/// Maximum number of states that the recursions of this module and the solvers keep.
 pub(crate) const MAX_STATES: usize = 20_000_000;
 
-/// Match equity of one agent against another: mean utility over all seats, (wins − losses) / games where
-/// a win is worth 1.
+/// Match equity of one agent against another: mean utility over all seats. If a win is worth 1, this is (wins − losses)
+/// / games.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Equity {
     /// Mean over the seats.
     pub equity: f64,
-    /// Expected utility in each seat, first to last.
+    /// Expected utility in each seat.
     pub seats: Vec<f64>,
 }
 
@@ -54,7 +54,7 @@ pub fn equity<G: Game>(
     Ok(Equity { equity: seats.iter().sum::<f64>() / seats.len() as f64, seats })
 }
 
-/// Expected utility of every player from `state` on, `agents[p]` in seat p.
+/// Expected utility of every player from `state` on, with `agents[p]` in seat p.
 ///
 /// # Errors
 /// See [`ExactError`].
@@ -106,7 +106,7 @@ impl<'a, G: Game> Walk<'a, G> {
     }
 }
 
-/// The states that may follow, with their probabilities, where a policy moves for the players.
+/// The possible next states with their probabilities, if players follow a policy.
 pub(crate) fn branches<G: Game>(
     game: &G,
     state: &G::State,

@@ -1,12 +1,13 @@
-//! Deliberating agents as frozen experts: value channels of an encoder.
+//! Deliberating agents as frozen experts: each fills a value channel of an encoder.
 
 use adept_game::deliberation::{Deliberation, Deliberator, preference};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, RowSink};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// An encoder with a value channel for each of some deliberating agents, of the agent's name: 2p − 1 for the chance of success
-/// p that it gives an action, −1 for one that it drops or does not weigh.
+/// An encoder with one more value channel for each of several deliberating agents. The channel has the agent's name.
+/// Its value is 2p − 1, where p is the agent's estimated chance of success; −1 if the agent drops or does not consider
+/// the action.
 pub(crate) struct WithExperts<G: Game> {
     name: String,
     inner: Arc<dyn Encoder<G>>,
@@ -17,13 +18,14 @@ pub(crate) struct WithExperts<G: Game> {
 }
 
 impl<G: Game> WithExperts<G> {
-    /// The experts with the names of their channels.
+    /// The experts and the names of their channels.
     pub(crate) fn new(
         name: &str,
         inner: Arc<dyn Encoder<G>>,
         experts: Vec<(Cow<'static, str>, Arc<dyn Deliberator<G>>)>,
     ) -> Self {
-        let about = "2p − 1, where p is the chance of success that the agent of this name sees; −1 if it would not do this";
+        let about =
+            "2p − 1, where p is the chance of success estimated by this agent; −1 if it rejects the action";
         let channel = |name: &Cow<'static, str>| Channel::new(name.clone(), ChannelKind::Value).about(about);
         let (names, experts): (Vec<_>, Vec<_>) = experts.into_iter().unzip();
         let channels: Vec<Channel> =
@@ -32,7 +34,7 @@ impl<G: Game> WithExperts<G> {
         Self { name: name.into(), width: width.sum(), inner, channels, experts }
     }
 
-    /// What every expert weighs.
+    /// Runs every expert on the decision.
     fn deliberate(&self, game: &G, state: &G::State, player: usize) -> Vec<Deliberation<G::Action>> {
         let weighed = |expert: &Arc<dyn Deliberator<G>>| {
             let mut found = Deliberation::default();
@@ -43,7 +45,7 @@ impl<G: Game> WithExperts<G> {
     }
 }
 
-/// What an expert thinks of an action.
+/// An expert's value for an action.
 fn opinion<A: PartialEq>(found: &Deliberation<A>, action: &A) -> f32 {
     match found.candidates.iter().find(|candidate| candidate.action == *action) {
         Some(candidate) if candidate.dropped.is_none() => preference(candidate.success) as f32,

@@ -1,4 +1,4 @@
-//! Checkpoints that learn nothing more: what they think is known.
+//! Frozen checkpoints: valuations that no longer learn.
 
 use crate::evaluator::Bound;
 use crate::pool::Pool;
@@ -15,7 +15,7 @@ struct Valuing<G: Game> {
 }
 
 impl<G: Game> Frozen<G> {
-    /// The valuation of a checkpoint that was opened.
+    /// A valuation from an open checkpoint.
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] if it cannot be copied.
@@ -39,7 +39,7 @@ impl<G: Game> Valuation<G> for Frozen<G> {
             valuing.bound.learner.evaluate(&valuing.row, &mut valuing.value);
             f64::from(valuing.value[0])
         });
-        // A copy was made once, and is made of the same memory again.
+        // The first copy succeeded in `new`, and later copies come from the same memory.
         value.unwrap_or(f64::NAN)
     }
 }

@@ -1,28 +1,28 @@
-//! What choices lose, by an exact arbiter.
+//! Move loss: the value that choices lose, measured by an exact valuation.
 
 use crate::evaluator::Evaluator;
 use adept_game::{Afterstate, Game, Turn, Valuation};
 use serde::Serialize;
 
-/// What an evaluator's choices lose against the best ones.
+/// Value that an evaluator's choices lose against the best choices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct MoveLoss {
-    /// Mean loss of value an unforced decision, on the scale of V, weighted by the probability of its roll.
+    /// Mean value lost per unforced decision, on the scale of V, weighted by the probability of the roll.
     pub loss_per_decision: f64,
-    /// Share of these decisions with a wrong choice, weighted alike: one that loses more than [`TIE`].
+    /// Share of unforced decisions with an error, with the same weights. An error loses more than [`TIE`].
     pub wrong_share: f64,
-    /// Unforced decisions: pairs of a position and a roll that leave a choice.
+    /// Number of unforced decisions: pairs of a position and a roll with more than one choice.
     pub decisions: u64,
 }
 
-/// Two choices that differ by no more are equally good, for exact values are not more exact.
+/// Choices whose values differ by at most this count as equal. Exact values are not more precise.
 pub const TIE: f64 = 1e-6;
 
-/// The losses of several evaluators over the same decisions: each of `states` in which a player is to move, and all that
-/// may come up where chance is to come, weighted by its probability. An evaluator takes the action that it values most, any of these if there
-/// are several; forced ones do not count.
+/// Losses of several evaluators on the same decisions. Each of `states` with a player to move is a decision. A state
+/// before a chance event gives one decision per outcome, weighted by its probability. An evaluator chooses its highest
+/// value; ties are uniform. Forced moves do not count.
 ///
-/// `truth` values the states after actions for who acted. States after which no player is to move count for nothing.
+/// `truth` values afterstates for the player who acted. States without a decision are skipped.
 pub fn move_loss<G: Game>(
     game: &G,
     truth: &dyn Valuation<G>,

@@ -1,7 +1,7 @@
-//! What picks moves, and compares what picks them: evaluators bound to a game, agents, exact solvers.
+//! Evaluators, agents, and the tools that compare them: exact solvers and matches.
 //!
-//! Whatever values a position is an [`Evaluator`], whatever picks a move is an [`Agent`]; [`exact`] measures
-//! agents against each other without sampling.
+//! An [`Evaluator`] assigns values to actions. An [`Agent`] chooses a move. [`exact`] measures agents against each
+//! other without sampling.
 
 pub mod agents;
 pub mod cfr;

@@ -1,13 +1,13 @@
-//! Matches: games between agents, seats taken in all orders, the same dice for each order.
+//! Matches: games between agents in all seat orders, with the same dice for each order.
 
 use crate::agents::{Agent, Scratch};
 use adept_game::{Game, Stream, Turn, stream};
 use rayon::prelude::*;
 
-/// The agent, by number, in each seat.
+/// The number of the agent in each seat.
 pub type Order = Vec<usize>;
 
-/// All distinct orders of seats in which agent a sits `counts[a]` times, in lexicographic order.
+/// All distinct seat orders in which agent a has `counts[a]` seats, in lexicographic order.
 pub fn orders(counts: &[usize]) -> Vec<Order> {
     fn extend(order: &mut Order, left: &mut [usize], all: &mut Vec<Order>) {
         if left.iter().all(|n| *n == 0) {
@@ -28,19 +28,19 @@ pub fn orders(counts: &[usize]) -> Vec<Order> {
     all
 }
 
-/// What some games gave.
+/// Results of several games.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Tally {
     /// Games played.
     pub games: u64,
-    /// Points of each agent: a game is worth one, shared by the seats with the highest utility.
+    /// Points of each agent. A game is worth one point, shared by the seats with the highest utility.
     pub points: Vec<f64>,
-    /// Games won by seats of one agent alone.
+    /// Games of each agent in which only its seats have the highest utility.
     pub wins: Vec<u64>,
 }
 
 impl Tally {
-    /// Nothing played by so many agents.
+    /// An empty tally for this number of agents.
     pub fn new(agents: usize) -> Self {
         Self { games: 0, points: vec![0.0; agents], wins: vec![0; agents] }
     }
@@ -60,7 +60,7 @@ impl Tally {
         }
     }
 
-    /// Both together.
+    /// Sum of both tallies.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {
         self.games += other.games;
@@ -70,7 +70,7 @@ impl Tally {
     }
 }
 
-/// Plays one game to its end, `agents[order[seat]]` in each seat: the utility of every seat.
+/// Plays one game to its end with `agents[order[seat]]` in each seat. Returns the utility of every seat.
 pub fn play<G: Game, A: Agent<G>>(
     game: &G,
     agents: &mut [A],
@@ -90,14 +90,14 @@ pub fn play<G: Game, A: Agent<G>>(
     (0..order.len()).map(|seat| game.utility(&state, seat)).collect()
 }
 
-/// Games a task: enough to forget what making the agents costs.
+/// Games per task: enough that the cost of creating the agents is negligible.
 const CHUNK: u64 = 50;
 
-/// Plays `games` games in these orders in turn, on all threads of the current pool. The dice of a game depend on the seed
-/// and on games / orders, so that each set of dice is played once in every order; results do not depend on threads.
+/// Plays `games` games on all threads of the current pool, cycling through these orders. Game g uses dice number g /
+/// orders, so each set of dice is played once in every order. Results do not depend on the number of threads.
 ///
 /// # Errors
-/// What `make`, which gives a fresh set of agents, gives.
+/// Errors of `make`, which creates a new set of agents.
 pub fn compete<G: Game, E: Send>(
     game: &G,
     make: impl Fn() -> Result<Vec<Box<dyn Agent<G>>>, E> + Sync,

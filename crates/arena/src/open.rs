@@ -1,4 +1,4 @@
-//! Checkpoints and agents by name, bound to a game.
+//! Opens encoders, checkpoints and agents by name and binds them to a game.
 
 use crate::agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
 use crate::deliberating::Deliberating;
@@ -13,13 +13,13 @@ use adept_model::{ModelError, Optimiser, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Why an agent or evaluator cannot be had.
+/// Why an agent or evaluator is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The checkpoint cannot be read.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The checkpoint is of something else.
+    /// The checkpoint belongs to another game, encoder or shape.
     #[error("{}: {message}", path.display())]
     Mismatch {
         /// The checkpoint.
@@ -27,19 +27,23 @@ pub enum OpenError {
         /// What was found and what was expected.
         message: String,
     },
-    /// The game has no such agent or encoder, or it cannot be computed.
+    /// The game has no agent or encoder with this name, or it cannot be computed.
     #[error("{0}")]
     Unknown(String),
 }
 
-/// The encoder of that name; the first of the game without one. A part `prior:NAME` joined to it by `+` adds the value
-/// channel `prior` with what a valuation of the game thinks of a position, or a checkpoint, `prior:PATH`, whose path has no `+`.
-/// A part `expert:NAME` adds a value channel of that name with what a deliberating agent thinks of an action.
-/// The name of the encoder that is returned pins the checkpoint down, `prior:PATH@CHECKSUM`, and only that one is taken again.
+/// The encoder named `name`, or the game's first encoder.
+///
+/// A part `prior:NAME`, joined by `+`, adds the value channel `prior`: a valuation of the position by the game.
+/// `prior:PATH` uses a checkpoint instead; the path must not contain `+`. A part `expert:NAME` adds a value channel
+/// with this name: a deliberating agent's estimate for the action.
+///
+/// The name of the returned encoder pins a prior checkpoint as `prior:PATH@CHECKSUM`. A pinned name opens only that
+/// checkpoint.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] with the names there are; what [`open`] says of a checkpoint;
-/// [`OpenError::Mismatch`] if another checkpoint lies there now.
+/// [`OpenError::Unknown`] with the known names. Errors of [`open`] for a prior checkpoint. [`OpenError::Mismatch`] if
+/// the path now holds another checkpoint.
 pub fn encoder<G: Kit>(game: &G, name: Option<&str>) -> Result<Arc<dyn Encoder<G>>, OpenError> {
     let encoders = game.encoders();
     let wanted = name.or(encoders.first().map(|e| &*e.name)).unwrap_or_default();
@@ -55,7 +59,7 @@ pub fn encoder<G: Kit>(game: &G, name: Option<&str>) -> Result<Arc<dyn Encoder<G
     if !experts.is_empty() {
         if !priors.is_empty() {
             return Err(OpenError::Unknown(format!(
-                "`{wanted}` names a prior beside experts: take one or the other"
+                "`{wanted}` names a prior and experts; use one or the other"
             )));
         }
         return with_experts(game, wanted, found, &experts);
@@ -69,11 +73,11 @@ pub fn encoder<G: Kit>(game: &G, name: Option<&str>) -> Result<Arc<dyn Encoder<G
             let name = parts.collect::<Vec<_>>().join("+");
             Ok(Arc::new(WithPrior::new(&name, found, valuation)))
         }
-        _ => Err(OpenError::Unknown(format!("`{wanted}` names more than one prior: take one"))),
+        _ => Err(OpenError::Unknown(format!("`{wanted}` names more than one prior; use one"))),
     }
 }
 
-/// How a part of an encoder's name begins that names an expert.
+/// Prefix of an expert in an encoder's name.
 const EXPERT: &str = "expert:";
 
 /// An encoder with deliberating agents of the game as frozen experts.
@@ -90,7 +94,7 @@ fn with_experts<G: Kit>(
         let Some(channel) = known().find(|name| *name == expert) else {
             let all: Vec<&str> = known().map(|name| &**name).collect();
             return Err(OpenError::Unknown(format!(
-                "{} has no deliberating agent `{expert}` to be an expert{}",
+                "{} has no deliberating agent `{expert}`{}",
                 game.name(),
                 names::suggest(expert, &all)
             )));
@@ -105,20 +109,20 @@ fn with_experts<G: Kit>(
     Ok(Arc::new(WithExperts::new(name, inner, experts)))
 }
 
-/// The valuation that an encoder of that name gives as the channel `prior`.
+/// The name of the prior in an encoder's name.
 pub fn prior(encoder: &str) -> Option<&str> {
     encoder.split('+').find_map(|part| part.strip_prefix(PRIOR))
 }
 
-/// How a part of an encoder's name begins that names a prior.
+/// Prefix of a prior in an encoder's name.
 const PRIOR: &str = "prior:";
 
-/// Digits of a checksum in the name of an encoder.
+/// Number of checksum digits in an encoder's name.
 const DIGITS: usize = 12;
 
-/// The valuation that is a prior, and its name; that of a checkpoint with its checksum.
+/// A prior and its name. The name of a checkpoint includes its checksum.
 fn prior_of<G: Kit>(game: &G, name: &str) -> Result<(String, Arc<dyn Valuation<G>>), OpenError> {
-    // What is exact leaves nothing to learn, and would pass for learned.
+    // Exact valuations are excluded: nothing would remain to learn.
     let all = game.valuations();
     let known: Vec<&str> = all.iter().map(|v| &*v.name).filter(|n| !n.starts_with("oracle")).collect();
     if known.contains(&name)
@@ -132,8 +136,8 @@ fn prior_of<G: Kit>(game: &G, name: &str) -> Result<(String, Arc<dyn Valuation<G
     };
     if checkpoint::named(Path::new(path))?.is_none() {
         let there = match pinned {
-            Some(sum) => format!("the checkpoint {sum} has to lie there, seen from the current folder"),
-            None => format!("there is {}, any checkpoint folder", known.join(", ")),
+            Some(sum) => format!("the checkpoint {sum} must be at this path, relative to the current folder"),
+            None => format!("priors are {} and any checkpoint folder", known.join(", ")),
         };
         return Err(OpenError::Unknown(format!("{} has no prior `{path}`; {there}", game.name())));
     }
@@ -141,39 +145,40 @@ fn prior_of<G: Kit>(game: &G, name: &str) -> Result<(String, Arc<dyn Valuation<G
     let checkpoint = checkpoint::read(&located)?;
     let sum: String = checkpoint.manifest.checksum.chars().take(DIGITS).collect();
     let refuse = |message: String| Err(OpenError::Mismatch { path: located.clone(), message });
-    // Before its own encoder is looked for, whose prior it may be.
+    // Check before opening its own encoder, which may name a prior too.
     if let Some(pinned) = pinned.filter(|pinned| *pinned != sum) {
         return refuse(format!(
-            "is the checkpoint {sum}, wanted as a prior is {pinned}: put that one back, its values are part of what was learned"
+            "is checkpoint {sum}, but the prior must be {pinned}; restore that checkpoint, because the network \
+             was trained with its values"
         ));
     }
     let (bound, _) = bind(game, checkpoint)?;
     if bound.encoder().needs_action() {
         return refuse(format!(
-            "its encoder `{}` looks at moves, a prior values positions: take a checkpoint with another encoder",
+            "its encoder `{}` needs moves, but a prior values positions; use a checkpoint with another encoder",
             bound.encoder().name()
         ));
     }
     Ok((format!("{}@{sum}", located.display()), Arc::new(Frozen::new(game, bound)?)))
 }
 
-/// Opens a checkpoint, or the latest (or best) one of a run folder, as an evaluator of this game.
+/// Opens a checkpoint, or the latest (or best) checkpoint of a run folder, as an evaluator of this game.
 ///
 /// # Errors
-/// [`OpenError::Model`] if it is damaged, [`OpenError::Mismatch`] if it is of another game, encoder or shape.
+/// [`OpenError::Model`] if it is damaged. [`OpenError::Mismatch`] if it belongs to another game, encoder or shape.
 pub fn open<G: Kit>(game: &G, path: &Path, best: bool) -> Result<(Bound<G>, Manifest), OpenError> {
     bind(game, checkpoint::read(&checkpoint::locate(path, best)?)?)
 }
 
-/// Binds a checkpoint that was read to its game.
+/// Binds a loaded checkpoint to its game.
 ///
 /// # Errors
-/// [`OpenError::Mismatch`] if it is of another game, encoder or shape.
+/// [`OpenError::Mismatch`] if it belongs to another game, encoder or shape.
 pub fn bind<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>, Manifest), OpenError> {
     let Checkpoint { path, manifest, tensors } = checkpoint;
     let fail = |message: String| Err(OpenError::Mismatch { path: path.clone(), message });
     if manifest.game != game.name() {
-        return fail(format!("is a checkpoint of `{}`, expected `{}`", manifest.game, game.name()));
+        return fail(format!("is a checkpoint for game `{}`, expected `{}`", manifest.game, game.name()));
     }
     let encoder = match encoder(game, Some(&manifest.encoder)) {
         Ok(encoder) => encoder,
@@ -181,23 +186,24 @@ pub fn bind<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>, Manif
     };
     if encoder.channels() != manifest.channels {
         return fail(format!(
-            "its encoder `{}` has other channels than this program's: it was written by another version",
+            "its encoder `{}` has other channels in this program; another version wrote the checkpoint",
             manifest.encoder
         ));
     }
-    // First parameters are overwritten by the checkpoint's: any stream will do.
+    // The checkpoint overwrites the initial parameters, so any stream works.
     let mut rng = stream(0, "open", 0);
     let mut learner =
         adept_model::build(&manifest.architecture, &manifest.channels, Optimiser::default(), &mut rng)?;
     if let Err(e) = learner.restore(&tensors) {
-        return fail(format!("does not fit its own architecture: {e}"));
+        return fail(format!("does not match its own architecture: {e}"));
     }
     let mut bound = Bound::new(game, encoder, learner);
     bound.output = manifest.output;
     Ok((bound, manifest))
 }
 
-/// The agent that the text names, with some settings changed: an object, or null. Only deliberating agents have settings.
+/// The agent named `text`. `settings` is an object with the settings to change, or null. Only deliberating agents have
+/// settings.
 ///
 /// # Errors
 /// See [`OpenError`].
@@ -211,11 +217,13 @@ pub fn agent_with<G: Kit>(
     }
     match game.deliberator(text, settings) {
         Some(found) => Ok(Box::new(Deliberating::new(found.map_err(|e| OpenError::Unknown(e.to_string()))?))),
-        None => Err(OpenError::Unknown(format!("`{text}` has no settings, only deliberating agents have"))),
+        None => Err(OpenError::Unknown(format!(
+            "`{text}` has no settings; only deliberating agents have settings"
+        ))),
     }
 }
 
-/// The agent that the text names: see [`AGENTS`](crate::agents::AGENTS) and the scripts of the game.
+/// The agent named `text`: one of [`AGENTS`](crate::agents::AGENTS) or of the game's own agents.
 ///
 /// # Errors
 /// See [`OpenError`].
@@ -224,7 +232,7 @@ pub fn agent<G: Kit>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, OpenErro
     build(game, &spec)
 }
 
-/// What an evaluator plays by itself: the best by its values, or the policy whose logits they are.
+/// The default agent for an evaluator: greedy for values, softmax for logits.
 pub fn by_output<'a, G: Game, E: Evaluator<G> + 'a>(evaluator: E, output: Output) -> Box<dyn Agent<G> + 'a> {
     match output {
         Output::Values => Box::new(Greedy::new(evaluator)),
@@ -243,17 +251,17 @@ fn build<G: Kit>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenEr
     Ok(match spec {
         AgentSpec::Random => Box::new(Random),
         AgentSpec::Minimax if !game.zero_sum() => {
-            return Err(OpenError::Unknown(format!("{} is no two-player zero-sum game", game.name())));
+            return Err(OpenError::Unknown(format!("{} is not a two-player zero-sum game", game.name())));
         }
         AgentSpec::Minimax | AgentSpec::Optimal(_) if game.hides() => {
             return Err(OpenError::Unknown(format!(
-                "players of {} do not see all of a state: `adept solve` finds equilibria and best responses",
+                "{} has hidden information; use `adept solve` to find equilibria and best responses",
                 game.name()
             )));
         }
         AgentSpec::Minimax => Box::new(Minimax::solve(game).map_err(|e| match e {
             ExactError::Chance => {
-                OpenError::Unknown(format!("{} has chance, minimax is for games without", game.name()))
+                OpenError::Unknown(format!("{} has chance; minimax needs a game without chance", game.name()))
             }
             other => exact(other),
         })?),
@@ -273,7 +281,7 @@ fn build<G: Kit>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenEr
             None if checkpoint::named(Path::new(name))?.is_some() => player(game, name)?,
             None => {
                 return Err(OpenError::Unknown(format!(
-                    "`{name}` is not an agent of {}, nor a checkpoint; agents are {}, and any checkpoint folder",
+                    "`{name}` is not an agent of {} and not a checkpoint; agents are {} and any checkpoint folder",
                     game.name(),
                     GameInfo::of(game).agents().join(", ")
                 )));

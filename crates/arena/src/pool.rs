@@ -1,11 +1,11 @@
-//! Copies of a checkpoint for threads that do not wait for each other.
+//! A pool of checkpoint copies, so that threads do not wait for each other.
 
 use crate::evaluator::Bound;
 use adept_game::Game;
 use adept_model::ModelError;
 use std::sync::{Mutex, PoisonError};
 
-/// An evaluator that any number of threads may use at once: each takes a copy, and leaves it for the next.
+/// An evaluator for any number of threads. Each thread takes a copy and returns it.
 pub struct Pool<G: Game, T = Bound<G>> {
     idle: Mutex<Vec<T>>,
     first: Mutex<Bound<G>>,
@@ -13,7 +13,7 @@ pub struct Pool<G: Game, T = Bound<G>> {
 }
 
 impl<G: Game, T> Pool<G, T> {
-    /// Copies of an evaluator, with what `make` puts around each.
+    /// A pool of copies of an evaluator, each wrapped by `make`.
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] if it cannot be copied.
@@ -22,7 +22,7 @@ impl<G: Game, T> Pool<G, T> {
         Ok(Self { idle: Mutex::new(idle), first: Mutex::new(bound), make })
     }
 
-    /// Calls `f` with a copy that nobody else uses.
+    /// Calls `f` with a copy that no other thread uses.
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] if another copy is needed and cannot be made.

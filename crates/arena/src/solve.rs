@@ -5,10 +5,10 @@ use crate::exact::{ExactError, MAX_STATES, branches};
 use adept_game::{Game, Turn};
 use rustc_hash::FxHashMap;
 
-/// Two exact values this close are the same: sums of the same products in another order.
+/// Exact values within this distance are equal. They differ only by summation order.
 const TIE: f64 = 1e-12;
 
-/// Spreads probability evenly over the places with the highest value.
+/// Splits the probability evenly among the entries with the highest value.
 fn best_uniform(values: &[f64], probabilities: &mut Vec<f64>) {
     let best = values.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
     let ties = values.iter().filter(|&&v| v >= best - TIE).count();
@@ -16,7 +16,7 @@ fn best_uniform(values: &[f64], probabilities: &mut Vec<f64>) {
     probabilities.extend(values.iter().map(|&v| if v >= best - TIE { 1.0 / ties as f64 } else { 0.0 }));
 }
 
-/// Perfect play of a two-player zero-sum game without chance: any action of the highest minimax value, uniformly.
+/// Perfect play of a two-player zero-sum game without chance: uniform over the actions with the highest minimax value.
 pub struct Minimax<G: Game> {
     /// Value for the player to move.
     known: FxHashMap<G::State, f64>,
@@ -26,18 +26,18 @@ impl<G: Game> Minimax<G> {
     /// Solves the game.
     ///
     /// # Errors
-    /// [`ExactError::Chance`] if the game has chance, [`ExactError::Size`] if it is too large; a message for games that are not
-    /// two-player zero-sum is up to the caller, who asks [`Game::zero_sum`].
+    /// [`ExactError::Chance`] if the game has chance, [`ExactError::Size`] if it is too large. The caller must check
+    /// [`Game::zero_sum`].
     pub fn solve(game: &G) -> Result<Self, ExactError> {
         let mut solved = Self { known: FxHashMap::default() };
         solved.value(game, &game.start())?;
         Ok(solved)
     }
 
-    /// Minimax value for the player to move; of a finished game for player 0.
+    /// Minimax value for the player to move, or for player 0 if the game is over.
     ///
     /// # Errors
-    /// As [`Minimax::solve`].
+    /// Same as [`Minimax::solve`].
     pub fn value(&mut self, game: &G, state: &G::State) -> Result<f64, ExactError> {
         let player = match game.turn(state) {
             Turn::Over => return Ok(game.utility(state, 0)),
@@ -60,7 +60,7 @@ impl<G: Game> Minimax<G> {
         Ok(best)
     }
 
-    /// Value of an action for the player who takes it.
+    /// Value of an action for the player to move.
     fn after(
         &mut self,
         game: &G,
@@ -92,7 +92,7 @@ impl<G: Game> Agent<G> for Minimax<G> {
         actions: &[G::Action],
         probabilities: &mut Vec<f64>,
     ) {
-        // Solving visited every state that can come up; an error cannot occur any more.
+        // `solve` has visited every reachable state, so no error can occur here.
         let values: Vec<f64> =
             actions.iter().map(|a| self.after(game, state, player, a).unwrap_or(f64::NEG_INFINITY)).collect();
         best_uniform(&values, probabilities);
@@ -103,12 +103,12 @@ impl<G: Game> Agent<G> for Minimax<G> {
 pub struct BestResponse<G: Game> {
     name: String,
     other: Box<dyn Agent<G>>,
-    /// By seat: value of a state for the player in that seat.
+    /// For each seat: value of a state for the player in this seat.
     known: Vec<FxHashMap<G::State, f64>>,
 }
 
 impl<G: Game> BestResponse<G> {
-    /// Solves against `other`, in a game of perfect information.
+    /// Computes the best response to `other` in a game of perfect information.
     ///
     /// # Errors
     /// See [`ExactError`].
@@ -121,7 +121,7 @@ impl<G: Game> BestResponse<G> {
         Ok(solved)
     }
 
-    /// Expected utility of a state for the player in `seat`, who plays best from here on.
+    /// Expected utility of a state for the player in `seat`, who plays the best response from here on.
     ///
     /// # Errors
     /// See [`ExactError`].
@@ -158,7 +158,7 @@ impl<G: Game> BestResponse<G> {
         Ok(value)
     }
 
-    /// Expected utility of the player in `seat` after taking that action.
+    /// Expected utility of the player in `seat` after this action.
     ///
     /// # Errors
     /// See [`ExactError`].

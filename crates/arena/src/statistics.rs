@@ -1,9 +1,9 @@
-//! Statistics of matches: the binomial test, intervals of shares, ratings.
+//! Statistics of matches: binomial test, confidence intervals, ratings.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// Two-sided p of a binomial test: twice the smaller tail, at most 1, where each of `n` games is won with probability
-/// `share`. 1 without games.
+/// Two-sided p-value of a binomial test: twice the smaller tail, at most 1. Under the null hypothesis, each of `n`
+/// games is won with probability `share`. Without games, 1.
 pub fn binomial_test(wins: u64, n: u64, share: f64) -> f64 {
     let Ok(distribution) = Binomial::new(share, n) else { return 1.0 };
     let lower = distribution.cdf(wins);
@@ -11,8 +11,7 @@ pub fn binomial_test(wins: u64, n: u64, share: f64) -> f64 {
     (2.0 * lower.min(upper)).min(1.0)
 }
 
-/// Wilson's 95 % interval of a share from `n` games, wins counted in parts where a win is shared. All there is without
-/// games.
+/// Wilson's 95 % interval for a share of wins in `n` games. A shared win counts as a fraction. Without games, [0, 1].
 pub fn wilson95(wins: f64, n: u64) -> [f64; 2] {
     if n == 0 {
         return [0.0, 1.0];
@@ -25,14 +24,14 @@ pub fn wilson95(wins: f64, n: u64) -> [f64; 2] {
     [(middle - half) / (1.0 + z * z / n), (middle + half) / (1.0 + z * z / n)]
 }
 
-/// Ratings on the scale of Elo with mean 0, by the model of Bradley and Terry: `scores[a][b]` are the points of a against b.
-/// Every agent is taken to have drawn one game more against each it met, so that who won or lost all has a rating too.
+/// Elo-scale ratings with mean 0 from the Bradley–Terry model. `scores[a][b]` are the points of a against b. One extra
+/// draw per pair that met keeps ratings finite for agents that won or lost every game.
 pub fn ratings(scores: &[Vec<f64>]) -> Vec<f64> {
     let n = scores.len();
     let met = |a: usize, b: usize| a != b && scores[a][b] + scores[b][a] > 0.0;
     let points = |a: usize, b: usize| if met(a, b) { scores[a][b] + 0.5 } else { 0.0 };
     let mut strength = vec![1.0_f64; n];
-    // Minorisation-maximisation (Hunter 2004); each round raises the likelihood.
+    // Minorisation-maximisation (Hunter 2004). Each round increases the likelihood.
     for _ in 0..10_000 {
         let mut moved = 0.0_f64;
         for a in 0..n {
@@ -58,7 +57,7 @@ pub fn ratings(scores: &[Vec<f64>]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// The paper: of 4000 games 2082 are significant at p = .01, 2080 are not.
+    /// From the paper: of 4000 games, 2082 wins are significant at p = .01; 2080 are not.
     #[test]
     fn the_test_has_the_threshold_of_the_paper() {
         assert!(binomial_test(2082, 4000, 0.5) < 0.01 && binomial_test(2081, 4000, 0.5) > 0.01);
@@ -82,7 +81,7 @@ mod tests {
 
     #[test]
     fn ratings_follow_the_scores() {
-        // One game more is drawn: 30.5 points to 10.5.
+        // With one extra draw: 30.5 points to 10.5.
         let two = ratings(&[vec![0.0, 30.0], vec![10.0, 0.0]]);
         assert!((two[0] - two[1] - 400.0 * (30.5_f64 / 10.5).log10()).abs() < 1e-6);
         assert!((two[0] + two[1]).abs() < 1e-9);

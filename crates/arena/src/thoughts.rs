@@ -1,4 +1,4 @@
-//! What an evaluator thinks of positions: for people with every gate and expert, for programs in batches.
+//! Values of positions and moves: with gates and experts for people, in batches for programs.
 
 use crate::agents::softmax;
 use crate::evaluator::{Bound, Evaluator};
@@ -8,42 +8,42 @@ use adept_model::checkpoint::Output;
 use adept_model::{Explanation, Rows};
 use serde::Serialize;
 
-/// What a checkpoint thinks of a position.
+/// A checkpoint's value of a position.
 #[derive(Debug, Serialize)]
 pub struct PositionValue {
-    /// The position as given.
+    /// The position as text.
     pub position: String,
-    /// Value for the player to move, in [−1, 1]: of the best move; of the position itself where chance comes before
-    /// that move; or the exact result of a finished game for player 1.
+    /// Value for the player to move, in [−1, 1]. This is the value of the best move, or of the position itself before a
+    /// chance event. For a finished game, it is the exact result for player 1.
     pub value: f32,
-    /// Player to move, at once or after chance, from 1; none if the game is over.
+    /// Player to move, at once or after a chance event, counted from 1. None if the game is over.
     pub to_move: Option<usize>,
-    /// The position itself, valued for the player who made the last move; none where that is not known and matters, at
-    /// the start, and right after chance.
+    /// The position itself, valued for the player who made the last move. None at the start, right after a chance
+    /// event, and if a required last move is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Explanation>,
     /// Each legal move, best first.
     pub moves: Vec<MoveValue>,
 }
 
-/// What a checkpoint thinks of a move.
+/// A checkpoint's value of a move.
 #[derive(Debug, Serialize)]
 pub struct MoveValue {
     /// The move.
     pub action: String,
-    /// How often it is to be taken, where the outputs of the checkpoint are logits of a policy.
+    /// Probability of the move, if the checkpoint's outputs are policy logits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
-    /// Value for the player who makes it, with the gates and experts behind it; exact if it ends the game. The logit of a
-    /// policy.
+    /// Value for the player who makes the move, with gates and experts. Exact if the move ends the game. For a policy,
+    /// the logit.
     #[serde(flatten)]
     pub explanation: Explanation,
 }
 
-/// What an evaluator thinks of a position, which the report calls by that text.
+/// Evaluates a position and all its moves. `position` is its text in the report.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] for a position in which chance is to come and nobody's turn follows from it.
+/// [`OpenError::Unknown`] for a position before a chance event if the player to move next is not known.
 pub fn thoughts<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,
@@ -63,10 +63,10 @@ pub fn thoughts<G: Kit>(
         Turn::Chance => {
             let Some(mover) = mover.filter(|_| game.zero_sum() && !game.hides()) else {
                 let message =
-                    format!("`{position}`: chance is to come: name a position in which a player moves");
+                    format!("`{position}`: a chance event comes next; give a position with a player to move");
                 return Err(OpenError::Unknown(message));
             };
-            // What one of two players wins the other loses.
+            // Zero-sum: change the sign for the other player.
             let after = after(mover);
             let (value, player) = (-after.value, 1 - mover);
             let to_move = Some(player + 1);
@@ -98,8 +98,8 @@ pub fn thoughts<G: Kit>(
     Ok(PositionValue { position, value, to_move: Some(player + 1), after, moves })
 }
 
-/// The same where players do not see all of a state: what an action leads to would tell more than the player knows, so that
-/// it is valued before it.
+/// [`thoughts`] for games with hidden information. Actions are valued before they are applied, because the state after
+/// an action could reveal more than the player knows.
 fn hidden<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,
@@ -124,17 +124,17 @@ fn hidden<G: Kit>(
     PositionValue { position, value, to_move: Some(player + 1), after: None, moves }
 }
 
-/// The policy of these logits.
+/// The softmax of these logits.
 pub fn policy_of(logits: &[f32]) -> Vec<f64> {
     let mut policy = vec![0.0; logits.len()];
     softmax(logits, 1.0, &mut policy);
     policy
 }
 
-/// Why no row can be made of a position.
+/// Error: positions of a game with hidden information have no rows.
 fn hides<G: Kit>(game: &G) -> OpenError {
     OpenError::Unknown(format!(
-        "players of {} do not see all of a state, so that rows are of decisions and not of positions: ask for the moves",
+        "{} has hidden information, so it has rows for decisions but not for positions; request the moves",
         game.name()
     ))
 }
@@ -142,13 +142,13 @@ fn hides<G: Kit>(game: &G) -> OpenError {
 /// Reads positions in the game's text form.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] that names the one that is none.
+/// [`OpenError::Unknown`] with the text that is not a position.
 pub fn read<G: Kit>(game: &G, texts: &[impl AsRef<str>]) -> Result<Vec<Read<G>>, OpenError> {
     let read = |text: &str| game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()));
     texts.iter().map(|text| read(text.as_ref())).collect()
 }
 
-/// The exact result of a finished game for the player who would be to move; for the first one where that is not known.
+/// The exact result of a finished game for the player who would move next, or for player 0 if that is not known.
 fn over<G: Kit>(game: &G, state: &G::State) -> f32 {
     let utility = match game.just_acted(state).filter(|_| game.zero_sum()) {
         Some(player) => -game.utility(state, player),
@@ -157,12 +157,12 @@ fn over<G: Kit>(game: &G, state: &G::State) -> f32 {
     (utility / game.scale()) as f32
 }
 
-/// Replaces `values` by the value of each position for the player to move, as [`thoughts`] says it but for a finished game: its
-/// exact result is for the player who would be to move. All rows are asked of the model at once.
+/// Replaces `values` by the value of each position for the player to move, as in [`thoughts`]. Only a finished game
+/// differs: its exact result is for the player who would move next. All rows are evaluated in one batch.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] for a position in which chance is to come and nobody's turn follows from it, and for a checkpoint whose
-/// outputs are logits.
+/// [`OpenError::Unknown`] for a position before a chance event if the player to move next is not known, and for a
+/// checkpoint whose outputs are logits.
 pub fn values<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,
@@ -170,8 +170,7 @@ pub fn values<G: Kit>(
     values: &mut Vec<f32>,
 ) -> Result<(), OpenError> {
     if bound.output == Output::Logits {
-        let message =
-            "the outputs of this checkpoint are logits of a policy and no values: ask for the moves";
+        let message = "this checkpoint outputs policy logits, not values; request the moves";
         return Err(OpenError::Unknown(message.into()));
     }
     if game.hides() {
@@ -179,7 +178,7 @@ pub fn values<G: Kit>(
     }
     let mut rows = Rows::new(bound.learner.channels());
     let encoder = bound.encoder().clone();
-    // Of each position what is exact, the sign of its rows, and where they end.
+    // For each position: the best exact value, the sign of its rows, and the end of its rows.
     let mut parts: Vec<(f32, f32, usize)> = Vec::with_capacity(positions.len());
     let mut actions = Vec::new();
     let mut push = |state: &G::State, action: Option<&G::Action>, player: usize| {
@@ -194,7 +193,7 @@ pub fn values<G: Kit>(
             Turn::Chance if !game.zero_sum() => {
                 let text = game.position_text(state);
                 return Err(OpenError::Unknown(format!(
-                    "`{text}`: chance is to come: name a position in which a player moves"
+                    "`{text}`: a chance event comes next; give a position with a player to move"
                 )));
             }
             Turn::Chance => {
@@ -223,7 +222,7 @@ pub fn values<G: Kit>(
     values.clear();
     let mut first = 0;
     for (exact, sign, end) in parts {
-        // A value that is no number is passed on: divergence must not hide behind another move.
+        // NaN propagates, so that divergence cannot hide behind another move.
         let best = |a: f32, b: f32| if b.is_nan() || b > a { b } else { a };
         let value = found[first..end].iter().map(|v| sign * v).fold(exact, best);
         values.push(if value == f32::NEG_INFINITY { 0.0 } else { value });
@@ -232,7 +231,7 @@ pub fn values<G: Kit>(
     Ok(())
 }
 
-/// The same where players do not see all of a state.
+/// [`values`] for games with hidden information.
 fn hidden_values<G: Kit>(
     game: &G,
     bound: &mut Bound<G>,
@@ -246,7 +245,8 @@ fn hidden_values<G: Kit>(
             Turn::Over => values.push(over(game, state)),
             Turn::Chance => {
                 let text = game.position_text(state);
-                let message = format!("`{text}`: chance is to come: name a position in which a player moves");
+                let message =
+                    format!("`{text}`: a chance event comes next; give a position with a player to move");
                 return Err(OpenError::Unknown(message));
             }
             Turn::Player(player) => {
@@ -259,10 +259,10 @@ fn hidden_values<G: Kit>(
     Ok(())
 }
 
-/// Replaces `rows` by those of positions as they stand, for the player who just moved.
+/// Replaces `rows` by the rows of these positions, for the player who just moved.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] for a position of which it is not known who moved, or how where the encoder asks for that.
+/// [`OpenError::Unknown`] if the last player, or a last move that the encoder needs, is not known.
 pub fn encode<G: Kit>(
     game: &G,
     bound: &Bound<G>,
@@ -280,25 +280,25 @@ pub fn encode<G: Kit>(
     Ok(())
 }
 
-/// A legal move and what an evaluator thinks of it.
+/// A legal move and its value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
     /// The move as people write it.
     pub action: String,
     /// The position after it.
     pub after: String,
-    /// Value for the player who makes it, in [−1, 1].
+    /// Value for the player who makes the move, in [−1, 1].
     pub value: f32,
 }
 
-/// The legal moves of a position, best first, in the game's order among equals.
+/// The legal moves of a position, best first. Equal moves keep the game's order.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] for a text that is no position, or one in which no player is to move.
+/// [`OpenError::Unknown`] if the text is not a position, or no player is to move.
 pub fn choices<G: Kit>(game: &G, bound: &mut Bound<G>, text: &str) -> Result<Vec<Choice>, OpenError> {
     let (state, _) = game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()))?;
     let Turn::Player(player) = game.turn(&state) else {
-        return Err(OpenError::Unknown(format!("`{text}`: no player is to move; a roll may be missing")));
+        return Err(OpenError::Unknown(format!("`{text}`: no player is to move; the roll may be missing")));
     };
     let (mut actions, mut found) = (Vec::new(), Vec::new());
     game.actions(&state, &mut actions);
@@ -314,7 +314,7 @@ pub fn choices<G: Kit>(game: &G, bound: &mut Bound<G>, text: &str) -> Result<Vec
     Ok(choices)
 }
 
-/// Who moved last, if a row of the position can be made.
+/// The player who moved last, if the position has a row.
 fn mover<G: Kit>(
     game: &G,
     bound: &Bound<G>,
@@ -323,11 +323,11 @@ fn mover<G: Kit>(
 ) -> Result<usize, OpenError> {
     let fault = |what: &str| Err(OpenError::Unknown(format!("`{}`: {what}", game.position_text(state))));
     match game.just_acted(state) {
-        None => fault("it is not known who moved last"),
+        None => fault("the player who moved last is not known"),
         Some(_) if bound.encoder().needs_action() && !knows_action => {
-            fault("the encoder asks for the last move: write it behind the position")
+            fault("the encoder needs the last move; write it after the position")
         }
-        Some(_) if game.turn(state) == Turn::Over => fault("the game is over: take its result"),
+        Some(_) if game.turn(state) == Turn::Over => fault("the game is over; use its result"),
         Some(player) => Ok(player),
     }
 }

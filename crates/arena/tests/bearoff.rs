@@ -1,4 +1,4 @@
-//! What is known of the bear-off, as evaluators and agents.
+//! The bear-off's valuations as evaluators and agents.
 
 use adept_arena::{Agent, Evaluator, Known, open};
 use adept_builtin::bearoff::two_sided::{Settings, Table};
@@ -8,7 +8,7 @@ use adept_game::{Game, stream};
 
 const CHECKERS: u8 = 4;
 
-/// Decisions with more than one move, and what the table says of them.
+/// Decisions with more than one move, and their values in the exact table.
 fn decisions(table: &Table) -> Vec<(State, Vec<Action>, Vec<f64>)> {
     let game = Bearoff::new(CHECKERS).unwrap();
     let mut rng = stream(1, "test", 0);
@@ -16,7 +16,7 @@ fn decisions(table: &Table) -> Vec<(State, Vec<Action>, Vec<f64>)> {
     for k in 0..400 {
         let mut state = game.start();
         game.apply(&mut state, &Action::Setup(Distribution::Table.sample(CHECKERS, &mut rng)));
-        // Either player to move.
+        // Each player to move.
         state.player = k % 2;
         game.apply(&mut state, &Action::Roll(ROLLS[k % ROLLS.len()]));
         let mut actions = Vec::new();

@@ -1,4 +1,4 @@
-//! Exact solutions of small games of liar's dice: reference values, exploitability against plain recursion.
+//! Exact solutions of small games of liar's dice: reference values, exploitability compared with plain recursion.
 
 use adept_arena::cfr::{Advantages, CfrPlus, Mccfr, Policy, Tabular, Tree};
 use adept_arena::{Agent, ExactError, Random, expected_utilities};
@@ -30,7 +30,7 @@ fn assert_close(found: f64, expected: f64, within: f64) {
     assert!((found - expected).abs() <= within, "found {found}, expected {expected} to {within}");
 }
 
-/// Probabilities that are drawn, some of them 0, and sum to 1.
+/// Random probabilities that sum to 1; some are 0.
 fn draw_probabilities(row: &mut [f64], rng: &mut Stream) {
     for p in row.iter_mut() {
         *p = (rng.random::<f64>() - 0.3_f64).max(0.0);
@@ -45,7 +45,7 @@ fn random_policy(tree: &Arc<Tree>, seed: u64) -> Policy {
     Policy::from_fn(tree, |_, _, row| draw_probabilities(row, &mut rng))
 }
 
-/// A fixed policy that looks random: what is known is the seed.
+/// A random policy from a fixed seed.
 struct Hashed(u64);
 
 impl Agent<LiarsDice> for Hashed {
@@ -71,8 +71,8 @@ impl Agent<LiarsDice> for Hashed {
 
 // ------------------------------------------------------------------------------------------ advantages
 
-/// v(σ', σ₋ᵢ) − v(σ) = Σ_I πᵢ'(I) π₋ᵢ(I) Σ_a σ'(a | I) A(I, a): what a player gains who plays σ' instead of σ (Kakade and
-/// Langford 2002, lemma 6.1, by information sets).
+/// v(σ', σ₋ᵢ) − v(σ) = Σ_I πᵢ'(I) π₋ᵢ(I) Σ_a σ'(a | I) A(I, a): the gain of a player from σ' instead of σ (Kakade and
+/// Langford 2002, lemma 6.1, for information sets).
 #[test]
 fn advantages_add_up_to_what_another_policy_gains() {
     for name in ["1-1:3", "2-1:2", "1-2:3:no-wild"] {
@@ -83,7 +83,7 @@ fn advantages_add_up_to_what_another_policy_gains() {
             before.advantages(&mut found);
             after.advantages(&mut reached);
             for player in 0..2 {
-                // The player's own policy changes, the other's does not.
+                // Only the player's own policy changes.
                 let mixed = Policy::from_fn(&tree, |at, private, row| {
                     let from = if tree.mover(at) == Some(player) { &after } else { &before };
                     row.copy_from_slice(from.row(at, private));
@@ -114,7 +114,7 @@ fn advantages_add_up_to_what_another_policy_gains() {
 fn trees_hold_every_sequence_once() {
     for (name, bids, privates) in [("1-1:2", 4, [2, 2]), ("1-1:4", 8, [4, 4]), ("2-1:3:no-wild", 9, [6, 3])] {
         let tree = tree(name);
-        // Each set of bids is a sequence, and each but the empty one may be doubted.
+        // Each set of bids is a sequence. Each except the empty one can be challenged.
         assert_eq!(tree.len(), 2 * (1 << bids) - 1);
         assert!(!tree.is_empty());
         assert_eq!([0, 1].map(|p| tree.privates(p).len()), privates);
@@ -144,8 +144,8 @@ fn what_has_no_tree_or_too_large_a_one_is_refused() {
 
 // ------------------------------------------------------------------------------------------ exploitability
 
-/// Expected utility of a best response of the player in `seat`, by recursion over what that player may know: `states`
-/// are all that agree with it, weighted with the probability of everything but the player's own actions.
+/// Expected utility of a best response of the player in `seat`, by recursion over information sets. `states` holds the
+/// states of one information set, weighted by the probability of everything except the player's own actions.
 fn best_response(
     game: &LiarsDice,
     states: Vec<(<LiarsDice as Game>::State, f64)>,
@@ -230,10 +230,10 @@ fn uniform_play_is_exploitable() {
     }
 }
 
-/// What to answer where there are so many actions.
+/// Returns the probabilities for a number of actions.
 type Answer = fn(usize) -> Vec<f64>;
 
-/// An agent whose values are not numbers, or who forgets an action.
+/// An agent with NaN probabilities or too few of them.
 struct Broken(Answer);
 
 impl Agent<LiarsDice> for Broken {
@@ -266,7 +266,7 @@ fn what_is_no_policy_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A best response wins at least what the policy itself does.
+    /// A best response wins at least as much as the policy itself.
     #[test]
     fn exploitability_is_never_below_0(seed: u64, game in 0..3_usize) {
         let policy = random_policy(&tree(["1-1:3", "2-1:2", "1-2:3:no-wild"][game]), seed);
@@ -292,7 +292,7 @@ fn values_and_exploitability_of_cfr_plus() {
         let found = policy.exploitability();
         assert!((0.0..=exploitability).contains(&found), "{name}: {found}");
         assert_close(policy.value(), value, 1e-3);
-        // The value lies between what the policies of both players guarantee.
+        // The value lies between the guarantees of both players' policies.
         let [first, second] = policy.best_responses();
         assert!(-second <= value + 1e-4 && value <= first + 1e-4, "{name}: {second} {first}");
     }
@@ -316,7 +316,7 @@ fn iterations_may_be_made_in_parts() {
     }
 }
 
-/// Both players have played their first policies by then, which are uniform.
+/// After one iteration, both players have played their first policies, which are uniform.
 #[test]
 fn the_first_average_is_uniform_and_the_second_better() {
     let uniform = Policy::uniform(&tree("1-1:2"));

@@ -12,7 +12,7 @@ fn random() -> Box<dyn Agent<Bearoff>> {
     Box::new(Random)
 }
 
-/// Where nobody has a choice, any play is worth what is known for the player to roll.
+/// If no player has a choice, every agent gets the known value for the player to roll.
 #[test]
 fn dice_are_gone_through_exactly() {
     let game = Bearoff::default();
@@ -34,10 +34,11 @@ fn what_needs_the_whole_game_is_refused_with_the_reason() {
     assert_eq!(equity(&game, &mut Random, &mut Random), Err(ExactError::Chance));
     assert_eq!(BestResponse::solve(&game, random()).map(|_| ()), Err(ExactError::Chance));
     let refusal = |text: &str| open::agent(&game, text).map(|_| ()).expect_err(text).to_string();
-    assert_eq!(refusal("minimax"), "bearoff has chance, minimax is for games without");
+    assert_eq!(refusal("minimax"), "bearoff has chance; minimax needs a game without chance");
     assert_eq!(refusal("optimal:random"), ExactError::Chance.to_string());
     assert_eq!(
         refusal("ttt"),
-        "`ttt` is not an agent of bearoff, nor a checkpoint; agents are oracle, oracle-32, convolution, normal, kleinman, random, and any checkpoint folder"
+        "`ttt` is not an agent of bearoff and not a checkpoint; agents are oracle, oracle-32, convolution, \
+         normal, kleinman, random and any checkpoint folder"
     );
 }

@@ -1,4 +1,5 @@
-//! The deliberating agents of liar's dice: what they weigh, what drops what, and that they see nothing hidden.
+//! The deliberating agents of liar's dice: their candidates, the rules that drop some, and that they see nothing
+//! hidden.
 
 use adept_arena::{Agent, Deliberating, Scratch, open};
 use adept_builtin::liars_dice::{Action, DeliberateSettings, Dice, LiarsDice, State};
@@ -16,7 +17,7 @@ fn at(game: &LiarsDice, text: &str) -> State {
 }
 
 fn weighed(game: &LiarsDice, agent: &str, state: &State) -> Deliberation<Action> {
-    let Turn::Player(player) = game.turn(state) else { panic!("nobody is to move") };
+    let Turn::Player(player) = game.turn(state) else { panic!("no player is to move") };
     let deliberator = game.deliberator(agent, &serde_json::Value::Null).expect(agent).expect(agent);
     let mut found = Deliberation::default();
     deliberator.deliberate(game, state, player, &mut found);
@@ -45,14 +46,15 @@ fn chances_are_those_behind_the_rules_of_figure_3() {
     let game = soar("2x5");
     // Five 2's with one 2 known and four dice unknown.
     near(success(&game, "P", "2345/3456 @2 4x6", "5x2"), (1.0_f64 / 3.0).powi(4));
-    // Five 2's, pushing one 1 and two 2's: two more of the two that are rolled again and the bidder's single die, which is
-    // taken to be a 1.
+    // Five 2's, pushing one 1 and two 2's. Two more are needed from the two rerolled dice and the bidder's single die,
+    // which is assumed to be a 1.
     near(success(&game, "PM", "12234/5 @2 2x1", "5x2+122"), 5.0 / 9.0);
     // Two 1's challenged: one known, two unknown, after a push.
     near(success(&game, "P", "33+6/144 @1 2x1+6", "challenge"), 25.0 / 36.0);
 }
 
-/// Section "Proposal" of the paper: from six 4's on, six 5's, six 6's, three 1's, seven 2's, seven 3's and seven 4's.
+/// Section "Proposal" of the paper: after six 4's, the candidates are six 5's, six 6's, three 1's, seven 2's, seven 3's
+/// and seven 4's.
 #[test]
 fn bids_go_up_to_one_full_count() {
     let game = soar("4x5");
@@ -70,7 +72,7 @@ fn bids_go_up_to_one_full_count() {
     let mut found = bids("11111/23456/23456/23456 @1 6x4");
     found.sort();
     assert_eq!(found, ["3x1", "6x5", "6x6", "7x2", "7x3", "7x4"]);
-    // Fifteen dice: four 2's are safe, and what is lower is not worth proposing.
+    // Fifteen dice: four 2's are safe, so lower bids are not proposed.
     let mut found = bids("-/23456/23456/23456 @2 2x3");
     found.sort();
     assert_eq!(found, ["2x1", "4x3", "4x4", "4x5", "4x6", "5x2"]);
@@ -99,8 +101,8 @@ fn every_decision_explains_itself() {
     insta::assert_snapshot!(text);
 }
 
-/// Every agent in games of every size: it takes legal actions, by the same chances as its policy, and what it cannot see
-/// changes nothing.
+/// Every agent in games of every size chooses legal actions with the probabilities of its policy, and hidden dice do
+/// not change them.
 #[test]
 fn agents_take_legal_actions_by_what_they_know() {
     for name in ["soar:2x5", "soar:4x5", "soar:5x2", "r-post:3x4", "openspiel:2-2:4"] {
@@ -155,9 +157,9 @@ fn settings_change_what_they_name_and_nothing_unknown() {
     for (faulty, says) in [
         (serde_json::json!({ "bid_risk": 1.0 }), "unknown field `bid_risk`"),
         (serde_json::json!({ "bid_risky": 1.0 }), "bid_risky = 1 is above bid_safe = 0"),
-        (serde_json::json!({ "likely": 2 }), "likely = 2: it is a probability"),
+        (serde_json::json!({ "likely": 2 }), "likely = 2: must be a probability"),
         (serde_json::json!({ "temperature": 0.0 }), "temperature = 0"),
-        (serde_json::json!([1]), "no table of settings"),
+        (serde_json::json!([1]), "is not a table of settings"),
     ] {
         let error = with(faulty).err().expect("it is faulty").0;
         assert!(error.contains(says), "{error}");
@@ -173,12 +175,13 @@ impl RowSink for Rows {
     fn push(&mut self) -> RowMut<'_> {
         self.1.push(vec![0.0; self.0]);
         let last = self.1.len() - 1;
-        // Index columns: the phase.
+        // Index column: the phase.
         RowMut { dense: &mut self.1[last], index: Box::leak(Box::new([0])) }
     }
 }
 
-/// The last columns of a row are what the agents think, 2p − 1, or −1 of what they drop; all others those of the encoder.
+/// The last columns of a row are the agents' values: 2p − 1, or −1 for dropped actions. The other columns come from the
+/// encoder.
 #[test]
 fn agents_are_frozen_experts_of_an_encoder() {
     let game = soar("2x5");

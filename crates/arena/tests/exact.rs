@@ -1,4 +1,4 @@
-//! Exact references of tic-tac-toe, exact measurement against plain recursion, and the agents' policies.
+//! Tic-tac-toe: exact reference values, exact measurement compared with plain recursion, and the agents' policies.
 
 use adept_arena::agents::draw;
 use adept_arena::{
@@ -17,7 +17,7 @@ use std::sync::Arc;
 type Player = Box<dyn Agent<TicTacToe>>;
 const GAME: TicTacToe = TicTacToe;
 
-/// The agent that a user names so.
+/// The agent with this name.
 fn agent(text: &str) -> Player {
     open::agent(&GAME, text).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -44,7 +44,7 @@ fn policy(agent: &mut dyn Agent<TicTacToe>, state: &Position) -> Vec<f64> {
     p
 }
 
-/// Every position in which somebody is to move.
+/// Every position with a player to move.
 fn decisions() -> Vec<Position> {
     let (mut seen, mut open) = (HashSet::new(), vec![GAME.start()]);
     while let Some(state) = open.pop() {
@@ -55,7 +55,7 @@ fn decisions() -> Vec<Position> {
     seen.into_iter().collect()
 }
 
-/// Chances of a win, a draw and a loss of player 0, by recursion over every game, without memory.
+/// Probabilities of a win, a draw and a loss of player 0, by recursion over every game without memoisation.
 fn chances(state: &Position, players: &mut [&mut dyn Agent<TicTacToe>; 2]) -> [f64; 3] {
     let Turn::Player(player) = GAME.turn(state) else {
         let utility = GAME.utility(state, 0);
@@ -91,11 +91,11 @@ fn the_optimum_against_ttt_is_637_960ths() {
     assert_against_ttt(&mut *agent("optimal:ttt"), 89.0 / 96.0, 0.4, 637.0 / 960.0, 1e-12);
 }
 
-/// Best response to a fixed agent among the moves that keep enough of the minimax value.
+/// The best response to a fixed agent among the moves that keep enough of the minimax value.
 struct Restricted {
     minimax: Minimax<TicTacToe>,
     other: Player,
-    /// Whether a move must keep all of the minimax value, or just not lose against perfect play.
+    /// Whether a move must keep the full minimax value, or only avoid losing to perfect play.
     perfect: bool,
     known: HashMap<(Position, usize), f64>,
 }
@@ -116,16 +116,16 @@ impl Restricted {
         }
     }
 
-    /// The moves left, with what they are worth against the other.
+    /// The allowed moves with their values against the opponent.
     fn allowed(&mut self, state: &Position, player: usize) -> Vec<(u8, f64)> {
         let kept = if self.perfect { self.game_value(state, player) } else { 0.0 };
         let mut left = legal(state);
         left.retain(|&a| self.game_value(&after(state, a), player) >= kept);
-        assert!(!left.is_empty(), "whoever has never taken a losing move has one that does not lose");
+        assert!(!left.is_empty(), "a player who has not made a losing move has a move that does not lose");
         left.into_iter().map(|a| (a, self.value(&after(state, a), player))).collect()
     }
 
-    /// Expected utility of a state for `player`, who plays so.
+    /// Expected utility of a state for `player`, who plays this policy.
     fn value(&mut self, state: &Position, player: usize) -> f64 {
         if GAME.turn(state) == Turn::Over {
             return GAME.utility(state, player);
@@ -166,7 +166,7 @@ impl Agent<TicTacToe> for Restricted {
     }
 }
 
-/// With the first move it is as good as the optimum; with the second it gives away .14.
+/// With the first move it equals the optimum; with the second it loses .14.
 #[test]
 fn never_losing_costs_seven_hundredths_of_equity() {
     let mut never_losing = Restricted::new("ttt", false);
@@ -177,8 +177,8 @@ fn never_losing_costs_seven_hundredths_of_equity() {
     assert_eq!([lost, lost_too], [0.0, 0.0]);
 }
 
-/// Perfect play that makes the most of a random opponent wins 99.48 % of the games that it begins and 91.64 %
-/// of the others, and draws the rest.
+/// The perfect play that does best against a random opponent wins 99.48 % of games with the first move and 91.64 % with
+/// the second. It draws the others.
 #[test]
 fn perfect_against_random() {
     let mut perfect = Restricted::new("random", true);
@@ -191,7 +191,7 @@ fn perfect_against_random() {
     assert_close(win, 0.9164, 5e-5);
     assert_close(draw, 0.0836, 5e-5);
     assert_eq!(loss, 0.0);
-    // The best response to random wins still more by risking a loss, but only with the second move.
+    // The best response to random wins more by risking a loss, but only with the second move.
     let mut optimum = agent("optimal:random");
     let best = equity(&GAME, &mut *optimum, &mut random).expect("the game is small");
     let safe = equity(&GAME, &mut perfect, &mut random).expect("the game is small");
@@ -230,10 +230,10 @@ fn opening_values_against_ttt() {
             assert_close(found, value, 1e-4);
         }
     }
-    // The corners are the best there is, and the policy takes each as often.
+    // The corners are best, and the policy chooses each equally often.
     assert_close(best.value(&GAME, &start, 0).expect("the game is small"), 89.0 / 96.0, 1e-12);
     assert_eq!(policy(&mut best, &start), [0.25, 0.0, 0.25, 0.0, 0.0, 0.0, 0.25, 0.0, 0.25]);
-    // A finished game is worth what it is.
+    // A finished game has its exact utility.
     let won = at("XXXOO....");
     assert_eq!([0, 1].map(|seat| best.value(&GAME, &won, seat)), [Ok(1.0), Ok(-1.0)]);
 }
@@ -253,7 +253,7 @@ fn the_optimum_risks_losing() {
 
 // ------------------------------------------------------------------------------------- exact measurement
 
-/// Arbitrary values of three sizes only, so that most decisions have ties.
+/// Arbitrary values with only three levels, so that most decisions have ties.
 #[derive(Clone)]
 struct Coarse(Vec<f32>);
 
@@ -276,10 +276,10 @@ impl Evaluator<TicTacToe> for Coarse {
     }
 }
 
-/// Who takes any of these moves as often as any other.
+/// An agent that is uniform over these moves.
 type Moves<'a> = &'a dyn Fn(&Position) -> Vec<u8>;
 
-/// Expected utility of player `seat`, by recursion over every game, without memory and without agents.
+/// Expected utility of player `seat`, by recursion over every game, without memoisation or agents.
 fn plain(state: &Position, seat: usize, players: [Moves; 2]) -> f64 {
     let Turn::Player(player) = GAME.turn(state) else { return GAME.utility(state, seat) };
     let moves = players[player](state);
@@ -331,7 +331,7 @@ fn expected_utilities_start_anywhere_and_sum_to_0() {
     }
 }
 
-/// Nothing does better against a fixed opponent than the best response to it.
+/// No agent does better against a fixed opponent than the best response.
 #[test]
 fn nothing_beats_the_best_response() {
     for other in ["ttt", "random", "minimax", "optimal:ttt"] {
@@ -457,7 +457,7 @@ fn chi_square(counts: &[u32], p: &[f64]) -> f64 {
     counts.iter().zip(p).map(term).sum()
 }
 
-/// One in a thousand seeds would exceed these bounds; this seed does not.
+/// χ² quantiles at 0.999: one seed in a thousand exceeds them.
 const CHI_SQUARE: [f64; 9] = [0.0, 10.83, 13.82, 16.27, 18.47, 20.52, 22.46, 24.32, 26.12];
 
 #[test]
@@ -469,7 +469,7 @@ fn draws_follow_the_probabilities() {
         let possible = p.iter().filter(|p| **p > 0.0).count();
         assert!(chi_square(&counts, p) <= CHI_SQUARE[possible - 1], "{p:?}: {counts:?}");
     }
-    // What rounding leaves over falls to the last place that is possible at all.
+    // A rounding remainder goes to the last entry with a positive probability.
     let mut counts = [0; 4];
     (0..20_000).for_each(|_| counts[draw(&[0.25, 0.0, 0.25, 0.0], &mut rng)] += 1);
     assert!(chi_square(&counts, &[0.25, 0.0, 0.75, 0.0]) <= CHI_SQUARE[1], "{counts:?}");
@@ -502,8 +502,8 @@ fn agents_act_as_their_policies_say() {
     }
 }
 
-/// A network's value stands for an afterstate that goes on; a finished game has its exact utility. What
-/// learning needs is decided alike, though beside a winning move no network is asked.
+/// The network values unfinished afterstates; a finished game has its exact utility. `decide` gives the same choices
+/// for learning, but does not evaluate the network if a move wins at once.
 #[test]
 fn a_bound_network_values_what_goes_on_and_only_that() {
     let channels = Fields.channels().to_vec();
@@ -596,7 +596,8 @@ fn agents_as_users_write_them() {
 #[test]
 fn what_cannot_be_opened_says_why() {
     let refusal = |text: &str| open::agent(&GAME, text).map(|_| ()).expect_err(text).to_string();
-    let there_is = "is not an agent of tictactoe, nor a checkpoint; agents are ttt, random, minimax, optimal:AGENT, and \
+    let there_is = "is not an agent of tictactoe and not a checkpoint; agents are ttt, random, minimax, \
+        optimal:AGENT and \
                     any checkpoint folder";
     for name in ["tt", "TTT", "Random", "", "no/such/run"] {
         assert_eq!(refusal(name), format!("`{name}` {there_is}"));
@@ -605,7 +606,7 @@ fn what_cannot_be_opened_says_why() {
     assert_eq!(refusal("epsilon:2:a"), "`epsilon:2:a`: write epsilon:E:CHECKPOINT with E in 0..1");
     let hint = "give a folder with manifest.json or run.json; `adept runs list` shows the runs here";
     assert_eq!(refusal("greedy:no/such/run"), format!("no/such/run: does not exist; {hint}"));
-    // A file that is there but no checkpoint, and a folder of other things.
+    // A file that is not a checkpoint, and an unrelated folder.
     for path in ["Cargo.toml", "src"] {
         assert_eq!(refusal(path), format!("{path}: is neither a checkpoint nor a run folder; {hint}"));
         assert_eq!(

@@ -1,8 +1,7 @@
-//! Asking memory for what will soon be read: tables are larger than the caches, and many reads at a time take hardly longer
-//! than one.
+//! Memory prefetching. Tables are larger than the caches, and many reads in parallel take hardly longer than one.
 
-/// Asks for the cache lines of a slice. Only a hint: it changes nothing but time, and does nothing where there is no
-/// such instruction.
+/// Prefetches the cache lines of a slice. This is only a hint: it affects only speed, and does nothing on machines
+/// without such an instruction.
 #[inline(always)]
 pub(crate) fn fetch<T>(slice: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -10,7 +9,7 @@ pub(crate) fn fetch<T>(slice: &[T]) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let (start, bytes) = (slice.as_ptr().cast::<i8>(), size_of_val(slice));
         for at in (0..bytes).step_by(LINE).chain(bytes.checked_sub(1)) {
-            // SAFETY: prefetching reads nothing that the program could see, and any address is allowed.
+            // SAFETY: prefetching has no visible effect, and any address is allowed.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(at)) };
         }
     }
@@ -18,6 +17,6 @@ pub(crate) fn fetch<T>(slice: &[T]) {
     let _ = slice;
 }
 
-/// Bytes of a cache line.
+/// Bytes per cache line.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;

@@ -1,8 +1,8 @@
-//! Constants that take a while to compute: one of a kind, for as long as anyone holds it.
+//! A cache of expensive constants: one value per key, kept while anyone holds it.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// What was made and is still held somewhere, by what it was made from.
+/// The values that are still held, by key.
 pub(crate) struct Shared<K, T>(Mutex<Vec<(K, Weak<T>)>>);
 
 impl<K: PartialEq, T> Shared<K, T> {
@@ -10,7 +10,7 @@ impl<K: PartialEq, T> Shared<K, T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// The one of that key; made if nobody holds it. Others who ask wait meanwhile.
+    /// The value of a key, computed if nobody holds it. Other callers wait meanwhile.
     pub(crate) fn get<E>(&self, key: K, make: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.retain(|(_, one)| one.strong_count() > 0);

@@ -131,7 +131,7 @@ fn play_takes_moves_from_the_terminal() {
     let output = desk.run_with(&["play", &run, "--hints"], moves);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
-        output.status.success() && text.contains("It moves") && text.contains("`nonsense` is no square"),
+        output.status.success() && text.contains("It moves") && text.contains("`nonsense` is not a square"),
         "{text}"
     );
     assert!(["You win.", "You lose.", "A draw."].iter().any(|end| text.contains(end)), "{text}");
@@ -193,12 +193,12 @@ fn the_bear_off_is_trained_valued_and_played() {
     assert!(
         moves.iter().any(|m| m["action"] == "6/5 6/off") || moves.iter().any(|m| m["action"] == "6/off 6/5")
     );
-    assert!(desk.fails(&["value", "run", "start"], 1).contains("chance is to come"));
+    assert!(desk.fails(&["value", "run", "start"], 1).contains("a chance event comes next"));
 
     let output = desk.run_with(&["play", "random", "--game", "bearoff"], "hello\nquit\n");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && text.contains("The game begins with") && text.contains("You roll"));
-    assert!(text.contains("player 1") && text.contains("`hello` is no move"), "{text}");
+    assert!(text.contains("player 1") && text.contains("`hello` is not a checker move"), "{text}");
     let output = desk.run_with(&["play", "run", "--hints", "--seat", "2", "--json"], "quit\n");
     let played: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(played["moves"].as_array().unwrap().len(), 4, "the position, a roll, a move, a roll");
@@ -550,7 +550,7 @@ fn oracle_samples_and_verifies_labelled_positions() {
     assert!(desk.fails(&["oracle", "verify", "--csv", "a.csv"], 1).contains("above the tolerance 5.0e-5"));
     fs::write(desk.folder.path().join("a.csv"), wrong.replacen(",0.5\n", ",1.5\n", 1)).unwrap();
     let error = desk.fails(&["oracle", "verify", "--csv", "a.csv"], 1);
-    assert!(error.contains("a.csv: line 2, column value: `1.5` is no value in −1 to 1"), "{error}");
+    assert!(error.contains("a.csv: line 2, column value: `1.5` is not a value from −1 to 1"), "{error}");
     desk.json(&["oracle", "build", "--checkers", "4", "--out", "four.table"]);
     let named = desk.json(&["oracle", "verify", "--exact", "--table", "four.table"]);
     assert_eq!((named["rows"].as_u64(), named["bits"].as_u64()), (Some(209 * 209), Some(16)));

@@ -1,54 +1,53 @@
-//! Deliberation: weighing a few actions by knowledge that a game has of itself, in a way that can be explained, and
-//! turned into rules.
+//! Deliberation: choosing an action with a game's own knowledge. The result can be explained and turned into rules.
 //!
-//! A [`Deliberator`] proposes candidates, gives each a chance of success, and lets symbolic preferences (best, worst,
-//! better than another) drop some. What is left is chosen from by the numbers. While it evaluates a candidate it
-//! notes every feature that it reads; these are the conditions of a rule that would give the same number without
-//! deliberating, as chunking in Soar makes them (Laird, Derbinsky and Tinkerhess 2011).
+//! A [`Deliberator`] proposes candidates and estimates the chance of success of each. Symbolic preferences (best,
+//! worst, better than another) drop some candidates. A [`Choice`] selects one of the others by its number. The
+//! deliberator records every feature that it reads for a candidate. These features are the conditions of a rule that
+//! gives the same number without deliberation, as chunking does in Soar (Laird, Derbinsky and Tinkerhess 2011).
 
 use crate::game::Game;
 use std::ops::Range;
 
-/// A feature by number, and its value: one condition of a rule.
+/// One condition of a rule: a feature number and its value.
 pub type Condition = (u8, u8);
 
-/// One action that was weighed.
+/// One action under consideration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate<A> {
     /// The action.
     pub action: A,
-    /// How sure it is to succeed, in [0, 1].
+    /// Chance of success, in [0, 1].
     pub success: f64,
-    /// The class it was put in, for deliberators that go by classes.
+    /// Its class, for deliberators that use classes.
     pub class: Option<&'static str>,
     /// The symbolic preference that dropped it.
     pub dropped: Option<&'static str>,
-    /// Its conditions within [`Deliberation::conditions`].
+    /// Range of its conditions in [`Deliberation`]'s list.
     read: Range<usize>,
 }
 
-/// The numeric preference of a chance of success: −1 for sure failure to 1 for sure success.
+/// Numeric preference for a chance of success: −1 for certain failure, 1 for certain success.
 pub fn preference(success: f64) -> f64 {
     2.0 * success - 1.0
 }
 
-/// How one of the candidates that are left is chosen.
+/// How to choose among the remaining candidates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Choice {
     /// With probability ∝ exp(preference / temperature).
     Boltzmann(f64),
-    /// Any with the same probability.
+    /// With equal probability.
     Uniform,
 }
 
-/// What was weighed, and what came of it. Reused from one decision to the next.
+/// Candidates of a decision and the reasons for and against them. Its memory is reused between decisions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deliberation<A> {
-    /// What was weighed.
+    /// Actions under consideration.
     pub candidates: Vec<Candidate<A>>,
-    /// What was found on the way, in words.
+    /// Remarks on the decision, as text.
     pub remarks: Vec<String>,
-    /// Whether remarks are wanted: they cost time.
+    /// Whether to write remarks, which cost time.
     pub explains: bool,
     read: Vec<Condition>,
 }
@@ -60,14 +59,14 @@ impl<A> Default for Deliberation<A> {
 }
 
 impl<A> Deliberation<A> {
-    /// Forgets all.
+    /// Removes all entries but keeps the memory.
     pub fn clear(&mut self) {
         self.candidates.clear();
         self.remarks.clear();
         self.read.clear();
     }
 
-    /// Adds a candidate with what was read to evaluate it.
+    /// Adds a candidate with the conditions read while evaluating it.
     pub fn add(&mut self, action: A, success: f64, class: Option<&'static str>, read: &[Condition]) {
         let start = self.read.len();
         self.read.extend_from_slice(read);
@@ -75,23 +74,24 @@ impl<A> Deliberation<A> {
         self.candidates.push(Candidate { action, success, class, dropped: None, read });
     }
 
-    /// What was read to evaluate that candidate, in the order of reading.
+    /// Conditions read while evaluating this candidate, in reading order.
     pub fn conditions(&self, candidate: usize) -> &[Condition] {
         self.candidates.get(candidate).map_or(&[], |c| &self.read[c.read.clone()])
     }
 
-    /// Drops candidates by symbolic preferences as Soar's decision procedure does: first those that another is better
-    /// than, then all but the best if there are best ones, then the worst if others are left.
+    /// Drops candidates by symbolic preferences, as Soar's decision procedure does. First it drops candidates that
+    /// another one beats. If any best candidates remain, it then drops all others. Last, it drops the worst candidates
+    /// if others remain.
     pub fn settle(&mut self, preferences: &Preferences) {
         let n = self.candidates.len();
         let mut dropped: Vec<Option<&'static str>> = self.candidates.iter().map(|c| c.dropped).collect();
         for &(better, worse, why) in &preferences.better {
-            // A candidate that is out already has no say.
+            // A dropped candidate cannot drop others.
             if dropped[worse].is_none() && self.candidates[better].dropped.is_none() {
                 dropped[worse] = Some(why);
             }
         }
-        // Preferences in a circle drop none of it where nothing else is left.
+        // If a cycle would drop every candidate, keep them all.
         if dropped.iter().all(Option::is_some) {
             dropped = self.candidates.iter().map(|c| c.dropped).collect();
         }
@@ -113,8 +113,7 @@ impl<A> Deliberation<A> {
         }
     }
 
-    /// Replaces `probabilities` by the chance with which each candidate is chosen, where `numbers` are their numeric
-    /// preferences.
+    /// Replaces `probabilities` by the probability of choosing each candidate. `numbers` gives the numeric preferences.
     pub fn choose(&self, choice: Choice, numbers: impl Fn(usize) -> f64, probabilities: &mut Vec<f64>) {
         let left = |i: usize| self.candidates[i].dropped.is_none();
         let n = self.candidates.len();
@@ -131,19 +130,19 @@ impl<A> Deliberation<A> {
     }
 }
 
-/// Symbolic preferences over the candidates by place, each with the name of the rule that gave it.
+/// Symbolic preferences over candidate indices, each with the name of its rule.
 #[derive(Clone, Debug, Default)]
 pub struct Preferences {
     /// The first is better than the second.
     pub better: Vec<(usize, usize, &'static str)>,
     /// Better than everything that is not best.
     pub best: Vec<(usize, &'static str)>,
-    /// Taken only if nothing else is left.
+    /// Chosen only if no other candidate remains.
     pub worst: Vec<(usize, &'static str)>,
 }
 
 impl Preferences {
-    /// Forgets all.
+    /// Removes all entries but keeps the memory.
     pub fn clear(&mut self) {
         self.better.clear();
         self.best.clear();
@@ -151,22 +150,22 @@ impl Preferences {
     }
 }
 
-/// Weighs actions by knowledge of a game.
+/// Evaluates actions with a game's own knowledge.
 pub trait Deliberator<G: Game>: Send + Sync {
-    /// Name, as agents have it.
+    /// Name of the agent.
     fn name(&self) -> &str;
 
-    /// Replaces `found` by the candidates of `player`, who is to move, with their chances of success and what dropped
-    /// some of them. At least one is left. It reads only what that player knows.
+    /// Replaces `found` by the candidates of `player`, who is to move, with their chances of success and the reasons
+    /// for dropping some. At least one remains. Reads only what this player knows.
     fn deliberate(&self, game: &G, state: &G::State, player: usize, found: &mut Deliberation<G::Action>);
 
-    /// How one of those that are left is chosen.
+    /// How to choose among the remaining candidates.
     fn choice(&self) -> Choice;
 
-    /// A condition in words, such as "four unknown dice".
+    /// A condition as text, such as "four unknown dice".
     fn condition_text(&self, game: &G, condition: Condition) -> String;
 
-    /// What a rule with these conditions is for, in words, such as "bid five 2's".
+    /// The action that a rule with these conditions proposes, as text, such as "bid five 2's".
     fn operator_text(&self, game: &G, conditions: &[Condition]) -> String;
 }
 

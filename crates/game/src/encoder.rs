@@ -1,16 +1,17 @@
-//! From a candidate to the numbers that a model reads.
+//! Encoders: turn a candidate action into the row of numbers that a model reads.
 
 use crate::game::Game;
 use adept_rows::{Channel, RowMut, RowSink};
 
-/// A state right after an action, seen by the player who acted: what an evaluator values. In games that hide parts of the state
-/// from players ([`Game::hides`]) it is the state before the action, of which an encoder reads only what that player
-/// knows: the action's outcome would tell more.
+/// A state right after an action, from the view of the player who acted. Evaluators value afterstates.
+///
+/// In games with hidden information ([`Game::hides`]) it holds the state before the action, because the state after it
+/// could reveal more than the player knows. Encoders then read only what that player knows.
 #[derive(Debug)]
 pub struct Afterstate<'a, G: Game> {
-    /// The state after the action; before it in games that hide parts.
+    /// The state after the action, or before it in games with hidden information.
     pub state: &'a G::State,
-    /// The action, where it is known.
+    /// The action, if known.
     pub action: Option<&'a G::Action>,
     /// The player who just acted.
     pub player: usize,
@@ -32,10 +33,10 @@ pub trait Encoder<G: Game>: Send + Sync {
     /// The channels of a row.
     fn channels(&self) -> &[Channel];
 
-    /// Whether this encoder supports the rule set.
+    /// Checks that this encoder supports the rule set.
     ///
     /// # Errors
-    /// Which encoder does.
+    /// Which encoder to use instead.
     fn fits(&self, _game: &G) -> Result<(), String> {
         Ok(())
     }
@@ -44,12 +45,14 @@ pub trait Encoder<G: Game>: Send + Sync {
     /// [`Encoder::needs_action`].
     fn encode(&self, game: &G, after: Afterstate<'_, G>, row: RowMut<'_>);
 
-    /// Whether [`decide`](Self::decide) lists the candidates of a decision; else these are all legal actions.
+    /// Whether [`decide`](Self::decide) lists the candidates of a decision. Otherwise every legal action is a
+    /// candidate.
     fn decides(&self) -> bool {
         false
     }
 
-    /// Replaces `actions` by those of `player`, who is to move, that are worth valuing, at least one, and pushes the row of each.
+    /// Replaces `actions` by the candidates of `player`, who is to move, and pushes one row for each. There is at least
+    /// one.
     fn decide(
         &self,
         _game: &G,
@@ -60,21 +63,21 @@ pub trait Encoder<G: Game>: Send + Sync {
     ) {
     }
 
-    /// What a key or index of that channel stands for, in words, where the encoder can tell.
+    /// Meaning of a key or index of this channel, as text, if the encoder knows it.
     fn key_text(&self, _game: &G, _channel: &str, _key: u64) -> Option<String> {
         None
     }
 
-    /// Asks memory for what [`encode`](Self::encode) of this state will read. Who encodes many states does so for all of
-    /// them first.
+    /// Prefetches the memory that [`encode`](Self::encode) will read for this state. Callers that encode many states
+    /// prefetch all of them first.
     fn fetch(&self, _game: &G, _after: Afterstate<'_, G>) {}
 
-    /// Whether [`fetch`](Self::fetch) does anything: rows come from tables that no cache holds.
+    /// Whether [`fetch`](Self::fetch) does anything, because rows come from tables larger than the caches.
     fn fetches(&self) -> bool {
         false
     }
 
-    /// Whether a row depends on the action and not on the state alone.
+    /// Whether a row depends on the action as well as on the state.
     fn needs_action(&self) -> bool;
 }
 
@@ -86,7 +89,7 @@ pub struct EncoderFn<F> {
 }
 
 impl<F> EncoderFn<F> {
-    /// An encoder of that name and these channels; `write` fills a row of zeros.
+    /// An encoder with this name and these channels. `write` fills a row of zeros.
     pub fn new<G: Game>(name: &str, channels: Vec<Channel>, write: F) -> Self
     where
         F: Fn(&G, Afterstate<'_, G>, RowMut<'_>) + Send + Sync,

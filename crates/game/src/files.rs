@@ -5,7 +5,7 @@ use crate::kit::Read;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Positions of a file in the game's text form: one a line, or the column `position` of a CSV file.
+/// Reads positions in the game's text form: one per line, or the column `position` of a CSV file.
 pub fn lines_of_positions<G: Game>(game: &G, path: &Path) -> Result<Vec<Read<G>>, GameError> {
     let fault = |what: String| GameError(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| fault(e.to_string()))?;
@@ -25,7 +25,7 @@ pub fn lines_of_positions<G: Game>(game: &G, path: &Path) -> Result<Vec<Read<G>>
     lines.map(read).collect()
 }
 
-/// Positions in the game's text form and their values as CSV.
+/// Writes positions in the game's text form with their values as CSV.
 pub fn texts_with_values<G: Game>(game: &G, positions: &[Read<G>], values: &[f32]) -> String {
     let mut text = String::from("position,value\n");
     for ((state, action), value) in positions.iter().zip(values) {

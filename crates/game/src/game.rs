@@ -7,9 +7,9 @@ use std::hash::Hash;
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Turn {
-    /// The player of that number, from 0.
+    /// The player with this number, from 0.
     Player(usize),
-    /// Dice, cards, a lot.
+    /// A chance event: dice, cards, lots.
     Chance,
     /// The game is over.
     Over,
@@ -22,14 +22,15 @@ pub struct GameError(pub String);
 
 /// A game of n players, with or without chance and hidden information.
 ///
-/// The value that implements it holds the rule set: players, dice, sizes, or rules compiled at run time.
-/// Everything is a pure function of it and of the state.
+/// The implementing value holds the rule set: players, dice, sizes, or rules compiled at run time. Every method is a
+/// pure function of the rule set and its arguments.
 pub trait Game: Send + Sync + 'static {
-    /// All there is to know about a position, hidden parts included.
+    /// A complete position, including hidden parts.
     type State: Clone + Eq + Hash + Debug + Send + Sync;
-    /// What a player does, or what chance brings.
+    /// A player's action or a chance outcome.
     type Action: Clone + Eq + Hash + Debug + Send + Sync;
-    /// What one player knows, with perfect recall: equal exactly if the player cannot tell two states apart.
+    /// Information set of a player with perfect recall. Two are equal if and only if the player cannot tell the states
+    /// apart.
     type Info: Clone + Eq + Hash + Debug + Send + Sync;
 
     /// Name of the rule set, as in `game.rules` of a config.
@@ -44,25 +45,25 @@ pub trait Game: Send + Sync + 'static {
     /// Whose turn it is.
     fn turn(&self, state: &Self::State) -> Turn;
 
-    /// Replaces `actions` by the legal ones of the player to move, in a fixed order without repeats.
-    /// Empty unless it is a player's turn.
+    /// Replaces `actions` by the legal actions of the player to move, in a fixed order without repeats. The list is
+    /// empty if it is not a player's turn.
     fn actions(&self, state: &Self::State, actions: &mut Vec<Self::Action>);
 
-    /// Applies a legal action, of a player or of chance.
+    /// Applies a legal action or a chance outcome.
     fn apply(&self, state: &mut Self::State, action: &Self::Action);
 
-    /// Replaces `outcomes` by what chance may bring with probabilities that sum to 1, and returns true;
-    /// returns false where they are too many to list and can only be sampled.
-    /// Games without chance leave this method out.
+    /// Replaces `outcomes` by the chance outcomes with probabilities that sum to 1, and returns true. Returns false if
+    /// there are too many to list; they can then only be sampled. Games without chance need not implement this method.
     fn outcomes(&self, _state: &Self::State, outcomes: &mut Vec<(Self::Action, f64)>) -> bool {
         outcomes.clear();
         true
     }
 
-    /// Draws what chance brings: by default from the list of [`outcomes`](Self::outcomes).
+    /// Samples a chance outcome, by default from [`outcomes`](Self::outcomes).
     ///
     /// # Panics
-    /// By default, if nothing is listed: where chance can only be sampled, the game draws itself.
+    /// The default panics if no outcomes are listed. Games whose chance outcomes can only be sampled must implement
+    /// this method.
     fn sample(&self, state: &Self::State, rng: &mut dyn Rng) -> Self::Action {
         let mut outcomes = Vec::new();
         self.outcomes(state, &mut outcomes);
@@ -71,41 +72,41 @@ pub trait Game: Send + Sync + 'static {
             left -= p;
             left < 0.0
         });
-        // Rounding may leave a little over: then the last outcome.
+        // Rounding may leave a remainder; it goes to the last outcome.
         outcomes.swap_remove(place.unwrap_or(outcomes.len() - 1)).0
     }
 
-    /// Utility of a finished game for that player, in units of [`Game::scale`].
+    /// Utility of a finished game for this player, in [−scale, scale] (see [`Game::scale`]).
     fn utility(&self, state: &Self::State, player: usize) -> f64;
 
-    /// What an action brings a player beyond the outcome of the game, in units of [`Game::scale`]: a small success or failure on
-    /// the way that learners may be rewarded for. `state` is that before the action.
+    /// Reward of an action for a player beyond the utility of the game, on the same scale: a small success or failure
+    /// that learners may use. `state` is the state before the action.
     fn reward(&self, _state: &Self::State, _action: &Self::Action, _player: usize) -> f64 {
         0.0
     }
 
-    /// Largest absolute utility; values of models are utilities divided by it, in [−1, 1].
+    /// Largest absolute utility. Models predict utilities divided by it, in [−1, 1].
     fn scale(&self) -> f64 {
         1.0
     }
 
-    /// Whether there are two players and what one wins the other loses; by default whenever there are two.
+    /// Whether this is a two-player zero-sum game. By default, every two-player game is.
     fn zero_sum(&self) -> bool {
         self.players() == 2
     }
 
-    /// Whether players do not see all of a state. What is learned and measured then goes by [`info`](Self::info):
-    /// evaluators are shown the state before an action, as the player who acts knows it.
+    /// Whether the game has hidden information. Learning and measurement then use [`info`](Self::info), and evaluators
+    /// get the state before an action, restricted to what the acting player knows.
     fn hides(&self) -> bool {
         false
     }
 
-    /// The state without what that player cannot see, for drawing it.
+    /// The state without what this player cannot see, for drawing.
     fn shown_to(&self, state: &Self::State, _player: usize) -> Self::State {
         state.clone()
     }
 
-    /// The player whose action led to this state, where the state tells: none at the start, nor when chance was last.
+    /// The player whose action led to this state, if the state shows it. None at the start and after a chance outcome.
     fn just_acted(&self, _state: &Self::State) -> Option<usize> {
         None
     }
@@ -116,12 +117,12 @@ pub trait Game: Send + Sync + 'static {
     /// A position on one line, as commands take and print it.
     fn position_text(&self, state: &Self::State) -> String;
 
-    /// The same with the action that led there, where the game's text form has a place for it.
+    /// A position on one line with the action that led to it, if the game's text form includes it.
     fn afterstate_text(&self, state: &Self::State, _action: Option<&Self::Action>) -> String {
         self.position_text(state)
     }
 
-    /// Reads a position, and the action that led to it where the text tells it.
+    /// Reads a position, and the action that led to it if the text includes it.
     ///
     /// # Errors
     /// What was found and what was expected.
@@ -132,10 +133,10 @@ pub trait Game: Send + Sync + 'static {
         format!("{action:?}")
     }
 
-    /// The legal action that the text names: by default the one with that [`action_text`](Self::action_text).
+    /// The legal action with this text, by default its [`action_text`](Self::action_text).
     ///
     /// # Errors
-    /// Why it names none.
+    /// Why the text is not a legal action.
     fn parse_action(&self, state: &Self::State, text: &str) -> Result<Self::Action, GameError> {
         let mut actions = Vec::new();
         self.actions(state, &mut actions);
@@ -147,18 +148,18 @@ pub trait Game: Send + Sync + 'static {
         })
     }
 
-    /// What chance brings to a state, told in a sentence to the player in `seat`, who alone reads it.
+    /// A chance outcome as a sentence for the player in `seat`, who is its only reader.
     fn chance_text(&self, state: &Self::State, action: &Self::Action, _seat: usize) -> String {
         format!("Chance brings {}.", self.action_text(state, action))
     }
 
-    /// What an action of a player brings to light for all, told in a sentence to the player in `seat`.
+    /// What a player's action reveals to everyone, as a sentence for the player in `seat`.
     fn event_text(&self, _state: &Self::State, _action: &Self::Action, _seat: usize) -> Option<String> {
         None
     }
 
-    /// A drawing of the position over several lines. `marks` may put a few characters beside a legal action,
-    /// such as its value.
+    /// A drawing of the position on several lines. `marks` puts a few characters, such as a value, beside legal
+    /// actions.
     fn board(&self, state: &Self::State, marks: &[(Self::Action, String)]) -> String {
         let mut text = self.position_text(state) + "\n";
         for (action, mark) in marks {

@@ -1,26 +1,27 @@
-//! Games whose positions are all pairs of two halves, so that all of them can be gone through.
+//! Games whose positions are all pairs of two halves, so that every position can be enumerated.
 
 use crate::game::{Game, GameError};
 use std::ops::Range;
 
-/// The positions of a game as pairs of halves, what the player who just moved has and what the one to go on has: every
-/// half goes with every half, and each pair has an exact value.
+/// The positions of a game as pairs of halves: the mover's half belongs to the player who just moved, the roller's half
+/// to the player to roll next. Every pair of halves is a position with an exact value.
 pub trait Halves<G: Game>: Send + Sync {
-    /// Number of halves; of positions there are as many squared.
+    /// Number of halves. There are `count()²` positions.
     fn count(&self) -> usize;
 
-    /// The position right after a player left the half `mover` to the other one, who has `roller`.
+    /// The position right after a move, where the player who moved has half `mover` and the next player has half
+    /// `roller`.
     fn state(&self, mover: usize, roller: usize) -> G::State;
 
-    /// Rollers in ranges of at most `most`, cut where their values lie apart: whoever asks for one range after the other
-    /// reads everything once.
+    /// Splits the rollers into ranges of at most `most`, aligned with how the values are stored. Reading the ranges in
+    /// order reads everything once.
     fn strips(&self, most: usize) -> Vec<Range<usize>>;
 
-    /// Writes the exact values of pairs to the mover, in [−1, 1]: one row for each mover, with one value for each
-    /// roller; rows begin `stride` apart.
+    /// Writes the exact values of pairs to the mover, in [−1, 1]: one row per mover, one value per roller. Rows begin
+    /// `stride` values apart.
     ///
     /// # Errors
-    /// Values that are damaged.
+    /// The stored values are damaged.
     fn exact(
         &self,
         movers: Range<usize>,
@@ -29,12 +30,12 @@ pub trait Halves<G: Game>: Send + Sync {
         values: &mut [f32],
     ) -> Result<(), GameError>;
 
-    /// The factors of the valuation of that name; none if it has none.
+    /// The factors of the valuation `valuation`, if it has them.
     fn factors(&self, valuation: &str) -> Option<Factors>;
 }
 
-/// A valuation that is bilinear in the halves: its value to the mover is Σₖ `movers[i][k]` · `rollers[k][j]`, with terms
-/// summed from the first to the last.
+/// A valuation that is bilinear in the halves. The value to the mover is Σₖ `movers[i][k]` · `rollers[k][j]`, summed in
+/// order of k.
 #[derive(Clone, Debug)]
 pub struct Factors {
     /// Number of terms.

@@ -1,32 +1,32 @@
-//! What lists, checks and messages need to know of a game, without its types.
+//! A description of a game without its types, for lists, checks and messages.
 
 use crate::kit::{Kit, Named};
 use crate::suite::Suite;
 
-/// A game in words.
+/// Description of a game.
 #[derive(Clone, Debug)]
 pub struct GameInfo {
     /// Name of the rule set.
     pub name: String,
-    /// One line about it.
+    /// One-line description.
     pub about: String,
     /// Its encoders.
     pub encoders: Vec<Named>,
     /// Its scripted agents.
     pub scripts: Vec<Named>,
-    /// Its valuations, which also play.
+    /// Its valuations, which can also play as agents.
     pub valuations: Vec<Named>,
     /// Its deliberating agents.
     pub deliberators: Vec<Named>,
     /// Its distributions of positions.
     pub distributions: Vec<Named>,
-    /// What is measured where nothing else is asked for.
+    /// Suites to measure by default.
     pub usual_suites: Vec<Suite>,
-    /// Whether all its states may be gone through: exact equity, minimax, best responses.
+    /// Whether all its states can be enumerated, for exact equity, minimax and best responses.
     pub is_small: bool,
-    /// Whether players do not see all of a state.
+    /// Whether the game has hidden information.
     pub hides: bool,
-    /// Whether it is a small two-player game with hidden information that can be solved.
+    /// Whether it is a small two-player game with hidden information that solvers support.
     pub has_public_tree: bool,
     /// Number of players.
     pub players: usize,
@@ -51,8 +51,7 @@ impl GameInfo {
         }
     }
 
-    /// Names of agents that the game itself has and that can learn or play without a checkpoint, with `random` and, in
-    /// small games, the exact ones.
+    /// Names of agents that need no checkpoint: the game's own, `random`, and in small games the exact ones.
     pub fn agents(&self) -> Vec<String> {
         let own = self.scripts.iter().chain(&self.valuations).chain(&self.deliberators);
         let mut names: Vec<String> = own.map(|named| named.name.to_string()).collect();

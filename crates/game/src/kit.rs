@@ -1,4 +1,4 @@
-//! What a program offers for a game beside its rules: encoders, agents, exact values, files.
+//! What a game offers besides its rules: encoders, agents, exact values, files.
 
 use crate::deliberation::Deliberator;
 use crate::encoder::{Afterstate, Encoder};
@@ -12,49 +12,49 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A name that users write, and one line about what it names.
+/// A name that users write, with a one-line description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// The name, or its form with parameters behind colons.
+    /// The name, or its form with parameters after colons.
     pub name: Cow<'static, str>,
-    /// One line for lists.
+    /// One-line description for lists.
     pub about: Cow<'static, str>,
 }
 
 impl Named {
-    /// Names with a line each.
+    /// Builds a list from names and descriptions.
     pub fn list(entries: &[(&'static str, &'static str)]) -> Vec<Self> {
         entries.iter().map(|&(name, about)| Self { name: name.into(), about: about.into() }).collect()
     }
 }
 
-/// What a game itself knows of the value of its states: exact tables, formulas.
+/// A game's own valuation of its states, such as an exact table or a formula.
 pub trait Valuation<G: Game>: Send + Sync {
-    /// Value of a state right after an action for the player who acted, in [−1, 1] (utility divided by the
-    /// game's scale); NaN where nothing is known.
+    /// Value of an afterstate for the player who acted, in [−1, 1] (utility divided by the game's scale). NaN if
+    /// unknown.
     fn value(&self, game: &G, after: Afterstate<'_, G>) -> f64;
 
-    /// Asks memory for what [`value`](Self::value) of this state will read.
+    /// Prefetches the memory that [`value`](Self::value) will read for this state.
     fn fetch(&self, _game: &G, _after: Afterstate<'_, G>) {}
 }
 
-/// A policy written down as a rule: fills `probabilities[i]` for `actions[i]`, summing to 1.
+/// A rule-based policy. Sets `probabilities[i]` for `actions[i]`; they sum to 1.
 pub type Script<G> =
     Arc<dyn Fn(&G, &<G as Game>::State, &[<G as Game>::Action], &mut Vec<f64>) + Send + Sync>;
 
-/// Something asked for by name: none if the game has nothing of that name, an error if it cannot be had.
+/// Result of a lookup by name: none if the name is unknown, an error if the item is not available.
 pub type Found<T> = Option<Result<T, GameError>>;
 
-/// A position that was read, with the action that led to it where that is known.
+/// A parsed position, with the action that led to it if known.
 pub type Read<G> = (<G as Game>::State, Option<<G as Game>::Action>);
 
-/// Samples positions of a distribution: states before chance and then a player, right after a move of another.
+/// Samples positions from a distribution: states right after a move, before a chance event and the next player's move.
 pub type Draw<G> = Box<dyn Fn(&mut dyn Rng) -> <G as Game>::State + Send + Sync>;
 
-/// A game with everything that the commands need beside its rules. Only [`encoders`](Self::encoders)
-/// and [`encoder`](Self::encoder) must be written; the rest is there for games that have more to offer.
+/// A game with everything that the commands need besides its rules. Only [`encoders`](Self::encoders) and
+/// [`encoder`](Self::encoder) are required. The other methods are optional.
 pub trait Kit: Game + Sized {
-    /// One line about the game, with the forms of its name if it takes parameters; by default its name.
+    /// One-line description, with the forms of the name if it takes parameters. By default, the name.
     fn about(&self) -> String {
         self.name().into()
     }
@@ -62,16 +62,16 @@ pub trait Kit: Game + Sized {
     /// Its encoders; the first is the default.
     fn encoders(&self) -> Vec<Named>;
 
-    /// The encoder of that name; some names take a parameter behind a colon, or may be joined by `+`.
+    /// The encoder named `name`. Some names take a parameter after a colon or can be joined by `+`.
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>>;
 
-    /// Whether all its states may be gone through: exact equity, minimax and best responses are offered only then.
-    /// Some 10 million states are the limit.
+    /// Whether all its states can be enumerated. Exact equity, minimax and best responses need this. The limit is about
+    /// 10 million states.
     fn is_small(&self) -> bool {
         false
     }
 
-    /// What is measured where nothing else is asked for.
+    /// Suites to measure by default.
     fn usual_suites(&self) -> Vec<Suite> {
         match self.has_public_tree() {
             true => vec![Suite::Exploitability],
@@ -81,34 +81,34 @@ pub trait Kit: Game + Sized {
         }
     }
 
-    /// The rest of a config to start from, from the line `encoder = …` of its section `[game]` on. It should train in a
-    /// minute or so and show that learning works. None takes a general one.
+    /// The rest of a starter config, beginning with the line `encoder = …` of section `[game]`. It should train in
+    /// about a minute and show that learning works. None selects a general one.
     fn starter(&self) -> Option<String> {
         None
     }
 
-    /// Rule-written policies by name, such as fixed opponents.
+    /// Its rule-based policies, such as fixed opponents.
     fn scripts(&self) -> Vec<Named> {
         Vec::new()
     }
 
-    /// The rule-written policy of that name.
+    /// The rule-based policy named `name`.
     fn script(&self, _name: &str) -> Option<Script<Self>> {
         None
     }
 
-    /// Its valuations, which also play. One called `oracle` is exact: examples and errors are taken from it.
+    /// Its valuations, which can also play as agents. A valuation named `oracle` is exact and provides labels and
+    /// reference values for errors.
     fn valuations(&self) -> Vec<Named> {
         Vec::new()
     }
 
-    /// The valuation of that name; some take a parameter behind a colon.
+    /// The valuation named `name`. Some names take a parameter after a colon.
     fn valuation(&self, _name: &str) -> Found<Arc<dyn Valuation<Self>>> {
         None
     }
 
-    /// The exact valuation by which lost value is measured: it must tell apart choices that differ by 1e-6. That is
-    /// `oracle` unless another one is finer.
+    /// The exact valuation that measures lost value. It must resolve differences of 1e-6. By default, `oracle`.
     fn judge(&self) -> Found<Arc<dyn Valuation<Self>>> {
         self.valuation("oracle")
     }
@@ -118,38 +118,38 @@ pub trait Kit: Game + Sized {
         Vec::new()
     }
 
-    /// The deliberating agent of that name, with some of its settings changed: an object, or null. An error says which
-    /// of them is wrong.
+    /// The deliberating agent named `name`. `settings` is an object with the settings to change, or null. The error
+    /// says which setting is wrong.
     fn deliberator(&self, _name: &str, _settings: &serde_json::Value) -> Found<Arc<dyn Deliberator<Self>>> {
         None
     }
 
-    /// Its distributions of positions; the first is the default. Games that always begin in one place have none.
+    /// Its distributions of positions; the first is the default. Games with a single start position have none.
     fn distributions(&self) -> Vec<Named> {
         Vec::new()
     }
 
-    /// Samples positions of the distribution of that name.
+    /// A sampler of positions from the distribution `distribution`.
     fn draw(&self, _distribution: &str) -> Option<Draw<Self>> {
         None
     }
 
-    /// A number of its own for each position that [`draw`](Self::draw) may give.
+    /// A unique number for each position that [`draw`](Self::draw) can return.
     fn number(&self, _state: &Self::State) -> u64 {
         0
     }
 
-    /// What [`class`](Self::class) counts, such as "stones on the board"; reports show errors by it.
+    /// Meaning of [`class`](Self::class), such as "stones on the board". Reports group errors by class.
     fn class_name(&self) -> Cow<'static, str> {
         "class".into()
     }
 
-    /// The class of a position that [`draw`](Self::draw) may give.
+    /// The class of a position that [`draw`](Self::draw) can return.
     fn class(&self, _state: &Self::State) -> u64 {
         0
     }
 
-    /// Its positions as pairs of halves with exact values, for games in which all of them can be gone through.
+    /// Its positions as pairs of halves with exact values, for games that can enumerate all of them.
     fn halves(&self) -> Found<Box<dyn Halves<Self>>> {
         None
     }
@@ -159,38 +159,38 @@ pub trait Kit: Game + Sized {
         false
     }
 
-    /// Calls the visitor with this game as a public tree, if it is one: a small two-player game with hidden
+    /// Calls the visitor if this game is a [`PublicTree`](crate::PublicTree): a small two-player game with hidden
     /// information.
     fn with_public_tree<V: TreeVisitor<Self>>(&self, _visitor: V) -> Option<V::Output> {
         None
     }
 
-    /// Reads labelled positions from a CSV file: states, and their values to the player who just acted, in [−1, 1].
+    /// Reads labelled positions from a CSV file: states and their values to the player who just acted, in [−1, 1].
     ///
     /// # Errors
-    /// The place of what cannot be read, or that the game has no such files.
+    /// The place of the fault, or that the game has no labelled files.
     fn read_examples(&self, path: &Path) -> Result<Vec<(Self::State, f64)>, GameError> {
-        Err(GameError(format!("{}: {} has no files of examples", path.display(), self.name())))
+        Err(GameError(format!("{}: {} cannot read labelled positions", path.display(), self.name())))
     }
 
-    /// Whether a file has a value beside each position, so that [`read_examples`](Self::read_examples) reads it.
+    /// Whether a file has a value for each position, so that [`read_examples`](Self::read_examples) can read it.
     ///
     /// # Errors
-    /// What the system refused.
+    /// An I/O error.
     fn has_values(&self, _path: &Path) -> Result<bool, GameError> {
         Ok(false)
     }
 
-    /// Reads the positions of a file: one a line in the game's text form, where empty lines and those that begin with #
-    /// are skipped, or a CSV file whose first column is `position`.
+    /// Reads positions from a file: one per line in the game's text form, or a CSV file whose first column is
+    /// `position`. Empty lines and lines that begin with # are skipped.
     ///
     /// # Errors
-    /// The line of what is not a position.
+    /// The line that is not a position.
     fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
         files::lines_of_positions(self, path)
     }
 
-    /// A CSV file of positions and their values to the player to move, which
+    /// A CSV file of positions and their values to the player to move, in the format that
     /// [`read_positions`](Self::read_positions) reads.
     fn values_file(&self, positions: &[Read<Self>], values: &[f32]) -> String {
         files::texts_with_values(self, positions, values)
@@ -199,9 +199,9 @@ pub trait Kit: Game + Sized {
 
 /// Code that works for any game.
 pub trait Visitor {
-    /// What it gives.
+    /// Result type.
     type Output;
 
-    /// Is called with the game that was asked for.
+    /// Called with the selected game.
     fn visit<G: Kit>(self, game: G) -> Self::Output;
 }

@@ -1,7 +1,8 @@
-//! Games: the traits that rules, encoders and exact knowledge implement. Nothing here learns, and no game is named here.
+//! Traits for games: rules, encoders and exact values. This crate contains no learning and no particular game.
 //!
-//! [`Game`] is the rules, [`Kit`] what a program offers beside them, [`Encoder`] turns a candidate into the numbers that
-//! a model reads. A game with all commands is these three; `examples/own-game` in the repository is the shortest one.
+//! [`Game`] holds the rules. [`Kit`] lists what a game offers besides them. [`Encoder`] turns a candidate into the
+//! numbers that a model reads. A game that implements these three supports all commands. See `examples/own-game` in the
+//! repository for a minimal one.
 
 pub mod deliberation;
 mod encoder;

@@ -1,28 +1,28 @@
-//! Games whose hidden part is small and dealt at the start, in the form that exact solvers read.
+//! Games with a small hidden part dealt at the start, as exact solvers read them.
 
 use crate::game::{Game, Turn};
 
-/// A two-player zero-sum game in which chance deals each player one private thing at the start, independently of the
-/// other's, and everything after that is public.
+/// A two-player zero-sum game with one private deal. Chance deals each player a private index at the start,
+/// independently. Everything after the deal is public.
 ///
-/// A state is then a public state and one private index a player; solvers go through the public states once and treat
-/// all private indices of a player together (Johanson, Waugh, Bowling and Zinkevich 2011, "Accelerating best response
+/// A state is a public state and one private index per player. Solvers visit each public state once and process all
+/// private indices of a player together (Johanson, Waugh, Bowling and Zinkevich 2011, "Accelerating best response
 /// calculation in large extensive games").
 pub trait PublicTree: Game {
-    /// What both players see.
+    /// The public part of a state, known to both players.
     type Public: Clone + Send + Sync;
 
-    /// The probabilities of a player's private things, by index; they sum to 1. Empty if this rule set is no such game.
+    /// Probability of each private index of a player; they sum to 1. Empty if this rule set does not have this form.
     fn privates(&self, player: usize) -> Vec<f64>;
 
     /// The public state right after the deal.
     fn root(&self) -> Self::Public;
 
-    /// Whose turn it is; never that of chance.
+    /// Whose turn it is; never chance.
     fn public_turn(&self, public: &Self::Public) -> Turn;
 
-    /// Replaces `actions` by the legal ones of the player to move, none if the game is over: those that
-    /// [`Game::actions`] gives for [`state`](Self::state) with any private indices, in the same order.
+    /// Replaces `actions` by the legal actions of the player to move, or by none if the game is over. They equal
+    /// [`Game::actions`] of [`state`](Self::state) for any private indices, in the same order.
     fn public_actions(&self, public: &Self::Public, actions: &mut Vec<Self::Action>);
 
     /// The public state after a legal action.
@@ -31,24 +31,24 @@ pub trait PublicTree: Game {
     /// Utility of a finished game for player 0, in units of [`Game::scale`]; `own[p]` is the private index of player p.
     fn payoff(&self, public: &Self::Public, own: [usize; 2]) -> f64;
 
-    /// Replaces `matrix` by [`payoff`](Self::payoff) for all pairs of private indices, `sizes[p]` of player p: a row
-    /// for each of player 0.
+    /// Replaces `matrix` by [`payoff`](Self::payoff) for all pairs of private indices, with shape `[sizes[0],
+    /// sizes[1]]`, row-major. Player p has `sizes[p]` indices.
     fn payoffs(&self, public: &Self::Public, sizes: [usize; 2], matrix: &mut Vec<f64>) {
         let [rows, columns] = sizes;
         matrix.clear();
         matrix.extend((0..rows).flat_map(|i| (0..columns).map(move |j| self.payoff(public, [i, j]))));
     }
 
-    /// All there is to know of a state, so that any agent can be asked for its policy there.
+    /// The complete state, so that any agent's policy can be evaluated there.
     fn state(&self, public: &Self::Public, own: [usize; 2]) -> Self::State;
 }
 
 /// Code that works for any game that is a public tree.
 pub trait TreeVisitor<G> {
-    /// What it gives.
+    /// Result type.
     type Output;
 
-    /// Is called with the game.
+    /// Called with the game.
     fn visit(self, game: &G) -> Self::Output
     where
         G: PublicTree;

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The generator of the whole project: xoshiro256++, whose state can be saved and restored.
 pub type Stream = Xoshiro256PlusPlus;
 
-/// The stream of that name. Streams of different names are independent for all practical purposes.
+/// The stream for this name. Streams with different names are independent for all practical purposes.
 pub fn stream(seed: u64, purpose: &str, index: u64) -> Stream {
     // FNV-1a over the name, then SplitMix64 finalisers between the parts; xoshiro's own seeding
     // (SplitMix64 again) spreads the 64 bits over the state.
@@ -39,7 +39,7 @@ mod tests {
         }
     }
 
-    /// Recorded once: a change of this value breaks every seed that users have written down.
+    /// If these values change, users' recorded seeds no longer repeat.
     #[test]
     fn the_mapping_from_names_is_frozen() {
         insta::assert_debug_snapshot!([

@@ -1,39 +1,39 @@
-//! Kinds of measurements.
+//! Suites: the kinds of measurements.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A kind of measurement, in runs and of checkpoints.
+/// A kind of measurement, during runs and on checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suite {
-    /// Exact match equity of greedy play against opponents, in games whose states can all be gone through.
+    /// Exact match equity of greedy play against opponents, in games whose states can be enumerated.
     Equity,
-    /// Root mean square error of values against exact ones, on sampled positions.
+    /// Root mean square error of values against exact values, on sampled positions.
     Rms,
-    /// Value that choices lose by exact values.
+    /// Value that choices lose, measured by exact values.
     MoveLoss,
     /// Games against opponents, who take all other seats.
     Matches,
-    /// What a best response wins, in small games with hidden information.
+    /// Winnings of a best response, in small games with hidden information.
     Exploitability,
-    /// Evaluations a second on this machine.
+    /// Evaluations per second on this machine.
     Speed,
 }
 
 impl Suite {
-    /// All suites, each with a line about it.
+    /// All suites with one-line descriptions.
     pub const ALL: [(Self, &'static str); 6] = [
         (Self::Equity, "exact match equity of greedy play, in small games"),
-        (Self::Rms, "errors of values against exact ones, on sampled positions"),
-        (Self::MoveLoss, "value that choices lose, by exact values"),
+        (Self::Rms, "errors of values against exact values, on sampled positions"),
+        (Self::MoveLoss, "value that choices lose, measured by exact values"),
         (Self::Matches, "games against opponents, who take all other seats"),
-        (Self::Exploitability, "what a best response wins, in small games with hidden information"),
-        (Self::Speed, "evaluations a second on this machine"),
+        (Self::Exploitability, "winnings of a best response, in small games with hidden information"),
+        (Self::Speed, "evaluations per second on this machine"),
     ];
 
-    /// Those that can be measured during a run.
+    /// Suites that can be measured during a run.
     pub const IN_RUNS: [Self; 4] = [Self::Equity, Self::Rms, Self::Matches, Self::Exploitability];
 
     /// Its name in configs and reports.
@@ -58,13 +58,13 @@ impl fmt::Display for Suite {
 impl FromStr for Suite {
     type Err = String;
 
-    /// Reads a name; `-` stands for `_` too.
+    /// Parses a name; `-` is accepted for `_`.
     fn from_str(text: &str) -> Result<Self, String> {
         let name = text.replace('-', "_");
         let found = Self::ALL.iter().find(|(suite, _)| suite.name() == name);
         found.map(|(suite, _)| *suite).ok_or_else(|| {
             let all: Vec<&str> = Self::ALL.iter().map(|(suite, _)| suite.name()).collect();
-            format!("no suite `{text}`; there are {}", all.join(", "))
+            format!("unknown suite `{text}`; known suites: {}", all.join(", "))
         })
     }
 }

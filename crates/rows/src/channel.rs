@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What one channel carries.
+/// Type and number of the values in a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "size")]
 pub enum ChannelKind {
@@ -11,16 +11,17 @@ pub enum ChannelKind {
     Dense(usize),
     /// `n` numbers, each 0 or 1.
     Bits(usize),
-    /// One number in [−1, 1] from outside: a prior, or the output of a frozen expert. Networks read it only by name.
+    /// One number in [−1, 1] from another source: a prior, or the output of a frozen expert. Networks read it only by
+    /// name.
     Value,
-    /// One integer in `0..n`: picks an expert, or a row of a table.
+    /// One integer in `0..n` that selects an expert or a row of a table.
     Index(u64),
-    /// One integer without a useful bound that identifies the row: the key of a growing table.
+    /// One integer without a useful bound: the key of a growing table.
     Key,
 }
 
 impl ChannelKind {
-    /// Columns that the channel takes in the dense part of a row.
+    /// Number of columns in the dense part of a row.
     pub fn dense_width(self) -> usize {
         match self {
             Self::Dense(n) | Self::Bits(n) => n,
@@ -29,38 +30,38 @@ impl ChannelKind {
         }
     }
 
-    /// Columns that the channel takes in the index part of a row.
+    /// Number of columns in the index part of a row.
     pub fn index_width(self) -> usize {
         usize::from(matches!(self, Self::Index(_) | Self::Key))
     }
 }
 
-/// A named channel. Two channels are equal if name and kind are: [`about`](Self::about) is documentation, and is not
-/// saved in checkpoints.
+/// A named channel. Two channels are equal if their names and kinds are equal. [`about`](Self::about) is documentation
+/// and is not saved in checkpoints.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Channel {
-    /// Name by which architectures refer to it.
+    /// Name that architectures use.
     pub name: Cow<'static, str>,
-    /// What it carries.
+    /// Type and number of its values.
     #[serde(flatten)]
     pub kind: ChannelKind,
-    /// What each input means: one line for all inputs or for each range of them.
+    /// Meaning of each input: one line for all inputs, or one line for each range.
     #[serde(skip)]
     pub about: Cow<'static, str>,
 }
 
 impl Channel {
-    /// A channel of that name and kind, without documentation.
+    /// A channel with this name and kind, without documentation.
     pub fn new(name: impl Into<Cow<'static, str>>, kind: ChannelKind) -> Self {
         Self { name: name.into(), kind, about: Cow::Borrowed("") }
     }
 
-    /// A channel that is known when the program is compiled, with the meaning of its inputs.
+    /// A documented channel, usable in constants.
     pub const fn fixed(name: &'static str, kind: ChannelKind, about: &'static str) -> Self {
         Self { name: Cow::Borrowed(name), kind, about: Cow::Borrowed(about) }
     }
 
-    /// The same channel with the meaning of its inputs.
+    /// Sets the documentation of the inputs.
     #[must_use]
     pub fn about(self, about: impl Into<Cow<'static, str>>) -> Self {
         Self { about: about.into(), ..self }
@@ -75,14 +76,14 @@ impl PartialEq for Channel {
 
 impl Eq for Channel {}
 
-/// Where each channel of a list lies in a row.
+/// Position of each channel of a list in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// First column of each channel, in the dense or the index part by its kind.
+    /// First column of each channel, in the dense or the index part, as its kind requires.
     pub offsets: Vec<usize>,
-    /// Columns of the dense part.
+    /// Number of columns in the dense part.
     pub dense: usize,
-    /// Columns of the index part.
+    /// Number of columns in the index part.
     pub index: usize,
 }
 

@@ -1,8 +1,8 @@
 //! Rows: the numbers that an encoder writes and a model reads.
 //!
-//! A row describes one candidate that is to be valued. Its numbers come in named [`Channel`]s. An encoder of a game
-//! declares the channels and fills rows; an architecture names the channels that it reads. Games and models share
-//! these types and nothing else.
+//! A row describes one candidate to evaluate. Its numbers are grouped into named [`Channel`]s. A game's encoder
+//! declares the channels and fills the rows. An architecture names the channels that it reads. Games and models share
+//! only these types.
 
 mod channel;
 mod rows;

@@ -2,13 +2,13 @@
 
 use crate::channel::{Channel, ChannelKind, Layout};
 
-/// Rows that do not fit their channels.
+/// Error: the rows do not match their channels.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RowsError(pub String);
 
-/// One row to be filled: all dense-like channels side by side in `dense`, all index-like ones in `index`, in the order
-/// of declaration. Both come filled with zeros.
+/// One row to fill, initialised with zeros. Channels follow one another in the order of declaration: dense, bits and
+/// value channels in `dense`, index and key channels in `index`.
 #[derive(Debug)]
 pub struct RowMut<'a> {
     /// Columns of dense, bits and value channels.
@@ -17,9 +17,9 @@ pub struct RowMut<'a> {
     pub index: &'a mut [u64],
 }
 
-/// Takes the rows of a decision one after the other.
+/// Collects the rows of a decision.
 pub trait RowSink {
-    /// A new row, filled with zeros.
+    /// Appends a row of zeros and returns it.
     fn push(&mut self) -> RowMut<'_>;
 }
 
@@ -29,17 +29,17 @@ impl RowSink for Rows {
     }
 }
 
-/// A batch of rows, reused from call to call.
+/// A batch of rows. Its memory can be reused between calls.
 ///
-/// `dense` has shape `[len, layout.dense]`, `index` `[len, layout.index]`, both row by row.
+/// `dense` has shape `[len, layout.dense]` and `index` has shape `[len, layout.index]`, both row-major.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     dense_width: usize,
     index_width: usize,
     len: usize,
-    /// Dense columns, row by row.
+    /// Dense columns, row-major.
     pub dense: Vec<f32>,
-    /// Index columns, row by row.
+    /// Index columns, row-major.
     pub index: Vec<u64>,
 }
 
@@ -56,22 +56,22 @@ impl Rows {
         self.len
     }
 
-    /// Whether there is no row.
+    /// Whether the batch has no rows.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Columns of the dense part of a row.
+    /// Number of columns in the dense part of a row.
     pub fn dense_width(&self) -> usize {
         self.dense_width
     }
 
-    /// Columns of the index part of a row.
+    /// Number of columns in the index part of a row.
     pub fn index_width(&self) -> usize {
         self.index_width
     }
 
-    /// Forgets all rows, keeps the memory.
+    /// Removes all rows but keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
         self.len = 0;
@@ -79,7 +79,7 @@ impl Rows {
         self.index.clear();
     }
 
-    /// Appends a row of zeros and returns it to be filled.
+    /// Appends a row of zeros and returns it.
     #[inline]
     pub fn push(&mut self) -> RowMut<'_> {
         let (d, i) = (self.dense.len(), self.index.len());
@@ -101,7 +101,7 @@ impl Rows {
         self.len += 1;
     }
 
-    /// No rows of the same channels.
+    /// An empty batch with the same channels.
     pub fn empty(&self) -> Self {
         Self { dense_width: self.dense_width, index_width: self.index_width, ..Self::default() }
     }
@@ -114,12 +114,12 @@ impl Rows {
         self.len += other.len;
     }
 
-    /// Becomes `len` rows with these columns, row by row.
+    /// Replaces the content by `len` rows with these row-major columns.
     ///
     /// # Errors
-    /// [`RowsError`] if their number is another.
+    /// [`RowsError`] if `dense` or `index` has the wrong length.
     pub fn fill(&mut self, len: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<(), RowsError> {
-        // Rows of no columns could be any number.
+        // Without columns, no length can confirm `len`.
         let wanted = (len.saturating_mul(self.dense_width), len.saturating_mul(self.index_width));
         if (dense.len(), index.len()) != wanted || (wanted == (0, 0) && len > 0) {
             return Err(RowsError(format!(
@@ -134,7 +134,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Becomes a copy of `n` rows of another batch with the same channels, from row `first` on.
+    /// Replaces the content by `n` rows of another batch with the same channels, starting at row `first`.
     pub fn copy_range(&mut self, other: &Rows, first: usize, n: usize) {
         self.clear();
         let (dense, index) = (other.dense_width, other.index_width);
@@ -155,15 +155,15 @@ impl Rows {
         &self.index[row * self.index_width..][..self.index_width]
     }
 
-    /// Checks that the rows have the widths of these channels and every index lies in its range.
+    /// Checks that the widths match these channels and that every index is in range.
     ///
     /// # Errors
-    /// [`RowsError`] that names the channel, the row and the number found.
+    /// [`RowsError`] with the channel, the row and the number found.
     pub fn check(&self, channels: &[Channel]) -> Result<(), RowsError> {
         let layout = Layout::of(channels);
         if (layout.dense, layout.index) != (self.dense_width, self.index_width) {
             return Err(RowsError(format!(
-                "rows have {} dense and {} index columns, the channels take {} and {}",
+                "rows have {} dense and {} index columns, the channels need {} and {}",
                 self.dense_width, self.index_width, layout.dense, layout.index
             )));
         }
@@ -184,7 +184,7 @@ impl Rows {
                 let found = self.index_row(row)[offset];
                 if found >= n {
                     return Err(RowsError(format!(
-                        "row {row}: channel `{}` holds {found}, its range is 0..{n}",
+                        "row {row}: channel `{}` has index {found}, outside 0..{n}",
                         channel.name
                     )));
                 }

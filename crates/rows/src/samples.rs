@@ -1,4 +1,4 @@
-//! What learners learn from.
+//! Training samples: rows with targets and weights.
 
 use crate::channel::Channel;
 use crate::rows::Rows;
@@ -6,16 +6,16 @@ use crate::rows::Rows;
 /// Rows with targets and weights.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
-    /// The rows, `[n]`.
+    /// `n` rows.
     pub rows: Rows,
-    /// Desired outputs, `[n, outputs]`, in [−1, 1] for values.
+    /// Target outputs, `[n, outputs]`; values are in [−1, 1].
     pub targets: Vec<f32>,
-    /// Factors on the loss of each row, `[n]`.
+    /// Loss weight of each row, `[n]`.
     pub weights: Vec<f32>,
 }
 
 impl Samples {
-    /// No samples of rows with these channels.
+    /// An empty batch of samples with these channels.
     pub fn new(channels: &[Channel]) -> Self {
         Self { rows: Rows::new(channels), ..Self::default() }
     }
@@ -25,7 +25,7 @@ impl Samples {
         self.weights.len()
     }
 
-    /// Whether there is none.
+    /// Whether the batch has no samples.
     pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
@@ -40,13 +40,13 @@ impl Samples {
         self.weights.extend_from_slice(&other.weights);
     }
 
-    /// All samples; none are left.
+    /// Returns all samples and leaves an empty batch.
     pub fn take(&mut self) -> Self {
         let empty = Self { rows: self.rows.empty(), ..Self::default() };
         std::mem::replace(self, empty)
     }
 
-    /// Forgets all samples, keeps the memory.
+    /// Removes all samples but keeps the memory.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.targets.clear();

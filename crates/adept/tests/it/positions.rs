@@ -175,7 +175,7 @@ fn a_checkpoint_is_a_prior() {
     let error = train(&config, 2, &resume, &Silent, &Cancel::default()).unwrap_err().to_string();
     assert!(error.contains("put its prior back"), "{error}");
     let error = evaluate(&run, false, &options).unwrap_err().to_string();
-    assert!(error.contains("put that one back"), "{error}");
+    assert!(error.contains("restore that checkpoint"), "{error}");
     std::fs::remove_dir_all(&first).unwrap();
     let error = evaluate(&run, false, &options).unwrap_err().to_string();
     assert!(error.contains("has no prior"), "{error}");

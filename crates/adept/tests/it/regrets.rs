@@ -90,7 +90,7 @@ fn networks_that_learn_regrets_come_near_an_equilibrium() {
     std::fs::write(&file, "1/2 @1 1x1\n").unwrap();
     let options = EvaluateOptions { positions: Some(file), ..Default::default() };
     let error = evaluate(&run, false, &options).expect_err("logits are no values").to_string();
-    assert!(error.contains("logits of a policy"), "{error}");
+    assert!(error.contains("policy logits"), "{error}");
 
     let options = EvaluateOptions { suites: vec![Suite::Matches], samples: Some(2000), ..Default::default() };
     let matches = evaluate(&run, false, &options).unwrap().matches.expect("it was asked for");

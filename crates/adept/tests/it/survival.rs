@@ -293,7 +293,7 @@ fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
         &forged(folder, "architecture", |c| {
             c.manifest.architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [3, 3] } }"#).unwrap();
         }),
-        "does not fit its own architecture",
+        "does not match its own architecture",
     );
     refused(
         &forged(folder, "extra", |c| c.tensors.push(Tensor::f32("z", vec![1], vec![0.0]))),

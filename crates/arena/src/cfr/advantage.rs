@@ -3,23 +3,23 @@
 use super::policy::Policy;
 use super::tree::Tree;
 
-/// What a policy regrets, and how often it comes where.
+/// The advantages of a policy and its reach probabilities.
 ///
-/// Information sets are numbered as the tables of a [`Policy`] hold them: nodes in preorder at which a player is to move,
-/// and at each the private indices of that player.
+/// Information sets have the order of a [`Policy`]'s tables: decision nodes in preorder, and at each node the private
+/// indices of the player to move.
 #[derive(Clone, Debug, Default)]
 pub struct Advantages {
-    /// A(I, a) = v(I, a) − v(I) by entry of a policy, in units of utility: how much more a player expects who takes that
-    /// action at I, and plays on as before, than who plays as before. 0 where the other never lets it come to I.
+    /// A(I, a) = v(I, a) − v(I) for each entry of a policy, in units of utility: the gain from playing a once at I and
+    /// following the policy afterwards. 0 if the opponent never reaches I.
     pub regrets: Vec<f32>,
-    /// By information set the probability that the other's deal and actions lead there.
+    /// For each information set: reach probability of the opponent's deal and actions.
     pub other: Vec<f64>,
-    /// By information set the probability that chance deals the own private thing and the own actions lead there.
+    /// For each information set: reach probability of the player's own deal and actions.
     pub own: Vec<f64>,
 }
 
 impl Policy {
-    /// Replaces `found` by the advantages of both players if both play this.
+    /// Replaces `found` by the advantages of both players if both play this policy.
     pub fn advantages(&self, found: &mut Advantages) {
         let tree = &*self.tree;
         let sets = tree.information_sets();
@@ -43,7 +43,7 @@ impl Policy {
 
 struct Pass<'a> {
     tree: &'a Tree,
-    /// By node the number of its first information set.
+    /// For each node: index of its first information set.
     first: &'a [usize],
     policy: &'a [f64],
     player: usize,
@@ -51,8 +51,8 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Sets `value`, by private index of the player, to the counterfactual value of a node. `own` and `other` are by
-    /// private index the probabilities that the deal and the actions of each lead here.
+    /// Sets `value[i]` to the counterfactual value of a node for private index i of the player. `own` and `other` hold
+    /// the reach probabilities of each player's deal and actions, by private index.
     fn visit(&mut self, at: usize, own: &[f64], other: &[f64], value: &mut [f64]) {
         let node = self.tree.nodes()[at];
         value.fill(0.0);

@@ -1,4 +1,4 @@
-//! All decisions of a small game as rows, so that a model can be asked for whole policies.
+//! All decisions of a small game as rows, so that a model can give a complete policy in one batch.
 
 use super::policy::Policy;
 use super::solve::no_public_tree;
@@ -11,23 +11,23 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The information sets of a small game with a row for each action, in the order of a [`Policy`]'s tables: nodes in
-/// preorder, and at each the private indices of the player to move.
+/// The information sets of a small game, with one row per action. They have the order of a [`Policy`]'s tables:
+/// decision nodes in preorder, and at each node the private indices of the player to move.
 pub struct Decisions {
     tree: Arc<Tree>,
-    /// A row for each entry of a policy, in the same order.
+    /// One row per entry of a policy, in the same order.
     rows: Rows,
-    /// By information set where its entries begin, and where the last one's end.
+    /// First entry of each information set, and the end of the last one.
     first: Vec<usize>,
-    /// By information set who is to move.
+    /// Player to move in each information set.
     movers: Vec<u8>,
 }
 
-/// Most numbers in all rows: 2 GB.
+/// Limit on the numbers in all rows: 2 GB.
 const MAX_INPUTS: usize = 500_000_000;
 
 impl Decisions {
-    /// Encodes all information sets of the game that was unrolled.
+    /// Encodes all information sets. `tree` must be the tree of `game`.
     pub fn new<G: PublicTree>(game: &G, tree: Arc<Tree>, encoder: &dyn Encoder<G>) -> Self {
         let mut rows = Rows::new(encoder.channels());
         let (mut first, mut movers) = (vec![0], Vec::new());
@@ -51,10 +51,11 @@ impl Decisions {
         Self { tree, rows, first, movers }
     }
 
-    /// The same for a game that may or may not be a public tree.
+    /// Unrolls a game and encodes all its information sets, if it has a public tree.
     ///
     /// # Errors
-    /// [`OpenError::Unknown`] if it is not one, if it is too large, or if the encoder leaves out actions.
+    /// [`OpenError::Unknown`] if the game has no public tree, if the tree is too large, or if the encoder omits
+    /// actions.
     pub fn of<G: Kit>(game: &G, encoder: &dyn Encoder<G>) -> Result<Self, OpenError> {
         struct List<'a, G: Kit>(&'a dyn Encoder<G>);
         impl<G: Kit> TreeVisitor<G> for List<'_, G> {
@@ -66,8 +67,9 @@ impl Decisions {
                 let encoder = self.0;
                 if encoder.decides() {
                     return Err(OpenError::Unknown(format!(
-                        "the encoder `{}` leaves out actions that it thinks little of, so that it gives no policy over all of \
-                         them; {} has others: adept list encoders",
+                        "the encoder `{}` omits some actions, so a policy over all actions is not possible; \
+                         {} has other \
+                         encoders: see `adept list encoders`",
                         encoder.name(),
                         game.name()
                     )));
@@ -76,7 +78,7 @@ impl Decisions {
                 let width = adept_model::Layout::of(encoder.channels()).dense;
                 if tree.entries().saturating_mul(width) > MAX_INPUTS {
                     return Err(OpenError::Unknown(format!(
-                        "{}: {} rows of {width} inputs are too many to list, at most {MAX_INPUTS} inputs",
+                        "{}: {} rows of {width} inputs are too many; the limit is {MAX_INPUTS} inputs",
                         game.name(),
                         tree.entries(),
                     )));
@@ -92,37 +94,37 @@ impl Decisions {
         &self.tree
     }
 
-    /// A row for each entry of a policy.
+    /// One row per entry of a policy.
     pub fn rows(&self) -> &Rows {
         &self.rows
     }
 
-    /// How many information sets there are.
+    /// Number of information sets.
     pub fn len(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// Whether there is none.
+    /// Whether there are no information sets.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Who is to move in an information set.
+    /// The player to move in an information set.
     pub fn mover(&self, set: usize) -> usize {
         self.movers[set].into()
     }
 
-    /// Most actions of an information set.
+    /// Largest number of actions in an information set.
     pub fn most_actions(&self) -> usize {
         (0..self.len()).map(|set| self.range(set).len()).max().unwrap_or(0)
     }
 
-    /// The rows of an information set.
+    /// The range of rows of an information set.
     pub fn range(&self, set: usize) -> Range<usize> {
         self.first[set]..self.first[set + 1]
     }
 
-    /// The policy of greedy play: the action of the highest value, the first of several.
+    /// The greedy policy: the first action with the highest value.
     pub fn greedy(&self, values: &[f32]) -> Policy {
         self.policy(values, take_highest)
     }
@@ -132,8 +134,8 @@ impl Decisions {
         self.policy(values, |values, p| softmax(values, temperature, p))
     }
 
-    /// What a best response wins from Boltzmann play of these values, or greedy play without a temperature:
-    /// (br₀ + br₁) / 2, in units of utility. NaN if a value is not finite.
+    /// Exploitability (br₀ + br₁) / 2, in units of utility, of Boltzmann play by these values, or of greedy play
+    /// without a temperature. NaN if a value is not finite.
     pub fn exploitability(&self, values: &[f32], temperature: Option<f64>) -> f64 {
         if values.iter().any(|v| !v.is_finite()) {
             return f64::NAN;
@@ -141,13 +143,13 @@ impl Decisions {
         self.play(values, temperature).exploitability()
     }
 
-    /// The policy of Boltzmann play of these values, or greedy play without a temperature.
+    /// The policy of Boltzmann play by these values, or of greedy play without a temperature.
     pub fn play(&self, values: &[f32], temperature: Option<f64>) -> Policy {
         temperature.map_or_else(|| self.greedy(values), |temperature| self.softmax(values, temperature))
     }
 
-    /// The policy that regrets call for: π(a | I) ∝ R⁺(I, a), the action of the highest where none is above 0 (Brown,
-    /// Lerer, Gross and Sandholm 2019, section 5.1).
+    /// The policy from regret matching: π(a | I) ∝ R⁺(I, a). If no regret is above 0, the action with the highest
+    /// regret (Brown, Lerer, Gross and Sandholm 2019, section 5.1).
     pub fn matched(&self, regrets: &[f32]) -> Policy {
         self.policy(regrets, |regrets, p| {
             p.iter_mut().zip(regrets).for_each(|(p, r)| *p = f64::from(r.max(0.0)));

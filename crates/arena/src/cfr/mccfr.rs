@@ -9,24 +9,24 @@ use adept_game::{Stream, stream};
 use std::sync::Arc;
 
 /// External-sampling MCCFR (Lanctot, Waugh, Zinkevich and Bowling 2009, "Monte Carlo sampling for regret minimization
-/// in extensive games", section 3.2): for each player in turn the deal and the other's actions are drawn, and all own
-/// actions are gone through. The other's policy goes into the average where it is drawn from.
+/// in extensive games", section 3.2): for each player in turn, samples the deal and the opponent's actions and
+/// traverses all own actions. The opponent's policy enters the average at the nodes where it is sampled.
 ///
 /// The same seed gives the same policies.
 pub struct Mccfr {
     tree: Arc<Tree>,
     /// Sums of sampled counterfactual regrets. Both tables are `[node][private][action]`.
     regrets: Vec<f64>,
-    /// Sums of the policies that were drawn from.
+    /// Sums of the sampled policies.
     sums: Vec<f64>,
     iterations: u64,
     rng: Stream,
-    /// A policy for each action on the longest way.
+    /// One policy buffer per depth of the tree.
     scratch: Vec<f64>,
 }
 
 impl Mccfr {
-    /// Unrolls a game, ready for the first iteration.
+    /// Unrolls a game and prepares the first iteration.
     ///
     /// # Errors
     /// See [`Tree::new`].
@@ -34,7 +34,7 @@ impl Mccfr {
         Ok(Self::on(Arc::new(Tree::new(game)?), seed))
     }
 
-    /// On a tree that others use too.
+    /// Starts on an existing tree.
     pub fn on(tree: Arc<Tree>, seed: u64) -> Self {
         let most = tree.nodes().iter().map(|node| node.actions as usize).max().unwrap_or(0);
         Self {
@@ -52,12 +52,12 @@ impl Mccfr {
         &self.tree
     }
 
-    /// How many iterations were made: games sampled for each player.
+    /// Number of completed iterations, each of which samples one game per player.
     pub fn iterations(&self) -> u64 {
         self.iterations
     }
 
-    /// Makes that many more iterations.
+    /// Runs `n` more iterations.
     pub fn iterate(&mut self, n: u64) {
         for _ in 0..n {
             self.iterations += 1;
@@ -76,7 +76,7 @@ impl Mccfr {
         }
     }
 
-    /// The average policy, which approaches an equilibrium; uniform where nothing was drawn.
+    /// The average policy, which converges to an equilibrium. Uniform at information sets without samples.
     pub fn average(&self) -> Policy {
         Policy::from_fn(&self.tree, |at, private, row| {
             let from = self.tree.nodes()[at].at as usize + private * row.len();
@@ -89,7 +89,7 @@ impl Mccfr {
     }
 }
 
-/// One game with a deal, in which `player` tries everything.
+/// One sampled game with a fixed deal, in which `player` traverses all actions.
 struct Sampled<'a> {
     tree: &'a Tree,
     player: usize,
@@ -100,7 +100,7 @@ struct Sampled<'a> {
 }
 
 impl Sampled<'_> {
-    /// The sampled value of a node to the player.
+    /// The sampled value of a node for the player.
     fn visit(&mut self, at: usize, scratch: &mut [f64]) -> f64 {
         let node = self.tree.nodes()[at];
         let Some(mover) = node.mover.map(usize::from) else {
@@ -134,7 +134,7 @@ impl Sampled<'_> {
     }
 }
 
-/// σ = R⁺ / Σ R⁺, uniform where no regret is above 0.
+/// Regret matching: σ = R⁺ / Σ R⁺, uniform if no regret is above 0.
 fn match_regrets(regrets: &[f64], policy: &mut [f64]) {
     let total: f64 = regrets.iter().map(|r| r.max(0.0)).sum();
     let uniform = 1.0 / policy.len() as f64;

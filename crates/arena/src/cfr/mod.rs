@@ -1,15 +1,15 @@
 //! Exact solutions of small games with hidden information: counterfactual regret minimisation on the public tree.
 //!
 //! A game that implements [`PublicTree`](adept_game::public_tree::PublicTree) is unrolled once into a [`Tree`].
-//! [`CfrPlus`] and [`Mccfr`] approach an equilibrium of it; what they have found is a [`Policy`], which says how much
-//! a best response wins from it ([`Policy::exploitability`]) and plays as the agent [`Tabular`]. Any other agent is
-//! measured in the same way through [`Policy::of_agent`].
+//! [`CfrPlus`] and [`Mccfr`] converge to an equilibrium of this tree. The result is a [`Policy`]. It gives its own
+//! exploitability ([`Policy::exploitability`]), and [`Tabular`] plays it as an agent. [`Policy::of_agent`] measures any
+//! other agent in the same way.
 //!
-//! For networks there are [`Decisions`], all information sets as rows of an encoder, of which a model makes a whole policy at
-//! once, and [`Policy::advantages`], what a policy regrets at each of them.
+//! Two parts are for networks. [`Decisions`] holds all information sets as rows, so that a model can give a complete
+//! policy in one batch. [`Policy::advantages`] gives the advantages of a policy at each information set.
 //!
-//! Values are utilities in units of the game, for player 0 where nothing else is said. Tables of a node hold a number
-//! for each private index of the player to move and each action.
+//! Values are utilities in units of the game, for player 0 unless stated otherwise. A node's table holds one number for
+//! each private index of the player to move and each action.
 
 mod advantage;
 mod decisions;

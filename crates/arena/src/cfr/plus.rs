@@ -1,4 +1,4 @@
-//! CFR+.
+//! CFR+, a variant of counterfactual regret minimisation.
 
 use super::policy::Policy;
 use super::tree::Tree;
@@ -6,25 +6,25 @@ use crate::exact::ExactError;
 use adept_game::PublicTree;
 use std::sync::Arc;
 
-/// CFR+ (Tammelin 2014, "Solving large imperfect information games using CFR+"): regrets that never fall below 0, players
-/// updated in turn, and in the average policy iteration t counts t times.
+/// CFR+ (Tammelin 2014, "Solving large imperfect information games using CFR+"): regrets are floored at 0, players are
+/// updated in turn, and iteration t has weight t in the average policy.
 ///
-/// One iteration goes through the public tree once for each player, with all private indices of both together. Regrets and
-/// policies are `f64`: exploitability falls far below the precision of `f32`.
+/// One iteration traverses the public tree once per player and processes all private indices of both players together.
+/// Regrets and policies are `f64`, because exploitability falls far below the precision of `f32`.
 pub struct CfrPlus {
     tree: Arc<Tree>,
     /// R⁺, the sums of counterfactual regrets floored at 0. All tables are `[node][action][private]`.
     regrets: Vec<f64>,
-    /// σ, the policy that the regrets call for: R⁺ / Σ R⁺, uniform where all are 0.
+    /// σ, the policy from regret matching: R⁺ / Σ R⁺, uniform if all are 0.
     strategy: Vec<f64>,
-    /// Σₜ t · (probability that the player's own actions lead here and on) of the average policy.
+    /// Numerators of the average policy: Σₜ t · (reach probability of the player's own actions, including this one).
     sums: Vec<f64>,
     iterations: u64,
     scratch: Vec<f64>,
 }
 
 impl CfrPlus {
-    /// Unrolls a game, ready for the first iteration.
+    /// Unrolls a game and prepares the first iteration.
     ///
     /// # Errors
     /// See [`Tree::new`].
@@ -32,7 +32,7 @@ impl CfrPlus {
         Ok(Self::on(Arc::new(Tree::new(game)?)))
     }
 
-    /// On a tree that others use too.
+    /// Starts on an existing tree.
     pub fn on(tree: Arc<Tree>) -> Self {
         let mut strategy = Vec::with_capacity(tree.entries());
         for node in tree.nodes() {
@@ -46,7 +46,7 @@ impl CfrPlus {
             sums: vec![0.0; tree.entries()],
             strategy,
             iterations: 0,
-            // Three vectors a level, and those that the root is called with.
+            // Three vectors per level, and the arguments of the root.
             scratch: vec![0.0; 3 * tree.widest() * (tree.depth() + 1)],
             tree,
         }
@@ -57,12 +57,12 @@ impl CfrPlus {
         &self.tree
     }
 
-    /// How many iterations were made.
+    /// Number of completed iterations.
     pub fn iterations(&self) -> u64 {
         self.iterations
     }
 
-    /// Makes that many more iterations.
+    /// Runs `n` more iterations.
     pub fn iterate(&mut self, n: u64) {
         for _ in 0..n {
             self.iterations += 1;
@@ -83,7 +83,8 @@ impl CfrPlus {
         }
     }
 
-    /// The average policy, which approaches an equilibrium; uniform where the average never came.
+    /// The average policy, which converges to an equilibrium. Uniform at information sets that the average never
+    /// reaches.
     pub fn average(&self) -> Policy {
         Policy::from_fn(&self.tree, |at, private, row| {
             let node = self.tree.nodes()[at];
@@ -101,7 +102,7 @@ impl CfrPlus {
 struct Pass<'a> {
     tree: &'a Tree,
     player: usize,
-    /// Of this iteration in the average.
+    /// Weight of this iteration in the average.
     weight: f64,
     regrets: &'a mut [f64],
     strategy: &'a mut [f64],
@@ -109,9 +110,9 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Adds to `value`, by private index of the player, the counterfactual value of a node, and updates all that lies below.
-    /// `own` is by private index the probability that the player's own actions lead here, `other` that of the other's
-    /// actions and deal.
+    /// Adds the counterfactual value of a node to `value`, by private index of the player, and updates the subtree. By
+    /// private index, `own` is the reach probability of the player's own actions, and `other` is the reach probability
+    /// of the opponent's deal and actions.
     fn visit(&mut self, at: usize, own: &[f64], other: &[f64], value: &mut [f64], scratch: &mut [f64]) {
         let node = self.tree.nodes()[at];
         let Some(mover) = node.mover else {
@@ -130,7 +131,7 @@ impl Pass<'_> {
                     *r = s * o;
                     sum += *r;
                 }
-                // Where the other never goes all values and regrets are 0: only the average changes.
+                // If the opponent never reaches this node, all values and regrets are 0 and only the average changes.
                 if sum > 0.0 {
                     self.visit(child, own, reach, value, rest);
                 } else {
@@ -158,7 +159,7 @@ impl Pass<'_> {
             }
             child = self.tree.nodes()[child].end as usize;
         }
-        // R⁺ ← max(R⁺ + v(I, a) − v(I), 0); the values of the actions are in it by now.
+        // R⁺ ← max(R⁺ + v(I, a) − v(I), 0). The values v(I, a) have already been added.
         let (total, rows) = (reach, first..first + actions * n);
         total.fill(0.0);
         let (regrets, strategy) = (&mut self.regrets[rows.clone()], &mut self.strategy[rows]);
@@ -170,7 +171,7 @@ impl Pass<'_> {
             }
         }
         let uniform = 1.0 / actions as f64;
-        // The inverse of what is not normal may be infinite.
+        // The inverse of a subnormal number can be infinite.
         total.iter_mut().for_each(|t| *t = if *t >= f64::MIN_POSITIVE { 1.0 / *t } else { 0.0 });
         for (row, regrets) in strategy.chunks_exact_mut(n).zip(regrets.chunks_exact(n)) {
             for ((s, r), t) in row.iter_mut().zip(regrets).zip(&*total) {
@@ -182,7 +183,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Updates the averages below a node that the other never comes to.
+    /// Updates the averages below a node that the opponent never reaches.
     fn average(&mut self, at: usize, own: &[f64], scratch: &mut [f64]) {
         let node = self.tree.nodes()[at];
         let Some(mover) = node.mover else { return };
@@ -205,8 +206,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Sets `reach` to the probability that the player's own actions lead through an action, adds it to the average, and
-    /// returns its sum.
+    /// Sets `reach` to the reach probability of the player's own actions including this action, adds it to the average
+    /// and returns its sum.
     #[inline]
     fn add_to_average(&mut self, row: std::ops::Range<usize>, own: &[f64], reach: &mut [f64]) -> f64 {
         let mut total = 0.0;

@@ -1,4 +1,4 @@
-//! Policies of both players as tables, and the agent that plays one.
+//! Tabular policies of both players, and the agent that plays one.
 
 use super::tree::Tree;
 use crate::agents::Agent;
@@ -9,22 +9,22 @@ use rustc_hash::FxHashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// What both players do, at every node with every private index: a probability for each action.
+/// A policy for both players: the probability of each action at every node, for every private index.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) tree: Arc<Tree>,
-    /// `[node][private][action]`; nodes in preorder, those that are over have no part.
+    /// `[node][private][action]`; nodes in preorder. Terminal nodes have no entries.
     pub(super) probabilities: Vec<f64>,
 }
 
 impl Policy {
-    /// All actions alike.
+    /// The uniform policy.
     pub fn uniform(tree: &Arc<Tree>) -> Self {
         Self::from_fn(tree, |_, _, _| {})
     }
 
-    /// Calls `fill` with every node at which a player is to move, in preorder, each private index of that player, and the
-    /// probabilities of the actions there: uniform as they come, and summing to 1 as they must be left.
+    /// Builds a policy. Calls `fill` for every decision node in preorder and every private index of its player, with
+    /// the action probabilities. They are uniform at first and must sum to 1 afterwards.
     pub fn from_fn(tree: &Arc<Tree>, mut fill: impl FnMut(usize, usize, &mut [f64])) -> Self {
         let mut probabilities = Vec::with_capacity(tree.entries());
         for (at, node) in tree.nodes().iter().enumerate() {
@@ -39,10 +39,11 @@ impl Policy {
         Self { tree: tree.clone(), probabilities }
     }
 
-    /// What an agent does in both seats. `game` is the one that was unrolled.
+    /// The policy of an agent in both seats. `tree` must be the tree of `game`.
     ///
     /// # Errors
-    /// [`ExactError::Policy`] if its probabilities somewhere do not sum to 1, or are not one for each action.
+    /// [`ExactError::Policy`] if the agent's probabilities do not sum to 1, or their number differs from the number of
+    /// actions.
     pub fn of_agent<G: PublicTree>(
         game: &G,
         tree: &Arc<Tree>,
@@ -54,7 +55,7 @@ impl Policy {
             let Some(player) = node.mover.map(usize::from) else { return Ok(()) };
             game.public_actions(public, &mut actions);
             for private in 0..tree.size(player) {
-                // The agent sees nothing of what the other has: any private index does.
+                // The agent cannot see the opponent's private index, so any index works.
                 let mut own = [0; 2];
                 own[player] = private;
                 agent.policy(game, &game.state(public, own), player, &actions, &mut p);
@@ -74,18 +75,18 @@ impl Policy {
         &self.tree
     }
 
-    /// The probabilities of the actions at a node, by its place in preorder, with a private index of the player to
-    /// move; none where there is no such node or index, and at an end.
+    /// The action probabilities at a node (index in preorder) for a private index of the player to move. Empty at
+    /// terminal nodes and for unknown nodes or indices.
     pub fn row(&self, node: usize, private: usize) -> &[f64] {
         &self.probabilities[self.range(node, private)]
     }
 
-    /// Probabilities by place in the whole table, `[node][private][action]`.
+    /// Probabilities in a range of the flat table `[node][private][action]`.
     pub fn entries(&self, range: std::ops::Range<usize>) -> &[f64] {
         &self.probabilities[range]
     }
 
-    /// Makes the probabilities of an information set, by their place in the whole table, all the same.
+    /// Makes the probabilities of an information set uniform. `range` is its range in the flat table.
     pub fn set_uniform(&mut self, range: std::ops::Range<usize>) {
         let uniform = 1.0 / range.len() as f64;
         self.probabilities[range].fill(uniform);
@@ -108,16 +109,16 @@ impl Policy {
     }
 }
 
-/// Plays a policy by what the player to move knows.
+/// An agent that plays a [`Policy`].
 pub struct Tabular<G: Game> {
     name: String,
     policy: Policy,
-    /// Node and private index of all that a player may know.
+    /// Node and private index for each information set.
     places: FxHashMap<G::Info, (u32, u32)>,
 }
 
 impl<G: PublicTree> Tabular<G> {
-    /// Plays `policy` of the game that was unrolled, under that name.
+    /// An agent named `name` that plays `policy`. `game` must be the game of the policy's tree.
     pub fn new(name: impl Into<String>, game: &G, policy: Policy) -> Self {
         let tree = policy.tree.clone();
         let mut places = FxHashMap::default();
@@ -142,7 +143,7 @@ impl<G: PublicTree> Tabular<G> {
     }
 }
 
-/// Uniform in a state that is none of the game that was unrolled.
+/// Uniform in states that are not in the tree.
 impl<G: PublicTree> Agent<G> for Tabular<G> {
     fn name(&self) -> &str {
         &self.name

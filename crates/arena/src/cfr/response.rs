@@ -1,31 +1,31 @@
-//! Exact values of policies and of the best responses to them.
+//! Exact values of policies and of their best responses.
 
 use super::policy::Policy;
 use super::tree::Tree;
 
 impl Policy {
-    /// Expected utility of player 0 if both play it.
+    /// Expected utility of player 0 if both players use this policy.
     pub fn value(&self) -> f64 {
         self.against(0, false)
     }
 
-    /// By player: expected utility of the best response to the other's policy.
+    /// For each player: expected utility of the best response to the opponent's policy.
     pub fn best_responses(&self) -> [f64; 2] {
         [self.against(0, true), self.against(1, true)]
     }
 
-    /// How far this is from an equilibrium, in units of utility: the mean of what the two best responses win,
-    /// (br₀ + br₁) / 2. Never below 0, and 0 exactly in an equilibrium.
+    /// Exploitability in units of utility: the mean utility of the two best responses, (br₀ + br₁) / 2. It is at least
+    /// 0, and 0 only at an equilibrium.
     pub fn exploitability(&self) -> f64 {
         let [first, second] = self.best_responses();
         (first + second) / 2.0
     }
 
-    /// Expected utility of a player against the other's policy, with the own one or the best response to it.
+    /// Expected utility of a player against the opponent's policy, with the player's own policy or the best response.
     fn against(&self, player: usize, best: bool) -> f64 {
         let tree = &*self.tree;
         let walk = Walk { tree, probabilities: &self.probabilities, player, best };
-        // Two vectors a level, and the one that the root is called with.
+        // Two vectors per level, and the argument of the root.
         let mut scratch = vec![0.0; 2 * tree.widest() * (tree.depth() + 1)];
         let (value, rest) = scratch.split_at_mut(tree.size(player));
         walk.visit(0, tree.privates(1 - player), value, rest);
@@ -41,9 +41,9 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Sets `value`, by private index of the player, to the counterfactual value of a node: the sum of its utilities over
-    /// all that the other may hold, weighted with the probability `other` of the other's deal and actions so far. Of
-    /// values that all have the same weight the best action's is the highest.
+    /// Sets `value`, by private index of the player, to the counterfactual value of a node. This is the sum of
+    /// utilities over the opponent's private indices, weighted by `other`, the reach probability of the opponent's deal
+    /// and actions. All actions have the same weights, so the best action has the highest value.
     fn visit(&self, at: usize, other: &[f64], value: &mut [f64], scratch: &mut [f64]) {
         let node = self.tree.nodes()[at];
         value.fill(0.0);
@@ -59,7 +59,7 @@ impl Walk<'_> {
         let (reach, rest) = rest.split_at_mut(other.len());
         let mut child = at + 1;
         for a in 0..actions {
-            // The probabilities of this action, by private index.
+            // Probabilities of this action, by private index.
             let action = table.iter().skip(a).step_by(actions);
             if own_turn {
                 self.visit(child, other, below, rest);
@@ -74,7 +74,7 @@ impl Walk<'_> {
                 for ((r, o), p) in reach.iter_mut().zip(other).zip(action) {
                     *r = o * p;
                 }
-                // What the other never does is worth nothing.
+                // Actions that the opponent never plays contribute 0.
                 if reach.iter().any(|r| *r != 0.0) {
                     self.visit(child, reach, below, rest);
                     value.iter_mut().zip(&*below).for_each(|(v, b)| *v += b);

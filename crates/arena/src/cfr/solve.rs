@@ -1,4 +1,4 @@
-//! Solving a game by name, with the way there, and measuring agents in it.
+//! Solves a game by name, records the progress, and measures agents in it.
 
 use super::{CfrPlus, Mccfr, Policy, Tree};
 use crate::exact::ExactError;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How a game is solved.
+/// Solution method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Method {
     /// CFR+.
@@ -19,20 +19,20 @@ pub enum Method {
     Mccfr,
 }
 
-/// What is solved, and what is measured.
+/// Options for [`solve`].
 #[derive(Clone, Debug)]
 pub struct SolveOptions {
-    /// How.
+    /// Solution method.
     pub method: Method,
     /// Iterations.
     pub iterations: u64,
-    /// Seed of the draws.
+    /// Seed for sampling.
     pub seed: u64,
-    /// Agents to be measured.
+    /// Agents to measure.
     pub agents: Vec<String>,
 }
 
-/// How near the average policy was after some iterations.
+/// Exploitability of the average policy after some iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// Iterations.
@@ -41,12 +41,12 @@ pub struct Point {
     pub exploitability: f64,
 }
 
-/// An agent in a game.
+/// Measurement of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
-    /// Expected utility of player 0 if the agent plays itself.
+    /// Expected utility of player 0 in self-play.
     pub value: f64,
     /// (br₀ + br₁) / 2, in units of utility.
     pub exploitability: f64,
@@ -57,7 +57,7 @@ pub struct Measured {
 pub struct Solved {
     /// Name of the rule set.
     pub game: String,
-    /// How it was solved.
+    /// Solution method.
     pub method: Method,
     /// Public states.
     pub public_states: usize,
@@ -65,39 +65,39 @@ pub struct Solved {
     pub information_sets: usize,
     /// Iterations.
     pub iterations: u64,
-    /// Seconds of the iterations alone, on one thread.
+    /// Time of the iterations alone, in seconds, on one thread.
     pub seconds: f64,
-    /// Iterations a second.
+    /// Iterations per second.
     pub iterations_per_second: f64,
     /// Expected utility of player 0 under the average policy.
     pub value: f64,
-    /// How far that is from an equilibrium: (br₀ + br₁) / 2, in units of utility.
+    /// Exploitability of the average policy: (br₀ + br₁) / 2, in units of utility.
     pub exploitability: f64,
-    /// The way there.
+    /// Exploitability during the run.
     pub curve: Vec<Point>,
-    /// Uniform play, and the agents that were asked for.
+    /// Uniform play and the requested agents.
     pub agents: Vec<Measured>,
 }
 
 /// Solves a game.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] if it has no public tree or one that is too large; what opening an agent says.
+/// [`OpenError::Unknown`] if the game has no public tree or a tree that is too large. Errors of opening an agent.
 pub fn solve<G: Kit>(game: &G, options: &SolveOptions) -> Result<Solved, OpenError> {
     game.with_public_tree(Solve(options)).unwrap_or_else(|| Err(no_public_tree(game.name())))
 }
 
-/// Why a game cannot be solved.
+/// Error: the game has no public tree.
 pub(super) fn no_public_tree(name: &str) -> OpenError {
     OpenError::Unknown(format!(
-        "`{name}` cannot be solved: that takes a small two-player game with hidden information, whose private things can be \
-         listed, such as liars-dice:openspiel:1-1:6"
+        "`{name}` cannot be solved; this needs a small two-player game with hidden information and few private deals, \
+         such as liars-dice:openspiel:1-1:6"
     ))
 }
 
 struct Solve<'a>(&'a SolveOptions);
 
-/// Either solver.
+/// One of the two solvers.
 enum Solver {
     Plus(CfrPlus),
     Sampling(Mccfr),
@@ -144,7 +144,7 @@ impl<G: Kit> TreeVisitor<G> for Solve<'_> {
             Method::Mccfr => Solver::Sampling(Mccfr::on(tree.clone(), options.seed)),
         };
         let (mut seconds, mut done, mut curve) = (0.0, 0, Vec::new());
-        // A point where the iterations double.
+        // Record a point each time the number of iterations doubles.
         let until = std::iter::successors(Some(1), |n: &u64| n.checked_mul(2))
             .take_while(|n| *n < options.iterations);
         for until in until.chain([options.iterations]) {

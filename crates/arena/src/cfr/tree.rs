@@ -5,32 +5,32 @@ use adept_game::PublicTree;
 use adept_game::Turn;
 use rustc_hash::FxHashMap;
 
-/// All public states of a game in preorder, so that a walk reads every table from its beginning to its end.
+/// All public states of a game in preorder, so that a traversal reads every table from start to end.
 #[derive(Debug)]
 pub struct Tree {
-    /// By player: the probability of each private index.
+    /// For each player: the probability of each private index.
     privates: [Vec<f64>; 2],
     nodes: Vec<Node>,
-    /// By player: distinct payoff matrices one behind the other, to that player; `[private of the other][own private]`,
-    /// so that a row is read for all own privates at once.
+    /// For each player: its distinct payoff matrices, one after another, each `[opponent's private][own private]`. A
+    /// row then serves all own private indices at once.
     payoffs: [Vec<f64>; 2],
-    /// Length of a table with a number for each node, private index of its player, and action.
+    /// Length of a table with one number for each node, private index of its player, and action.
     entries: usize,
-    /// Most actions from the root to an end.
+    /// Largest number of actions from the root to a terminal node.
     depth: usize,
 }
 
-/// A public state. The first child of a node stands right behind it, each other one at the [`end`](Self::end) of the
-/// one before.
+/// A public state. The first child of a node directly follows it. Each other child starts at the [`end`](Self::end) of
+/// the previous child.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// Who is to move; none if the game is over.
+    /// Player to move; none if the game is over.
     pub(super) mover: Option<u8>,
-    /// How many actions there are.
+    /// Number of actions.
     pub(super) actions: u32,
-    /// Where this node's part of a table begins; of a finished game the number of its payoff matrix.
+    /// Start of this node's entries in a table. For a terminal node, the index of its payoff matrix.
     pub(super) at: u32,
-    /// The place behind the last node below this one.
+    /// Index after the last node of this subtree.
     pub(super) end: u32,
 }
 
@@ -45,7 +45,7 @@ impl Tree {
         if sizes.contains(&0) {
             return Err(ExactError::Chance);
         }
-        // Counted before anything is computed of its ends, which is most of the work.
+        // Count the nodes first: payoffs are most of the work.
         let mut size = Size { nodes: 0, entries: 0, pairs: sizes[0].saturating_mul(sizes[1]) };
         size.count(game, &game.root(), sizes)?;
         let mut tree = Self {
@@ -59,37 +59,37 @@ impl Tree {
         Ok(tree)
     }
 
-    /// How many public states there are.
+    /// Number of public states.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is none, which cannot be: the root is one.
+    /// Always false: the root is a public state.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// How many information sets there are: public states in which a player is to move, with a private index.
+    /// Number of information sets: pairs of a decision node and a private index of the player to move.
     pub fn information_sets(&self) -> usize {
         self.nodes.iter().filter_map(|node| node.mover).map(|p| self.size(p.into())).sum()
     }
 
-    /// Who is to move at that node, in preorder; none at an end and where there is no such node.
+    /// Player to move at a node (index in preorder). None at terminal nodes and for unknown nodes.
     pub fn mover(&self, node: usize) -> Option<usize> {
         self.nodes.get(node)?.mover.map(usize::from)
     }
 
-    /// The probabilities of a player's private indices; none of players that there are not.
+    /// Probabilities of a player's private indices. Empty for an unknown player.
     pub fn privates(&self, player: usize) -> &[f64] {
         self.privates.get(player).map_or(&[], Vec::as_slice)
     }
 
-    /// How many private indices a player has.
+    /// Number of private indices of a player.
     pub(super) fn size(&self, player: usize) -> usize {
         self.privates[player].len()
     }
 
-    /// The larger of the two sizes.
+    /// Larger number of private indices of the two players.
     pub(super) fn widest(&self) -> usize {
         self.size(0).max(self.size(1))
     }
@@ -98,29 +98,29 @@ impl Tree {
         &self.nodes
     }
 
-    /// Length of a table with a number for each node, private index of its player, and action.
+    /// Length of a table with one number for each node, private index of its player, and action.
     pub(super) fn entries(&self) -> usize {
         self.entries
     }
 
-    /// Most actions from the root to an end.
+    /// Largest number of actions from the root to a terminal node.
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// That payoff matrix to a player, `[private of the other][own private]`.
+    /// A payoff matrix for a player, `[opponent's private][own private]`.
     pub(super) fn payoff(&self, player: usize, matrix: u32) -> &[f64] {
         let pairs = self.size(0) * self.size(1);
         let from = matrix as usize * pairs;
         &self.payoffs[player][from..from + pairs]
     }
 
-    /// Adds to `value`, by own private index, what an end is worth to a player against privates that the other brings
-    /// there with probabilities `other`: Σⱼ otherⱼ uⱼᵢ.
+    /// Adds the counterfactual value of a terminal node to `value`, by own private index i: Σⱼ otherⱼ uⱼᵢ. `other`
+    /// holds the reach probabilities of the opponent's private indices.
     #[inline]
     pub(super) fn add_payoffs(&self, player: usize, matrix: u32, other: &[f64], value: &mut [f64]) {
         for (row, reach) in self.payoff(player, matrix).chunks_exact(value.len()).zip(other) {
-            // What the other never brings there is common as play sharpens.
+            // Zero reach probabilities become common as policies converge.
             if *reach != 0.0 {
                 for (v, payoff) in value.iter_mut().zip(row) {
                     *v += reach * payoff;
@@ -129,8 +129,8 @@ impl Tree {
         }
     }
 
-    /// Calls `each` with every node at which a player is to move and its public state, in preorder. Of another game
-    /// than the one unrolled, as far as they are alike.
+    /// Calls `each` with every decision node and its public state, in preorder. For a game other than the tree's,
+    /// visits only the part that both share.
     pub(super) fn walk<G: PublicTree, E>(
         &self,
         game: &G,
@@ -161,7 +161,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Appends a public state `depth` actions from the root, and all below it.
+    /// Appends the subtree of a public state that is `depth` actions from the root.
     fn unroll<G: PublicTree>(
         &mut self,
         game: &G,
@@ -188,7 +188,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The number of an end's payoff matrix, which is kept once if several ends pay alike.
+    /// The index of a terminal node's payoff matrix. Equal matrices are stored once.
     fn matrix<G: PublicTree>(
         &mut self,
         game: &G,
@@ -215,7 +215,7 @@ impl Tree {
     }
 }
 
-/// Payoff matrices by their bits, with buffers for the next one.
+/// Index of payoff matrices by their bits, with buffers for the next one.
 #[derive(Default)]
 struct Matrices {
     numbers: FxHashMap<Vec<u64>, u32>,
@@ -223,7 +223,7 @@ struct Matrices {
     bits: Vec<u64>,
 }
 
-/// What a tree will take.
+/// Size of a tree.
 struct Size {
     nodes: usize,
     entries: usize,

@@ -3,15 +3,15 @@
 use super::{Bearoff, POINTS, Side, Stage, State};
 use std::fmt::Write;
 
-/// Checkers that a column shows one by one; higher ones end with their number.
+/// Checkers that a column shows one by one. Higher columns end with their number.
 const HEIGHT: u8 = 5;
 
-/// Player 1 (X) below, player 2 (O) above, point 1 of both at the right, as at a table; beside them pips, checkers
-/// borne off and who is to do what.
+/// Draws both home boards: player 1 (X) below, player 2 (O) above, point 1 of both at the right. Also shows pips,
+/// checkers borne off, and who is to roll or move.
 pub(super) fn draw(game: &Bearoff, state: &State) -> String {
     if state.stage == Stage::Setup {
         return format!(
-            "The position is still to be drawn, with at most {} checkers a side.\n",
+            "The start position is not drawn yet; at most {} checkers per side.\n",
             game.checkers()
         );
     }
@@ -30,7 +30,7 @@ pub(super) fn draw(game: &Bearoff, state: &State) -> String {
         };
         format!("  {sign} player {}: {pips} pips, {off} off{doing}", player + 1)
     };
-    // What is said of a player stands at the edge of the board.
+    // Player information is at the edge of the board.
     above[0].push_str(&about(1));
     if let Some(edge) = below.last_mut() {
         edge.push_str(&about(0));
@@ -48,7 +48,7 @@ fn empty_line() -> String {
     format!(" |{:width$}|", "", width = 4 * POINTS - 1)
 }
 
-/// The lines of a side from the edge of the board inwards, at least one.
+/// The lines of a side, from the edge of the board inwards; at least one.
 fn columns(side: Side, sign: char) -> Vec<String> {
     let highest = side.counts().into_iter().max().unwrap_or(0);
     let line = |row: u8| {

@@ -5,32 +5,32 @@ use rand::{Rng, RngExt};
 use std::fmt;
 use std::str::FromStr;
 
-/// How positions are drawn; both sides alike and independently.
+/// How to sample positions. Both sides have the same distribution and are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// Uniform over the sides with 1 to n checkers.
+    /// Uniform over all sides with 1 to n checkers.
     Table,
-    /// The number of checkers uniform in 1..n, each checker uniform on the points 1 to 6.
+    /// The number of checkers is uniform in 1..=n; each checker is uniform on points 1 to 6.
     Checkers,
-    /// All n checkers, each uniform on the points 1 to 6.
+    /// All n checkers, each uniform on points 1 to 6.
     Full,
-    /// As `checkers`, with at most 6 of them.
+    /// Like `checkers`, with at most 6 checkers.
     Small,
 }
 
-/// Checkers of a side where nothing else is said: the most that cannot lose a gammon.
+/// Default number of checkers per side: the largest for which no gammon is possible.
 pub const USUAL_CHECKERS: u8 = 14;
 
 impl Distribution {
-    /// All by name, with a line about each.
+    /// All distributions with names and one-line descriptions.
     pub const ALL: [(&str, &str); 4] = [
-        ("table", "uniform over all pairs of sides with a checker"),
-        ("checkers", "the number of checkers uniform, each on a uniform point"),
+        ("table", "uniform over all pairs of nonempty sides"),
+        ("checkers", "uniform number of checkers, each on a uniform point"),
         ("full", "all checkers on the board, each on a uniform point"),
-        ("small", "as checkers, with 1 to 6 a side"),
+        ("small", "like checkers, with 1 to 6 per side"),
     ];
 
-    /// Draws a position in which a side has at most `checkers` checkers, 1 to 15.
+    /// Samples a position with at most `checkers` checkers per side, 1 to 15.
     pub fn sample<R: Rng + ?Sized>(self, checkers: u8, rng: &mut R) -> Position {
         let checkers = checkers.clamp(1, MAX_CHECKERS);
         Position { own: self.side(checkers, rng), opponent: self.side(checkers, rng) }
@@ -69,7 +69,7 @@ impl FromStr for Distribution {
         let all = [Self::Table, Self::Checkers, Self::Full, Self::Small];
         all.into_iter().find(|distribution| distribution.to_string() == text).ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|(name, _)| *name).collect();
-            format!("`{text}` is no distribution; there are {}", names.join(", "))
+            format!("unknown distribution `{text}`; distributions are {}", names.join(", "))
         })
     }
 }

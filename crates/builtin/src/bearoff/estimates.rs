@@ -1,4 +1,4 @@
-//! Estimates of a position from each side's own race: what is known before any table of pairs or any training.
+//! Estimates of the value of a position without a two-sided table or training. Each uses only the two races.
 
 use super::{OneSided, Position, Side, rank};
 use crate::memory::fetch;
@@ -7,37 +7,37 @@ use std::convert::Infallible;
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
-/// Values a position for the side to roll.
+/// Estimates the value of a position for the side to roll.
 pub trait Estimate: Send + Sync {
-    /// Name, as commands and reports print it.
+    /// Name in commands and reports.
     fn name(&self) -> &'static str;
 
-    /// V = P(win) − P(lose) of the side to roll, in [−1, 1]: exactly 1 if it is off already, −1 if the
-    /// other side is. NaN if the estimate needs a one-sided solution and a side has more checkers than it.
+    /// V = P(win) − P(lose) of the side to roll, in [−1, 1]. Exactly 1 if this side has borne off, −1 if the other side
+    /// has. NaN if a side has more checkers than the one-sided solution that the estimate needs.
     fn value(&self, position: Position) -> f64;
 }
 
-/// Each side plays for its own smallest mean number of rolls, whatever the other does; then, exactly,
+/// Assumes that each side minimises its own mean number of rolls and ignores the other. Then, exactly,
 ///
 /// P(win) = Σₖ P(own = k) · P(opponent ≥ k),
 ///
-/// as the side to roll comes first in every round.
+/// because the side to roll goes first in every round.
 #[derive(Clone, Debug)]
 pub struct Convolution(pub Arc<OneSided>);
 
-/// [`Convolution`] in single precision, to 1e-6, from a table of all sides: for a prior that is asked for at every
-/// candidate.
+/// [`Convolution`] in single precision, accurate to 1e-6, from a table of all sides. It is fast enough for a prior that
+/// is evaluated for every candidate.
 #[derive(Debug)]
 pub struct Rolls {
-    /// By rank of the side: P(N = k) and P(N ≥ k) for k from 1 on.
+    /// For each rank of a side: P(N = k) and P(N ≥ k), from k = 1.
     terms: Vec<[[f32; TERMS]; 2]>,
 }
 
-/// More rolls than these have a probability below 1e-9, whatever the side.
+/// Number of terms. For every side, more rolls have a probability below 1e-9.
 const TERMS: usize = 24;
 
 impl Rolls {
-    /// The table for sides of at most that many checkers, shared by all who hold it.
+    /// The shared table for sides with at most `checkers` checkers.
     pub fn shared(checkers: u8) -> Arc<Self> {
         static TABLES: Shared<u8, Rolls> = Shared::new();
         let Ok(table) = TABLES.get(checkers, || Ok::<_, Infallible>(Self::of(&OneSided::shared(checkers))));
@@ -59,7 +59,7 @@ impl Rolls {
         Self { terms: (0..rank::sides(solution.checkers())).map(terms).collect() }
     }
 
-    /// Asks memory for what [`value`](Self::value) will read.
+    /// Prefetches the memory that [`value`](Self::value) will read.
     #[inline]
     pub fn fetch(&self, position: Position) {
         if let Some([own, _]) = self.terms.get(position.own.rank()) {
@@ -70,7 +70,7 @@ impl Rolls {
         }
     }
 
-    /// V of the side to roll, as [`Convolution`] gives it; NaN if a side has more checkers than the table.
+    /// V of the side to roll, as in [`Convolution`]. NaN if a side has more checkers than the table.
     #[inline]
     pub fn value(&self, position: Position) -> f64 {
         if let Some(value) = decided(position) {
@@ -78,7 +78,7 @@ impl Rolls {
         }
         let [own, opponent] = [position.own, position.opponent].map(|side| self.terms.get(side.rank()));
         let (Some([own, _]), Some([_, opponent])) = (own, opponent) else { return f64::NAN };
-        // Eight sums side by side, which any machine adds in few steps.
+        // Eight parallel sums, which every machine adds in few steps.
         let mut sums = [0.0f32; 8];
         for (own, opponent) in own.as_chunks::<8>().0.iter().zip(opponent.as_chunks::<8>().0) {
             for (sum, (a, b)) in sums.iter_mut().zip(own.iter().zip(opponent)) {
@@ -91,26 +91,26 @@ impl Rolls {
     }
 }
 
-/// As [`Convolution`], but with normal distributions of the same means and variances:
+/// Like [`Convolution`], but with normal distributions of the same means and variances:
 ///
 /// V = erf(z / √2), z = (m_opponent − m_own + ½) / √(s_own² + s_opponent²),
 ///
-/// with the ½ because the side to roll wins ties.
+/// The ½ is there because the side to roll wins ties.
 #[derive(Clone, Debug)]
 pub struct Normal(pub Arc<OneSided>);
 
-/// Kleinman's formula from the pips of both sides alone:
+/// Kleinman's formula, from the pip counts of both sides:
 ///
 /// V = erf(D / (2 √S)), D = opponent's pips − own pips + 4, S = own pips + opponent's pips − 4.
 ///
-/// The lead in pips at the end of the race is taken as normal with mean D and variance 2 S: P(win) = Φ(√(K / 2))
-/// for D ≥ 0, where K = D² / S is Kleinman's metric; the 4 is the half roll that the side to roll is ahead. V
-/// has the sign of D. With four pips or fewer in all, S ≤ 0 < D and V = 1, the limit. (D. Kleinman, Vision Laughs
-/// at Counting, 1980; with erf as in GNU Backgammon, `KleinmanCount`.)
+/// The formula assumes that the final lead in pips is normal with mean D and variance 2 S. For D ≥ 0, P(win) = Φ(√(K /
+/// 2)), where K = D² / S is Kleinman's metric. The 4 is the half roll that the side to roll is ahead. V has the sign of
+/// D. With at most four pips in total, S ≤ 0 < D and V = 1, the limit. (D. Kleinman, Vision Laughs at Counting, 1980;
+/// with erf as in GNU Backgammon, `KleinmanCount`.)
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kleinman;
 
-/// The same value for all positions that are not over: a baseline.
+/// The same value for all unfinished positions: a baseline.
 #[derive(Clone, Copy, Debug)]
 pub struct Constant(pub f64);
 
@@ -158,7 +158,7 @@ impl Estimate for Constant {
     }
 }
 
-/// The value of a position that is over.
+/// The value of a finished position.
 fn decided(position: Position) -> Option<f64> {
     match (position.own.is_empty(), position.opponent.is_empty()) {
         (true, _) => Some(1.0),
@@ -171,7 +171,7 @@ fn convolve(solution: &OneSided, position: Position) -> Option<f64> {
     let own = solution.distribution(position.own)?;
     let opponent = solution.distribution(position.opponent)?;
     let (mut win, mut at_least) = (0.0, 0.0);
-    // From the top, so that small numbers are summed first.
+    // Start with the largest k, so that small numbers are summed first.
     for k in (1..own.len().max(opponent.len())).rev() {
         let probability = |distribution: &[f64]| distribution.get(k).copied().unwrap_or(0.0);
         at_least += probability(opponent);
@@ -184,7 +184,7 @@ fn convolve(solution: &OneSided, position: Position) -> Option<f64> {
 fn compare(solution: &OneSided, position: Position) -> Option<f64> {
     let lead = solution.mean(position.opponent)? - solution.mean(position.own)? + 0.5;
     let sd = solution.sd(position.own)?.hypot(solution.sd(position.opponent)?);
-    // Both numbers of rolls may be certain; the lead is then no zero, but a whole number and a half.
+    // If both numbers of rolls are certain, the lead is a whole number plus a half, so it is not zero.
     Some(if sd > 0.0 { libm::erf(lead / (sd * SQRT_2)) } else { lead.signum() })
 }
 

@@ -1,4 +1,4 @@
-//! The bear-off as a game: the position is drawn, then the players roll and move in turn.
+//! The bear-off as a game: chance draws a position, then the players roll and move in turn.
 
 use super::{
     DicePosition, Distribution, MIXED, Moves, Position, ROLLS, Roll, Side, USUAL_CHECKERS, board, notation,
@@ -6,19 +6,19 @@ use super::{
 use adept_game::{Game, GameError, Turn};
 use rand::{Rng, RngExt};
 
-/// The rules: who first has no checker left wins, +1 against −1. A game begins with a position that chance draws
-/// uniformly among the pairs of sides that have at least one checker and no more than there are; player 0 rolls first.
+/// The rules. The first player without checkers wins: +1 against −1. Chance draws the start position uniformly from all
+/// pairs of nonempty sides with at most the given number of checkers. Player 0 rolls first.
 ///
-/// At most 14 checkers a side: one has been borne off, so that nobody can lose a gammon.
+/// A side has at most 14 checkers: one has been borne off, so no gammon is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bearoff {
     checkers: u8,
 }
 
-/// What is to come.
+/// The next step of the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// Chance draws the position in which the game begins.
+    /// Chance draws the start position.
     Setup,
     /// The player rolls.
     Roll,
@@ -26,14 +26,14 @@ pub enum Stage {
     Move(Roll),
 }
 
-/// The sides of both players, who of them is to roll or to move, and which of that.
+/// Both sides, the player to roll or move, and the stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
-    /// The sides of players 0 and 1; empty before the position is drawn.
+    /// The sides of players 0 and 1. Empty before chance draws the start position.
     pub sides: [Side; 2],
     /// The player to roll or to move, 0 or 1.
     pub player: usize,
-    /// What is to come, unless the game is over.
+    /// The next step, unless the game is over.
     pub stage: Stage,
 }
 
@@ -43,7 +43,7 @@ impl State {
         Self { sides: [position.own, position.opponent], player: 0, stage: Stage::Roll }
     }
 
-    /// The position as the player to roll or to move sees it.
+    /// The position from the view of the player to roll or to move.
     pub fn position(&self) -> Position {
         Position { own: self.sides[self.player], opponent: self.sides[1 - self.player] }
     }
@@ -54,14 +54,14 @@ impl State {
     }
 }
 
-/// What chance brings, what a player does.
+/// A chance outcome or a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// The game begins here; `own` is the side of player 0.
+    /// The start position. `own` is the side of player 0.
     Setup(Position),
-    /// The dice fall.
+    /// A roll of the dice.
     Roll(Roll),
-    /// The player moves and leaves this side.
+    /// A move to this side.
     Move(Side),
 }
 
@@ -73,21 +73,21 @@ impl Default for Bearoff {
 }
 
 impl Bearoff {
-    /// The most checkers of a side in this game.
+    /// Largest number of checkers per side in any game.
     pub const MOST_CHECKERS: u8 = USUAL_CHECKERS;
 
-    /// The game with at most that many checkers a side; none unless they are 1 to 14.
+    /// The game with at most `checkers` checkers per side. None unless this is 1 to 14.
     pub fn new(checkers: u8) -> Option<Self> {
         (1..=Self::MOST_CHECKERS).contains(&checkers).then_some(Self { checkers })
     }
 
-    /// The game of that name: `bearoff`, or `bearoff:N` with at most N checkers a side.
+    /// The game named `bearoff`, or `bearoff:N` with at most N checkers per side.
     pub fn named(name: &str) -> Option<Self> {
         let place = NAMES.iter().position(|n| *n == name)?;
         Self::new(place as u8 + 1)
     }
 
-    /// The most checkers of a side; a checker that is not on the board counts as borne off.
+    /// Largest number of checkers per side. A checker that is not on the board counts as borne off.
     pub fn checkers(&self) -> u8 {
         self.checkers
     }
@@ -114,11 +114,11 @@ impl Bearoff {
         if afterstates.contains(&after) {
             return Ok(after);
         }
-        Err(GameError(format!("no move of {roll} leads from {side} to {after}")))
+        Err(GameError(format!("no legal move with {roll} leads from {side} to {after}")))
     }
 }
 
-/// Names of the games by number of checkers, from 1 on.
+/// Names of the games by number of checkers, from 1.
 const NAMES: [&str; Bearoff::MOST_CHECKERS as usize] = [
     "bearoff:1",
     "bearoff:2",
@@ -136,15 +136,14 @@ const NAMES: [&str; Bearoff::MOST_CHECKERS as usize] = [
     "bearoff",
 ];
 
-/// Reads `own/opponent`, points 1 to 6 of either.
+/// Reads `own/opponent`, with the checkers on points 1 to 6 of each side.
 fn parse_sides(text: &str) -> Result<Position, String> {
-    let (own, opponent) = text.split_once('/').ok_or("there is no `/` between the two sides")?;
+    let (own, opponent) = text.split_once('/').ok_or("missing `/` between the two sides")?;
     let side = |text: &str| text.trim().parse::<Side>().map_err(|e| e.to_string());
     Ok(Position { own: side(own)?, opponent: side(opponent)? })
 }
 
-/// Cuts off the roll behind a position, if there is one: whatever stands behind `:`, or behind the last number of the
-/// opponent's side.
+/// Splits off the roll after a position, if any: the text after `:`, or after the last number of the opponent's side.
 fn split_roll(text: &str) -> (&str, Option<&str>) {
     if let Some((position, roll)) = text.split_once(':') {
         return (position, Some(roll.trim()));
@@ -183,7 +182,7 @@ impl Game for Bearoff {
         }
     }
 
-    /// Moves by the side they leave, ascending.
+    /// Moves in ascending order of the resulting side.
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
         actions.clear();
         let Stage::Move(roll) = state.stage else { return };
@@ -206,7 +205,7 @@ impl Game for Bearoff {
         }
     }
 
-    /// The 21 rolls. The positions to begin with are 38,759² for 14 checkers: they can only be sampled.
+    /// The 21 rolls. Start positions can only be sampled: there are 38,759² for 14 checkers.
     fn outcomes(&self, state: &State, outcomes: &mut Vec<(Action, f64)>) -> bool {
         outcomes.clear();
         if self.turn(state) == Turn::Chance && state.stage == Stage::Roll {
@@ -219,7 +218,7 @@ impl Game for Bearoff {
         if state.stage == Stage::Setup {
             return Action::Setup(Distribution::Table.sample(self.checkers, rng));
         }
-        // Of 36 throws two give each of the mixed rolls, which come first, and one gives each double.
+        // Of 36 throws, two give each mixed roll and one gives each double. Mixed rolls come first.
         let throw = rng.random_range(0..36);
         Action::Roll(ROLLS[if throw < 2 * MIXED { throw / 2 } else { throw - MIXED }])
     }
@@ -227,7 +226,7 @@ impl Game for Bearoff {
     #[inline]
     fn utility(&self, state: &State, player: usize) -> f64 {
         match state.sides.map(Side::is_empty) {
-            // Nobody has won before the position is drawn.
+            // Without a start position, no player has won.
             [true, true] | [false, false] => 0.0,
             [first, _] if first == (player == 0) => 1.0,
             _ => -1.0,
@@ -246,8 +245,8 @@ impl Game for Bearoff {
         (state.stage == Stage::Roll).then_some(1 - state.player)
     }
 
-    /// `own/opponent` with the checkers on the points 1 to 6, then the roll if a move is to come; `own` is the
-    /// side of the player to roll or to move. Before the position is drawn `start`.
+    /// `own/opponent` with the checkers on points 1 to 6, then the roll if the player is to move. `own` is the side of
+    /// the player to roll or to move. `start` if the start position is not drawn yet.
     fn position_text(&self, state: &State) -> String {
         match state.stage {
             Stage::Setup => "start".into(),
@@ -256,7 +255,7 @@ impl Game for Bearoff {
         }
     }
 
-    /// Reads what [`Game::position_text`] writes, with player 0 to roll or to move; `:` may stand before the roll.
+    /// Reads the format of [`Game::position_text`], with player 0 to roll or to move. A `:` before the roll is allowed.
     /// The roll is the action that led to the decision.
     fn parse_position(&self, text: &str) -> Result<(State, Option<Action>), GameError> {
         let text = text.trim();
@@ -271,14 +270,14 @@ impl Game for Bearoff {
             let Some(roll) = roll else { return Ok((state, None)) };
             let roll: Roll = roll.parse().map_err(|e: GameError| e.0)?;
             if position.is_over() {
-                return Err("the game is over, nobody has a roll to play".to_string());
+                return Err("the game is over, so there is no roll to play".to_string());
             }
             Ok((State { stage: Stage::Move(roll), ..state }, Some(Action::Roll(roll))))
         };
         read().map_err(|why| {
             GameError(format!(
                 "`{text}` is not a bear-off position: {why}; write own/opponent, such as 1,1,1,1,1,1/0,0,0,0,0,2, and \
-                 behind it the roll if a move is to come, such as 65"
+                 after it the roll, such as 65, if a move comes next"
             ))
         })
     }
@@ -296,9 +295,9 @@ impl Game for Bearoff {
         }
     }
 
-    /// A move checker by checker, `6/off 5/4`, in any order; one checker moved by several dice as `6/off` or
-    /// `6/4/off`, equal moves as `2/off(2)`; or the side that it leaves, `0,1,2,0,0,0`. A roll as `65`, the
-    /// position that chance draws as `own/opponent`.
+    /// Reads a move checker by checker, such as `6/off 5/4`, in any order. One checker moved by several dice is `6/off`
+    /// or `6/4/off`; equal moves are `2/off(2)`. The resulting side, `0,1,2,0,0,0`, also names a move. A roll is `65`.
+    /// A start position is `own/opponent`.
     fn parse_action(&self, state: &State, text: &str) -> Result<Action, GameError> {
         let text = text.trim();
         match state.stage {
@@ -309,7 +308,7 @@ impl Game for Bearoff {
                 let position = parse_sides(text).map_err(GameError)?;
                 self.check(position).map_err(GameError)?;
                 if position.is_over() {
-                    return Err(GameError("a game begins with checkers on both sides".into()));
+                    return Err(GameError("a start position needs checkers on both sides".into()));
                 }
                 Ok(Action::Setup(position))
             }
@@ -326,8 +325,8 @@ impl Game for Bearoff {
         }
     }
 
-    /// Both home boards, checkers as columns, with their number where they are too high to draw; below them each
-    /// marked move with its mark.
+    /// Draws both home boards with checkers as columns. Columns that are too high show their number. Marked moves
+    /// follow below with their marks.
     fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
         let mut text = board::draw(self, state);
         let names: Vec<String> = marks.iter().map(|(action, _)| self.action_text(state, action)).collect();

@@ -7,17 +7,17 @@ use adept_game::{Factors, Halves};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// All pairs of sides with a checker; the half of a number is a side, in the order of the rows of the table.
+/// All pairs of nonempty sides. Each half is a side, numbered in the row order of the table.
 pub(super) struct Pairs {
     table: Arc<Table>,
     solution: Arc<OneSided>,
     /// Side of each half.
     sides: Vec<Side>,
-    /// Its row in the table, and its column.
+    /// Row and column of each half in the table.
     rows: Vec<u16>,
 }
 
-/// Probabilities below are left out of factors: all of a side's together do not change a sum in 32 bits.
+/// Factors omit probabilities below this limit. All of a side's together do not change a 32-bit sum.
 const LEAST: f64 = 1e-10;
 
 impl Pairs {
@@ -35,8 +35,8 @@ impl Pairs {
         self.solution.distribution(self.sides[half]).unwrap_or(&[])
     }
 
-    /// −V of the side to roll is 1 − 2 Σₖ P(mover ≥ k) · P(roller = k), with k from the top, so that small numbers are
-    /// summed first.
+    /// −V of the side to roll is 1 − 2 Σₖ P(mover ≥ k) · P(roller = k). The sum starts with the largest k, so that
+    /// small numbers are summed first.
     fn convolution(&self) -> Factors {
         let halves = self.sides.len();
         let longest = (0..halves).map(|half| self.distribution(half).len()).max().unwrap_or(0);
@@ -105,7 +105,7 @@ mod tests {
     use adept_game::Afterstate;
     use adept_game::Kit;
 
-    /// All pairs of a small game by ranges, from tables of all precisions and of more checkers than the game.
+    /// Reads all pairs of a small game by ranges, from tables of all precisions and with more checkers than the game.
     #[test]
     fn blocks_hold_the_values_of_the_table() {
         let game = Bearoff::new(3).unwrap();

@@ -1,14 +1,14 @@
-//! Position IDs of GNU Backgammon and XGIDs of eXtreme Gammon, of bear-off positions.
+//! Position IDs (GNU Backgammon) and XGIDs (eXtreme Gammon) of bear-off positions.
 //!
-//! Both describe whole boards. Here a side has at most 15 checkers, all on its points 1 to 6; anything else is
-//! refused, not repaired. Cube, score and match are skipped: they say nothing about who bears off first.
+//! Both formats describe complete boards. Here a side has at most 15 checkers, all on its points 1 to 6; other boards
+//! are an error. Cube, score and match are ignored, because they do not affect who bears off first.
 
 use super::{MAX_CHECKERS, POINTS, Position, Roll, Side};
 use adept_game::GameError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-/// Points of a whole board; as a point of a side, the next number is the bar.
+/// Points of a complete board. The next number is the bar.
 const BOARD: usize = 24;
 
 /// Characters of a Position ID: 80 bits in Base64.
@@ -23,10 +23,10 @@ const XGID_COLONS: usize = 9;
 impl Position {
     /// The gnubg Position ID, 14 characters, such as `VQUAgKoCAAAAAA`.
     ///
-    /// For the side not to roll, then for the side to roll: for the points 1 to 24 and the bar as many ones as
-    /// checkers, then a zero; filled up with zeros to 80 bits, written to 10 bytes from the lowest bit up, in
-    /// Base64 (GNU Backgammon manual, "A technical description of the Position ID"; its text puts the side to
-    /// roll first, the program does not).
+    /// The side not to roll comes first, then the side to roll. Each of the points 1 to 24 and the bar has a one for
+    /// each checker, then a zero. Zeros fill the bits up to 80. The 10 bytes, lowest bit first, are written in Base64.
+    /// See the GNU Backgammon manual, "A technical description of the Position ID". Its text puts the side to roll
+    /// first; the program does not.
     pub fn id(self) -> String {
         let (mut bits, mut place) = (0u128, 0);
         for side in [self.opponent, self.own] {
@@ -39,12 +39,12 @@ impl Position {
         STANDARD_NO_PAD.encode(&bits.to_le_bytes()[..10])
     }
 
-    /// Reads a gnubg Position ID; see [`Position::id`]. `Position ID:` or `GNUBgID` may stand before it, and a
-    /// Match ID, which is skipped, after it and a colon.
+    /// Reads a gnubg Position ID; see [`Position::id`]. The label `Position ID:` or `GNUBgID` may precede it. A colon
+    /// and a Match ID may follow; the Match ID is ignored.
     ///
     /// # Errors
-    /// What is wrong and where: the length, a character, bits after the bar of the side to roll, or checkers
-    /// that are no bear-off.
+    /// The fault and its place: a wrong length, a wrong character, bits after the bar of the side to roll, or checkers
+    /// outside the bear-off.
     pub fn from_id(text: &str) -> Result<Self, GameError> {
         let fault = |what: String| {
             GameError(format!(
@@ -61,10 +61,10 @@ impl Position {
         if let Some(match_id) = match_id {
             check_base64(match_id, MATCH_LENGTH, "after the colon").map_err(fault)?;
         }
-        // Base64 of 80 bits holds 84; the decoder refuses ones among the last four.
+        // Base64 needs 84 bits for 80; the decoder refuses ones in the last four.
         let bytes = STANDARD_NO_PAD
             .decode(id)
-            .map_err(|_| fault("the last character holds bits beyond the 80 of a position".into()))?;
+            .map_err(|_| fault("the last character has bits beyond the 80 bits of a position".into()))?;
         let mut bits = bytes.iter().rev().fold(0u128, |bits, &byte| bits << 8 | u128::from(byte));
         let mut read = |name| {
             let mut points = [0; BOARD + 1];
@@ -82,12 +82,12 @@ impl Position {
         Ok(Self { own, opponent })
     }
 
-    /// The XGID with the side to roll as the player of the capital letters: a money game, the cube in the
-    /// middle, and the roll, or 00 before it; such as `XGID=-AAAAAA------------aaaaaa-:0:0:1:00:0:0:0:0:10`.
+    /// The XGID of a money game with a centred cube. The side to roll has the capital letters. The dice are the roll,
+    /// or 00 before the roll. Example: `XGID=-AAAAAA------------aaaaaa-:0:0:1:00:0:0:0:0:10`.
     ///
-    /// The 26 characters of the board are the opponent's bar, the points 1 to 24 as the side to roll counts
-    /// them, and its own bar: `A` for one own checker, `B` for two and so on, small letters for the opponent's,
-    /// `-` for none. Fields: cube, its owner, turn, dice, both scores, rules, match length, highest cube.
+    /// The 26 characters of the board are the opponent's bar, the points 1 to 24 from the view of the side to roll, and
+    /// its own bar. `A` is one own checker, `B` is two, and so on. Small letters are the opponent's checkers, `-` is an
+    /// empty point. Fields: cube, its owner, turn, dice, both scores, rules, match length, highest cube.
     pub fn xgid(self, roll: Option<Roll>) -> String {
         let mut board = [b'-'; BOARD + 2];
         let counts = self.own.counts().into_iter().zip(self.opponent.counts());
@@ -104,13 +104,13 @@ impl Position {
         format!("XGID={board}:0:0:1:{dice}:0:0:0:0:10")
     }
 
-    /// Reads an XGID, with or without `XGID=`: the position and the roll, none if the side is still to roll;
-    /// see [`Position::xgid`]. Turn 1 is the player of the capital letters, −1 that of the small ones. The other
-    /// fields must be whole numbers and are skipped.
+    /// Reads an XGID, with or without `XGID=`; see [`Position::xgid`]. Returns the position and the roll, or no roll if
+    /// the side is still to roll. Turn 1 is the player with the capital letters, −1 the player with the small letters.
+    /// The other fields must be whole numbers and are ignored.
     ///
     /// # Errors
-    /// What is wrong and where: the number of fields, a field, a character of the board, an offered double, or
-    /// checkers that are no bear-off.
+    /// The fault and its place: a wrong number of fields, a wrong field, a wrong character of the board, an offered
+    /// double, or checkers outside the bear-off.
     pub fn from_xgid(text: &str) -> Result<(Self, Option<Roll>), GameError> {
         let fault = |what: String| {
             GameError(format!(
@@ -144,7 +144,7 @@ impl Position {
         };
         let roll = read_dice(dice).map_err(fault)?;
         let [capitals, small] = read_board(board).map_err(fault)?;
-        let names = ["the player of the capital letters", "the player of the small letters"];
+        let names = ["the player with the capital letters", "the player with the small letters"];
         let capitals = side(&capitals, names[0]).map_err(fault)?;
         let small = side(&small, names[1]).map_err(fault)?;
         let position = Self { own: capitals, opponent: small };
@@ -152,21 +152,21 @@ impl Position {
     }
 }
 
-/// Whether a text is meant as an XGID; a Position ID has at most the one colon before a Match ID.
+/// Whether a text looks like an XGID. A Position ID has at most one colon, before a Match ID.
 pub(super) fn is_xgid(text: &str) -> bool {
     let (unlabelled, labelled) = (without_label(text), label_end(text.trim(), "XGID").is_some());
     let colons = unlabelled.matches(':').count();
     labelled || colons > 1 || (colons == 0 && unlabelled.len() == BOARD + 2)
 }
 
-/// A text without the label before it and the white space around it.
+/// A text without its label and the white space around it.
 fn without_label(text: &str) -> &str {
     let text = text.trim();
     let end = ["XGID", "GNUBgID", "Position ID"].iter().find_map(|label| label_end(text, label));
     text[end.unwrap_or(0)..].trim_start()
 }
 
-/// Where the label at the start of a text ends, with the sign after it, which tells it from the start of an ID.
+/// End of the label at the start of a text. The character after it separates the label from an ID.
 fn label_end(text: &str, label: &str) -> Option<usize> {
     let matches = text.get(..label.len())?.eq_ignore_ascii_case(label);
     let sign = text[label.len()..].chars().next()?;
@@ -189,7 +189,7 @@ fn check_base64(text: &str, length: usize, place: &str) -> Result<(), String> {
 fn read_dice(dice: &str) -> Result<Option<Roll>, String> {
     match dice {
         "00" => Ok(None),
-        "D" | "B" | "R" => Err(format!("the dice `{dice}` stand for an answer to a double, not for a roll")),
+        "D" | "B" | "R" => Err(format!("the dice `{dice}` mean an answer to a double, not a roll")),
         _ => match dice.parse() {
             Ok(roll) if dice.len() == 2 => Ok(Some(roll)),
             _ => Err(format!("`{dice}`, the dice, is not 00 or two dice of 1 to 6")),
@@ -197,7 +197,8 @@ fn read_dice(dice: &str) -> Result<Option<Roll>, String> {
     }
 }
 
-/// The checkers of capitals and of small letters on the points 1 to 24, each side counting its own, and the bar.
+/// The checkers of both players on points 1 to 24 and the bar, each in its own numbering: capital letters, then small
+/// letters.
 fn read_board(board: &str) -> Result<[[u8; BOARD + 1]; 2], String> {
     let found = board.chars().count();
     if found != BOARD + 2 {
@@ -205,14 +206,14 @@ fn read_board(board: &str) -> Result<[[u8; BOARD + 1]; 2], String> {
     }
     let mut sides = [[0; BOARD + 1]; 2];
     for (place, c) in board.chars().enumerate() {
-        // Places 0 and 25 are bars: of the small letters and of the capitals.
+        // Characters 0 and 25 are the bars of the small and the capital letters.
         match c {
             '-' => {}
             'A'..='O' if place > 0 => sides[0][place - 1] = c as u8 - b'A' + 1,
             'a'..='o' if place <= BOARD => sides[1][BOARD - place] = c as u8 - b'a' + 1,
             _ => {
                 return Err(format!(
-                    "`{c}`, character {} of its board, is not A to O, a to o or - there",
+                    "`{c}`, character {} of its board, must be A to O, a to o or -",
                     place + 1
                 ));
             }
@@ -221,20 +222,20 @@ fn read_board(board: &str) -> Result<[[u8; BOARD + 1]; 2], String> {
     Ok(sides)
 }
 
-/// A side from its checkers on the points 1 to 24 and the bar.
+/// A side from its checkers on points 1 to 24 and the bar.
 fn side(points: &[u8; BOARD + 1], name: &str) -> Result<Side, String> {
     let (home, outside) = points.split_at(POINTS);
     if let Some(k) = outside.iter().position(|&count| count > 0) {
         let (count, point) = (outside[k], POINTS + k + 1);
         let place = if point > BOARD { "the bar".to_string() } else { format!("point {point}") };
         return Err(format!(
-            "{name} has {count} on {place}, but a bear-off has checkers on the points 1 to 6 only"
+            "{name} has {count} on {place}, but the bear-off allows checkers on points 1 to 6 only"
         ));
     }
     let counts = std::array::from_fn(|k| home[k]);
     Side::new(counts).ok_or_else(|| {
         let total: u32 = home.iter().map(|&count| u32::from(count)).sum();
-        format!("{name} has {total} checkers, and {MAX_CHECKERS} at most are allowed")
+        format!("{name} has {total} checkers; at most {MAX_CHECKERS} are allowed")
     })
 }
 

@@ -1,4 +1,4 @@
-//! What the program offers for the bear-off.
+//! The bear-off's [`Kit`]: encoders, valuations, distributions and files.
 
 use super::{
     Bearoff, Distribution, MAX_CHECKERS, Position, Stage, State, encoders, labelled, rank, valuations,
@@ -19,7 +19,7 @@ impl Family for Bearoff {
         let most = Self::MOST_CHECKERS;
         let wrong = || {
             GameError(format!(
-                "`{name}`: write bearoff, or bearoff:N with at most N checkers a side, 1 to {}",
+                "`{name}`: write bearoff, or bearoff:N with at most N checkers per side, 1 to {}",
                 most - 1
             ))
         };
@@ -29,7 +29,7 @@ impl Family for Bearoff {
 
 impl Kit for Bearoff {
     fn about(&self) -> String {
-        "bear-off of backgammon, points 1 to 6, at most 14 checkers a side; bearoff:N for N".into()
+        "backgammon bear-off, points 1 to 6, at most 14 checkers per side; bearoff:N for at most N".into()
     }
 
     fn encoders(&self) -> Vec<Named> {
@@ -72,9 +72,11 @@ impl Kit for Bearoff {
             let fault = |what: String| GameError(format!("{}: row {}: {what}", path.display(), i + 1));
             self.check(position).map_err(fault)?;
             if position.is_over() {
-                return Err(fault("a side has no checker: the game is over, its value is known".into()));
+                return Err(fault(
+                    "a side has no checkers, so the game is over and its value is known".into(),
+                ));
             }
-            // A file is for the side to roll, an example for the side that just moved.
+            // Values in a file are for the side to roll; examples are for the side that just moved.
             examples.push((State::to_roll(position), -value));
         }
         Ok(examples)
@@ -84,7 +86,7 @@ impl Kit for Bearoff {
         Ok(labelled::header(path)? == labelled::Header::Values)
     }
 
-    /// Columns own1..own6, opp1..opp6, own to roll; or one position a line in text form.
+    /// Reads columns own1..own6, opp1..opp6 with own to roll, or one position per line in text form.
     fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
         if labelled::header(path)? == labelled::Header::None {
             return lines_of_positions(self, path);
@@ -99,7 +101,7 @@ impl Kit for Bearoff {
     }
 
     fn values_file(&self, positions: &[Read<Self>], values: &[f32]) -> String {
-        // With a roll to play a position is no row of the columns.
+        // The columns cannot hold a position with a roll to play.
         if positions.iter().any(|(state, _)| matches!(state.stage, Stage::Move(_))) {
             return texts_with_values(self, positions, values);
         }
@@ -119,7 +121,7 @@ impl Kit for Bearoff {
         valuations::valuation(self, name)
     }
 
-    /// The oracle to 32 bits: the usual 16 are too coarse to tell small losses.
+    /// The 32-bit oracle. The default of 16 bits is too coarse for small losses.
     fn judge(&self) -> Found<Arc<dyn Valuation<Self>>> {
         self.valuation("oracle-32")
     }

@@ -1,6 +1,7 @@
 //! Positions with values in CSV files: columns own1..own6, opp1..opp6 and value.
 //!
-//! Checkers on the points 1 to 6 of the side to roll and of its opponent; V in [−1, 1] for the side to roll.
+//! The columns hold the checkers on points 1 to 6 of the side to roll and of its opponent, and V in [−1, 1] for the
+//! side to roll.
 
 use super::two_sided::{Table, TableError, replace};
 use super::{Distribution, POINTS, Position, Side};
@@ -13,26 +14,26 @@ use std::path::Path;
 pub const COLUMNS: [&str; 2 * POINTS + 1] =
     ["own1", "own2", "own3", "own4", "own5", "own6", "opp1", "opp2", "opp3", "opp4", "opp5", "opp6", "value"];
 
-/// Columns without the value.
+/// Number of columns without the value.
 const SIDES: usize = 2 * POINTS;
 
-/// What the first line of a file says of the rows below.
+/// What the first line of a file says about its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
-    /// They have values.
+    /// Positions with values.
     Values,
-    /// They are positions alone.
+    /// Positions without values.
     Positions,
-    /// It names other columns.
+    /// Other columns.
     OtherColumns,
-    /// It is no header.
+    /// Not a header.
     None,
 }
 
-/// Looks at the first line of a file.
+/// Reads the first line of a file.
 ///
 /// # Errors
-/// What the system refused.
+/// An I/O error.
 pub fn header(path: &Path) -> Result<Header, GameError> {
     let fault = |e: io::Error| GameError(format!("{}: {e}", path.display()));
     let mut line = Vec::new();
@@ -44,24 +45,24 @@ pub fn header(path: &Path) -> Result<Header, GameError> {
     Ok(match names[..] {
         _ if names == COLUMNS => Header::Values,
         _ if names == COLUMNS[..SIDES] => Header::Positions,
-        // A position has a slash, a header of positions in text form begins with `position`.
+        // A position contains a slash. A header for positions in text form begins with `position`.
         [first, _, ..] if first != "position" && !line.contains('/') => Header::OtherColumns,
         _ => Header::None,
     })
 }
 
-/// A first line that is longer is none of ours.
+/// A longer first line is not a header.
 const MAX_HEADER: u64 = 4096;
 
 /// Reads the positions of a file and their values.
 ///
 /// # Errors
-/// The file, line and column of what is no position or value, and what was expected.
+/// The file, line and column of the fault, and what was expected.
 pub fn read(path: &Path) -> Result<Vec<(Position, f64)>, GameError> {
     rows(path, &COLUMNS)
 }
 
-/// Reads the positions of a file, whatever values stand beside them.
+/// Reads the positions of a file and ignores values.
 ///
 /// # Errors
 /// As for [`read`].
@@ -70,7 +71,7 @@ pub fn read_positions(path: &Path) -> Result<Vec<Position>, GameError> {
     Ok(rows(path, columns)?.into_iter().map(|(position, _)| position).collect())
 }
 
-/// The rows of a file with these columns; values are 0 where there is no column of values.
+/// The rows of a file with these columns. Values are 0 if the file has no column for them.
 fn rows(path: &Path, columns: &[&str]) -> Result<Vec<(Position, f64)>, GameError> {
     let fault = |what: String| GameError(format!("{}: {what}", path.display()));
     let mut reader =
@@ -96,30 +97,30 @@ fn rows(path: &Path, columns: &[&str]) -> Result<Vec<(Position, f64)>, GameError
             let mut counts = [0; POINTS];
             for (k, count) in counts.iter_mut().enumerate() {
                 let text = record.get(first + k).unwrap_or("");
-                *count = text.parse().map_err(|_| at(first + k, "no number of checkers"))?;
+                *count = text.parse().map_err(|_| at(first + k, "not a number of checkers"))?;
             }
-            Side::new(counts).ok_or_else(|| at(first, "one of more than 15 checkers on this side"))
+            Side::new(counts).ok_or_else(|| at(first, "too many: this side has more than 15 checkers"))
         };
         let position = Position { own: side(0)?, opponent: side(POINTS)? };
         if position.own.is_empty() && position.opponent.is_empty() {
-            return Err(at(0, "no position: no side has a checker"));
+            return Err(at(0, "not a position: both sides are empty"));
         }
         let value = match record.get(SIDES).map(str::parse::<f64>) {
             None if columns.len() == SIDES => 0.0,
             Some(Ok(value)) if (-1.0..=1.0).contains(&value) => value,
-            _ => return Err(at(SIDES, "no value in −1 to 1")),
+            _ => return Err(at(SIDES, "not a value from −1 to 1")),
         };
         rows.push((position, value));
     }
     Ok(rows)
 }
 
-/// Draws positions, looks their values up and writes both to a file, nine digits a value.
+/// Samples positions, looks up their values and writes both to a file, with nine digits per value.
 ///
-/// Positions are drawn one after the other, so that a longer file of the same seed begins with a shorter one.
+/// Positions are sampled in sequence, so a longer file with the same seed begins with the shorter one.
 ///
 /// # Errors
-/// Positions that the table does not hold, or what the system refused; a file of that name then stays as it was.
+/// Positions that the table does not hold, or an I/O error. An existing file then stays unchanged.
 pub fn write_samples(
     table: &Table,
     distribution: Distribution,

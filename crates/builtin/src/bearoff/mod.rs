@@ -1,4 +1,4 @@
-//! The bear-off of backgammon on points 1 to 6, with its exact oracles.
+//! The backgammon bear-off on points 1 to 6, with exact oracles.
 
 mod board;
 mod distribution;

@@ -1,25 +1,26 @@
-//! All moves of all sides, listed once.
+//! A list of all moves of all sides, computed once.
 
 use super::{DicePosition, MAX_CHECKERS, MIXED, Position, ROLLS, Roll, Side, rank};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
-/// The afterstates of every side of at most so many checkers and every roll. Those of 14 are six million, in 16 MB.
+/// The afterstates of every roll for every side with at most a given number of checkers. For 14 checkers, there are six
+/// million in 16 MB.
 #[derive(Debug)]
 pub struct Moves {
     sides: &'static [Side],
-    /// Where the list of a side and roll begins, by rank of the side and by roll in the order of [`ROLLS`]; at last
-    /// the end.
+    /// Start of each list, by rank of the side and by roll in the order of [`ROLLS`]; then the end of the last list.
     starts: Vec<u32>,
     /// Ranks of the afterstates, ascending by side.
     afterstates: Vec<u16>,
 }
 
 impl Moves {
-    /// The moves of sides of at most that many checkers, 1 to 15. They are listed at the first call, and stay.
+    /// The moves of sides with at most `checkers` checkers, 1 to 15. The first call computes the list, which is then
+    /// kept.
     ///
     /// # Panics
-    /// If no side has as many checkers.
+    /// If `checkers` is not 1 to 15.
     #[inline]
     pub fn of(checkers: u8) -> &'static Self {
         static MOVES: [OnceLock<Moves>; MAX_CHECKERS as usize + 1] =
@@ -29,7 +30,7 @@ impl Moves {
 
     fn list(checkers: u8) -> Self {
         let sides = &rank::all()[..rank::sides(checkers)];
-        // Lengths and ranks of so many sides at a time.
+        // Number of sides per parallel task.
         const PART: usize = 512;
         let part = |sides: &[Side]| {
             let (mut lengths, mut ranks, mut found) = (Vec::new(), Vec::new(), Vec::new());
@@ -56,13 +57,13 @@ impl Moves {
         Self { sides, starts, afterstates }
     }
 
-    /// What a roll of the side of that rank may leave, ascending; the rank of each is [`Side::rank`].
+    /// The afterstates of a roll for the side with rank `rank` ([`Side::rank`]), ascending.
     #[inline]
     pub fn afterstates(&self, rank: usize, roll: Roll) -> impl ExactSizeIterator<Item = Side> {
         self.ranks(rank, roll).iter().map(|&rank| self.sides[usize::from(rank)])
     }
 
-    /// The same by their ranks.
+    /// The ranks of the afterstates.
     #[inline]
     pub fn ranks(&self, rank: usize, roll: Roll) -> &[u16] {
         let (high, low) = (usize::from(roll.high()), usize::from(roll.low()));

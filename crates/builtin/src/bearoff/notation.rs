@@ -1,10 +1,10 @@
-//! Moves as people write them: `6/off 5/4`, one checker moved by several dice as `6/1`, equal moves as `2/off(2)`.
+//! Move notation: `6/off 5/4`. One checker moved by several dice is `6/1`; equal moves are `2/off(2)`.
 
 use super::{Roll, Side};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The way of one checker, by one die or by several.
+/// The path of one checker, by one die or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Hop {
     from: u8,
@@ -26,18 +26,18 @@ fn dice(roll: Roll) -> Vec<u8> {
     if roll.is_double() { vec![roll.high(); 4] } else { vec![roll.high(), roll.low()] }
 }
 
-/// Whether a checker of `side` may leave `point` by that die: it stays on the board, it goes off exactly, or no
-/// checker stands higher.
+/// Whether a checker of `side` on `point` can move by this die: it stays on the board, bears off exactly, or is on the
+/// highest point.
 fn can_play(side: Side, point: u8, die: u8) -> bool {
     side.on(point) > 0 && (die <= point || point == side.highest())
 }
 
-/// The dice without number `i`.
+/// The dice without die `i`.
 fn without(dice: &[u8], i: usize) -> Vec<u8> {
     [&dice[..i], &dice[i + 1..]].concat()
 }
 
-/// The shortest text for a move of this roll that leaves `after`; none if there is no such move.
+/// The shortest text for a move of this roll from `side` to `after`. None if there is no such move.
 pub(super) fn text(side: Side, roll: Roll, after: Side) -> Option<String> {
     let mut ways = BTreeSet::new();
     collect(side, &dice(roll), after, &mut Vec::new(), &mut ways);
@@ -46,7 +46,7 @@ pub(super) fn text(side: Side, roll: Roll, after: Side) -> Option<String> {
     texts.into_iter().min_by_key(String::len)
 }
 
-/// Adds every set of moves, a die each and in descending order, that play the dice from `side` to `after`.
+/// Adds every set of single-die moves, in descending order, that plays the dice from `side` to `after`.
 fn collect(side: Side, dice: &[u8], after: Side, played: &mut Vec<Hop>, ways: &mut BTreeSet<Vec<Hop>>) {
     if dice.is_empty() || side.is_empty() {
         if side == after {
@@ -68,9 +68,9 @@ fn collect(side: Side, dice: &[u8], after: Side, played: &mut Vec<Hop>, ways: &m
     }
 }
 
-/// Adds the text of these moves, and of all that join moves of one checker.
+/// Adds the text of these moves, and of all variants that join moves of one checker.
 fn write(mut hops: Vec<Hop>, texts: &mut BTreeSet<String>) {
-    // From the highest point down; of one point those first that go farthest.
+    // From the highest point down. On the same point, the longest move first.
     hops.sort_unstable_by_key(|hop| (std::cmp::Reverse(hop.from), hop.to));
     let words = hops.chunk_by(|a, b| a == b).map(|equal| match equal.len() {
         1 => equal[0].to_string(),
@@ -89,17 +89,17 @@ fn write(mut hops: Vec<Hop>, texts: &mut BTreeSet<String>) {
     }
 }
 
-/// The side that a move leaves, written checker by checker in any order.
+/// The side after a move, which is written checker by checker in any order.
 ///
 /// # Errors
-/// Why it is no legal move of this roll.
+/// Why the text is not a legal move for this roll.
 pub(super) fn parse(side: Side, roll: Roll, text: &str) -> Result<Side, String> {
     let hops = read(text)?;
     match played(side, &dice(roll), &hops) {
         Some((after, left)) if left.is_empty() => Ok(after),
         Some((_, left)) => Err(match left[..] {
-            [die] => format!("one more move is to be played, a {die}"),
-            _ => format!("{} more moves are to be played, each a {}", left.len(), roll.high()),
+            [die] => format!("one more move is needed, a {die}"),
+            _ => format!("{} more moves are needed, each a {}", left.len(), roll.high()),
         }),
         None => Err(reason(side, roll, &hops)),
     }
@@ -111,7 +111,8 @@ fn read(text: &str) -> Result<Vec<Hop>, String> {
     for word in text.split_whitespace() {
         let fault = || {
             format!(
-                "`{word}` is no move of a checker: write moves such as 6/off 5/4, or the side after the move such as 0,1,2,0,0,0"
+                "`{word}` is not a checker move; write moves such as 6/off 5/4, or the side after the move \
+                 such as 0,1,2,0,0,0"
             )
         };
         let (way, times) = match word.strip_suffix(')').and_then(|w| w.split_once('(')) {
@@ -131,13 +132,13 @@ fn read(text: &str) -> Result<Vec<Hop>, String> {
         }
     }
     match hops.len() {
-        0 => Err("no move is written: write moves such as 6/off 5/4".into()),
+        0 => Err("the move is empty; write moves such as 6/off 5/4".into()),
         1..=4 => Ok(hops),
-        n => Err(format!("{n} moves, no roll gives more than 4")),
+        n => Err(format!("{n} moves; no roll gives more than 4")),
     }
 }
 
-/// A point, 0 for off.
+/// A point; 0 is off.
 fn point(text: &str) -> Option<u8> {
     match text {
         "off" | "Off" | "OFF" | "0" => Some(0),
@@ -145,8 +146,8 @@ fn point(text: &str) -> Option<u8> {
     }
 }
 
-/// The side after these moves in some order, each by one die or several, and the dice left, the fewest that can be;
-/// none if the moves cannot all be played. Without checkers nothing is left to play.
+/// The side after these moves in some order, each by one die or several, and the smallest number of remaining dice.
+/// None if the moves cannot all be played. An empty side has no remaining dice.
 fn played(side: Side, dice: &[u8], hops: &[Hop]) -> Option<(Side, Vec<u8>)> {
     if hops.is_empty() {
         return Some((side, if side.is_empty() { Vec::new() } else { dice.to_vec() }));
@@ -177,21 +178,21 @@ fn reason(side: Side, roll: Roll, hops: &[Hop]) -> String {
         let arriving = hops.iter().filter(|other| other.to == hop.from).count();
         let leaving = hops.iter().filter(|other| other.from == hop.from).count();
         match usize::from(side.on(hop.from)) + arriving {
-            0 => return format!("`{hop}`: there is no checker on point {}", hop.from),
+            0 => return format!("`{hop}`: no checker on point {}", hop.from),
             n if n < leaving => {
-                return format!("`{hop}`: there are not {leaving} checkers on point {}", hop.from);
+                return format!("`{hop}`: fewer than {leaving} checkers on point {}", hop.from);
             }
             _ => {}
         }
     }
     let moves = dice(roll).len();
     if hops.len() > moves {
-        return format!("{} moves are written, {roll} gives {moves}", hops.len());
+        return format!("{} moves given, but {roll} gives {moves}", hops.len());
     }
     let alone = |hop: &&Hop| side.on(hop.from) > 0 && played(side, &dice(roll), &[**hop]).is_none();
     match hops.iter().find(alone) {
         Some(hop) if hop.to == 0 && roll.high() > hop.from && side.highest() > hop.from => format!(
-            "`{hop}`: a die above the point bears off from the highest point only, which is {}",
+            "`{hop}`: a die above the point bears off only from the highest point, which is {}",
             side.highest()
         ),
         Some(hop) => format!("`{hop}` cannot be played with {roll}"),

@@ -1,4 +1,4 @@
-//! The one-sided solution: in how many rolls a side is off if it plays to be off soonest on average.
+//! The one-sided solution: the distribution of rolls that a side needs to bear off if it minimises the mean.
 
 use super::rank::sides;
 use super::{MAX_CHECKERS, MIXED, ROLLS, Roll, Side, rules};
@@ -6,38 +6,38 @@ use crate::shared::Shared;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// The number of rolls until a side has borne off all its checkers: its exact distribution, mean and standard
-/// deviation, for all sides of at most so many checkers.
+/// The exact distribution, mean and standard deviation of the number of rolls until a side has borne off, for all sides
+/// with at most a given number of checkers.
 ///
-/// A side plays each roll to the afterstate a(s, roll) of smallest mean, of equal ones to that of smallest
-/// variance, then of lowest rank. The opponent plays no part, so the number of rolls is
+/// A side plays each roll to the afterstate a(s, roll) with the smallest mean. Ties go to the smallest variance, then
+/// to the lowest rank. The opponent has no influence, so the number of rolls is
 ///
 /// N(s) = 1 + N(a(s, roll)), N(∅) = 0, P(roll) = ways / 36.
 ///
-/// What it tells of a side is none if the side has more checkers than were solved.
+/// Lookups return none for sides with more checkers than the solution.
 #[derive(Clone, Debug)]
 pub struct OneSided {
     checkers: u8,
-    /// Rank of the afterstate, by rank of the side and by roll in the order of [`ROLLS`].
+    /// Rank of the chosen afterstate, by rank of the side and by roll in the order of [`ROLLS`].
     choices: Vec<[u16; ROLLS.len()]>,
-    /// The distributions one behind the other, by rank of the side.
+    /// The distributions, one after another, by rank of the side.
     probabilities: Vec<f64>,
-    /// Where each distribution begins, and the end of the last.
+    /// Start of each distribution, and the end of the last one.
     offsets: Vec<u32>,
     means: Vec<f64>,
     sds: Vec<f64>,
 }
 
 impl OneSided {
-    /// The solution for that many checkers, shared by all who hold it.
+    /// The shared solution for this number of checkers.
     pub fn shared(checkers: u8) -> Arc<Self> {
         static SOLUTIONS: Shared<u8, OneSided> = Shared::new();
         let Ok(solution) = SOLUTIONS.get(checkers, || Ok::<_, Infallible>(Self::solve(checkers)));
         solution
     }
 
-    /// Solves all sides of at most `checkers` checkers; more than 15, which no side has, count as 15. Those
-    /// of 15 are 54,264 sides and 11 MB.
+    /// Solves all sides with at most `checkers` checkers. Values above 15 count as 15. For 15 checkers, there are
+    /// 54,264 sides in 11 MB.
     pub fn solve(checkers: u8) -> Self {
         let checkers = checkers.min(MAX_CHECKERS);
         let mut solution = Self {
@@ -49,7 +49,7 @@ impl OneSided {
             sds: vec![0.0],
         };
         let mut chooser = Chooser::new();
-        // A move lowers the rank, so all afterstates are solved before the side.
+        // A move lowers the rank, so the afterstates of a side are solved before it.
         for rank in 1..sides(checkers) {
             let choices = chooser.choices(Side::of_rank(rank));
             let (mean, variance) = solution.push(choices);
@@ -59,12 +59,12 @@ impl OneSided {
         solution
     }
 
-    /// The most checkers of a side that is solved.
+    /// Largest number of checkers of a solved side.
     pub fn checkers(&self) -> u8 {
         self.checkers
     }
 
-    /// The probability of exactly k rolls at entry k; the last entry is above zero, the sum 1.
+    /// The probability of exactly k rolls at index k. The last entry is above zero; the sum is 1.
     pub fn distribution(&self, side: Side) -> Option<&[f64]> {
         let rank = side.rank();
         (rank < self.means.len()).then(|| self.of_rank(rank))
@@ -80,7 +80,7 @@ impl OneSided {
         self.sds.get(side.rank()).copied()
     }
 
-    /// The side that a roll is played to.
+    /// The chosen afterstate of a roll.
     pub fn afterstate(&self, side: Side, roll: Roll) -> Option<Side> {
         let choices = self.choices.get(side.rank())?;
         let (high, low) = (usize::from(roll.high()), usize::from(roll.low()));
@@ -92,7 +92,7 @@ impl OneSided {
         &self.probabilities[self.offsets[rank] as usize..self.offsets[rank + 1] as usize]
     }
 
-    /// Adds the side of the next rank, given its afterstates; returns its mean and variance.
+    /// Adds the side with the next rank, given its afterstates. Returns its mean and variance.
     fn push(&mut self, choices: [u16; ROLLS.len()]) -> (f64, f64) {
         let afterstates = || ROLLS.iter().map(|roll| f64::from(roll.ways())).zip(choices.map(usize::from));
         let longest = afterstates().map(|(_, a)| self.of_rank(a).len()).max().unwrap_or(0);
@@ -109,7 +109,7 @@ impl OneSided {
         }
         distribution.iter_mut().for_each(|probability| *probability /= 36.0);
         mean = 1.0 + mean / 36.0;
-        // The variance of the afterstate's number of rolls, and of its mean over the rolls of the dice.
+        // Law of total variance: the mean variance of the afterstates, plus the variance of their means.
         let spread = |a: usize| self.sds[a].powi(2) + (1.0 + self.means[a] - mean).powi(2);
         let variance = afterstates().map(|(ways, a)| ways * spread(a)).sum::<f64>() / 36.0;
         self.offsets.push(self.probabilities.len() as u32);
@@ -120,7 +120,7 @@ impl OneSided {
     }
 }
 
-/// How much a side is liked to be left: the least is best.
+/// Preference for an afterstate. The smallest is best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Preference {
     mean: u64,
@@ -129,26 +129,26 @@ struct Preference {
 }
 
 impl Preference {
-    /// Mean and variance count in steps of 2⁻³⁶, so that sums of different rounding are the same.
+    /// Mean and variance are in steps of 2⁻³⁶, so that rounding differences do not matter.
     fn new(mean: f64, variance: f64, rank: usize) -> Self {
         let steps = |x: f64| (x * (1u64 << 36) as f64).round() as u64;
         Self { mean: steps(mean), variance: steps(variance), rank: rank as u16 }
     }
 }
 
-/// Finds the best afterstates without listing all: what is best after several dice is the best of what is best
-/// after all but the first of them.
+/// Finds the best afterstates without listing all. The best result of several dice is the best over all plays of the
+/// first die, each followed by the best result of the remaining dice.
 struct Chooser {
     /// By rank of the side.
     preferences: Vec<Preference>,
-    /// Rank of the best side after one, two or three plays of a die, by die and rank of the side.
+    /// Rank of the best side after one, two or three moves with the same die, by die and rank of the side.
     played: [[Vec<u16>; 6]; 3],
-    /// The ranks after one play of each die: workspace.
+    /// Workspace: the ranks after one move with each die.
     after: [Vec<u16>; 6],
 }
 
 impl Chooser {
-    /// Knows the empty side.
+    /// A chooser that knows only the empty side.
     fn new() -> Self {
         Self {
             preferences: vec![Preference::new(0.0, 0.0, 0)],
@@ -157,7 +157,7 @@ impl Chooser {
         }
     }
 
-    /// The ranks of the best afterstates of the side of the next rank, by roll in the order of [`ROLLS`].
+    /// The ranks of the best afterstates of the side with the next rank, by roll in the order of [`ROLLS`].
     fn choices(&mut self, side: Side) -> [u16; ROLLS.len()] {
         let Self { preferences, played, after } = self;
         let best = |ranks: &mut dyn Iterator<Item = u16>| {
@@ -191,7 +191,7 @@ impl Chooser {
         choices
     }
 
-    /// Takes note of the mean and variance of the side that [`Chooser::choices`] was asked about.
+    /// Records the mean and variance of the side from the last [`Chooser::choices`].
     fn push(&mut self, mean: f64, variance: f64) {
         self.preferences.push(Preference::new(mean, variance, self.preferences.len()));
     }

@@ -1,4 +1,4 @@
-//! Positions: two sides, one of them to roll; and the decision that a roll poses.
+//! Positions: two sides, one of them to roll; and positions with a roll.
 
 use super::{Roll, Side, ids, notation, rules};
 use adept_game::GameError;
@@ -15,12 +15,12 @@ pub struct Position {
 }
 
 impl Position {
-    /// The most checkers of a side.
+    /// The larger number of checkers of the two sides.
     pub fn checkers(self) -> u8 {
         self.own.checkers().max(self.opponent.checkers())
     }
 
-    /// Whether a side has borne off all its checkers.
+    /// Whether one side has borne off all its checkers.
     pub fn is_over(self) -> bool {
         self.own.is_empty() || self.opponent.is_empty()
     }
@@ -41,13 +41,13 @@ impl fmt::Display for Position {
 impl FromStr for Position {
     type Err = GameError;
 
-    /// Reads `own/opponent`, a gnubg Position ID or an XGID, whose roll is skipped.
+    /// Reads `own/opponent`, a gnubg Position ID or an XGID. The roll of an XGID is ignored.
     fn from_str(text: &str) -> Result<Self, GameError> {
-        // A Position ID may contain a slash, but never a comma.
+        // A Position ID can contain a slash, but not a comma.
         if text.contains(',') {
             let (own, opponent) = text.split_once('/').ok_or_else(|| {
                 GameError(format!(
-                    "`{text}` is only one side: write own/opponent, such as 1,1,1,1,1,1/0,0,0,0,0,2"
+                    "`{text}` is only one side; write own/opponent, such as 1,1,1,1,1,1/0,0,0,0,0,2"
                 ))
             })?;
             Ok(Self { own: own.parse()?, opponent: opponent.parse()? })
@@ -59,7 +59,7 @@ impl FromStr for Position {
     }
 }
 
-/// A position and the roll of the side to roll: a decision between the afterstates of that side.
+/// A position with a roll: a decision between afterstates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DicePosition {
     /// The position before the roll.
@@ -69,17 +69,17 @@ pub struct DicePosition {
 }
 
 impl DicePosition {
-    /// Replaces `afterstates` by what the side to roll can leave itself, ascending, without repeats.
+    /// Replaces `afterstates` by the possible sides after the move, ascending, without repeats.
     pub fn afterstates(self, afterstates: &mut Vec<Side>) {
         rules::afterstates(self.position.own, self.roll, afterstates);
     }
 
-    /// The move to an afterstate as people write it, such as `6/off 5/4`; the afterstate where no move leads to it.
+    /// The move to an afterstate, such as `6/off 5/4`. If no move leads to it, the afterstate itself.
     pub fn notation(self, afterstate: Side) -> String {
         notation::text(self.position.own, self.roll, afterstate).unwrap_or_else(|| afterstate.to_string())
     }
 
-    /// The position after the move: the other side is to roll.
+    /// The position after the move, with the other side to roll.
     pub fn after(self, afterstate: Side) -> Position {
         Position { own: self.position.opponent, opponent: afterstate }
     }

@@ -1,9 +1,9 @@
-//! Numbers for sides: a bijection with 0 .. C(n + 6, 6) for at most n checkers.
+//! Ranks of sides: a bijection of the sides with at most n checkers to 0 .. C(n + 6, 6).
 
 use super::{MAX_CHECKERS, POINTS, Side};
 use std::sync::OnceLock;
 
-/// Number of sides of at most `checkers` checkers: C(n + 6, 6).
+/// Number of sides with at most `checkers` checkers: C(n + 6, 6).
 pub fn sides(checkers: u8) -> usize {
     choose(usize::from(checkers) + POINTS, POINTS)
 }
@@ -35,16 +35,18 @@ const TERMS: [[u32; MAX_CHECKERS as usize + 1]; POINTS] = {
     terms
 };
 
-/// All sides by their rank, of which tables and draws ask more often than [`Side::of_rank`] is fast.
+/// All sides by rank. Tables and samplers need this faster than [`Side::of_rank`] computes it.
 pub(super) fn all() -> &'static [Side] {
     static ALL: OnceLock<Vec<Side>> = OnceLock::new();
     ALL.get_or_init(|| (0..sides(MAX_CHECKERS)).map(Side::of_rank).collect())
 }
 
 impl Side {
-    /// Rank of the side: Σₖ C(Tₖ + k − 1, k) over k = 1..6, with Tₖ the checkers on the k highest points (the
-    /// combinatorial number system). It does not depend on how many checkers a table holds; sides of at most n
-    /// checkers have the ranks below C(n + 6, 6), the empty one has 0, and a move always lowers the rank.
+    /// Rank of the side: Σₖ C(Tₖ + k − 1, k) over k = 1..6, where Tₖ is the number of checkers on the k highest points
+    /// (combinatorial number system).
+    ///
+    /// The rank does not depend on the number of checkers of a table. Sides with at most n checkers have the ranks
+    /// below C(n + 6, 6). The empty side has rank 0. A move always lowers the rank.
     #[inline]
     pub fn rank(self) -> usize {
         let (mut rank, mut above) = (0, 0);
@@ -55,16 +57,16 @@ impl Side {
         rank as usize
     }
 
-    /// The side of that rank, which must be below C(21, 6) = 54,264.
+    /// The side with this rank, which must be below C(21, 6) = 54,264.
     ///
     /// # Panics
-    /// If the rank is higher.
+    /// If the rank is not below this bound.
     pub fn of_rank(rank: usize) -> Self {
-        assert!(rank < sides(MAX_CHECKERS), "a side of at most {MAX_CHECKERS} checkers has no rank {rank}");
+        assert!(rank < sides(MAX_CHECKERS), "no side of at most {MAX_CHECKERS} checkers has rank {rank}");
         let mut left = rank as u32;
         let mut above = [0; POINTS + 1];
         for k in (0..POINTS).rev() {
-            // The largest number of checkers whose term still fits.
+            // The largest number of checkers whose term fits.
             let t = TERMS[k].partition_point(|&term| term <= left) - 1;
             left -= TERMS[k][t];
             above[k + 1] = t as u8;

@@ -4,14 +4,14 @@ use adept_game::GameError;
 use std::fmt;
 use std::str::FromStr;
 
-/// A roll of two dice, the higher one first.
+/// A roll of two dice, the higher die first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Roll {
     high: u8,
     low: u8,
 }
 
-/// The 21 rolls: 2-1, 3-1, 3-2, … 6-5, then the doubles 1-1 to 6-6. Tables and sums keep this order.
+/// The 21 rolls: 2-1, 3-1, 3-2, … 6-5, then the doubles 1-1 to 6-6. Tables and sums use this order.
 pub const ROLLS: [Roll; 21] = {
     let mut rolls = [Roll { high: 1, low: 1 }; 21];
     let (mut k, mut high) = (0, 2);
@@ -31,11 +31,11 @@ pub const ROLLS: [Roll; 21] = {
     rolls
 };
 
-/// Of [`ROLLS`], so many are no doubles; they come first.
+/// Number of non-doubles in [`ROLLS`]; they come first.
 pub const MIXED: usize = 15;
 
 impl Roll {
-    /// The roll of two dice, in any order; none if a die is not 1 to 6.
+    /// The roll of two dice in any order. None if a die is not 1 to 6.
     pub fn new(a: u8, b: u8) -> Option<Self> {
         let die = 1..=6;
         (die.contains(&a) && die.contains(&b)).then_some(Self { high: a.max(b), low: a.min(b) })
@@ -51,12 +51,12 @@ impl Roll {
         self.low
     }
 
-    /// Whether both dice show the same, which is then played four times.
+    /// Whether both dice are equal. A double is played four times.
     pub fn is_double(self) -> bool {
         self.high == self.low
     }
 
-    /// How many of the 36 throws give this roll: 1 for a double, else 2.
+    /// Number of the 36 throws that give this roll: 1 for a double, otherwise 2.
     pub fn ways(self) -> u32 {
         if self.is_double() { 1 } else { 2 }
     }
@@ -87,6 +87,8 @@ impl FromStr for Roll {
             },
             _ => None,
         };
-        roll.ok_or_else(|| GameError(format!("`{text}` is no roll: write two dice of 1 to 6, such as 65")))
+        roll.ok_or_else(|| {
+            GameError(format!("`{text}` is not a roll; write two dice from 1 to 6, such as 65"))
+        })
     }
 }

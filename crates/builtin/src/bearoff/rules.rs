@@ -1,27 +1,27 @@
 //! The rules of the bear-off on points 1 to 6, as pure functions of one side.
 //!
-//! Both sides are past each other, so a side's moves do not depend on the other's. With a checker left, a
-//! die can always be played: from a point at or above it, else from the highest point. So both dice are
-//! always played, in either order, unless the first ends the game, and "the larger if only one can be
-//! played" never has to decide.
+//! The sides have passed each other, so a side's moves do not depend on the other side. While a checker remains, every
+//! die can be played: from a point at or above it, otherwise from the highest point. Both dice are therefore always
+//! played, in either order, unless the first ends the game. The rule "play the larger die if only one can be played"
+//! never applies.
 
 use super::{Roll, Side};
 
-/// Most results of one die.
+/// Largest number of results of one die.
 pub const MAX_STEPS: usize = 6;
 
-/// The sides that one die leads to: a checker moves down that many points, or is borne off from the point of
-/// that number; if the die is higher than the highest point, a checker is borne off from that. The empty side stays.
+/// The sides after one die. A checker moves down by the die or bears off from the point with this number. If the die is
+/// above the highest point, a checker bears off from the highest point. The empty side stays.
 #[inline]
 pub fn steps(side: Side, die: u8) -> impl Iterator<Item = Side> {
     let highest = side.highest();
-    // Points to play from; for a die too high the one point it bears off from; none if there is no checker.
+    // Points to play from. If the die is above all checkers, only the highest point. None without checkers.
     let from = die.min(highest).max(1)..=highest;
     let stays = (highest == 0).then_some(side);
     from.filter(move |&point| side.on(point) > 0).map(move |point| side.moved(point, die)).chain(stays)
 }
 
-/// Replaces `afterstates` by all sides that a roll leads to, ascending, without repeats.
+/// Replaces `afterstates` by all sides after a roll, ascending, without repeats.
 pub fn afterstates(side: Side, roll: Roll, afterstates: &mut Vec<Side>) {
     afterstates.clear();
     if roll.is_double() {

@@ -7,13 +7,13 @@ use std::str::FromStr;
 /// Points of a home board.
 pub const POINTS: usize = 6;
 
-/// Most checkers of a side.
+/// Largest number of checkers of a side.
 pub const MAX_CHECKERS: u8 = 15;
 
-/// The checkers of one side on its points 1 to 6, at most 15 in all; those not here have been borne off.
+/// The checkers of one side on its points 1 to 6, at most 15. Missing checkers have been borne off.
 ///
-/// Four bits a point, point 1 lowest, so that moving a checker is one subtraction and one addition. The order of
-/// sides is that of these bits: a move always leads to a smaller side.
+/// Each point has four bits, point 1 lowest, so moving a checker is one subtraction and one addition. Sides are ordered
+/// by these bits: a move always leads to a smaller side.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Side(u32);
 
@@ -21,7 +21,7 @@ impl Side {
     /// All checkers borne off.
     pub const EMPTY: Self = Self(0);
 
-    /// The side with `counts[k]` checkers on point k + 1; none if they are more than 15.
+    /// The side with `counts[k]` checkers on point k + 1. None if the total is above 15.
     pub fn new(counts: [u8; POINTS]) -> Option<Self> {
         let total: u32 = counts.iter().map(|&c| u32::from(c)).sum();
         let bits = counts.iter().rev().fold(0, |bits, &c| bits << 4 | u32::from(c));
@@ -39,7 +39,7 @@ impl Side {
         (self.0 >> (4 * (point - 1)) & 15) as u8
     }
 
-    /// Checkers still to be borne off.
+    /// Number of checkers on the board.
     pub fn checkers(self) -> u8 {
         self.counts().iter().sum()
     }
@@ -55,18 +55,18 @@ impl Side {
         self.0 == 0
     }
 
-    /// The highest point with a checker, 0 if there is none.
+    /// The highest point with a checker, or 0.
     #[inline]
     pub fn highest(self) -> u8 {
         (32 - self.0.leading_zeros()).div_ceil(4) as u8
     }
 
-    /// Four bits a point, point 1 lowest.
+    /// The bits: four per point, point 1 lowest.
     pub(super) fn bits(self) -> u32 {
         self.0
     }
 
-    /// The side after a checker on `point` has moved `pips` points, off where that takes it past point 1.
+    /// The side after a checker on `point` moves `pips` points. Past point 1, the checker bears off.
     #[inline]
     pub(super) fn moved(self, point: u8, pips: u8) -> Self {
         let taken = self.0 - (1 << (4 * (point - 1)));
@@ -94,7 +94,7 @@ impl FromStr for Side {
     fn from_str(text: &str) -> Result<Self, GameError> {
         let fault = |what: String| {
             GameError(format!(
-                "`{text}` is no side: {what}; write the checkers on the points 1 to 6, such as 1,0,2,0,0,3"
+                "`{text}` is not a side: {what}; write the checkers on points 1 to 6, such as 1,0,2,0,0,3"
             ))
         };
         let mut counts = [0; POINTS];

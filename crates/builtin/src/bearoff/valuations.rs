@@ -1,4 +1,4 @@
-//! What is known of the bear-off without learning, as evaluators of the game: the exact table, and estimates.
+//! The bear-off's valuations: the exact table and the estimates.
 
 use super::estimates::{Kleinman, Normal, Rolls};
 use super::halves::Pairs;
@@ -12,31 +12,31 @@ use adept_game::{Found, Valuation};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The valuations of the game, with a line about each.
+/// The valuations with one-line descriptions.
 pub(super) const ALL: [(&str, &str); 5] = [
     (
         "oracle",
-        "exact values; oracle:FILE for a table file, else datasets/bearoff-N.table or solved in memory",
+        "exact values; oracle:FILE reads a table file; default: datasets/bearoff-N.table, or solved in memory",
     ),
-    ("oracle-32", "the same to 32 bits, as measures of lost equity need them"),
-    ("convolution", "each side rolls for itself: the exact distributions of its number of rolls"),
+    ("oracle-32", "exact values in 32 bits, as measures of lost equity need them"),
+    ("convolution", "from the exact distributions of each side's number of rolls"),
     ("normal", "normal distributions of the same means and variances"),
     ("kleinman", "Kleinman's formula from the pips"),
 ];
 
-/// The folder of table files where no file is named.
+/// The default folder of table files.
 const FOLDER: &str = "datasets";
 
 /// V of the side to roll.
 type Value = Box<dyn Fn(Position) -> f64 + Send + Sync>;
 
-/// Asks memory for what a value will read.
+/// Prefetches the memory that a value will read.
 type Fetch = Box<dyn Fn(Position) + Send + Sync>;
 
-/// A function of positions, with the side to roll as its perspective.
+/// A function of positions with values for the side to roll.
 struct OfRoller {
     value: Value,
-    /// Asks memory for what it reads.
+    /// Prefetches the memory that it reads.
     fetch: Option<Fetch>,
 }
 
@@ -53,7 +53,7 @@ impl Valuation<Bearoff> for OfRoller {
     }
 }
 
-/// The valuation of that name for positions of the game; none if there is none.
+/// The valuation named `name` for positions of the game. None if the name is unknown.
 pub(super) fn valuation(game: &Bearoff, name: &str) -> Found<Arc<dyn Valuation<Bearoff>>> {
     let (name, file) = match name.split_once(':') {
         Some((name, file)) => (name, Some(Path::new(file))),
@@ -65,7 +65,7 @@ pub(super) fn valuation(game: &Bearoff, name: &str) -> Found<Arc<dyn Valuation<B
         ("oracle" | "oracle-32", file) => {
             let least = if name == "oracle" { Precision::Bits16 } else { Precision::Bits32 };
             match table(game, file, least) {
-                // All that can be asked is in the table, whose blocks are whole.
+                // The table holds every position of the game, and its blocks have been checked.
                 Ok(table) => {
                     let same = table.clone();
                     let value: Value = Box::new(move |position| table.value(position).unwrap_or(f64::NAN));

@@ -1,4 +1,4 @@
-//! How likely a side can be off within so many rolls, if it plays for that alone.
+//! The maximum probability that a side bears off within k rolls.
 
 use super::rank::sides;
 use super::{MAX_CHECKERS, ROLLS, Side, rules};
@@ -6,22 +6,22 @@ use crate::shared::Shared;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// The largest probability, over all ways to play, of bearing off within k rolls, for all sides of at most so many
-/// checkers:
+/// The maximum probability over all policies of bearing off within k rolls, for all sides with at most a given number
+/// of checkers:
 ///
 /// Fₖ(s) = Σ P(roll) maxₐ Fₖ₋₁(a), F₀(∅) = 1, F₀(s) = 0 else.
 ///
-/// Each k has a way to play of its own, so these are no distribution: they say what a side could gain by playing for a
-/// certain roll, as it should when the opponent is about to be off.
+/// Each k has its own optimal policy, so these values are not a distribution. They show the gain from aiming at a
+/// certain roll, which is right when the opponent is about to bear off.
 #[derive(Clone, Debug)]
 pub struct Within {
     terms: usize,
-    /// By rank of the side, k from 1.
+    /// By rank of the side, then by k from 1.
     probabilities: Vec<f64>,
 }
 
 impl Within {
-    /// The solution for that many checkers and rolls, shared by all who hold it.
+    /// The shared solution for these numbers of checkers and rolls.
     pub fn shared(checkers: u8, terms: usize) -> Arc<Self> {
         static SOLUTIONS: Shared<(u8, usize), Within> = Shared::new();
         let Ok(solution) =
@@ -29,11 +29,11 @@ impl Within {
         solution
     }
 
-    /// Solves all sides of at most `checkers` checkers for 1 to `terms` rolls; more than 15 checkers, which no side has,
-    /// count as 15.
+    /// Solves all sides with at most `checkers` checkers for 1 to `terms` rolls. Values of `checkers` above 15 count as
+    /// 15.
     pub fn solve(checkers: u8, terms: usize) -> Self {
         let count = sides(checkers.min(MAX_CHECKERS));
-        // The sides that each die leads to, listed once for all k.
+        // The sides after each die, listed once for all k.
         let mut steps: [(Vec<u16>, Vec<u32>); 6] = [(); 6].map(|()| (Vec::new(), vec![0]));
         for side in (0..count).map(Side::of_rank) {
             for (die, (to, ends)) in (1..).zip(&mut steps) {
@@ -41,7 +41,7 @@ impl Within {
                 ends.push(to.len() as u32);
             }
         }
-        // The best of what one play of a die leads to.
+        // The best result of one move with a die.
         let best = |die: u8, rank: usize, value: &[f64]| {
             let (to, ends) = &steps[usize::from(die) - 1];
             let to = &to[ends[rank] as usize..ends[rank + 1] as usize];
@@ -50,7 +50,7 @@ impl Within {
         let mut before: Vec<f64> = (0..count).map(|rank| f64::from(u8::from(rank == 0))).collect();
         let mut probabilities = vec![0.0; count * terms];
         for k in 0..terms {
-            // After one to four plays of each die.
+            // The best results of one to four moves with each die.
             let mut played: [Vec<Vec<f64>>; 6] = Default::default();
             for (die, played) in (1..).zip(&mut played) {
                 for plays in 0..4 {
@@ -80,7 +80,7 @@ impl Within {
         Self { terms, probabilities }
     }
 
-    /// The probabilities of a side for 1 roll, 2 rolls and so on; none if it has more checkers than were solved.
+    /// The probabilities of a side for 1 roll, 2 rolls and so on. None if it has more checkers than the solution.
     pub fn of(&self, side: Side) -> Option<&[f64]> {
         self.probabilities.get(side.rank() * self.terms..)?.get(..self.terms)
     }
@@ -92,7 +92,7 @@ mod tests {
     use crate::bearoff::OneSided;
     use std::collections::HashMap;
 
-    /// The same straight from the rules.
+    /// The same probabilities directly from the rules.
     fn within(side: Side, rolls: usize, known: &mut HashMap<(Side, usize), f64>) -> f64 {
         if side.is_empty() || rolls == 0 {
             return f64::from(u8::from(side.is_empty()));
@@ -122,7 +122,7 @@ mod tests {
         }
     }
 
-    /// Playing for a roll is never worse than playing for the mean, and better somewhere.
+    /// Aiming at a certain roll is never worse than minimising the mean, and sometimes better.
     #[test]
     fn haste_gains() {
         let (solution, one_sided, mut most) = (Within::solve(6, 8), OneSided::solve(6), 0.0f64);

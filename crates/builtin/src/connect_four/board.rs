@@ -48,7 +48,7 @@ impl Board {
         self.stones[player]
     }
 
-    /// The player to move, 0 (X) or 1 (O). On a finished board, the one who would be next.
+    /// The player to move, 0 (X) or 1 (O). On a finished board, the player who would be next.
     #[must_use]
     pub const fn mover(&self) -> usize {
         (self.count() & 1) as usize
@@ -60,7 +60,7 @@ impl Board {
         self.occupied().count_ones()
     }
 
-    /// Whether `column` exists and has room. Does not ask whether the game is over.
+    /// Whether `column` exists and has room. Does not check whether the game is over.
     #[must_use]
     pub const fn playable(&self, column: usize) -> bool {
         column < COLUMNS && self.occupied() & Self::cell(column, ROWS - 1) == 0
@@ -70,8 +70,8 @@ impl Board {
     ///
     /// # Panics
     ///
-    /// In debug builds, if `column` is not [`playable`](Self::playable). In release builds the
-    /// board then comes back unchanged.
+    /// In debug builds, if `column` is not [`playable`](Self::playable). Release builds then return the board
+    /// unchanged.
     #[must_use]
     pub const fn play(&self, column: usize) -> Self {
         debug_assert!(self.playable(column), "column is full or does not exist");
@@ -93,7 +93,7 @@ impl Board {
         has_four(self.stones[player])
     }
 
-    /// Whether all cells are taken.
+    /// Whether all cells are occupied.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.occupied() == ALL_CELLS
@@ -105,7 +105,7 @@ impl Board {
         self.is_full() || self.is_win(0) || self.is_win(1)
     }
 
-    /// A number below 2^49 that no other position has.
+    /// A unique number below 2^49 for each position.
     #[must_use]
     pub const fn key(&self) -> u64 {
         position_key(self.stones[self.mover()], self.occupied())
@@ -117,7 +117,7 @@ impl Board {
         Self { stones: [mirror(self.stones[0]), mirror(self.stones[1])] }
     }
 
-    /// Empty cells, reachable now or not, that would complete four in a line for `player`.
+    /// Empty cells that would complete four in a line for `player`, even if they are not playable now.
     ///
     /// # Panics
     ///
@@ -127,7 +127,7 @@ impl Board {
         completing_cells(self.stones[player], self.occupied())
     }
 
-    /// The lowest empty cell of each column that has room. Does not ask whether the game is over.
+    /// The lowest empty cell of each column with room. Does not check whether the game is over.
     #[must_use]
     pub const fn possible(&self) -> u64 {
         landing_cells(self.occupied())
@@ -152,7 +152,7 @@ mod tests {
         (*state >> 33) as usize
     }
 
-    /// Four in a line, looked up cell by cell.
+    /// Whether there are four in a line, checked cell by cell.
     fn grid_win(grid: &Grid, player: usize) -> bool {
         let owned = |column: i32, row: i32| {
             (0..COLUMNS as i32).contains(&column)
@@ -182,7 +182,7 @@ mod tests {
                     assert_eq!(board.stones(player) & cell != 0, owner == Some(player));
                     let mut tried = *grid;
                     tried[column][row] = Some(player);
-                    // A cell counts only where its own stone takes part in the four.
+                    // A cell counts only if its own stone is part of the four.
                     let completes = owner.is_none() && !grid_win(grid, player) && grid_win(&tried, player);
                     if !grid_win(grid, player) {
                         assert_eq!(board.winning_cells(player) & cell != 0, completes);
@@ -225,7 +225,7 @@ mod tests {
             }
         }
         assert!(seen.len() > 1000);
-        // Some games must reach a full board, or that end goes untested.
+        // Some games must reach a full board, otherwise this end is not tested.
         assert!(full > 0);
     }
 

@@ -1,4 +1,4 @@
-//! Encoders. Both see the board from the player who just moved: own stones, the other's stones.
+//! Connect Four's encoders. Both take the view of the player who just moved: own stones and opponent's stones.
 
 use super::board::{Board, CELLS, COLUMNS, ROWS};
 use super::rules::ConnectFour;
@@ -9,7 +9,7 @@ const STONES: Channel = Channel::fixed("stones", ChannelKind::Index(43), "stones
 const CELLS_OF_BOTH: Channel = Channel::fixed(
     "cells",
     ChannelKind::Bits(84),
-    "42 cells with an own stone, column by column from the bottom, then 42 with the other's",
+    "own stones on the 42 cells, column by column from the bottom, then the opponent's stones",
 );
 
 /// The stones of both players.
@@ -37,7 +37,7 @@ impl Encoder<ConnectFour> for Cells {
     }
 }
 
-/// The stones of both players, and the empty cells that would complete four for either.
+/// The stones of both players, and the empty cells that complete four for each player.
 #[derive(Clone, Copy, Debug)]
 pub struct Threats;
 
@@ -46,7 +46,8 @@ static THREATS_CHANNELS: [Channel; 3] = [
     Channel::fixed(
         "threats",
         ChannelKind::Bits(84),
-        "42 empty cells that complete four own stones, column by column from the bottom, then 42 for the other's",
+        "the 42 cells, column by column from the bottom: empty cells that complete four for the own player, \
+         then for the opponent",
     ),
     STONES,
 ];
@@ -72,7 +73,7 @@ impl Encoder<ConnectFour> for Threats {
     }
 }
 
-/// Writes a set of cells of the player, then that of the other one, a number a cell.
+/// Writes the player's set of cells, then the opponent's set, with one number per cell.
 fn write(board: &Board, player: usize, dense: &mut [f32], set: impl Fn(&Board, usize) -> u64) {
     for (who, inputs) in [player, 1 - player].into_iter().zip(dense.chunks_exact_mut(CELLS)) {
         let set = set(board, who);

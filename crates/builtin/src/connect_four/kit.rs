@@ -1,4 +1,4 @@
-//! What the program offers for Connect Four.
+//! Connect Four's [`Kit`]: encoders, a script, the exact oracle and positions for tests.
 
 use super::encoders::{Cells, Threats};
 use super::{Board, COLUMNS, ConnectFour, Solver};
@@ -18,14 +18,11 @@ impl Family for ConnectFour {
 
 impl Kit for ConnectFour {
     fn about(&self) -> String {
-        "Connect Four, 7×6; exact values from 16 stones on".into()
+        "Connect Four, 7×6; exact values for positions of at least 16 stones".into()
     }
 
     fn encoders(&self) -> Vec<Named> {
-        Named::list(&[
-            ("threats", "stones, and the empty cells that complete four"),
-            ("cells", "stones alone"),
-        ])
+        Named::list(&[("threats", "stones and the empty cells that complete four"), ("cells", "stones only")])
     }
 
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
@@ -45,7 +42,7 @@ impl Kit for ConnectFour {
     }
 
     fn scripts(&self) -> Vec<Named> {
-        Named::list(&[("tactical", "wins if it can, else blocks if it must, else moves at random")])
+        Named::list(&[("tactical", "wins if possible, otherwise blocks, otherwise moves at random")])
     }
 
     fn script(&self, name: &str) -> Option<Script<Self>> {
@@ -53,7 +50,10 @@ impl Kit for ConnectFour {
     }
 
     fn valuations(&self) -> Vec<Named> {
-        Named::list(&[("oracle", "solves positions of at least 16 stones; knows nothing of earlier ones")])
+        Named::list(&[(
+            "oracle",
+            "exact values for positions of at least 16 stones; none for earlier positions",
+        )])
     }
 
     fn valuation(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
@@ -61,7 +61,7 @@ impl Kit for ConnectFour {
     }
 
     fn distributions(&self) -> Vec<Named> {
-        Named::list(&[("late", "unfinished positions of 16 to 36 stones, by random moves")])
+        Named::list(&[("late", "unfinished positions of 16 to 36 stones, reached by random moves")])
     }
 
     fn draw(&self, distribution: &str) -> Option<Draw<Self>> {
@@ -81,10 +81,10 @@ impl Kit for ConnectFour {
     }
 }
 
-/// Positions with fewer stones take seconds to solve.
+/// Solving positions with fewer stones takes seconds.
 const SOLVED_FROM: u32 = 16;
 
-/// A position of 16 to 36 stones in which the game goes on, reached by random moves.
+/// An unfinished position of 16 to 36 stones, reached by random moves.
 fn late(rng: &mut dyn Rng) -> Board {
     let stones = rng.random_range(SOLVED_FROM..=36);
     let (mut board, mut columns) = (Board::default(), Vec::with_capacity(COLUMNS));
@@ -98,7 +98,7 @@ fn late(rng: &mut dyn Rng) -> Board {
     board
 }
 
-/// The rule-written player.
+/// The rule-based player.
 fn tactical(_: &ConnectFour, board: &Board, actions: &[u8], probabilities: &mut Vec<f64>) {
     let completing = |player: usize| {
         let cells = board.winning_cells(player) & board.possible();
@@ -119,7 +119,7 @@ fn column_mask(column: usize) -> u64 {
     (0..super::ROWS).fold(0, |mask, row| mask | Board::cell(column, row))
 }
 
-/// Exact values by search, a solver for each thread that asks at the same time.
+/// Exact values by search, with one solver per concurrent thread.
 #[derive(Default)]
 struct Exact(Mutex<Vec<Solver>>);
 

@@ -1,7 +1,7 @@
 //! Connect Four on seven columns of six cells.
 //!
-//! Player 0 moves first and is drawn as X. Columns are numbered 0..7 from the left, and 1..8 in texts. Four in a row,
-//! across, upright or diagonally, win.
+//! Player 0 moves first and is drawn as X. Columns are numbered 0..7 from the left, and 1..8 in texts. Four in a line
+//! win: horizontal, vertical or diagonal.
 
 mod board;
 mod encoders;

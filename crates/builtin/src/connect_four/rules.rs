@@ -1,4 +1,4 @@
-//! The rules as a game.
+//! Connect Four as a [`Game`].
 
 use super::board::{Board, COLUMNS, ROWS};
 use adept_game::{Game, GameError, Turn};
@@ -74,7 +74,7 @@ impl Game for ConnectFour {
             Ok(1..=7) if board.is_over() => fail("the game is over".into()),
             Ok(n @ 1..=7) if board.playable(usize::from(n - 1)) => Ok(n - 1),
             Ok(n @ 1..=7) => fail(format!("column {n} is full")),
-            _ => fail(format!("`{}` is not a column: write a number from 1 to {COLUMNS}", text.trim())),
+            _ => fail(format!("`{}` is not a column; write a number from 1 to {COLUMNS}", text.trim())),
         }
     }
 

@@ -1,7 +1,7 @@
-//! Exact values of Connect Four positions.
+//! Exact values of Connect Four positions by search.
 //!
-//! The search asks yes or no questions: does the mover reach a goal, a draw (0) or a win (1)? No
-//! move is searched that lets the other player win at once.
+//! The search answers yes-or-no questions: does the mover reach a goal, a draw (0) or a win (1)? It skips moves that
+//! let the opponent win at once.
 
 mod node;
 mod table;
@@ -14,22 +14,22 @@ use table::Table;
 /// One past the highest bit index of a cell.
 const BITS: usize = (ROWS + 1) * COLUMNS;
 
-/// Move ordering: worth of a cell that would complete a four.
+/// Move ordering: score of a cell that would complete a four.
 const THREAT: i32 = 900;
-/// Move ordering: extra worth of such a cell in a row that its owner tends to get in the end.
+/// Move ordering: extra score of such a cell in a row that its owner usually gets in the endgame.
 const SUITED_THREAT: i32 = 600;
-/// Move ordering: worth of each column, the middle first.
+/// Move ordering: score of each column, the middle first.
 const COLUMN_WORTH: [i32; COLUMNS] = [0, 300, 600, 900, 600, 300, 0];
 
-/// Move ordering: bound of the worth from earlier searches, so that sums stay in range.
+/// Move ordering: bound of the history score, so that sums stay in range.
 const HISTORY_LIMIT: i32 = 1 << 24;
 
 /// Finds exact values by search.
 ///
-/// It keeps results between calls. They make later calls faster and never change a value.
+/// Keeps results between calls. They make later calls faster and never change a value.
 pub struct Solver {
     table: Table,
-    /// Move ordering: by player and cell, how often a move there has answered a question.
+    /// Move ordering: for each player and cell, how often a move there answered a question.
     history: [[i32; BITS]; 2],
 }
 
@@ -40,18 +40,18 @@ impl Default for Solver {
 }
 
 impl Solver {
-    /// A solver that knows no positions yet. Its table takes 8 MiB.
+    /// A solver with an empty table of 8 MiB.
     #[must_use]
     pub fn new() -> Self {
         Self { table: Table::new(), history: [[0; BITS]; 2] }
     }
 
-    /// Value for the side to move under best play of both: 1 win, 0 draw, -1 loss.
+    /// Value for the side to move if both sides play best: 1 win, 0 draw, -1 loss.
     ///
     /// A finished board has the value of its result for the player who would be next.
     ///
-    /// Takes below 1 ms on most positions of 12 stones or more and some 0.1 s on the hardest of 14
-    /// stones. With fewer stones it takes far longer: up to seconds at 8.
+    /// Takes less than 1 ms for most positions of 12 or more stones, and about 0.1 s for the hardest positions of 14
+    /// stones. Fewer stones take much longer: up to seconds at 8.
     pub fn solve(&mut self, board: &Board) -> i8 {
         let (mover, other) = (board.mover(), 1 - board.mover());
         if board.is_win(mover) {
@@ -94,11 +94,11 @@ impl Solver {
         reached
     }
 
-    /// Whether a move leaves the other player short of `1 - goal`.
+    /// Whether some move keeps the opponent below `1 - goal`.
     fn any_move_reaches(&mut self, node: &Node, goal: u32) -> bool {
         let player = (node.count & 1) as usize;
         let suited = [ODD_ROWS, EVEN_ROWS][player];
-        // Worth of the move, its cell, and the answers to it that are safe; best first.
+        // Score of the move, its cell, and the opponent's safe answers; best first.
         let mut moves = [(0, 0, 0); COLUMNS];
         let mut len = 0;
         for cell in single_bits(node.safe) {
@@ -115,7 +115,7 @@ impl Solver {
             }
             let index = cell.trailing_zeros() as usize;
             let mut worth = COLUMN_WORTH[index / (ROWS + 1)] + self.history[player][index];
-            // Threats are few: this is faster than a bit count in software.
+            // Threats are few, so this is faster than a bit count in software.
             for threat in single_bits(threats) {
                 worth += if threat & suited == 0 { THREAT } else { THREAT + SUITED_THREAT };
             }
@@ -158,7 +158,7 @@ mod tests {
         moves.map(|column| -minimax(&board.play(column))).max().unwrap_or(0)
     }
 
-    /// A position with `count` stones from random moves, not won before the last one.
+    /// A position with `count` stones from random moves, without a win before the last move.
     fn random_board(count: u32, state: &mut u64) -> Board {
         let mut board = Board::default();
         while board.count() < count {
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn known_values() {
         for (text, value) in [
-            // Three in the bottom row: X wins at once; so does an open two.
+            // Three in the bottom row: X wins at once. An open two wins too.
             ("445566", 1),
             ("4455", 1),
             // O cannot block both ends.
@@ -217,7 +217,7 @@ mod tests {
             // Finished: X has won, O has won.
             ("1212121", -1),
             ("17172727", -1),
-            // Values from plain minimax, without a win at once for either side.
+            // Values from plain minimax, without an immediate win for either side.
             ("23557113766727236233756355566217", 1),
             ("52345172177414456357242433373151", -1),
             ("4167772715471566722212416412446", -1),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 const GAME: ConnectFour = ConnectFour;
 
-/// Plays a game move by move and writes down all that the interface tells.
+/// Plays a game move by move and records everything that the interface returns.
 fn trajectory(moves: &str) -> String {
     let (mut text, mut state, mut actions) = (String::new(), GAME.start(), Vec::new());
     for step in moves.chars() {
@@ -79,7 +79,7 @@ fn exact_values_are_those_of_the_best_reply() {
     let (mut actions, mut seen) = (Vec::new(), [0; 3]);
     for _ in 0..300 {
         let state = draw(&mut rng);
-        let Turn::Player(player) = GAME.turn(&state) else { panic!("the game goes on") };
+        let Turn::Player(player) = GAME.turn(&state) else { panic!("the game is not over") };
         assert!((16..=36).contains(&state.count()));
         GAME.actions(&state, &mut actions);
         let best = actions.iter().map(|column| value(&state.play(usize::from(*column)), player));

@@ -1,41 +1,41 @@
-//! Dice as counts by face, and how they fall.
+//! Dice as counts by face, and the probabilities of rolls.
 
 use rand::{Rng, RngExt};
 use std::fmt;
 
-/// Most faces of a die.
+/// Largest number of faces of a die.
 pub const FACES: usize = 6;
 
-/// A handful of dice of which only the faces count: how many show 1, 2, … 6.
+/// A multiset of dice: how many show 1, 2, … 6.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Dice(pub [u8; FACES]);
 
 impl Dice {
-    /// How many show that face, from 1.
+    /// Number of dice that show this face, from 1.
     #[inline]
     pub fn of(&self, face: u8) -> u8 {
         self.0[usize::from(face) - 1]
     }
 
-    /// How many there are.
+    /// Number of dice.
     #[inline]
     pub fn total(&self) -> u8 {
         self.0.iter().sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no dice.
     #[inline]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Both together.
+    /// The union of both.
     #[inline]
     pub fn with(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] + other.0[i]))
     }
 
-    /// Without those; none if they are not all there.
+    /// These dice without `taken`. None if some of `taken` are missing.
     #[inline]
     pub fn without(&self, taken: &Self) -> Option<Self> {
         let mut rest = *self;
@@ -45,14 +45,14 @@ impl Dice {
         Some(rest)
     }
 
-    /// The one face that all of them show, if there is one.
+    /// The face that all dice show, if there is only one.
     pub fn uniform(&self) -> Option<u8> {
         let mut faces = (1..=FACES as u8).filter(|f| self.of(*f) > 0);
         let face = faces.next()?;
         faces.next().is_none().then_some(face)
     }
 
-    /// `n` dice of that many faces as they fall.
+    /// Rolls `n` dice with this number of faces.
     pub fn roll(n: u8, faces: u8, rng: &mut dyn Rng) -> Self {
         let mut dice = Self::default();
         for _ in 0..n {
@@ -61,7 +61,7 @@ impl Dice {
         dice
     }
 
-    /// All that `n` dice of that many faces may show, with probabilities n! / (Π cᵢ!) / facesⁿ.
+    /// All outcomes of `n` dice with this number of faces, with probabilities n! / (Π cᵢ!) / facesⁿ.
     pub fn outcomes(n: u8, faces: u8) -> Vec<(Self, f64)> {
         fn fill(dice: Dice, face: usize, left: u8, faces: usize, p: f64, all: &mut Vec<(Dice, f64)>) {
             if face + 1 == faces {
@@ -70,7 +70,7 @@ impl Dice {
                 all.push((dice, p));
                 return;
             }
-            // Of those left, c show this face: a binomial coefficient a face.
+            // Of the remaining dice, c show this face: one binomial coefficient per face.
             let mut ways = 1.0;
             for c in 0..=left {
                 let mut dice = dice;
@@ -84,12 +84,12 @@ impl Dice {
         all
     }
 
-    /// How many [`outcomes`](Self::outcomes) there are: C(n + faces − 1, faces − 1).
+    /// Number of [`outcomes`](Self::outcomes): C(n + faces − 1, faces − 1).
     pub fn count_outcomes(n: u8, faces: u8) -> u64 {
         (1..u64::from(faces)).fold(1, |c, i| c * (u64::from(n) + i) / i)
     }
 
-    /// Calls `each` with every part of them but none and all, the lowest faces growing last.
+    /// Calls `each` with every proper nonempty part of the dice. The lowest faces change last.
     pub(super) fn proper_parts(&self, mut each: impl FnMut(Self)) {
         let mut part = Self::default();
         loop {
@@ -102,10 +102,10 @@ impl Dice {
         }
     }
 
-    /// Reads digits, such as `11356`.
+    /// Parses digits, such as `11356`.
     pub(super) fn parse(text: &str, faces: u8) -> Result<Self, String> {
         let mut dice = Self::default();
-        // No game has as many, and sums of a few such hands stay within a byte.
+        // No game has so many dice, and sums of a few such hands fit into a byte.
         if text.len() > 120 {
             return Err("too many dice".into());
         }
@@ -115,14 +115,14 @@ impl Dice {
                     let n = &mut dice.0[face as usize - 1];
                     *n = n.checked_add(1).ok_or("too many dice")?;
                 }
-                _ => return Err(format!("`{c}` is no face from 1 to {faces}")),
+                _ => return Err(format!("`{c}` is not a face from 1 to {faces}")),
             }
         }
         Ok(dice)
     }
 }
 
-/// The faces in rising order, such as `11356`.
+/// The faces in ascending order, such as `11356`.
 impl fmt::Display for Dice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for face in 1..=FACES as u8 {

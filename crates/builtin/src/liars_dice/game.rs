@@ -7,16 +7,16 @@ use super::text;
 use adept_game::{Game, GameError, Turn};
 use rand::{Rng, RngExt};
 
-/// Rolls of more kinds than this are only sampled.
+/// Rolls with more outcomes than this can only be sampled.
 pub(super) const MOST_OUTCOMES: u64 = 10_000;
 
-/// What one player knows of a round: the state without what is under the other cups, and which passes of others
-/// were true. Of earlier rounds nothing has any bearing on what follows.
+/// What one player knows in a round: the state without the dice under other cups, and without the truth of other
+/// players' passes. Earlier rounds do not affect later ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Info {
-    /// Whose knowledge it is.
+    /// The player who has this knowledge.
     pub player: u8,
-    /// The state; cups of others are empty, their passes true.
+    /// The state. Other players' cups are empty and their passes are marked true.
     pub seen: State,
 }
 
@@ -45,7 +45,7 @@ impl Game for LiarsDice {
         }
     }
 
-    /// Bids in rising order, each with all that may be pushed with it; then pass, challenges, exact.
+    /// Bids in ascending order, each with all its possible pushes; then pass, challenges and exact.
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
         actions.clear();
         if state.phase != Phase::Act {
@@ -95,12 +95,12 @@ impl Game for LiarsDice {
         }
     }
 
-    /// The last player with dice wins 1; the others share the loss, −1/(n − 1) each.
+    /// The last player with dice wins 1. The others share the loss: −1/(n − 1) each.
     fn utility(&self, state: &State, player: usize) -> f64 {
         if state.seats[player].dice > 0 { 1.0 } else { -1.0 / (self.dice.len() - 1) as f64 }
     }
 
-    /// 1 for each challenge or exact that a player wins, made or suffered, −1 for each that is lost.
+    /// 1 for each challenge or exact that a player wins as caller or target, −1 for each that the player loses.
     fn reward(&self, state: &State, action: &Action, player: usize) -> f64 {
         let Some(end) = self.showdown(state, action) else { return 0.0 };
         match end {
@@ -150,7 +150,8 @@ impl Game for LiarsDice {
     fn parse_position(&self, text: &str) -> Result<(State, Option<Action>), GameError> {
         let state = text::parse_position(self, text).map_err(|why| {
             GameError(format!(
-                "`{text}` is not a position of {}: {why}; write the cups, +pushed dice, who began and what was said, such as {}",
+                "`{text}` is not a position of {}: {why}; write the cups, +pushed dice, who began, and the \
+                 bids and passes, such as {}",
                 self.name,
                 text::example(self)
             ))
@@ -194,7 +195,7 @@ impl From<Target> for Action {
 }
 
 impl State {
-    /// How many dice of the mover are to be rolled.
+    /// Number of dice of the mover to roll.
     pub(super) fn unrolled(&self) -> u8 {
         let seat = &self.seats[usize::from(self.mover)];
         seat.dice - seat.pushed.total()

@@ -1,4 +1,4 @@
-//! What the program offers for liar's dice.
+//! Liar's dice's [`Kit`]: encoders, scripts, deliberating agents and starter configs.
 
 use super::deliberation::{self, Deliberate, DeliberateSettings};
 use super::rules::{LiarsDice, RuleSet};
@@ -16,7 +16,7 @@ impl Family for LiarsDice {
         let wrong = || {
             GameError(format!(
                 "`{name}`: write liars-dice:soar:PxD or liars-dice:r-post:PxD with P players of D dice each, or \
-                 liars-dice:openspiel:A-B:F with A and B dice of F faces, and :no-wild behind it"
+                 liars-dice:openspiel:A-B:F with A and B dice of F faces, optionally followed by :no-wild"
             ))
         };
         ours.then(|| Self::named(name).ok_or_else(wrong))

@@ -1,9 +1,11 @@
-//! Liar's dice: hidden dice, bids on how many of a face lie on the table, and doubts.
+//! Liar's dice: hidden dice, bids on the number of dice that show a face, and challenges.
 //!
-//! Three rule sets share rounds and showdowns: `soar`, the dice game of Laird, Derbinsky and Tinkerhess (2011) with the
-//! details of its published server; `r-post`, the game of a Q-learner written in R; and `openspiel`, one round of two
-//! players, small enough for exact solutions. [`LiarsDice`] says what is legal and why something is not; [`State`] is where a
-//! game stands, [`Info`] what one player knows of it.
+//! Three rule sets share rounds and showdowns. `soar` is the dice game of Laird, Derbinsky and Tinkerhess (2011) with
+//! the details of its published server. `r-post` is the game of a Q-learner written in R. `openspiel` is one round of
+//! two players, small enough for exact solutions.
+//!
+//! [`LiarsDice`] decides which actions are legal and why others are not. [`State`] is the state of a game. [`Info`] is
+//! what one player knows.
 
 mod deliberation;
 mod dice;

@@ -1,4 +1,4 @@
-//! Binomial probabilities of hidden dice, tabulated.
+//! Tables of binomial probabilities for hidden dice.
 
 /// P(Bin(n, p) = k) and P(Bin(n, p) ≥ k) for one p and all n up to a bound.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub(super) struct Odds {
 }
 
 impl Odds {
-    /// Tables for n up to `most` dice that count with probability `p`.
+    /// Tables for n up to `most` dice, each of which counts with probability `p`.
     pub(super) fn new(p: f64, most: u8) -> Self {
         let most = usize::from(most);
         let width = most + 1;
@@ -22,7 +22,7 @@ impl Odds {
                 *point = ways * p.powi(k as i32) * (1.0 - p).powi((n - k) as i32);
                 ways *= (n - k) as f64 / (k + 1) as f64;
             }
-            // From the smallest terms on.
+            // Add the smallest terms first.
             let mut sum = 0.0;
             for k in (0..=n).rev() {
                 sum += point[n * width + k];

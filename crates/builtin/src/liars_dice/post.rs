@@ -1,9 +1,8 @@
-//! What belongs to the Q-learner of the rule set `r-post`: its opponents, which only call or raise, and the state by which it
-//! decides.
+//! The Q-learner of the rule set `r-post`: its opponents, which only call or raise, and the state for its decisions.
 //!
-//! All of it is written for `r-post`, where an opening is forced, a raise adds one to the count and only its face is
-//! free: any face, drawn uniformly, is a bluff, else it is the most frequent own one. In the other rule sets the scripts bid the
-//! lowest count of a face, push nothing, and pass or call exact only where nothing else is left.
+//! The code is written for `r-post`. There, openings are forced, a raise adds one to the count, and only its face is
+//! free. A bluff names a uniform face; any other raise names the most frequent own face. In the other rule sets, the
+//! scripts bid the lowest count of a face and never push. They pass or call exact only if nothing else is possible.
 
 use super::dice::FACES;
 use super::odds::Odds;
@@ -12,23 +11,23 @@ use super::state::{Bid, Said, State};
 use adept_game::Script;
 use std::sync::Arc;
 
-/// The highest bucket of a [`PostState`]: what is bid is in the own hand.
+/// The highest bucket of a [`PostState`]: the own hand holds the bid.
 pub const SURE: u8 = 20;
 
-/// Names of the scripts, with a line about each.
+/// The scripts with one-line descriptions.
 pub(super) const SCRIPTS: [(&str, &str); 6] = [
     ("post-random", "r-post: calls or raises with probability 1/2; a raise names any face"),
     (
         "true-prob",
-        "r-post: raises with the probability that there is more than the bid; bluffs half the time",
+        "r-post: raises with the probability that more dice match than the bid; bluffs half the time",
     ),
-    ("call-15", "r-post: calls if the bid holds with P < .15, else raises; never bluffs"),
-    ("call-25", "r-post: calls if the bid holds with P < .25, else raises; never bluffs"),
-    ("call-30", "r-post: calls if the bid holds with P < .3, else raises; bluffs half the time"),
-    ("call-50", "r-post: calls if the bid holds with P < .5, else raises; never bluffs"),
+    ("call-15", "r-post: calls if P(bid is true) < .15, otherwise raises; never bluffs"),
+    ("call-25", "r-post: calls if P(bid is true) < .25, otherwise raises; never bluffs"),
+    ("call-30", "r-post: calls if P(bid is true) < .3, otherwise raises; bluffs half the time"),
+    ("call-50", "r-post: calls if P(bid is true) < .5, otherwise raises; never bluffs"),
 ];
 
-/// The script of that name.
+/// The script named `name`.
 pub(super) fn script(name: &str) -> Option<Script<LiarsDice>> {
     Some(match name {
         "post-random" => Arc::new(post_random),
@@ -45,13 +44,13 @@ fn post_random(game: &LiarsDice, state: &State, actions: &[Action], probabilitie
     call_or_raise(game, state, actions, 0.5, 1.0, probabilities);
 }
 
-/// P(X ≥ max(need, 0) + 1), as the post has it: 1 − Σ dbinom(0..max(need, 0)).
+/// P(X ≥ max(need, 0) + 1), as in the post: 1 − Σ dbinom(0..max(need, 0)).
 fn true_prob(game: &LiarsDice, state: &State, actions: &[Action], probabilities: &mut Vec<f64>) {
     let raise = Claim::of(game, state).map_or(1.0, |c| c.odds.at_least(c.hidden, c.need.max(0) + 1));
     call_or_raise(game, state, actions, raise, 0.5, probabilities);
 }
 
-/// Calls a bid that holds with P(X ≥ need) below so many percent; so many percent of the raises are bluffs.
+/// Calls if P(X ≥ need) is below `PERCENT` %. `BLUFF` % of the raises are bluffs.
 fn call_below<const PERCENT: u8, const BLUFF: u8>(
     game: &LiarsDice,
     state: &State,
@@ -63,11 +62,11 @@ fn call_below<const PERCENT: u8, const BLUFF: u8>(
     call_or_raise(game, state, actions, raise, f64::from(BLUFF) / 100.0, probabilities);
 }
 
-/// The standing bid as the player to move sees it.
+/// The standing bid from the view of the player to move.
 struct Claim<'a> {
-    /// How many hidden dice must count for it.
+    /// Number of hidden dice that must match.
     need: i32,
-    /// Dice under the other cups.
+    /// Number of dice under the other cups.
     hidden: u8,
     odds: &'a Odds,
 }
@@ -85,8 +84,9 @@ impl<'a> Claim<'a> {
     }
 }
 
-/// The policy of a player who raises with probability `raise` and else calls. With probability `bluff` a raise names any
-/// face, uniformly, else the most frequent own one, the lowest of several. Where only one of both is legal it is done.
+/// The policy of a player who raises with probability `raise` and otherwise calls. With probability `bluff`, a raise
+/// names a uniform face; otherwise it names the most frequent own face, the lowest in a tie. If only one of raise and
+/// call is legal, the player does it.
 pub fn call_or_raise(
     game: &LiarsDice,
     state: &State,
@@ -97,7 +97,7 @@ pub fn call_or_raise(
 ) {
     probabilities.clear();
     probabilities.resize(actions.len(), 0.0);
-    // The lowest bid of each face, as bids are listed in rising order.
+    // The lowest bid of each face; bids are in ascending order.
     let mut lowest = [None; FACES];
     let mut call = None;
     for (i, action) in actions.iter().enumerate() {
@@ -127,22 +127,22 @@ pub fn call_or_raise(
     probabilities[lowest[usize::from(face) - 1].unwrap_or(*first)] += raise * (1.0 - bluff);
 }
 
-/// By what the Q-learner of the post decides.
+/// The state that the post's Q-learner uses for decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PostState {
-    /// Dice of all players.
+    /// Number of dice of all players.
     pub total: u8,
-    /// Dice of the learner, 0 once it is out.
+    /// Number of the learner's dice; 0 if it is out.
     pub own: u8,
-    /// [`SURE`] if the bid is at most what the own hand holds of its face, else ⌊20·P(Bin(total − own, 1/6) ≥ min(need,
-    /// total − own))⌋, where `need` is the bid less what is held.
+    /// [`SURE`] if the own hand holds the bid. Otherwise ⌊20·P(Bin(total − own, 1/6) ≥ min(need, total − own))⌋, where
+    /// `need` is the bid's count minus the own dice of its face.
     pub bucket: u8,
 }
 
 impl PostState {
-    /// The state that the post's program keeps for a player between and at decisions: after every bid it takes the new
-    /// *count*, but what the player *holds* is of the face that stood when the player last decided in this round, or of
-    /// the opening's before that. None where no bid stands, and in other rule sets.
+    /// The state that the post's program keeps for a player. After every bid, it updates the *count*. The number of
+    /// dice that the player *holds* is for the face at the player's last decision in this round, or for the opening's
+    /// face before that. None without a standing bid, and in other rule sets.
     pub fn carried(game: &LiarsDice, state: &State, player: usize) -> Option<Self> {
         let (last, _, bid) = state.standing()?;
         let decided = state.acts[..=last].iter().rposition(|act| usize::from(act.player) == player);
@@ -150,8 +150,8 @@ impl PostState {
         Self::of(game, state, player, bid.count, face)
     }
 
-    /// The state with what the player holds of the face that stands, which the post's program computes once the player has
-    /// decided, and writes down if that was to call.
+    /// The state with the dice that the player holds of the standing face. The post's program computes it after the
+    /// player's decision and records it if the player called.
     pub fn recounted(game: &LiarsDice, state: &State, player: usize) -> Option<Self> {
         let (_, _, bid) = state.standing()?;
         Self::of(game, state, player, bid.count, bid.face)
@@ -167,17 +167,17 @@ impl PostState {
     }
 }
 
-/// ⌊20·P⌋ of a bid of that count where the player holds so many, and as many dice are hidden.
+/// ⌊20·P⌋ of a bid with this count, if the player holds `held` matching dice and `hidden` dice are hidden.
 fn bucket(game: &LiarsDice, hidden: u8, count: u8, held: u8) -> u8 {
     match count.checked_sub(held) {
         None | Some(0) => SURE,
-        // The cut at `hidden` gives impossible bids the chance that all hidden dice show the face.
+        // Because of the limit `hidden`, impossible bids get the probability that all hidden dice show the face.
         Some(need) => (f64::from(SURE) * game.single_odds().at_least(hidden, need.min(hidden).into())) as u8,
     }
 }
 
 impl State {
-    /// The bid at that place of the acts.
+    /// The bid at this index of the acts.
     fn bid(&self, act: usize) -> Option<Bid> {
         match self.acts.get(act)?.said {
             Said::Bid { bid, .. } => Some(bid),
@@ -186,16 +186,16 @@ impl State {
     }
 }
 
-/// The states of a Q-learner by number, in the order of the post: by dice in all, own dice, bucket.
+/// The numbering of a Q-learner's states, in the order of the post: by total dice, own dice, bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostStates {
-    /// By dice in all: least own dice, and the number of the first such state.
+    /// For each total: the smallest number of own dice, and the number of the first such state.
     first: Vec<(u8, u32)>,
     count: u32,
 }
 
 impl PostStates {
-    /// States of a player in a game of the rule set `r-post`; none in another.
+    /// The states of a player in a game of the rule set `r-post`. None for other rule sets.
     pub fn new(game: &LiarsDice, player: usize) -> Option<Self> {
         let own = *game.dice().get(player).filter(|_| game.rules() == RuleSet::RPost)?;
         let total: u8 = game.dice().iter().sum();
@@ -204,7 +204,7 @@ impl PostStates {
         for t in 0..=total {
             let (least, most) = (t.saturating_sub(total - own), own.min(t));
             first.push((least, count));
-            // Nobody is left without dice.
+            // The other players still have dice.
             if t > 0 {
                 count += u32::from(most - least + 1) * u32::from(SURE + 1);
             }
@@ -212,18 +212,18 @@ impl PostStates {
         Some(Self { first, count })
     }
 
-    /// How many there are.
+    /// Number of states.
     pub fn count(&self) -> usize {
         self.count as usize
     }
 
-    /// Number of a state, from 0: that of the post less 1.
+    /// Number of a state, from 0: the post's number minus 1.
     pub fn number(&self, state: PostState) -> usize {
         let (least, first) = self.first[usize::from(state.total)];
         first as usize + usize::from(state.own - least) * usize::from(SURE + 1) + usize::from(state.bucket)
     }
 
-    /// The state of that number, which must be below [`count`](Self::count).
+    /// The state with this number, which must be below [`count`](Self::count).
     pub fn state(&self, number: usize) -> PostState {
         let total = self.first[1..].partition_point(|(_, first)| *first as usize <= number);
         let (least, first) = self.first[total];
@@ -248,8 +248,8 @@ mod tests {
         game.parse_position(text).unwrap_or_else(|e| panic!("{e}")).0
     }
 
-    /// The post counts 2772 states of 4 × 6 dice; for 4 × 3 it prints a game by their numbers, in which a call changes dice and
-    /// never the bucket.
+    /// The post counts 2772 states for 4 × 6 dice. For 4 × 3, it prints a game as state numbers, in which a call
+    /// changes the dice but never the bucket.
     #[test]
     fn states_are_numbered_as_in_the_post() {
         let states = PostStates::new(&game("liars-dice:r-post:4x6"), 0).expect("r-post");
@@ -282,16 +282,16 @@ mod tests {
         assert!(PostStates::new(&game("liars-dice:soar:4x5"), 0).is_none());
     }
 
-    /// Of 18 hidden dice three or more: 1 − (5/6)¹⁸ − 18·5¹⁷/6¹⁸ − 153·5¹⁶/6¹⁸ = .597.
+    /// Three or more of 18 hidden dice: 1 − (5/6)¹⁸ − 18·5¹⁷/6¹⁸ − 153·5¹⁶/6¹⁸ = .597.
     #[test]
     fn buckets_are_twentieths_of_the_probability() {
         let game = game("liars-dice:r-post:4x6");
         let of = |hidden, count, held| bucket(&game, hidden, count, held);
         assert_eq!((of(18, 4, 1), of(18, 1, 0), of(5, 1, 0)), (11, 19, 11));
         assert_eq!((of(18, 2, 2), of(18, 2, 3), of(1, 1, 0)), (SURE, SURE, 3));
-        // Five of two dice are taken for two, which is 1/36, and of one die for one.
+        // Needing five of two dice counts as two (1/36); needing five of one die counts as one.
         assert_eq!((of(2, 5, 0), of(1, 9, 1)), (0, 3));
-        // No sum of fractions of 6ⁿ comes so near to a twentieth that rounding decides.
+        // No sum of multiples of 6⁻ⁿ is so close to a twentieth that rounding matters.
         for hidden in 1..=23 {
             for need in 1..=hidden {
                 let twentieths = f64::from(SURE) * game.single_odds().at_least(hidden, need.into());
@@ -303,7 +303,7 @@ mod tests {
         }
     }
 
-    /// Seat 1 holds two each of 1, 2 and 3.
+    /// Seat 1 holds two 1s, two 2s and two 3s.
     #[test]
     fn what_is_held_is_counted_anew_only_when_the_player_decides() {
         let game = game("liars-dice:r-post:3x6");
@@ -316,12 +316,12 @@ mod tests {
         };
         let of_12 = |need| Some(bucket(&game, 12, need, 0));
         check("", None, None);
-        // The opening is of 6s, of which none is held.
+        // The opening is on 6s; seat 1 holds none.
         check("5x6", of_12(5), of_12(5));
         check("5x6 6x2", of_12(6), of_12(4));
         check("5x6 6x2 7x4", of_12(7), of_12(7));
         check("5x6 6x2 7x4 8x1", of_12(8), of_12(6));
-        // Now seat 1 decided on 8x1.
+        // Now seat 1 has decided on 8x1.
         check("5x6 6x2 7x4 8x1 9x6", of_12(7), of_12(9));
         let soar = self::game("liars-dice:soar:2x5");
         assert_eq!(PostState::recounted(&soar, &at(&soar, "11245/33366 @1 1x3"), 0), None);
@@ -347,7 +347,8 @@ mod tests {
             let pairs = found.0.iter().zip(raises).chain([(&found.1, call)]);
             assert!(found.0.len() == 6 && pairs.clone().all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
         };
-        // Seat 1 needs one more 4 of three hidden dice: 91/216; two or more have 16/216. It holds one each of 1, 3, 4.
+        // Seat 1 holds one 1, one 3 and one 4. It needs one more 4 from three hidden dice: 91/216. Two or more have
+        // 16/216.
         let position = "134/456 @2 2x4";
         near(of(position, "post-random"), [1.0 / 12.0; 6], 0.5);
         let bluffs =
@@ -361,7 +362,7 @@ mod tests {
         for (name, _) in SCRIPTS.iter().filter(|(name, _)| *name != "post-random") {
             near(of("134/456 @2 2x4 3x5 4x6", name), [0.0; 6], 1.0);
         }
-        // What is in the own hand is certain, yet true-prob wants one more.
+        // The own hand makes the bid certain, but true-prob needs one more.
         near(of("445/456 @2 2x4", "true-prob"), bluffs(91.0 / 216.0, 4), 125.0 / 216.0);
         near(of("445/456 @2 2x4", "call-50"), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0], 0.0);
         // Openings are forced.
@@ -392,7 +393,7 @@ mod tests {
                                 assert!(policy.iter().all(|(_, p)| (0.0..=1.0).contains(p)));
                                 assert!((policy.iter().map(|(_, p)| p).sum::<f64>() - 1.0).abs() < 1e-12);
                             }
-                            // Any action that some script takes, and now and then another.
+                            // Usually an action that a script chooses, sometimes another.
                             let legal = &all[0];
                             let taken: Vec<usize> = (0..legal.len())
                                 .filter(|i| all.iter().any(|policy| policy[*i].1 > 0.0))

@@ -1,4 +1,4 @@
-//! The small games as public states and private dice.
+//! The small games as a [`PublicTree`]: public states and private dice.
 
 use super::dice::Dice;
 use super::game::MOST_OUTCOMES;
@@ -9,26 +9,26 @@ use std::sync::Arc;
 
 const DOUBT: Action = Action::Challenge(Target::Bid);
 
-/// What both players see of a small game: the bids, and whether the last one was doubted.
+/// The public state of a small game: the bids, and whether the last bid was challenged.
 #[derive(Clone, Debug)]
 pub struct Public {
-    /// The round before any doubt, with nothing under the cups.
+    /// The round before a challenge, with empty cups.
     table: State,
-    /// Whether the last bid was doubted, which ends the game.
+    /// Whether the last bid was challenged, which ends the game.
     doubted: bool,
-    /// By player: the dice that a private index stands for.
+    /// For each player: the dice of each private index.
     cups: Arc<[Vec<Dice>; 2]>,
 }
 
 impl LiarsDice {
-    /// Whether this is a game of the rule set openspiel whose dice can be listed, so that [`PublicTree`] means
-    /// something: other rule sets have no privates, and their root is over.
+    /// Whether this is a game of the rule set openspiel whose dice can be listed. Only these games support
+    /// [`PublicTree`]; other rule sets have no private indices and a finished root.
     pub(super) fn is_listed(&self) -> bool {
         matches!(self.rules, RuleSet::OpenSpiel { .. })
             && self.dice.iter().all(|n| Dice::count_outcomes(*n, self.faces) <= MOST_OUTCOMES)
     }
 
-    /// Utility for player 0 if the last bid is doubted.
+    /// Utility for player 0 if the last bid is challenged.
     fn doubt_pays(&self, state: &State) -> f64 {
         match self.showdown(state, &DOUBT).and_then(|end| end.loser()) {
             Some(0) => -1.0,
@@ -39,7 +39,7 @@ impl LiarsDice {
 }
 
 impl Public {
-    /// Puts the dice of that private index under a player's cup.
+    /// Puts the dice of a private index under a player's cup.
     fn cover(&self, state: &mut State, player: usize, own: usize) {
         if let (Some(seat), Some(cup)) = (state.seats.get_mut(player), self.cups[player].get(own)) {
             seat.cup = *cup;
@@ -47,7 +47,7 @@ impl Public {
     }
 }
 
-/// A private index is a place in [`Dice::outcomes`].
+/// A private index is an index into [`Dice::outcomes`].
 impl PublicTree for LiarsDice {
     type Public = Public;
 
@@ -131,7 +131,7 @@ impl PublicTree for LiarsDice {
 mod tests {
     use super::*;
 
-    /// Goes through a game by its own rules and by the public tree at once; counts the games that end.
+    /// Walks a game by its rules and by the public tree together. Counts the finished games.
     fn compare(game: &LiarsDice, state: &State, public: &Public, own: [usize; 2]) -> u64 {
         assert_eq!(game.state(public, own), *state);
         assert_eq!(game.public_turn(public), game.turn(state));
@@ -172,7 +172,7 @@ mod tests {
                     let mut state = game.start();
                     game.apply(&mut state, &Action::Roll(first.0));
                     game.apply(&mut state, &Action::Roll(second.0));
-                    // Every set of bids but the empty one is a sequence that can be doubted.
+                    // Every nonempty set of bids is a sequence that can be challenged.
                     let ended = compare(&game, &state, &game.root(), [i, j]);
                     assert_eq!(ended, (1 << bids) - 1, "{name}");
                 }

@@ -11,95 +11,98 @@ use std::sync::Arc;
 pub enum RuleSet {
     /// Laird, Derbinsky and Tinkerhess (2011): ones wild, special rounds, push and reroll, pass, challenge, exact.
     Soar,
-    /// The Q-learning game: nothing wild, forced openings, a raise adds exactly one to the count.
+    /// The Q-learning game: nothing is wild, openings are forced, and a raise adds exactly one to the count.
     RPost,
-    /// One round of two players, bids in order of count then face; the top face is wild unless told otherwise.
+    /// One round of two players. Bids are ordered by count, then face. The top face is wild by default.
     OpenSpiel {
-        /// Whether the top face counts as every other.
+        /// Whether the top face is wild.
         wild: bool,
     },
 }
 
-/// Liar's dice with a rule set, players, dice and faces.
+/// Liar's dice with a rule set, number of players, dice and faces.
 #[derive(Clone, Debug)]
 pub struct LiarsDice {
     pub(super) name: String,
     pub(super) rules: RuleSet,
     pub(super) dice: Vec<u8>,
     pub(super) faces: u8,
-    /// Of one face, and of one face or a wild one.
+    /// Tables for dice that match one face, and for dice that match one face or a wild face.
     odds: Arc<[Odds; 2]>,
 }
 
-/// Whom a challenge is for.
+/// The target of a challenge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
     /// The last bid.
     Bid,
-    /// The last act, a pass.
+    /// The last act, which is a pass.
     Pass,
-    /// The act before the last, when both are passes.
+    /// The act before the last act, if both are passes.
     PassBefore,
 }
 
-/// What a player does, or what chance brings.
+/// A player's action or a chance outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Chance: who begins the game.
     Starter(u8),
-    /// Chance: what is under a cup.
+    /// Chance: the dice under a cup.
     Roll(Dice),
-    /// A bid; what is pushed out with it is exposed, and the rest rolled again.
+    /// A bid. Dice pushed with it are exposed, and the others are rolled again.
     Bid {
         /// The claim.
         bid: Bid,
-        /// A proper part of the dice under the cup, or nothing.
+        /// The pushed dice: a proper part of the dice under the cup, or none.
         push: Dice,
     },
-    /// Claims that all own dice show one face.
+    /// Pass: claims that all own dice show one face.
     Pass,
-    /// Doubts a bid or a pass, which ends the round.
+    /// Challenges a bid or a pass. This ends the round.
     Challenge(Target),
-    /// Claims that the count of the standing bid is exact, which ends the round.
+    /// Claims that the count of the standing bid is exact. This ends the round.
     Exact,
 }
 
-/// How a round ended.
+/// The end of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Showdown {
-    /// Who challenged, or called exact.
+    /// The player who challenged or called exact.
     pub caller: u8,
-    /// Whose bid or pass was challenged; none after an exact.
+    /// The player whose bid or pass was challenged. None after an exact.
     pub challenged: Option<u8>,
     /// Whether the caller was right.
     pub right: bool,
-    /// Dice of all players that count for the bid; none where a pass was challenged.
+    /// Number of dice that match the bid. None if a pass was challenged.
     pub actual: Option<u8>,
 }
 
 impl Showdown {
-    /// Who loses a die, if anybody does.
+    /// The player who loses a die, if any.
     pub fn loser(&self) -> Option<u8> {
         if self.right { self.challenged } else { Some(self.caller) }
     }
 }
 
-/// Most dice of a player who may push some of them.
+/// Largest number of dice per player in rule sets with pushes.
 const MOST_PUSHABLE: u8 = 12;
 
 impl LiarsDice {
-    /// Players who each begin with so many dice; six faces.
+    /// A game with these numbers of dice per player.
     ///
     /// # Errors
-    /// What is out of range.
+    /// The value that is out of range.
     pub fn new(rules: RuleSet, dice: &[u8], faces: u8) -> Result<Self, String> {
         let total: usize = dice.iter().map(|d| usize::from(*d)).sum();
         if dice.len() < 2 || dice.contains(&0) || total > 120 {
-            return Err("there must be at least two players, each with a die, and at most 120 dice".into());
+            return Err(
+                "a game needs at least two players, at least one die per player, and at most 120 dice".into(),
+            );
         }
         if rules == RuleSet::Soar && dice.iter().any(|n| *n > MOST_PUSHABLE) {
             return Err(format!(
-                "in the rule set soar a player has at most {MOST_PUSHABLE} dice: more can be pushed in too many ways to list"
+                "the rule set soar allows at most {MOST_PUSHABLE} dice per player; more dice have too many \
+                 possible pushes"
             ));
         }
         let two = matches!(rules, RuleSet::OpenSpiel { .. });
@@ -107,7 +110,7 @@ impl LiarsDice {
             return Err("the rule set openspiel is for two players".into());
         }
         if !(2..=FACES as u8).contains(&faces) || (!two && faces != 6) {
-            return Err("dice have 2 to 6 faces, and six in the rule sets soar and r-post".into());
+            return Err("dice have 2 to 6 faces; soar and r-post need six".into());
         }
         let sizes = || dice.iter().map(u8::to_string).collect::<Vec<_>>().join("-");
         let each = || format!("{}x{}", dice.len(), dice[0]);
@@ -122,8 +125,9 @@ impl LiarsDice {
         Ok(Self { name, rules, dice: dice.to_vec(), faces, odds: Arc::new(odds) })
     }
 
-    /// The game of that name: `liars-dice:soar:PxD` or `liars-dice:r-post:PxD` with P players of D dice each, or
-    /// `liars-dice:openspiel:A-B:F` with A and B dice of F faces, and `:no-wild` behind it. What is left out is 4x5, 4x6 and 1-1:6.
+    /// The game named `name`: `liars-dice:soar:PxD` or `liars-dice:r-post:PxD` with P players of D dice each, or
+    /// `liars-dice:openspiel:A-B:F` with A and B dice of F faces, optionally followed by `:no-wild`. Defaults are 4x5,
+    /// 4x6 and 1-1:6.
     pub fn named(name: &str) -> Option<Self> {
         let mut parts = name.split(':');
         if parts.next() != Some("liars-dice") {
@@ -165,17 +169,17 @@ impl LiarsDice {
         self.rules
     }
 
-    /// Dice of each player at the start.
+    /// Number of dice of each player at the start.
     pub fn dice(&self) -> &[u8] {
         &self.dice
     }
 
-    /// Faces of a die.
+    /// Number of faces of a die.
     pub fn faces(&self) -> u8 {
         self.faces
     }
 
-    /// The face that counts as every other, in a round that is special or not.
+    /// The wild face in a special or normal round, if any.
     #[inline]
     pub fn wild(&self, special: bool) -> Option<u8> {
         match self.rules {
@@ -185,7 +189,7 @@ impl LiarsDice {
         }
     }
 
-    /// How many of these dice count for a face.
+    /// Number of these dice that match a face.
     #[inline]
     pub fn matching(&self, special: bool, dice: &Dice, face: u8) -> u8 {
         match self.wild(special) {
@@ -194,35 +198,35 @@ impl LiarsDice {
         }
     }
 
-    /// The probability that a hidden die counts for a face.
+    /// The probability that a hidden die matches a face.
     pub fn chance(&self, special: bool, face: u8) -> f64 {
         let faces = if self.wild(special).is_some_and(|wild| wild != face) { 2.0 } else { 1.0 };
         faces / f64::from(self.faces)
     }
 
-    /// Binomial probabilities of hidden dice that count for a face.
+    /// Binomial probabilities for hidden dice that match a face.
     pub(super) fn odds(&self, special: bool, face: u8) -> &Odds {
         &self.odds[usize::from(self.wild(special).is_some_and(|wild| wild != face))]
     }
 
-    /// The same where one face counts.
+    /// Binomial probabilities for hidden dice if only one face matches.
     pub(super) fn single_odds(&self) -> &Odds {
         &self.odds[0]
     }
 
-    /// A number by which bids are ordered: a raise is a bid of a higher one.
+    /// The rank of a bid. A raise must have a higher rank.
     #[inline]
     pub fn rank(&self, special: bool, bid: Bid) -> u32 {
         let (count, face) = (u32::from(bid.count), u32::from(bid.face));
         match self.rules {
-            // So two 6s < one 1 < three 2s: a bid of ones is worth twice its count.
+            // Two 6s < one 1 < three 2s: a bid of ones counts twice.
             RuleSet::Soar if !special && face == 1 => 20 * count + 7,
             RuleSet::Soar | RuleSet::RPost => 10 * count + face,
             RuleSet::OpenSpiel { .. } => (count - 1) * u32::from(self.faces) + face,
         }
     }
 
-    /// Why the player to move may not make that bid; none if it is legal.
+    /// Why this bid is not legal for the player to move. None if it is legal.
     pub fn refuses_bid(&self, state: &State, bid: Bid) -> Option<Refusal> {
         let in_play = state.dice_in_play();
         if bid.count == 0 || bid.face == 0 || bid.face > self.faces {
@@ -248,14 +252,14 @@ impl LiarsDice {
         (keeps && bid.face != last.face).then_some(Refusal::KeepsFace(last.face))
     }
 
-    /// The forced opening of the rule set `r-post`: the most frequent own face, the lowest of several, and one more than
-    /// the player has of it.
+    /// The forced opening of the rule set `r-post`: one more than the player has of the most frequent own face, the
+    /// lowest in a tie.
     pub fn opening(&self, state: &State) -> Bid {
         let (count, face) = self.favourite(&state.seats[usize::from(state.mover)].cup);
         Bid { count: count + 1, face }
     }
 
-    /// The most frequent face of these dice, the lowest of several, behind its count.
+    /// The count and face of the most frequent face of these dice, the lowest in a tie.
     pub fn favourite(&self, dice: &Dice) -> (u8, u8) {
         (1..=self.faces)
             .map(|face| (dice.of(face), face))
@@ -263,7 +267,7 @@ impl LiarsDice {
             .unwrap_or((0, 1))
     }
 
-    /// Why the player to move may not push those dice out; none if it is legal, or nothing is pushed.
+    /// Why this push is not legal for the player to move. None if it is legal or empty.
     pub fn refuses_push(&self, state: &State, push: &Dice) -> Option<Refusal> {
         if push.is_empty() {
             return None;
@@ -279,7 +283,7 @@ impl LiarsDice {
         }
     }
 
-    /// Why the player to move may not pass; none if it is legal.
+    /// Why a pass is not legal for the player to move. None if it is legal.
     pub fn refuses_pass(&self, state: &State) -> Option<Refusal> {
         let seat = &state.seats[usize::from(state.mover)];
         match self.rules {
@@ -289,10 +293,10 @@ impl LiarsDice {
         }
     }
 
-    /// The player and the act that the player to move challenges.
+    /// The act that the player to move would challenge.
     ///
     /// # Errors
-    /// Why there is nothing to challenge.
+    /// Why this challenge is not legal.
     pub fn challenged(&self, state: &State, target: Target) -> Result<Act, Refusal> {
         let mut back = state.acts.iter().rev();
         let (last, before) = (back.next(), back.next());
@@ -313,7 +317,7 @@ impl LiarsDice {
         if act.player == state.mover { Err(Refusal::Own) } else { Ok(*act) }
     }
 
-    /// Why the player to move may not call exact; none if it is legal.
+    /// Why calling exact is not legal for the player to move. None if it is legal.
     pub fn refuses_exact(&self, state: &State) -> Option<Refusal> {
         if self.rules != RuleSet::Soar {
             return Some(Refusal::NotHere("exact"));
@@ -325,7 +329,7 @@ impl LiarsDice {
         }
     }
 
-    /// Why an action of the player to move is illegal; none if it is legal.
+    /// Why an action of the player to move is not legal. None if it is legal.
     pub fn refuses(&self, state: &State, action: &Action) -> Option<Refusal> {
         if state.phase != Phase::Act {
             return Some(Refusal::NobodysTurn);
@@ -341,7 +345,7 @@ impl LiarsDice {
         }
     }
 
-    /// Replaces `bids` by the legal ones of the player to move, in rising order.
+    /// Replaces `bids` by the legal bids of the player to move, in ascending order.
     pub fn bids(&self, state: &State, bids: &mut Vec<Bid>) {
         bids.clear();
         let standing = state.standing().map(|(_, _, bid)| bid);
@@ -354,7 +358,7 @@ impl LiarsDice {
             }
             _ => {
                 let from = standing.map_or(1, |last| match last.face {
-                    // A count of other faces twice as high, and all the ones from the count on.
+                    // Other faces reach rank at twice the count, so the list covers all ones from the count on.
                     1 => last.count,
                     _ => last.count.div_ceil(2),
                 });
@@ -366,7 +370,7 @@ impl LiarsDice {
         }
     }
 
-    /// How the round ends if the player to move does that; none if it goes on, or there is nothing to challenge or to call
+    /// The end of the round after this action. None if the round continues, or there is nothing to challenge or call
     /// exact.
     pub fn showdown(&self, state: &State, action: &Action) -> Option<Showdown> {
         let actual = |face| {
@@ -395,7 +399,7 @@ impl LiarsDice {
         }
     }
 
-    /// The state in which a game begins.
+    /// The start state.
     pub(super) fn first(&self) -> State {
         let seat = |&dice: &u8| Seat {
             dice,
@@ -420,7 +424,7 @@ impl LiarsDice {
         state
     }
 
-    /// Nothing is left on the table but the winner's dice, not rolled any more.
+    /// Only the winner's dice remain. They are not rolled again.
     fn end(&self, state: &mut State, winner: u8) {
         state.acts.clear();
         for seat in &mut state.seats {
@@ -429,7 +433,7 @@ impl LiarsDice {
         (state.phase, state.special, state.starter, state.mover) = (Phase::Over, false, winner, winner);
     }
 
-    /// Lets the dice of a round be rolled, which that player begins.
+    /// Starts a round with this player: all dice must be rolled.
     fn begin_round(&self, state: &mut State, starter: u8) {
         state.starter = starter;
         state.acts.clear();
@@ -437,7 +441,7 @@ impl LiarsDice {
         let enough = state.alive() > 2;
         for seat in &mut state.seats {
             (seat.cup, seat.pushed, seat.passed) = (Dice::default(), Dice::default(), false);
-            // Whoever lost a die begins, so that this is the starter.
+            // The player who lost a die begins, so this is the starter.
             if self.rules == RuleSet::Soar && seat.dice == 1 && !seat.was_down_to_one {
                 seat.was_down_to_one = true;
                 state.special |= enough;
@@ -510,43 +514,43 @@ impl LiarsDice {
 pub enum Refusal {
     /// Chance acts, or the game is over.
     NobodysTurn,
-    /// It is for chance to do.
+    /// A player chose a chance outcome.
     Chance,
-    /// No count or face of this game.
+    /// The bid has an impossible count or face.
     NoBid,
-    /// More than there are dice.
+    /// The count is above the number of dice.
     TooMany(u8),
-    /// Not above the standing bid.
+    /// The bid is not above the standing bid.
     NoRaise(Bid),
-    /// A raise adds exactly one.
+    /// A raise must add exactly one to the count.
     OneMore(Bid),
     /// The opening is forced.
     Opening(Bid),
-    /// A player with more than one die keeps the face of a special round.
+    /// In a special round, only a player with one die can change the face.
     KeepsFace(u8),
-    /// Dice that are not there.
+    /// The pushed dice are not under the cup.
     NotUnderCup(Dice),
-    /// At least one die is rolled again.
+    /// At least one die must remain to roll again.
     WholeCup,
-    /// The rule set does not know it.
+    /// The rule set does not have this action.
     NotHere(&'static str),
     /// A pass needs two dice.
     OneDie,
-    /// One pass a roll.
+    /// Only one pass per roll is allowed.
     Passed,
-    /// Nothing was said yet.
+    /// The round has no acts yet.
     NothingSaid,
-    /// Nobody bid yet.
+    /// The round has no bid yet.
     NoBidYet,
-    /// More than one pass since the bid.
+    /// There was more than one pass since the bid.
     TwoPasses,
-    /// The last act is no pass.
+    /// The last act is not a pass.
     NoPass,
     /// The last two acts are not both passes.
     NoPassBefore,
-    /// One's own.
+    /// The act belongs to the player.
     Own,
-    /// One exact a game.
+    /// Only one exact per game is allowed.
     Exacted,
 }
 
@@ -554,29 +558,31 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NobodysTurn => f.write_str("no player is to move"),
-            Self::Chance => f.write_str("that is for chance to bring"),
-            Self::NoBid => f.write_str("a bid has a count from 1 and a face of the dice"),
+            Self::Chance => f.write_str("this is a chance outcome, not an action of a player"),
+            Self::NoBid => f.write_str("a bid needs a count of at least 1 and a face of the dice"),
             Self::TooMany(n) => write!(f, "there are only {n} dice in play"),
-            Self::NoRaise(last) => write!(f, "it is not above {last}"),
-            Self::OneMore(last) => write!(f, "a raise of {last} adds exactly one to the count"),
+            Self::NoRaise(last) => write!(f, "the bid is not above {last}"),
+            Self::OneMore(last) => write!(f, "a raise of {last} must add exactly one to the count"),
             Self::Opening(bid) => {
-                write!(f, "the opening is forced: {bid}, one more than the most frequent own face")
+                write!(f, "the opening must be {bid}: one more than the own dice of the most frequent face")
             }
             Self::KeepsFace(face) => {
-                write!(f, "in a special round a player with more than one die keeps the face, {face}")
+                write!(f, "in a special round, a player with more than one die must keep the face {face}")
             }
-            Self::NotUnderCup(cup) => write!(f, "those dice are not under the cup, which holds {cup}"),
-            Self::WholeCup => f.write_str("a push leaves at least one die to roll again"),
-            Self::NotHere(what) => write!(f, "these rules do not know {what}"),
+            Self::NotUnderCup(cup) => write!(f, "the pushed dice are not under the cup, which holds {cup}"),
+            Self::WholeCup => f.write_str("a push must leave at least one die to roll again"),
+            Self::NotHere(what) => write!(f, "this rule set does not have {what}"),
             Self::OneDie => f.write_str("a pass needs two dice"),
-            Self::Passed => f.write_str("a player may pass once a roll"),
-            Self::NothingSaid => f.write_str("nothing was said yet in this round"),
-            Self::NoBidYet => f.write_str("nobody bid yet in this round"),
-            Self::TwoPasses => f.write_str("a bid is challenged at once or after one pass, not after two"),
-            Self::NoPass => f.write_str("the last act is no pass"),
+            Self::Passed => f.write_str("a player may pass only once per roll"),
+            Self::NothingSaid => f.write_str("there is nothing to challenge yet in this round"),
+            Self::NoBidYet => f.write_str("there is no bid yet in this round"),
+            Self::TwoPasses => {
+                f.write_str("a bid can be challenged at once or after one pass, not after two")
+            }
+            Self::NoPass => f.write_str("the last act is not a pass"),
             Self::NoPassBefore => f.write_str("the last two acts are not both passes"),
-            Self::Own => f.write_str("that is the player's own"),
-            Self::Exacted => f.write_str("a player may call exact once a game"),
+            Self::Own => f.write_str("a player cannot challenge or call exact on their own act"),
+            Self::Exacted => f.write_str("a player may call exact only once per game"),
         }
     }
 }

@@ -1,56 +1,56 @@
-//! Where a game of liar's dice stands.
+//! The state of a game of liar's dice.
 
 use super::dice::Dice;
 
-/// A claim that at least `count` dice of all show `face`.
+/// A claim that at least `count` of all dice match `face`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bid {
-    /// How many.
+    /// Claimed number of dice.
     pub count: u8,
     /// The face, from 1.
     pub face: u8,
 }
 
-/// What a player said in this round and did not end it.
+/// A bid or pass in the current round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Said {
-    /// A bid, and the dice that were pushed out with it; none if nothing was rolled again.
+    /// A bid and the dice pushed with it, if any.
     Bid {
         /// The claim.
         bid: Bid,
-        /// The dice exposed, before the others were rolled again.
+        /// The exposed dice. The others were rolled again.
         push: Dice,
     },
-    /// A claim that all own dice show one face.
+    /// A pass: claims that all own dice show one face.
     Pass {
-        /// Whether that was true: hidden from the others.
+        /// Whether the claim was true. Hidden from the other players.
         valid: bool,
     },
 }
 
-/// Who said what.
+/// An act: a player and a bid or pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Act {
     /// Seat, from 0.
     pub player: u8,
-    /// What was said.
+    /// The bid or pass.
     pub said: Said,
 }
 
-/// One player's dice and rights.
+/// One player's dice and remaining rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seat {
-    /// How many dice the player has, under the cup and pushed; 0 once out of the game.
+    /// Number of the player's dice, under the cup and pushed. 0 if out of the game.
     pub dice: u8,
-    /// The dice under the cup; empty while they are being rolled.
+    /// The dice under the cup. Empty before they are rolled.
     pub cup: Dice,
-    /// The dice that were pushed out in this round, for all to see.
+    /// The dice pushed in this round, visible to everyone.
     pub pushed: Dice,
-    /// Whether the player passed since the last roll.
+    /// Whether the player has passed since the last roll.
     pub passed: bool,
-    /// Whether the one exact of the game is used up.
+    /// Whether the player's only exact is used.
     pub exacted: bool,
-    /// Whether the player already began a round with one die.
+    /// Whether the player has already begun a round with one die.
     pub was_down_to_one: bool,
 }
 
@@ -63,28 +63,28 @@ pub enum Phase {
     Roll,
     /// [`State::mover`] acts.
     Act,
-    /// One player is left.
+    /// One player remains.
     Over,
 }
 
-/// All there is to know.
+/// The complete state, including hidden dice.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct State {
-    /// The players in their order.
+    /// The players in seat order.
     pub seats: Vec<Seat>,
-    /// What was said in this round.
+    /// The bids and passes of this round.
     pub acts: Vec<Act>,
-    /// Who acts or whose dice are rolled.
+    /// The player who acts or whose dice are rolled.
     pub mover: u8,
-    /// Who began this round, or will.
+    /// The player who began this round or will begin it.
     pub starter: u8,
     /// What happens next.
     pub phase: Phase,
-    /// Whether nothing is wild in this round, and only players with one die may change the face.
+    /// Whether the round is special: nothing is wild, and only players with one die may change the face.
     pub special: bool,
 }
 
-/// Reuses what is allocated: candidates copy states by the million.
+/// Reuses allocations, because candidates copy states millions of times.
 impl Clone for State {
     fn clone(&self) -> Self {
         Self { seats: self.seats.clone(), acts: self.acts.clone(), ..*self }
@@ -99,17 +99,17 @@ impl Clone for State {
 }
 
 impl State {
-    /// Dice of all players.
+    /// Number of dice of all players.
     pub fn dice_in_play(&self) -> u8 {
         self.seats.iter().map(|s| s.dice).sum()
     }
 
-    /// How many players are left.
+    /// Number of remaining players.
     pub fn alive(&self) -> usize {
         self.seats.iter().filter(|s| s.dice > 0).count()
     }
 
-    /// The last bid of the round: its place in [`State::acts`], who bid, and what.
+    /// The last bid of the round: its index in [`State::acts`], the bidder and the bid.
     pub fn standing(&self) -> Option<(usize, u8, Bid)> {
         self.acts.iter().enumerate().rev().find_map(|(i, act)| match act.said {
             Said::Bid { bid, .. } => Some((i, act.player, bid)),
@@ -117,7 +117,7 @@ impl State {
         })
     }
 
-    /// The next player after that seat who is not out.
+    /// The next player after this seat who is not out.
     pub fn next_alive(&self, seat: u8) -> u8 {
         let n = self.seats.len();
         (1..=n)

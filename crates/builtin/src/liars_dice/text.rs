@@ -1,10 +1,12 @@
-//! Positions and actions as people write them.
+//! The text form of positions and actions.
 //!
-//! A position is the seats, who began the round, and what was said since: `13446/11+22x/255 @2 2x4 3x2+22 pass`.
-//! Of a seat come the dice under the cup (`?` for each one that is being rolled, `-` for a player who is out),
-//! `+` and the pushed ones, `x` once the exact is used up, and `o` once a round was begun with one die. Bids are
-//! `COUNTxFACE`, `+` and what is pushed; `pass!` is a pass that is not true. A special round has `special` behind
-//! the starter; `@?` stands where the starter is yet to be drawn.
+//! A position lists the seats, the player who began the round, and the bids and passes since: `13446/11+22x/255 @2 2x4
+//! 3x2+22 pass`.
+//!
+//! A seat has the dice under the cup (`?` for each die to roll, `-` for a player who is out), `+` and the pushed dice,
+//! `x` if the exact is used, and `o` if the player has begun a round with one die. A bid is `COUNTxFACE`, then `+` and
+//! the pushed dice. `pass!` is a false pass. A special round has `special` after the starter. `@?` means that the
+//! starter is not drawn yet.
 
 use super::dice::Dice;
 use super::rules::{Action, LiarsDice, RuleSet, Target};
@@ -17,7 +19,7 @@ impl fmt::Display for Bid {
     }
 }
 
-/// A bid and what is pushed with it.
+/// A bid and the dice pushed with it.
 fn bid_text(bid: Bid, push: Dice) -> String {
     if push.is_empty() { bid.to_string() } else { format!("{bid}+{push}") }
 }
@@ -52,7 +54,7 @@ pub(super) fn position(state: &State) -> String {
     text
 }
 
-/// A position of this game, for messages.
+/// An example position of this game, for messages.
 pub(super) fn example(game: &LiarsDice) -> String {
     let cups = game
         .dice
@@ -66,13 +68,13 @@ pub(super) fn parse_position(game: &LiarsDice, text: &str) -> Result<State, Stri
     let mut state = game.first();
     let seats: Vec<&str> = words.next().unwrap_or("").split('/').collect();
     if seats.len() != game.dice.len() {
-        return Err(format!("there are {} seats instead of {}", seats.len(), game.dice.len()));
+        return Err(format!("{} seats instead of {}", seats.len(), game.dice.len()));
     }
     for (p, text) in seats.iter().enumerate() {
         parse_seat(game, &mut state, p, text).map_err(|why| format!("seat {}: {why}", p + 1))?;
     }
     let starter =
-        words.next().and_then(|w| w.strip_prefix('@')).ok_or("it does not say who began, such as @1")?;
+        words.next().and_then(|w| w.strip_prefix('@')).ok_or("the starter is missing, such as @1")?;
     let whole =
         |state: &State| state.seats.iter().zip(&game.dice).all(|(s, n)| s.dice == *n && s.cup.is_empty());
     if starter == "?" {
@@ -81,16 +83,16 @@ pub(super) fn parse_position(game: &LiarsDice, text: &str) -> Result<State, Stri
             (state.phase, state.mover) = (Phase::Draw, 0);
             Ok(state)
         } else {
-            Err("the starter is drawn before anything else".into())
+            Err("without a starter, all dice must be ? and no bids are allowed".into())
         };
     }
     state.starter = match starter.parse::<u8>() {
         Ok(p @ 1..) if usize::from(p) <= state.seats.len() => p - 1,
-        _ => return Err(format!("`@{starter}` is no seat from 1 to {}", state.seats.len())),
+        _ => return Err(format!("`@{starter}` is not a seat from 1 to {}", state.seats.len())),
     };
     if state.alive() < 2 {
         if state.seats.iter().any(|seat| !seat.cup.is_empty() || !seat.pushed.is_empty()) {
-            return Err("the game is over, the winner's dice are written as ?".into());
+            return Err("the game is over; write the winner's dice as ?".into());
         }
         (state.phase, state.starter) = (Phase::Over, state.next_alive(state.starter));
         state.mover = state.starter;
@@ -111,14 +113,14 @@ pub(super) fn parse_position(game: &LiarsDice, text: &str) -> Result<State, Stri
         ([first, rest @ ..], None) => {
             let until = state.seats.len() as u8;
             if (*first..until).filter(|p| state.seats[usize::from(*p)].dice > 0).count() != rest.len() + 1 {
-                return Err("dice are rolled from the first seat to the last".into());
+                return Err("dice are rolled in seat order".into());
             }
             (state.phase, state.mover) = (Phase::Roll, *first);
         }
         ([one], Some(Act { player, said: Said::Bid { push, .. } })) if one == player && !push.is_empty() => {
             (state.phase, state.mover) = (Phase::Roll, *one);
         }
-        _ => return Err("only dice that were not pushed with the last bid are rolled again".into()),
+        _ => return Err("only the bidder's dice after a push can be ? during a round".into()),
     }
     Ok(state)
 }
@@ -149,7 +151,9 @@ fn parse_seat(game: &LiarsDice, state: &mut State, p: usize, text: &str) -> Resu
     let dice = under + usize::from(seat.pushed.total());
     let single = matches!(game.rules, RuleSet::OpenSpiel { .. });
     if under == 0 || dice > most || (single && dice != most) {
-        return Err(format!("it has {under} dice under the cup and {dice} in all, of {most}"));
+        return Err(format!(
+            "{under} dice under the cup and {dice} in total are not possible with {most} dice"
+        ));
     }
     seat.dice = dice as u8;
     Ok(())
@@ -183,7 +187,7 @@ fn parse_acts<'a>(
             return Err(format!("`{word}` was not legal: {why}"));
         }
         if game.rules != RuleSet::Soar && matches!(said, Said::Bid { push, .. } if !push.is_empty()) {
-            return Err(format!("`{word}`: only the rule set soar knows pushes"));
+            return Err(format!("`{word}`: only the rule set soar has pushes"));
         }
         let seat = &mut state.seats[mover];
         match said {
@@ -198,7 +202,7 @@ fn parse_acts<'a>(
         state.mover = state.next_alive(state.mover);
     }
     match (0..pushed.len()).find(|p| pushed[*p] != state.seats[*p].pushed) {
-        Some(p) => Err(format!("seat {} pushed other dice than were said", p + 1)),
+        Some(p) => Err(format!("seat {} has other pushed dice than its bids", p + 1)),
         None => Ok(()),
     }
 }
@@ -236,21 +240,21 @@ pub(super) fn parse_action(game: &LiarsDice, text: &str) -> Result<Action, Strin
         None => {
             let more = match game.rules {
                 RuleSet::Soar => {
-                    ", with +14 behind it to push a 1 and a 4; pass, challenge, challenge pass, exact"
+                    ", followed by +14 to push a 1 and a 4; or pass, challenge, challenge pass, exact"
                 }
                 RuleSet::RPost | RuleSet::OpenSpiel { .. } => ", or challenge",
             };
-            Err(format!("`{text}` is no action: write a bid such as 3x4 for three 4s{more}"))
+            Err(format!("`{text}` is not an action; write a bid such as 3x4 for three 4s{more}"))
         }
     }
 }
 
-/// A player as the one in `seat` reads it.
+/// A player's name for the reader in `seat`.
 pub(super) fn who(player: u8, seat: usize) -> String {
     if usize::from(player) == seat { "You".into() } else { format!("Player {}", player + 1) }
 }
 
-/// What an action that ends the round brought to light.
+/// What an action that ends the round reveals.
 pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usize) -> Option<String> {
     let end = game.showdown(state, action)?;
     let mut text = String::from("The cups are lifted:");
@@ -267,12 +271,12 @@ pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usiz
     let verdict = if end.right { "right" } else { "wrong" };
     let _ = match (end.actual, state.standing()) {
         (Some(actual), Some((_, _, bid))) => {
-            write!(text, ". {actual} count for {bid}, the caller is {verdict}.")
+            write!(text, ". {actual} match {bid}, so the caller is {verdict}.")
         }
         _ => write!(
             text,
-            ". The pass was {}, the caller is {verdict}.",
-            if end.right { "not true" } else { "true" }
+            ". The pass was {}, so the caller is {verdict}.",
+            if end.right { "false" } else { "true" }
         ),
     };
     let _ = match end.loser() {
@@ -280,7 +284,7 @@ pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usiz
             write!(text, " {} lost.", who(loser, seat))
         }
         Some(loser) => write!(text, " {} lost a die.", who(loser, seat)),
-        None => write!(text, " {} got a die back, if one was missing.", who(end.caller, seat)),
+        None => write!(text, " {} got a die back if one was missing.", who(end.caller, seat)),
     };
     Some(text)
 }
@@ -288,7 +292,7 @@ pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usiz
 pub(super) fn board(state: &State, marks: &[(Action, String)]) -> String {
     let mut text = String::new();
     if state.special {
-        text.push_str("Special round: nothing is wild, only players with one die change the face.\n");
+        text.push_str("Special round: nothing is wild, and only players with one die can change the face.\n");
     }
     for (p, seat) in state.seats.iter().enumerate() {
         let under = usize::from(seat.dice - seat.pushed.total());
@@ -313,7 +317,7 @@ pub(super) fn board(state: &State, marks: &[(Action, String)]) -> String {
     if let Some((_, bidder, bid)) = state.standing() {
         let _ = writeln!(
             text,
-            "{bid} by player {} stands, {} dice are in play",
+            "standing bid: {bid} by player {}; {} dice in play",
             bidder + 1,
             state.dice_in_play()
         );

@@ -1,10 +1,10 @@
-//! Encoders. All see the board from the player who just moved: own stones, the other's stones.
+//! Tic-tac-toe's encoders. All take the view of the player who just moved: own stones and opponent's stones.
 
 use super::rules::{Position, SYMMETRIES, TicTacToe, completes};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 
-/// The nine inputs of Wiering & Kröse, section 4.1.1, with the square just played for symbolic gates and
-/// the position itself for tables.
+/// The nine inputs of Wiering & Kröse, section 4.1.1. Adds the last square played for symbolic gates, and the position
+/// for tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields;
 
@@ -12,13 +12,13 @@ static FIELDS: [Channel; 3] = [
     Channel::fixed(
         "fields",
         ChannelKind::Dense(9),
-        "squares 1..9 row by row: own stone +1, the other's −1, empty 0",
+        "squares 1..9 row by row: own stone +1, opponent's −1, empty 0",
     ),
-    Channel::fixed("square", ChannelKind::Index(9), "square just played, from 0"),
+    Channel::fixed("square", ChannelKind::Index(9), "last square played, from 0"),
     Channel::fixed(
         "position",
         ChannelKind::Index(19_683),
-        "Σ 3^s · (0 empty, 1 own, 2 other) over squares s",
+        "Σ 3^s · (0 empty, 1 own, 2 opponent) over squares s",
     ),
 ];
 
@@ -44,8 +44,8 @@ impl Encoder<TicTacToe> for Fields {
     }
 }
 
-/// The nine squares turned and mirrored so that the eight symmetric positions give the same row, with the
-/// threats that decide what TTT does next.
+/// The nine squares in canonical orientation, so that the eight symmetric positions give the same row. Adds the threats
+/// that determine TTT's next move.
 #[derive(Clone, Copy, Debug)]
 pub struct Canonical;
 
@@ -53,17 +53,17 @@ static CANONICAL: [Channel; 3] = [
     Channel::fixed(
         "fields",
         ChannelKind::Dense(9),
-        "squares 1..9 of the symmetric position with the largest number below: own stone +1, the other's −1",
+        "squares 1..9 of the symmetric position with the largest `position` key: own stone +1, opponent's −1",
     ),
     Channel::fixed(
         "threats",
         ChannelKind::Bits(4),
-        "empty squares that complete a line: own at least 1, own at least 2, the other's at least 1, 2",
+        "empty squares that complete a line: own at least 1, own at least 2, opponent's at least 1, at least 2",
     ),
     Channel::fixed(
         "position",
         ChannelKind::Index(19_683),
-        "Σ 3^s · (0 empty, 1 own, 2 other) over squares s, the largest of the eight symmetric ones",
+        "Σ 3^s · (0 empty, 1 own, 2 opponent) over squares s, the largest of the eight symmetric positions",
     ),
 ];
 
@@ -95,7 +95,7 @@ impl Encoder<TicTacToe> for Canonical {
     }
 }
 
-/// The squares: own stone +1, the other's −1, empty 0.
+/// The squares: own stone +1, opponent's stone −1, empty 0.
 #[inline]
 fn write_fields(own: u16, other: u16, dense: &mut [f32]) {
     let (own, other) = (&UNPACKED[usize::from(own & 511)], &UNPACKED[usize::from(other & 511)]);
@@ -106,7 +106,7 @@ fn write_fields(own: u16, other: u16, dense: &mut [f32]) {
     }
 }
 
-/// The squares of each set as numbers: 1 in the set, else 0.
+/// The squares of each set as numbers: 1 in the set, otherwise 0.
 static UNPACKED: [[f32; 9]; 512] = {
     let mut table = [[0.0; 9]; 512];
     let mut set = 0;

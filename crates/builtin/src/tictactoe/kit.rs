@@ -1,4 +1,4 @@
-//! What the program offers for tic-tac-toe.
+//! Tic-tac-toe's [`Kit`]: encoders, the script TTT and a starter config.
 
 use super::{TicTacToe, encoders, ttt};
 use crate::Family;
@@ -20,8 +20,8 @@ impl Kit for TicTacToe {
 
     fn encoders(&self) -> Vec<Named> {
         Named::list(&[
-            ("fields", "the nine squares of Wiering & Kröse, and the square just played"),
-            ("canonical", "the squares up to symmetry, and who threatens to complete a line"),
+            ("fields", "the nine squares of Wiering & Kröse, and the last square played"),
+            ("canonical", "the squares up to symmetry, and the threats to complete a line"),
         ])
     }
 
@@ -42,7 +42,7 @@ impl Kit for TicTacToe {
     }
 
     fn scripts(&self) -> Vec<Named> {
-        Named::list(&[("ttt", "wins if it can, else blocks if it must, else moves at random (Boyan's TTT)")])
+        Named::list(&[("ttt", "wins if possible, otherwise blocks, otherwise moves at random (Boyan's TTT)")])
     }
 
     fn script(&self, name: &str) -> Option<Script<Self>> {

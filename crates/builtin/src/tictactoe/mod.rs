@@ -1,4 +1,4 @@
-//! Tic-tac-toe, and the opponent TTT of Boyan 1992 and of Wiering & Kröse, section 4.1.
+//! Tic-tac-toe, and the opponent TTT of Boyan (1992) and Wiering & Kröse, section 4.1.
 //!
 //! Squares are numbered 0..9 from the top left, row by row. Player 0 moves first and is drawn as X.
 

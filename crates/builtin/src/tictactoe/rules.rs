@@ -1,4 +1,4 @@
-//! Rules and symmetries.
+//! Rules and symmetries of tic-tac-toe.
 
 use adept_game::{Game, GameError, Turn};
 
@@ -20,7 +20,7 @@ pub const LINES: [u16; 8] = [
 /// All nine squares.
 const FULL: u16 = 0b111_111_111;
 
-/// For each set of squares whether it holds a line.
+/// For each set of squares: whether it holds a line.
 static HAS_LINE: [bool; 512] = {
     let mut table = [false; 512];
     let mut set = 0;
@@ -49,7 +49,7 @@ pub(super) fn completes(stones: u16, empty: u16) -> u16 {
     COMPLETING[usize::from(stones & FULL)] & empty
 }
 
-/// For each set of squares those that would complete a line with it.
+/// For each set of squares: the squares that complete a line with it.
 static COMPLETING: [u16; 512] = {
     let mut table = [0; 512];
     let mut set = 0;
@@ -78,7 +78,7 @@ pub const SYMMETRIES: [[u8; 9]; 8] = [
     [0, 3, 6, 1, 4, 7, 2, 5, 8],
 ];
 
-/// Stones of both players as sets of squares. Who is to move follows from their numbers.
+/// Stones of both players as sets of squares. The number of stones determines the player to move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Position {
     /// Bit s of `stones[p]`: player p has a stone on square s.
@@ -86,10 +86,10 @@ pub struct Position {
 }
 
 impl Position {
-    /// The player to move (or who would be, were the game not over).
+    /// The player to move. If the game is over, the player who would be next.
     #[inline]
     pub fn mover(&self) -> usize {
-        // Player 0 moves when the number of stones is even: the parity of nine bits, folded to four.
+        // Player 0 moves if the number of stones is even. This is the parity of nine bits, folded to four.
         let stones = self.stones[0] ^ self.stones[1];
         let folded = (stones ^ stones >> 4 ^ stones >> 8) & 15;
         usize::from(0b0110_1001_1001_0110_u16 >> folded & 1)
@@ -101,7 +101,7 @@ impl Position {
         FULL & !(self.stones[0] | self.stones[1])
     }
 
-    /// Whether somebody has a line or the board is full.
+    /// Whether a player has a line or the board is full.
     #[inline]
     pub fn over(&self) -> bool {
         self.empty() == 0 || has_line(self.stones[0]) || has_line(self.stones[1])
@@ -114,7 +114,7 @@ impl Position {
     }
 }
 
-/// The squares of a set, in rising order.
+/// The squares of a set, in ascending order.
 #[inline]
 pub(super) fn squares(mut set: u16) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
@@ -171,7 +171,7 @@ impl Game for TicTacToe {
     }
 
     fn sample(&self, state: &Position, _: &mut dyn Rng) -> u8 {
-        // Never called: no state of this game is chance's turn. Any legal square keeps the rules whole.
+        // Never called, because this game has no chance events. Any legal square is a valid result.
         state.empty().trailing_zeros() as u8
     }
 
@@ -207,8 +207,8 @@ impl Game for TicTacToe {
         action.map_or(text.clone(), |square| format!("{text}@{}", square + 1))
     }
 
-    /// Nine of `X`, `O`, `.` row by row (`/` and spaces are skipped), then optionally `@s`, the square (1..9)
-    /// just played.
+    /// Reads nine of `X`, `O`, `.` row by row; `/` and spaces are ignored. `@s` may follow with the last square played,
+    /// 1 to 9.
     fn parse_position(&self, text: &str) -> Result<(Position, Option<u8>), GameError> {
         let fail = |why: String| {
             Err(GameError(format!(
@@ -227,10 +227,10 @@ impl Game for TicTacToe {
                 'O' | 'o' => Some(1),
                 '.' | '-' | '_' => None,
                 '/' | ' ' => continue,
-                other => return fail(format!("`{other}` is no square")),
+                other => return fail(format!("`{other}` is not X, O or .")),
             };
             if square == 9 {
-                return fail("there are more than nine squares".into());
+                return fail("more than nine squares".into());
             }
             if let Some(player) = player {
                 position.stones[player] |= 1 << square;
@@ -238,13 +238,13 @@ impl Game for TicTacToe {
             square += 1;
         }
         if square < 9 {
-            return fail(format!("there are {square} squares"));
+            return fail(format!("{square} squares instead of nine"));
         }
         let [x, o] = position.stones.map(u16::count_ones);
         if !(x == o || x == o + 1) {
-            return fail(format!("{x} X and {o} O cannot come about, X moves first"));
+            return fail(format!("{x} X and {o} O are impossible, because X moves first"));
         }
-        // Whoever has a line moved last.
+        // A player with a line must have moved last.
         let lines = position.stones.map(has_line);
         if lines[position.mover()] {
             return fail("the game was over before the last move".into());
@@ -259,7 +259,7 @@ impl Game for TicTacToe {
                 Ok((position, Some(s - 1)))
             }
             Ok(1..=9) => fail(format!("the last stone cannot be on square {last}")),
-            _ => fail(format!("`{last}` is no square from 1 to 9")),
+            _ => fail(format!("`{last}` is not a square from 1 to 9")),
         }
     }
 
@@ -273,7 +273,7 @@ impl Game for TicTacToe {
             Ok(s @ 1..=9) if state.empty() >> (s - 1) & 1 == 1 => Ok(s - 1),
             Ok(1..=9) => Err(GameError(format!("square {} is taken", text.trim()))),
             _ => Err(GameError(format!(
-                "`{}` is no square: 1 2 3 / 4 5 6 / 7 8 9 from the top left",
+                "`{}` is not a square; squares are 1 2 3 / 4 5 6 / 7 8 9 from the top left",
                 text.trim()
             ))),
         }

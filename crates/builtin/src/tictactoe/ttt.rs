@@ -1,8 +1,9 @@
-//! The fixed opponent TTT.
+//! The fixed opponent TTT (Boyan 1992).
 
 use super::rules::{Position, TicTacToe, completes};
 
-/// The squares among which TTT draws uniformly: those that win, else those that block, else all empty ones.
+/// The squares from which TTT chooses uniformly: winning squares, otherwise blocking squares, otherwise all empty
+/// squares.
 #[inline]
 pub fn ttt_moves(position: &Position) -> u16 {
     let mover = position.mover();

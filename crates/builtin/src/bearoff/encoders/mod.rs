@@ -1,7 +1,8 @@
-//! Encoders. All see the position from the player who just moved: that side first, then the one to roll.
+//! The bear-off's encoders. All take the view of the player who just moved: this player's side first, then the side to
+//! roll.
 //!
-//! An encoder is a union of parts, such as `one-sided+distribution:8`. What a part says of a side does not depend on
-//! the other side, so it is computed once for every side: a row is two table reads.
+//! An encoder is a union of parts, such as `one-sided+distribution:8`. A part's numbers for a side do not depend on the
+//! other side. They are computed once for every side, so a row takes two table reads.
 
 mod parts;
 
@@ -13,13 +14,16 @@ use parts::{Part, Solutions};
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
-/// Encoders by name, with a line about each; names joined by `+` are their union.
+/// Encoder names with one-line descriptions. Names joined by `+` are unions.
 pub(super) const ALL: [(&str, &str); 9] = [
     ("bits", "the checkers on each point and borne off, as binary numbers"),
-    ("simple", "the bits and 12 inputs counted on the board: one reading of the paper's 68"),
-    ("one-sided", "the bits and 12 inputs from the one-sided solution: another reading of the 68"),
-    ("race", "the 12 inputs of one-sided without the bits"),
-    ("rolls", "the mean number of rolls that each side takes: two inputs, enough for a gate"),
+    ("simple", "the bits and 12 inputs counted on the board: one interpretation of the paper's 68 inputs"),
+    (
+        "one-sided",
+        "the bits and 12 inputs from the one-sided solution: another interpretation of the 68 inputs",
+    ),
+    ("race", "the 12 inputs from the one-sided solution, without the bits"),
+    ("rolls", "each side's mean number of rolls: two inputs, enough for a gate"),
     ("counts", "the checkers on each point"),
     (
         "distribution",
@@ -27,7 +31,7 @@ pub(super) const ALL: [(&str, &str); 9] = [
     ),
     (
         "haste",
-        "how much likelier each side could be off within 1 to 12 rolls if it played for that alone; haste:K for 1 to K",
+        "each side's gain in P(off within k rolls) from aiming at roll k, for k = 1 to 12; haste:K for 1 to K",
     ),
     (
         "phase",
@@ -36,7 +40,7 @@ pub(super) const ALL: [(&str, &str); 9] = [
     ),
 ];
 
-/// An encoder whose rows are put together from what is known of each side.
+/// An encoder that builds rows from the numbers of each side.
 #[derive(Debug)]
 pub struct Sides {
     name: String,
@@ -45,21 +49,21 @@ pub struct Sides {
     table: OnceLock<Arc<Table>>,
 }
 
-/// What the parts say of every side.
+/// The numbers of all parts for every side.
 #[derive(Debug)]
 struct Table {
     checkers: u8,
-    /// Floats of a side by its rank, those of one part after the other.
+    /// Floats of each side by rank, part after part.
     floats: Vec<f32>,
     width: usize,
-    /// Floats of each part, none for one that counts cells.
+    /// Number of floats of each part. None for parts with cells.
     widths: Vec<usize>,
-    /// Cells of a side by its rank, and how many there are, for each part that counts them.
+    /// For each part with cells: the cell of each side by rank, and the number of cells.
     cells: Vec<(Vec<u8>, u64)>,
 }
 
 impl Sides {
-    /// The encoder of that name: parts joined by `+`. None if there is no such part, or two of a kind.
+    /// The encoder named `name`: parts joined by `+`. None if a part is unknown or repeated.
     pub fn parse(name: &str) -> Option<Self> {
         let mut parts: Vec<Part> = Vec::new();
         for word in name.split('+') {
@@ -102,7 +106,7 @@ impl Encoder<Bearoff> for Sides {
             let (pair, rest) = dense.split_at_mut(2 * width);
             for (part, rank) in pair.chunks_exact_mut(width).zip([mover, roller]) {
                 let from = &table.floats[rank * table.width + first..][..width];
-                // Widths that are known when this is compiled are copied in place, without a call.
+                // Widths known at compile time are copied inline, without a call.
                 match width {
                     6 => copy::<6>(from, part),
                     12 => copy::<12>(from, part),

@@ -1,11 +1,11 @@
-//! What an encoder may say of a side.
+//! The parts of encoders: numbers that describe a side.
 
 use crate::bearoff::{OneSided, POINTS, Side, Within};
 use adept_game::{Channel, ChannelKind};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What is said of a side, whatever the other is.
+/// A description of a side, independent of the other side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Bits,
@@ -14,38 +14,39 @@ pub(super) enum Part {
     /// The mean number of rolls.
     Rolls,
     Counts,
-    /// Leading terms of the distribution of the number of rolls.
+    /// First terms of the distribution of the number of rolls.
     Distribution(usize),
-    /// What playing for a certain roll gains, for the first rolls.
+    /// Gain from aiming at a certain roll, for the first rolls.
     Haste(usize),
-    /// Cells of a side, for symbolic gates: how many, and where the last one begins to be shared by all beyond.
+    /// Cells of a side, for symbolic gates: the number of cells, and the measure at which the last cell begins. The
+    /// last cell includes everything beyond.
     Phase {
         cells: u8,
         end: u8,
     },
 }
 
-/// What parts are computed from.
+/// Data for computing parts.
 pub(super) struct Solutions {
     pub(super) one_sided: Arc<OneSided>,
-    /// For the part that asks for it.
+    /// Only for the part that needs it.
     pub(super) within: Option<Arc<Within>>,
 }
 
-/// Scale of what haste gains, mostly a few hundredths.
+/// Scale of the gains of `haste`, mostly a few hundredths.
 const GAIN: f64 = 30.0;
 
-/// Bits of a field, enough for 15 checkers.
+/// Bits per field, enough for 15 checkers.
 const BITS: usize = 4;
-/// Points and one for the checkers borne off.
+/// The points, and one field for the checkers borne off.
 const FIELDS: usize = POINTS + 1;
-/// Inputs a side of both lists of features.
+/// Inputs per side in both feature lists.
 const FEATURES: usize = 6;
-/// Pips of a roll on average, doubles played four times: 49/6.
+/// Mean pips of a roll: 49/6. Doubles count four times.
 const PIPS_A_ROLL: f64 = 49.0 / 6.0;
 
 impl Part {
-    /// The parts of an encoder's name without a `+`.
+    /// Parses an encoder name without `+` into parts.
     pub(super) fn parse(word: &str) -> Option<Vec<Self>> {
         let mut words = word.split(':');
         let name = words.next()?;
@@ -68,7 +69,7 @@ impl Part {
         })
     }
 
-    /// Floats a side.
+    /// Number of floats per side.
     pub(super) fn width(&self) -> usize {
         match self {
             Self::Bits => FIELDS * BITS,
@@ -80,12 +81,12 @@ impl Part {
         }
     }
 
-    /// Cells a side, for a part that counts them.
+    /// Number of cells per side, for parts with cells.
     pub(super) fn cells(&self) -> Option<u64> {
         if let Self::Phase { cells, .. } = self { Some(u64::from(*cells)) } else { None }
     }
 
-    /// The channel of both sides.
+    /// The channel for both sides.
     pub(super) fn channel(&self) -> Channel {
         let n = 2 * self.width();
         let (name, kind, about): (_, _, Cow<'static, str>) = match self {
@@ -101,7 +102,8 @@ impl Part {
                 "simple",
                 ChannelKind::Dense(n),
                 "side that just moved 0..6, side to roll 6..12; each: pips / 20 (0), checkers / 7 (1), half the checkers \
-                 rounded up / 4 (2), 1 if they are odd (3), empty points below the highest checker / 3 (4), checkers on \
+                 rounded up / 4 (2), 1 if their number is odd (3), empty points below the highest checker / \
+                 3 (4), checkers on \
                  point 1 / 4 (5)"
                     .into(),
             ),
@@ -109,8 +111,8 @@ impl Part {
                 "one_sided",
                 ChannelKind::Dense(n),
                 "side that just moved 0..6, side to roll 6..12; each: pips / 20 (0), checkers / 7 (1), mean number of \
-                 rolls to bear off / 3 (2), its standard deviation (3), wastage, that is mean · 49/6 − pips, / 5 (4), 1 if \
-                 the checkers are odd (5)"
+                 rolls to bear off / 3 (2), its standard deviation (3), wastage (mean · 49/6 − pips) / 5 (4), 1 if \
+                 the number of checkers is odd (5)"
                     .into(),
             ),
             Self::Rolls => (
@@ -127,8 +129,9 @@ impl Part {
                 "distribution",
                 ChannelKind::Dense(n),
                 format!(
-                    "side that just moved 0..{terms}, side to roll {terms}..{n}; each: twice the probability to bear off \
-                     in exactly 1, 2, … {terms} rolls, playing for the smallest mean"
+                    "side that just moved 0..{terms}, side to roll {terms}..{n}; each: twice the \
+                     probability of bearing off \
+                     in exactly 1, 2, … {terms} rolls when minimising the mean"
                 )
                 .into(),
             ),
@@ -136,9 +139,9 @@ impl Part {
                 "haste",
                 ChannelKind::Dense(n),
                 format!(
-                    "side that just moved 0..{terms}, side to roll {terms}..{n}; each: {GAIN} times what is gained by playing \
-                     for it alone in the probability to bear off within 1, 2, … {terms} rolls, over playing for the smallest \
-                     mean"
+                    "side that just moved 0..{terms}, side to roll {terms}..{n}; each: {GAIN} times the \
+                     gain in the probability of bearing off within 1, 2, … {terms} rolls from aiming at that roll, \
+                     compared with minimising the mean"
                 )
                 .into(),
             ),
@@ -156,12 +159,12 @@ impl Part {
         Channel::new(name, kind).about(about)
     }
 
-    /// The rolls for which it asks what can be reached within them.
+    /// The number of rolls that it needs from [`Within`].
     pub(super) fn within(&self) -> Option<usize> {
         if let Self::Haste(terms) = self { Some(*terms) } else { None }
     }
 
-    /// Appends the floats of a side, whose solutions are there.
+    /// Appends the floats of a side. The solutions must include the side.
     pub(super) fn write(&self, side: Side, solutions: &Solutions, floats: &mut Vec<f32>) {
         let solution = &solutions.one_sided;
         let (counts, checkers, pips) = (side.counts(), side.checkers(), f64::from(side.pips()));
@@ -208,7 +211,8 @@ impl Part {
         }
     }
 
-    /// The cell of a side: its pips and twice its checkers in equal steps up to `end`; what is beyond is in the last cell.
+    /// The cell of a side. The measure is pips plus twice the checkers, in equal steps up to `end`. The last cell
+    /// includes everything beyond.
     pub(super) fn cell(&self, side: Side) -> u8 {
         let Self::Phase { cells, end } = *self else { return 0 };
         let left = side.pips() + 2 * u32::from(side.checkers());

@@ -146,7 +146,7 @@ fn what_is_no_bear_off_is_refused_with_the_reason() {
     id("VQUAgKoCAAAAAA:cAkAAAAAAAA!", "`!` is not a character of Base64");
     id("4HPwATDgc/ABMA", "the side not to roll has 3 on point 8");
     id("/////////////w", "the side not to roll has 80 checkers");
-    id("//8AAAAAAAAAAA", "the side not to roll has 16 checkers, and 15 at most are allowed");
+    id("//8AAAAAAAAAAA", "the side not to roll has 16 checkers; at most 15 are allowed");
     // One more bit than 25 zeros a side leaves room for, and a checker on the bar.
     id("AAAAAAAABAAAAA", "ones after the bar");
     id("AAAAAQAAAAAAAA", "the side not to roll has 1 on the bar");

@@ -1,22 +1,22 @@
-//! Many values of a table at once, in the order in which they lie.
+//! Reads many values of a table at once, in storage order.
 
 use super::grid::{Cell, Grid, LINE_BYTES, STRIP_LINES};
 use super::table::{Precision, Storage, Table, TableError};
 use crate::bearoff::Side;
 
 impl Table {
-    /// The row of a side, and its column; none if it has more checkers than the table.
+    /// The row and column of a side. None if it has more checkers than the table.
     pub(in crate::bearoff) fn row_of(&self, side: Side) -> Option<u16> {
         self.row_of.get(side.rank()).copied()
     }
 
-    /// Columns whose values lie side by side, row after row.
+    /// Number of columns whose values are stored together, row after row.
     pub(in crate::bearoff) fn strip_columns(&self) -> usize {
         STRIP_LINES * LINE_BYTES * 8 / self.precision.bits() as usize
     }
 
-    /// Writes the values to the sides that moved to `rows` while those of `columns`, ascending, are to roll: rows one
-    /// after the other, `stride` apart.
+    /// Writes the values to the sides that moved to `rows`, where the sides of `columns` (ascending) are to roll. Rows
+    /// follow one another, `stride` apart.
     ///
     /// # Errors
     /// A damaged block.
@@ -69,13 +69,13 @@ impl Table {
     fn row_of_strip<T: Cell>(&self, row: usize, strip: usize) -> Result<&[T], TableError> {
         let width = STRIP_LINES * T::LANES;
         let at = Grid::<T>::place(self.rows, row, strip * width) * size_of::<T>();
-        // Blocks of a file are whole lines, so that this row lies in one of them.
+        // A block of a file consists of whole lines, so this row is in one block.
         let bytes = match &self.storage {
             Storage::Memory(map, start) => &map[start + at..],
             Storage::File(mapped) => mapped.bytes_from(at)?,
         };
         let bytes = &bytes[..width * size_of::<T>()];
-        // SAFETY: they are that many bytes, of which the table begins aligned to a line; any bits are a number.
+        // SAFETY: the table has these bytes and starts at a line boundary; any bits are a valid number.
         Ok(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), width) })
     }
 }

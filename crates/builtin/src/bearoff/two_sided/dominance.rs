@@ -1,16 +1,17 @@
-//! Short move lists, proved on the table itself.
+//! Short move lists, verified on the table itself.
 //!
-//! Of the afterstates of a roll (161 a side over the 21 rolls, for 14 checkers), hardly more than one a roll is ever
-//! the best. Which ones cannot be told in advance: "every checker at least as far" is wrong. But that one row of
-//! the table is at least another *in the columns at hand* is a comparison of numbers that are there, and then
-//! leaving the other out of a maximum over these columns changes nothing. So:
+//! A side has 161 afterstates over the 21 rolls (14 checkers), but hardly more than one per roll is ever best. No
+//! simple rule predicts which: "every checker at least as far" is wrong. But solved numbers can be compared. If one row
+//! of the table is at least another row *in the current columns*, the maximum over these columns does not need the
+//! other row. So:
 //!
-//! - a *claim* says that one afterstate is at least another, in every column. It is guessed from a sample of columns;
-//! - a row's *program* is its move lists without the afterstates that a claim makes superfluous;
-//! - a program runs only over columns in which every claim has been tested, each once. A claim that fails is withdrawn for
-//!   good, and in those columns the rows that may have relied on it run over their full lists.
+//! - a *claim* says that one afterstate is at least another in every column. A sample of columns suggests it;
+//! - a row's *program* holds its move lists without the afterstates that claims make redundant;
+//! - a program runs only over columns in which every claim has been tested. Each test runs once. A failed claim is
+//!   withdrawn permanently. In the columns where it failed, rows that may depend on it use their full lists.
 //!
-//! Some six claims a row leave 26 afterstates of the 161 (n = 14; 3 % of the claims made fail somewhere). The table is the same to the last bit.
+//! For n = 14, about six claims per row leave 26 of the 161 afterstates; 3 % of the claims fail in some column. The
+//! table is identical to the last bit.
 
 use super::grid::Grid;
 use super::lanes::Line;
@@ -19,40 +20,40 @@ use super::program::{Programs, ShortLists};
 use crate::bearoff::ROLLS;
 use rustc_hash::FxHashSet;
 
-/// Lines of columns from which claims are guessed.
+/// Number of sampled lines of columns that suggest claims.
 pub(super) const SAMPLE: usize = 12;
 
-/// Most claims about one worse row.
+/// Largest number of claims about one worse row.
 const MOST_CLAIMS: usize = 12;
 
-/// Row `better` is at least row `worse`, for the player who moved there.
+/// Claim: row `better` is at least row `worse`, for the player who moved there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Claim {
     pub(super) worse: u16,
     pub(super) better: u16,
 }
 
-/// Programs of the rows so far, and the claims that they rely on.
+/// Programs of the rows so far, and the claims that they depend on.
 pub(super) struct Dominance<'a> {
     order: &'a Order,
     moves: &'a Moves,
     sample: usize,
-    /// All claims that hold so far, by worse row.
+    /// All claims that still hold, by worse row.
     pub(super) claims: Vec<Claim>,
     better: Vec<[u16; MOST_CLAIMS]>,
     count: Vec<u8>,
     withdrawn: FxHashSet<Claim>,
-    /// Short lists of the rows so far: where each starts, and its ends by roll.
+    /// Short lists of the rows so far: the start of each list, and its ends by roll.
     lists: Vec<(u32, [u16; ROLLS.len()])>,
     kept: Vec<u16>,
     ahead: Ahead,
-    /// What the kernels run, and which of its pieces are to be written again.
+    /// The programs for the kernels, and the pieces to rewrite.
     pub(super) programs: Programs,
     stale: Vec<bool>,
     scratch: Scratch,
 }
 
-/// For each row, the rows to be fetched from memory before it is computed.
+/// For each row, the rows to prefetch before computing it.
 struct Ahead {
     starts: Vec<u32>,
     rows: Vec<u16>,
@@ -67,22 +68,22 @@ impl Ahead {
     }
 }
 
-/// Rows computed since a row was read last after which it has left the nearest cache.
+/// A row has left the nearest cache after this many rows since its last read.
 const FORGOTTEN: u32 = 96;
 
 struct Scratch {
-    /// Whether a row is in the list at hand.
+    /// Whether a row is in the current list.
     in_list: Vec<bool>,
     kept: Vec<u16>,
     ends: [u16; ROLLS.len()],
-    /// Row for which a row was last read, 0 for none.
+    /// The last row that read each row; 0 for none.
     read: Vec<u16>,
-    /// How often claims of a kind were made; a kind is the difference of two sides.
+    /// Number of claims of each kind. A kind is the difference of two sides.
     uses: Vec<u32>,
 }
 
 impl<'a> Dominance<'a> {
-    /// Nothing is known yet; claims will be guessed from `sample` lines of columns.
+    /// Starts without claims. `sample` is the number of lines of columns that suggest claims.
     pub(super) fn new(order: &'a Order, moves: &'a Moves, sample: usize) -> Self {
         let rows = order.sides.len();
         let scratch = Scratch {
@@ -92,7 +93,7 @@ impl<'a> Dominance<'a> {
             read: vec![0; rows],
             uses: vec![0; 1 << 16],
         };
-        // The level of the empty side has no moves.
+        // The empty side's level has no moves.
         let idle = order.levels[1];
         Self {
             order,
@@ -111,8 +112,8 @@ impl<'a> Dominance<'a> {
         }
     }
 
-    /// Writes the programs of a level, whose lower levels are solved, and returns the claims that are new in it,
-    /// by worse row. They are not among [`Self::claims`] yet.
+    /// Writes the programs of a level whose lower levels are solved. Returns its new claims, by worse row. They are not
+    /// in [`Self::claims`] yet.
     pub(super) fn add_level(&mut self, level: usize, table: Grid<i16>) -> Vec<Claim> {
         let rows = self.order.levels[level]..self.order.levels[level + 1];
         let sample = Sample::new(table, rows.start / GROUP, self.sample);
@@ -124,7 +125,7 @@ impl<'a> Dominance<'a> {
             let Scratch { read, kept, .. } = &mut self.scratch;
             for &afterstate in kept.iter() {
                 let last = std::mem::replace(&mut read[usize::from(afterstate)], row as u16);
-                // The first phase of a level begins with cold caches: what was read for lower levels counts as forgotten.
+                // The first phase of a level starts with cold caches, so reads for lower levels do not count.
                 if usize::from(last) < rows.start || row as u32 - u32::from(last) > FORGOTTEN {
                     self.ahead.rows.push(afterstate);
                 }
@@ -136,20 +137,20 @@ impl<'a> Dominance<'a> {
         new
     }
 
-    /// Afterstates in all short lists so far.
+    /// Number of afterstates in all short lists so far.
     #[cfg(test)]
     pub(super) fn kept_in_all(&self) -> usize {
         self.lists.iter().map(|(_, ends)| usize::from(ends[ROLLS.len() - 1])).sum()
     }
 
-    /// Takes claims that were tested into those that hold.
+    /// Adds tested claims to the claims that hold.
     pub(super) fn accept(&mut self, claims: &[Claim]) {
         self.claims.extend_from_slice(claims);
         // Two sorted runs: a merge.
         self.claims.sort();
     }
 
-    /// Withdraws claims that failed and rewrites the programs that relied on them.
+    /// Withdraws failed claims and rewrites the programs that depend on them.
     pub(super) fn withdraw(&mut self, failed: &[Claim]) {
         if failed.is_empty() {
             return;
@@ -172,13 +173,13 @@ impl<'a> Dominance<'a> {
         for row in rows {
             self.shorten(row, None);
             self.store(row);
-            // Levels from 1 on have a piece each.
+            // Each level from 1 has one piece.
             let level = self.order.levels.partition_point(|&start| start <= row) - 1;
             self.stale[level - 1] = true;
         }
     }
 
-    /// The rows, among those with a program, in which a list holds both sides of a claim.
+    /// The rows with a program and a list that contains both rows of a claim.
     pub(super) fn relying(&self, claim: Claim) -> impl Iterator<Item = usize> {
         let known = self.lists.len();
         let origins = self.moves.origins(usize::from(claim.worse)).iter().map(|&row| usize::from(row));
@@ -190,13 +191,13 @@ impl<'a> Dominance<'a> {
         })
     }
 
-    /// Stores the lists in the scratch as those of a row.
+    /// Stores the scratch lists as the lists of a row.
     fn store(&mut self, row: usize) {
         self.lists[row] = (self.kept.len() as u32, self.scratch.ends);
         self.kept.extend_from_slice(&self.scratch.kept);
     }
 
-    /// Writes the programs of the levels from `level` on as far as they have changed.
+    /// Rewrites the changed programs of the levels from `level` on.
     pub(super) fn write_programs(&mut self, level: usize) {
         for piece in level - 1..self.stale.len() {
             if std::mem::take(&mut self.stale[piece]) {
@@ -211,13 +212,13 @@ impl<'a> Dominance<'a> {
         }
     }
 
-    /// Shortens the lists of a row into the scratch, with the claims there are and, given a sample, new ones.
+    /// Writes the shortened lists of a row to the scratch. Uses the known claims and, with a sample, new ones.
     fn shorten(&mut self, row: usize, mut guess: Option<(&Sample, &mut Vec<Claim>)>) {
         let Scratch { in_list, kept, ends, uses, .. } = &mut self.scratch;
         let sides = &self.order.sides;
         let kind = |Claim { worse, better }: Claim| {
             let [worse, better] = [worse, better].map(|row| sides[usize::from(row)].bits());
-            // Sixteen bits that tell the common differences apart.
+            // Sixteen bits that distinguish the common differences.
             (better.wrapping_sub(worse).wrapping_mul(0x9e37_79b1) >> 16) as usize
         };
         kept.clear();
@@ -225,8 +226,8 @@ impl<'a> Dominance<'a> {
             let list = self.moves.list(row, roll);
             kept.push(list[0]);
             list.iter().for_each(|&row| in_list[usize::from(row)] = true);
-            // Claims always point to fewer expected rolls (or, with as many, to a lower row), the order of the
-            // lists, so that they never run in circles and the first of a list is never left out.
+            // The better row of a claim has fewer expected rolls or, if equal, a lower row number. This is the order of
+            // the lists, so claims have no cycles and the first entry of a list always stays.
             for (at, &worse) in list[1..].iter().enumerate() {
                 let w = usize::from(worse);
                 let count = usize::from(self.count[w]);
@@ -236,7 +237,7 @@ impl<'a> Dominance<'a> {
                 if let Some((sample, new)) = &mut guess
                     && count < MOST_CLAIMS
                 {
-                    // Of those that seem to hold the kind that has been made most often: it will be of use again.
+                    // Among the plausible claims, prefer the most frequent kind: it will be useful again.
                     let mut claim: Option<(u32, Claim)> = None;
                     for &better in &list[..at + 1] {
                         let candidate = Claim { worse, better };
@@ -264,16 +265,16 @@ impl<'a> Dominance<'a> {
     }
 }
 
-/// Columns from which claims are guessed.
+/// Columns that suggest claims.
 struct Sample {
     table: Grid<i16>,
     lines: Vec<usize>,
 }
 
 impl Sample {
-    /// At most `most` lines spread over the first `lines` ones, which are solved; line 0 is the empty side's.
+    /// At most `most` lines, spread over the first `lines` lines, which are solved. Line 0 belongs to the empty side.
     fn new(table: Grid<i16>, lines: usize, most: usize) -> Self {
-        // The nearer the opponent is to the end, the more a move's detail counts; far columns find other faults.
+        // Details of a move matter more when the opponent is near the end. Distant columns find other errors.
         const PLACES: [f64; SAMPLE] = [0.03, 0.3, 0.01, 0.1, 0.6, 0.999, 0.06, 0.2, 0.45, 0.8, 0.005, 0.9];
         let mut chosen: Vec<usize> = Vec::new();
         if lines > 1 {

@@ -1,13 +1,13 @@
-//! Table files: checksummed by blocks, mapped when opened.
+//! Table files with a checksum per block, memory-mapped when opened.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 0 .. 16 | `adept bear-off 2` |
-//! | 16 .. 104 | eleven 64-bit numbers: format, checkers, bits of a value, rows, sides, bytes of a block, start of the rows of the sides, of the checksums, of the values; length of the file; checksum of all from the rows of the sides to the values |
-//! | 104 .. 112 | checksum of the 104 bytes before |
-//! | then | the row of each side by rank, 16 bits each; the checksum of each block; the values as in memory, from a multiple of 4096 on |
+//! | 16 .. 104 | eleven 64-bit numbers: format, checkers, bits per value, rows, sides, bytes per block, start of the side rows, start of the checksums, start of the values, length of the file, checksum of everything from the side rows to the values |
+//! | 104 .. 112 | checksum of the preceding 104 bytes |
+//! | then | the row of each side by rank, 16 bits each; the checksum of each block; the values as in memory, starting at a multiple of 4096 |
 //!
-//! All numbers are little-endian; checksums are XXH3 of 64 bits.
+//! All numbers are little-endian. Checksums are 64-bit XXH3.
 
 use super::order::GROUP;
 use super::table::{Precision, Storage, Table, TableError};
@@ -22,17 +22,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Version of the format of table files.
+/// Version of the table file format.
 const FORMAT: u64 = 1;
 
 const MAGIC: &[u8; 16] = b"adept bear-off 2";
 const FIELDS: usize = 11;
 const HEADER: usize = MAGIC.len() + 8 * FIELDS + 8;
 
-/// Bytes of a block.
+/// Bytes per block.
 const BLOCK: usize = 1 << 20;
 
-/// A mapped file.
+/// A memory-mapped file.
 #[derive(Debug)]
 pub(super) struct Mapped {
     map: Mmap,
@@ -44,7 +44,7 @@ pub(super) struct Mapped {
 }
 
 impl Mapped {
-    /// The values from that byte on; the block in which they begin is checked if it has not been.
+    /// The values from this byte on. Checks the block at this byte on first use.
     #[inline]
     pub(super) fn bytes_from(&self, at: usize) -> Result<&[u8], TableError> {
         let block = at / self.block;
@@ -54,7 +54,7 @@ impl Mapped {
         Ok(&self.map[self.values.start + at..])
     }
 
-    /// Asks memory for the byte at that place.
+    /// Prefetches the byte at this offset.
     #[inline]
     pub(super) fn fetch(&self, at: usize) {
         fetch(&self.map[self.values.start + at..][..1]);
@@ -83,14 +83,14 @@ pub(super) fn open(path: &Path) -> Result<Table, TableError> {
     let file_error = |source| TableError::File { path: path.into(), source };
     let format_error = |what: String| TableError::Format { path: path.into(), what };
     if cfg!(target_endian = "big") {
-        return Err(format_error("table files can be mapped on little-endian machines only".into()));
+        return Err(format_error("table files can be opened on little-endian machines only".into()));
     }
     let file = File::open(path).map_err(file_error)?;
-    // SAFETY: a file that somebody changes while it is mapped gives other numbers, which is what the checksums
-    // are for, or ends the process where it was cut off. Table files are replaced as a whole, never changed.
+    // SAFETY: if another process changes the file while it is mapped, reads give other numbers, which checksums detect.
+    // If it truncates the file, this process ends. Table files are replaced as a whole, never changed.
     let map = unsafe { Mmap::map(&file) }.map_err(file_error)?;
     if !map.starts_with(MAGIC) {
-        return Err(format_error("this is no table of adept; build one with `adept oracle build`".into()));
+        return Err(format_error("this is not an adept table; build one with `adept oracle build`".into()));
     }
     let truncated = |expected: u64| {
         format_error(format!(
@@ -106,7 +106,7 @@ pub(super) fn open(path: &Path) -> Result<Table, TableError> {
     let [format, checkers, bits, rows, sides, block, rows_at, sums_at, values_at, length, index_sum] = fields;
     if format != FORMAT {
         return Err(format_error(format!(
-            "format {format} of table files; this program reads {FORMAT}: build the table again"
+            "the file has table format {format}, but this program reads format {FORMAT}; build the table again"
         )));
     }
     let damaged = |what: &str| {
@@ -126,7 +126,7 @@ pub(super) fn open(path: &Path) -> Result<Table, TableError> {
     let checkers = checkers as u8;
     let [rows, sides, block, rows_at, sums_at, values_at] =
         [rows, sides, block, rows_at, sums_at, values_at].map(|field| field as usize);
-    // What the header promises fits together, or no address could be trusted.
+    // The header must be consistent, because addresses depend on it.
     let bytes = map.len().saturating_sub(values_at);
     let fits = sides == rank::sides(checkers)
         && rows >= sides
@@ -204,8 +204,8 @@ fn write(table: &Table, values: &[u8], path: &Path) -> io::Result<()> {
     })
 }
 
-/// Writes a file under another name, syncs it and gives it its name. What was there stays until then. The other name is
-/// the same each time, so that an interrupted call leaves at most one behind, which the next one writes over.
+/// Writes a file under a temporary name, syncs it and renames it. An existing file stays until then. The temporary name
+/// is always the same, so an interrupted call leaves at most one such file, which the next call overwrites.
 pub(in crate::bearoff) fn replace(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
@@ -219,7 +219,7 @@ pub(in crate::bearoff) fn replace(
     name.push(".partial");
     let partial = folder.join(name);
     let mut file = File::options().write(true).create(true).truncate(false).open(&partial)?;
-    // Who holds the lock is writing it now.
+    // Another process holds the lock and is writing the file.
     file.try_lock().map_err(|e| match e {
         TryLockError::WouldBlock => {
             io::Error::other(format!("another process is writing {}", partial.display()))
@@ -232,10 +232,10 @@ pub(in crate::bearoff) fn replace(
         .and_then(|()| file.sync_all())
         .and_then(|()| std::fs::rename(&partial, path));
     if written.is_err() {
-        // The first fault is the one to tell.
+        // Report the first error.
         let _ = std::fs::remove_file(&partial);
         return written;
     }
-    // The name itself lasts once the folder is synced, where folders can be.
+    // Sync the folder to make the new name durable, on systems that support this.
     File::open(folder).and_then(|folder| folder.sync_all()).or(Ok(()))
 }

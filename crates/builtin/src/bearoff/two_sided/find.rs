@@ -1,29 +1,30 @@
-//! The table to look in: a file that is named, one that lies in the usual place, or one solved on the spot.
+//! Finds a table: a given file, a file in the default folder, or a new solution in memory.
 
 use super::solve::Progress;
 use super::table::{Precision, Settings, Table, TableError, Timings};
 use crate::bearoff::MAX_CHECKERS;
 use std::path::{Path, PathBuf};
 
-/// Where a table came from.
+/// Source of a table.
 #[derive(Debug)]
 pub enum Source {
     /// A file.
     File(PathBuf),
-    /// It was solved in memory.
+    /// Solved in memory.
     Solved(Timings),
 }
 
-/// The usual file of a table in a folder: `bearoff-N.table`.
+/// The default file of a table in a folder: `bearoff-N.table`.
 pub fn usual_file(folder: &Path, checkers: u8) -> PathBuf {
     folder.join(format!("bearoff-{checkers}.table"))
 }
 
-/// A table that holds sides of `settings.checkers`: `file` if one is named; else the smallest usual file in `folder`
-/// that does, with at least as many bits as `least`; else it is solved in memory, and `solving` is called first.
+/// Finds a table for sides with `settings.checkers` checkers. Uses `file` if given. Otherwise uses the smallest
+/// suitable default file in `folder` with at least the precision `least`. Otherwise calls `solving` and solves the
+/// table in memory.
 ///
 /// # Errors
-/// What is wrong with the file, with its checkers, or with solving.
+/// An unreadable file, a file with too few checkers, or an error of solving.
 pub fn find(
     file: Option<&Path>,
     folder: &Path,
@@ -38,7 +39,7 @@ pub fn find(
             return Err(TableError::Format {
                 path: path.into(),
                 what: format!(
-                    "its sides have at most {} checkers and {} are needed; name another file or build one with \
+                    "its sides have at most {} checkers and {} are needed; use another file or build one with \
                      `adept oracle build --checkers {}`",
                     table.checkers(),
                     settings.checkers,

@@ -1,9 +1,11 @@
-//! Two-sided files of GNU Backgammon, as `makebearoff` writes and `gnubg` reads them.
+//! GNU Backgammon's two-sided files, as `makebearoff` writes them and `gnubg` reads them.
 //!
-//! A header of 40 bytes, `gnubg-TS-PP-CC-K` and x up to a line break: P points, at most C checkers a side, K 1
-//! for entries of four numbers (cubeless, then with the cube owned, in the middle, with the opponent), 0 for
-//! cubeless ones alone. Then the entry of (own, opponent), own to roll, at own · n + opponent, with the ranks of
-//! [`Side::rank`]; numbers of 16 bits, little-endian, u ↦ u / 32767.5 − 1.
+//! The header has 40 bytes: `gnubg-TS-PP-CC-K`, then `x` up to a line break. P is the number of points and C the
+//! largest number of checkers per side. K is 1 for entries of four numbers (cubeless, cube owned, cube centred, cube
+//! with the opponent) and 0 for cubeless numbers alone.
+//!
+//! The entry of (own, opponent), own to roll, is at own · n + opponent, with the ranks of [`Side::rank`]. Numbers u are
+//! little-endian with 16 bits and have the value u / 32767.5 − 1.
 
 use super::file::replace;
 use super::table::{Errors, Table, TableError};
@@ -15,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 const HEADER: usize = 40;
 
-/// Most checkers of an exported file: GNU Backgammon counts bytes in 32 bits.
+/// Largest number of checkers of an exported file: GNU Backgammon counts bytes in 32 bits.
 pub const MOST_EXPORTED: u8 = 14;
 
-/// A mapped two-sided file of six points.
+/// A memory-mapped two-sided file for six points.
 #[derive(Debug)]
 pub struct GnubgTable {
     map: Mmap,
@@ -27,17 +29,17 @@ pub struct GnubgTable {
 }
 
 impl GnubgTable {
-    /// Maps a file.
+    /// Opens and maps a file.
     ///
     /// # Errors
-    /// A file that cannot be read, is of another kind or number of points, or has not the size that its header says.
+    /// An unreadable file, a file of another kind or number of points, or a size that does not match the header.
     pub fn open(path: &Path) -> Result<Self, TableError> {
         let file = File::open(path).map_err(|source| TableError::File { path: path.into(), source })?;
-        // SAFETY: whoever changes the file meanwhile changes the numbers or ends the process.
+        // SAFETY: if another process changes the file, numbers change or this process ends.
         let map =
             unsafe { Mmap::map(&file) }.map_err(|source| TableError::File { path: path.into(), source })?;
         let fault = |what: String| TableError::Format { path: path.into(), what };
-        let kind = || fault("no two-sided file of GNU Backgammon for 6 points (`makebearoff -t 6xN`)".into());
+        let kind = || fault("not a two-sided GNU Backgammon file for 6 points (`makebearoff -t 6xN`)".into());
         let header = map.get(..HEADER).and_then(|h| std::str::from_utf8(h).ok()).ok_or_else(kind)?;
         let fields = header.strip_prefix("gnubg-TS-06-").ok_or_else(kind)?;
         let checkers: u8 = fields.get(..2).and_then(|c| c.parse().ok()).ok_or_else(kind)?;
@@ -56,12 +58,12 @@ impl GnubgTable {
         Ok(Self { map, checkers, numbers })
     }
 
-    /// Most checkers of a side.
+    /// Largest number of checkers per side.
     pub fn checkers(&self) -> u8 {
         self.checkers
     }
 
-    /// V of the side to roll, without the cube; none if the file does not hold the position.
+    /// Cubeless V of the side to roll. None if the file does not hold the position.
     pub fn value(&self, position: Position) -> Option<f64> {
         let sides = rank::sides(self.checkers);
         let (own, opponent) = (position.own.rank(), position.opponent.rank());
@@ -72,7 +74,7 @@ impl GnubgTable {
 }
 
 impl Table {
-    /// The differences to a file of GNU Backgammon over all pairs that both hold, both sides with a checker.
+    /// Compares this table with a GNU Backgammon file on all pairs of nonempty sides that both hold.
     ///
     /// # Errors
     /// As for [`Table::value`].
@@ -90,17 +92,17 @@ impl Table {
         Ok(errors)
     }
 
-    /// Writes the cubeless values of all sides of at most `checkers` checkers in GNU Backgammon's format. The other
-    /// three numbers of its files depend on the cube, which this table knows nothing of, so that the file says
-    /// that it is cubeless. `gnubg` then looks cubeless values up in it, and refuses cubeful ones.
+    /// Writes the cubeless values of all sides with at most `checkers` checkers in GNU Backgammon's format. The header
+    /// marks the file as cubeless, because this table has no cube values. `gnubg` then uses it for cubeless values and
+    /// refuses cubeful lookups.
     ///
     /// # Errors
-    /// More checkers than the table or a file can have, a damaged block, or what the system refused.
+    /// Too many checkers for the table or the file format, a damaged block, or an I/O error.
     pub fn export_to_gnubg(&self, checkers: u8, path: &Path) -> Result<(), TableError> {
         let fault = |what: String| TableError::Format { path: path.into(), what };
         if checkers < 1 || checkers > MOST_EXPORTED.min(self.checkers()) {
             return Err(fault(format!(
-                "{checkers} checkers a side cannot be exported: the table has {}, and files of GNU Backgammon hold \
+                "{checkers} checkers per side cannot be exported; the table has {}, and GNU Backgammon files hold \
                  at most {MOST_EXPORTED}",
                 self.checkers()
             )));
@@ -114,7 +116,7 @@ impl Table {
             for own in 0..sides {
                 row.clear();
                 for opponent in 0..sides {
-                    // As makebearoff has it where both are off.
+                    // Same value as makebearoff if both sides are empty.
                     let value = if own == 0 { Ok(1.0) } else { self.value_of_ranks(own, opponent) };
                     let value = match value {
                         Ok(value) => value,

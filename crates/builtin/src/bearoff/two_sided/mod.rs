@@ -1,18 +1,18 @@
 //! The two-sided oracle: the exact value of every pair of sides, each with at most n checkers.
 //!
-//! [`Table::solve`] finds all C(n + 6, 6)² values by backward induction over pairs in one go: 1.5 billion for
-//! n = 14 in seconds. [`Table::save`] writes them to a checksummed file, which [`Table::open`] maps. A table is the same
-//! to the last bit on every machine and with any number of threads.
+//! [`Table::solve`] computes all C(n + 6, 6)² values by backward induction over pairs: 1.5 billion for n = 14 in
+//! seconds. [`Table::save`] writes them to a checksummed file. [`Table::open`] maps this file. A table is identical to
+//! the last bit on every machine and with any number of threads.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
-//! | `order` | sides by level, lists of moves |
-//! | `grid` | where a value lies |
-//! | `lanes` | 32 values at a time on each instruction set |
-//! | `dominance`, `program` | which moves can be left out, and what remains as the kernels read it |
+//! | `order` | sides by level, move lists |
+//! | `grid` | layout of the values |
+//! | `lanes` | operations on 32 values at a time, for each instruction set |
+//! | `dominance`, `program` | which moves can be omitted, and the remaining lists for the kernels |
 //! | `pass` | the values of some rows in some columns |
-//! | `solve` | the levels one after the other, on several threads |
-//! | `table`, `block`, `file`, `find` | lookups; many values at once; the file; which file |
+//! | `solve` | the levels in order, on several threads |
+//! | `table`, `block`, `file`, `find` | single lookups, block reads, the file format, finding a file |
 //! | `gnubg` | GNU Backgammon's files |
 
 mod block;

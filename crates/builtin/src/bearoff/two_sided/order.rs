@@ -1,60 +1,59 @@
-//! Moves of every side, and the order in which a two-sided table is solved.
+//! The moves of every side, and the order of solving a two-sided table.
 //!
-//! The *level* of a side is the longest game from it: 1 + the highest level of its afterstates, 0 for the empty
-//! side. The value of a pair depends only on pairs in which a side of lower level is to come, so whole levels can be
-//! solved at once. Rows of a table are sides by level, each level filled up to a multiple of [`GROUP`] with copies
-//! of its last side.
+//! The *level* of a side is the length of its longest game: 0 for the empty side, otherwise 1 + the highest level of
+//! its afterstates. After a move, the mover's side has a lower level, so a whole level can be solved at once. The rows
+//! of a table are the sides by level. Copies of the last side pad each level to a multiple of [`GROUP`].
 
 use crate::bearoff::{ROLLS, Side, rank, rules};
 
-/// Rows of a level come in groups of that size.
+/// Rows of a level are in groups of this size.
 pub(super) const GROUP: usize = 32;
 
-/// Sides as rows, by level.
+/// Sides as rows, ordered by level.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
     /// Row of a side, by rank.
     pub(super) row_of: Vec<u16>,
     /// Side of each row.
     pub(super) sides: Vec<Side>,
-    /// First row of each level, and the number of rows.
+    /// First row of each level, then the number of rows.
     pub(super) levels: Vec<usize>,
 }
 
 /// The afterstates of every row and roll, as rows.
 #[derive(Clone, Debug)]
 pub(super) struct Moves {
-    /// Where the list of row r and roll k starts, at r · 21 + k.
+    /// Start of the list of row r and roll k, at index r · 21 + k.
     starts: Vec<u32>,
-    /// All lists, each with the fewest expected rolls first if they are to be shortened.
+    /// All lists. If they will be shortened, each starts with the fewest expected rolls.
     rows: Vec<u16>,
-    /// Where the rows that can move to a row start.
+    /// Start of the list of rows that can move to each row.
     origin_starts: Vec<u32>,
     origins: Vec<u16>,
 }
 
 impl Moves {
-    /// The rows that row `from` can move to by roll number `roll` of [`ROLLS`].
+    /// The rows that row `from` can move to with roll `roll` of [`ROLLS`].
     #[inline]
     pub(super) fn list(&self, from: usize, roll: usize) -> &[u16] {
         let at = from * ROLLS.len() + roll;
         &self.rows[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// The rows that can move to this one in one roll, ascending.
+    /// The rows that can move to this row with one roll, ascending.
     pub(super) fn origins(&self, to: usize) -> &[u16] {
         &self.origins[self.origin_starts[to] as usize..self.origin_starts[to + 1] as usize]
     }
 }
 
-/// Afterstates by rank: lists of all sides and rolls, one after the other.
+/// Afterstates by rank: the lists of all sides and rolls, one after another.
 struct Lists {
     starts: Vec<u32>,
     ranks: Vec<u16>,
 }
 
-/// Lists all moves of sides with at most `checkers` checkers, and orders them by level. What is only there `to_shorten` the
-/// lists is left out otherwise: the order within lists, and origins.
+/// Lists all moves of sides with at most `checkers` checkers, and orders the sides by level. The order within lists and
+/// the origins are computed only with `to_shorten`.
 pub(super) fn order_and_moves(checkers: u8, to_shorten: bool) -> (Order, Moves) {
     let lists = afterstates_by_rank(checkers);
     let order = by_level(checkers, &lists);
@@ -64,7 +63,7 @@ pub(super) fn order_and_moves(checkers: u8, to_shorten: bool) -> (Order, Moves) 
 
 fn afterstates_by_rank(checkers: u8) -> Lists {
     let sides = rank::sides(checkers);
-    // Results of one die, as ranks: four or five on average.
+    // Results of one die as ranks: four or five on average.
     let mut step_starts = Vec::with_capacity(sides * 6 + 1);
     let mut steps: Vec<u16> = Vec::with_capacity(sides * 16);
     step_starts.push(0_u32);
@@ -109,7 +108,7 @@ fn afterstates_by_rank(checkers: u8) -> Lists {
     lists
 }
 
-/// A set of small numbers that is cleared at no cost.
+/// A set of small numbers that can be cleared at no cost.
 struct Seen {
     round: u32,
     rounds: Vec<u32>,
@@ -124,7 +123,7 @@ impl Seen {
         self.round += 1;
     }
 
-    /// Whether the number was not there yet.
+    /// Adds a number. Returns whether it is new.
     #[inline]
     fn insert(&mut self, number: u16) -> bool {
         std::mem::replace(&mut self.rounds[usize::from(number)], self.round) != self.round
@@ -132,7 +131,7 @@ impl Seen {
 }
 
 impl Lists {
-    /// All lists of one side; a move never leads to a higher rank.
+    /// All lists of one side. A move never leads to a higher rank.
     fn of(&self, rank: usize) -> impl Iterator<Item = &[u16]> {
         let at = rank * ROLLS.len();
         let bounds = &self.starts[at..=at + ROLLS.len()];
@@ -154,7 +153,7 @@ fn by_level(checkers: u8, lists: &Lists) -> Order {
     let mut order = Order { row_of: vec![0; sides], sides: Vec::new(), levels: Vec::new() };
     for mut level in by_level {
         order.levels.push(order.sides.len());
-        // Neighbours move to neighbours: the order of the bits keeps what is read together close together.
+        // Adjacent sides move to adjacent sides. The order of the bits keeps their data close together.
         level.sort_unstable();
         for &side in &level {
             order.row_of[side.rank()] = order.sides.len() as u16;
@@ -168,7 +167,7 @@ fn by_level(checkers: u8, lists: &Lists) -> Order {
     order
 }
 
-/// Expected rolls under best play against the clock, by rank; a guess at which afterstates are good.
+/// Smallest expected number of rolls, by rank. It predicts which afterstates are good.
 fn expected_rolls(lists: &Lists, sides: usize) -> Vec<f32> {
     let mut expected = vec![0_f32; sides];
     for rank in 1..sides {
@@ -199,7 +198,7 @@ fn by_row(order: &Order, lists: &Lists, to_shorten: bool) -> Moves {
                 starts.push(refs.len() as u32);
                 continue;
             }
-            // Non-negative floats order like their bits.
+            // Non-negative floats have the same order as their bits.
             keyed.clear();
             keyed.extend(list.iter().map(|&r| {
                 let r = usize::from(r);
@@ -215,9 +214,9 @@ fn by_row(order: &Order, lists: &Lists, to_shorten: bool) -> Moves {
     Moves { starts, rows: refs, origin_starts, origins }
 }
 
-/// For each row those that can move to it, ascending: where they start, and all of them.
+/// For each row, the rows that can move to it, ascending. Returns the starts and the flat list.
 fn origins(starts: &[u32], refs: &[u16], rows: usize) -> (Vec<u32>, Vec<u16>) {
-    // Each row once for each side that it can move to, by counting.
+    // Counting sort: each row appears once for each side that it can move to.
     let mut counts = vec![0_u32; rows + 1];
     let mut seen = Seen::new(rows);
     let mut distinct = Vec::with_capacity(refs.len());

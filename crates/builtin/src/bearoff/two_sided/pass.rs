@@ -1,8 +1,8 @@
-//! One pass: the values of some rows in one or two lines of columns.
+//! One pass: computes the values of some rows in one or two lines of columns.
 //!
-//! V[i][j] = (1/36) Σ over the rolls w · max over the afterstates m of (i, roll) of Q[m][j], and Q[j][i] = −V[i][j],
-//! where Q[m][j] is the value to the player who moved to m while j is to roll. For a fixed i the list of afterstates
-//! does not depend on j, so all of it runs over whole lines of columns; 32 × 32 results are turned over in registers.
+//! V[i][j] = (1/36) Σ over rolls w · max over afterstates m of (i, roll) of Q[m][j], and Q[j][i] = −V[i][j]. Q[m][j] is
+//! the value to the player who moved to m while j is to roll. For a fixed i, the list of afterstates does not depend on
+//! j, so everything runs over whole lines of columns. Squares of 32 × 32 results are transposed in registers.
 
 use super::dominance::Claim;
 pub(super) use super::grid::Grid;
@@ -13,24 +13,24 @@ use super::program::{Program, Programs};
 use crate::bearoff::{MIXED, ROLLS};
 use std::ops::Range;
 
-/// What a pass computes, and from what.
+/// The inputs and the range of a pass.
 #[derive(Clone, Copy)]
 pub(super) struct Pass<'a, T> {
     pub(super) table: Grid<T>,
     pub(super) moves: &'a Moves,
-    /// First line of columns; one or two are computed, of one strip.
+    /// First line of columns. A pass computes one or two lines of one strip.
     pub(super) line: usize,
     pub(super) lines: usize,
-    /// First and last row, whole groups.
+    /// Range of rows, in whole groups.
     pub(super) rows: (usize, usize),
 }
 
-/// Computes a pass over short lists. Rows that are `flagged` run over their full lists.
+/// Computes a pass over short lists. `flagged` rows use their full lists.
 ///
 /// # Safety
-/// The machine has the instruction set. The table is as large as the moves say; no other thread writes what the
-/// lists of these rows read in these columns, or reads or writes the columns of these rows in the rows of these
-/// columns. Fences are left to the caller: see [`settle`].
+/// The machine must have the instruction set. The table must have the size of the moves. No other thread may write the
+/// values that the lists of these rows read in these columns. No other thread may read or write the transposed results:
+/// the columns of these rows, in the rows of these columns. The caller provides fences: see [`settle`].
 pub(super) unsafe fn run_programs(
     isa: Isa,
     pass: Pass<'_, i16>,
@@ -38,32 +38,32 @@ pub(super) unsafe fn run_programs(
     flagged: Option<&[bool]>,
 ) {
     let short = Short { programs, flagged };
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller guarantees it.
     unsafe { dispatch(isa, pass, Work::Run(Some(short)), &mut Vec::new()) }
 }
 
 /// Computes a pass over full lists.
 ///
 /// # Safety
-/// As for [`run_programs`].
+/// Same as [`run_programs`].
 pub(super) unsafe fn run_lists(isa: Isa, pass: Pass<'_, i16>) {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller guarantees it.
     unsafe { dispatch(isa, pass, Work::Run(None), &mut Vec::new()) }
 }
 
-/// Appends the claims that do not hold in the columns of a pass.
+/// Appends the claims that fail in the columns of a pass.
 ///
 /// # Safety
-/// As for [`run_programs`], for all rows that are claimed about.
+/// Same as [`run_programs`], for all rows in claims.
 pub(super) unsafe fn test_claims(isa: Isa, pass: Pass<'_, i16>, claims: &[Claim], failed: &mut Vec<Claim>) {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller guarantees it.
     unsafe { dispatch(isa, pass, Work::Test(claims), failed) }
 }
 
-/// Makes what a thread has written past the caches visible to others, at the end of its passes.
+/// Makes a thread's non-temporal writes visible to other threads, after its passes.
 pub(super) fn settle() {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: part of SSE, which every x86-64 has.
+    // SAFETY: SSE is part of every x86-64 processor.
     unsafe {
         std::arch::x86_64::_mm_sfence();
     }
@@ -87,7 +87,7 @@ unsafe fn dispatch(isa: Isa, pass: Pass<'_, i16>, work: Work<'_>, failed: &mut V
         use super::lanes::{Avx2, Avx512};
         #[target_feature(enable = "avx512f,avx512bw,avx2")]
         unsafe fn avx512(pass: Pass<'_, i16>, work: Work<'_>, failed: &mut Vec<Claim>) {
-            // SAFETY: these are the features of this function; the rest as the caller vouches.
+            // SAFETY: this function has these features; the caller guarantees the rest.
             unsafe { with_lines(Avx512::new(), pass, work, failed) }
         }
         #[target_feature(enable = "avx2")]
@@ -96,26 +96,26 @@ unsafe fn dispatch(isa: Isa, pass: Pass<'_, i16>, work: Work<'_>, failed: &mut V
             unsafe { with_lines(Avx2::new(), pass, work, failed) }
         }
         match isa {
-            // SAFETY: as the caller vouches.
+            // SAFETY: the caller guarantees it.
             Isa::Avx512 => return unsafe { avx512(pass, work, failed) },
-            // SAFETY: as the caller vouches.
+            // SAFETY: the caller guarantees it.
             Isa::Avx2 => return unsafe { avx2(pass, work, failed) },
             Isa::Portable => {}
         }
     }
     #[cfg(target_arch = "aarch64")]
     if isa == Isa::Neon {
-        // SAFETY: as the caller vouches; every ARM of 64 bits that Rust builds for has NEON.
+        // SAFETY: the caller guarantees it; every 64-bit ARM target of Rust has NEON.
         return unsafe { with_lines(super::lanes::Neon::new(), pass, work, failed) };
     }
     let _ = isa;
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller guarantees it.
     unsafe { with_lines(Portable, pass, work, failed) }
 }
 
 #[inline(always)]
 unsafe fn with_lines<L: Lanes>(l: L, pass: Pass<'_, i16>, work: Work<'_>, failed: &mut Vec<Claim>) {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller guarantees it.
     unsafe {
         match pass.lines {
             1 => run_or_test::<L, 1>(l, pass, work, failed),
@@ -131,7 +131,7 @@ unsafe fn run_or_test<L: Lanes, const K: usize>(
     work: Work<'_>,
     failed: &mut Vec<Claim>,
 ) {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller guarantees it.
     unsafe {
         match work {
             Work::Run(short) => run::<L, K>(l, pass, short),
@@ -140,20 +140,20 @@ unsafe fn run_or_test<L: Lanes, const K: usize>(
     }
 }
 
-/// K neighbouring lines of any row.
+/// K adjacent lines of any row.
 #[derive(Clone, Copy)]
 struct Columns<const K: usize>(*const Line);
 
 impl<const K: usize> Columns<K> {
     #[inline(always)]
     unsafe fn load<L: Lanes>(self, l: L, row: u16, k: usize) -> L::V {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller guarantees it.
         l.load(unsafe { self.at(row, k) })
     }
 
     #[inline(always)]
     unsafe fn at<'a>(self, row: u16, k: usize) -> &'a Line {
-        // SAFETY: the caller knows that the table has this row and does not keep the reference beyond its pass.
+        // SAFETY: the caller guarantees that the table has this row and drops the reference after its pass.
         unsafe { &*self.0.add(usize::from(row) * STRIP_LINES + k) }
     }
 
@@ -165,7 +165,7 @@ impl<const K: usize> Columns<K> {
     }
 }
 
-/// Claims that are tested together, and after how many of these chunks what is fetched now is needed.
+/// Number of claims tested together, and the prefetch distance in such chunks.
 const CHUNK: usize = 32;
 const AHEAD: usize = 2;
 
@@ -179,7 +179,7 @@ unsafe fn test<L: Lanes, const K: usize>(
     let columns = Columns::<K>(pass.table.line(pass.line, 0).cast());
     let flag = |claim: &Claim, mut flags| {
         for k in 0..K {
-            // SAFETY: claims are about rows of the table.
+            // SAFETY: claims refer to rows of the table.
             let (worse, better) = unsafe { (columns.at(claim.worse, k), columns.at(claim.better, k)) };
             flags = l.flag_above(flags, l.load(worse), l.load(better));
         }
@@ -208,7 +208,7 @@ unsafe fn run<L: Lanes, const K: usize>(l: L, pass: Pass<'_, i16>, short: Option
             stream = short.programs.from(group);
         }
         for row in group..group + GROUP {
-            // SAFETY: programs and lists name rows of the table.
+            // SAFETY: programs and lists refer to rows of the table.
             let (row, values) = unsafe {
                 match short {
                     None => (row, full::<L, K>(l, columns, pass.moves, row)),
@@ -233,7 +233,7 @@ unsafe fn run<L: Lanes, const K: usize>(l: L, pass: Pass<'_, i16>, short: Option
         }
         for (k, block) in blocks.iter().enumerate() {
             let to = pass.table.line(group / LANES, (pass.line + k) * LANES);
-            // SAFETY: the rows of these columns, in the line of this group, are of the table and nobody else's.
+            // SAFETY: the rows of these columns, in the line of this group, are in the table and belong to this pass.
             unsafe { l.transpose(block, to.cast(), STRIP_LINES) };
         }
     }
@@ -248,20 +248,20 @@ fn negated_means<L: Lanes, const K: usize>(l: L, sums: [L::Sums; K]) -> [L::V; K
     values
 }
 
-/// Weights of two rolls that are summed up together.
+/// Weights of two rolls that are added together.
 const MIXED_WAYS: i16 = 2;
 const DOUBLE_WAYS: i16 = 1;
 
-/// Weights of max − first, for a roll that is no double and for one that is.
+/// Weights of max − first, for a non-double and a double.
 const CORRECTIONS: [Weights; 2] =
     [Weights::new(MIXED_WAYS, -MIXED_WAYS), Weights::new(DOUBLE_WAYS, -DOUBLE_WAYS)];
 
-/// Runs one program: the first afterstate of each roll, then corrections where there are more.
+/// Runs one program: the first afterstate of each roll, then corrections for rolls with more afterstates.
 #[inline(always)]
 unsafe fn brief<L: Lanes, const K: usize>(l: L, columns: Columns<K>, program: Program<'_>) -> [L::V; K] {
     let mut sums = [l.no_sums(); K];
     let Program { first, pairs, triples, mut longer, .. } = program;
-    // SAFETY: programs name rows of the table.
+    // SAFETY: programs refer to rows of the table.
     unsafe {
         for pair in 0..MIXED / 2 {
             for (k, sums) in sums.iter_mut().enumerate() {
@@ -322,13 +322,13 @@ unsafe fn full<L: Lanes, const K: usize>(l: L, columns: Columns<K>, moves: &Move
     for roll in 0..ROLLS.len() {
         let (&first, rest) = moves.list(row, roll).split_first().expect("a roll can always be played");
         for k in 0..K {
-            // SAFETY: lists name rows of the table.
+            // SAFETY: lists refer to rows of the table.
             unsafe {
                 let mut best = l.load(columns.at(first, k));
                 for &row in rest {
                     best = l.max(best, l.load(columns.at(row, k)));
                 }
-                // Two rolls are summed up together.
+                // Two rolls are added together.
                 if roll % 2 == 0 {
                     previous[k] = best;
                 } else {
@@ -344,32 +344,32 @@ unsafe fn full<L: Lanes, const K: usize>(l: L, columns: Columns<K>, moves: &Move
     negated_means(l, sums)
 }
 
-/// The same for any kind of number, over full lists: for the floats, and for 16 bits the reference of the above.
+/// Computes a pass over full lists for any number type. Used for floats, and as the reference for 16 bits.
 ///
 /// # Safety
-/// As for [`run_programs`].
+/// Same as [`run_programs`].
 pub(super) unsafe fn run_plain<T: Cell>(isa: Isa, pass: Pass<'_, T>) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2")]
         unsafe fn avx2<T: Cell>(pass: Pass<'_, T>) {
-            // SAFETY: as the caller vouches.
+            // SAFETY: the caller guarantees it.
             unsafe { plain(pass) }
         }
-        // On machines with AVX-512 too: what the compiler makes of these loops is faster with 256 bits.
+        // Also on AVX-512 machines: the compiled loops are faster with 256 bits.
         if isa != Isa::Portable {
-            // SAFETY: as the caller vouches; AVX-512 machines have AVX2.
+            // SAFETY: the caller guarantees it; AVX-512 machines have AVX2.
             return unsafe { avx2(pass) };
         }
     }
     let _ = isa;
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller guarantees it.
     unsafe { plain(pass) }
 }
 
 #[inline(always)]
 unsafe fn plain<T: Cell>(pass: Pass<'_, T>) {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller guarantees it.
     unsafe {
         match pass.lines * T::LANES {
             8 => plain_columns::<T, 8>(pass),
@@ -380,7 +380,7 @@ unsafe fn plain<T: Cell>(pass: Pass<'_, T>) {
     }
 }
 
-/// As [`plain`], with N columns in all lines together.
+/// Like [`plain`], with N columns in all lines together.
 #[inline(always)]
 unsafe fn plain_columns<T: Cell, const N: usize>(pass: Pass<'_, T>) {
     let Pass { table, moves, line, .. } = pass;
@@ -388,7 +388,7 @@ unsafe fn plain_columns<T: Cell, const N: usize>(pass: Pass<'_, T>) {
         let (mut mixed, mut doubles) = ([T::Sum::default(); N], [T::Sum::default(); N]);
         for roll in 0..ROLLS.len() {
             let (&first, rest) = moves.list(row, roll).split_first().expect("a roll can always be played");
-            // SAFETY: lists name rows of the table; nobody writes these lines now.
+            // SAFETY: lists refer to rows of the table; no thread writes these lines now.
             let mut best: [T; N] = unsafe { table.line(line, first.into()).cast::<[T; N]>().read() };
             for &row in rest {
                 // SAFETY: as above.
@@ -404,13 +404,13 @@ unsafe fn plain_columns<T: Cell, const N: usize>(pass: Pass<'_, T>) {
         }
         for (column, (&mixed, &doubles)) in mixed.iter().zip(&doubles).enumerate() {
             let value = T::negated_mean(mixed, doubles);
-            // SAFETY: the columns of these rows, in the rows of these columns, are nobody else's now.
+            // SAFETY: the columns of these rows, in the rows of these columns, belong to this pass now.
             unsafe { table.cell(line * T::LANES + column, row).write(value) };
         }
     }
 }
 
-/// The columns of a range of lines, cut where strips end.
+/// The columns of a range of lines, split at strip ends.
 pub(super) fn strips(lines: Range<usize>) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
     let mut line = lines.start;

@@ -1,29 +1,29 @@
-//! Short move lists as the kernels read them: one stream of 16-bit words, in the order in which rows are computed.
+//! Short move lists in the format of the kernels: one stream of 16-bit words, in the order of computing the rows.
 
 use super::order::GROUP;
 use crate::bearoff::{MIXED, ROLLS};
 
-/// How a row is computed: the first afterstate of each roll, and the rolls that have more.
+/// The program of a row: the first afterstate of each roll, and the rolls with more afterstates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program<'a> {
-    /// The row's place in its group of 32.
+    /// The row's index in its group of 32.
     pub(super) place: usize,
-    /// Rows that will soon be read and are not in the caches.
+    /// Rows to prefetch.
     pub(super) ahead: &'a [u16],
     pub(super) first: &'a [u16; ROLLS.len()],
-    /// Rolls with two afterstates: 0, or 1 for a double, and the two rows.
+    /// Rolls with two afterstates: 0, or 1 for a double, then the two rows.
     pub(super) pairs: &'a [[u16; 3]],
-    /// Rolls with three.
+    /// Rolls with three afterstates, in the same form.
     pub(super) triples: &'a [[u16; 4]],
-    /// Rolls with more: twice their number, plus 1 for a double, then the rows; one after the other.
+    /// Rolls with more afterstates, one after another: twice their number, plus 1 for a double, then the rows.
     pub(super) longer: &'a [u16],
 }
 
-/// Words before the afterstates: place and sizes.
+/// Words before the afterstates: index and sizes.
 const HEAD: usize = 3;
 
 impl<'a> Program<'a> {
-    /// Reads the first program of a stream; gives it and the rest.
+    /// Reads the first program of a stream. Returns it and the rest.
     #[inline(always)]
     pub(super) fn read(stream: &'a [u16]) -> (Self, &'a [u16]) {
         let (&[places, short, longer], rest) =
@@ -38,7 +38,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// The lists of one row: all afterstates, roll after roll, and where each roll's end.
+/// The lists of one row: all afterstates, roll after roll, and the end of each roll.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShortLists<'a> {
     pub(super) rows: &'a [u16],
@@ -46,7 +46,7 @@ pub(super) struct ShortLists<'a> {
 }
 
 impl ShortLists<'_> {
-    /// Replaces `words` by the program of the row at that place of its group, with nothing to fetch ahead.
+    /// Replaces `words` by the program of the row with this index in its group, without prefetches.
     fn encode(self, place: usize, words: &mut Vec<u16>) {
         words.clear();
         words.extend([place as u16, 0, 0]);
@@ -54,7 +54,7 @@ impl ShortLists<'_> {
             let start = if roll == 0 { 0 } else { self.ends[roll - 1] };
             &self.rows[usize::from(start)..usize::from(self.ends[roll])]
         };
-        // Rolls by the length of their lists: two, three, more.
+        // Group the rolls by the length of their lists: two, three, more.
         let mut rolls = [[0; ROLLS.len()]; 3];
         let mut counts = [0; 3];
         for roll in 0..ROLLS.len() {
@@ -81,27 +81,27 @@ impl ShortLists<'_> {
     }
 }
 
-/// The programs of the rows so far, level after level.
+/// The programs of the rows so far, level by level.
 #[derive(Default)]
 pub(super) struct Programs {
-    /// First row, and the stream from it on, of pieces of a whole number of groups.
+    /// Pieces of whole groups: the first row, and its stream.
     pieces: Vec<(usize, Vec<u16>)>,
-    /// Programs of a group before they are put in order.
+    /// Programs of a group before sorting.
     group: [Vec<u16>; GROUP],
 }
 
-/// Most rows that a row fetches ahead.
+/// Largest number of rows that a row prefetches.
 const MOST_AHEAD: usize = 255;
 
 impl Programs {
-    /// The stream from that row on, which begins a piece, to the end of the piece.
+    /// The stream of the piece that begins at this row.
     #[inline(always)]
     pub(super) fn from(&self, row: usize) -> &[u16] {
         let at = self.pieces.partition_point(|&(first, _)| first < row);
         &self.pieces[at].1
     }
 
-    /// Writes piece `at`, which is one of those there or the next, from the lists of its rows.
+    /// Writes piece `at`, an existing piece or the next one, from the lists of its rows.
     pub(super) fn write<'a>(
         &mut self,
         at: usize,
@@ -118,10 +118,10 @@ impl Programs {
             for (place, words) in self.group.iter_mut().enumerate() {
                 lists(group + place).encode(place, words);
             }
-            // Programs of one shape run one after the other, so that the machine can foresee their loops.
+            // Programs of the same shape run in sequence, so that the processor can predict their branches.
             self.group.sort_unstable_by_key(|words| (words[2], words[1], words[0]));
             for (turn, words) in self.group.iter_mut().enumerate() {
-                // What is fetched ahead is for the rows a group later, in the order of rows.
+                // Prefetches are for the rows one group later, in row order.
                 let ahead = ahead(group + turn);
                 let ahead = &ahead[..ahead.len().min(MOST_AHEAD)];
                 words[0] |= (ahead.len() as u16) << 8;

@@ -1,7 +1,7 @@
-//! Solving a two-sided table, level by level.
+//! Solves a two-sided table level by level.
 //!
-//! Once all pairs of lower levels are known, a level takes two phases, each parallel throughout: its rows in all columns
-//! of lower levels, then its columns in all rows up to the level.
+//! When all pairs of lower levels are known, a level takes two parallel phases. The first computes its rows in all
+//! columns of lower levels, the second its columns in all rows up to the level.
 
 use super::dominance::{Claim, Dominance};
 use super::grid::{Cell, Grid};
@@ -11,34 +11,34 @@ use super::pass::{self, Pass, run_lists, run_plain, run_programs, strips, test_c
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How a table is solved.
+/// Options of a solution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Method {
     pub(super) isa: Isa,
-    /// Whether move lists are shortened, in 16 bits, for which they must have been prepared; the result is the same.
+    /// Whether to shorten move lists, which works in 16 bits only and needs prepared lists. The result is the same.
     pub(super) shorten: bool,
-    /// Lines of columns from which claims are guessed; fewer guess worse, to the same result.
+    /// Number of lines of columns that suggest claims. With fewer lines, more claims fail; the result is the same.
     pub(super) sample: usize,
 }
 
-/// How far a solution is.
+/// Progress of a solution.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Levels solved.
+    /// Number of solved levels.
     pub level: usize,
-    /// Levels in all.
+    /// Total number of levels.
     pub levels: usize,
-    /// Share of all pairs that are solved, in [0, 1].
+    /// Share of solved pairs, in [0, 1].
     pub share: f64,
 }
 
-/// A few threads that share the work on the strips of a phase.
+/// A thread pool that shares the strips of a phase.
 pub(super) struct Team {
     pool: Option<rayon::ThreadPool>,
 }
 
 impl Team {
-    /// That many threads; as many as the machine has cores for 0.
+    /// A team with this number of threads; 0 means one per core.
     pub(super) fn new(threads: usize) -> Result<Self, rayon::ThreadPoolBuildError> {
         if threads == 1 {
             return Ok(Self { pool: None });
@@ -47,7 +47,7 @@ impl Team {
         Ok(Self { pool: Some(pool) })
     }
 
-    /// Calls `work` with every number below `pieces`, and `end` on each thread that worked.
+    /// Calls `work` with every number below `pieces`, then `end` on each thread that worked.
     pub(super) fn share(&self, pieces: usize, work: impl Fn(usize) + Sync, end: impl Fn() + Sync) {
         let next = AtomicUsize::new(0);
         let run = || {
@@ -69,12 +69,12 @@ impl Team {
     }
 }
 
-/// A kind of number that can be solved for.
+/// A number type that can be solved.
 pub(super) trait Solvable: Cell {
-    /// Fills the table, whose memory is zero or written already; with full lists and plain code where nothing better is known.
+    /// Fills the table, whose memory is initialised. The default uses full lists and plain code.
     ///
     /// # Safety
-    /// The table has the size of the order and is nobody else's.
+    /// The table must have the size of the order, and no other thread may use it.
     unsafe fn solve(
         table: Grid<Self>,
         order: &Order,
@@ -83,7 +83,7 @@ pub(super) trait Solvable: Cell {
         team: &Team,
         progress: &mut dyn FnMut(Progress),
     ) {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller guarantees it.
         unsafe { solve_plain(table, order, moves, method.isa, team, progress) }
     }
 }
@@ -91,7 +91,7 @@ pub(super) trait Solvable: Cell {
 impl Solvable for f32 {}
 impl Solvable for f64 {}
 
-/// Sets what needs no solving: who has borne off all checkers has won.
+/// Sets the values that need no solving: a player who has borne off all checkers has won.
 unsafe fn set_ends<T: Cell>(table: Grid<T>, order: &Order) {
     let empty = order.levels[1];
     for column in 0..table.rows() {
@@ -107,7 +107,7 @@ unsafe fn set_ends<T: Cell>(table: Grid<T>, order: &Order) {
     }
 }
 
-/// Calls `phases` with each level, and reports.
+/// Calls `phases` with each level and reports progress.
 fn by_level(order: &Order, progress: &mut dyn FnMut(Progress), mut phases: impl FnMut(usize)) {
     let levels = order.levels.len() - 2;
     let rows = *order.levels.last().expect("there is the level of the empty side") as f64;
@@ -118,10 +118,10 @@ fn by_level(order: &Order, progress: &mut dyn FnMut(Progress), mut phases: impl 
     }
 }
 
-/// Solves with full lists and plain code, for any kind of number.
+/// Solves with full lists and plain code, for any number type.
 ///
 /// # Safety
-/// As for [`Solvable::solve`].
+/// Same as [`Solvable::solve`].
 pub(super) unsafe fn solve_plain<T: Cell>(
     table: Grid<T>,
     order: &Order,
@@ -130,7 +130,7 @@ pub(super) unsafe fn solve_plain<T: Cell>(
     team: &Team,
     progress: &mut dyn FnMut(Progress),
 ) {
-    // SAFETY: as the caller vouches; the phases read only what is solved and each piece writes what is its own.
+    // SAFETY: the caller guarantees it; a phase reads only solved values, and each piece writes only its own values.
     unsafe { set_ends(table, order) };
     let phase = |columns: std::ops::Range<usize>, rows: (usize, usize)| {
         let pieces = strips(columns.start / T::LANES..columns.end / T::LANES);
@@ -158,7 +158,7 @@ impl Solvable for i16 {
         team: &Team,
         progress: &mut dyn FnMut(Progress),
     ) {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller guarantees it.
         unsafe {
             if method.shorten {
                 solve_short(table, order, moves, method, team, progress);
@@ -171,10 +171,10 @@ impl Solvable for i16 {
     }
 }
 
-/// Solves in 16 bits over short lists; gives the number of claims that were made.
+/// Solves in 16 bits over short lists. Returns the number of claims.
 ///
 /// # Safety
-/// As for [`Solvable::solve`].
+/// Same as [`Solvable::solve`].
 pub(super) unsafe fn solve_short(
     table: Grid<i16>,
     order: &Order,
@@ -183,7 +183,7 @@ pub(super) unsafe fn solve_short(
     team: &Team,
     progress: &mut dyn FnMut(Progress),
 ) -> usize {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller guarantees it.
     unsafe { set_ends(table, order) };
     let solver = Solver { table, order, moves, isa: method.isa, team };
     let mut dominance = Dominance::new(order, moves, method.sample);
@@ -206,21 +206,21 @@ impl Solver<'_> {
         for (columns, rows) in self.phases(level) {
             let pieces = strips(columns.0 / i16::LANES..columns.1 / i16::LANES);
             let work = |piece: usize| {
-                // SAFETY: a phase reads only what is solved, and each piece writes what is its own.
+                // SAFETY: a phase reads only solved values, and each piece writes only its own values.
                 unsafe { run_lists(self.isa, self.pass(pieces[piece], rows)) };
             };
             self.team.share(pieces.len(), work, pass::settle);
         }
     }
 
-    /// Solves a level; gives the number of claims that were made in it.
+    /// Solves a level. Returns its number of claims.
     fn level_over_short_lists(&self, level: usize, dominance: &mut Dominance<'_>) -> usize {
-        // Claims that were accepted hold in all columns of lower levels, in which the first phase works: there only the
-        // new ones are open. In the level's own columns all are.
+        // Accepted claims hold in all columns of lower levels, which the first phase uses. There, only new claims need
+        // a test. In the level's own columns, all claims need a test.
         let mut new = dominance.add_level(level, self.table);
         let made = new.len();
         let [(below, level_rows), (level_columns, rows)] = self.phases(level);
-        // Most claims that fail at all fail in many columns: a few columns first spare the others.
+        // Most false claims fail in many columns, so testing a few columns first saves the others.
         let pieces = strips(below.0 / i16::LANES..below.1 / i16::LANES);
         let scouts = |(at, _): &(usize, &(usize, usize))| *at < 3 || at % 16 == 7;
         let (first, rest): (Vec<_>, Vec<_>) = pieces.iter().enumerate().partition(scouts);
@@ -250,8 +250,8 @@ impl Solver<'_> {
         Pass { table: self.table, moves: self.moves, line, lines, rows }
     }
 
-    /// Runs the programs of some rows in pieces of columns, after testing the claims there, and returns the claims
-    /// that failed, sorted.
+    /// Tests the claims in pieces of columns, then runs the programs of some rows there. Returns the failed claims,
+    /// sorted.
     fn phase(
         &self,
         pieces: &[(usize, usize)],
@@ -263,7 +263,7 @@ impl Solver<'_> {
         let work = |piece: usize| {
             let pass = self.pass(pieces[piece], rows);
             let mut failed_here = Vec::new();
-            // SAFETY: a phase reads only what is solved, and each piece writes what is its own.
+            // SAFETY: a phase reads only solved values, and each piece writes only its own values.
             unsafe { test_claims(self.isa, pass, claims, &mut failed_here) };
             let flags = (!failed_here.is_empty()).then(|| {
                 let mut flags = vec![false; self.table.rows()];

@@ -1,4 +1,4 @@
-//! Tables in memory or mapped from a file: solving and looking up.
+//! Tables in memory or mapped from a file: solving and lookups.
 
 use super::dominance::SAMPLE;
 use super::file::Mapped;
@@ -13,7 +13,7 @@ use memmap2::MmapMut;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The numbers of a table.
+/// Number format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// 16 bits, V · 32767: within 4.5e-5 of the exact value.
@@ -25,7 +25,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Bits of a number.
+    /// Bits per number.
     pub fn bits(self) -> u32 {
         match self {
             Self::Bits16 => 16,
@@ -34,12 +34,12 @@ impl Precision {
         }
     }
 
-    /// The precision of that many bits.
+    /// The precision with this number of bits.
     pub fn of_bits(bits: u32) -> Option<Self> {
         [Self::Bits16, Self::Bits32, Self::Bits64].into_iter().find(|p| p.bits() == bits)
     }
 
-    /// Bytes of a table with that many rows.
+    /// Bytes of a table with this number of rows.
     pub(super) fn bytes(self, rows: usize) -> usize {
         match self {
             Self::Bits16 => Grid::<i16>::bytes(rows),
@@ -49,124 +49,125 @@ impl Precision {
     }
 }
 
-/// Which table to solve, and how.
+/// Settings for solving a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Most checkers of a side, 1 to 15.
+    /// Largest number of checkers per side, 1 to 15.
     pub checkers: u8,
-    /// The numbers of the table.
+    /// Number format of the table.
     pub precision: Precision,
-    /// Threads; 0 for one a core. Small tables take one in any case. The result does not depend on it.
+    /// Number of threads; 0 means one per core. Small tables always use one thread. The result does not depend on it.
     pub threads: usize,
-    /// Instruction set; it must be one of [`Isa::available`]. The result does not depend on it.
+    /// Instruction set, one of [`Isa::available`]. The result does not depend on it.
     pub isa: Isa,
-    /// Whether to shorten the lists of moves first, in 16 bits; when it pays if left open. The result does not depend
-    /// on it.
+    /// Whether to shorten the move lists, in 16 bits. By default, when this saves time. The result does not depend on
+    /// it.
     pub shorten: Option<bool>,
 }
 
 impl Settings {
-    /// 16 bits, all cores, the best instructions.
+    /// Default settings: 16 bits, all cores, the best instruction set.
     pub fn new(checkers: u8) -> Self {
         Self { checkers, precision: Precision::Bits16, threads: 0, isa: Isa::detect(), shorten: None }
     }
 }
 
-/// With fewer sides, full lists are faster than finding short ones.
+/// With fewer sides, using full lists is faster than finding short lists.
 const FEWEST_SIDES_TO_SHORTEN: usize = 6000;
 
-/// With fewer sides, waking other threads takes longer than their share of the work.
+/// With fewer sides, starting other threads takes longer than their share of the work.
 const FEWEST_SIDES_TO_SHARE: usize = 2000;
 
-/// Time of one step.
+/// Duration of one step, in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seconds {
-    /// By the clock.
+    /// Wall-clock time.
     pub wall: f64,
-    /// Of all cores together.
+    /// CPU time of all cores.
     pub cpu: f64,
 }
 
-/// Runs a step and takes its time.
+/// Runs a step and measures its duration.
 pub(super) fn timed<T>(step: impl FnOnce() -> T) -> (T, Seconds) {
     let (clock, cpu) = (Instant::now(), ProcessTime::now());
     let result = step();
-    // A clock of the processor that is not there counts nothing.
+    // Without a CPU clock, CPU time is 0.
     let cpu = cpu.try_elapsed().unwrap_or(Duration::ZERO);
     (result, Seconds { wall: clock.elapsed().as_secs_f64(), cpu: cpu.as_secs_f64() })
 }
 
-/// Time of the steps of a solution.
+/// Durations of the steps of a solution.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timings {
-    /// Listing moves and ordering sides.
+    /// List moves and order sides.
     pub moves: Seconds,
-    /// Getting the memory from the system, each page touched once.
+    /// Allocate memory and touch each page once.
     pub memory: Seconds,
-    /// Solving.
+    /// Solve all levels.
     pub solve: Seconds,
 }
 
-/// What can go wrong with a table.
+/// Errors of tables.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// A number of checkers that no table has.
+    /// The number of checkers is out of range.
     #[error("a table holds sides of 1 to {MAX_CHECKERS} checkers, not {0}")]
     Checkers(u8),
-    /// The machine lacks the instruction set that was asked for.
+    /// The machine lacks the requested instruction set.
     #[error("this machine has no {0:?}; it has {have:?}", have = Isa::available())]
     Isa(Isa),
-    /// The machine has too little memory.
+    /// The machine has too little free memory.
     #[error(
-        "a table of {checkers} checkers in {bits} bits needs {:.2} GB of memory and {:.2} GB are free; take fewer \
-         checkers{} or free some", *needed as f64 / 1e9, *free as f64 / 1e9, if *bits > 16 { ", 16 bits" } else { "" }
+        "a table of {checkers} checkers in {bits} bits needs {:.2} GB of memory, but {:.2} GB are free; use fewer \
+         checkers{} or free memory", *needed as f64 / 1e9, *free as f64 / 1e9, if *bits > 16 { ", 16 bits" } else { "" }
     )]
     Memory {
-        /// Most checkers of a side.
+        /// Largest number of checkers per side.
         checkers: u8,
-        /// Bits of a number.
+        /// Bits per number.
         bits: u32,
         /// Bytes needed.
         needed: u64,
         /// Bytes free.
         free: u64,
     },
-    /// The system refused memory or threads.
+    /// The system did not provide memory or threads.
     #[error("{what}: {source}")]
     System {
-        /// What was asked for.
+        /// The request.
         what: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A side has more checkers than the table.
-    #[error("{side} has {} checkers, the table at most {checkers}; solve one with --checkers {}", side.checkers(), side.checkers())]
+    #[error("{side} has {} checkers, but the table allows at most {checkers}; solve one with --checkers \
+        {}", side.checkers(), side.checkers())]
     TooManyCheckers {
         /// The side.
         side: Side,
-        /// Most checkers of a side of the table.
+        /// Largest number of checkers per side of the table.
         checkers: u8,
     },
     /// Both sides of a position are empty.
-    #[error("0,0,0,0,0,0/0,0,0,0,0,0 is no position: a side needs a checker")]
+    #[error("0,0,0,0,0,0/0,0,0,0,0,0 is not a position; one side needs a checker")]
     BothEmpty,
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A file is not what it should be.
+    /// A file has a wrong format.
     #[error("{}: {what}", path.display())]
     Format {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// The fault and what to do.
         what: String,
     },
-    /// A block of a file does not have its checksum.
+    /// A block of a file does not match its checksum.
     #[error(
         "{}: block {block} of {blocks} (bytes {start} to {end}) is damaged; build the table again",
         path.display()
@@ -174,21 +175,21 @@ pub enum TableError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Number of the block, from 0.
+        /// Index of the block, from 0.
         block: usize,
         /// Number of blocks.
         blocks: usize,
         /// First byte of the block in the file.
         start: u64,
-        /// The byte after its last.
+        /// The byte after its last byte.
         end: u64,
     },
 }
 
-/// Differences between a table and given values.
+/// Statistics of the differences between a table and given values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Errors {
-    /// Values compared.
+    /// Number of compared values.
     pub rows: u64,
     /// Largest absolute difference.
     pub max: f64,
@@ -197,10 +198,10 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// Takes one more difference into account.
+    /// Adds one difference.
     pub fn add(&mut self, difference: f64) {
         self.rows += 1;
-        // What is no number stays the largest of all, and above any tolerance.
+        // NaN counts as the largest difference, above any tolerance.
         let difference = difference.abs();
         if difference > self.max || difference.is_nan() {
             self.max = difference;
@@ -208,22 +209,22 @@ impl Errors {
         self.squares += difference * difference;
     }
 
-    /// Both together.
+    /// Combines both statistics.
     pub fn and(self, other: Self) -> Self {
         let (rows, squares) = (self.rows + other.rows, self.squares + other.squares);
         let max = if self.max <= other.max || other.max.is_nan() { other.max } else { self.max };
         Self { rows, max, squares }
     }
 
-    /// Root of the mean of the squares; 0 for none.
+    /// Root mean square; 0 without values.
     pub fn rms(self) -> f64 {
         if self.rows == 0 { 0.0 } else { (self.squares / self.rows as f64).sqrt() }
     }
 }
 
-/// The exact values of all pairs of sides with at most so many checkers.
+/// The exact values of all pairs of sides with at most a given number of checkers.
 ///
-/// Lookups take `&self` and may come from many threads.
+/// Lookups take `&self` and can run on many threads.
 #[derive(Debug)]
 pub struct Table {
     pub(super) checkers: u8,
@@ -234,20 +235,21 @@ pub struct Table {
     pub(super) storage: Storage,
 }
 
-/// Where the numbers are.
+/// Storage of the numbers.
 #[derive(Debug)]
 pub(super) enum Storage {
-    /// In memory; they start that many bytes into the map.
+    /// In memory. The numbers start at this byte of the map.
     Memory(MmapMut, usize),
     /// In a file.
     File(Mapped),
 }
 
 impl Table {
-    /// Solves a table in memory. `progress` is called after each level.
+    /// Solves a table in memory. Calls `progress` after each level.
     ///
     /// # Errors
-    /// A number of checkers that is not 1 to 15, too little memory, or what the system refused.
+    /// A number of checkers outside 1 to 15, an instruction set that is not available, too little memory, or a system
+    /// error.
     pub fn solve(
         settings: Settings,
         progress: &mut dyn FnMut(Progress),
@@ -256,7 +258,7 @@ impl Table {
         if !(1..=MAX_CHECKERS).contains(&checkers) {
             return Err(TableError::Checkers(checkers));
         }
-        // Everything that runs on an instruction set relies on this.
+        // All code for an instruction set depends on this check.
         if !Isa::available().contains(&isa) {
             return Err(TableError::Isa(isa));
         }
@@ -278,7 +280,7 @@ impl Table {
         let method = Method { isa, shorten, sample: SAMPLE };
         let at = map[start..].as_mut_ptr();
         let ((), solve_time) = timed(|| {
-            // SAFETY: the map has the size of the table, is aligned to a line, zero, and nobody else's.
+            // SAFETY: the map has the size of the table, is aligned to a line, is zero and belongs to this call.
             unsafe {
                 match precision {
                     Precision::Bits16 => {
@@ -298,24 +300,24 @@ impl Table {
         Ok((table, Timings { moves: moves_time, memory: memory_time, solve: solve_time }))
     }
 
-    /// Maps the table of a file; its blocks are checked when they are first read.
+    /// Opens a table file. Blocks are checked when first read.
     ///
     /// # Errors
-    /// A file that cannot be read or is no whole table of this format.
+    /// An unreadable file, or a file that is not a complete table of this format.
     pub fn open(path: &Path) -> Result<Self, TableError> {
         super::file::open(path)
     }
 
-    /// Writes the table to a file: under another name first, then synced and renamed.
+    /// Writes the table to a file under a temporary name, then syncs and renames it.
     ///
     /// # Errors
-    /// What the system refused; a file of that name stays as it was.
+    /// An I/O error. An existing file then stays unchanged.
     pub fn save(&self, path: &Path) -> Result<Seconds, TableError> {
         let (result, time) = timed(|| super::file::save(self, path));
         result.map(|()| time)
     }
 
-    /// Checks every block of a file; tables in memory have none.
+    /// Checks every block of a file. Tables in memory have no blocks.
     ///
     /// # Errors
     /// The first damaged block.
@@ -326,40 +328,40 @@ impl Table {
         }
     }
 
-    /// Most checkers of a side.
+    /// Largest number of checkers per side.
     pub fn checkers(&self) -> u8 {
         self.checkers
     }
 
-    /// The numbers it holds.
+    /// Its number format.
     pub fn precision(&self) -> Precision {
         self.precision
     }
 
-    /// Pairs with a checker on both sides.
+    /// Number of pairs of nonempty sides.
     pub fn pairs(&self) -> u64 {
         (rank::sides(self.checkers) as u64 - 1).pow(2)
     }
 
-    /// Bytes of the numbers, with those that fill up levels.
+    /// Bytes of the numbers, including padding.
     pub fn bytes(&self) -> u64 {
         self.precision.bytes(self.rows) as u64
     }
 
-    /// V = P(win) − P(lose) of the side to roll, in [−1, 1]; 1 if it is off already, −1 if the other side is.
+    /// V = P(win) − P(lose) of the side to roll, in [−1, 1]. 1 if this side has borne off, −1 if the other side has.
     ///
     /// # Errors
-    /// More checkers than the table has, no checker at all, or a damaged block.
+    /// Too many checkers, no checkers on both sides, or a damaged block.
     #[inline]
     pub fn value(&self, position: Position) -> Result<f64, TableError> {
         if position.own.is_empty() && position.opponent.is_empty() {
             return Err(TableError::BothEmpty);
         }
-        // Not −x, which would make −0 of 0.
+        // Not −x, which would turn 0 into −0.
         Ok(0.0 - self.cell(self.row(position.opponent)?, self.row(position.own)?)?)
     }
 
-    /// Asks memory for what [`value`](Self::value) will read.
+    /// Prefetches the memory that [`value`](Self::value) will read.
     #[inline]
     pub fn fetch(&self, position: Position) {
         let (Ok(row), Ok(column)) = (self.row(position.opponent), self.row(position.own)) else { return };
@@ -374,11 +376,11 @@ impl Table {
         }
     }
 
-    /// Replaces `values` by the afterstates of a decision and their values to the side that moves, best first,
-    /// equal ones ascending.
+    /// Replaces `values` by the afterstates of a decision and their values to the side that moves, best first. Equal
+    /// values are in ascending order of sides.
     ///
     /// # Errors
-    /// As for [`Table::value`].
+    /// Same as [`Table::value`].
     pub fn moves(&self, decision: DicePosition, values: &mut Vec<(Side, f64)>) -> Result<(), TableError> {
         let mut afterstates = Vec::with_capacity(128);
         decision.afterstates(&mut afterstates);
@@ -392,7 +394,7 @@ impl Table {
         Ok(())
     }
 
-    /// V of the side of rank `own`, to roll, against that of rank `opponent`; both are in the table.
+    /// V of the side with rank `own`, to roll, against the side with rank `opponent`. Both are in the table.
     pub(super) fn value_of_ranks(&self, own: usize, opponent: usize) -> Result<f64, TableError> {
         Ok(0.0 - self.cell(self.row_of[opponent].into(), self.row_of[own].into())?)
     }
@@ -405,7 +407,7 @@ impl Table {
         }
     }
 
-    /// The value to the side that moved to `row` while that of `column` is to roll.
+    /// The value to the side that moved to `row` while the side of `column` is to roll.
     #[inline]
     fn cell(&self, row: usize, column: usize) -> Result<f64, TableError> {
         match self.precision {
@@ -422,24 +424,23 @@ impl Table {
             Storage::Memory(map, start) => &map[start + at..],
             Storage::File(mapped) => mapped.bytes_from(at)?,
         };
-        // SAFETY: rows and columns are below the number of rows, so that the place is in the table, whose
-        // numbers are aligned; any bits are a number.
+        // SAFETY: row and column are below the number of rows, so the index is in the table. Its numbers are aligned,
+        // and any bits are a valid number.
         Ok(unsafe { bytes.as_ptr().cast::<T>().read() }.to_value())
     }
 
-    /// The differences of all pairs of this table to those of another of as many checkers or more, both sides
-    /// with a checker.
+    /// Compares all pairs of nonempty sides with another table, which has at least as many checkers.
     ///
     /// # Errors
-    /// As for [`Table::value`].
+    /// Same as [`Table::value`].
     pub fn compare(&self, other: &Self) -> Result<Errors, TableError> {
         self.compare_with(|position| other.value(position))
     }
 
-    /// The differences of all pairs to the values of a function.
+    /// Compares all pairs with the values of a function.
     ///
     /// # Errors
-    /// As for [`Table::value`], or what the function could not value.
+    /// Errors of [`Table::value`] and of the function.
     pub fn compare_with<E: From<TableError> + Send>(
         &self,
         value: impl Fn(Position) -> Result<f64, E> + Sync,
@@ -460,10 +461,10 @@ impl Table {
     }
 }
 
-/// Refuses what does not fit into that many free bytes, if they are known, with some room for move lists.
+/// Checks that a table and some room for move lists fit into the free bytes, if they are known.
 pub(super) fn check_memory(checkers: u8, precision: Precision, free: Option<u64>) -> Result<(), TableError> {
     let sides = rank::sides(checkers) as u64;
-    // Each of at most 36 levels is filled up, by less than a group.
+    // Each of at most 36 levels has padding of less than one group.
     let rows = sides as usize + 36 * GROUP;
     let needed = precision.bytes(rows) as u64 + sides * 1600;
     match free {
@@ -474,13 +475,13 @@ pub(super) fn check_memory(checkers: u8, precision: Precision, free: Option<u64>
     }
 }
 
-/// Bytes that the system would give: what is available on the machine, or less in a control group with a limit of its
-/// own. Pages of files that are merely cached count as free.
+/// Free bytes: the memory available on the machine, or less under a control group limit. Cached file pages count as
+/// free.
 fn free_memory() -> Option<u64> {
     let mut system = sysinfo::System::new();
     system.refresh_memory();
     let machine = system.available_memory();
-    // A system that does not tell says 0.
+    // 0 means that the system does not report it.
     let known = (machine > 0).then_some(machine);
     match system.cgroup_limits() {
         Some(group) if group.total_memory < system.total_memory() => {
@@ -491,15 +492,15 @@ fn free_memory() -> Option<u64> {
     }
 }
 
-/// Large pages, where the system has them.
+/// Size of large pages, if the system has them.
 const LARGE_PAGE: usize = 2 << 20;
 
-/// Zero memory whose pages are all there, in large pages if possible, and where in it an aligned table starts.
+/// Allocates zeroed, resident memory, in large pages if possible. Returns it with the start of an aligned table.
 fn allocate(bytes: usize, team: &Team) -> std::io::Result<(MmapMut, usize)> {
     let mut map = MmapMut::map_anon(bytes + LARGE_PAGE)?;
     #[cfg(target_os = "linux")]
     {
-        // Only a hint.
+        // This is only a hint.
         let _ = map.advise(memmap2::Advice::HugePage);
     }
     let start = map.as_ptr().align_offset(LARGE_PAGE);

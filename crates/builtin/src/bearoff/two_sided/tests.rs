@@ -193,8 +193,8 @@ fn memory_that_is_short_is_named_before_anything_is_done() {
     let error = check_memory(14, Precision::Bits64, Some(8_000_000_000)).unwrap_err().to_string();
     assert_eq!(
         error,
-        "a table of 14 checkers in 64 bits needs 12.81 GB of memory and 8.00 GB are free; take fewer checkers, 16 \
-         bits or free some"
+        "a table of 14 checkers in 64 bits needs 12.81 GB of memory, but 8.00 GB are free; use fewer checkers, 16 \
+         bits or free memory"
     );
 }
 
@@ -297,7 +297,10 @@ fn moves_come_best_first_with_exact_values() {
 fn what_a_table_does_not_hold_is_refused() {
     let table = solve(Settings::new(3));
     let error = table.value(position("4,0,0,0,0,0/1,0,0,0,0,0")).unwrap_err().to_string();
-    assert_eq!(error, "4,0,0,0,0,0 has 4 checkers, the table at most 3; solve one with --checkers 4");
+    assert_eq!(
+        error,
+        "4,0,0,0,0,0 has 4 checkers, but the table allows at most 3; solve one with --checkers 4"
+    );
     assert!(matches!(table.value(Position::default()), Err(TableError::BothEmpty)));
     for checkers in [0, 16] {
         let result = Table::solve(Settings::new(checkers), &mut |_| {});

@@ -1,14 +1,14 @@
 //! Bit boards of Connect Four: sets of cells, and the lines in them.
 //!
-//! A bit board is a `u64` with seven bits a column, column 0 (left) lowest. In a column, bit 0 is
-//! the bottom cell, bit 5 the top cell, and bit 6 is always clear so that lines cannot wrap from
-//! one column into the next. Bits 49 to 63 are always clear.
+//! A bit board is a `u64` with seven bits per column, column 0 (left) lowest. In a column, bit 0 is the bottom cell and
+//! bit 5 is the top cell. Bit 6 is always clear, so that lines cannot wrap into the next column. Bits 49 to 63 are
+//! always clear.
 
 use super::{COLUMNS, ROWS};
 
-/// Bits a column takes: its cells and the clear bit above them.
+/// Bits per column: its cells and the clear bit above them.
 pub(crate) const STRIDE: usize = ROWS + 1;
-/// Distance between neighbour cells along a rising diagonal, a row and a falling diagonal.
+/// Bit distance between adjacent cells along a rising diagonal, a row and a falling diagonal.
 const SIDEWAYS: [usize; 3] = [STRIDE + 1, STRIDE, STRIDE - 1];
 /// The bottom cell of every column.
 const BOTTOM: u64 = {
@@ -28,15 +28,15 @@ pub(crate) const fn column_cells(column: usize) -> u64 {
     ((1 << ROWS) - 1) << (column * STRIDE)
 }
 
-/// The lowest empty cell of each column that has room.
+/// The lowest empty cell of each column with room.
 pub(crate) const fn landing_cells(occupied: u64) -> u64 {
     (occupied + BOTTOM) & ALL_CELLS
 }
 
-/// Key of a position from the mover's stones and all stones.
+/// Unique key of a position from the mover's stones and all stones.
 ///
-/// A column of height h adds 2^h - 1 for its height and at most as much again for its stones, so
-/// that each height has a range of its own and the sum stays within the seven bits of the column.
+/// A column of height h adds 2^h - 1 for its height and at most 2^h - 1 for its stones. Each height therefore has its
+/// own range, and the sum fits into the seven bits of the column.
 pub(crate) const fn position_key(mover: u64, occupied: u64) -> u64 {
     mover + occupied
 }
@@ -77,7 +77,7 @@ pub(crate) const fn completing_cells(stones: u64, occupied: u64) -> u64 {
     let mut i = 0;
     while i < SIDEWAYS.len() {
         let step = SIDEWAYS[i];
-        // Gap after the first or second of the four, then, mirrored, before the others.
+        // The gap follows the first or second of the four; then the mirrored cases.
         let above = (stones << step) & (stones << (2 * step));
         cells |= above & ((stones << (3 * step)) | (stones >> step));
         let below = (stones >> step) & (stones >> (2 * step));

@@ -4,7 +4,7 @@ use super::bits::{column_cells, has_four};
 use super::{Board, BoardError, COLUMNS, ROWS};
 
 impl Board {
-    /// Six rows of seven characters `X`, `O` or `.`, from the top, joined by `/`.
+    /// Writes six rows of seven characters `X`, `O` or `.`, from the top, joined by `/`.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = String::with_capacity((COLUMNS + 1) * ROWS);
@@ -24,16 +24,16 @@ impl Board {
         text
     }
 
-    /// Reads a board from its rows, as [`to_text`](Self::to_text) writes them, or from a list of
-    /// moves: column digits 1 to 7 from the empty board, `44` for two stones in the middle. The
-    /// empty text and `start` are the empty board.
+    /// Reads a board from rows in the format of [`to_text`](Self::to_text), or from a list of moves. Moves are column
+    /// digits 1 to 7 from the empty board; `44` is two stones in the middle. The empty text and `start` are the empty
+    /// board.
     ///
-    /// The text is taken as rows if it has a `/`, `X`, `O` or `.`. Spaces and line ends are not
-    /// skipped. Rows that pass all the checks may still be out of reach of any order of moves.
+    /// Text with `/`, `X`, `O` or `.` is read as rows. Spaces and line ends are errors. Rows that pass all checks may
+    /// still be unreachable by legal moves.
     ///
     /// # Errors
     ///
-    /// [`BoardError`] names the first thing that is wrong.
+    /// [`BoardError`] for the first fault.
     pub fn parse(text: &str) -> Result<Self, BoardError> {
         match text {
             "start" => Ok(Self::default()),
@@ -75,7 +75,7 @@ fn parse_rows(text: &str) -> Result<Board, BoardError> {
                 'O' => 1,
                 _ => return Err(BoardError::UnknownCell { row, column, found }),
             };
-            // Cells beyond the last column are counted below.
+            // Extra cells are reported below.
             if column <= COLUMNS {
                 board.stones[player] |= Board::cell(column - 1, ROWS - row);
             }
@@ -89,7 +89,7 @@ fn parse_rows(text: &str) -> Result<Board, BoardError> {
     Ok(board)
 }
 
-/// Checks the rules that a list of moves keeps by itself.
+/// Checks the rules that a list of moves always satisfies.
 fn check(board: &Board) -> Result<(), BoardError> {
     let occupied = board.occupied();
     for row in 1..ROWS {
@@ -109,7 +109,7 @@ fn check(board: &Board) -> Result<(), BoardError> {
         (true, true) => return Err(BoardError::TwoWinners),
         (x_won, _) => usize::from(!x_won),
     };
-    // The winning stone was the last one: the winner's, on top of its column, part of every four.
+    // The last stone won: it belongs to the winner, is on top of its column, and is part of every four.
     let stones = board.stones[winner];
     let last_stone_won = board.mover() != winner
         && (0..COLUMNS).any(|column| {
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use BoardError::*;
 
-    /// A board text from its lowest rows.
+    /// Completes a board text from its lowest rows.
     fn rows(lowest: &[&str]) -> String {
         let mut all = vec!["......."; ROWS - lowest.len()];
         all.extend(lowest);
@@ -177,11 +177,11 @@ mod tests {
         wrong(&["OOOO...", "XXXX..."], TwoWinners);
         wrong(&["OOO....", "XXXX..O"], StonesAfterWin { winner: 'X' });
         wrong(&["X......", "XXX....", "OOOO..X"], StonesAfterWin { winner: 'O' });
-        // X has two fours, and no last stone makes both.
+        // X has two fours that no single last stone completes.
         wrong(&["XXXX...", "OOXOO..", "OXOOO..", "XXXXO.."], StonesAfterWin { winner: 'X' });
-        // A four under other stones cannot have come last.
+        // A four under other stones cannot be the last move.
         wrong(&["XOXX...", "OXOX...", "OOOO.XX"], StonesAfterWin { winner: 'O' });
-        // A last stone may complete two fours at once.
+        // A last stone can complete two fours at once.
         let double = rows(&["...X...", "..XOX..", ".XOOOX.", "XOOXOOX", "XOXOXOX"]);
         assert_eq!(Board::parse(&double).map(|board| board.is_win(0)), Ok(true));
     }

@@ -1,9 +1,9 @@
-//! What a position shows without search.
+//! Facts about a position that need no search.
 
 use super::super::board::ROWS;
 use super::super::board::bits::{ALL_CELLS, four_across, has_four, landing_cells};
 
-/// Rows 2, 4 and 6 counted from 1: O gets these wherever it always answers in X's column.
+/// Rows 2, 4 and 6 counted from 1: O gets these if it always answers in X's column.
 pub(super) const EVEN_ROWS: u64 = ALL_CELLS / ((1 << ROWS) - 1) * 0b10_1010;
 /// Rows 1, 3 and 5 counted from 1.
 pub(super) const ODD_ROWS: u64 = ALL_CELLS & !EVEN_ROWS;
@@ -16,13 +16,13 @@ pub(super) struct Node {
     pub(super) mover: u64,
     /// Stones of the other player.
     pub(super) other: u64,
-    /// Number of stones of both.
+    /// Number of stones of both players.
     pub(super) count: u32,
-    /// Landing cells that do not let the other player win at once.
+    /// Landing cells after which the opponent cannot win at once.
     pub(super) safe: u64,
 }
 
-/// The `landing` cells that do not let the player with these `threats` win at once.
+/// The `landing` cells after which the player with these `threats` cannot win at once.
 pub(super) fn safe_moves(landing: u64, threats: u64) -> u64 {
     let forced = landing & threats;
     let moves = match forced {
@@ -33,13 +33,12 @@ pub(super) fn safe_moves(landing: u64, threats: u64) -> u64 {
     moves & !(threats >> 1)
 }
 
-/// Whether the value of `node` is at least `goal`, where it shows without search.
+/// Whether the value of `node` is at least `goal`, if this is known without search.
 ///
-/// Rests on two facts. A player whose stones and all empty cells hold no four cannot win. And
-/// with X to move, O may always answer in X's column; when X has filled a column, O instead plays
-/// in a column with an odd number of empty cells, and parity makes sure there is one unless all
-/// columns were even. In the columns that were even at first, X then gets odd rows only, and it
-/// gets no four in a column at all.
+/// This uses two facts. First, a player whose stones and all empty cells together contain no four cannot win. Second,
+/// with X to move, O can always answer in X's column. If X has filled a column, O plays in a column with an odd number
+/// of empty cells; by parity, one exists unless all columns were even. X then gets only odd rows in the columns that
+/// were even, and no vertical four.
 pub(super) fn foreseen(node: &Node, goal: u32) -> Option<bool> {
     let occupied = node.mover | node.other;
     let empty = ALL_CELLS & !occupied;
@@ -56,11 +55,11 @@ pub(super) fn foreseen(node: &Node, goal: u32) -> Option<bool> {
         if !has_four(node.other | empty) {
             return Some(true);
         }
-        // With all columns even, O's answers fill the board, so O gets all even rows.
+        // If all columns are even, O's answers fill the board, so O gets all even rows.
         let o_wins = odd == 0 && has_four(node.other | empty & EVEN_ROWS) && !x_may_win();
         return o_wins.then_some(false);
     }
-    // O may make all columns even with one move.
+    // O can make all columns even with one move.
     let x_held = odd.is_power_of_two() && !has_four(node.other | empty & ODD_ROWS);
     if goal == 0 {
         return (x_held || !has_four(node.other | empty)).then_some(true);

@@ -1,16 +1,15 @@
-//! The solver's memory: answers by position key.
+//! The solver's transposition table: answers by position key.
 
 /// Log2 of the number of entries; at eight bytes each the table takes 8 MiB.
 const TABLE_BITS: u32 = 20;
-/// Number of low bits of an entry that hold the key. Above lie two bits a goal: missed and
-/// reached.
+/// Number of low bits of an entry that hold the key. Above them are two bits per goal: missed and reached.
 const KEY_BITS: u32 = 49;
 /// The key bits of an entry.
 const KEY_MASK: u64 = (1 << KEY_BITS) - 1;
 
-/// For each of some positions, whether its mover reaches the goals 0 (a draw) and 1 (a win).
+/// Stores for some positions whether the mover reaches the goals 0 (a draw) and 1 (a win).
 ///
-/// A slot holds one position; a new one replaces it. An unused slot, zero, answers nothing.
+/// A slot holds one position; a new position replaces it. An unused slot is zero and has no answers.
 pub(super) struct Table {
     entries: Vec<u64>,
 }
@@ -32,9 +31,9 @@ impl Table {
         }
     }
 
-    /// Notes whether the position with this key, below 2^49, reaches `goal`.
+    /// Records whether the position with this key, below 2^49, reaches `goal`.
     pub(super) fn store(&mut self, key: u64, goal: u32, reached: bool) {
-        // A win is also at least a draw, and less than a draw is no win.
+        // A win is also at least a draw, and less than a draw is not a win.
         let bits = match (goal, reached) {
             (0, false) => 0b0101,
             (0, true) => 0b0010,

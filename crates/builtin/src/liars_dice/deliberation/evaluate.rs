@@ -1,4 +1,4 @@
-//! P and E: how sure a candidate is to succeed.
+//! Evaluation of candidates: probabilities (P) and classes by expected numbers (E).
 
 use super::feature::{self, Feature, Reader};
 use super::settings::{DeliberateSettings, Evaluation};
@@ -8,14 +8,14 @@ use crate::liars_dice::rules::{Action, Target};
 use crate::liars_dice::state::Bid;
 use adept_game::deliberation::Deliberation;
 
-/// What came of an evaluation.
+/// The result of an evaluation.
 pub(super) struct Evaluated {
-    /// Chance of success; of a class, one that stands for it.
+    /// Chance of success, or a representative value for a class.
     pub(super) success: f64,
     pub(super) class: Option<&'static str>,
 }
 
-/// The classes of E, best first, with numbers that stand for them where heuristics compare.
+/// The classes of E, best first, with representative numbers for heuristics to compare.
 #[derive(Clone, Copy)]
 enum Class {
     Certain,
@@ -38,7 +38,7 @@ impl From<Class> for Evaluated {
     }
 }
 
-/// Evaluates a candidate, and notes what is read.
+/// Evaluates a candidate and records the features that it reads.
 pub(super) fn action(
     view: &View<'_>,
     settings: &DeliberateSettings,
@@ -77,7 +77,7 @@ pub(super) fn action(
             if by_class {
                 let off =
                     f64::from(unknown) * view.game.chance(view.state.special, bid.face) - f64::from(missing);
-                // What is supposed of a bidder is not certain.
+                // The model of a bidder is not certain.
                 let (certain, rest) = view.dice_for(bid.face, &Dice::default(), None);
                 let least = i32::from(bid.count) - i32::from(certain);
                 return if least < 0 || least > rest.into() {
@@ -88,7 +88,7 @@ pub(super) fn action(
                     Class::VeryRisky.into()
                 };
             }
-            // The published agents take a sixth here, whatever is wild.
+            // The published agents use 1/6 here, even for wild faces.
             Evaluated { success: view.game.single_odds().exactly(unknown, missing), class: None }
         }
         Action::Pass => pass(own_pass(view, reader), by_class),
@@ -97,11 +97,11 @@ pub(super) fn action(
     }
 }
 
-/// Expected number of dice that count, less the bid: E's measure.
+/// E's measure: the expected number of matching dice minus the bid.
 fn deviation(view: &View<'_>, bid: Bid, push: &Dice, model: Option<Model>) -> (f64, u8, u8) {
     let (known, unknown) = view.dice_for(bid.face, push, model);
     let expected = f64::from(known) + f64::from(unknown) * view.game.chance(view.state.special, bid.face);
-    // What is supposed of a bidder is not certain.
+    // The model of a bidder is not certain.
     let (known, unknown) = view.dice_for(bid.face, push, None);
     (expected - f64::from(bid.count), known, unknown)
 }
@@ -143,7 +143,7 @@ fn challenge_class(
     }
 }
 
-/// A chance concerning passes as P takes it, or the class that E makes of it.
+/// A probability about passes for P, or its class for E.
 fn pass(success: f64, by_class: bool) -> Evaluated {
     match success {
         _ if !by_class => Evaluated { success, class: None },
@@ -155,7 +155,7 @@ fn pass(success: f64, by_class: bool) -> Evaluated {
     }
 }
 
-/// The chance that an own pass stands: a false one may not be doubted.
+/// The chance that an own pass succeeds. A false pass may not be challenged.
 fn own_pass(view: &View<'_>, reader: &mut Reader) -> f64 {
     let seat = view.own();
     let (under, pushed) = (seat.cup.total(), seat.pushed.total());
@@ -175,7 +175,7 @@ fn own_pass(view: &View<'_>, reader: &mut Reader) -> f64 {
     }
 }
 
-/// The chance that another's pass is not true.
+/// The chance that another player's pass is false.
 fn passed(view: &View<'_>, target: Target, reader: &mut Reader) -> f64 {
     let Ok(act) = view.game.challenged(view.state, target) else { return 0.0 };
     let seat = &view.state.seats[usize::from(act.player)];
@@ -193,7 +193,7 @@ fn passed(view: &View<'_>, target: Target, reader: &mut Reader) -> f64 {
     }
 }
 
-/// E takes any action of the best class.
+/// E chooses any action of the best class.
 pub(super) fn keep_the_best_class(settings: &DeliberateSettings, found: &mut Deliberation<Action>) {
     let rank = |success: f64| if success > 0.5 && !settings.certain_first { 1.0 } else { success };
     let best = found.candidates.iter().map(|c| rank(c.success)).fold(0.0, f64::max);

@@ -1,11 +1,11 @@
-//! What deliberations read: the conditions of rules.
+//! Features that deliberation reads. They are the conditions of rules.
 
 use adept_game::deliberation::Condition;
 use std::fmt::Write;
 
 macro_rules! features {
     ($($name:ident),* $(,)?) => {
-        /// What is read of a situation; the value beside it is a small number.
+        /// A feature of a situation. Its value is a small number.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(in crate::liars_dice) enum Feature {
@@ -21,8 +21,8 @@ features! {
     PassTrue, OneFacePushed, TargetCup, TargetPushed, BidderPushed, LastCount, LastFace, BidderCup, BidderUnknown, Exposed,
 }
 
-/// Where a feature stands in a packed rule: the first bit, and how many. Features of bids and of passes, which never stand
-/// together, share bits. In place of a value stands one more; 0 is a feature that was not read.
+/// The position of a feature in a packed rule: first bit and number of bits. Features of bids and of passes share bits,
+/// because they never occur together. The stored number is the value plus 1; 0 means that the feature was not read.
 const PLACES: [(Feature, u32, u32); 22] = {
     use Feature as F;
     [
@@ -51,14 +51,14 @@ const PLACES: [(Feature, u32, u32); 22] = {
     ]
 };
 
-/// Whether a condition is one that the templates of the paper's baseline test.
+/// Whether the templates of the paper's baseline test this condition.
 pub(in crate::liars_dice) fn in_templates(condition: Condition) -> bool {
     use Feature as F;
     let tested = [F::Kind, F::Count, F::Face, F::KnownFace, F::KnownWild, F::Unknown, F::PassTrue];
     tested.iter().any(|feature| *feature as u8 == condition.0)
 }
 
-/// Conditions as one number; values above what has room are taken as the largest.
+/// Packs conditions into one number. Values that are too large are stored as the largest possible value.
 pub(in crate::liars_dice) fn pack(conditions: &[Condition]) -> u64 {
     conditions.iter().fold(0, |packed, (feature, value)| {
         let (_, shift, bits) = PLACES[usize::from(*feature).min(PLACES.len() - 1)];
@@ -92,7 +92,7 @@ pub(super) const EXACT: u8 = 2;
 pub(super) const PASS: u8 = 3;
 pub(super) const CHALLENGE_PASS: u8 = 4;
 
-/// Notes features as they are read.
+/// Records features as they are read.
 #[derive(Debug, Default)]
 pub(super) struct Reader(pub(super) Vec<Condition>);
 
@@ -111,23 +111,23 @@ fn value(conditions: &[Condition], feature: Feature) -> Option<u8> {
     conditions.iter().find(|c| c.0 == feature as u8).map(|c| c.1)
 }
 
-/// Small numbers in words.
+/// Small numbers as words.
 fn number(n: u8) -> String {
     let numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     numbers.get(usize::from(n)).map_or_else(|| n.to_string(), |n| (*n).to_string())
 }
 
-/// So many of a face, such as "five 2's".
+/// A number of a face, such as "five 2's".
 fn of_face(n: u8, face: u8) -> String {
     format!("{} {face}{}", number(n), if n == 1 { "" } else { "'s" })
 }
 
-/// So many dice.
+/// A number of dice, such as "two dice".
 fn dice(n: u8) -> String {
     format!("{} {}", number(n), if n == 1 { "die" } else { "dice" })
 }
 
-/// What a rule is for.
+/// The action that a rule proposes.
 pub(super) fn operator(conditions: &[Condition], wild: Option<u8>) -> String {
     let get = |feature| value(conditions, feature).unwrap_or(0);
     let bid = |count, face| of_face(get(count), get(face));
@@ -152,7 +152,7 @@ pub(super) fn operator(conditions: &[Condition], wild: Option<u8>) -> String {
     }
 }
 
-/// A condition in words; nothing for those that the operator tells.
+/// A condition as text. Empty for conditions that are part of the action's text.
 pub(super) fn condition((feature, n): Condition) -> String {
     use Feature as F;
     let Some(feature) = ALL.get(usize::from(feature)) else { return String::new() };
@@ -218,7 +218,7 @@ mod tests {
             expected.sort_unstable();
             assert_eq!(found, expected);
         }
-        // Every feature stands in its own place of the list.
+        // Every feature is at its own index of the list.
         assert!(PLACES.iter().enumerate().all(|(i, (f, ..))| *f as usize == i) && ALL.len() == PLACES.len());
     }
 

@@ -1,4 +1,4 @@
-//! H: what an expert prefers beyond the numbers.
+//! Heuristics (H): symbolic preferences of an expert.
 
 use super::settings::{DeliberateSettings, Heuristic};
 use super::view::View;
@@ -7,7 +7,7 @@ use crate::liars_dice::rules::Action;
 use crate::liars_dice::state::{Bid, Said};
 use adept_game::deliberation::{Deliberation, Preferences};
 
-/// What heuristics tell apart.
+/// The kinds of actions that heuristics distinguish.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Bid(Bid, bool),
@@ -25,7 +25,7 @@ fn kind(action: &Action) -> Kind {
     }
 }
 
-/// Adds the preferences of all heuristics that the settings name.
+/// Adds the preferences of all heuristics in the settings.
 pub(super) fn prefer(
     view: &View<'_>,
     settings: &DeliberateSettings,

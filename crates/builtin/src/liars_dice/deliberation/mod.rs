@@ -1,7 +1,7 @@
 //! The agents of Laird, Derbinsky and Tinkerhess (2011): probability (P) or expected numbers (E), a model of the last
 //! bidder (M), heuristics (H).
 //!
-//! Where the paper is silent, thresholds are those of its authors' published agents; see [`DeliberateSettings`].
+//! Thresholds that the paper does not give come from its authors' published agents; see [`DeliberateSettings`].
 
 mod evaluate;
 pub(super) mod feature;
@@ -22,7 +22,7 @@ use feature::Reader;
 use std::cell::RefCell;
 use view::View;
 
-/// Names of the agents, with a line about each.
+/// The agents with one-line descriptions.
 pub(super) const AGENTS: [(&str, &str); 16] = [
     ("P", "deliberates by probabilities"),
     ("PM", "P with a model of the last bidder"),
@@ -50,10 +50,10 @@ pub struct Deliberate {
 }
 
 impl Deliberate {
-    /// An agent of these settings.
+    /// An agent with these settings.
     ///
     /// # Errors
-    /// The setting that cannot be.
+    /// The invalid setting.
     pub fn new(name: &str, settings: DeliberateSettings) -> Result<Self, String> {
         settings.check()?;
         Ok(Self { name: name.into(), settings })
@@ -103,7 +103,7 @@ impl Deliberator<LiarsDice> for Deliberate {
                 });
             };
             evaluate(None, model_read, found);
-            // What is certain before modelling is taken without.
+            // If an action is certain without the model, the model is not used.
             let certain = |found: &Deliberation<_>| found.candidates.iter().any(|c| c.success >= 1.0);
             if settings.model && !certain(found) {
                 let model = model::of_bidder(&view, settings, model_read);
@@ -113,7 +113,7 @@ impl Deliberator<LiarsDice> for Deliberate {
                     evaluate(Some(model), model_read, found);
                     if explains {
                         found.remarks.push(format!(
-                            "the bidder is taken to hold {} that count for {}'s among {}",
+                            "model: the bidder holds {} dice that match {}'s among {}",
                             model.held, model.face, model.cup
                         ));
                     }

@@ -1,12 +1,13 @@
-//! M: what the last bidder must have to make that bid.
+//! Model (M) of the last bidder: the dice that explain the bid.
 
 use super::feature::{Feature, Reader};
 use super::settings::DeliberateSettings;
 use super::view::{Model, View};
 use crate::liars_dice::state::{Said, Seat};
 
-/// The dice that the last bidder is taken to hold: the fewest that make the bid likely from where the bidder sits, as long as
-/// holding them is not too unlikely. None after a push, which told all there is to know, and for one's own bid.
+/// The modelled dice of the last bidder: the fewest matching dice that make the bid likely from the bidder's view, if
+/// holding them is not too unlikely. None after a push, which already revealed the relevant dice, and for the player's
+/// own bid.
 pub(super) fn of_bidder(
     view: &View<'_>,
     settings: &DeliberateSettings,

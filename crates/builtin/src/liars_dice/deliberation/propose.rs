@@ -1,14 +1,14 @@
-//! The candidates: bids up to one full count above a base, their pushes, challenges, a pass, exact.
+//! Proposes candidates: bids up to one full count above a base bid, their pushes, challenges, a pass and exact.
 
 use super::view::View;
 use crate::liars_dice::dice::Dice;
 use crate::liars_dice::rules::{Action, RuleSet, Target};
 use crate::liars_dice::state::Bid;
 
-/// The bid that further ones are reckoned from: the last one, unless it is so low that a safe bid is above it.
+/// The base bid: the last bid, or a safe bid if that is higher.
 pub(super) fn base(view: &View<'_>) -> Bid {
     let in_play = view.state.dice_in_play();
-    // At least one less than the expected number of a face.
+    // One less than the expected number of a face, or more.
     let safe = match in_play {
         _ if view.state.special => Bid { count: 1, face: 1 },
         7.. => Bid { count: (in_play - 2) / 3, face: 2 },
@@ -35,7 +35,7 @@ pub(super) fn each(view: &View<'_>, mut each: impl FnMut(Action)) {
         let from = game.rank(special, base);
         let after_a_bid = state.standing().is_some();
         let cup = view.own().cup;
-        // A bid of ones ranks among counts twice as high.
+        // A bid of ones ranks with bids of twice its count.
         let counts = if base.face == 1 && !special {
             base.count..=2 * base.count + 2
         } else {
@@ -58,11 +58,11 @@ pub(super) fn each(view: &View<'_>, mut each: impl FnMut(Action)) {
             }
         }
     } else {
-        // The smaller rule sets leave little to propose.
+        // The smaller rule sets have few actions.
         let mut bids = Vec::new();
         game.bids(state, &mut bids);
         let top = match state.standing() {
-            // A raise is always by one.
+            // A raise always adds one.
             Some((_, _, last)) if game.rules() != RuleSet::RPost => {
                 game.rank(false, Bid { count: last.count.saturating_add(1), ..last })
             }

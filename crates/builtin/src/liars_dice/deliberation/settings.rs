@@ -1,4 +1,4 @@
-//! What a deliberating agent is made of, and its thresholds.
+//! Settings of deliberating agents: parts and thresholds.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Evaluation {
     /// P: by the binomial probability of success.
     Probability,
-    /// E: by classes of how far the expected number is from the bid.
+    /// E: by classes of the distance between the expected number and the bid.
     Expectation,
 }
 
@@ -17,20 +17,20 @@ pub enum Evaluation {
 pub enum Heuristic {
     /// A challenge that cannot fail is best.
     H0,
-    /// A bid that is at least as good as a challenge or pass makes the latter worst, unless nobody has bid yet.
+    /// A challenge or pass is worst if some bid is at least as good, unless the round has no bid yet.
     H1,
-    /// A pass that is at least as good as a challenge is better.
+    /// A pass is better than a challenge if it is at least as good.
     H2,
-    /// A likely bid is better than a likely pass, which is saved for later.
+    /// A likely bid is better than a likely pass, so that the pass is saved for later.
     H3,
-    /// A pass is worst while nothing was said.
+    /// A pass is worst at the start of a round.
     H4,
-    /// Among bids without a push, one of the face that the next player bid last is better than one of another face that is no
+    /// Among bids without a push, a bid of the next player's last face is better than a bid of another face that is not
     /// better.
     H5,
-    /// The same among bids with a push.
+    /// Same as H5, among bids with a push.
     H6,
-    /// A bid that is likely without a push is better than any with one.
+    /// A bid that is likely without a push is better than any bid with a push.
     H7,
 }
 
@@ -50,7 +50,8 @@ impl Heuristic {
     }
 }
 
-/// Settings of a deliberating agent. Deviations are in dice, all else are probabilities.
+/// Settings of a deliberating agent. Deviations are in dice; all other numbers except the temperature are
+/// probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DeliberateSettings {
@@ -62,25 +63,25 @@ pub struct DeliberateSettings {
     pub heuristics: Vec<Heuristic>,
     /// Temperature of the choice by probabilities, in units of the preference 2p − 1.
     pub temperature: f64,
-    /// E: whether certain actions come before safe ones; else both are one class.
+    /// E: whether certain actions rank above safe actions. Otherwise both are one class.
     pub certain_first: bool,
-    /// E: a bid is safe where the expected number is more than this above it.
+    /// E: a bid is safe if the expected number exceeds it by more than this.
     pub bid_safe: f64,
-    /// E: a bid is risky where it is at least this above it, very risky below.
+    /// E: a bid is risky if the expected number exceeds it by at least this, otherwise very risky.
     pub bid_risky: f64,
-    /// E: a challenge is safe where the expected number is more than this below the bid (a negative number).
+    /// E: a challenge is safe if the expected number minus the bid is below this (a negative number).
     pub challenge_safe: f64,
     /// E: a challenge is risky where it is at least this below the bid, very risky else.
     pub challenge_risky: f64,
-    /// E: an exact is risky where the expected number is nearer to the bid than this, very risky else.
+    /// E: an exact is risky if the expected number is closer to the bid than this, otherwise very risky.
     pub exact_risky: f64,
-    /// M: a bidder is not taken to have so many dice that having them is less likely than this.
+    /// M: the model never assumes dice whose probability is below this.
     pub model_unlikely: f64,
-    /// M: as many dice as make the bid likelier than this explain it.
+    /// M: dice explain a bid if they make it more likely than this.
     pub model_supports: f64,
-    /// H3: what counts as likely.
+    /// H3: threshold for likely.
     pub likely: f64,
-    /// H7: what counts as likely without a push.
+    /// H7: threshold for likely without a push.
     pub likely_without_push: f64,
 }
 
@@ -142,10 +143,10 @@ impl DeliberateSettings {
         Some(settings)
     }
 
-    /// The same with some changed: an object of settings, or null.
+    /// A copy with changed settings. `changes` is an object, or null.
     ///
     /// # Errors
-    /// A setting that is not known or of another kind.
+    /// An unknown setting or a wrong type.
     pub fn with(self, changes: &serde_json::Value) -> Result<Self, String> {
         let mut all = serde_json::to_value(&self).map_err(|e| e.to_string())?;
         match (changes, &mut all) {
@@ -153,15 +154,15 @@ impl DeliberateSettings {
             (serde_json::Value::Object(changes), serde_json::Value::Object(all)) => {
                 all.extend(changes.iter().map(|(key, value)| (key.clone(), value.clone())));
             }
-            (other, _) => return Err(format!("{other} is no table of settings")),
+            (other, _) => return Err(format!("{other} is not a table of settings")),
         }
         serde_json::from_value(all).map_err(|e| e.to_string())
     }
 
-    /// What is wrong with them.
+    /// Checks the settings.
     ///
     /// # Errors
-    /// The setting, and what it may be.
+    /// The invalid setting and its allowed values.
     pub fn check(&self) -> Result<(), String> {
         let shares = [
             ("model_unlikely", self.model_unlikely),
@@ -170,10 +171,10 @@ impl DeliberateSettings {
             ("likely_without_push", self.likely_without_push),
         ];
         if let Some((name, value)) = shares.iter().find(|(_, v)| !(0.0..=1.0).contains(v)) {
-            return Err(format!("{name} = {value}: it is a probability, from 0 to 1"));
+            return Err(format!("{name} = {value}: must be a probability from 0 to 1"));
         }
         if !(self.temperature > 0.0 && self.temperature.is_finite()) {
-            return Err(format!("temperature = {}: it is above 0", self.temperature));
+            return Err(format!("temperature = {}: must be above 0", self.temperature));
         }
         let ordered = [
             ("bid_risky", self.bid_risky, "bid_safe", self.bid_safe),
@@ -183,7 +184,7 @@ impl DeliberateSettings {
             Some((low, a, high, b)) => {
                 Err(format!("{low} = {a} is above {high} = {b}: classes would overlap"))
             }
-            None if self.exact_risky.is_nan() => Err("exact_risky is no number".into()),
+            None if self.exact_risky.is_nan() => Err("exact_risky is not a number".into()),
             None => Ok(()),
         }
     }

@@ -1,11 +1,11 @@
-//! What a player knows of the dice, and what can be supposed of the others.
+//! What a player knows about the dice, and the model of the last bidder.
 
 use super::feature::{Feature, Reader};
 use crate::liars_dice::dice::Dice;
 use crate::liars_dice::rules::LiarsDice;
 use crate::liars_dice::state::{Bid, Seat, State};
 
-/// The situation as the player to move knows it.
+/// The situation from the view of the player to move.
 pub(super) struct View<'a> {
     pub(super) game: &'a LiarsDice,
     pub(super) state: &'a State,
@@ -16,14 +16,14 @@ pub(super) struct View<'a> {
     pub(super) unknown: u8,
 }
 
-/// What is supposed of the last bidder.
+/// The model of the last bidder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Model {
     /// Dice under the cup of the bidder.
     pub(super) cup: u8,
     /// The face that was bid.
     pub(super) face: u8,
-    /// How many of them are supposed to count for it.
+    /// Number of dice that the model assumes to match.
     pub(super) held: u8,
 }
 
@@ -40,8 +40,8 @@ impl<'a> View<'a> {
         &self.state.seats[self.player]
     }
 
-    /// How many known dice count for a face, and how many hidden ones may, with what is supposed of a bidder and after
-    /// pushing `push` out and rolling the rest again.
+    /// The number of known dice that match a face and of hidden dice that may match, with the model of a bidder and
+    /// after pushing `push` and rerolling the rest.
     pub(super) fn dice_for(&self, face: u8, push: &Dice, model: Option<Model>) -> (u8, u8) {
         let special = self.state.special;
         let (mut known, mut unknown) = (self.known, self.unknown);
@@ -52,7 +52,7 @@ impl<'a> View<'a> {
         }
         if let Some(model) = model {
             known.0[usize::from(model.face) - 1] += model.held;
-            // What the bidder has beside those held is not of the face, and anything else for other faces.
+            // The bidder's other dice do not match the modelled face, but may match other faces.
             unknown -= if model.face == face { model.cup } else { model.held };
         }
         (self.game.matching(special, &known, face), unknown)
@@ -66,7 +66,7 @@ impl<'a> View<'a> {
             .at_least(unknown, i32::from(bid.count) - i32::from(known))
     }
 
-    /// Notes what an evaluation of a bid reads.
+    /// Records the features that an evaluation of a bid reads.
     pub(super) fn read(&self, bid: Bid, push: &Dice, reader: &mut Reader) {
         let special = self.state.special;
         reader.note(Feature::Special, u8::from(special));

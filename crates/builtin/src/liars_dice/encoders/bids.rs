@@ -1,11 +1,10 @@
-//! Rows for the rule set `openspiel`: own dice, all bids made, and a bid or a doubt.
+//! Rows for the rule set `openspiel`: own dice, all bids so far, and a bid or a challenge.
 
 use crate::liars_dice::rules::{Action, LiarsDice, RuleSet};
 use crate::liars_dice::state::{Bid, Said};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 
-/// What a player of a small game knows, whole, and what it may say. Bids in the order of their ranks, count by count and
-/// face by face within it.
+/// The complete knowledge of a player in a small game, and an action. Bids are in rank order: by count, then by face.
 pub(super) struct Bids {
     name: String,
     dice: [usize; 2],
@@ -17,7 +16,7 @@ pub(super) struct Bids {
 const SINGLE: usize = 7;
 
 impl Bids {
-    /// The encoder of that name, `bids:A-B:F`, for games with A and B dice of F faces.
+    /// The encoder named `bids:A-B:F`, for games with A and B dice of F faces.
     pub(super) fn new(name: &str) -> Option<Self> {
         let game = LiarsDice::named(&format!("liars-dice:openspiel:{}", name.strip_prefix("bids:")?))?;
         let [a, b] = game.dice()[..] else { return None };
@@ -34,9 +33,12 @@ impl Bids {
         };
         let mut at = SINGLE;
         let about = format!(
-            "0 whether the first player moves, 1 whether it is a doubt; of the bid in question, the standing one for a doubt, the \
-             new one else: 2 P(it is true by the own dice), 3 own dice that match / own dice, 4 dice missing for it / the other's \
-             dice; 5 P(the standing bid is true by the own dice), 6 whether the own dice alone make it true; {} own dice, for \
+            "0 whether the first player moves, 1 whether it is a challenge; for the bid considered (the \
+             standing bid for a challenge, else the \
+             new bid): 2 P(it is true given the own dice), 3 own dice that match / own dice, 4 dice missing \
+             for it / the opponent's \
+             dice; 5 P(the standing bid is true given the own dice), 6 whether the own dice alone make it \
+             true; {} own dice, for \
              each face whether there is one of it, two, …; {} the bids made in this game; {} the standing bid; {} the new bid",
             from(own, &mut at),
             from(bids, &mut at),
@@ -47,7 +49,7 @@ impl Bids {
         Some(Self { name: name.into(), dice, faces, channels: [channel] })
     }
 
-    /// The place of a bid among all.
+    /// Index of a bid among all bids.
     fn place(&self, bid: Bid) -> usize {
         (usize::from(bid.count).max(1) - 1) * self.faces + usize::from(bid.face).max(1) - 1
     }
@@ -71,9 +73,9 @@ impl Encoder<LiarsDice> for Bids {
         }
         let wanted = match (game.rules(), game.dice()) {
             (RuleSet::OpenSpiel { .. }, [a, b]) => format!("write `bids:{a}-{b}:{}`", game.faces()),
-            _ => "its game is such as liars-dice:openspiel:1-1:6".into(),
+            _ => "use a game such as liars-dice:openspiel:1-1:6".into(),
         };
-        Err(format!("the encoder `{}` is of games with other dice: {wanted}", self.name))
+        Err(format!("the encoder `{}` is for games with other dice: {wanted}", self.name))
     }
 
     fn encode(&self, game: &LiarsDice, after: Afterstate<'_, LiarsDice>, row: RowMut<'_>) {

@@ -1,4 +1,4 @@
-//! Encoders: rows of what a player knows and an action.
+//! Liar's dice's encoders: rows of a player's knowledge and an action.
 
 mod bids;
 mod raises;
@@ -9,11 +9,11 @@ use super::rules::{LiarsDice, RuleSet};
 use adept_game::{Encoder, Named};
 use std::sync::Arc;
 
-/// The encoders of a rule set, the usual one first.
+/// The encoders of a rule set, the default first.
 pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
     let soar = (
         "soar",
-        "what a player knows, an action, and what deliberation makes of it; candidates are those of deliberation",
+        "a player's knowledge, an action, and its deliberated value; candidates come from deliberation",
     );
     let rules = (
         "rules:P",
@@ -23,18 +23,18 @@ pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
         (RuleSet::OpenSpiel { .. }, [a, b]) => {
             let bids = Named {
                 name: format!("bids:{a}-{b}:{}", game.faces()).into(),
-                about: "own dice, all bids made, and a bid or a doubt".into(),
+                about: "own dice, all bids so far, and a bid or a challenge".into(),
             };
             [vec![bids], Named::list(&[rules, soar])].concat()
         }
         (RuleSet::RPost, _) => {
-            Named::list(&[("raises", "what a player knows, and a call or a raise of any face"), soar, rules])
+            Named::list(&[("raises", "a player's knowledge, and a call or a raise of any face"), soar, rules])
         }
         _ => Named::list(&[soar, rules]),
     }
 }
 
-/// The encoder of that name.
+/// The encoder named `name`.
 pub(super) fn encoder(name: &str) -> Option<Arc<dyn Encoder<LiarsDice>>> {
     match name {
         "soar" => Some(Arc::new(soar::Soar::new()?)),

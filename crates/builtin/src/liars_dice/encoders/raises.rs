@@ -1,24 +1,26 @@
-//! Rows for the rule set `r-post`: the own view, and a call or a raise of any face.
+//! Rows for the rule set `r-post`: a player's knowledge, and a call or a raise of any face.
 
 use crate::liars_dice::rules::{Action, LiarsDice};
 use crate::liars_dice::state::Said;
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 
-/// What a player knows and what it may say.
+/// A player's knowledge and an action.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Raises;
 
-/// Inputs of the channel `view`.
+/// Number of inputs of the channel `view`.
 const VIEW: usize = 34;
 
 static CHANNELS: [Channel; 2] = [
     Channel::fixed(
         "view",
         ChannelKind::Dense(VIEW),
-        "0 whether it is a call, 1 a raise; of the bid in question, the standing one for a call, the raise else: 2 P(it is \
+        "0 whether it is a call, 1 a raise; for the bid considered (the standing bid for a call, else the \
+         raise): 2 P(it is \
              true), 3 P(one more would be), 4 count / dice in play, 5 own dice of its face / 6, 6 (count − own) / unknown dice; 7 \
              P(the standing bid is true); 8 own dice / 6, 9 dice in play / 24, 10 players left / 4; 11..14 dice of the next three \
-             players / 6, 14..17 of the three before; 17..23 own dice of each face, the face of the bid in question first, then in \
+             players / 6, 14..17 of the three before; 17..23 own dice of each face, the face of the bid \
+             considered first, then in \
              rising order / 6; 23 how often that face was bid in this round / 4, 24 by the last bidder, 25 by the next player; 26 \
              bids in this round / 8; 27 whether the standing bid has the same face, 28 whether it is the most frequent own face; \
              29 own dice of the standing bid's face / 6; 30 P(the standing bid is true if its bidder has one more of the face \

@@ -1,4 +1,5 @@
-//! Rules learned by deliberating: the key of a rule is what a deliberation read, its first value what it found.
+//! Rules learned from deliberation. The key of a rule holds the features that the deliberation read; its initial value
+//! is the result.
 
 use crate::liars_dice::deliberation::{Deliberate, DeliberateSettings, feature};
 use crate::liars_dice::rules::{Action, LiarsDice};
@@ -7,15 +8,16 @@ use adept_game::deliberation::{Deliberation, Deliberator, preference};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut, RowSink};
 use std::cell::RefCell;
 
-/// The conditions of a rule that gives the numeric preference of a candidate without deliberating, as Soar's chunking makes
-/// them (Laird, Derbinsky and Tinkerhess 2011, figure 3). Candidates are those that symbolic preferences leave.
+/// The conditions of a rule that gives the numeric preference of a candidate without deliberation, as in Soar's
+/// chunking (Laird, Derbinsky and Tinkerhess 2011, figure 3). Candidates are the actions that symbolic preferences
+/// keep.
 ///
-/// `rules:PM` reads what the agent PM reads. `rules:B` are the templates of the paper's baseline: the bid, with whatever push, the
-/// known dice relevant to it, and the number of unknown ones.
+/// `rules:PM` uses the features of the agent PM. `rules:B` uses the templates of the paper's baseline: the bid with any
+/// push, its known matching dice, and the number of unknown dice.
 pub(super) struct Rules {
     name: String,
     deliberate: Deliberate,
-    /// Whether all but what templates test is left out.
+    /// Whether to keep only the conditions that templates test.
     templates: bool,
 }
 
@@ -23,12 +25,12 @@ static CHANNELS: [Channel; 2] = [
     Channel::fixed(
         "rule",
         ChannelKind::Key,
-        "the features that the deliberation read of the action, packed into one number",
+        "the features that the deliberation read for the action, packed into one number",
     ),
     Channel::fixed(
         "deliberated",
         ChannelKind::Value,
-        "2p − 1, where p is the chance of success that the deliberation found",
+        "2p − 1, where p is the chance of success from the deliberation",
     ),
 ];
 
@@ -39,7 +41,7 @@ thread_local! {
 impl Rules {
     pub(super) fn new(name: &str) -> Option<Self> {
         let agent = name.strip_prefix("rules:")?;
-        // Templates read what P reads.
+        // Templates use the features of P.
         let settings = DeliberateSettings::named(if agent == "B" { "P" } else { agent })?;
         Some(Self {
             name: name.into(),
@@ -111,7 +113,7 @@ impl Encoder<LiarsDice> for Rules {
         let words: Vec<String> = words.filter(|text| !text.is_empty()).collect();
         let mut operator = self.deliberate.operator_text(game, &conditions);
         if self.templates {
-            // One template serves a bid however much is pushed with it.
+            // One template covers a bid with any push.
             operator = operator.replace(" with no push", " with whatever push");
         }
         Some(format!("if the operator is to {operator} and {}", words.join(" and ")))

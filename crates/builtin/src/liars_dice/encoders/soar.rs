@@ -1,4 +1,4 @@
-//! Rows for the rule set `soar`: what a player knows, an action, and what deliberation makes of it.
+//! Rows for the rule set `soar`: a player's knowledge, an action, and its deliberated value.
 
 use crate::liars_dice::deliberation::{Deliberate, DeliberateSettings};
 use crate::liars_dice::dice::Dice;
@@ -8,13 +8,13 @@ use adept_game::deliberation::{Deliberation, Deliberator, preference};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut, RowSink};
 use std::cell::RefCell;
 
-/// The candidates of deliberation with what a network is to weigh.
+/// The candidates of deliberation, with inputs for a network.
 pub(super) struct Soar {
     plain: Deliberate,
     modelled: Deliberate,
 }
 
-/// Inputs of the channel `view`.
+/// Number of inputs of the channel `view`.
 const VIEW: usize = 56;
 
 static CHANNELS: [Channel; 3] = [
@@ -23,7 +23,8 @@ static CHANNELS: [Channel; 3] = [
         ChannelKind::Dense(VIEW),
         "0..7 what it is: a bid, one with a push, challenge of a bid, of the last pass, of the one before, pass, exact; chances \
              of success 7 by the dice alone (P), 8 with a model of the last bidder (PM), 9 the highest by PM among the candidates, 10 of \
-             the challenge, 11 this one less the highest; of the bid in question, the standing one unless it is a bid: 12 count / \
+             the challenge, 11 this one less the highest; for the bid considered (the action's bid, else \
+             the standing bid): 12 count / \
              dice in play, 13 P(true) after it seen by the next player without own dice, 14..20 its face, 20 known dice that count / \
              5, 21 hidden ones / 10, 22 wild ones known / 5; 23 pushed with it / 5, 24 rolled again / 5; 25 dice under the own cup / \
              5, 26 own pushed ones / 5, 27 own dice / 5, 28 dice in play / 20, 29 players left / 6, 30 own share of the dice; dice of \
@@ -58,7 +59,7 @@ impl Soar {
         Some(Self { plain: agent("P")?, modelled: agent("PM")? })
     }
 
-    /// Calls `each` with the place of every candidate.
+    /// Calls `each` with the index of every candidate.
     fn weigh(&self, game: &LiarsDice, state: &State, player: usize, mut each: impl FnMut(&Found, usize)) {
         FOUND.with_borrow_mut(|found| {
             self.plain.deliberate(game, state, player, &mut found.plain);
@@ -116,7 +117,7 @@ impl Encoder<LiarsDice> for Soar {
     }
 }
 
-/// What all rows of a decision share.
+/// Values that all rows of a decision share.
 struct Situation<'a> {
     game: &'a LiarsDice,
     state: &'a State,

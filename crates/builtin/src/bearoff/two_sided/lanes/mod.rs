@@ -1,4 +1,4 @@
-//! Thirty-two 16-bit values at a time on each instruction set, with the same result on all of them.
+//! Operations on 32 values of 16 bits at a time, for each instruction set. All give the same result.
 
 use super::grid::THROW;
 
@@ -12,7 +12,7 @@ pub(super) use arm::Neon;
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86::{Avx2, Avx512};
 
-/// Values in a line: one 512-bit register, 64 bytes.
+/// Values per line: one 512-bit register, 64 bytes.
 pub(super) const LANES: usize = 32;
 
 /// Thirty-two columns of a row.
@@ -20,7 +20,7 @@ pub(super) const LANES: usize = 32;
 #[repr(C, align(64))]
 pub(super) struct Line(pub(super) [i16; LANES]);
 
-/// A square of values on its way into the table.
+/// A square of values to write to the table.
 #[derive(Clone, Copy)]
 pub(super) struct Block(pub(super) [Line; LANES]);
 
@@ -28,7 +28,7 @@ impl Block {
     pub(super) const ZERO: Self = Self([Line([0; LANES]); LANES]);
 }
 
-/// Instruction sets with a version of their own.
+/// Supported instruction sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isa {
     /// Plain Rust, for any machine.
@@ -45,7 +45,7 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// All that this machine can run, best first.
+    /// All instruction sets of this machine, best first.
     pub fn available() -> Vec<Self> {
         let mut all = vec![];
         #[cfg(target_arch = "x86_64")]
@@ -63,13 +63,13 @@ impl Isa {
         all
     }
 
-    /// The best that this machine can run.
+    /// The best instruction set of this machine.
     pub fn detect() -> Self {
         Self::available()[0]
     }
 }
 
-/// Two weights, for [`Lanes::add`].
+/// Two weights for [`Lanes::add`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weights(i32);
 
@@ -94,7 +94,7 @@ pub(super) trait Lanes: Copy {
     type V: Copy;
     /// Thirty-two 32-bit sums in registers.
     type Sums: Copy;
-    /// Collects where one line was above another.
+    /// Flags of the columns in which one line was above another.
     type Flags: Copy;
 
     fn load(self, from: &Line) -> Self::V;
@@ -104,16 +104,16 @@ pub(super) trait Lanes: Copy {
     fn no_sums(self) -> Self::Sums;
     /// sums + a · first weight + b · second weight.
     fn add(self, sums: Self::Sums, a: Self::V, b: Self::V, weights: Weights) -> Self::Sums;
-    /// −sums / 36, rounded to the nearest, to the even one of two.
+    /// −sums / 36, rounded to nearest, ties to even.
     fn negated_mean(self, sums: Self::Sums) -> Self::V;
     fn no_flags(self) -> Self::Flags;
     /// Flags the columns in which a > b.
     fn flag_above(self, flags: Self::Flags, a: Self::V, b: Self::V) -> Self::Flags;
     fn any(self, flags: Self::Flags) -> bool;
-    /// Writes the transposed block: column k to the line `stride` · k lines after `to`.
+    /// Writes the transposed block. Column k goes to the line `stride` · k lines after `to`.
     ///
     /// # Safety
-    /// These 32 lines may be written.
+    /// The caller may write these 32 lines.
     unsafe fn transpose(self, block: &Block, to: *mut Line, stride: usize);
     /// A hint that a line will be read soon.
     fn prefetch(self, line: *const Line);
@@ -173,7 +173,7 @@ impl Lanes for Portable {
     unsafe fn transpose(self, block: &Block, to: *mut Line, stride: usize) {
         for k in 0..LANES {
             let line = Line(std::array::from_fn(|i| block.0[i].0[k]));
-            // SAFETY: one of the lines that the caller vouches for.
+            // SAFETY: the caller guarantees these lines.
             unsafe { to.add(k * stride).write(line) };
         }
     }

@@ -1,13 +1,13 @@
-//! Lines on AVX-512 and AVX2.
+//! Line operations on AVX-512 and AVX2.
 
 use super::{Block, LANES, Lanes, Line, THROW, Weights};
 use std::arch::x86_64::*;
 
-/// A machine with AVX-512 F and BW.
+/// Token: the machine has AVX-512 F and BW.
 #[derive(Clone, Copy)]
 pub(in crate::bearoff::two_sided) struct Avx512(());
 
-/// A machine with AVX2.
+/// Token: the machine has AVX2.
 #[derive(Clone, Copy)]
 pub(in crate::bearoff::two_sided) struct Avx2(());
 
@@ -29,13 +29,13 @@ impl Avx2 {
     }
 }
 
-/// One method of a token: its arguments, and the intrinsics behind it.
+/// Defines one method of a token from its arguments and intrinsics.
 macro_rules! methods {
     ($($name:ident($($arg:ident: $type:ty),*) -> $out:ty = $body:expr;)*) => {
         $(
             #[inline(always)]
             fn $name(self, $($arg: $type),*) -> $out {
-                // SAFETY: who holds the token has the instruction set; lines are aligned to 64 bytes.
+                // SAFETY: the token proves the instruction set; lines are aligned to 64 bytes.
                 unsafe { $body }
             }
         )*
@@ -44,7 +44,7 @@ macro_rules! methods {
 
 impl Lanes for Avx512 {
     type V = __m512i;
-    // Columns 8k .. 8k + 4 of each eight in the first, the others in the second, as unpacking leaves them.
+    // The order after unpacking: columns 8k .. 8k + 4 of every eight in the first, the others in the second.
     type Sums = (__m512i, __m512i);
     type Flags = __m512i;
 
@@ -67,7 +67,7 @@ impl Lanes for Avx512 {
             _mm512_sub_epi16(_mm512_setzero_si512(), _mm512_packs_epi32(low, high))
         };
         no_flags() -> __m512i = _mm512_setzero_si512();
-        // Saturated differences: positive in some column if any of them was.
+        // The maximum of saturated differences is positive in a column if any difference was.
         flag_above(flags: __m512i, a: __m512i, b: __m512i) -> __m512i =
             _mm512_max_epi16(flags, _mm512_subs_epi16(a, b));
         any(flags: __m512i) -> bool = _mm512_cmpgt_epi16_mask(flags, _mm512_setzero_si512()) != 0;
@@ -76,11 +76,11 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     unsafe fn transpose(self, block: &Block, to: *mut Line, stride: usize) {
-        // SAFETY: the token has the instruction set; the caller vouches for the lines, which are whole
-        // aligned registers. They are not read again soon, so they go past the caches.
+        // SAFETY: the token proves the instruction set; the caller guarantees the lines, which are whole aligned
+        // registers. The lines are not read again soon, so the writes bypass the caches.
         unsafe {
             let put = |line: usize, v| _mm512_stream_si512(to.add(line * stride).cast(), v);
-            // Within each 128 bits eight by eight: eights[g][k] has column 8q + k of rows 8g .. 8g + 8 in lane q.
+            // Transpose 8 × 8 within each 128 bits: eights[g][k] has column 8q + k of rows 8g .. 8g + 8 in lane q.
             let mut eights = [[_mm512_setzero_si512(); 8]; 4];
             for (g, eight) in eights.iter_mut().enumerate() {
                 let r: [__m512i; 8] = std::array::from_fn(|k| self.load(&block.0[8 * g + k]));
@@ -100,7 +100,7 @@ impl Lanes for Avx512 {
                     if k & 1 == 0 { _mm512_unpacklo_epi64(a, b) } else { _mm512_unpackhi_epi64(a, b) }
                 });
             }
-            // Then the 128-bit lanes four by four.
+            // Then transpose the 128-bit lanes 4 × 4.
             for (k, [a, b, c, d]) in (0..8).map(|k| (k, eights.map(|eight| eight[k]))) {
                 let low = |a, b| _mm512_shuffle_i32x4::<0x44>(a, b);
                 let high = |a, b| _mm512_shuffle_i32x4::<0xEE>(a, b);
@@ -165,10 +165,10 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     unsafe fn transpose(self, block: &Block, to: *mut Line, stride: usize) {
-        // SAFETY: the token has the instruction set; the caller vouches for the lines.
+        // SAFETY: the token proves the instruction set; the caller guarantees the lines.
         unsafe {
             for half in 0..2 {
-                // Columns 16 · half .. + 16: eight by eight within each 128 bits, then the lanes.
+                // Columns 16 · half .. + 16: transpose 8 × 8 within each 128 bits, then the lanes.
                 for rows in 0..2 {
                     let mut eights = [[_mm256_setzero_si256(); 8]; 2];
                     for (g, eight) in eights.iter_mut().enumerate() {
