@@ -8,7 +8,7 @@ use adept::prelude::*;
 use std::io::BufRead;
 
 /// The best move of a position with a roll, as text, and its value for the player to move.
-fn choose(network: &mut Bound<Bearoff>, position: &str) -> Result<(String, f32), GameError> {
+fn choose(network: &mut GameModel<Bearoff>, position: &str) -> Result<(String, f32), GameError> {
     let game = Bearoff::default();
     let (state, _) = game.parse_position(position)?;
     let Turn::Player(player) = game.turn(&state) else {

@@ -1,7 +1,7 @@
 //! The names that most programs need: `use adept::prelude::*;`.
 
 pub use crate::{Builtin, Catalogue, One};
-pub use adept_arena::{Agent, Bound, EpsilonGreedy, Evaluator, Greedy, Random, equity, open};
+pub use adept_arena::{Agent, EpsilonGreedy, Evaluator, GameModel, Greedy, Random, equity, open};
 pub use adept_game::{
     Afterstate, Channel, ChannelKind, Encoder, EncoderFn, Game, GameError, Kit, Named, Read, RowMut, Suite,
     Turn, stream,

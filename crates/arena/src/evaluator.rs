@@ -146,7 +146,7 @@ pub struct Candidates<G: Game> {
 }
 
 /// A learner connected to a game by an encoder.
-pub struct Bound<G: Game> {
+pub struct GameModel<G: Game> {
     encoder: Arc<dyn Encoder<G>>,
     /// The learner.
     pub learner: Box<dyn Learner>,
@@ -155,7 +155,7 @@ pub struct Bound<G: Game> {
     candidates: Candidates<G>,
 }
 
-impl<G: Game> Bound<G> {
+impl<G: Game> GameModel<G> {
     /// Binds a learner to a game. The learner must use this encoder's channels.
     pub fn new(game: &G, encoder: Arc<dyn Encoder<G>>, learner: Box<dyn Learner>) -> Self {
         let candidates = Candidates {
@@ -305,7 +305,7 @@ impl<G: Game> Bound<G> {
     }
 }
 
-impl<G: Game> Evaluator<G> for Bound<G> {
+impl<G: Game> Evaluator<G> for GameModel<G> {
     fn values(
         &mut self,
         game: &G,

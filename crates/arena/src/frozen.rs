@@ -1,6 +1,6 @@
 //! Frozen checkpoints: valuations that no longer learn.
 
-use crate::evaluator::Bound;
+use crate::evaluator::GameModel;
 use crate::pool::Pool;
 use adept_game::{Afterstate, Game, Valuation};
 use adept_model::{ModelError, Rows};
@@ -9,7 +9,7 @@ use adept_model::{ModelError, Rows};
 pub(crate) struct Frozen<G: Game>(Pool<G, Valuing<G>>);
 
 struct Valuing<G: Game> {
-    bound: Bound<G>,
+    bound: GameModel<G>,
     row: Rows,
     value: Vec<f32>,
 }
@@ -19,13 +19,13 @@ impl<G: Game> Frozen<G> {
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] if it cannot be copied.
-    pub(crate) fn new(game: &G, bound: Bound<G>) -> Result<Self, ModelError> {
+    pub(crate) fn new(game: &G, bound: GameModel<G>) -> Result<Self, ModelError> {
         Pool::new(game, bound, Valuing::new).map(Self)
     }
 }
 
 impl<G: Game> Valuing<G> {
-    fn new(bound: Bound<G>) -> Self {
+    fn new(bound: GameModel<G>) -> Self {
         let row = Rows::new(bound.learner.channels());
         Self { bound, row, value: Vec::new() }
     }

@@ -2,7 +2,7 @@
 
 use crate::agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
 use crate::deliberating::Deliberating;
-use crate::evaluator::{Bound, Evaluator, Known, WithPrior};
+use crate::evaluator::{Evaluator, GameModel, Known, WithPrior};
 use crate::exact::ExactError;
 use crate::experts::WithExperts;
 use crate::frozen::Frozen;
@@ -166,7 +166,7 @@ fn prior_of<G: Kit>(game: &G, name: &str) -> Result<(String, Arc<dyn Valuation<G
 ///
 /// # Errors
 /// [`OpenError::Model`] if it is damaged. [`OpenError::Mismatch`] if it belongs to another game, encoder or shape.
-pub fn open<G: Kit>(game: &G, path: &Path, best: bool) -> Result<(Bound<G>, Manifest), OpenError> {
+pub fn open<G: Kit>(game: &G, path: &Path, best: bool) -> Result<(GameModel<G>, Manifest), OpenError> {
     bind(game, checkpoint::read(&checkpoint::locate(path, best)?)?)
 }
 
@@ -174,7 +174,7 @@ pub fn open<G: Kit>(game: &G, path: &Path, best: bool) -> Result<(Bound<G>, Mani
 ///
 /// # Errors
 /// [`OpenError::Mismatch`] if it belongs to another game, encoder or shape.
-pub fn bind<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>, Manifest), OpenError> {
+pub fn bind<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<(GameModel<G>, Manifest), OpenError> {
     let Checkpoint { path, manifest, tensors } = checkpoint;
     let fail = |message: String| Err(OpenError::Mismatch { path: path.clone(), message });
     if manifest.game != game.name() {
@@ -197,7 +197,7 @@ pub fn bind<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<(Bound<G>, Manif
     if let Err(e) = learner.restore(&tensors) {
         return fail(format!("does not match its own architecture: {e}"));
     }
-    let mut bound = Bound::new(game, encoder, learner);
+    let mut bound = GameModel::new(game, encoder, learner);
     bound.output = manifest.output;
     Ok((bound, manifest))
 }

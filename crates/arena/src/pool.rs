@@ -1,15 +1,15 @@
 //! A pool of checkpoint copies, so that threads do not wait for each other.
 
-use crate::evaluator::Bound;
+use crate::evaluator::GameModel;
 use adept_game::Game;
 use adept_model::ModelError;
 use std::sync::{Mutex, PoisonError};
 
 /// An evaluator for any number of threads. Each thread takes a copy and returns it.
-pub struct Pool<G: Game, T = Bound<G>> {
+pub struct Pool<G: Game, T = GameModel<G>> {
     idle: Mutex<Vec<T>>,
-    first: Mutex<Bound<G>>,
-    make: fn(Bound<G>) -> T,
+    first: Mutex<GameModel<G>>,
+    make: fn(GameModel<G>) -> T,
 }
 
 impl<G: Game, T> Pool<G, T> {
@@ -17,7 +17,7 @@ impl<G: Game, T> Pool<G, T> {
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] if it cannot be copied.
-    pub fn new(game: &G, mut bound: Bound<G>, make: fn(Bound<G>) -> T) -> Result<Self, ModelError> {
+    pub fn new(game: &G, mut bound: GameModel<G>, make: fn(GameModel<G>) -> T) -> Result<Self, ModelError> {
         let idle = vec![make(bound.player(game)?)];
         Ok(Self { idle: Mutex::new(idle), first: Mutex::new(bound), make })
     }

@@ -2,7 +2,7 @@
 
 use adept_arena::agents::draw;
 use adept_arena::{
-    Agent, AgentSpec, BestResponse, Boltzmann, Bound, EpsilonGreedy, Equity, Evaluator, Greedy, Minimax,
+    Agent, AgentSpec, BestResponse, Boltzmann, EpsilonGreedy, Equity, Evaluator, GameModel, Greedy, Minimax,
     Random, Scripted, equity, expected_utilities, open,
 };
 use adept_builtin::tictactoe::{Fields, Position, TicTacToe, ttt_moves};
@@ -518,7 +518,7 @@ fn a_bound_network_values_what_goes_on_and_only_that() {
     };
     let mut rng = stream(1, "init", 0);
     let learner = adept_model::build(&Architecture::Mlp(mlp), &channels, Optimiser::default(), &mut rng);
-    let mut bound = Bound::new(&GAME, Arc::new(Fields), learner.expect("it can be built"));
+    let mut bound = GameModel::new(&GAME, Arc::new(Fields), learner.expect("it can be built"));
     let mut twin = bound.player(&GAME).expect("no device is asked");
     let (mut values, mut single, mut wins) = (Vec::new(), Vec::new(), 0);
     for state in decisions() {

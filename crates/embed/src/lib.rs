@@ -12,14 +12,14 @@
 
 pub mod ffi;
 
-use adept_arena::{Bound, OpenError, Pool, open, thoughts};
+use adept_arena::{GameModel, OpenError, Pool, inspect, open};
 use adept_game::{Kit, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::{Layout, ModelError};
 use serde::Serialize;
 use std::path::Path;
 
-pub use adept_arena::thoughts::{Choice, MoveValue, PositionValue};
+pub use adept_arena::inspect::{Choice, MoveValue, PositionValue};
 pub use adept_model::{Explanation, Rows};
 
 /// Why a call on a model failed.
@@ -85,7 +85,7 @@ pub struct ChannelDescription {
 
 /// An opened checkpoint.
 pub struct Model {
-    bound: Box<dyn AnyGame>,
+    bound: Box<dyn AnyModel>,
     description: Description,
 }
 
@@ -196,7 +196,7 @@ impl std::fmt::Debug for Model {
 }
 
 /// A checkpoint bound to its game, without the game's type.
-trait AnyGame: Send + Sync {
+trait AnyModel: Send + Sync {
     fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error>;
     fn moves(&self, position: &str) -> Result<Vec<Choice>, Error>;
     fn explain(&self, position: &str) -> Result<PositionValue, Error>;
@@ -212,7 +212,7 @@ struct Opened<G: Kit> {
 
 impl<G: Kit> Opened<G> {
     /// Calls `f` with a copy of the evaluator.
-    fn with<R>(&self, f: impl FnOnce(&mut Bound<G>) -> Result<R, Error>) -> Result<R, Error> {
+    fn with<R>(&self, f: impl FnOnce(&mut GameModel<G>) -> Result<R, Error>) -> Result<R, Error> {
         self.pool.with(&self.game, f).map_err(|e| Error::Checkpoint(e.to_string()))?
     }
 }
@@ -221,30 +221,28 @@ fn of_position(error: OpenError) -> Error {
     Error::Position(error.to_string())
 }
 
-impl<G: Kit> AnyGame for Opened<G> {
+impl<G: Kit> AnyModel for Opened<G> {
     fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error> {
-        let read = thoughts::read(&self.game, positions).map_err(of_position)?;
+        let read = inspect::read(&self.game, positions).map_err(of_position)?;
         let mut values = Vec::new();
-        self.with(|bound| thoughts::values(&self.game, bound, &read, &mut values).map_err(of_position))?;
+        self.with(|bound| inspect::values(&self.game, bound, &read, &mut values).map_err(of_position))?;
         Ok(values)
     }
 
     fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
-        self.with(|bound| thoughts::choices(&self.game, bound, position).map_err(of_position))
+        self.with(|bound| inspect::choices(&self.game, bound, position).map_err(of_position))
     }
 
     fn explain(&self, position: &str) -> Result<PositionValue, Error> {
-        let read = thoughts::read(&self.game, &[position]).map_err(of_position)?;
-        self.with(|bound| {
-            thoughts::thoughts(&self.game, bound, &read[0], position.into()).map_err(of_position)
-        })
+        let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
+        self.with(|bound| inspect::inspect(&self.game, bound, &read[0], position.into()).map_err(of_position))
     }
 
     fn encode(&self, positions: &[&str]) -> Result<Rows, Error> {
-        let read = thoughts::read(&self.game, positions).map_err(of_position)?;
+        let read = inspect::read(&self.game, positions).map_err(of_position)?;
         self.with(|bound| {
             let mut rows = Rows::new(bound.learner.channels());
-            thoughts::encode(&self.game, bound, &read, &mut rows).map_err(of_position)?;
+            inspect::encode(&self.game, bound, &read, &mut rows).map_err(of_position)?;
             Ok(rows)
         })
     }
@@ -284,7 +282,7 @@ impl Visitor for Opening {
     }
 }
 
-fn describe<G: Kit>(bound: &Bound<G>, manifest: &Manifest) -> Description {
+fn describe<G: Kit>(bound: &GameModel<G>, manifest: &Manifest) -> Description {
     use adept_model::ChannelKind as Kind;
     let channels = bound.learner.channels();
     let layout = Layout::of(channels);

@@ -2,7 +2,7 @@
 
 use crate::catalogue::Catalogue;
 use crate::measure::opened;
-use adept_arena::{Bound, OpenError, open};
+use adept_arena::{GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin, Output, is_of_training};
 use adept_model::export::{About, from_torch, onnx, to_torch};
@@ -83,7 +83,7 @@ pub fn export_of<G: Kit>(game: &G, checkpoint: Checkpoint, format: Format) -> Re
     Ok(File { bytes, encoder: bound.encoder().name().to_string(), value: about.value })
 }
 
-fn about<G: Kit>(game: &G, bound: &Bound<G>, manifest: &Manifest) -> About {
+fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
     let channels = bound.encoder().channels().iter().map(|c| (c.name.to_string(), c.about.to_string()));
     let entries = [
         ("game", game.name()),

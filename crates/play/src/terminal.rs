@@ -1,7 +1,7 @@
 //! The terminal game: shows the board, the value of each move, and the gates behind it.
 
-use adept_arena::thoughts::policy_of;
-use adept_arena::{Agent, Bound, Evaluator, OpenError, Scratch, open};
+use adept_arena::inspect::policy_of;
+use adept_arena::{Agent, Evaluator, GameModel, OpenError, Scratch, open};
 use adept_game::{GameInfo, Kit, Turn, stream};
 use adept_model::Explanation;
 use adept_model::checkpoint::{self, Output};
@@ -70,7 +70,7 @@ pub fn play<G: Kit>(
 
 /// The agent: a checkpoint that can explain its choices, or any other agent.
 enum Opponent<G: Kit> {
-    Model(Box<Bound<G>>),
+    Model(Box<GameModel<G>>),
     Other(Box<dyn Agent<G>>),
 }
 

@@ -5,7 +5,7 @@
 
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
-use adept_arena::{Bound, OpenError};
+use adept_arena::{GameModel, OpenError};
 use adept_game::{Afterstate, Draw, Encoder, Kit, Stream, Turn, Valuation, stream};
 use adept_model::{Channel, Learner, Rows, Samples};
 use rand::RngExt;
@@ -349,7 +349,7 @@ impl<G: Kit> Examples<G> {
 }
 
 /// Rows of positions from random games.
-pub fn rows_of_random_games<G: Kit>(game: &G, bound: &Bound<G>, count: usize, rng: &mut Stream) -> Rows {
+pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize, rng: &mut Stream) -> Rows {
     let mut rows = Rows::new(bound.learner.channels());
     let mut actions = Vec::new();
     let mut state = game.start();

@@ -2,14 +2,14 @@
 
 use crate::args::{SolveArgs, SolveMethod};
 use crate::output;
-use adept_arena::cfr::{Method, SolveOptions};
+use adept_arena::cfr::{SolveOptions, SolverKind};
 use adept_lab::Catalogue;
 use anyhow::Result;
 
 pub(crate) fn run(games: &dyn Catalogue, args: &SolveArgs, as_json: bool) -> Result<()> {
     let method = match args.method {
-        SolveMethod::CfrPlus => Method::CfrPlus,
-        SolveMethod::Mccfr => Method::Mccfr,
+        SolveMethod::CfrPlus => SolverKind::CfrPlus,
+        SolveMethod::Mccfr => SolverKind::Mccfr,
     };
     let options =
         SolveOptions { method, iterations: args.iterations, seed: args.seed, agents: args.agents.clone() };

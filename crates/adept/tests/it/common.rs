@@ -4,7 +4,7 @@ pub(crate) mod measure;
 
 use adept::{Builtin, Catalogue};
 use adept_lab::files::Kind;
-use adept_lab::sweep::{Grid, Sweep, SweepError, SweepOptions, Watch};
+use adept_lab::sweep::{Grid, Sweep, SweepError, SweepOptions, SweepWatch};
 use adept_lab::tournament::{self, Table, Tournament, TournamentOptions};
 use adept_trainer::config::{self, Config, ConfigError, Source};
 use adept_trainer::run::{
@@ -62,7 +62,7 @@ pub(crate) fn sweep(
     grid: &Grid,
     seeds: Seeds,
     options: &SweepOptions,
-    watch: &Watch<'_>,
+    watch: &SweepWatch<'_>,
     cancel: &Cancel,
 ) -> Result<Sweep, SweepError> {
     adept_lab::sweep::sweep(&Builtin, grid, seeds, options, watch, cancel)

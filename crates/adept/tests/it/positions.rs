@@ -2,7 +2,7 @@
 //! enough to be solved in a moment.
 
 use crate::common::{StopAt, at, evaluate, finished, parse, state, train};
-use adept_arena::{Bound, open};
+use adept_arena::{GameModel, open};
 use adept_builtin::bearoff::{Bearoff, Distribution};
 use adept_game::Kit;
 use adept_game::{Afterstate, Game, stream};
@@ -195,7 +195,7 @@ fn priors_are_channels() {
     .unwrap();
     let mut rng = stream(1, "test", 0);
     let learner = adept_model::build(&architecture, &channels, Default::default(), &mut rng).unwrap();
-    let mut bound = Bound::new(&game, encoder, learner);
+    let mut bound = GameModel::new(&game, encoder, learner);
     let convolution = game.valuation("convolution").unwrap().unwrap();
     for player in [0, 1] {
         for _ in 0..50 {

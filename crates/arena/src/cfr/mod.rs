@@ -25,5 +25,5 @@ pub use decisions::Decisions;
 pub use mccfr::Mccfr;
 pub use plus::CfrPlus;
 pub use policy::{Policy, Tabular};
-pub use solve::{Measured, Method, Point, SolveOptions, Solved, solve};
+pub use solve::{Measured, Point, SolveOptions, Solved, SolverKind, solve};
 pub use tree::Tree;

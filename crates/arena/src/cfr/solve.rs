@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// Solution method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Method {
+pub enum SolverKind {
     /// CFR+.
     #[serde(rename = "cfr+")]
     CfrPlus,
@@ -23,7 +23,7 @@ pub enum Method {
 #[derive(Clone, Debug)]
 pub struct SolveOptions {
     /// Solution method.
-    pub method: Method,
+    pub method: SolverKind,
     /// Iterations.
     pub iterations: u64,
     /// Seed for sampling.
@@ -58,7 +58,7 @@ pub struct Solved {
     /// Name of the rule set.
     pub game: String,
     /// Solution method.
-    pub method: Method,
+    pub method: SolverKind,
     /// Public states.
     pub public_states: usize,
     /// Information sets of both players.
@@ -140,8 +140,8 @@ impl<G: Kit> TreeVisitor<G> for Solve<'_> {
             exploitability: policy.exploitability(),
         };
         let mut solver = match options.method {
-            Method::CfrPlus => Solver::Plus(CfrPlus::on(tree.clone())),
-            Method::Mccfr => Solver::Sampling(Mccfr::on(tree.clone(), options.seed)),
+            SolverKind::CfrPlus => Solver::Plus(CfrPlus::on(tree.clone())),
+            SolverKind::Mccfr => Solver::Sampling(Mccfr::on(tree.clone(), options.seed)),
         };
         let (mut seconds, mut done, mut curve) = (0.0, 0, Vec::new());
         // Record a point each time the number of iterations doubles.

@@ -2,7 +2,7 @@
 //! files.
 
 use super::positions::{Judged, baselines, fine_oracle, losses, values};
-use adept_arena::{Bound, Evaluator, OpenError};
+use adept_arena::{Evaluator, GameModel, OpenError};
 use adept_game::Kit;
 use adept_game::Turn;
 use adept_trainer::positions::PositionErrors;
@@ -106,7 +106,7 @@ impl<G: Kit> Evaluator<G> for Looked<'_> {
 /// all decisions that follow.
 pub(super) fn decisions<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     file: &Path,
     peers: &[Peer],
 ) -> Result<DecisionsReport, TrainError> {
@@ -177,13 +177,13 @@ mod tests {
     }
 
     /// An untrained network.
-    fn bound() -> Bound<Bearoff> {
+    fn bound() -> GameModel<Bearoff> {
         let encoder = open::encoder(&game(), Some("one-sided")).unwrap();
         let architecture =
             serde_json::from_value(serde_json::json!({ "mlp": { "hidden": [3], "init": 0.3 } })).unwrap();
         let (channels, mut rng) = (encoder.channels().to_vec(), stream(1, "test", 0));
         let learner = adept_model::build(&architecture, &channels, Default::default(), &mut rng).unwrap();
-        Bound::new(&game(), encoder, learner)
+        GameModel::new(&game(), encoder, learner)
     }
 
     /// All positions as rows of a file, with their values by a valuation.

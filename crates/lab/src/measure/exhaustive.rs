@@ -1,6 +1,6 @@
 //! Errors over all positions of a game whose positions are pairs of halves.
 
-use adept_arena::{Bound, OpenError, open};
+use adept_arena::{GameModel, OpenError, open};
 use adept_game::{Afterstate, Factors, GameError, Halves, Kit, Named, Valuation, stream};
 use adept_model::{ModelError, PairErrors, PairProducts, PairValues, Pairwise, Rows, TILE, TileRow};
 use adept_trainer::positions::PositionErrors;
@@ -52,7 +52,7 @@ const ROUNDING: f32 = 1e-4;
 /// Measures errors over all positions.
 pub(super) fn exhaustive<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     progress: Share<'_>,
 ) -> Result<ExhaustiveReport, TrainError> {
     let none = || {
@@ -105,7 +105,7 @@ pub(super) fn exhaustive<G: Kit>(
 /// counted. `None` if the game or the network does not have this form.
 pub(super) fn nanoseconds_by_halves<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
 ) -> Result<Option<f64>, TrainError> {
     if Pairwise::of_learner(&*bound.learner).is_none() {
         return Ok(None);
@@ -177,7 +177,7 @@ impl<G: Kit> All<'_, G> {
         }
     }
 
-    fn encode(&self, bound: &Bound<G>, (mover, roller): (usize, usize), rows: &mut Rows) {
+    fn encode(&self, bound: &GameModel<G>, (mover, roller): (usize, usize), rows: &mut Rows) {
         let state = &self.halves.state(mover, roller);
         let player = self.game.just_acted(state).unwrap_or(0);
         bound.encoder().encode(self.game, Afterstate { state, action: None, player }, rows.push());
@@ -202,7 +202,7 @@ enum Model<G: Kit> {
 }
 
 impl<G: Kit> Model<G> {
-    fn plain(game: &G, bound: &mut Bound<G>) -> Result<Self, ModelError> {
+    fn plain(game: &G, bound: &mut GameModel<G>) -> Result<Self, ModelError> {
         let player = |_| Ok(Player::new(bound.player(game)?));
         let players: Result<_, ModelError> = (0..rayon::current_num_threads()).map(player).collect();
         Ok(Self::Plain(Mutex::new(players?)))
@@ -211,13 +211,13 @@ impl<G: Kit> Model<G> {
 
 /// A copy of a checkpoint with its buffers.
 struct Player<G: Kit> {
-    bound: Bound<G>,
+    bound: GameModel<G>,
     rows: Rows,
     values: Vec<f32>,
 }
 
 impl<G: Kit> Player<G> {
-    fn new(bound: Bound<G>) -> Self {
+    fn new(bound: GameModel<G>) -> Self {
         Self { rows: Rows::new(bound.learner.channels()), values: Vec::new(), bound }
     }
 }
@@ -239,7 +239,7 @@ enum Prior<G: Kit> {
 
 impl<G: Kit> Split<G> {
     /// Splits the network into halves; `None` if it has another form, or its rows are not such sums.
-    fn of(all: &All<'_, G>, bound: &mut Bound<G>) -> Result<Option<Self>, TrainError> {
+    fn of(all: &All<'_, G>, bound: &mut GameModel<G>) -> Result<Option<Self>, TrainError> {
         let Some(form) = Pairwise::of_learner(&*bound.learner) else { return Ok(None) };
         let encoder = bound.encoder().clone();
         let prior = match open::prior(encoder.name()) {
@@ -270,7 +270,7 @@ impl<G: Kit> Split<G> {
     }
 
     /// Whether random positions have the same values as row by row.
-    fn agrees(&self, all: &All<'_, G>, bound: &mut Bound<G>) -> Result<bool, TrainError> {
+    fn agrees(&self, all: &All<'_, G>, bound: &mut GameModel<G>) -> Result<bool, TrainError> {
         let mut player = Player::new(bound.player(all.game)?);
         let (mut rng, halves) = (stream(0, "pairs", 0), all.halves.count());
         let mut known = vec![[[0.0; TILE]; MOVERS]; all.baselines.len()];

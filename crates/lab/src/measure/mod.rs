@@ -15,8 +15,8 @@ pub use rules::{Rule, rules, rules_of};
 pub use speed::{Cost, SpeedCell, cost, cost_of};
 
 use crate::catalogue::{AnyGame, Catalogue};
-use adept_arena::thoughts::{self, PositionValue};
-use adept_arena::{Bound, Equity, Greedy, OpenError, Random, equity, open};
+use adept_arena::inspect::{self, PositionValue};
+use adept_arena::{Equity, GameModel, Greedy, OpenError, Random, equity, open};
 pub use adept_game::Suite;
 use adept_game::{Kit, Read, stream};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
@@ -307,7 +307,7 @@ fn judges<G: Kit>(game: &G, manifest: &Manifest) -> Vec<String> {
 
 fn measure_equity<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     opponents: &[String],
 ) -> Result<EquityReport, TrainError> {
     let mut found = Vec::with_capacity(opponents.len());
@@ -341,13 +341,13 @@ pub fn value_of<G: Kit>(
     file: Option<&Path>,
 ) -> Result<Vec<PositionValue>, TrainError> {
     let (mut bound, _) = open::bind(game, checkpoint)?;
-    let mut named: Vec<(String, Read<G>)> = texts.iter().cloned().zip(thoughts::read(game, texts)?).collect();
+    let mut named: Vec<(String, Read<G>)> = texts.iter().cloned().zip(inspect::read(game, texts)?).collect();
     if let Some(file) = file {
         let read = game.read_positions(file).map_err(|e| OpenError::Unknown(e.to_string()))?;
         named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
     }
-    let thoughts = named.into_iter().map(|(name, p)| thoughts::thoughts(game, &mut bound, &p, name));
-    Ok(thoughts.collect::<Result<_, _>>()?)
+    let inspect = named.into_iter().map(|(name, p)| inspect::inspect(game, &mut bound, &p, name));
+    Ok(inspect.collect::<Result<_, _>>()?)
 }
 
 /// The same for the checkpoint at a path.
@@ -379,13 +379,13 @@ pub struct Valued {
 /// Writes the values of the positions of a file, for the player to move.
 fn value_file<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     path: &Path,
     out: Option<&Path>,
 ) -> Result<Valued, TrainError> {
     let read = game.read_positions(path).map_err(|e| OpenError::Unknown(e.to_string()))?;
     let mut values = Vec::new();
-    thoughts::values(game, bound, &read, &mut values)?;
+    inspect::values(game, bound, &read, &mut values)?;
     let usual = path.with_extension("values.csv");
     let refuse = |message: &str| {
         Err(TrainError::Folder { path: out.unwrap_or(&usual).into(), message: message.into() })
@@ -474,13 +474,13 @@ pub fn describe_config_of<G: Kit>(game: &G, config: &Config) -> Result<Described
     let mut rng = stream(config.seed, "init", 0);
     let learner =
         adept_model::build(&config.architecture, encoder.channels(), config.learn.optimiser, &mut rng)?;
-    let bound = Bound::new(game, encoder, learner);
+    let bound = GameModel::new(game, encoder, learner);
     let about = (0, config.learn.unit(), config.seed, adept_trainer::REVISION.to_string());
     Ok(described(&bound, None, &config.name, config.game.rules.clone(), about))
 }
 
 fn described<G: Kit>(
-    bound: &Bound<G>,
+    bound: &GameModel<G>,
     checkpoint: Option<PathBuf>,
     name: &str,
     game: String,

@@ -3,7 +3,7 @@
 use adept_arena::cfr::{Decisions, Policy};
 use adept_arena::matches::{compete, orders};
 use adept_arena::statistics::wilson95;
-use adept_arena::{Agent, Boltzmann, Bound, Greedy, OpenError, open};
+use adept_arena::{Agent, Boltzmann, GameModel, Greedy, OpenError, open};
 use adept_game::Kit;
 use adept_model::checkpoint::{Manifest, Output};
 use adept_trainer::config::Config;
@@ -75,7 +75,7 @@ fn temperature(manifest: &Manifest) -> Option<f64> {
 /// Computes what best responses win against the checkpoint.
 pub(super) fn exploitability<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     manifest: &Manifest,
 ) -> Result<ExploitabilityReport, TrainError> {
     let decisions = Decisions::of(game, &**bound.encoder())?;

@@ -1,6 +1,6 @@
 //! Errors against exact values, and the value lost by choices, compared with baselines that do not learn.
 
-use adept_arena::{Bound, Evaluator, Known, MoveLoss, OpenError, move_loss};
+use adept_arena::{Evaluator, GameModel, Known, MoveLoss, OpenError, move_loss};
 use adept_game::Kit;
 use adept_game::{Afterstate, Valuation, stream};
 use adept_model::Samples;
@@ -113,7 +113,7 @@ pub(super) struct Judged<G: Kit> {
 impl<G: Kit> Judged<G> {
     pub(super) fn new(
         game: &G,
-        bound: &mut Bound<G>,
+        bound: &mut GameModel<G>,
         baselines: &[Named<G>],
         states: Vec<G::State>,
         exact: Vec<f64>,
@@ -152,7 +152,7 @@ pub(super) fn values<G: Kit>(game: &G, valuation: &dyn Valuation<G>, states: &[G
 /// Measures errors on every distribution, and by class on one of them.
 pub(super) fn rms<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     distribution: Option<&str>,
     count: u64,
 ) -> Result<RmsReport, TrainError> {
@@ -205,7 +205,7 @@ pub(super) fn fine_oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, Ope
 pub(super) fn losses<G: Kit>(
     game: &G,
     truth: &dyn Valuation<G>,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     known: &[Named<G>],
     others: &mut [impl Evaluator<G>],
     states: impl Iterator<Item = G::State>,
@@ -221,7 +221,7 @@ pub(super) fn losses<G: Kit>(
 /// Measures lost value from this many test positions before the roll.
 pub(super) fn moves<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     distribution: Option<&str>,
     count: u64,
 ) -> Result<MoveLossReport, TrainError> {
@@ -238,7 +238,11 @@ pub(super) fn moves<G: Kit>(
 }
 
 /// Measures errors on the rows of a file.
-pub(super) fn file<G: Kit>(game: &G, bound: &mut Bound<G>, path: &Path) -> Result<FileReport, TrainError> {
+pub(super) fn file<G: Kit>(
+    game: &G,
+    bound: &mut GameModel<G>,
+    path: &Path,
+) -> Result<FileReport, TrainError> {
     let examples = game.read_examples(path).map_err(|e| OpenError::Unknown(e.to_string()))?;
     if examples.is_empty() {
         return Err(OpenError::Unknown(format!("{}: has no rows", path.display())).into());

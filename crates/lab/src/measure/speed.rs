@@ -3,7 +3,7 @@
 use super::exhaustive::nanoseconds_by_halves;
 use super::{opened, positions};
 use crate::catalogue::Catalogue;
-use adept_arena::{Bound, open};
+use adept_arena::{GameModel, open};
 use adept_game::{Kit, stream};
 use adept_model::Rows;
 use adept_model::checkpoint::Checkpoint;
@@ -25,13 +25,13 @@ pub struct SpeedCell {
 }
 
 /// Times [`adept_model::Learner::evaluate`] on rows of random games, at batches of 1, 8 and 512.
-pub(super) fn speed<G: Kit>(game: &G, bound: &mut Bound<G>) -> Vec<SpeedCell> {
+pub(super) fn speed<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Vec<SpeedCell> {
     let rows = rows_of_random_games(game, bound, 2048, &mut stream(1, "speed", 0));
     [1usize, 8, 512].into_iter().map(|batch| speed_of(bound, &rows, batch)).collect()
 }
 
 /// Times evaluation of these rows, `batch` at a time.
-fn speed_of<G: Kit>(bound: &mut Bound<G>, rows: &Rows, batch: usize) -> SpeedCell {
+fn speed_of<G: Kit>(bound: &mut GameModel<G>, rows: &Rows, batch: usize) -> SpeedCell {
     let mut values = Vec::new();
     let batches: Vec<Rows> = (0..rows.len() / batch)
         .map(|b| {
@@ -93,7 +93,7 @@ pub fn cost_of<G: Kit>(game: &G, checkpoint: Checkpoint, distribution: &str) -> 
         rows.push_from(&bound.encode(game, state, None, game.just_acted(state).unwrap_or(0)), 0);
     });
     bound.learner.reset_usage();
-    let ns = |batch, bound: &mut Bound<G>| {
+    let ns = |batch, bound: &mut GameModel<G>| {
         let cell = speed_of(bound, &rows, batch);
         let ns = |rate: f64| 1e9 / rate;
         (ns(cell.evaluations_per_second), (ns(cell.range.1), ns(cell.range.0)))

@@ -10,7 +10,7 @@ mod run;
 mod table;
 
 pub use grid::{Combination, Grid};
-pub use run::{SweepEvent, SweepOptions, Watch, What, sweep};
+pub use run::{SweepEvent, SweepOptions, SweepWatch, What, sweep};
 pub use table::{Failure, Metric, Row, Sweep};
 
 use adept_model::ModelError;

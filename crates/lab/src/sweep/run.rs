@@ -45,7 +45,7 @@ pub enum What<'a> {
 }
 
 /// Receives the events.
-pub type Watch<'a> = dyn Fn(SweepEvent<'_>) + Sync + 'a;
+pub type SweepWatch<'a> = dyn Fn(SweepEvent<'_>) + Sync + 'a;
 
 /// A run of the sweep.
 pub(super) struct Job<'a> {
@@ -91,7 +91,7 @@ pub fn sweep(
     grid: &Grid,
     seeds: Seeds,
     options: &SweepOptions,
-    watch: &Watch<'_>,
+    watch: &SweepWatch<'_>,
     cancel: &Cancel,
 ) -> Result<Sweep, SweepError> {
     if (grid.combinations.len() as u64).saturating_mul(seeds.count) > MOST_RUNS {
@@ -181,7 +181,7 @@ fn one(
     games: &dyn Catalogue,
     job: &Job<'_>,
     (runs, ended): (usize, &AtomicUsize),
-    watch: &Watch<'_>,
+    watch: &SweepWatch<'_>,
     cancel: &Cancel,
 ) -> State {
     if cancel.requested() {
@@ -210,7 +210,7 @@ struct Named<'a> {
     job: &'a Job<'a>,
     runs: usize,
     ended: &'a AtomicUsize,
-    watch: &'a Watch<'a>,
+    watch: &'a SweepWatch<'a>,
 }
 
 impl Named<'_> {

@@ -4,7 +4,7 @@ use crate::chart::{self, Legend};
 use crate::runs::{self, Run};
 use crate::{Made, Reproduction, Work, json};
 use adept_arena::statistics::wilson95;
-use adept_arena::{Boltzmann, Bound, OpenError, matches, open};
+use adept_arena::{Boltzmann, GameModel, OpenError, matches, open};
 use adept_builtin::liars_dice::LiarsDice;
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games, no_game};
@@ -236,7 +236,7 @@ fn untrained(config: &Config) -> Result<f64, TrainError> {
         let mut rng = adept_game::stream(0, "init", 0);
         let learner =
             adept_model::build(&config.architecture, encoder.channels(), config.learn.optimiser, &mut rng)?;
-        let bound = Bound::new(&game, encoder, learner);
+        let bound = GameModel::new(&game, encoder, learner);
         Ok(vec![Box::new(Boltzmann::new(bound, temperature)), open::agent(&game, config.learn.against())?])
     };
     let tally = matches::compete(&game, make, &matches::orders(&[1, 1]), 4000, runs::FIRST_SEED, || false)

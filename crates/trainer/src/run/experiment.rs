@@ -3,7 +3,7 @@
 use super::error::TrainError;
 use super::evaluation::Patience;
 use super::folder::{FORMAT, Folder, Found, Record, Score};
-use super::games::{GamesState, Span};
+use super::games::{SelfPlayState, Span};
 use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
 use super::source::Source;
@@ -11,7 +11,7 @@ use super::start::{Init, Start, begin_with_clusters};
 use crate::config::{Config, Examples, Suite};
 use crate::positions::{EXACT_VALUES, Tests};
 use adept_arena::cfr::Decisions;
-use adept_arena::{Agent, Bound, OpenError, open};
+use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::{Kit, stream};
 use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::{ModelError, Tensor};
@@ -42,7 +42,7 @@ const CHECKPOINT_PAUSE: Duration = Duration::from_secs(10);
 #[derive(Debug, Serialize, Deserialize)]
 struct Progress {
     #[serde(flatten)]
-    games: GamesState,
+    games: SelfPlayState,
     /// Sum of losses, and number of samples, since the last measurement.
     loss: f64,
     samples: u64,
@@ -171,7 +171,7 @@ fn same_origins(a: &[Origin], b: &[Origin]) -> bool {
 pub(super) struct Experiment<'a, G: Kit> {
     pub(super) game: &'a G,
     pub(super) config: &'a Config,
-    pub(super) bound: Bound<G>,
+    pub(super) bound: GameModel<G>,
     pub(super) source: Source<'a, G>,
     /// All decisions of the game, if it can list them.
     pub(super) decisions: Option<Arc<Decisions>>,
@@ -209,7 +209,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let mut rng = stream(seed, "init", 0);
         let (optimiser, compute) = (config.learn.optimiser, config.learn.compute());
         let learner = adept_model::build_on(&config.architecture, &channels, optimiser, compute, &mut rng)?;
-        let mut bound = Bound::new(game, encoder, learner);
+        let mut bound = GameModel::new(game, encoder, learner);
         begin_with_clusters(game, config, seed, &mut bound)?;
         for start in starts {
             start.apply(&mut *bound.learner)?;

@@ -5,7 +5,7 @@ use crate::config::{Config, ExpectationSettings, Method};
 use crate::positions::{Examples, Positions, encode};
 use crate::run::TrainError;
 use crate::td::Backup;
-use adept_arena::Bound;
+use adept_arena::GameModel;
 use adept_game::Kit;
 use adept_game::stream;
 use adept_model::{Rows, Samples};
@@ -31,7 +31,7 @@ impl<'a, G: Kit> Feed<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        bound: &Bound<G>,
+        bound: &GameModel<G>,
     ) -> Result<Self, TrainError> {
         let channels = bound.learner.channels();
         let from = match &config.learn.method {
@@ -53,7 +53,7 @@ impl<'a, G: Kit> Feed<'a, G> {
     /// Collects the samples `span` and learns from them.
     pub(super) fn batch(
         &mut self,
-        bound: &mut Bound<G>,
+        bound: &mut GameModel<G>,
         span: Span,
         clock: impl Fn() -> f64,
     ) -> Result<Learned, BatchError> {

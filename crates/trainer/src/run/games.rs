@@ -6,8 +6,8 @@
 
 use crate::config::{GapDiscount, Learn, Next, Rewards, SELF, TdSettings, TraceKind};
 use crate::positions::{Examples, Positions};
-use crate::td::{Bootstrap, GameStats, Seats, Settings, TdPlayer};
-use adept_arena::{Agent, Bound, OpenError, open};
+use crate::td::{Bootstrap, GameStats, PlaySettings, Seats, TdPlayer};
+use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::{Stream, stream};
 use adept_model::{Learner, ModelError, Samples, Tensor, TensorData};
@@ -16,11 +16,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Games of a run by number.
+/// SelfPlay of a run by number.
 pub(super) type Span = Range<u64>;
 
 /// Plays the games of a run.
-pub(super) struct Games<'a, G: Kit> {
+pub(super) struct SelfPlay<'a, G: Kit> {
     game: &'a G,
     learn: &'a Learn,
     td: &'a TdSettings,
@@ -46,12 +46,12 @@ struct Worker<G: Kit> {
     seats: Vec<Option<usize>>,
     rng: Stream,
     /// A copy of the learner; `None` if the learner itself plays.
-    bound: Option<Bound<G>>,
+    bound: Option<GameModel<G>>,
 }
 
 /// State for a checkpoint: generators, and the games played ahead.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct GamesState {
+pub(super) struct SelfPlayState {
     pub(super) play: Vec<Stream>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) ahead: Option<Span>,
@@ -68,7 +68,7 @@ pub(super) struct Learned {
 /// An error in a batch, and its game.
 pub(super) type BatchError = (ModelError, u64);
 
-impl<'a, G: Kit> Games<'a, G> {
+impl<'a, G: Kit> SelfPlay<'a, G> {
     /// Creates the workers that the config asks for. They get the learner's parameters at the first
     /// [`Self::publish`].
     pub(super) fn new(
@@ -76,7 +76,7 @@ impl<'a, G: Kit> Games<'a, G> {
         learn: &'a Learn,
         td: &'a TdSettings,
         seed: u64,
-        bound: &mut Bound<G>,
+        bound: &mut GameModel<G>,
     ) -> Result<Self, OpenError> {
         let apart = td.workers > 1 || learn.overlaps();
         let workers: Result<Vec<_>, OpenError> = (0..td.workers as u64)
@@ -125,10 +125,10 @@ impl<'a, G: Kit> Games<'a, G> {
     }
 
     /// State for a checkpoint.
-    pub(super) fn state(&self) -> (GamesState, Vec<Tensor>) {
+    pub(super) fn state(&self) -> (SelfPlayState, Vec<Tensor>) {
         let play = self.workers.iter().map(|w| w.rng.clone()).collect();
         let Some((span, samples)) = &self.ahead else {
-            return (GamesState { play, ahead: None }, Vec::new());
+            return (SelfPlayState { play, ahead: None }, Vec::new());
         };
         let (n, rows) = (samples.len(), &samples.rows);
         let tensors = vec![
@@ -137,7 +137,7 @@ impl<'a, G: Kit> Games<'a, G> {
             Tensor::f32("ahead.targets", vec![n], samples.targets.clone()),
             Tensor::f32("ahead.weights", vec![n], samples.weights.clone()),
         ];
-        (GamesState { play, ahead: Some(span.clone()) }, tensors)
+        (SelfPlayState { play, ahead: Some(span.clone()) }, tensors)
     }
 
     /// Drops games played ahead, when the run is over.
@@ -148,7 +148,7 @@ impl<'a, G: Kit> Games<'a, G> {
     /// Restores the state from a checkpoint.
     pub(super) fn restore(
         &mut self,
-        state: GamesState,
+        state: SelfPlayState,
         tensors: &[Tensor],
         learner: &dyn Learner,
     ) -> Result<(), String> {
@@ -199,7 +199,7 @@ impl<'a, G: Kit> Games<'a, G> {
     /// Plays the games `span` and learns from them; with overlap, plays `next` at the same time.
     pub(super) fn batch(
         &mut self,
-        bound: &mut Bound<G>,
+        bound: &mut GameModel<G>,
         span: Span,
         next: Span,
         clock: impl Fn() -> f64,
@@ -320,7 +320,7 @@ impl<G: Kit> Worker<G> {
     fn play(
         &mut self,
         game: &G,
-        learner: Option<&mut Bound<G>>,
+        learner: Option<&mut GameModel<G>>,
         span: Span,
         (learn, td): (&Learn, &TdSettings),
         begins: Option<&Positions<G>>,
@@ -340,7 +340,7 @@ impl<G: Kit> Worker<G> {
                 self.seats.push(drawn);
             }
             let seats = Seats { agents: &mut self.agents, by_seat: &self.seats };
-            let settings = Settings { explore: td.explore.at(learn.share(g)), ..settings };
+            let settings = PlaySettings { explore: td.explore.at(learn.share(g)), ..settings };
             let start = begins.map_or_else(|| game.start(), |positions| positions.any(&mut self.rng));
             let play = self.player.play(game, bound, start, seats, settings, &mut self.rng);
             let stats = play.map_err(|e| (e, g))?;
@@ -352,8 +352,8 @@ impl<G: Kit> Worker<G> {
 }
 
 impl TdSettings {
-    /// Settings of a batch that starts with this game.
-    fn settings(&self, learn: &Learn, game: u64) -> Settings {
+    /// PlaySettings of a batch that starts with this game.
+    fn settings(&self, learn: &Learn, game: u64) -> PlaySettings {
         let share = learn.share(game);
         let gap = |internal: fn(&GapDiscount) -> u32| {
             self.gap_discount.as_ref().map_or(0, internal).try_into().unwrap_or(i32::MAX)
@@ -365,7 +365,7 @@ impl TdSettings {
             discount: to_next as f32,
             chosen: self.next == Next::Chosen,
         };
-        Settings {
+        PlaySettings {
             bootstrap,
             explore: self.explore.at(share),
             temperature: self.temperature.map(|t| t.at(share)),

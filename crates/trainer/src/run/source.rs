@@ -2,19 +2,19 @@
 
 use super::error::TrainError;
 use super::feed::Feed;
-use super::games::{BatchError, Games, GamesState, Learned, Span};
+use super::games::{BatchError, Learned, SelfPlay, SelfPlayState, Span};
 use crate::config::{Config, Method};
 use crate::positions::Examples;
 use crate::regrets::Regrets;
 use adept_arena::cfr::Decisions;
-use adept_arena::{Bound, OpenError};
+use adept_arena::{GameModel, OpenError};
 use adept_game::Kit;
 use adept_model::{Learner, ModelError, Tensor};
 use std::sync::Arc;
 
 /// What a run learns from.
 pub(super) enum Source<'a, G: Kit> {
-    Games(Box<Games<'a, G>>),
+    Games(Box<SelfPlay<'a, G>>),
     /// Created when learning begins, because examples may take a while.
     Feed(Option<Box<Feed<'a, G>>>),
     Regrets(Box<Regrets>),
@@ -25,7 +25,7 @@ impl<'a, G: Kit> Source<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        bound: &mut Bound<G>,
+        bound: &mut GameModel<G>,
         decisions: Option<&Arc<Decisions>>,
     ) -> Result<Self, TrainError> {
         Ok(match &config.learn.method {
@@ -38,7 +38,7 @@ impl<'a, G: Kit> Source<'a, G> {
                 })?;
                 Self::Regrets(Box::new(Regrets::new(config, settings, seed, decisions, &*bound.learner)?))
             }
-            Method::Td(td) => Self::Games(Box::new(Games::new(game, &config.learn, td, seed, bound)?)),
+            Method::Td(td) => Self::Games(Box::new(SelfPlay::new(game, &config.learn, td, seed, bound)?)),
             Method::Expectation(_) | Method::Supervised(_) => Self::Feed(None),
         })
     }
@@ -49,7 +49,7 @@ impl<'a, G: Kit> Source<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        bound: &Bound<G>,
+        bound: &GameModel<G>,
     ) -> Result<(), TrainError> {
         match self {
             Self::Games(games) if config.learn.shows_examples() => {
@@ -72,13 +72,13 @@ impl<'a, G: Kit> Source<'a, G> {
     }
 
     /// State for a checkpoint.
-    pub(super) fn state(&mut self) -> Result<(GamesState, Vec<Tensor>), ModelError> {
+    pub(super) fn state(&mut self) -> Result<(SelfPlayState, Vec<Tensor>), ModelError> {
         Ok(match self {
             Self::Games(games) => games.state(),
-            Self::Feed(_) => (GamesState::default(), Vec::new()),
+            Self::Feed(_) => (SelfPlayState::default(), Vec::new()),
             Self::Regrets(regrets) => {
                 let (rng, tensors) = regrets.state()?;
-                (GamesState { play: vec![rng], ahead: None }, tensors)
+                (SelfPlayState { play: vec![rng], ahead: None }, tensors)
             }
         })
     }
@@ -93,7 +93,7 @@ impl<'a, G: Kit> Source<'a, G> {
     /// Restores the state from a checkpoint.
     pub(super) fn restore(
         &mut self,
-        state: GamesState,
+        state: SelfPlayState,
         tensors: &[Tensor],
         learner: &dyn Learner,
     ) -> Result<(), String> {
@@ -118,7 +118,7 @@ impl<'a, G: Kit> Source<'a, G> {
     /// Learns from the games, samples or iterations `span`. `next` comes after them and may be prepared.
     pub(super) fn batch(
         &mut self,
-        bound: &mut Bound<G>,
+        bound: &mut GameModel<G>,
         span: Span,
         next: Span,
         rate: impl Fn(u64) -> f32,

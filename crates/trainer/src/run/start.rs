@@ -3,7 +3,7 @@
 use super::error::TrainError;
 use crate::config::Config;
 use crate::positions::{Part, Positions, encode, rows_of_random_games};
-use adept_arena::{Bound, OpenError, open};
+use adept_arena::{GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::stream;
 use adept_model::checkpoint::{self, Origin};
@@ -112,7 +112,7 @@ pub(super) fn begin_with_clusters<G: Kit>(
     game: &G,
     config: &Config,
     seed: u64,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
 ) -> Result<(), TrainError> {
     let mut rng = stream(seed, "clusters", 0);
     let rows = || {

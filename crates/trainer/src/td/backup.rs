@@ -1,6 +1,6 @@
 //! One-step targets by exact expectation over chance outcomes, without sampling or opponents.
 
-use adept_arena::Bound;
+use adept_arena::GameModel;
 use adept_game::{Afterstate, Game, Stream, Turn};
 use adept_model::Rows;
 use rand::RngExt;
@@ -49,7 +49,7 @@ impl<G: Game> Backup<G> {
     }
 
     /// The target of a state for the player who left it.
-    pub(crate) fn target(&mut self, game: &G, bound: &mut Bound<G>, state: &G::State) -> f32 {
+    pub(crate) fn target(&mut self, game: &G, bound: &mut GameModel<G>, state: &G::State) -> f32 {
         self.list(game, bound, state);
         bound.learner.evaluate(&self.rows, &mut self.values);
         let (mut first, mut target) = (0, 0.0);
@@ -98,7 +98,7 @@ impl<G: Game> Backup<G> {
     }
 
     /// Lists and encodes the successors of a state.
-    fn list(&mut self, game: &G, bound: &Bound<G>, state: &G::State) {
+    fn list(&mut self, game: &G, bound: &GameModel<G>, state: &G::State) {
         let Self { outcomes, listed, actions, candidates, counts, states, row_of, rows, .. } = self;
         outcomes.clear();
         if game.turn(state) == Turn::Chance {

@@ -1,9 +1,9 @@
 //! TD(λ) along games: λ-returns and traces; and one-step targets by expectation.
 
 mod backup;
-mod chain;
 mod player;
+mod returns;
 
 pub(crate) use backup::Backup;
-pub use chain::Bootstrap;
-pub use player::{GameStats, Seats, Settings, TdPlayer};
+pub use player::{GameStats, PlaySettings, Seats, TdPlayer};
+pub use returns::Bootstrap;

@@ -1,15 +1,15 @@
 //! Plays games of the learner against itself or opponents, and learns from them.
 
-use super::chain::{Bootstrap, Chain, Decision};
+use super::returns::{Bootstrap, Decision, Returns};
 use crate::config::TraceKind;
-use adept_arena::{Agent, Bound, Scratch as Lists, agents};
+use adept_arena::{Agent, GameModel, Scratch as Lists, agents};
 use adept_game::{Game, Stream, Turn};
 use adept_model::{Learner, ModelError, Rows, Samples};
 use rand::RngExt;
 
-/// Settings of one game, taken from the schedules.
+/// PlaySettings of one game, taken from the schedules.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct PlaySettings {
     /// λ, γ, and what targets take from the next decision.
     pub bootstrap: Bootstrap,
     /// ε, in [0, 1].
@@ -51,7 +51,7 @@ struct Scratch {
 /// Plays games and collects samples, or steps online.
 pub struct TdPlayer<G: Game> {
     state: G::State,
-    chains: Vec<Chain>,
+    chains: Vec<Returns>,
     /// Rewards of each player since the last decision.
     rewards: Vec<f32>,
     lists: Lists<G>,
@@ -63,7 +63,7 @@ pub struct TdPlayer<G: Game> {
 impl<G: Game> TdPlayer<G> {
     /// A player for rows of these channels.
     pub fn new(game: &G, learner: &dyn Learner) -> Self {
-        let chain = || Chain::new(Rows::new(learner.channels()));
+        let chain = || Returns::new(Rows::new(learner.channels()));
         Self {
             state: game.start(),
             chains: (0..game.players()).map(|_| chain()).collect(),
@@ -81,10 +81,10 @@ impl<G: Game> TdPlayer<G> {
     pub fn play(
         &mut self,
         game: &G,
-        bound: &mut Bound<G>,
+        bound: &mut GameModel<G>,
         start: G::State,
         seats: Seats<'_, G>,
-        settings: Settings,
+        settings: PlaySettings,
         rng: &mut Stream,
     ) -> Result<GameStats, ModelError> {
         self.state = start;
@@ -174,7 +174,7 @@ impl<G: Game> TdPlayer<G> {
 
     /// Applies an action and records its rewards.
     #[inline]
-    fn apply(&mut self, game: &G, action: &G::Action, settings: Settings) {
+    fn apply(&mut self, game: &G, action: &G::Action, settings: PlaySettings) {
         if let Some(factor) = settings.rewards {
             for (player, reward) in self.rewards.iter_mut().enumerate() {
                 *reward += factor * (game.reward(&self.state, action, player) / game.scale()) as f32;
@@ -200,10 +200,10 @@ fn pick_greedy(values: &[f32], greedy: f32, rng: &mut Stream) -> usize {
 /// equals the chosen value unless the move explores.
 fn step_online(
     learner: &mut dyn Learner,
-    chain: &Chain,
+    chain: &Returns,
     player: usize,
     target: f32,
-    settings: Settings,
+    settings: PlaySettings,
     scratch: &mut Scratch,
     stats: &mut GameStats,
 ) -> Result<(), ModelError> {
@@ -219,10 +219,10 @@ fn step_online(
 /// e ← λ e + ∇V of this row, then a step of (target − V) along e.
 fn follow(
     learner: &mut dyn Learner,
-    chain: &Chain,
+    chain: &Returns,
     player: usize,
     (row, target): (u32, f32),
-    settings: Settings,
+    settings: PlaySettings,
     scratch: &mut Scratch,
     stats: &mut GameStats,
 ) -> Result<(), ModelError> {

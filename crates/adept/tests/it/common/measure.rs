@@ -3,7 +3,7 @@
 pub(crate) use adept_lab::measure::{EvaluateOptions, Report, Suite, Unwatched};
 
 use adept::Builtin;
-use adept_arena::thoughts::PositionValue;
+use adept_arena::inspect::PositionValue;
 use adept_lab::measure;
 use adept_trainer::run::TrainError;
 use std::path::Path;

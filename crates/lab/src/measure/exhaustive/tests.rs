@@ -13,18 +13,18 @@ fn game() -> Bearoff {
 }
 
 /// An untrained network that reads positions through this encoder.
-fn bound(encoder: &str, architecture: &Value, isa: Isa) -> Bound<Bearoff> {
+fn bound(encoder: &str, architecture: &Value, isa: Isa) -> GameModel<Bearoff> {
     let (game, encoder) = (game(), open::encoder(&game(), Some(encoder)).unwrap());
     let architecture: Architecture = serde_json::from_value(architecture.clone()).unwrap();
     let program = Arc::new(lower(&architecture, encoder.channels(), 1).unwrap());
     let parameters = program.draw(&mut stream(1, "test", 0));
     let learner: Box<dyn Learner> =
         Box::new(Network::with_isa(program, &parameters, Optimiser::default(), isa));
-    Bound::new(&game, encoder, learner)
+    GameModel::new(&game, encoder, learner)
 }
 
 /// The errors over all pairs, computed one by one through the encoder, the learner and valuations.
-fn plainly(bound: &mut Bound<Bearoff>) -> (PositionErrors, PositionErrors) {
+fn plainly(bound: &mut GameModel<Bearoff>) -> (PositionErrors, PositionErrors) {
     let (game, halves) = (game(), game().halves().unwrap().unwrap());
     let valuation = |name: &str| game.valuation(name).unwrap().unwrap();
     let (oracle, convolution) = (valuation("oracle"), valuation("convolution"));
@@ -130,6 +130,7 @@ fn a_game_without_halves_says_so() {
     let learner =
         adept_model::build(&architecture, &channels, Optimiser::default(), &mut stream(1, "test", 0))
             .unwrap();
-    let error = exhaustive(&TicTacToe, &mut Bound::new(&TicTacToe, encoder, learner), &|_| {}).unwrap_err();
+    let error =
+        exhaustive(&TicTacToe, &mut GameModel::new(&TicTacToe, encoder, learner), &|_| {}).unwrap_err();
     assert!(error.to_string().contains("tictactoe cannot be enumerated"), "{error}");
 }

@@ -1,7 +1,7 @@
 //! Values of positions and moves: with gates and experts for people, in batches for programs.
 
 use crate::agents::softmax;
-use crate::evaluator::{Bound, Evaluator};
+use crate::evaluator::{Evaluator, GameModel};
 use crate::open::OpenError;
 use adept_game::{Afterstate, Kit, Read, Turn};
 use adept_model::checkpoint::Output;
@@ -44,9 +44,9 @@ pub struct MoveValue {
 ///
 /// # Errors
 /// [`OpenError::Unknown`] for a position before a chance event if the player to move next is not known.
-pub fn thoughts<G: Kit>(
+pub fn inspect<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     (state, last): &Read<G>,
     position: String,
 ) -> Result<PositionValue, OpenError> {
@@ -98,11 +98,11 @@ pub fn thoughts<G: Kit>(
     Ok(PositionValue { position, value, to_move: Some(player + 1), after, moves })
 }
 
-/// [`thoughts`] for games with hidden information. Actions are valued before they are applied, because the state after
+/// [`inspect`] for games with hidden information. Actions are valued before they are applied, because the state after
 /// an action could reveal more than the player knows.
 fn hidden<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     state: &G::State,
     player: usize,
     position: String,
@@ -157,7 +157,7 @@ fn over<G: Kit>(game: &G, state: &G::State) -> f32 {
     (utility / game.scale()) as f32
 }
 
-/// Replaces `values` by the value of each position for the player to move, as in [`thoughts`]. Only a finished game
+/// Replaces `values` by the value of each position for the player to move, as in [`inspect`]. Only a finished game
 /// differs: its exact result is for the player who would move next. All rows are evaluated in one batch.
 ///
 /// # Errors
@@ -165,7 +165,7 @@ fn over<G: Kit>(game: &G, state: &G::State) -> f32 {
 /// checkpoint whose outputs are logits.
 pub fn values<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     positions: &[Read<G>],
     values: &mut Vec<f32>,
 ) -> Result<(), OpenError> {
@@ -234,7 +234,7 @@ pub fn values<G: Kit>(
 /// [`values`] for games with hidden information.
 fn hidden_values<G: Kit>(
     game: &G,
-    bound: &mut Bound<G>,
+    bound: &mut GameModel<G>,
     positions: &[Read<G>],
     values: &mut Vec<f32>,
 ) -> Result<(), OpenError> {
@@ -265,7 +265,7 @@ fn hidden_values<G: Kit>(
 /// [`OpenError::Unknown`] if the last player, or a last move that the encoder needs, is not known.
 pub fn encode<G: Kit>(
     game: &G,
-    bound: &Bound<G>,
+    bound: &GameModel<G>,
     positions: &[Read<G>],
     rows: &mut Rows,
 ) -> Result<(), OpenError> {
@@ -295,7 +295,7 @@ pub struct Choice {
 ///
 /// # Errors
 /// [`OpenError::Unknown`] if the text is not a position, or no player is to move.
-pub fn choices<G: Kit>(game: &G, bound: &mut Bound<G>, text: &str) -> Result<Vec<Choice>, OpenError> {
+pub fn choices<G: Kit>(game: &G, bound: &mut GameModel<G>, text: &str) -> Result<Vec<Choice>, OpenError> {
     let (state, _) = game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()))?;
     let Turn::Player(player) = game.turn(&state) else {
         return Err(OpenError::Unknown(format!("`{text}`: no player is to move; the roll may be missing")));
@@ -317,7 +317,7 @@ pub fn choices<G: Kit>(game: &G, bound: &mut Bound<G>, text: &str) -> Result<Vec
 /// The player who moved last, if the position has a row.
 fn mover<G: Kit>(
     game: &G,
-    bound: &Bound<G>,
+    bound: &GameModel<G>,
     state: &G::State,
     knows_action: bool,
 ) -> Result<usize, OpenError> {

@@ -35,13 +35,13 @@ impl Decision {
 
 /// One player's decisions in one game, in order.
 #[derive(Debug)]
-pub(crate) struct Chain {
+pub(crate) struct Returns {
     pub(crate) decisions: Vec<Decision>,
     /// Rows of the chosen afterstates.
     pub(crate) rows: Rows,
 }
 
-impl Chain {
+impl Returns {
     pub(crate) fn new(rows: Rows) -> Self {
         Self { decisions: Vec::new(), rows }
     }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use adept_model::{Channel, ChannelKind};
 
-    fn chain(decisions: &[(f32, f32)]) -> Chain {
+    fn chain(decisions: &[(f32, f32)]) -> Returns {
         let mut rows = Rows::new(&[Channel::new("x", ChannelKind::Dense(1))]);
         for (i, _) in decisions.iter().enumerate() {
             rows.push().dense[0] = i as f32;
@@ -91,10 +91,10 @@ mod tests {
             .enumerate()
             .map(|(i, &(value, greedy))| Decision { row: Some(i as u32), value, greedy, reward: 0.0 })
             .collect();
-        Chain { decisions, rows }
+        Returns { decisions, rows }
     }
 
-    fn targets(chain: &Chain, z: f32, lambda: f32) -> Vec<f32> {
+    fn targets(chain: &Returns, z: f32, lambda: f32) -> Vec<f32> {
         let mut samples = Samples::new(&[Channel::new("x", ChannelKind::Dense(1))]);
         chain.targets(z, Bootstrap { lambda, discount: 1.0, chosen: false }, &mut samples);
         // The last comes first: restore the order of play by row number.
