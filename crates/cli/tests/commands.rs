@@ -84,7 +84,7 @@ fn value_shows_moves_gates_and_experts() {
     assert_eq!(values[1]["moves"][0]["experts"].as_array().unwrap().len(), 2);
     assert_eq!((number(&values[2]["value"]), values[2]["to_move"].as_u64()), (1.0, None));
     assert!(desk.text(&["value", &run, "X...O...."]).contains("expert 2: weight"));
-    assert!(desk.fails(&["value", &run, "XXX"], 1).contains("there are 3 squares"));
+    assert!(desk.fails(&["value", &run, "XXX"], 1).contains("3 squares instead of nine"));
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn what_cannot_work_is_refused() {
         (&["learn.regrets.steps=0"], "`learn.regrets.steps`: must lie in 1..100000000"),
         (
             &["game.encoder=bids:1-1:4"],
-            "`game.encoder`: the encoder `bids:1-1:4` is of games with other dice: write `bids:1-1:3`",
+            "`game.encoder`: the encoder `bids:1-1:4` is for games with other dice: write `bids:1-1:3`",
         ),
         (
             &["game.encoder=soar", "evaluate.suites=[\"matches\"]", "game.rules=liars-dice:soar:2x5"],

@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn messages_say_what_to_do() {
         let message = Board::parse(&rows(&["..x...."])).unwrap_err().to_string();
-        let expected = "row 6 from the top, column 3 is 'x': use 'X', 'O' or '.' for an empty cell";
+        let expected = "row 6 from the top, column 3 is 'x'; use 'X', 'O' or '.' for an empty cell";
         assert_eq!(message, expected);
     }
 
