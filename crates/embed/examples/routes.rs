@@ -6,7 +6,7 @@
 //! measurements).
 
 use adept_embed::Model;
-use adept_game::bearoff::Distribution;
+use adept_builtin::bearoff::Distribution;
 use adept_game::stream;
 use adept_model::checkpoint;
 use adept_model::export::{About, onnx};
@@ -46,7 +46,7 @@ fn measure(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
         println!("{name} rust {batch} {native:.0}");
         let mut inputs: TVec<TValue> = tvec!();
         for (channel, &first) in program.channels.iter().zip(&program.layout.offsets) {
-            if names.contains(&channel.name) {
+            if names.iter().any(|name| *name == channel.name) {
                 let width = channel.kind.dense_width();
                 let columns = (0..batch).flat_map(|r| &rows.dense_row(r)[first..first + width]);
                 let part: Vec<f32> = columns.copied().collect();

@@ -34,7 +34,7 @@ impl Kit for ConnectFour {
     }
 
     fn usual_suites(&self) -> Vec<Suite> {
-        vec![Suite::Matches, Suite::Rms]
+        vec![Suite::Matches]
     }
 
     fn starter(&self) -> Option<String> {
@@ -139,7 +139,7 @@ impl Valuation<ConnectFour> for Exact {
             return f64::NAN;
         }
         let free = self.solvers().pop();
-        let mut solver = free.unwrap_or_else(Solver::new);
+        let mut solver = free.unwrap_or_default();
         let value = f64::from(solver.solve(board));
         self.solvers().push(solver);
         if after.player == board.mover() { value } else { -value }

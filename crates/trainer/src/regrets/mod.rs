@@ -6,8 +6,8 @@
 //!
 //! R'(I, a) = d · R⁺(I, a) + π₋ᵢ(I)ᶜ A(I, a) for the updated player i, and R'(I, a) = R(I, a) for the opponent,
 //!
-//! where π₋ᵢ(I) is the probability that the opponent's deal and actions lead to I, and d = (t − 1)ᵅ / ((t − 1)ᵅ
-//! + 1) in iteration t. With c = 1 and exact R this is CFR+ (Tammelin 2014) with discounted regrets (Brown and
+//! where π₋ᵢ(I) is the probability that the opponent's deal and actions lead to I, and
+//! d = (t − 1)ᵅ / ((t − 1)ᵅ + 1) in iteration t. With c = 1 and exact R this is CFR+ (Tammelin 2014) with discounted regrets (Brown and
 //! Sandholm 2019). R as a function of features is regression CFR (Waugh, Morrill, Bagnell and Bowling 2015). A
 //! smaller c keeps the regrets of rarely reached decisions within the precision of a network.
 //!
