@@ -1,6 +1,6 @@
 //! Exact solutions of small games with hidden information: counterfactual regret minimisation on the public tree.
 //!
-//! A game that implements [`PublicTree`](adept_game::public_tree::PublicTree) is unrolled once into a [`Tree`].
+//! A game that implements [`PublicTree`](adept_game::PublicTree) is unrolled once into a [`Tree`].
 //! [`CfrPlus`] and [`Mccfr`] converge to an equilibrium of this tree. The result is a [`Policy`]. It gives its own
 //! exploitability ([`Policy::exploitability`]), and [`Tabular`] plays it as an agent. [`Policy::of_agent`] measures any
 //! other agent in the same way.
