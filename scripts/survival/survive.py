@@ -33,13 +33,14 @@ hidden      = [20]
 sensitivity = 3.0
 
 [learn]
-method    = "td"
-against   = "ttt"
-games     = 75_000
-lambda    = 0.3
 rate      = { from = 0.005, to = 0.0005 }
-explore   = { from = 0.4, to = 0.05 }
 optimiser = { adam = {} }
+
+[learn.td]
+against = "ttt"
+games   = 75_000
+lambda  = 0.3
+explore = { from = 0.4, to = 0.05 }
 
 [evaluate]
 every  = 3_500
