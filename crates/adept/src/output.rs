@@ -3,6 +3,7 @@
 use adept_arena::OpenError;
 use adept_game::GameError;
 use adept_model::ModelError;
+use adept_play::PlayError;
 use adept_trainer::config::ConfigError;
 use adept_trainer::run::TrainError;
 use anyhow::Result;
@@ -46,9 +47,12 @@ pub(crate) fn kind(error: &anyhow::Error) -> &'static str {
                 TrainError::Disk { .. } | TrainError::Space { .. } => "io",
                 TrainError::Folder { .. } => "folder",
                 TrainError::Diverged { .. } => "diverged",
+                TrainError::Game(_) => "game",
                 _ => "failed",
             })
         } else if let Some(error) = cause.downcast_ref::<OpenError>() {
+            Some(of_open(error))
+        } else if let Some(PlayError::Open(error)) = cause.downcast_ref::<PlayError>() {
             Some(of_open(error))
         } else if let Some(error) = cause.downcast_ref::<ModelError>() {
             Some(of_model(error))

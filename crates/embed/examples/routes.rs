@@ -5,8 +5,8 @@
 //! Prints one line per route and batch size: route, rows per call, evaluations per second (median of seven
 //! measurements).
 
-use adept_embed::Model;
 use adept_builtin::bearoff::Distribution;
+use adept_embed::Model;
 use adept_game::stream;
 use adept_model::checkpoint;
 use adept_model::export::{About, onnx};

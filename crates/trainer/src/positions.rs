@@ -374,7 +374,8 @@ pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize
 }
 
 /// What is being prepared, for progress messages.
-pub const EXACT_VALUES: &str = "exact values: from a file in datasets, or solved in memory";
+pub const EXACT_VALUES: &str =
+    "exact values: from a table in datasets if there is one, else solved in memory";
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use adept_lab::Catalogue;
 use adept_lab::files::load_any;
 use adept_model::files::Files;
 use adept_trainer::config::{self, Config};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -59,8 +59,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
 fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {
     let mut results = Vec::new();
     for file in files {
-        let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
-        let new = config::in_present_form(&text);
+        let fail = |why: String| anyhow!("{}: {why}", file.display());
+        let text = std::fs::read_to_string(file).map_err(|e| fail(e.to_string()))?;
+        let new = config::in_present_form(&text).map_err(fail)?;
         if let Some(new) = &new {
             Files::default().replace(file, new.as_bytes())?;
         }
@@ -76,7 +77,8 @@ fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {
 /// If a config file has an older form, shows its current form.
 pub(crate) fn note_old_form(file: &Path) {
     let text = std::fs::read_to_string(file).ok();
-    let Some(new) = text.and_then(|text| config::in_present_form(&text)) else { return };
+    let new = text.and_then(|text| config::in_present_form(&text).ok().flatten());
+    let Some(new) = new else { return };
     let mut learn = false;
     let sections: String = new
         .lines()

@@ -2,9 +2,12 @@
 
 use crate::args::PlayArgs;
 use crate::output::{self, say};
+use adept_arena::AgentSpec;
+use adept_game::Named;
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::checkpoint;
 use adept_play::PlayOptions;
+use adept_trainer::positions::EXACT_VALUES;
 use anyhow::{Result, bail};
 use std::io::{stderr, stdin, stdout};
 use std::path::Path;
@@ -18,10 +21,11 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
         hints: args.hints,
         best: args.best,
     };
-    if args.opponent == "oracle" {
-        say("no table in datasets: solving the oracle first, which takes a few seconds and 3.1 GB");
-    }
     let game = game_of(games, args)?;
+    let valuation = |known: &Named| args.opponent.split(':').next() == Some(&*known.name);
+    if game.info().valuations.iter().any(valuation) {
+        say(EXACT_VALUES);
+    }
     let mut input = stdin().lock();
     if as_json {
         let played = game.play(&options, &mut input, &mut stderr().lock())?;
@@ -35,6 +39,19 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
 fn game_of(games: &dyn Catalogue, args: &PlayArgs) -> Result<Arc<dyn AnyGame>> {
     if let Some(name) = &args.game {
         return Ok(games.find(name)?);
+    }
+    let path = |path: &Path| -> Result<Arc<dyn AnyGame>> {
+        Ok(games.find(&checkpoint::read(&checkpoint::locate(path, args.best)?)?.manifest.game)?)
+    };
+    // A folder goes before an agent of that name, an agent before a run.
+    let opponent = Path::new(&args.opponent);
+    if opponent.exists() {
+        return path(opponent);
+    }
+    if let Ok(AgentSpec::Greedy(of) | AgentSpec::Epsilon(_, of) | AgentSpec::Boltzmann(_, of)) =
+        AgentSpec::parse(&args.opponent)
+    {
+        return path(Path::new(&of));
     }
     let has = |name: &String| {
         let game = games.find(name).ok()?;

@@ -406,13 +406,19 @@ hidden = [4]
 rate    = 0.01
 batch   = 8
 
-[learn.td]
+[learn.td]     # along games
 against = "ttt"
 games   = 1000     # a few
 workers = 2
 "#;
-    assert_eq!(in_present_form(OLD).as_deref(), Some(NEW));
-    assert_eq!(in_present_form(NEW), None);
+    assert_eq!(in_present_form(OLD).unwrap().as_deref(), Some(NEW));
+    assert_eq!(in_present_form(NEW), Ok(None));
+    assert!(in_present_form("[learn").is_err() && in_present_form("learn.method = \"q\"").is_err());
+    let said = "[learn]\nmethod = 'supervised'  # exact\nagainst = 'self' # nobody\nsamples = 5\nrate = 1\n";
+    assert_eq!(
+        in_present_form(said).unwrap().unwrap(),
+        "[learn]\nrate = 1\n\n[learn.supervised]  # exact\nsamples = 5\n"
+    );
     assert_eq!(read(OLD, &[]), read(NEW, &[]));
     assert_eq!(read(OLD, &["learn.games=7"]), read(NEW, &["learn.td.games=7"]));
     assert_eq!(read(NEW, &["learn.games=7"]), read(NEW, &["learn.td.games=7"]));

@@ -112,6 +112,10 @@ pub(crate) fn folders(given: &Path) -> Result<Vec<PathBuf>, ModelError> {
     if is_run(&given_path) {
         return Ok(vec![given_path]);
     }
+    let of_name = Path::new(RUNS).join(given);
+    if given.components().count() == 1 && !given.exists() && is_run(&of_name) {
+        return Ok(vec![of_name]);
+    }
     let inside: Vec<PathBuf> = entries(given)?.into_iter().filter(is_run).collect();
     let Some(name) = given.file_name().filter(|_| inside.is_empty()).map(|n| n.to_string_lossy()) else {
         return Ok(inside);

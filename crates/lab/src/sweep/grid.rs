@@ -5,7 +5,8 @@ use super::axis::Axis;
 use crate::catalogue::Catalogue;
 use adept_trainer::config::{Config, Examples, Source, Suite, parse};
 use adept_trainer::settings::{show, value_of};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -37,7 +38,13 @@ pub struct Combination {
     /// The varying keys, with their values.
     pub settings: Map<String, Value>,
     /// The whole experiment. Its seed is not used; each run has its own.
+    #[serde(deserialize_with = "saved")]
     pub config: Config,
+}
+
+/// A config that a plan was saved with, by whatever version of this program.
+fn saved<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Config, D::Error> {
+    Config::from_saved(Value::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
 impl Grid {

@@ -104,11 +104,20 @@ pub fn parse(source: &Source, games: &dyn Games) -> Result<Config, ConfigError> 
     parse_as(source, games)
 }
 
-/// Converts a config from the older form to the current form, or returns `None` if it is current. In the older
-/// form, one section `[learn]` holds the settings of all methods. Comments stay.
-pub fn in_present_form(text: &str) -> Option<String> {
-    let mut document: DocumentMut = text.parse().ok()?;
-    migrate::file(&mut document).then(|| document.to_string())
+/// The text of a config in its current form; `None` if it has that already. In the older form the settings of all methods
+/// stand side by side in `[learn]`. Comments stay.
+///
+/// # Errors
+/// If the text is not TOML, or names an unknown method.
+pub fn in_present_form(text: &str) -> Result<Option<String>, String> {
+    let mut document: DocumentMut = text.parse().map_err(|e: TomlError| one_line(&e.to_string()))?;
+    if migrate::file(&mut document) {
+        return Ok(Some(document.to_string()));
+    }
+    match document.get("learn").and_then(|learn| learn.get("method")) {
+        Some(method) => Err(format!("`learn.method` names no method: {}", method.to_string().trim())),
+        None => Ok(None),
+    }
 }
 
 /// Parses and checks a file of any kind.

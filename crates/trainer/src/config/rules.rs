@@ -103,9 +103,13 @@ pub fn in_either<T>(
     }
     let knows = |names: &[String]| names.iter().any(|known| game(known) == game(name));
     match find_first() {
-        Err(_) if !knows(first) => find_second().map_err(|error| {
+        Err(error) => find_second().map_err(|other| {
             let all: Vec<&str> = first.iter().chain(second).map(String::as_str).collect();
-            if knows(second) { error } else { no_game(name, &all) }
+            match (knows(first), knows(second)) {
+                (true, _) => error,
+                (false, true) => other,
+                (false, false) => no_game(name, &all),
+            }
         }),
         found => found,
     }

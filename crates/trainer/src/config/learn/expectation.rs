@@ -29,6 +29,9 @@ impl ExpectationSettings {
     pub(super) fn check(&self, game: &GameInfo) -> Result<(), Fault> {
         check_distribution("learn.expectation.distribution", self.distribution.as_deref(), game)?;
         super::draws_positions("learn.expectation", game)?;
+        if game.players != 2 {
+            return fault("learn.expectation", "backs values up between two players: take [learn.td]");
+        }
         if !(0.0..=1.0).contains(&self.self_play) {
             return fault("learn.expectation.self_play", "is a share and must lie in 0..1");
         }

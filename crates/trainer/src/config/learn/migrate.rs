@@ -68,13 +68,24 @@ fn method(named: Option<&str>, keys: &[String]) -> Option<String> {
         // In the old form, too, the settings of regrets had a section.
         (Some("regrets"), [section]) if *section == "regrets" => Some("regrets".into()),
         (Some(_), _) => None,
-        (None, []) => Some("td".into()),
+        // Without a method, as in all files that named none, it was `td`.
+        (None, []) if keys.iter().any(|key| methods_with(key).contains(&"td")) => Some("td".into()),
+        (None, []) => None,
         (None, [section]) => Some((*section).clone()),
         (None, _) => None,
     }
 }
 
-/// Converts the section `[learn]` of a file to the current form; comments stay. Returns whether anything
+/// The text of a value without comments and with one kind of quotes.
+fn plain(item: &Item) -> String {
+    match item.as_value() {
+        Some(toml_edit::Value::String(text)) => format!("{:?}", text.value()),
+        Some(value) => value.clone().decorated("", "").to_string(),
+        None => item.to_string(),
+    }
+}
+
+/// Converts the section `[learn]` of a file to the current form; comments stay, except those on settings that meant nothing. Returns whether anything
 /// changed.
 pub(in crate::config) fn file(document: &mut DocumentMut) -> bool {
     let Some(item) = document.as_table_mut().get_mut("learn") else { return false };
@@ -92,7 +103,7 @@ pub(in crate::config) fn file(document: &mut DocumentMut) -> bool {
     if named.is_none() && learn.contains_key(&method) {
         return false;
     }
-    let text = |key: &String| learn.get(key).map(Item::to_string).unwrap_or_default();
+    let text = |key: &String| learn.get(key).map(plain).unwrap_or_default();
     let places: Vec<Place> = keys.iter().map(|key| place(key, &text(key), &method)).collect();
     if learn.get(&method).is_none() {
         let section = match inline {
@@ -113,6 +124,15 @@ pub(in crate::config) fn file(document: &mut DocumentMut) -> bool {
         }
         let formatted = learn.key(key).cloned();
         let Some(value) = learn.remove(key) else { continue };
+        if key == "method"
+            && let Some(section) = learn.get_mut(&method).and_then(Item::as_table_mut)
+        {
+            // What was said of the method is said of its section.
+            let above = formatted.as_ref().and_then(|key| key.leaf_decor().prefix()?.as_str());
+            let beside = value.as_value().and_then(|value| value.decor().suffix()?.as_str());
+            section.decor_mut().set_prefix(format!("\n{}", above.unwrap_or_default()));
+            section.decor_mut().set_suffix(beside.unwrap_or_default());
+        }
         let section = learn.get_mut(&method).and_then(Item::as_table_like_mut);
         if let (Place::Moves, Some(section)) = (place, section) {
             match formatted {
@@ -165,6 +185,9 @@ pub(in crate::config) fn saved(learn: &mut Map<String, Value>) {
 pub(in crate::config) fn elsewhere(key: &str, known: &[&str]) -> Option<String> {
     if SHARED.contains(&key) {
         return Some(format!("`{key}` belongs to the section [learn]"));
+    }
+    if key == "method" {
+        return Some("the method is the name of its section: [learn.td], [learn.expectation], [learn.supervised] or [learn.regrets]".into());
     }
     let near = names::nearest(key, known);
     let other =
