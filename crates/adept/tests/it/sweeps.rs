@@ -303,3 +303,24 @@ impl adept_trainer::run::Observer for StopIn {
         }
     }
 }
+
+/// A plan that a version before saved, with the settings of all methods side by side, goes on.
+#[test]
+fn plans_of_earlier_versions_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sweep");
+    let grid = grid(&["learn.rate=0.01,0.02"]);
+    let before = whole(&grid, 1, &path);
+    let file = path.join("sweep.json");
+    let mut plan: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    for combination in plan["combinations"].as_array_mut().unwrap() {
+        let learn = combination["config"]["learn"].as_object_mut().unwrap();
+        let td = learn.remove("td").expect("the form of today");
+        learn.extend(td.as_object().unwrap().clone());
+        learn.insert("method".into(), "td".into());
+    }
+    fs::write(&file, plan.to_string()).unwrap();
+    let after = whole(&grid, 1, &path);
+    let figures = |sweep: &Sweep| sweep.rows.iter().map(|row| row.final_mean).collect::<Vec<_>>();
+    assert_eq!(figures(&after), figures(&before));
+}
