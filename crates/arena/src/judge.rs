@@ -34,8 +34,9 @@ pub fn move_loss<G: Game>(
     let (mut weight, mut decisions) = (0.0, 0);
     for state in states {
         let chance = game.turn(&state) == Turn::Chance;
-        if chance {
-            game.outcomes(&state, &mut outcomes);
+        // Chance that can only be sampled leaves no decisions to list.
+        if chance && !game.outcomes(&state, &mut outcomes) {
+            continue;
         }
         let known = if chance { outcomes.len() } else { 1 };
         for i in 0..known {

@@ -65,7 +65,16 @@ impl<G: Kit> Positions<G> {
             };
             OpenError::Unknown(format!("{} has no distribution of positions `{name}`; {there}", game.name()))
         };
-        Ok(Self::of(game, game.draw(name).ok_or_else(unknown)?))
+        let draw = game.draw(name).ok_or_else(unknown)?;
+        // Without it rows and labels would be for the wrong player half of the time, without a word.
+        if game.just_acted(&draw(&mut stream(0, "parts of positions", 0))).is_none() {
+            return Err(OpenError::Unknown(format!(
+                "{} does not tell who acted last in positions of `{name}`: its `just_acted` must, since values are for \
+                 that player",
+                game.name()
+            )));
+        }
+        Ok(Self::of(game, draw))
     }
 
     fn of(game: &G, draw: Draw<G>) -> Self {

@@ -1,3 +1,5 @@
+//! Golden games, rows and refusals; the oracle against the best reply; the rule-written player.
+
 use super::*;
 use adept_game::{Afterstate, Game, Kit, RowMut, Turn, stream};
 use std::fmt::Write;

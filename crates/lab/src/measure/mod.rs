@@ -346,8 +346,8 @@ pub fn value_of<G: Kit>(
         let read = game.read_positions(file).map_err(|e| OpenError::Unknown(e.to_string()))?;
         named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
     }
-    let inspect = named.into_iter().map(|(name, p)| inspect::inspect(game, &mut bound, &p, name));
-    Ok(inspect.collect::<Result<_, _>>()?)
+    let values = named.into_iter().map(|(name, p)| inspect::inspect(game, &mut bound, &p, name));
+    Ok(values.collect::<Result<_, _>>()?)
 }
 
 /// The same for the checkpoint at a path.

@@ -5,9 +5,9 @@ use crate::config::{Config, ExpectationSettings, Method};
 use crate::positions::{Examples, Positions, encode};
 use crate::run::TrainError;
 use crate::td::Backup;
-use adept_arena::GameModel;
+use adept_arena::{GameModel, OpenError};
 use adept_game::Kit;
-use adept_game::stream;
+use adept_game::{Turn, stream};
 use adept_model::{Rows, Samples};
 
 /// Source of samples for runs without games. The content of a batch depends only on the seed, the number of its
@@ -37,6 +37,15 @@ impl<'a, G: Kit> Feed<'a, G> {
         let from = match &config.learn.method {
             Method::Expectation(settings) => {
                 let positions = Positions::new(game, settings.distribution.as_deref())?;
+                let first = positions.any(&mut stream(seed, "positions", 0));
+                let listed = game.turn(&first) != Turn::Chance || game.outcomes(&first, &mut Vec::new());
+                if !listed || !game.zero_sum() {
+                    return Err(OpenError::Unknown(format!(
+                        "{}: [learn.expectation] is for zero-sum games whose chance can be listed: take [learn.td]",
+                        game.name()
+                    ))
+                    .into());
+                }
                 From::Backups { settings, positions, backup: Box::new(Backup::new(Rows::new(channels))) }
             }
             _ => From::Examples(Examples::new(game, config, seed, (&**bound.encoder(), channels))?),

@@ -8,27 +8,27 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table};
 const METHODS: [&str; 4] = ["td", "expectation", "supervised", "regrets"];
 const SHARED: [&str; 5] = ["rate", "batch", "optimiser", "engine", "device"];
 
-/// Method settings that stood in `[learn]` itself.
-const OF_METHODS: [&str; 19] = [
-    "games",
-    "samples",
-    "iterations",
-    "against",
-    "field",
-    "distribution",
-    "examples",
-    "examples_per_game",
-    "self_play",
-    "lambda",
-    "discount",
-    "rewards",
-    "gap_discount",
-    "next",
-    "explore",
-    "temperature",
-    "traces",
-    "workers",
-    "overlap",
+/// Settings that stood in `[learn]` itself, and the methods that have them.
+const OF_METHODS: [(&str, &[&str]); 19] = [
+    ("games", &["td"]),
+    ("samples", &["expectation", "supervised"]),
+    ("iterations", &["regrets"]),
+    ("against", &["td"]),
+    ("field", &["td"]),
+    ("distribution", &["td", "expectation", "supervised"]),
+    ("examples", &["td", "supervised"]),
+    ("examples_per_game", &["td"]),
+    ("self_play", &["expectation"]),
+    ("lambda", &["td"]),
+    ("discount", &["td"]),
+    ("rewards", &["td"]),
+    ("gap_discount", &["td"]),
+    ("next", &["td"]),
+    ("explore", &["td", "expectation"]),
+    ("temperature", &["td"]),
+    ("traces", &["td"]),
+    ("workers", &["td"]),
+    ("overlap", &["td"]),
 ];
 
 /// Where a setting of the old form goes.
@@ -85,8 +85,8 @@ fn plain(item: &Item) -> String {
     }
 }
 
-/// Converts the section `[learn]` of a file to the current form; comments stay, except those on settings that meant nothing. Returns whether anything
-/// changed.
+/// Converts the section `[learn]` of a file to the current form. Comments stay, except those on settings that meant
+/// nothing. Returns whether anything changed.
 pub(in crate::config) fn file(document: &mut DocumentMut) -> bool {
     let Some(item) = document.as_table_mut().get_mut("learn") else { return false };
     let inline = match item {
@@ -187,11 +187,12 @@ pub(in crate::config) fn elsewhere(key: &str, known: &[&str]) -> Option<String> 
         return Some(format!("`{key}` belongs to the section [learn]"));
     }
     if key == "method" {
-        return Some("the method is the name of its section: [learn.td], [learn.expectation], [learn.supervised] or [learn.regrets]".into());
+        let sections = METHODS.map(|method| format!("[learn.{method}]")).join(", ");
+        return Some(format!("the method is the name of its section, one of {sections}"));
     }
     let near = names::nearest(key, known);
-    let other =
-        names::nearest(key, &OF_METHODS).filter(|_| near.is_none() || !methods_with(key).is_empty())?;
+    let other = names::nearest(key, &OF_METHODS.map(|(name, _)| name))
+        .filter(|_| near.is_none() || !methods_with(key).is_empty())?;
     let sections: Vec<String> =
         methods_with(other).iter().map(|method| format!("[learn.{method}]")).collect();
     let sections = sections.join(" or ");
@@ -203,15 +204,5 @@ pub(in crate::config) fn elsewhere(key: &str, known: &[&str]) -> Option<String> 
 
 /// The methods that have a setting.
 fn methods_with(key: &str) -> &'static [&'static str] {
-    match key {
-        "games" | "against" | "field" | "examples_per_game" | "lambda" | "discount" | "rewards"
-        | "gap_discount" | "next" | "temperature" | "traces" | "workers" | "overlap" => &["td"],
-        "explore" => &["td", "expectation"],
-        "samples" => &["expectation", "supervised"],
-        "self_play" => &["expectation"],
-        "examples" => &["td", "supervised"],
-        "distribution" => &["td", "expectation", "supervised"],
-        "iterations" => &["regrets"],
-        _ => &[],
-    }
+    OF_METHODS.iter().find(|(name, _)| *name == key).map_or(&[], |(_, methods)| methods)
 }
