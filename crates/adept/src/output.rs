@@ -2,6 +2,8 @@
 
 use adept_arena::OpenError;
 use adept_game::GameError;
+use adept_lab::compare::CompareError;
+use adept_lab::sweep::SweepError;
 use adept_model::ModelError;
 use adept_play::PlayError;
 use adept_trainer::config::ConfigError;
@@ -32,35 +34,62 @@ pub(crate) fn json_error(kind: &str, message: &str) {
     }
 }
 
-/// The kind of an error, for programs that call this one.
+/// The kind of an error, for programs that call this one. The book lists them: docs/commands.md.
 pub(crate) fn kind(error: &anyhow::Error) -> &'static str {
-    let of = |cause: &(dyn std::error::Error + 'static)| {
-        if cause.is::<ConfigError>() {
-            Some("config")
-        } else if cause.is::<std::io::Error>() {
-            Some("io")
-        } else if let Some(error) = cause.downcast_ref::<TrainError>() {
-            Some(match error {
-                TrainError::Model(error) => of_model(error),
-                TrainError::Open(error) => of_open(error),
-                TrainError::Exact(_) => "game",
-                TrainError::Disk { .. } | TrainError::Space { .. } => "io",
-                TrainError::Folder { .. } => "folder",
-                TrainError::Diverged { .. } => "diverged",
-                TrainError::Game(_) => "game",
-                _ => "failed",
-            })
-        } else if let Some(error) = cause.downcast_ref::<OpenError>() {
-            Some(of_open(error))
-        } else if let Some(PlayError::Open(error)) = cause.downcast_ref::<PlayError>() {
-            Some(of_open(error))
-        } else if let Some(error) = cause.downcast_ref::<ModelError>() {
-            Some(of_model(error))
-        } else {
-            cause.is::<GameError>().then_some("game")
-        }
-    };
-    error.chain().find_map(of).unwrap_or("failed")
+    error.chain().find_map(of_cause).unwrap_or("failed")
+}
+
+fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    if cause.is::<ConfigError>() {
+        return Some("config");
+    }
+    if cause.is::<std::io::Error>() {
+        return Some("io");
+    }
+    if cause.is::<GameError>() {
+        return Some("game");
+    }
+    if let Some(error) = cause.downcast_ref::<TrainError>() {
+        return Some(of_train(error));
+    }
+    if let Some(error) = cause.downcast_ref::<OpenError>() {
+        return Some(of_open(error));
+    }
+    if let Some(error) = cause.downcast_ref::<ModelError>() {
+        return Some(of_model(error));
+    }
+    if let Some(error) = cause.downcast_ref::<SweepError>() {
+        return Some(match error {
+            SweepError::Config(_) | SweepError::Combination { .. } => "config",
+            SweepError::Grid(_) => "usage",
+            SweepError::Folder { .. } => "folder",
+            SweepError::Model(error) => of_model(error),
+            SweepError::Train(error) => of_train(error),
+        });
+    }
+    if let Some(error) = cause.downcast_ref::<CompareError>() {
+        return Some(match error {
+            CompareError::Side { .. } => "name",
+            CompareError::Model(error) => of_model(error),
+        });
+    }
+    let play = cause.downcast_ref::<PlayError>()?;
+    Some(match play {
+        PlayError::Open(error) => of_open(error),
+        PlayError::Io(_) => "io",
+        PlayError::Options(_) => "usage",
+    })
+}
+
+fn of_train(error: &TrainError) -> &'static str {
+    match error {
+        TrainError::Model(error) => of_model(error),
+        TrainError::Open(error) => of_open(error),
+        TrainError::Disk { .. } | TrainError::Space { .. } => "io",
+        TrainError::Folder { .. } => "folder",
+        TrainError::Diverged { .. } => "diverged",
+        TrainError::Exact(_) | TrainError::Suite(_) | TrainError::Game(_) => "game",
+    }
 }
 
 fn of_model(error: &ModelError) -> &'static str {

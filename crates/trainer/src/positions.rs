@@ -357,23 +357,32 @@ impl<G: Kit> Examples<G> {
     }
 }
 
-/// Rows of positions from random games.
+/// Rows of the positions that players of random games choose, `count` of them, or fewer in a game where almost every
+/// move is the last: at most `10 × count` moves are made.
 pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize, rng: &mut Stream) -> Rows {
     let mut rows = Rows::new(bound.learner.channels());
     let mut actions = Vec::new();
-    let mut state = game.start();
-    while rows.len() < count {
+    let (mut state, mut moves) = (game.start(), 0);
+    while rows.len() < count && moves < 10 * count {
         match game.turn(&state) {
-            Turn::Over => state = game.start(),
+            Turn::Over => {
+                state = game.start();
+                moves += usize::from(game.turn(&state) == Turn::Over);
+            }
             Turn::Chance => {
                 let action = game.sample(&state, rng);
                 game.apply(&mut state, &action);
             }
             Turn::Player(player) => {
+                moves += 1;
                 game.actions(&state, &mut actions);
                 let action = &actions[rng.random_range(0..actions.len())];
+                // The state after the action could reveal what the player cannot see.
+                let before = game.hides().then(|| bound.encode(game, &state, Some(action), player));
                 game.apply(&mut state, action);
-                if game.turn(&state) != Turn::Over {
+                if let Some(row) = before {
+                    rows.push_from(&row, 0);
+                } else if game.turn(&state) != Turn::Over {
                     rows.push_from(&bound.encode(game, &state, Some(action), player), 0);
                 }
             }

@@ -27,16 +27,19 @@ pub struct SpeedCell {
 /// Times [`adept_model::Learner::evaluate`] on rows of random games, at batches of 1, 8 and 512.
 pub(super) fn speed<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Vec<SpeedCell> {
     let rows = rows_of_random_games(game, bound, 2048, &mut stream(1, "speed", 0));
+    if rows.is_empty() {
+        return Vec::new();
+    }
     [1usize, 8, 512].into_iter().map(|batch| speed_of(bound, &rows, batch)).collect()
 }
 
-/// Times evaluation of these rows, `batch` at a time.
+/// Times evaluation of these rows, at least one, `batch` at a time.
 fn speed_of<G: Kit>(bound: &mut GameModel<G>, rows: &Rows, batch: usize) -> SpeedCell {
     let mut values = Vec::new();
-    let batches: Vec<Rows> = (0..rows.len() / batch)
+    let batches: Vec<Rows> = (0..(rows.len() / batch).max(1))
         .map(|b| {
             let mut part = Rows::new(bound.learner.channels());
-            (0..batch).for_each(|r| part.push_from(rows, b * batch + r));
+            (0..batch).for_each(|r| part.push_from(rows, (b * batch + r) % rows.len()));
             part
         })
         .collect();
