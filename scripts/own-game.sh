@@ -3,9 +3,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../examples/own-game"
 
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../../target/own-game}
-cargo build --release --locked
-nim=$CARGO_TARGET_DIR/release/own-game
+target=$(realpath -m "${CARGO_TARGET_DIR:-../../target/own-game}")
+cargo build --locked --target-dir "$target"
+nim=$target/debug/own-game
 desk=$(mktemp -d)
 trap 'rm -rf "$desk"' EXIT
 cp nim.toml arena.toml "$desk"

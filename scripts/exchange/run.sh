@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-cargo build --release
-cargo build --release -p adept-embed
+# Both at once share what they depend on.
+cargo build --release -p adept-cli -p adept-embed
 venv=target/exchange
 [ -x $venv/bin/python ] || "${ADEPT_PYTHON:-python3}" -m venv $venv
 $venv/bin/python -m pip install --quiet --disable-pip-version-check -r scripts/exchange/requirements.txt
