@@ -59,6 +59,21 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for &mut E {
     }
 }
 
+/// Calls `visit` with the state after each action, and the action.
+pub fn each_after<G: Game>(
+    game: &G,
+    state: &G::State,
+    actions: &[G::Action],
+    mut visit: impl FnMut(&G::State, &G::Action),
+) {
+    let mut after = state.clone();
+    for action in actions {
+        after.clone_from(state);
+        game.apply(&mut after, action);
+        visit(&after, action);
+    }
+}
+
 /// A valuation as an evaluator. Unknown states have value 0.
 #[derive(Clone)]
 pub struct Known<G: Game>(pub Arc<dyn Valuation<G>>);
@@ -73,13 +88,10 @@ impl<G: Game> Evaluator<G> for Known<G> {
         values: &mut Vec<f32>,
     ) {
         values.clear();
-        let mut after = state.clone();
-        for action in actions {
-            after.clone_from(state);
-            game.apply(&mut after, action);
-            let value = self.0.value(game, Afterstate { state: &after, action: Some(action), player });
+        each_after(game, state, actions, |after, action| {
+            let value = self.0.value(game, Afterstate { state: after, action: Some(action), player });
             values.push(if value.is_nan() { 0.0 } else { value as f32 });
-        }
+        });
     }
 }
 

@@ -20,7 +20,7 @@ pub mod statistics;
 
 pub use agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
 pub use deliberating::Deliberating;
-pub use evaluator::{Candidates, Evaluator, GameModel, Known};
+pub use evaluator::{Candidates, Evaluator, GameModel, Known, each_after};
 pub use exact::{Equity, ExactError, equity, expected_utilities};
 pub use judge::{MoveLoss, TIE, move_loss};
 pub use open::OpenError;

@@ -1,32 +1,18 @@
 //! The bear-off through its public interface: sides and their numbers, moves, the game, texts, encoders.
 
+mod bearoff_common;
+
 use adept_builtin::bearoff::{
     Action, Bearoff, DicePosition, MAX_CHECKERS, POINTS, Position, ROLLS, Roll, Side, Stage, State, rank,
     rules,
 };
 use adept_game::{Afterstate, ChannelKind, Encoder, Game, GameInfo, Kit, RowMut, Turn, stream};
+use bearoff_common::{at, game, roll, side};
 use proptest::prelude::*;
 use rand::RngExt;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
-
-fn game() -> Bearoff {
-    Bearoff::default()
-}
-
-fn side(text: &str) -> Side {
-    text.parse().unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn roll(text: &str) -> Roll {
-    text.parse().unwrap_or_else(|e| panic!("{e}"))
-}
-
-/// The state that the text names.
-fn at(text: &str) -> State {
-    game().parse_position(text).unwrap_or_else(|e| panic!("{e}")).0
-}
 
 fn legal(state: &State) -> Vec<Action> {
     let mut actions = vec![Action::Move(Side::EMPTY)];

@@ -1,27 +1,13 @@
 //! How positions, rolls and moves of the bear-off are written, read and drawn.
 
-use adept_builtin::bearoff::{Action, Bearoff, Position, ROLLS, Roll, Side, Stage, State};
+mod bearoff_common;
+
+use adept_builtin::bearoff::{Action, Position, ROLLS, Side, Stage, State};
 use adept_game::{Game, Turn};
+use bearoff_common::{at, game, roll, side};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-
-fn game() -> Bearoff {
-    Bearoff::default()
-}
-
-fn side(text: &str) -> Side {
-    text.parse().unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn roll(text: &str) -> Roll {
-    text.parse().unwrap_or_else(|e| panic!("{e}"))
-}
-
-/// The state that the text names.
-fn at(text: &str) -> State {
-    game().parse_position(text).unwrap_or_else(|e| panic!("{e}")).0
-}
 
 fn legal(state: &State) -> Vec<Action> {
     let mut actions = Vec::new();

@@ -22,7 +22,7 @@ const NETWORKS: [(&str, usize, &str); 3] = [
 
 /// One measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cell {
+pub struct BenchCell {
     /// Name of the network: layers, or experts by hidden units.
     pub network: &'static str,
     /// Number of learned parameters.
@@ -49,7 +49,7 @@ pub struct Cell {
 
 /// What to measure.
 #[derive(Clone, Debug)]
-pub struct Grid {
+pub struct BenchGrid {
     /// Devices; the CPU means the native engine.
     pub devices: Vec<DeviceName>,
     /// Rows per call.
@@ -58,7 +58,7 @@ pub struct Grid {
     pub time: Duration,
 }
 
-impl Default for Grid {
+impl Default for BenchGrid {
     fn default() -> Self {
         Self {
             devices: vec![DeviceName::Cpu],
@@ -72,7 +72,7 @@ impl Default for Grid {
 ///
 /// # Errors
 /// [`ModelError::Unsupported`] if a device cannot be used.
-pub fn speed(grid: &Grid, mut seen: impl FnMut(&Cell)) -> Result<Vec<Cell>, ModelError> {
+pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Vec<BenchCell>, ModelError> {
     let mut cells = Vec::new();
     for (network, inputs, architecture) in NETWORKS {
         let architecture: Architecture =
@@ -90,7 +90,7 @@ pub fn speed(grid: &Grid, mut seen: impl FnMut(&Cell)) -> Result<Vec<Cell>, Mode
                     |operation, work: &mut dyn FnMut(&mut dyn Learner) -> Result<(), ModelError>| {
                         let times = timed(grid.time, || work(&mut *learner))?;
                         let median = times[times.len() / 2];
-                        let cell = Cell {
+                        let cell = BenchCell {
                             network,
                             parameters,
                             batch,

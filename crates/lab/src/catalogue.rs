@@ -15,7 +15,7 @@ use adept_game::{GameError, Kit};
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Fault, Games, One, Rules, in_either};
-use adept_trainer::run::{self, Cancel, Estimate, Observer, Record, TrainError, TrainOptions};
+use adept_trainer::run::{self, Cancel, Observer, Record, RunEstimate, TrainError, TrainOptions};
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub trait AnyGame: Rules {
         seed: u64,
         options: &TrainOptions,
         trial: Duration,
-    ) -> Result<Estimate, TrainError>;
+    ) -> Result<RunEstimate, TrainError>;
 
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError>;
 
@@ -113,7 +113,7 @@ impl<G: Kit> AnyGame for G {
         seed: u64,
         options: &TrainOptions,
         trial: Duration,
-    ) -> Result<Estimate, TrainError> {
+    ) -> Result<RunEstimate, TrainError> {
         run::estimate(self, config, seed, options, trial)
     }
 

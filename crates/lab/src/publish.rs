@@ -2,7 +2,7 @@
 
 use crate::catalogue::Catalogue;
 use crate::compare::folders;
-use crate::measure::{self, Described, Errors, EvaluateOptions, Report, Suite, Unwatched};
+use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, Report, Suite, Unwatched};
 use adept_model::ModelError;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::files::Files;
@@ -240,11 +240,11 @@ fn card(
 }
 
 /// The distribution on which the error is largest.
-fn worst(list: &[Errors]) -> Option<&Errors> {
+fn worst(list: &[ErrorsOf]) -> Option<&ErrorsOf> {
     list.iter().max_by(|a, b| a.errors.rms.total_cmp(&b.errors.rms))
 }
 
-fn table(what: &str, list: &[Errors]) -> String {
+fn table(what: &str, list: &[ErrorsOf]) -> String {
     let names = list.first().map_or(vec![], |e| e.baselines.iter().map(|b| b.0.as_str()).collect());
     let mut text = format!("| {what} | positions | this | largest | {} |\n", names.join(" | "));
     text.push_str(&format!("|{}\n", "---|".repeat(names.len() + 4)));

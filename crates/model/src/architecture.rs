@@ -312,12 +312,8 @@ impl<'de> Deserialize<'de> for OneOrEach<f32> {
                 f.write_str("a number or a list of numbers")
             }
             number_visits!(Self::Value, OneOrEach::One);
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut each = Vec::new();
-                while let Some(v) = seq.next_element()? {
-                    each.push(v);
-                }
-                Ok(OneOrEach::Each(each))
+            fn visit_seq<A: de::SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+                Vec::deserialize(de::value::SeqAccessDeserializer::new(seq)).map(OneOrEach::Each)
             }
         }
         deserializer.deserialize_any(Visitor)
@@ -335,12 +331,8 @@ impl<'de> Deserialize<'de> for OneOrEach<Activation> {
             fn visit_str<E: de::Error>(self, v: &str) -> Result<Self::Value, E> {
                 Activation::deserialize(de::value::StrDeserializer::new(v)).map(OneOrEach::One)
             }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut each = Vec::new();
-                while let Some(v) = seq.next_element()? {
-                    each.push(v);
-                }
-                Ok(OneOrEach::Each(each))
+            fn visit_seq<A: de::SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+                Vec::deserialize(de::value::SeqAccessDeserializer::new(seq)).map(OneOrEach::Each)
             }
         }
         deserializer.deserialize_any(Visitor)
@@ -363,12 +355,8 @@ impl<'de> Deserialize<'de> for Experts {
             fn visit_u64<E: de::Error>(self, v: u64) -> Result<Self::Value, E> {
                 Ok(Experts::Count(v as usize))
             }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut list = Vec::new();
-                while let Some(v) = seq.next_element()? {
-                    list.push(v);
-                }
-                Ok(Experts::List(list))
+            fn visit_seq<A: de::SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+                Vec::deserialize(de::value::SeqAccessDeserializer::new(seq)).map(Experts::List)
             }
         }
         deserializer.deserialize_any(Visitor)

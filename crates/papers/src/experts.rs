@@ -154,7 +154,7 @@ pub struct ExpertsPoint {
 
 /// Result of the study.
 #[derive(Clone, Debug, Serialize)]
-pub struct Experts {
+pub struct ExpertsStudy {
     /// Name of the reproduction.
     pub name: String,
     /// Seeds per network.
@@ -233,7 +233,7 @@ impl Reproduction for WhereExpertsPay {
 ///
 /// # Errors
 /// [`TrainError`] of the first run that fails.
-fn experts(work: Work<'_>) -> Result<Experts, TrainError> {
+fn experts(work: Work<'_>) -> Result<ExpertsStudy, TrainError> {
     let Work { games, options, .. } = work;
     let started = Instant::now();
     let jobs = jobs();
@@ -254,7 +254,7 @@ fn experts(work: Work<'_>) -> Result<Experts, TrainError> {
     let charts: Vec<(&str, &str)> = charts.collect();
     let figures = charts.iter().map(|(distribution, by)| format!("{distribution}-{by}.svg"));
     let files = ["experts.md".into(), "experts.json".into()].into_iter().chain(figures);
-    let result = Experts {
+    let result = ExpertsStudy {
         name: "experts".into(),
         seeds: options.seeds,
         quick: options.quick,
@@ -346,7 +346,7 @@ fn figure(rows: &[ExpertsPoint], distribution: &str, by: &str) -> String {
 }
 
 /// The tables as Markdown.
-fn markdown(result: &Experts) -> String {
+fn markdown(result: &ExpertsStudy) -> String {
     let mut text = format!(
         "# Where experts pay: error against the cost of an evaluation\n\n{} samples from the oracle per run{}, {} \
          seeds per network from {FIRST_SEED} on. The learning rate is the best of {RATES:?} on validation positions, \

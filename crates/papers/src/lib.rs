@@ -9,7 +9,7 @@ mod soar;
 mod table1;
 mod table2;
 
-pub use experts::{Experts, ExpertsPoint};
+pub use experts::{ExpertsPoint, ExpertsStudy};
 pub use q_post::{QPost, QPostRow, q_post};
 pub use soar::{Relation, SoarFigure, SoarFigure2, SoarLearning, SoarRow};
 pub use table1::{Reproduced, Row, table1};

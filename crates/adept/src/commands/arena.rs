@@ -4,7 +4,7 @@ use crate::args::ArenaArgs;
 use crate::output::{self, say};
 use crate::progress::on_interrupt;
 use adept_lab::Catalogue;
-use adept_lab::tournament::{Event, Tournament, TournamentOptions, p_text, tournament};
+use adept_lab::tournament::{Tournament, TournamentEvent, TournamentOptions, p_text, tournament};
 use adept_trainer::config::Source;
 use anyhow::{Result, bail};
 use std::path::Path;
@@ -17,9 +17,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
         resume: args.resume,
         threads: args.threads,
     };
-    let watch = |event: Event<'_>| match event {
-        Event::Learns(name) => say(format!("{name} learns")),
-        Event::Played(pair) => say(format!(
+    let watch = |event: TournamentEvent<'_>| match event {
+        TournamentEvent::Learns(name) => say(format!("{name} learns")),
+        TournamentEvent::Played(pair) => say(format!(
             "{} – {}: {:.1} % of {} games, p {}",
             pair.a,
             pair.b,

@@ -2,14 +2,14 @@
 
 use crate::args::{BenchAction, BenchArgs};
 use crate::output;
-use adept_lab::bench::{Cell, Grid, speed};
+use adept_lab::bench::{BenchCell, BenchGrid, speed};
 use adept_model::device::devices;
 use anyhow::Result;
 use serde_json::json;
 
 pub(crate) fn run(args: &BenchArgs, as_json: bool) -> Result<()> {
     let BenchAction::Speed { devices: chosen, batches } = &args.action;
-    let mut grid = Grid::default();
+    let mut grid = BenchGrid::default();
     if chosen.is_empty() {
         let usable = devices().into_iter().filter(|d| d.usable);
         grid.devices = usable.filter_map(|d| d.name.parse().ok()).collect();
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &BenchArgs, as_json: bool) -> Result<()> {
     if !batches.is_empty() {
         grid.batches.clone_from(batches);
     }
-    let show = |cell: &Cell| {
+    let show = |cell: &BenchCell| {
         output::say(format!(
             "{} {} of {} by {} on {}: {:.1} µs",
             cell.network, cell.operation, cell.batch, cell.engine, cell.device, cell.median_us

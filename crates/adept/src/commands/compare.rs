@@ -1,7 +1,7 @@
 //! The command `runs compare`.
 
 use crate::output::{self, say};
-use adept_lab::compare::{Metric, compare};
+use adept_lab::compare::{MetricChange, compare};
 use adept_lab::statistics::Sample;
 use anyhow::Result;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) fn run(a: &Path, b: &Path, as_json: bool) -> Result<()> {
     output::text(&text)
 }
 
-fn cells(metric: &Metric) -> Vec<String> {
+fn cells(metric: &MetricChange) -> Vec<String> {
     let none = || "–".to_string();
     // Digits after the decimal point, and a sign if the scale has two.
     let (places, signed) = match metric.metric.as_str() {

@@ -6,7 +6,7 @@ use crate::progress::Levels;
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
 use adept_builtin::bearoff::two_sided::gnubg::GnubgTable;
 use adept_builtin::bearoff::two_sided::{
-    self, Errors, Precision, Seconds, Settings, Source, Table, Timings, usual_file,
+    self, Precision, Seconds, Settings, Source, Table, TableErrors, Timings, usual_file,
 };
 use adept_builtin::bearoff::{DicePosition, Distribution, Estimate, OneSided, Position, labelled};
 use anyhow::{Context, Result, bail};
@@ -225,7 +225,7 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
             let rows = labelled::read(path)?;
             let checkers = rows.iter().map(|(position, _)| position.checkers()).max();
             let table = find(checkers.with_context(|| format!("{}: no positions", path.display()))?, args)?;
-            let mut errors = Errors::default();
+            let mut errors = TableErrors::default();
             for (position, value) in rows {
                 errors.add(table.value(position)? - value);
             }
@@ -267,7 +267,7 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
             };
             table.verify()?;
             let rows = table.pairs();
-            (table, Errors { rows, ..Errors::default() }, 0.0)
+            (table, TableErrors { rows, ..TableErrors::default() }, 0.0)
         }
     };
     let own = match table.precision() {

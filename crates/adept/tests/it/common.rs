@@ -5,10 +5,10 @@ pub(crate) mod measure;
 use adept::{Builtin, Catalogue};
 use adept_lab::files::Kind;
 use adept_lab::sweep::{Grid, Sweep, SweepError, SweepOptions, SweepWatch};
-use adept_lab::tournament::{self, Table, Tournament, TournamentOptions};
+use adept_lab::tournament::{self, Standings, Tournament, TournamentOptions};
 use adept_trainer::config::{self, Config, ConfigError, Source};
 use adept_trainer::run::{
-    Cancel, Estimate, Event, Init, Observer, Record, SeedResult, Seeds, Silent, TrainError, TrainOptions,
+    Cancel, Event, Init, Observer, Record, RunEstimate, SeedResult, Seeds, Silent, TrainError, TrainOptions,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub(crate) fn estimate(
     seed: u64,
     options: &TrainOptions,
     trial: Duration,
-) -> Result<Estimate, TrainError> {
+) -> Result<RunEstimate, TrainError> {
     Builtin.find(&config.game.rules)?.estimate(config, seed, options, trial)
 }
 
@@ -71,9 +71,9 @@ pub(crate) fn sweep(
 pub(crate) fn tournament(
     plan: &Tournament,
     options: &TournamentOptions,
-    watch: &dyn Fn(tournament::Event<'_>),
+    watch: &dyn Fn(tournament::TournamentEvent<'_>),
     cancel: &Cancel,
-) -> Result<Table, TrainError> {
+) -> Result<Standings, TrainError> {
     tournament::tournament(&Builtin, plan, options, watch, cancel)
 }
 

@@ -4,7 +4,7 @@
 use crate::common::{StopAt, at, finished, load_any, parse, state, tournament, train};
 use adept::Builtin;
 use adept_lab::files::Kind;
-use adept_lab::tournament::{Event, Seats, Table, Tournament, TournamentOptions};
+use adept_lab::tournament::{Seats, Standings, Tournament, TournamentEvent, TournamentOptions};
 use adept_trainer::config::{Config, Source};
 use adept_trainer::run::{Cancel, Silent, TrainOptions};
 use std::path::{Path, PathBuf};
@@ -101,11 +101,11 @@ fn plan(text: &str) -> Result<Tournament, String> {
     Tournament::parse(&source, &Builtin).map_err(|e| e.message)
 }
 
-fn play(plan: &Tournament, out: &Path, resume: bool, threads: usize, stop_after: usize) -> Table {
+fn play(plan: &Tournament, out: &Path, resume: bool, threads: usize, stop_after: usize) -> Standings {
     let options = TournamentOptions { out: out.into(), resume, threads };
     let (cancel, seen) = (Cancel::default(), std::cell::Cell::new(0));
-    let watch = |event: Event<'_>| {
-        seen.set(seen.get() + usize::from(matches!(event, Event::Played(_))));
+    let watch = |event: TournamentEvent<'_>| {
+        seen.set(seen.get() + usize::from(matches!(event, TournamentEvent::Played(_))));
         if seen.get() >= stop_after {
             cancel.cancel();
         }

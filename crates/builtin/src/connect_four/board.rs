@@ -177,10 +177,10 @@ mod tests {
                 let cell = Board::cell(column, row);
                 assert_eq!(board.possible() & cell != 0, heights[column] == row);
                 let owner = grid[column][row];
-                for player in 0..2 {
+                for (player, won) in won.into_iter().enumerate() {
                     assert_eq!(board.stones(player) & cell != 0, owner == Some(player));
                     // A cell counts only if its own stone is part of the four.
-                    if won[player] {
+                    if won {
                         continue;
                     }
                     let mut tried = *grid;

@@ -19,7 +19,7 @@ mod rules;
 mod state;
 mod text;
 
-pub use deliberation::{Deliberate, DeliberateSettings, Evaluation, Heuristic};
+pub use deliberation::{Deliberate, DeliberateSettings, EvaluateBy, Heuristic};
 pub use dice::{Dice, FACES};
 pub use game::Info;
 pub use post::{PostState, PostStates, SURE, call_or_raise};

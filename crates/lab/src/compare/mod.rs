@@ -48,14 +48,14 @@ pub struct Comparison {
     /// Runs that are left out because they are not finished.
     pub unfinished: Sides<Vec<PathBuf>>,
     /// Results of the runs.
-    pub metrics: Vec<Metric>,
+    pub metrics: Vec<MetricChange>,
     /// Notes on the comparison, one per line.
     pub notes: Vec<String>,
 }
 
 /// One figure of the runs of both sides.
 #[derive(Clone, Debug, Serialize)]
-pub struct Metric {
+pub struct MetricChange {
     /// `final_equity`, `best_equity` (exact, in [−1, 1]), `loss` (mean per sample before the last measurement),
     /// `seconds` or `games` (per run).
     pub metric: String,
@@ -118,11 +118,11 @@ fn measured(config: &Config) -> (&str, Option<String>) {
 }
 
 /// `None` if neither side has this figure.
-fn metric(name: &str, a: &[f64], b: &[f64], comparable: bool) -> Option<Metric> {
+fn metric(name: &str, a: &[f64], b: &[f64], comparable: bool) -> Option<MetricChange> {
     let (a, b) = (Sample::of(a), Sample::of(b));
     let test = if comparable { welch(a, b) } else { None };
     let difference = a.mean.zip(b.mean).filter(|_| comparable).map(|(a, b)| b - a);
-    (a.n + b.n > 0).then(|| Metric {
+    (a.n + b.n > 0).then(|| MetricChange {
         metric: name.into(),
         a,
         b,

@@ -2,7 +2,7 @@
 //! files.
 
 use super::positions::{Judged, baselines, fine_oracle, losses, values};
-use adept_arena::{Evaluator, GameModel, OpenError};
+use adept_arena::{Evaluator, GameModel, OpenError, each_after};
 use adept_game::Kit;
 use adept_game::Turn;
 use adept_trainer::positions::PositionErrors;
@@ -90,15 +90,12 @@ impl<G: Kit> Evaluator<G> for Looked<'_> {
         values: &mut Vec<f32>,
     ) {
         values.clear();
-        let mut after = state.clone();
-        for action in actions {
-            after.clone_from(state);
-            game.apply(&mut after, action);
-            values.push(match game.turn(&after) {
-                Turn::Over => game.utility(&after, player) / game.scale(),
-                _ => self.value(game, &after),
+        each_after(game, state, actions, |after, _| {
+            values.push(match game.turn(after) {
+                Turn::Over => game.utility(after, player) / game.scale(),
+                _ => self.value(game, after),
             } as f32);
-        }
+        });
     }
 }
 

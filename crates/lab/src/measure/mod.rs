@@ -10,7 +10,7 @@ mod speed;
 pub use decisions::{DecisionsReport, DecisionsRow, Peer};
 pub use exhaustive::ExhaustiveReport;
 pub use play::{ExploitabilityReport, MatchesReport};
-pub use positions::{Errors, FileReport, MoveLossReport, RmsReport};
+pub use positions::{ErrorsOf, FileReport, MoveLossReport, RmsReport};
 pub use rules::{Rule, rules, rules_of};
 pub use speed::{Cost, SpeedCell, cost, cost_of};
 

@@ -27,16 +27,16 @@ pub struct RmsReport {
     /// Whether some positions may also be examples. A small game may have too few positions for separate parts.
     pub overlap: bool,
     /// Errors on every distribution of the game, with those of the baselines.
-    pub distributions: Vec<Errors>,
+    pub distributions: Vec<ErrorsOf>,
     /// Errors on this distribution, by class of position.
-    pub classes: Vec<Errors>,
+    pub classes: Vec<ErrorsOf>,
     /// What the classes mean.
     pub class: String,
 }
 
 /// Errors on some positions, and those of baselines.
 #[derive(Clone, Debug, Serialize)]
-pub struct Errors {
+pub struct ErrorsOf {
     /// Name of the set of positions.
     pub name: String,
     /// Errors of the checkpoint.
@@ -128,7 +128,7 @@ impl<G: Kit> Judged<G> {
     }
 
     /// The errors on the positions that satisfy `of`.
-    pub(super) fn errors(&self, name: &str, of: impl Fn(usize) -> bool) -> Errors {
+    pub(super) fn errors(&self, name: &str, of: impl Fn(usize) -> bool) -> ErrorsOf {
         let these: Vec<usize> = (0..self.exact.len()).filter(|&i| of(i)).collect();
         let rms = |value: &dyn Fn(usize) -> f64| {
             PositionErrors::of(these.iter().map(|&i| value(i) - self.exact[i]))
@@ -136,7 +136,7 @@ impl<G: Kit> Judged<G> {
         let mean = these.iter().map(|&i| self.exact[i]).sum::<f64>() / these.len().max(1) as f64;
         let mut baselines = vec![("constant".to_string(), rms(&|_| mean).rms)];
         baselines.extend(self.known.iter().map(|(name, values)| (name.clone(), rms(&|i| values[i]).rms)));
-        Errors { name: name.into(), errors: rms(&|i| f64::from(self.found[i])), baselines }
+        ErrorsOf { name: name.into(), errors: rms(&|i| f64::from(self.found[i])), baselines }
     }
 }
 

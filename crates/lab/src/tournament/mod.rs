@@ -33,7 +33,7 @@ pub struct TournamentOptions {
 
 /// Result of a pair of agents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Pair {
+pub struct PairScore {
     /// The first agent: X in orders, or the one that has a single seat.
     pub a: String,
     /// The second agent.
@@ -70,11 +70,11 @@ pub struct Standing {
 
 /// Result of a tournament.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Table {
+pub struct Standings {
     /// The tournament.
     pub tournament: Tournament,
     /// Pairs in order of play.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<PairScore>,
     /// Agents, sorted by mean score.
     pub standings: Vec<Standing>,
     /// Whether all pairs were played.
@@ -85,11 +85,11 @@ pub struct Table {
 
 /// Events of a tournament.
 #[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
+pub enum TournamentEvent<'a> {
     /// The agent with this name starts or resumes learning.
     Learns(&'a str),
     /// A pair has finished its games.
-    Played(&'a Pair),
+    Played(&'a PairScore),
 }
 
 /// Name of the file that holds the table.
@@ -104,9 +104,9 @@ pub fn tournament(
     games: &dyn Catalogue,
     tournament: &Tournament,
     options: &TournamentOptions,
-    watch: &dyn Fn(Event<'_>),
+    watch: &dyn Fn(TournamentEvent<'_>),
     cancel: &Cancel,
-) -> Result<Table, TrainError> {
+) -> Result<Standings, TrainError> {
     let mut table = begin(tournament, options)?;
     let files = Files::default();
     files.create_folder(&options.out)?;
@@ -115,7 +115,7 @@ pub fn tournament(
     let meetings = meetings(tournament, &players);
     if table.pairs.len() < meetings.len() {
         for entrant in tournament.agents.iter().filter(|entrant| entrant.learns.is_some()) {
-            watch(Event::Learns(&entrant.name));
+            watch(TournamentEvent::Learns(&entrant.name));
             if !learners::learn(games, entrant, tournament.seed, &options.out, cancel)? {
                 return Ok(table);
             }
@@ -132,7 +132,7 @@ pub fn tournament(
         }
         let seconds = start.elapsed().as_secs_f64();
         let pair = pair((a, b), &tally, share, seconds);
-        watch(Event::Played(&pair));
+        watch(TournamentEvent::Played(&pair));
         table.pairs.push(pair);
         table.seconds += seconds;
         table.standings = standings(tournament, &players, &table.pairs);
@@ -143,11 +143,11 @@ pub fn tournament(
 }
 
 /// An empty table, or the table of an earlier call.
-fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Table, TrainError> {
+fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Standings, TrainError> {
     let path = options.out.join(FILE);
     let taken =
         |message: &str| Err(TrainError::Folder { path: options.out.clone(), message: message.into() });
-    let empty = Table {
+    let empty = Standings {
         tournament: tournament.clone(),
         pairs: Vec::new(),
         standings: Vec::new(),
@@ -159,12 +159,12 @@ fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Table, 
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(empty),
         Err(source) => return Err(ModelError::Io { path, source }.into()),
     };
-    let Ok(table) = serde_json::from_slice::<Table>(&text) else {
+    let Ok(table) = serde_json::from_slice::<Standings>(&text) else {
         return taken("its arena.json is not the table of a tournament: choose another folder with --out");
     };
     let same = Tournament { about: tournament.about.clone(), ..table.tournament.clone() } == *tournament;
     match (same, table.finished || options.resume) {
-        (true, true) => Ok(Table { tournament: tournament.clone(), ..table }),
+        (true, true) => Ok(Standings { tournament: tournament.clone(), ..table }),
         (true, false) => taken(
             "holds this tournament, which is not finished: continue with --resume, or choose another folder with --out",
         ),
@@ -219,9 +219,9 @@ fn orders(tournament: &Tournament, seats: usize) -> Vec<Order> {
     }
 }
 
-fn pair((a, b): (&Player, &Player), tally: &Tally, share: f64, seconds: f64) -> Pair {
+fn pair((a, b): (&Player, &Player), tally: &Tally, share: f64, seconds: f64) -> PairScore {
     let [wins, losses] = [tally.wins[0], tally.wins[1]];
-    Pair {
+    PairScore {
         a: a.name.clone(),
         b: b.name.clone(),
         games: tally.games,
@@ -235,7 +235,7 @@ fn pair((a, b): (&Player, &Player), tally: &Tally, share: f64, seconds: f64) -> 
     }
 }
 
-fn standings(tournament: &Tournament, players: &[Player], pairs: &[Pair]) -> Vec<Standing> {
+fn standings(tournament: &Tournament, players: &[Player], pairs: &[PairScore]) -> Vec<Standing> {
     let names: Vec<&str> = players.iter().map(|p| p.name.as_str()).collect();
     let place = |name: &str| names.iter().position(|n| *n == name).unwrap_or(0);
     let mut points = vec![vec![0.0; names.len()]; names.len()];
@@ -261,7 +261,7 @@ fn standings(tournament: &Tournament, players: &[Player], pairs: &[Pair]) -> Vec
     all
 }
 
-fn save(files: &Files, out: &Path, table: &Table) -> Result<(), TrainError> {
+fn save(files: &Files, out: &Path, table: &Standings) -> Result<(), TrainError> {
     let json = serde_json::to_string_pretty(table);
     let json = json.map_err(|e| ModelError::Unsupported(e.to_string()))? + "\n";
     files.replace(&out.join(FILE), json.as_bytes())?;
@@ -269,7 +269,7 @@ fn save(files: &Files, out: &Path, table: &Table) -> Result<(), TrainError> {
     Ok(())
 }
 
-impl Table {
+impl Standings {
     /// The score of one agent against another.
     fn score(&self, a: &str, b: &str) -> Option<f64> {
         let one = self.pairs.iter().find(|p| p.a == a && p.b == b).map(|p| p.score);

@@ -324,13 +324,7 @@ impl Plan {
             ws.values[out] = to;
         }
         for (b, branch) in route.branches.iter().enumerate() {
-            let (rows, local) = match route.select {
-                Selector::All => (rows, None),
-                _ => {
-                    let (rows, local) = selected.branch(b);
-                    (rows, Some(local))
-                }
-            };
+            let (rows, local) = selected.rows_of(&route.select, b, rows);
             if rows.is_empty() {
                 continue;
             }
@@ -555,13 +549,7 @@ impl Plan {
         let selected = take(&mut ws.selected[route.id]);
         let indexed = matches!(route.select, Selector::Index(_));
         for (b, branch) in route.branches.iter().enumerate() {
-            let (rows, local) = match route.select {
-                Selector::All => (rows, None),
-                _ => {
-                    let (rows, local) = selected.branch(b);
-                    (rows, Some(local))
-                }
-            };
+            let (rows, local) = selected.rows_of(&route.select, b, rows);
             if rows.is_empty() {
                 continue;
             }

@@ -1,5 +1,7 @@
 //! The rows of a batch that run through each branch of a route.
 
+use crate::program::Selector;
+
 /// The rows of each branch, ordered by branch.
 #[derive(Debug, Default)]
 pub(super) struct Selected {
@@ -18,6 +20,21 @@ impl Selected {
         let first = if b == 0 { 0 } else { self.ends[b - 1] as usize };
         let here = first..self.ends[b] as usize;
         (&self.rows[here.clone()], &self.local[here])
+    }
+
+    /// The rows of the enclosing block that run through a branch, and their positions in the block unless all do.
+    #[inline]
+    pub(super) fn rows_of<'a>(
+        &'a self,
+        select: &Selector,
+        b: usize,
+        all: &'a [u32],
+    ) -> (&'a [u32], Option<&'a [u32]>) {
+        if matches!(select, Selector::All) {
+            return (all, None);
+        }
+        let (rows, local) = self.branch(b);
+        (rows, Some(local))
     }
 
     /// Whether the first row of the block runs through this branch.

@@ -3,7 +3,9 @@
 use crate::runs::seeds;
 use crate::{Made, Reproduction, Work};
 use adept_arena::statistics::binomial_test;
-use adept_lab::tournament::{Entrant, Pair, Table, Tournament, TournamentOptions, p_text, tournament};
+use adept_lab::tournament::{
+    Entrant, PairScore, Standings, Tournament, TournamentOptions, p_text, tournament,
+};
 use adept_model::files::Files;
 use adept_trainer::run::{Summary, TrainError, mean_sd};
 use serde::Serialize;
@@ -103,7 +105,7 @@ fn soar_figure2(work: Work<'_>) -> Result<SoarFigure2, TrainError> {
     let mut rows = Vec::new();
     let mut tables = String::new();
     for (classes, suffix) in PROFILES {
-        let mut played: Vec<Table> = Vec::new();
+        let mut played: Vec<Standings> = Vec::new();
         for seed in seeds(options) {
             let plan = plan(classes, suffix, seed, options.quick);
             let folder = options.out.join(&plan.name);
@@ -152,10 +154,10 @@ fn plan(classes: &str, suffix: &str, seed: u64, quick: bool) -> Tournament {
     }
 }
 
-fn relation(classes: &'static str, (a, b): (&str, &str), played: &[Table]) -> Option<Relation> {
+fn relation(classes: &'static str, (a, b): (&str, &str), played: &[Standings]) -> Option<Relation> {
     // Wins of the first agent and number of games, by seed.
-    let of = |pair: &Pair| if pair.a == a { (pair.wins, pair.games) } else { (pair.losses, pair.games) };
-    let is = |pair: &&Pair| (pair.a == a && pair.b == b) || (pair.a == b && pair.b == a);
+    let of = |pair: &PairScore| if pair.a == a { (pair.wins, pair.games) } else { (pair.losses, pair.games) };
+    let is = |pair: &&PairScore| (pair.a == a && pair.b == b) || (pair.a == b && pair.b == a);
     let all: Vec<(u64, u64)> = played.iter().filter_map(|t| t.pairs.iter().find(is)).map(of).collect();
     let scores: Vec<f64> = all.iter().map(|(wins, games)| *wins as f64 / *games as f64).collect();
     let (wins, games) = all.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));

@@ -11,7 +11,7 @@ use sysinfo::Disks;
 
 /// Time and disk space of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Estimate {
+pub struct RunEstimate {
     /// Games of the run.
     pub games: u64,
     /// Games played for this estimate.
@@ -38,7 +38,7 @@ pub fn estimate<G: Kit>(
     seed: u64,
     options: &TrainOptions,
     trial: Duration,
-) -> Result<Estimate, TrainError> {
+) -> Result<RunEstimate, TrainError> {
     let config = Config { seed, ..config.clone() };
     experiment(game, &config, seed, options)?.estimate(trial)
 }
@@ -49,7 +49,7 @@ const LINE: u64 = 400;
 const TEXTS: u64 = 6000;
 
 impl<G: Kit> Experiment<'_, G> {
-    fn estimate(mut self, trial: Duration) -> Result<Estimate, TrainError> {
+    fn estimate(mut self, trial: Duration) -> Result<RunEstimate, TrainError> {
         self.prepare(&|_| {})?;
         let (games, start) = (self.config.learn.length(), self.clock.now());
         let mut step = 0;
@@ -63,7 +63,7 @@ impl<G: Kit> Experiment<'_, G> {
         let measured = self.clock.since(start).as_secs_f64() - played;
         let measuring = measured * self.times(self.config.evaluate_every()) as f64;
         let (checkpoint_bytes, disk_bytes) = self.disk()?;
-        Ok(Estimate {
+        Ok(RunEstimate {
             games,
             tried: step,
             seconds: played * games as f64 / step.max(1) as f64 + measuring,

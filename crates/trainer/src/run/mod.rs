@@ -15,7 +15,7 @@ mod source;
 mod start;
 
 pub use error::TrainError;
-pub use estimate::{Estimate, estimate};
+pub use estimate::{RunEstimate, estimate};
 pub use evaluation::{Evaluation, Match};
 pub use experiment::{TrainOptions, train};
 pub use folder::Lock;

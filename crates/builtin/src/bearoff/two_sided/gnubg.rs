@@ -8,7 +8,7 @@
 //! little-endian with 16 bits and have the value u / 32767.5 − 1.
 
 use super::file::replace;
-use super::table::{Errors, Table, TableError};
+use super::table::{Table, TableError, TableErrors};
 use crate::bearoff::{MAX_CHECKERS, Position, Side, rank};
 use memmap2::Mmap;
 use std::fs::File;
@@ -78,9 +78,9 @@ impl Table {
     ///
     /// # Errors
     /// As for [`Table::value`].
-    pub fn compare_with_gnubg(&self, other: &GnubgTable) -> Result<Errors, TableError> {
+    pub fn compare_with_gnubg(&self, other: &GnubgTable) -> Result<TableErrors, TableError> {
         let sides = rank::sides(self.checkers().min(other.checkers()));
-        let mut errors = Errors::default();
+        let mut errors = TableErrors::default();
         for own in 1..sides {
             for opponent in 1..sides {
                 let position = Position { own: Side::of_rank(own), opponent: Side::of_rank(opponent) };

@@ -32,7 +32,7 @@ pub(super) use file::replace;
 pub use find::{Source, find, usual_file};
 pub use lanes::Isa;
 pub use solve::Progress;
-pub use table::{Errors, Precision, Seconds, Settings, Table, TableError, Timings};
+pub use table::{Precision, Seconds, Settings, Table, TableError, TableErrors, Timings};
 
 #[cfg(test)]
 mod tests;

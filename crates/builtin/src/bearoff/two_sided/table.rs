@@ -188,7 +188,7 @@ pub enum TableError {
 
 /// Statistics of the differences between a table and given values.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Errors {
+pub struct TableErrors {
     /// Number of compared values.
     pub rows: u64,
     /// Largest absolute difference.
@@ -197,7 +197,7 @@ pub struct Errors {
     pub squares: f64,
 }
 
-impl Errors {
+impl TableErrors {
     /// Adds one difference.
     pub fn add(&mut self, difference: f64) {
         self.rows += 1;
@@ -433,7 +433,7 @@ impl Table {
     ///
     /// # Errors
     /// Same as [`Table::value`].
-    pub fn compare(&self, other: &Self) -> Result<Errors, TableError> {
+    pub fn compare(&self, other: &Self) -> Result<TableErrors, TableError> {
         self.compare_with(|position| other.value(position))
     }
 
@@ -444,20 +444,20 @@ impl Table {
     pub fn compare_with<E: From<TableError> + Send>(
         &self,
         value: impl Fn(Position) -> Result<f64, E> + Sync,
-    ) -> Result<Errors, E> {
+    ) -> Result<TableErrors, E> {
         use rayon::prelude::*;
         let sides = self.row_of.len();
         let differences = |own: usize| {
             let own = Side::of_rank(own);
-            let mut errors = Errors::default();
+            let mut errors = TableErrors::default();
             for opponent in 1..sides {
                 let position = Position { own, opponent: Side::of_rank(opponent) };
                 errors.add(self.value(position)? - value(position)?);
             }
             Ok(errors)
         };
-        let all: Result<Vec<Errors>, E> = (1..sides).into_par_iter().map(differences).collect();
-        Ok(all?.into_iter().fold(Errors::default(), Errors::and))
+        let all: Result<Vec<TableErrors>, E> = (1..sides).into_par_iter().map(differences).collect();
+        Ok(all?.into_iter().fold(TableErrors::default(), TableErrors::and))
     }
 }
 

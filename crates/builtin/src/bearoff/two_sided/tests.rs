@@ -316,9 +316,9 @@ fn what_a_table_does_not_hold_is_refused() {
 
 #[test]
 fn what_is_no_number_is_above_any_tolerance() {
-    let mut errors = super::Errors::default();
+    let mut errors = super::TableErrors::default();
     [0.5, f64::NAN, 0.25].into_iter().for_each(|difference| errors.add(difference));
-    let both = super::Errors { rows: 1, max: 1.0, squares: 1.0 }.and(errors);
+    let both = super::TableErrors { rows: 1, max: 1.0, squares: 1.0 }.and(errors);
     assert!(errors.max.is_nan() && both.max.is_nan());
 }
 

@@ -1,7 +1,7 @@
 //! Evaluation of candidates: probabilities (P) and classes by expected numbers (E).
 
 use super::feature::{self, Feature, Reader};
-use super::settings::{DeliberateSettings, Evaluation};
+use super::settings::{DeliberateSettings, EvaluateBy};
 use super::view::{Model, View};
 use crate::liars_dice::dice::Dice;
 use crate::liars_dice::rules::{Action, Target};
@@ -46,7 +46,7 @@ pub(super) fn action(
     model: Option<Model>,
     reader: &mut Reader,
 ) -> Evaluated {
-    let by_class = settings.evaluation == Evaluation::Expectation;
+    let by_class = settings.evaluation == EvaluateBy::Expectation;
     let kind = match action {
         Action::Bid { .. } | Action::Starter(_) | Action::Roll(_) => feature::BID,
         Action::Challenge(Target::Bid) => feature::CHALLENGE,

@@ -11,7 +11,7 @@ mod propose;
 mod settings;
 pub(super) mod view;
 
-pub use settings::{DeliberateSettings, Evaluation, Heuristic};
+pub use settings::{DeliberateSettings, EvaluateBy, Heuristic};
 
 use super::rules::LiarsDice;
 use super::state::State;
@@ -119,7 +119,7 @@ impl Deliberator<LiarsDice> for Deliberate {
                     }
                 }
             }
-            if settings.evaluation == Evaluation::Expectation {
+            if settings.evaluation == EvaluateBy::Expectation {
                 evaluate::keep_the_best_class(settings, found);
             }
             preferences.clear();
@@ -130,8 +130,8 @@ impl Deliberator<LiarsDice> for Deliberate {
 
     fn choice(&self) -> Choice {
         match self.settings.evaluation {
-            Evaluation::Probability => Choice::Boltzmann(self.settings.temperature),
-            Evaluation::Expectation => Choice::Uniform,
+            EvaluateBy::Probability => Choice::Boltzmann(self.settings.temperature),
+            EvaluateBy::Expectation => Choice::Uniform,
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How bids are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Evaluation {
+pub enum EvaluateBy {
     /// P: by the binomial probability of success.
     Probability,
     /// E: by classes of the distance between the expected number and the bid.
@@ -56,7 +56,7 @@ impl Heuristic {
 #[serde(deny_unknown_fields, default)]
 pub struct DeliberateSettings {
     /// P or E.
-    pub evaluation: Evaluation,
+    pub evaluation: EvaluateBy,
     /// M: whether the dice of the last bidder are modelled.
     pub model: bool,
     /// H: the symbolic preferences.
@@ -88,7 +88,7 @@ pub struct DeliberateSettings {
 impl Default for DeliberateSettings {
     fn default() -> Self {
         Self {
-            evaluation: Evaluation::Probability,
+            evaluation: EvaluateBy::Probability,
             model: false,
             heuristics: Vec::new(),
             temperature: 0.08,
@@ -128,7 +128,7 @@ impl DeliberateSettings {
         let rest = match name.split_at_checked(1)? {
             ("P", rest) => rest,
             ("E", rest) => {
-                settings.evaluation = Evaluation::Expectation;
+                settings.evaluation = EvaluateBy::Expectation;
                 rest
             }
             _ => return None,

@@ -100,6 +100,20 @@ const fn wide<S: Simd>() -> bool {
     S::BLOCK >= 4
 }
 
+/// Calls a function by the kind of its units: one instance for each, so that the loops do not branch.
+macro_rules! by_unit {
+    ($call:ident, $s:expr, $net:expr, $($rest:expr),*) => {
+        match $net.unit {
+            Unit::Logistic => $call($s, Unit::Logistic, $net, $($rest),*),
+            Unit::Sum(Activation::Tanh) => $call($s, Unit::Sum(Activation::Tanh), $net, $($rest),*),
+            Unit::Sum(Activation::Sigmoid) => $call($s, Unit::Sum(Activation::Sigmoid), $net, $($rest),*),
+            Unit::Sum(Activation::Relu) => $call($s, Unit::Sum(Activation::Relu), $net, $($rest),*),
+            Unit::Sum(Activation::Silu) => $call($s, Unit::Sum(Activation::Silu), $net, $($rest),*),
+            Unit::Sum(Activation::Linear) => $call($s, Unit::Sum(Activation::Linear), $net, $($rest),*),
+        }
+    };
+}
+
 #[inline(always)]
 fn values_body<S: Simd>(
     s: S,
@@ -109,17 +123,7 @@ fn values_body<S: Simd>(
     priors: &[TileRow],
     values: &mut [TileRow],
 ) {
-    use Activation::*;
-    use Unit::*;
-    // One instance per kind of unit, so that the loops do not branch.
-    match head.unit {
-        Logistic => outputs(s, Logistic, head, left, right, values),
-        Sum(Tanh) => outputs(s, Sum(Tanh), head, left, right, values),
-        Sum(Sigmoid) => outputs(s, Sum(Sigmoid), head, left, right, values),
-        Sum(Relu) => outputs(s, Sum(Relu), head, left, right, values),
-        Sum(Silu) => outputs(s, Sum(Silu), head, left, right, values),
-        Sum(Linear) => outputs(s, Sum(Linear), head, left, right, values),
-    }
+    by_unit!(outputs, s, head, left, right, values);
     finish(s, head.f, priors, values);
 }
 
@@ -146,16 +150,7 @@ fn gated_body<S: Simd>(
     priors: &[TileRow],
     values: &mut [TileRow],
 ) {
-    use Activation::*;
-    use Unit::*;
-    match gated.unit {
-        Logistic => gated_outputs(s, Logistic, gated, left, right, values),
-        Sum(Tanh) => gated_outputs(s, Sum(Tanh), gated, left, right, values),
-        Sum(Sigmoid) => gated_outputs(s, Sum(Sigmoid), gated, left, right, values),
-        Sum(Relu) => gated_outputs(s, Sum(Relu), gated, left, right, values),
-        Sum(Silu) => gated_outputs(s, Sum(Silu), gated, left, right, values),
-        Sum(Linear) => gated_outputs(s, Sum(Linear), gated, left, right, values),
-    }
+    by_unit!(gated_outputs, s, gated, left, right, values);
     finish(s, gated.f, priors, values);
 }
 
