@@ -28,7 +28,7 @@ expects 'nim is fine' config check nim.toml
 expects 'my-nim is fine' config check starter.toml
 # Stopped after its first checkpoint, a run goes on to the same end as one that was not.
 expects run train nim.toml --out whole --json
-"$nim" train nim.toml --out parts --set checkpoints.every=2000 --max-seconds 0.05 --json > /dev/null || true
+"$nim" train nim.toml --out parts --set checkpoints.every=2000 --max-seconds 0.5 --json > /dev/null || true
 expects '"finished": true' train nim.toml --out parts --set checkpoints.every=2000 --resume --json
 cmp whole/checkpoints/000000040000/weights.safetensors parts/checkpoints/000000040000/weights.safetensors
 expects 'run' train nim.toml --json

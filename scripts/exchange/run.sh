@@ -4,8 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# Both at once share what they depend on.
-cargo build --release -p adept-cli -p adept-embed
+cargo build --release
+# By itself, as users build it: without burn.
+cargo build --release -p adept-embed
 venv=target/exchange
 [ -x $venv/bin/python ] || "${ADEPT_PYTHON:-python3}" -m venv $venv
 $venv/bin/python -m pip install --quiet --disable-pip-version-check -r scripts/exchange/requirements.txt

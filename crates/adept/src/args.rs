@@ -4,7 +4,7 @@ mod checkpoints;
 
 use adept_builtin::bearoff::two_sided::Precision;
 use adept_builtin::bearoff::{Distribution, Position, Roll, USUAL_CHECKERS};
-use adept_model::{DeviceName, Engine};
+use adept_model::{DeviceName, Engine, limits};
 use adept_papers::Reproduction;
 use adept_trainer::run::Init;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -123,10 +123,10 @@ pub(crate) struct TrainArgs {
     /// Config file of the experiment.
     pub(crate) config: PathBuf,
     /// Seed of all random draws. Default: the seed in the config.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(0..i64::MAX as u64 - 10_000))]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=limits::SEED))]
     pub(crate) seed: Option<u64>,
     /// Run this many seeds in parallel, starting with the first.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=limits::SEEDS))]
     pub(crate) seeds: Option<u64>,
     /// Run folder, or with --seeds the parent folder of the runs. Default: checkpoints/runs/NAME-SEED.
     #[arg(long)]
@@ -185,10 +185,10 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "KEY=V1,V2,…")]
     pub(crate) set: Vec<String>,
     /// Seeds per combination.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=limits::SEEDS))]
     pub(crate) seeds: u64,
     /// First seed. Default: the seed in the config.
-    #[arg(long, value_name = "FIRST", value_parser = clap::value_parser!(u64).range(0..i64::MAX as u64 - 10_000))]
+    #[arg(long, value_name = "FIRST", value_parser = clap::value_parser!(u64).range(..=limits::SEED))]
     pub(crate) seed: Option<u64>,
     /// Parent folder of the runs. Default: checkpoints/runs/sweep-NAME.
     #[arg(long)]
@@ -301,8 +301,8 @@ pub(crate) struct TableArgs {
 
 fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(threads) if threads <= 1024 => Ok(threads),
-        _ => Err("expected 0 (all cores) to 1024 threads".into()),
+        Ok(threads) if threads <= limits::THREADS => Ok(threads),
+        _ => Err(format!("expected 0 (all cores) to {} threads", limits::THREADS)),
     }
 }
 
@@ -394,7 +394,7 @@ pub(crate) enum OracleAction {
         #[arg(long, default_value = "table")]
         distribution: Distribution,
         /// Number of positions.
-        #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..=limits::GAMES))]
         count: u64,
         /// Seed of the random draws.
         #[arg(long, default_value_t = 1)]
@@ -455,7 +455,7 @@ pub(crate) struct SolveArgs {
     #[arg(long, value_enum, default_value_t = SolveMethod::CfrPlus)]
     pub(crate) method: SolveMethod,
     /// Number of iterations.
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=limits::GAMES))]
     pub(crate) iterations: u64,
     /// Seed of the random draws of mccfr.
     #[arg(long, default_value_t = 1)]
@@ -549,8 +549,8 @@ pub(crate) enum BenchAction {
 
 fn batch(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(rows) if (1..=1 << 20).contains(&rows) => Ok(rows),
-        _ => Err("expected 1 to 1048576 rows".into()),
+        Ok(rows) if (1..=limits::BATCH as usize).contains(&rows) => Ok(rows),
+        _ => Err(format!("expected 1 to {} rows", limits::BATCH)),
     }
 }
 

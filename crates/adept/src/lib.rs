@@ -47,6 +47,9 @@ pub fn main_with(games: &dyn Catalogue) -> ExitCode {
         }
     };
     let json = cli.json;
+    if json {
+        output::ask_for_json();
+    }
     let done = match cli.command {
         Command::Train(args) => run::train::train(games, &args, json),
         Command::Sweep(args) => run::sweep::run(games, &args, json),
@@ -71,9 +74,7 @@ pub fn main_with(games: &dyn Catalogue) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            if json {
-                output::json_error(output::kind(&error), &error.to_string());
-            }
+            output::json_error_if_asked(output::kind(&error), &error.to_string());
             output::say(format!("error: {error}"));
             ExitCode::FAILURE
         }

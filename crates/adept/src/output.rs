@@ -1,6 +1,7 @@
 //! Prints text or JSON on stdout, and messages on stderr.
 
 use adept_arena::OpenError;
+use adept_builtin::bearoff::two_sided::TableError;
 use adept_game::GameError;
 use adept_lab::compare::CompareError;
 use adept_lab::sweep::SweepError;
@@ -26,6 +27,21 @@ pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
+/// Whether the command was called with `--json`.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Notes that the command was called with `--json`.
+pub(crate) fn ask_for_json() {
+    ASKED.store(true, Ordering::Relaxed);
+}
+
+/// Prints an error as the JSON object, if the command was called with `--json`.
+pub(crate) fn json_error_if_asked(kind: &str, message: &str) {
+    if ASKED.load(Ordering::Relaxed) {
+        json_error(kind, message);
+    }
+}
+
 /// Prints an error as the JSON object, unless the command printed its own before it failed.
 pub(crate) fn json_error(kind: &str, message: &str) {
     if !PRINTED.load(Ordering::Relaxed) {
@@ -42,6 +58,15 @@ pub(crate) fn kind(error: &anyhow::Error) -> &'static str {
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     if cause.is::<ConfigError>() {
         return Some("config");
+    }
+    // Before its source, an I/O error.
+    if let Some(error) = cause.downcast_ref::<TableError>() {
+        return Some(match error {
+            TableError::Damaged { .. } | TableError::Format { .. } => "checkpoint",
+            TableError::File { .. } => "io",
+            TableError::Memory { .. } | TableError::System { .. } => "memory",
+            _ => "failed",
+        });
     }
     if cause.is::<std::io::Error>() {
         return Some("io");
@@ -60,8 +85,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     }
     if let Some(error) = cause.downcast_ref::<SweepError>() {
         return Some(match error {
-            SweepError::Config(_) | SweepError::Combination { .. } => "config",
-            SweepError::Grid(_) => "usage",
+            SweepError::Config(_) | SweepError::Combination { .. } | SweepError::Grid(_) => "config",
             SweepError::Folder { .. } => "folder",
             SweepError::Model(error) => of_model(error),
             SweepError::Train(error) => of_train(error),
@@ -77,7 +101,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     Some(match play {
         PlayError::Open(error) => of_open(error),
         PlayError::Io(_) => "io",
-        PlayError::Options(_) => "usage",
+        PlayError::Options(_) => "game",
     })
 }
 
@@ -85,6 +109,7 @@ fn of_train(error: &TrainError) -> &'static str {
     match error {
         TrainError::Model(error) => of_model(error),
         TrainError::Open(error) => of_open(error),
+        TrainError::Config(_) => "config",
         TrainError::Disk { .. } | TrainError::Space { .. } => "io",
         TrainError::Folder { .. } => "folder",
         TrainError::Diverged { .. } => "diverged",
@@ -98,6 +123,7 @@ fn of_model(error: &ModelError) -> &'static str {
         ModelError::Architecture { .. } => "config",
         ModelError::Diverged { .. } => "diverged",
         ModelError::Io { .. } => "io",
+        ModelError::Memory { .. } => "memory",
         _ => "model",
     }
 }

@@ -1,6 +1,6 @@
 //! Progress of runs: bars on a terminal, plain lines in a pipe.
 
-use crate::output::say;
+use crate::output::{json_error_if_asked, say};
 use adept_builtin::bearoff::two_sided;
 use adept_lab::measure::Watch;
 use adept_trainer::run::{Cancel, Event, Observer, Score};
@@ -243,16 +243,39 @@ impl Watch for Shares {
     }
 }
 
-/// On Ctrl-C, asks the runs to write a checkpoint and stop; a second Ctrl-C stops at once.
+/// Exit status after a signal, as shells give it for Ctrl-C.
+const INTERRUPTED: i32 = 130;
+
+/// How long the work may take to stop by itself.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// On Ctrl-C, asks the runs to write a checkpoint and stop; a second Ctrl-C stops at once. Work that does not stop by itself,
+/// such as solving a table, is ended soon after. Nothing is lost by that: files are replaced as a whole, and runs go on
+/// from their latest checkpoint.
 pub(crate) fn on_interrupt() -> Cancel {
     let cancel = Cancel::default();
     let asked = cancel.clone();
     let handler = move || {
         if asked.requested() {
-            std::process::exit(130);
+            std::process::exit(INTERRUPTED);
         }
         asked.cancel();
         say("\nstopping: writing a checkpoint (again to stop at once)");
+        let asked = asked.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(PATIENCE);
+            // The command itself reports what was saved, if nothing else holds it up.
+            while asked.is_saving() {
+                while asked.is_saving() {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                std::thread::sleep(PATIENCE);
+            }
+            let message = "stopped before the end: continue with --resume where the command has it";
+            json_error_if_asked("interrupted", message);
+            say(message);
+            std::process::exit(INTERRUPTED);
+        });
     };
     let stays = hangup_is_ignored();
     if let Err(e) = ctrlc::set_handler(handler) {

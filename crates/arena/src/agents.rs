@@ -4,7 +4,7 @@
 //! them directly. Ties are therefore random in play and averaged in measurement.
 
 use crate::evaluator::Evaluator;
-use adept_game::{Game, Kit, Script, Stream};
+use adept_game::{Game, Kit, Script, Stream, limits};
 use rand::RngExt;
 
 /// Chooses moves in a game.
@@ -182,7 +182,19 @@ impl AgentSpec {
             }
         };
         match text.split_once(':') {
-            Some(("optimal", rest)) => Ok(Self::Optimal(Box::new(Self::parse(rest)?))),
+            Some(("optimal", rest)) => {
+                let (mut innermost, mut depth) = (rest, 1);
+                while let Some(("optimal", inner)) = innermost.split_once(':') {
+                    (innermost, depth) = (inner, depth + 1);
+                }
+                if depth > limits::NESTED_AGENTS {
+                    return Err(format!(
+                        "an agent of {depth} times `optimal:`; at most {} are allowed",
+                        limits::NESTED_AGENTS
+                    ));
+                }
+                Ok(Self::Optimal(Box::new(Self::parse(rest)?)))
+            }
             Some(("greedy", rest)) => Ok(Self::Greedy(rest.into())),
             Some(("epsilon", rest)) => {
                 let (e, c) = parameter(rest, "epsilon:E:CHECKPOINT with E in 0..1", 0.0..=1.0)?;

@@ -1,7 +1,7 @@
 //! Exact comparison of agents: expected utilities by recursion over all actions and chance outcomes.
 
 use crate::agents::Agent;
-use adept_game::{Game, Turn};
+use adept_game::{Game, Turn, limits};
 use rustc_hash::FxHashMap;
 
 /// Why a game cannot be measured exactly.
@@ -19,7 +19,7 @@ pub enum ExactError {
 }
 
 /// Maximum number of states that the recursions of this module and the solvers keep.
-pub(crate) const MAX_STATES: usize = 20_000_000;
+pub(crate) const MAX_STATES: usize = limits::STATES;
 
 /// Match equity of one agent against another: mean utility over all seats. If a win is worth 1, this is (wins − losses)
 /// / games.

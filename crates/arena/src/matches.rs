@@ -28,6 +28,22 @@ pub fn orders(counts: &[usize]) -> Vec<Order> {
     all
 }
 
+/// Number of distinct seat orders in which agent a has `counts[a]` seats, at most `u64::MAX`.
+pub fn count_orders(counts: &[usize]) -> u64 {
+    let (mut all, mut seats) = (1u128, 0u128);
+    for &count in counts {
+        for taken in 1..=count as u128 {
+            // The product of binomials so far: every division is exact.
+            seats += 1;
+            all = all.saturating_mul(seats) / taken;
+            if all > u128::from(u64::MAX) {
+                return u64::MAX;
+            }
+        }
+    }
+    all as u64
+}
+
 /// Results of several games.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Tally {
@@ -93,6 +109,9 @@ pub fn play<G: Game, A: Agent<G>>(
 /// Games per task: enough that the cost of creating the agents is negligible.
 const CHUNK: u64 = 50;
 
+/// Tasks handed out at once, so that the results of a long match need no memory.
+const TASKS: u64 = 4096;
+
 /// Plays `games` games on all threads of the current pool, cycling through these orders. Game g uses dice number g /
 /// orders, so each set of dice is played once in every order. Results do not depend on the number of threads.
 ///
@@ -106,30 +125,31 @@ pub fn compete<G: Game, E: Send>(
     seed: u64,
     stop: impl Fn() -> bool + Sync,
 ) -> Result<Tally, E> {
-    let chunks: Vec<u64> = (0..games.div_ceil(CHUNK)).collect();
-    let tallies: Result<Vec<Tally>, E> = chunks
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|chunk| {
-            let mut agents = make()?;
-            let mut tally = Tally::new(agents.len());
-            let mut scratch = Scratch::default();
-            for g in chunk * CHUNK..games.min((chunk + 1) * CHUNK) {
-                if stop() {
-                    break;
-                }
-                let order = &orders[(g % orders.len() as u64) as usize];
-                let mut dice = stream(seed, "match dice", g / orders.len() as u64);
-                let mut choices = stream(seed, "match choices", g);
-                let utilities = play(game, &mut agents, order, (&mut dice, &mut choices), &mut scratch);
-                tally.add(order, &utilities);
+    let task = |chunk: u64| {
+        let mut agents = make()?;
+        let mut tally = Tally::new(agents.len());
+        let mut scratch = Scratch::default();
+        for g in chunk * CHUNK..games.min((chunk + 1) * CHUNK) {
+            if stop() {
+                break;
             }
-            Ok(tally)
-        })
-        .collect();
-    let tallies = tallies?;
+            let order = &orders[(g % orders.len() as u64) as usize];
+            let mut dice = stream(seed, "match dice", g / orders.len() as u64);
+            let mut choices = stream(seed, "match choices", g);
+            let utilities = play(game, &mut agents, order, (&mut dice, &mut choices), &mut scratch);
+            tally.add(order, &utilities);
+        }
+        Ok(tally)
+    };
     let agents = orders.iter().flatten().max().map_or(0, |a| a + 1);
-    Ok(tallies.iter().fold(Tally::new(agents), Tally::and))
+    let (mut total, mut next, chunks) = (Tally::new(agents), 0, games.div_ceil(CHUNK));
+    while next < chunks && !stop() {
+        let tasks: Vec<u64> = (next..chunks.min(next + TASKS)).collect();
+        next += tasks.len() as u64;
+        let tallies: Result<Vec<Tally>, E> = tasks.into_par_iter().with_max_len(1).map(task).collect();
+        total = tallies?.iter().fold(total, Tally::and);
+    }
+    Ok(total)
 }
 
 #[cfg(test)]
@@ -142,6 +162,11 @@ mod tests {
         assert_eq!(orders(&[2, 2]).len(), 6);
         assert_eq!(orders(&[1, 3]), [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]);
         assert_eq!(orders(&[1, 1, 1, 1]).len(), 24);
+        for counts in [&[1, 1][..], &[2, 2], &[1, 3], &[3, 4], &[1, 1, 1, 1], &[2, 0, 3]] {
+            assert_eq!(count_orders(counts), orders(counts).len() as u64, "{counts:?}");
+        }
+        assert_eq!(count_orders(&[31, 31]), 465_428_353_255_261_088);
+        assert_eq!(count_orders(&[500, 500]), u64::MAX);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::frozen::Frozen;
 use crate::solve::{BestResponse, Minimax};
 use adept_game::{Encoder, Game, GameInfo, Kit, Valuation, stream};
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
-use adept_model::{ModelError, Optimiser, names};
+use adept_model::{Architecture, ModelError, Optimiser, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -189,6 +189,16 @@ pub fn bind<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<(GameModel<G>, M
             "its encoder `{}` has other channels in this program; another version wrote the checkpoint",
             manifest.encoder
         ));
+    }
+    // Before memory is taken for the parameters that the manifest promises.
+    if !matches!(manifest.architecture, Architecture::Lookup(_)) {
+        let wanted = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?.parameters();
+        let held: usize = tensors.iter().map(|t| t.shape.iter().product::<usize>()).sum();
+        if held < wanted {
+            return fail(format!(
+                "does not match its own architecture: {held} numbers for {wanted} parameters"
+            ));
+        }
     }
     // The checkpoint overwrites the initial parameters, so any stream works.
     let mut rng = stream(0, "open", 0);

@@ -476,6 +476,56 @@ fn an_interrupt_writes_a_checkpoint_to_go_on_from() {
     assert_eq!((whole["finished"].as_bool(), whole["steps"].as_u64()), (Some(true), Some(400_000)));
 }
 
+/// Drawing ten million test positions has no place to stop: the signal ends it all the same.
+#[test]
+#[cfg(unix)]
+fn an_interrupt_ends_what_does_not_stop_by_itself() {
+    use std::io::{BufRead, BufReader};
+    let desk = Desk::new();
+    let config = configs().join("../bearoff/plain-10.toml").to_string_lossy().into_owned();
+    let long = ["--set", "game.rules=bearoff:8", "--set", "evaluate.positions=10000000", "--json"];
+    let mut child = desk
+        .command(&[&["train", &config], &long[..]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(said.by_ref().any(|line| line.unwrap().contains("exact values")));
+    Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{rest:?}");
+    let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(object["error"]["kind"], "interrupted");
+}
+
+/// Where the result cannot go is said before the work.
+#[test]
+fn outputs_are_tried_first() {
+    let desk = Desk::new();
+    fs::write(desk.path("file"), "").unwrap();
+    for args in [
+        &["oracle", "build", "--checkers", "15", "--out", "file/x.table"][..],
+        &[
+            "oracle",
+            "sample",
+            "--distribution",
+            "table",
+            "--count",
+            "1",
+            "--seed",
+            "1",
+            "--out",
+            "file/x.csv",
+        ],
+        &["reproduce", "table1", "--out", "file"],
+    ] {
+        let said = desk.fails(args, 1);
+        assert!(said.contains("file"), "{args:?}: {said}");
+    }
+}
+
 const FULL: &str = "1,1,1,1,1,1/1,1,1,1,1,1";
 
 #[test]

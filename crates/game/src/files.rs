@@ -2,13 +2,14 @@
 
 use crate::game::{Game, GameError};
 use crate::kit::Read;
+use adept_rows::limits;
 use std::fmt::Write;
 use std::path::Path;
 
 /// Reads positions in the game's text form: one per line, or the column `position` of a CSV file.
 pub fn lines_of_positions<G: Game>(game: &G, path: &Path) -> Result<Vec<Read<G>>, GameError> {
     let fault = |what: String| GameError(format!("{}: {what}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| fault(e.to_string()))?;
+    let text = limits::read_text(path, limits::LIST_BYTES).map_err(|e| fault(e.to_string()))?;
     let text = text.trim_start_matches('\u{feff}');
     if text.lines().next().is_some_and(|first| first.split(',').next() == Some("position")) {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());

@@ -15,7 +15,7 @@ mod public_tree;
 mod rng;
 mod suite;
 
-pub use adept_rows::{Channel, ChannelKind, RowMut, RowSink};
+pub use adept_rows::{Channel, ChannelKind, RowMut, RowSink, limits};
 pub use deliberation::{Choice, Deliberation, Deliberator};
 pub use encoder::{Afterstate, Encoder, EncoderFn};
 pub use game::{Game, GameError, Turn};

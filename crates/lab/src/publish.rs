@@ -6,6 +6,7 @@ use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, Report, Suite, 
 use adept_model::ModelError;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::files::Files;
+use adept_model::limits;
 use adept_trainer::run::{Record, Score, TrainError, mean_sd, record_of};
 use serde::Serialize;
 use std::fmt::Write;
@@ -226,8 +227,8 @@ fn card(
         let _ = writeln!(text, "- {note}");
     });
     let toml_path = path.join("config.toml");
-    let toml =
-        std::fs::read_to_string(&toml_path).map_err(|source| ModelError::Io { path: toml_path, source })?;
+    let toml = limits::read_text(&toml_path, limits::CONFIG_BYTES)
+        .map_err(|source| ModelError::Io { path: toml_path, source })?;
     let seeds = if runs.len() > 1 { format!(" --seeds {}", runs.len()) } else { String::new() };
     let _ = write!(
         text,

@@ -1,5 +1,6 @@
 //! The error type of this crate.
 
+use adept_rows::limits;
 use std::path::PathBuf;
 
 /// Errors of architectures, learners and checkpoints. Messages say what was found, what was expected and what to do.
@@ -45,6 +46,18 @@ pub enum ModelError {
     Diverged {
         /// The number: the loss, or a parameter by name.
         what: String,
+    },
+    /// A network that is too large for this machine.
+    #[error(
+        "the network needs about {} of memory, but only {} are free: make its layers smaller, or the batch",
+        limits::size(*needed),
+        limits::size(*free)
+    )]
+    Memory {
+        /// Bytes that it needs.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
     },
     /// An operation that the model or device does not support.
     #[error("{0}")]

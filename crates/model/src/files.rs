@@ -71,6 +71,29 @@ impl Files {
         create().map_err(ModelError::io(path))
     }
 
+    /// Creates a folder and tries whether files can be written there, before work whose result goes there.
+    ///
+    /// # Errors
+    /// [`ModelError::Io`].
+    pub fn try_folder(&self, path: &Path) -> Result {
+        self.create_folder(path)?;
+        let trial = path.join(format!(".trial.{}", std::process::id()));
+        let tried = File::create(&trial).map(drop);
+        let _ = fs::remove_file(&trial);
+        tried.map_err(ModelError::io(path))
+    }
+
+    /// Like [`try_folder`](Self::try_folder) for the folder of a file. Fails if the file is a folder.
+    ///
+    /// # Errors
+    /// [`ModelError::Io`].
+    pub fn try_file(&self, path: &Path) -> Result {
+        if path.is_dir() {
+            return Err(ModelError::io(path)(io::ErrorKind::IsADirectory.into()));
+        }
+        self.try_folder(parent(path))
+    }
+
     /// Writes a new file and syncs it.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ pub mod program;
 pub mod reference;
 mod table;
 
-pub use adept_rows::{Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsError, Samples};
+pub use adept_rows::{Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsError, Samples, limits};
 pub use architecture::Architecture;
 pub use build::{build, build_on};
 pub use clusters::cluster_gates;

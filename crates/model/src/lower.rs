@@ -9,16 +9,10 @@ use crate::names::suggest;
 use crate::program::{
     Activation, Block, Clusters, Group, Init, Op, Param, ParamId, Program, Selector, ValueId,
 };
-use adept_rows::{Channel, ChannelKind, Layout};
+use adept_rows::{Channel, ChannelKind, Layout, limits};
 
-/// Maximum number of parameters, so that a typo in a config does not allocate terabytes.
-const MAX_PARAMETERS: usize = 1 << 30;
-/// Maximum number of parameter tensors, which nested experts multiply.
-const MAX_TENSORS: usize = 1 << 16;
 /// Maximum scale of the initial weights.
 const MAX_INIT: f32 = 1000.0;
-/// Maximum number of experts of a node.
-const MAX_EXPERTS: usize = 4096;
 
 /// Lowers an architecture over rows of these channels to a program with `outputs` outputs.
 ///
@@ -123,12 +117,14 @@ impl Builder<'_> {
         group: usize,
     ) -> Result<ParamId, ModelError> {
         let length = shape.iter().try_fold(1usize, |n, &m| n.checked_mul(m));
-        let total = length.and_then(|n| n.checked_add(self.length)).filter(|&n| n <= MAX_PARAMETERS);
+        let total = length.and_then(|n| n.checked_add(self.length)).filter(|&n| n <= limits::PARAMETERS);
         let Some(total) = total else {
-            return at.fail("", format!("more than {MAX_PARAMETERS} parameters: make the layers smaller"));
+            return at
+                .fail("", format!("more than {} parameters: make the layers smaller", limits::PARAMETERS));
         };
-        if self.params.len() == MAX_TENSORS {
-            return at.fail("", format!("more than {MAX_TENSORS} parameter tensors: use fewer experts"));
+        if self.params.len() == limits::TENSORS {
+            return at
+                .fail("", format!("more than {} parameter tensors: use fewer experts", limits::TENSORS));
         }
         let name = format!("{}{name}", at.name);
         self.params.push(Param { name, shape, init, group, min: None, offset: self.length });
@@ -278,8 +274,9 @@ impl Builder<'_> {
         let competing = density.and_then(|(_, own)| own);
         let experts: Vec<&Architecture> = match (experts, expert) {
             (Experts::Count(0), _) => return at.fail("experts", "a mixture needs at least one expert"),
-            (Experts::Count(n), _) if *n > MAX_EXPERTS => {
-                return at.fail("experts", format!("a node has at most {MAX_EXPERTS} experts, found {n}"));
+            (Experts::Count(n), _) if *n > limits::EXPERTS => {
+                return at
+                    .fail("experts", format!("a node has at most {} experts, found {n}", limits::EXPERTS));
             }
             (Experts::Count(n), Some(expert)) => vec![expert; *n],
             (Experts::Count(_), None) => {
@@ -393,10 +390,10 @@ impl Builder<'_> {
 
     fn symbolic(&mut self, symbolic: &Symbolic, at: &At) -> Result<Block, ModelError> {
         let (channel, n) = self.index_channel(Some(&symbolic.by), at)?;
-        if n > MAX_EXPERTS {
+        if n > limits::EXPERTS {
             return at.fail(
                 "by",
-                format!("a node has at most {MAX_EXPERTS} experts, channel `{}` has {n}", symbolic.by),
+                format!("a node has at most {} experts, channel `{}` has {n}", limits::EXPERTS, symbolic.by),
             );
         }
         let experts: Vec<&Architecture> = match (&symbolic.expert, &symbolic.experts) {

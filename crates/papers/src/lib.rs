@@ -17,6 +17,7 @@ pub use table2::{BearoffRow, Curve, Figure2, Table2, figure2, table2};
 
 use adept_lab::Catalogue;
 use adept_model::ModelError;
+use adept_model::limits;
 use adept_trainer::run::{Cancel, Observer, TrainError};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -63,7 +64,7 @@ pub struct Made {
 impl Made {
     /// A report whose text is read from the first file.
     fn of(report: &impl Serialize, seconds: f64, files: &[PathBuf]) -> Result<Self, TrainError> {
-        let text = std::fs::read_to_string(&files[0]).map_err(ModelError::io(&files[0]))?;
+        let text = limits::read_text(&files[0], limits::CONFIG_BYTES).map_err(ModelError::io(&files[0]))?;
         Self::with_text(report, text, seconds, files)
     }
 

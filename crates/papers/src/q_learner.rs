@@ -14,6 +14,7 @@ use adept_builtin::liars_dice::{Action, LiarsDice, PostState, PostStates, State,
 use adept_game::{Game, Turn, stream};
 use adept_model::ModelError;
 use adept_model::files::Files;
+use adept_model::limits;
 use adept_trainer::run::TrainError;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -115,7 +116,7 @@ impl QTable {
     /// If the file cannot be read, or is not a table for this game.
     pub fn load(path: &Path, game: &LiarsDice) -> Result<Self, TrainError> {
         let fault = |message: String| ModelError::Checkpoint { path: path.into(), message };
-        let bytes = std::fs::read(path).map_err(ModelError::io(path))?;
+        let bytes = limits::read(path, limits::RECORD_BYTES).map_err(ModelError::io(path))?;
         let table: Self =
             serde_json::from_slice(&bytes).map_err(|e| fault(format!("is not a Q table: {e}")))?;
         table.check(game).map_err(fault)?;

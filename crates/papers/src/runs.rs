@@ -2,6 +2,7 @@
 
 use crate::{ReproduceOptions, Work};
 use adept_model::ModelError;
+use adept_model::limits;
 use adept_trainer::config::{Config, Games, Source, parse};
 use adept_trainer::run::{Record, TrainError, TrainOptions, in_parallel};
 use std::collections::BTreeMap;
@@ -109,7 +110,7 @@ pub(super) fn mean_curve<'a>(
 ) -> Vec<(f64, f64)> {
     let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
     for run in runs {
-        let text = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap_or_default();
+        let text = limits::read_text(&run.join("metrics.jsonl"), limits::LIST_BYTES).unwrap_or_default();
         for line in text.lines().filter_map(|l| serde_json::from_str::<serde_json::Value>(l).ok()) {
             if let (Some(step), Some(value)) = (line["step"].as_u64(), value(&line)) {
                 let sum = sums.entry(step).or_default();

@@ -5,6 +5,7 @@
 //! only these types.
 
 mod channel;
+pub mod limits;
 mod rows;
 mod samples;
 

@@ -357,8 +357,8 @@ impl<G: Kit> Examples<G> {
     }
 }
 
-/// Rows of the positions that players of random games choose, `count` of them, or fewer in a game where almost every
-/// move is the last: at most `10 × count` moves are made.
+/// Rows of the candidates that players of random games choose, `count` of them, or fewer in a game where almost every
+/// move is the last: at most `10 × count` moves are made and games played.
 pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize, rng: &mut Stream) -> Rows {
     let mut rows = Rows::new(bound.learner.channels());
     let mut actions = Vec::new();
@@ -367,7 +367,7 @@ pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize
         match game.turn(&state) {
             Turn::Over => {
                 state = game.start();
-                moves += usize::from(game.turn(&state) == Turn::Over);
+                moves += 1;
             }
             Turn::Chance => {
                 let action = game.sample(&state, rng);
@@ -375,6 +375,14 @@ pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize
             }
             Turn::Player(player) => {
                 moves += 1;
+                if bound.encoder().decides() {
+                    let mut candidates = Rows::new(bound.learner.channels());
+                    bound.encoder().decide(game, &state, player, &mut actions, &mut candidates);
+                    let choice = rng.random_range(0..actions.len());
+                    rows.push_from(&candidates, choice);
+                    game.apply(&mut state, &actions[choice]);
+                    continue;
+                }
                 game.actions(&state, &mut actions);
                 let action = &actions[rng.random_range(0..actions.len())];
                 // The state after the action could reveal what the player cannot see.

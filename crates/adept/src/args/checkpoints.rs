@@ -1,6 +1,6 @@
 //! Arguments of the commands that work on checkpoints: measure, inspect, publish, export, import.
 
-use adept_game::Suite;
+use adept_game::{Suite, limits};
 use adept_lab::measure::Peer;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -39,7 +39,7 @@ pub(crate) struct EvaluateArgs {
     pub(crate) distribution: Option<String>,
     /// Number of positions for rms (default 100,000) and for move-loss (default 250,000, each with all 21
     /// rolls), or of games per opponent for matches (default 4,000).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=limits::POSITIONS))]
     pub(crate) samples: Option<u64>,
     /// Compare with the values in a CSV file: columns own1..own6, opp1..opp6 and value, where own is to roll.
     /// If the file has no values (the same columns, or one position per line), the checkpoint's values are

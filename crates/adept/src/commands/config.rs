@@ -5,8 +5,9 @@ use crate::output;
 use adept_lab::Catalogue;
 use adept_lab::files::load_any;
 use adept_model::files::Files;
-use adept_trainer::config::{self, Config};
-use anyhow::{Result, anyhow, bail};
+use adept_model::{ModelError, limits};
+use adept_trainer::config::{self, Config, ConfigError};
+use anyhow::{Result, bail};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -59,9 +60,10 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
 fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {
     let mut results = Vec::new();
     for file in files {
-        let fail = |why: String| anyhow!("{}: {why}", file.display());
-        let text = std::fs::read_to_string(file).map_err(|e| fail(e.to_string()))?;
-        let new = config::in_present_form(&text).map_err(fail)?;
+        let text = limits::read_text(file, limits::CONFIG_BYTES).map_err(ModelError::io(file))?;
+        let fault =
+            |message| ConfigError { file: file.display().to_string(), place: None, line: None, message };
+        let new = config::in_present_form(&text).map_err(fault)?;
         if let Some(new) = &new {
             Files::default().replace(file, new.as_bytes())?;
         }
@@ -76,7 +78,7 @@ fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {
 
 /// If a config file has an older form, shows its current form.
 pub(crate) fn note_old_form(file: &Path) {
-    let text = std::fs::read_to_string(file).ok();
+    let text = limits::read_text(file, limits::CONFIG_BYTES).ok();
     let new = text.and_then(|text| config::in_present_form(&text).ok().flatten());
     let Some(new) = new else { return };
     let mut learn = false;

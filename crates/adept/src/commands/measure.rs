@@ -8,6 +8,7 @@ use adept_lab::Catalogue;
 use adept_lab::measure::{self, DecisionsRow, EvaluateOptions};
 use adept_lab::publish::{self, PublishOptions};
 use adept_model::Explanation;
+use adept_model::limits;
 use adept_trainer::positions::PositionErrors;
 use adept_trainer::run::Match;
 use anyhow::Result;
@@ -207,7 +208,7 @@ pub(crate) fn publish(games: &dyn Catalogue, args: &PublishArgs, as_json: bool) 
     if as_json {
         return output::json(&published);
     }
-    output::text(&std::fs::read_to_string(&published.card)?)?;
+    output::text(&limits::read_text(&published.card, limits::CONFIG_BYTES)?)?;
     say(format!("published: {}", published.path.display()));
     Ok(())
 }

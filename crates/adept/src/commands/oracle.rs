@@ -9,6 +9,7 @@ use adept_builtin::bearoff::two_sided::{
     self, Precision, Seconds, Settings, Source, Table, TableErrors, Timings, usual_file,
 };
 use adept_builtin::bearoff::{DicePosition, Distribution, Estimate, OneSided, Position, labelled};
+use adept_model::files::Files;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -73,6 +74,9 @@ fn find(checkers: u8, args: &TableArgs) -> Result<Table> {
 }
 
 fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
+    if let Some(path) = out {
+        Files::default().try_file(path)?;
+    }
     let mut levels = Levels::new();
     let (table, timings) = Table::solve(settings, &mut |progress| levels.show(progress))?;
     let Timings { moves, memory, solve } = timings;
@@ -316,6 +320,7 @@ fn sample(
     as_json: bool,
 ) -> Result<()> {
     let most = if distribution == Distribution::Small { checkers.min(6) } else { checkers };
+    Files::default().try_file(out)?;
     let table = find(most, args)?;
     labelled::write_samples(&table, distribution, checkers, count, seed, out)?;
     if as_json {
@@ -331,6 +336,7 @@ fn sample(
 }
 
 fn export(checkers: u8, out: &Path, args: &TableArgs, as_json: bool) -> Result<()> {
+    Files::default().try_file(out)?;
     let table = find(checkers, args)?;
     table.export_to_gnubg(checkers, out)?;
     let bytes = std::fs::metadata(out).with_context(|| out.display().to_string())?.len();

@@ -4,6 +4,7 @@ use crate::args::ReproduceArgs;
 use crate::output::{self, say};
 use crate::progress::{Count, on_interrupt};
 use adept_lab::Catalogue;
+use adept_model::files::Files;
 use adept_papers::{ReproduceOptions, Work};
 use anyhow::Result;
 use std::path::Path;
@@ -17,6 +18,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReproduceArgs, as_json: bool) ->
         threads: args.threads,
         resume: args.resume,
     };
+    Files::default().try_folder(&options.out)?;
     let (observer, cancel) = (Count::new(what.runs(args.seeds)), on_interrupt());
     let made = what.make(Work { games, options: &options, observer: &observer, cancel: &cancel })?;
     if as_json {

@@ -6,6 +6,7 @@ use crate::progress::{Progress, on_interrupt};
 use adept_lab::measure::Baseline;
 use adept_lab::seeds::train_seeds;
 use adept_lab::{AnyGame, Catalogue};
+use adept_model::limits;
 use adept_trainer::config::{self, Config, Suite};
 use adept_trainer::run::{Host, Record, Score, Seeds, TrainOptions, mean_sd};
 use anyhow::{Result, bail};
@@ -280,7 +281,7 @@ fn as_text(
 
 /// Draws the curve of a run in about twenty lines.
 fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result<String> {
-    let text = std::fs::read_to_string(run.join("metrics.jsonl"))?;
+    let text = limits::read_text(&run.join("metrics.jsonl"), limits::LIST_BYTES)?;
     let points: Vec<(u64, f64, Option<f64>)> = text
         .lines()
         .filter_map(|line| {

@@ -21,7 +21,7 @@ pub use adept_game::Suite;
 use adept_game::{Kit, Read, stream};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::files::Files;
-use adept_model::{Description, ModelError, Usage};
+use adept_model::{Description, Usage};
 use adept_trainer::config::{self, Config, no_equity};
 use adept_trainer::positions::EXACT_VALUES;
 use adept_trainer::run::TrainError;
@@ -269,7 +269,10 @@ pub fn evaluate_of<G: Kit>(
             Suite::Exploitability => {
                 report.exploitability = Some(play::exploitability(game, &mut bound, &manifest)?);
             }
-            Suite::Speed => report.speed = Some(speed::speed(game, &mut bound)),
+            Suite::Speed => {
+                let cells = speed::speed(game, &mut bound);
+                report.speed = (!cells.is_empty()).then_some(cells);
+            }
         }
     }
     let has_values = |path: &PathBuf| game.has_values(path).map_err(|e| OpenError::Unknown(e.to_string()));
@@ -446,7 +449,7 @@ pub struct ChannelAbout {
 /// If the path is neither a checkpoint nor a config.
 pub fn describe(games: &dyn Catalogue, path: &Path, best: bool) -> Result<Described, TrainError> {
     if path.extension().is_some_and(|e| e == "toml") {
-        let config = config::load(path, &[], games).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        let config = config::load(path, &[], games)?;
         return games.find(&config.game.rules)?.describe_config(&config);
     }
     let (game, checkpoint) = opened(games, path, best)?;

@@ -24,7 +24,8 @@ pub struct SpeedCell {
     pub range: (f64, f64),
 }
 
-/// Times [`adept_model::Learner::evaluate`] on rows of random games, at batches of 1, 8 and 512.
+/// Times [`adept_model::Learner::evaluate`] on rows of random games, at batches of 1, 8 and 512. Empty if random games
+/// have no rows.
 pub(super) fn speed<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Vec<SpeedCell> {
     let rows = rows_of_random_games(game, bound, 2048, &mut stream(1, "speed", 0));
     if rows.is_empty() {

@@ -4,6 +4,7 @@ use super::SweepError;
 use super::grid::{Combination, Grid};
 use adept_model::ModelError;
 use adept_model::files::Files;
+use adept_model::limits;
 use adept_trainer::run::Seeds;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,7 +51,7 @@ impl Plan {
     pub(super) fn look(&self, path: &Path) -> Result<Option<Self>, SweepError> {
         let taken = |message: String| SweepError::Folder { path: path.into(), message };
         let file = path.join(FILE);
-        let bytes = match fs::read(&file) {
+        let bytes = match limits::read(&file, limits::RECORD_BYTES) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == ErrorKind::NotFound => return look_around(path),
             Err(source) => return Err(ModelError::Io { path: file, source }.into()),

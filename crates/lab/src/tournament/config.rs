@@ -2,8 +2,8 @@
 
 use super::learners;
 use crate::catalogue::Catalogue;
-use adept_arena::open;
-use adept_game::Kit;
+use adept_arena::{matches, open};
+use adept_game::{Kit, limits};
 use adept_trainer::config::{ConfigError, Fault, Source, Written, name_and_seed, parse_as};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -104,8 +104,8 @@ impl Written for Tournament {
         let fail = |path: &str, message: String| Err((path.to_string(), message));
         name_and_seed(&self.name, self.seed)?;
         let game = games.find(&self.game).map_err(|e| ("game".to_string(), e.to_string()))?;
-        if !(1..=1_000_000_000).contains(&self.games) {
-            return fail("games", format!("must lie in 1..1000000000, found {}", self.games));
+        if !(1..=limits::GAMES).contains(&self.games) {
+            return fail("games", format!("must lie in 1..{}, found {}", limits::GAMES, self.games));
         }
         if self.orders.as_ref().is_some_and(Vec::is_empty) {
             return fail("orders", "name at least one order, or leave it out for all distinct ones".into());
@@ -183,6 +183,21 @@ pub fn check<G: Kit>(game: &G, tournament: &Tournament, games: &dyn Catalogue) -
         }
         let opened = open::agent_with(game, entrant.agent(), &entrant.changes());
         opened.map_err(|e| (format!("agents.{i}"), e.to_string()))?;
+    }
+    let all = super::shares(tournament.seats, game.players());
+    let all = all.iter().map(|share| matches::count_orders(share)).fold(0, u64::saturating_add);
+    let listed = tournament.orders.as_ref().map_or(all, |orders| orders.len() as u64);
+    if listed > limits::ORDERS {
+        let message = match tournament.orders {
+            Some(_) => format!("lists {listed} orders; at most {} are allowed", limits::ORDERS),
+            None => format!(
+                "{} players can sit in {listed} orders, but at most {} are played: list some here, such as \
+                 \"XYXY…\", or write `seats = \"one\"`",
+                game.players(),
+                limits::ORDERS
+            ),
+        };
+        return Err(("orders".into(), message));
     }
     for (i, order) in tournament.orders.iter().flatten().enumerate() {
         let both = order.contains('X') && order.contains('Y');

@@ -13,7 +13,8 @@ use adept_arena::{OpenError, open};
 use adept_game::Kit;
 use adept_model::ModelError;
 use adept_model::files::Files;
-use adept_trainer::run::{Cancel, TrainError};
+use adept_model::limits;
+use adept_trainer::run::{Cancel, TrainError, lock_of};
 use learners::players;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -107,9 +108,13 @@ pub fn tournament(
     watch: &dyn Fn(TournamentEvent<'_>),
     cancel: &Cancel,
 ) -> Result<Standings, TrainError> {
+    let Some(_lock) = lock_of(&options.out)? else {
+        let message =
+            "another process is using this tournament: wait for it, or choose another folder with --out";
+        return Err(TrainError::Folder { path: options.out.clone(), message: message.into() });
+    };
     let mut table = begin(tournament, options)?;
     let files = Files::default();
-    files.create_folder(&options.out)?;
     let game = games.find(&tournament.game)?;
     let players = players(tournament, &options.out, games)?;
     let meetings = meetings(tournament, &players);
@@ -154,7 +159,7 @@ fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Standin
         finished: false,
         seconds: 0.0,
     };
-    let text = match std::fs::read(&path) {
+    let text = match limits::read(&path, limits::RECORD_BYTES) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(empty),
         Err(source) => return Err(ModelError::Io { path, source }.into()),
@@ -209,13 +214,16 @@ fn orders(tournament: &Tournament, seats: usize) -> Vec<Order> {
     if let Some(orders) = &tournament.orders {
         return orders.iter().map(|order| order.chars().map(|c| usize::from(c == 'Y')).collect()).collect();
     }
-    match tournament.seats {
-        Seats::One => matches::orders(&[1, seats - 1]),
-        Seats::Half if seats.is_multiple_of(2) => matches::orders(&[seats / 2, seats / 2]),
-        Seats::Half => {
-            let [fewer, more] = [[seats / 2, seats - seats / 2], [seats - seats / 2, seats / 2]];
-            matches::orders(&fewer).into_iter().chain(matches::orders(&more)).collect()
-        }
+    shares(tournament.seats, seats).iter().flat_map(|share| matches::orders(share)).collect()
+}
+
+/// How many seats each of two agents takes, in every way that counts.
+pub(super) fn shares(rule: Seats, seats: usize) -> Vec<[usize; 2]> {
+    let half = seats / 2;
+    match rule {
+        Seats::One => vec![[1, seats - 1]],
+        Seats::Half if seats.is_multiple_of(2) => vec![[half, half]],
+        Seats::Half => vec![[half, seats - half], [seats - half, half]],
     }
 }
 

@@ -10,7 +10,7 @@ use crate::architecture::Architecture;
 use crate::error::ModelError;
 use crate::files::{Files, parent, temporary};
 use crate::learner::{Tensor, TensorData};
-use adept_rows::Channel;
+use adept_rows::{Channel, limits};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -72,7 +72,7 @@ impl Manifest {
     pub fn new(game: &str, encoder: &str, channels: Vec<Channel>, architecture: &Architecture) -> Self {
         Self {
             format: FORMAT,
-            kind: if architecture.kind() == "lookup" { "table" } else { "network" }.into(),
+            kind: kind_of(architecture).into(),
             game: game.into(),
             encoder: encoder.into(),
             channels,
@@ -209,7 +209,7 @@ fn prepare(
 /// written; [`ModelError::Checkpoint`] if the format is newer than this program or the content is invalid.
 pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     let manifest_path = path.join(MANIFEST);
-    let text = fs::read(&manifest_path).map_err(ModelError::io(&manifest_path))?;
+    let text = limits::read(&manifest_path, limits::RECORD_BYTES).map_err(ModelError::io(&manifest_path))?;
     let text = String::from_utf8(text).map_err(|_| damaged(&manifest_path, "not text"))?;
     // Checks the version first, because a newer manifest may have another form.
     let (mut value, format) = versioned(&text, &manifest_path)?;
@@ -228,7 +228,7 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     for file in [WEIGHTS, TRAINING] {
         let Some(expected) = manifest.checksums.get(file) else { continue };
         let file_path = path.join(file);
-        let bytes = fs::read(&file_path).map_err(ModelError::io(&file_path))?;
+        let bytes = limits::read(&file_path, limits::WEIGHT_BYTES).map_err(ModelError::io(&file_path))?;
         if hex(&bytes) != *expected {
             return Err(damaged(&file_path, "its checksum does not match the manifest"));
         }
@@ -260,7 +260,24 @@ fn versioned(text: &str, path: &Path) -> Result<(serde_json::Value, u64), ModelE
 }
 
 fn typed(value: serde_json::Value, path: &Path) -> Result<Manifest, ModelError> {
-    serde_json::from_value(value).map_err(|e| fault(path, format!("is not a valid manifest: {e}")))
+    let manifest: Manifest =
+        serde_json::from_value(value).map_err(|e| fault(path, format!("is not a valid manifest: {e}")))?;
+    let kind = kind_of(&manifest.architecture);
+    if manifest.kind != kind {
+        let message = format!("is not a valid manifest: its kind is `{}` instead of `{kind}`", manifest.kind);
+        return Err(fault(path, message));
+    }
+    Ok(manifest)
+}
+
+/// What a checkpoint of this architecture holds.
+fn kind_of(architecture: &Architecture) -> &'static str {
+    if architecture.kind() == "lookup" { "table" } else { "network" }
+}
+
+/// Whether this is the name of a checkpoint in a run: twelve digits. Other names could lead out of the run's folder.
+pub fn is_name(name: &str) -> bool {
+    name.len() == 12 && name.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Parent folder of runs that are given by name.
@@ -323,7 +340,7 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
         return Ok(path.into());
     }
     let record_path = path.join("run.json");
-    let Ok(text) = fs::read(&record_path) else {
+    let Ok(text) = limits::read(&record_path, limits::RECORD_BYTES) else {
         let why = if path.exists() { "is neither a checkpoint nor a run folder" } else { "does not exist" };
         let hint = "give a folder with manifest.json or run.json; `adept runs list` shows the runs here";
         return Err(fault(path, format!("{why}; {hint}")));
@@ -332,7 +349,8 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
         serde_json::from_slice(&text).map_err(|e| damaged(&record_path, e.to_string()))?;
     let name = if best { &record["best"]["checkpoint"] } else { &record["latest"] };
     match name.as_str() {
-        Some(name) => Ok(path.join("checkpoints").join(name)),
+        Some(name) if is_name(name) => Ok(path.join("checkpoints").join(name)),
+        Some(name) => Err(damaged(&record_path, format!("`{name}` is not the name of a checkpoint"))),
         None if best && record["latest"].is_string() => Err(fault(
             path,
             "has no best checkpoint, because its experiment does not rank checkpoints: leave out --best",

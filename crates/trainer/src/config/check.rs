@@ -3,7 +3,7 @@
 
 use super::{Config, Games, Rules, Schedule, Shape};
 use adept_arena::AgentSpec;
-use adept_game::GameInfo;
+use adept_game::{GameInfo, limits};
 use adept_model::names;
 use adept_model::{Architecture, Channel, ModelError};
 
@@ -24,8 +24,8 @@ pub fn name_and_seed(name: &str, seed: u64) -> Result<(), Fault> {
             "a name consists of letters, digits, `-`, `_` and `.`, and does not start with a dot",
         );
     }
-    if i64::try_from(seed).is_err() {
-        return fault("seed", format!("must be at most {}, found {seed}", i64::MAX));
+    if seed > limits::SEED {
+        return fault("seed", format!("must be at most {}, found {seed}", limits::SEED));
     }
     Ok(())
 }
@@ -82,8 +82,12 @@ impl<'a> Agents<'a> {
     /// Checks that the agent named by the setting at `path` exists. `more` lists other names allowed there.
     pub(super) fn check(&self, path: &str, text: &str, more: &[&str]) -> Result<(), Fault> {
         let known = [more, &self.known].concat();
-        // A config cannot name agents with checkpoints, so faults in their parameters do not matter.
-        let mut spec = AgentSpec::parse(text).unwrap_or_else(|_| AgentSpec::Greedy(text.into()));
+        let mut spec = match AgentSpec::parse(text) {
+            Ok(spec) => spec,
+            Err(message) if text.starts_with("optimal:optimal:") => return fault(path, message),
+            // A config cannot name agents with checkpoints, so faults in their parameters do not matter.
+            Err(_) => AgentSpec::Greedy(text.into()),
+        };
         if matches!(spec, AgentSpec::Minimax | AgentSpec::Optimal(_)) && !self.game.is_small {
             return fault(
                 path,

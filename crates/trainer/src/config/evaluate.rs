@@ -3,7 +3,7 @@
 use super::Config;
 use super::check::{Agents, Fault, fault};
 use super::learn::{NO_PUBLIC_TREE, check_distribution};
-use adept_game::{GameInfo, Suite};
+use adept_game::{GameInfo, Suite, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +84,7 @@ impl Default for Checkpoints {
 }
 
 /// `adept evaluate` can measure more positions.
-const MAX_POSITIONS: u64 = 10_000_000;
+const MAX_POSITIONS: u64 = limits::POSITIONS;
 
 impl Evaluate {
     /// Finds the first setting that cannot work.
@@ -114,8 +114,9 @@ impl Evaluate {
         if config.measures(Suite::Exploitability) && !game.has_public_tree {
             return fault("evaluate.suites", NO_PUBLIC_TREE);
         }
-        if config.measures(Suite::Matches) && !(1..=10_000_000).contains(&self.games) {
-            return fault("evaluate.games", format!("must lie in 1..10000000, found {}", self.games));
+        if config.measures(Suite::Matches) && !(1..=limits::EVALUATION_GAMES).contains(&self.games) {
+            let message = format!("must lie in 1..{}, found {}", limits::EVALUATION_GAMES, self.games);
+            return fault("evaluate.games", message);
         }
         if config.measures(Suite::Rms) && game.distributions.is_empty() {
             let message = format!("{} has no exact values of positions, which `rms` needs", game.name);

@@ -3,6 +3,7 @@
 use super::check::{Fault, check};
 use super::learn::migrate;
 use super::{Config, ConfigError, Games, Method, Suite};
+use adept_model::limits;
 use adept_model::names;
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -26,7 +27,7 @@ impl Source {
     /// A [`ConfigError`] if it cannot be read.
     pub fn read(path: &Path, set: &[String]) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|e| ConfigError {
+        let text = limits::read_text(path, limits::CONFIG_BYTES).map_err(|e| ConfigError {
             file: file.clone(),
             place: None,
             line: None,

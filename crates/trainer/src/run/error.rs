@@ -1,5 +1,6 @@
 //! Errors that end a run early.
 
+use crate::config::ConfigError;
 use adept_arena::{ExactError, OpenError};
 use adept_game::GameError;
 use adept_model::ModelError;
@@ -74,6 +75,9 @@ pub enum TrainError {
     /// The game is unknown.
     #[error(transparent)]
     Game(#[from] GameError),
+    /// A fault in a config file.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
 }
 
 impl TrainError {

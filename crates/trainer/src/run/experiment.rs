@@ -357,6 +357,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
                 None => crosses(tick) && clock.since(written) >= CHECKPOINT_PAUSE,
             };
             if stop || due || over || milestone {
+                let _saving = cancel.saving();
                 self.checkpoint(step, over, milestone)?;
                 written = clock.now();
             }

@@ -7,8 +7,9 @@
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
 use adept_model::ModelError;
-use adept_model::checkpoint::Origin;
+use adept_model::checkpoint::{Origin, is_name};
 use adept_model::files::Files;
+use adept_model::limits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -168,7 +169,7 @@ impl Folder {
     }
 
     pub(crate) fn look(&self) -> Result<Found, ModelError> {
-        let bytes = match fs::read(self.record_path()) {
+        let bytes = match limits::read(&self.record_path(), limits::RECORD_BYTES) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == ErrorKind::NotFound => return self.look_around(),
             Err(e) => return Err(io(&self.record_path())(e)),
@@ -273,7 +274,8 @@ impl Folder {
 
     /// Sets the record back to an older checkpoint. Later entries will be written again.
     pub(crate) fn set_back(&self, record: &mut Record, name: String, step: u64) -> Result<(), ModelError> {
-        let metrics = fs::read(self.metrics_path()).map_err(io(&self.metrics_path()))?;
+        let metrics =
+            limits::read(&self.metrics_path(), limits::LIST_BYTES).map_err(io(&self.metrics_path()))?;
         let valid = metrics.len().min(usize::try_from(record.metrics_bytes).unwrap_or(usize::MAX));
         let is_before = |line: &&[u8]| {
             let line: Result<serde_json::Value, _> = serde_json::from_slice(line);
@@ -302,7 +304,8 @@ impl Folder {
 
     /// Whether a run can continue from a checkpoint. A former best checkpoint has only the weights.
     fn is_for_training(&self, name: &str) -> bool {
-        let manifest = fs::read(self.checkpoint_path(name).join("manifest.json")).ok();
+        let manifest =
+            limits::read(&self.checkpoint_path(name).join("manifest.json"), limits::RECORD_BYTES).ok();
         let manifest = manifest.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
         manifest.is_none_or(|manifest| !manifest["training"].is_null())
     }
@@ -340,7 +343,12 @@ fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> 
     record["format"] = serde_json::json!(FORMAT);
     let config = Config::from_saved(record["config"].take())?;
     record["config"] = serde_json::to_value(config)?;
-    serde_json::from_value(record)
+    let record: Record = serde_json::from_value(record)?;
+    let best = record.best.as_ref().map(|best| &best.checkpoint);
+    match record.latest.iter().chain(best).chain(&record.milestones).find(|name| !is_name(name)) {
+        Some(name) => Err(serde::de::Error::custom(format!("`{name}` is not the name of a checkpoint"))),
+        None => Ok(record),
+    }
 }
 
 /// Whether this is the name of a temporary file of a run: `.NAME.PID`.
@@ -355,10 +363,11 @@ fn is_temporary(name: &str) -> bool {
 /// Whether this may be the name of a checkpoint of a run: twelve digits, or `.` and `.PID` around them while it
 /// is being written.
 fn is_checkpoint(name: &str) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     match name.strip_prefix('.').and_then(|n| n.split_once('.')) {
-        Some((step, process)) => step.len() == 12 && digits(step) && digits(process),
-        None => name.len() == 12 && digits(name),
+        Some((step, process)) => {
+            is_name(step) && !process.is_empty() && process.bytes().all(|b| b.is_ascii_digit())
+        }
+        None => is_name(name),
     }
 }
 

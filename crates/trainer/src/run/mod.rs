@@ -21,7 +21,7 @@ pub use experiment::{TrainOptions, train};
 pub use folder::Lock;
 pub use folder::{Record, RunSummary, Score, Timing, list_runs};
 pub use host::{Clock, Host};
-pub use observe::{Cancel, Event, Observer, Silent};
+pub use observe::{Cancel, Event, Observer, Saving, Silent};
 pub use outcome::{lock_of, losses, record_of};
 pub use several::{SeedResult, Seeds, Summary, each_seed, in_parallel, mean_sd};
 pub use start::Init;

@@ -4,7 +4,7 @@ use super::error::TrainError;
 use super::evaluation::Evaluation;
 use super::folder::Record;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Events of a run.
 #[derive(Debug)]
@@ -56,16 +56,43 @@ impl Observer for Silent {
 
 /// A request to runs to write a checkpoint and stop.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    requested: AtomicBool,
+    saving: AtomicUsize,
+}
 
 impl Cancel {
     /// Requests cancellation.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.requested.store(true, Ordering::Relaxed);
     }
 
     /// Whether cancellation was requested.
     pub fn requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.requested.load(Ordering::Relaxed)
+    }
+
+    /// Says that a checkpoint is being written, until the result is dropped.
+    pub fn saving(&self) -> Saving<'_> {
+        self.0.saving.fetch_add(1, Ordering::Relaxed);
+        Saving(&self.0)
+    }
+
+    /// Whether a checkpoint is being written, for which a stop should wait.
+    pub fn is_saving(&self) -> bool {
+        self.0.saving.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// A checkpoint is being written.
+#[derive(Debug)]
+pub struct Saving<'a>(&'a State);
+
+impl Drop for Saving<'_> {
+    fn drop(&mut self) {
+        self.0.saving.fetch_sub(1, Ordering::Relaxed);
     }
 }

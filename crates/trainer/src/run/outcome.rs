@@ -3,7 +3,7 @@
 use super::folder::{Folder, Found, Lock, Record};
 use adept_model::ModelError;
 use adept_model::files::Files;
-use std::fs;
+use adept_model::limits;
 use std::path::Path;
 
 /// The record of the run in this folder; `None` if there is no run.
@@ -25,7 +25,8 @@ pub fn lock_of(path: &Path) -> Result<Option<Lock>, ModelError> {
 /// Losses of a run's measurements: the last and the lowest; `None` if it was never measured.
 pub fn losses(path: &Path, record: &Record) -> Result<Option<(f64, f64)>, ModelError> {
     let path = Folder::new(path.into(), Files::default()).metrics_path();
-    let bytes = fs::read(&path).map_err(|source| ModelError::Io { path: path.clone(), source })?;
+    let bytes = limits::read(&path, limits::LIST_BYTES)
+        .map_err(|source| ModelError::Io { path: path.clone(), source })?;
     // Anything after that is left over from an interrupted step.
     let valid = usize::try_from(record.metrics_bytes).unwrap_or(usize::MAX).min(bytes.len());
     let mut found: Option<(f64, f64)> = None;

@@ -8,6 +8,7 @@ use super::order::{GROUP, Order, order_and_moves};
 use super::solve::{Method, Progress, Solvable, Team};
 use crate::bearoff::{DicePosition, MAX_CHECKERS, Position, Side, rank};
 use crate::memory::fetch;
+use adept_game::limits;
 use cpu_time::ProcessTime;
 use memmap2::MmapMut;
 use std::path::{Path, PathBuf};
@@ -262,7 +263,7 @@ impl Table {
         if !Isa::available().contains(&isa) {
             return Err(TableError::Isa(isa));
         }
-        check_memory(checkers, precision, free_memory())?;
+        check_memory(checkers, precision, limits::free_memory())?;
         let shorten = precision == Precision::Bits16
             && shorten.unwrap_or(rank::sides(checkers) >= FEWEST_SIDES_TO_SHORTEN);
         let refused = |what| {
@@ -472,23 +473,6 @@ pub(super) fn check_memory(checkers: u8, precision: Precision, free: Option<u64>
             Err(TableError::Memory { checkers, bits: precision.bits(), needed, free })
         }
         _ => Ok(()),
-    }
-}
-
-/// Free bytes: the memory available on the machine, or less under a control group limit. Cached file pages count as
-/// free.
-fn free_memory() -> Option<u64> {
-    let mut system = sysinfo::System::new();
-    system.refresh_memory();
-    let machine = system.available_memory();
-    // 0 means that the system does not report it.
-    let known = (machine > 0).then_some(machine);
-    match system.cgroup_limits() {
-        Some(group) if group.total_memory < system.total_memory() => {
-            let left = group.total_memory.saturating_sub(group.rss);
-            Some(known.map_or(left, |machine| machine.min(left)))
-        }
-        _ => known,
     }
 }
 

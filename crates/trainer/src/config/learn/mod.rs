@@ -14,7 +14,7 @@ pub use td::{GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
 
 use super::check::{Fault, fault, schedule};
 use super::{Config, Schedule};
-use adept_game::GameInfo;
+use adept_game::{GameInfo, limits};
 use adept_model::checkpoint::Output;
 use adept_model::optimiser::Optimiser;
 use adept_model::{Architecture, Compute, DeviceName, Engine};
@@ -256,12 +256,13 @@ impl Learn {
 
     /// Finds the first setting that cannot work.
     pub(super) fn check(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {
-        if self.batch == 0 {
-            return fault("learn.batch", "must be at least 1");
+        if !(1..=limits::BATCH).contains(&self.batch) {
+            let message = format!("must lie in 1..{}, found {}", limits::BATCH, self.batch);
+            return fault("learn.batch", message);
         }
         let (path, length) = (format!("learn.{}.{}", self.method.name(), self.unit()), self.length());
-        if !(1..MAX_LENGTH).contains(&length) {
-            return fault(&path, format!("must lie in 1..{}, found {length}", MAX_LENGTH - 1));
+        if !(1..=limits::LENGTH).contains(&length) {
+            return fault(&path, format!("must lie in 1..{}, found {length}", limits::LENGTH));
         }
         match &self.method {
             Method::Td(td) => td.check(config, game),
@@ -296,9 +297,6 @@ impl Learn {
         Ok(())
     }
 }
-
-/// Checkpoint names have twelve digits for the number of games, samples or iterations.
-const MAX_LENGTH: u64 = 1_000_000_000_000;
 
 /// Checks that the game has the distribution `name`, if one is named.
 pub(super) fn check_distribution(path: &str, name: Option<&str>, game: &GameInfo) -> Result<(), Fault> {

@@ -2,7 +2,7 @@
 
 use crate::config::check::{Fault, fault, schedule};
 use crate::config::{Config, Schedule, Shape};
-use adept_game::GameInfo;
+use adept_game::{GameInfo, limits};
 use adept_model::Architecture;
 use adept_model::architecture::Experts;
 use adept_model::program::Activation;
@@ -141,16 +141,16 @@ impl RegretSettings {
                 return fault(&path, format!("must lie in {low}..{high}, found {value}"));
             }
         }
-        for (key, count) in [
-            ("rows", self.rows),
-            ("keep", self.keep),
-            ("memory", self.memory),
-            ("steps", self.steps),
-            ("batch", self.batch),
+        for (key, count, limit) in [
+            ("rows", self.rows, limits::BATCH as usize),
+            ("keep", self.keep, limits::MEMORY),
+            ("memory", self.memory, limits::MEMORY),
+            ("steps", self.steps, limits::STEPS),
+            ("batch", self.batch, limits::BATCH as usize),
         ] {
-            if !(1..=100_000_000).contains(&count) {
+            if !(1..=limit).contains(&count) {
                 let path = format!("learn.regrets.{key}");
-                return fault(&path, format!("must lie in 1..100000000, found {count}"));
+                return fault(&path, format!("must lie in 1..{limit}, found {count}"));
             }
         }
         Ok(())

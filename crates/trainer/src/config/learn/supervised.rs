@@ -2,7 +2,7 @@
 
 use super::check_distribution;
 use crate::config::check::{Fault, fault};
-use adept_game::GameInfo;
+use adept_game::{GameInfo, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
@@ -41,16 +41,13 @@ pub enum Examples {
     File(PathBuf),
 }
 
-/// A larger set would not be a fixed set in practice.
-const MAX_EXAMPLES: u64 = 10_000_000;
-
 impl Examples {
     pub(super) fn check(&self, path: &str) -> Result<(), Fault> {
         match *self {
             Self::Drawn(0) => fault(path, "must be at least 1"),
-            Self::Drawn(n) if n > MAX_EXAMPLES => fault(
+            Self::Drawn(n) if n > limits::EXAMPLES => fault(
                 path,
-                format!("must be at most {MAX_EXAMPLES}; leave it out to draw new examples throughout"),
+                format!("must be at most {}; leave it out to draw new examples throughout", limits::EXAMPLES),
             ),
             _ => Ok(()),
         }

@@ -3,7 +3,7 @@
 use super::{Examples, check_distribution, explore};
 use crate::config::check::{Agents, Fault, fault, schedule};
 use crate::config::{Config, Schedule};
-use adept_game::GameInfo;
+use adept_game::{GameInfo, limits};
 use adept_model::{Architecture, Engine, Optimiser};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -204,8 +204,9 @@ impl TdSettings {
     }
 
     fn check_workers(&self, config: &Config) -> Result<(), Fault> {
-        if !(1..=1024).contains(&self.workers) {
-            return fault("learn.td.workers", format!("must lie in 1..1024, found {}", self.workers));
+        if !(1..=limits::WORKERS).contains(&self.workers) {
+            let message = format!("must lie in 1..{}, found {}", limits::WORKERS, self.workers);
+            return fault("learn.td.workers", message);
         }
         if self.workers as u64 > config.learn.batch {
             return fault(

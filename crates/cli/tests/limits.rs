@@ -1,0 +1,147 @@
+//! Absurd values from outside end in a clear error, before memory is taken for them.
+
+mod common;
+
+use common::{Desk, configs, published};
+use std::fs;
+use std::path::Path;
+
+/// Runs a command, with at most 2 GB of address space where the system can limit it. Returns the exit code and stderr.
+fn limited(desk: &Desk, args: &[&str]) -> (Option<i32>, String) {
+    let output = if cfg!(target_os = "linux") {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "ulimit -v 2000000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_adept")]);
+        shell.args(args).current_dir(desk.folder.path()).output().unwrap()
+    } else {
+        desk.run(args)
+    };
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn check(desk: &Desk, cases: &[(&[&str], i32, &str)]) {
+    for (args, code, text) in cases {
+        let (found, said) = limited(desk, args);
+        assert!(found == Some(*code) && said.contains(text), "{args:?}: {found:?}\n{said}");
+    }
+}
+
+#[test]
+fn numbers_have_limits() {
+    let desk = Desk::new();
+    let config = |name: &str| configs().join(name).to_string_lossy().into_owned();
+    let (single, regrets) = (config("single-30.toml"), config("../liars-dice/regrets-f4.toml"));
+    let huge = u64::MAX.to_string();
+    let threads = ["--threads", huge.as_str()];
+    for command in [
+        &["train", &single][..],
+        &["sweep", &single],
+        &["arena", "arena.toml"],
+        &["reproduce", "soar-figure2"],
+        &["reproduce", "q-post"],
+        &["oracle", "build", "--checkers", "3"],
+    ] {
+        check(&desk, &[(&[command, &threads].concat(), 2, "1024 threads")]);
+    }
+    let seeds = ["train", &single, "--seeds", "2", "--seed"];
+    check(
+        &desk,
+        &[
+            (&[&seeds[..], &["9223372036854775807"]].concat(), 2, "--seed"),
+            (&["train", &single, "--seeds", "10001"], 2, "--seeds"),
+            (&["train", &single, "--set", "seed=9223372036854775807"], 1, "seed must be at most"),
+            (&["train", &single, "--set", "learn.batch=1000000000"], 1, "learn.batch must lie in 1..1048576"),
+            (&["train", &single, "--set", "learn.games=1000000000000"], 1, "must lie in 1..999999999999"),
+            (&["train", &regrets, "--set", "learn.regrets.rows=100000000"], 1, "learn.regrets.rows must lie"),
+            (
+                &["train", &regrets, "--set", "learn.regrets.batch=100000000"],
+                1,
+                "learn.regrets.batch must lie",
+            ),
+            (&["bench", "speed", "--batch", "100000000"], 2, "1048576 rows"),
+            (&["evaluate", "x", "--samples", &huge], 2, "--samples"),
+            (&["solve", "liars-dice:openspiel:1-1:6", "--iterations", &huge], 2, "--iterations"),
+        ],
+    );
+}
+
+#[test]
+fn tournaments_and_agents_have_limits() {
+    let desk = Desk::new();
+    let tournament = |game: &str, rest: &str| {
+        format!(
+            "name = \"t\"\ngame = \"{game}\"\ngames = 100\nagents = [{{ name = \"P\" }}, {{ name = \"E\" }}]\n{rest}"
+        )
+    };
+    fs::write(desk.path("wide.toml"), tournament("liars-dice:soar:62x1", "")).unwrap();
+    let deep = format!("{}random", "optimal:".repeat(12_000));
+    fs::write(
+        desk.path("deep.toml"),
+        format!("name = \"t\"\ngame = \"tictactoe\"\nagents = [{{ name = \"random\" }}, {{ name = \"d\", agent = \"{deep}\" }}]"),
+    )
+    .unwrap();
+    let single = configs().join("single-30.toml").to_string_lossy().into_owned();
+    check(
+        &desk,
+        &[
+            (&["arena", "wide.toml"], 1, "seat orders"),
+            (&["arena", "deep.toml"], 1, "12000 times `optimal:`"),
+            (&["play", &deep, "--game", "tictactoe"], 1, "12000 times `optimal:`"),
+            (
+                &["train", &single, "--set", &format!("learn.td.against=\"{deep}\"")],
+                1,
+                "12000 times `optimal:`",
+            ),
+        ],
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn files_are_not_read_without_end() {
+    let desk = Desk::new();
+    let checkpoint = published("residual-10");
+    for (name, file) in [("bad-manifest", "manifest.json"), ("bad-weights", "weights.safetensors")] {
+        fs::create_dir(desk.path(name)).unwrap();
+        for entry in fs::read_dir(&checkpoint).unwrap() {
+            let entry = entry.unwrap();
+            fs::copy(entry.path(), Path::new(&desk.path(name)).join(entry.file_name())).unwrap();
+        }
+        let at = Path::new(&desk.path(name)).join(file);
+        fs::remove_file(&at).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &at).unwrap();
+    }
+    fs::create_dir(desk.path("run")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", desk.path("run/run.json")).unwrap();
+    let large = "is larger than 64 MiB";
+    check(
+        &desk,
+        &[
+            (&["train", "/dev/zero"], 1, "is larger than 1 MiB"),
+            (&["config", "check", "/dev/zero"], 1, "is larger than 1 MiB"),
+            (&["config", "migrate", "/dev/zero"], 1, "is larger than 1 MiB"),
+            (&["arena", "/dev/zero"], 1, "is larger than 1 MiB"),
+            (&["describe", "bad-manifest"], 1, large),
+            (&["describe", "bad-weights"], 1, large),
+            (&["train", &configs().join("single-30.toml").to_string_lossy(), "--out", "run"], 1, large),
+            (&["evaluate", &checkpoint, "--positions", "/dev/zero"], 1, large),
+            (&["import", "/dev/zero", "--like", &checkpoint, "--out", "new"], 1, large),
+            (&["oracle", "verify", "--csv", "/dev/zero"], 1, large),
+        ],
+    );
+}
+
+/// What a record or manifest says is checked before it is believed.
+#[test]
+fn records_do_not_lead_out_of_their_folder() {
+    let desk = Desk::new();
+    let run = desk.trained("single-30.toml", 2_000);
+    let record = Path::new(&run).join("run.json");
+    let text = fs::read_to_string(&record).unwrap();
+    let latest = serde_json::from_str::<serde_json::Value>(&text).unwrap()["latest"].clone();
+    let elsewhere = text.replace(latest.as_str().unwrap(), "../../../elsewhere");
+    fs::write(&record, elsewhere).unwrap();
+    check(&desk, &[(&["describe", &run], 1, "`../../../elsewhere` is not the name of a checkpoint")]);
+    let config = configs().join("single-30.toml").to_string_lossy().into_owned();
+    let again = ["train", &config, "--set", "learn.games=2000", "--out", &run, "--resume"];
+    check(&desk, &[(&again, 1, "is not the name of a checkpoint")]);
+}

@@ -1,0 +1,143 @@
+//! Upper limits of all numbers and files from outside that size something. What is larger is refused with a message
+//! that names the limit.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+/// Threads of a command.
+pub const THREADS: usize = 1024;
+/// Seeds of a command.
+pub const SEEDS: u64 = 10_000;
+/// A seed. The last of [`SEEDS`] seeds fits into a TOML integer too.
+pub const SEED: u64 = i64::MAX as u64 - SEEDS;
+/// Games, samples or iterations of a run. Names of checkpoints have twelve digits.
+pub const LENGTH: u64 = 999_999_999_999;
+/// Samples of an optimiser step, and rows of an evaluation.
+pub const BATCH: u64 = 1 << 20;
+/// Workers of self-play.
+pub const WORKERS: usize = 1024;
+/// Decisions that the memory of a regret run holds.
+pub const MEMORY: usize = 100_000_000;
+/// Optimiser steps of an iteration of a regret run.
+pub const STEPS: usize = 1_000_000;
+/// Positions drawn for measuring.
+pub const POSITIONS: u64 = 10_000_000;
+/// Examples drawn at the start of a run. A larger set would not be fixed in practice.
+pub const EXAMPLES: u64 = 10_000_000;
+/// Games of one pair of a tournament, and iterations of a solver.
+pub const GAMES: u64 = 1_000_000_000;
+/// Games of a measurement during a run.
+pub const EVALUATION_GAMES: u64 = 10_000_000;
+/// Seat orders of a pair of a tournament.
+pub const ORDERS: u64 = 10_000;
+/// Agents within agents: `optimal:optimal:…`.
+pub const NESTED_AGENTS: usize = 8;
+/// Parameters of a network.
+pub const PARAMETERS: usize = 1 << 30;
+/// Parameter tensors of a network, which nested experts multiply.
+pub const TENSORS: usize = 1 << 16;
+/// Experts of a node.
+pub const EXPERTS: usize = 4096;
+/// States of a game that is searched or solved as a whole.
+pub const STATES: usize = 20_000_000;
+/// Numbers in the rows of all decisions of a solved game.
+pub const INPUTS: usize = 500_000_000;
+
+/// Bytes of a config file.
+pub const CONFIG_BYTES: u64 = 1 << 20;
+/// Bytes of a record of ours: a manifest, a run, a sweep, a tournament.
+pub const RECORD_BYTES: u64 = 1 << 28;
+/// Bytes of a list of positions or measurements.
+pub const LIST_BYTES: u64 = 1 << 30;
+/// Bytes of weights or of a training state.
+pub const WEIGHT_BYTES: u64 = 1 << 34;
+/// Bytes of anything that is not a regular file, such as a pipe or a device.
+pub const PIPE_BYTES: u64 = 1 << 26;
+
+/// Reads a file of at most `limit` bytes.
+///
+/// # Errors
+/// As [`std::fs::read`], and [`ErrorKind::FileTooLarge`] without reading more than the limit.
+pub fn read(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
+    let too_large = |limit: u64| {
+        let message = format!("is larger than {}, the limit of such a file", size(limit));
+        std::io::Error::new(ErrorKind::FileTooLarge, message)
+    };
+    let file = File::open(path)?;
+    let about = file.metadata()?;
+    let limit = if about.is_file() { limit } else { limit.min(PIPE_BYTES) };
+    if about.is_file() && about.len() > limit {
+        return Err(too_large(limit));
+    }
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large(limit));
+    }
+    Ok(bytes)
+}
+
+/// Reads a text file of at most `limit` bytes.
+///
+/// # Errors
+/// As [`read`], and [`ErrorKind::InvalidData`] if it is not UTF-8.
+pub fn read_text(path: &Path, limit: u64) -> std::io::Result<String> {
+    let text = String::from_utf8(read(path, limit)?);
+    text.map_err(|_| std::io::Error::new(ErrorKind::InvalidData, "is not a text in UTF-8"))
+}
+
+/// Free bytes of memory: what is available on the machine, or less under a control group limit. Cached file pages count
+/// as free. None if the system does not report it.
+pub fn free_memory() -> Option<u64> {
+    let mut system = sysinfo::System::new();
+    system.refresh_memory();
+    let machine = system.available_memory();
+    // 0 means that the system does not report it.
+    let known = (machine > 0).then_some(machine);
+    match system.cgroup_limits() {
+        Some(group) if group.total_memory < system.total_memory() => {
+            let left = group.total_memory.saturating_sub(group.rss);
+            Some(known.map_or(left, |machine| machine.min(left)))
+        }
+        _ => known,
+    }
+}
+
+/// A number of bytes for people: `16 MiB`.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..0x400 => format!("{bytes} bytes"),
+        0x400..0x10_0000 => format!("{} KiB", bytes >> 10),
+        0x10_0000..0x4000_0000 => format!("{} MiB", bytes >> 20),
+        _ => format!("{:.1} GiB", bytes as f64 / f64::from(1u32 << 30)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_up_to_their_limit() {
+        let path = std::env::temp_dir().join(format!("adept-limits-{}", std::process::id()));
+        std::fs::write(&path, "12345").unwrap();
+        assert_eq!(read(&path, 5).unwrap(), b"12345");
+        assert_eq!(read_text(&path, 5).unwrap(), "12345");
+        let error = read(&path, 4).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+        assert_eq!(error.to_string(), "is larger than 4 bytes, the limit of such a file");
+        std::fs::write(&path, [0xFF]).unwrap();
+        assert_eq!(read_text(&path, 5).unwrap_err().kind(), ErrorKind::InvalidData);
+        std::fs::remove_file(&path).unwrap();
+        // A device has no length and never ends.
+        #[cfg(unix)]
+        assert_eq!(read(Path::new("/dev/zero"), 1 << 12).unwrap_err().kind(), ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        let texts = [5, 2048, 1 << 20, 3 << 30].map(size);
+        assert_eq!(texts, ["5 bytes", "2 KiB", "1 MiB", "3.0 GiB"]);
+    }
+}
