@@ -48,14 +48,22 @@ fn numbers_have_limits() {
         &[
             (&[&seeds[..], &["9223372036854775807"]].concat(), 2, "--seed"),
             (&["train", &single, "--seeds", "10001"], 2, "--seeds"),
-            (&["train", &single, "--set", "seed=9223372036854775807"], 1, "seed must be at most"),
-            (&["train", &single, "--set", "learn.batch=1000000000"], 1, "learn.batch must lie in 1..1048576"),
+            (&["train", &single, "--set", "seed=9223372036854775807"], 1, "`seed`: must be at most"),
+            (
+                &["train", &single, "--set", "learn.batch=1000000000"],
+                1,
+                "`learn.batch`: must lie in 1..1048576",
+            ),
             (&["train", &single, "--set", "learn.games=1000000000000"], 1, "must lie in 1..999999999999"),
-            (&["train", &regrets, "--set", "learn.regrets.rows=100000000"], 1, "learn.regrets.rows must lie"),
+            (
+                &["train", &regrets, "--set", "learn.regrets.rows=100000000"],
+                1,
+                "`learn.regrets.rows`: must lie",
+            ),
             (
                 &["train", &regrets, "--set", "learn.regrets.batch=100000000"],
                 1,
-                "learn.regrets.batch must lie",
+                "`learn.regrets.batch`: must lie",
             ),
             (&["bench", "speed", "--batch", "100000000"], 2, "1048576 rows"),
             (&["evaluate", "x", "--samples", &huge], 2, "--samples"),
@@ -76,14 +84,14 @@ fn tournaments_and_agents_have_limits() {
     let deep = format!("{}random", "optimal:".repeat(12_000));
     fs::write(
         desk.path("deep.toml"),
-        format!("name = \"t\"\ngame = \"tictactoe\"\nagents = [{{ name = \"random\" }}, {{ name = \"d\", agent = \"{deep}\" }}]"),
+        format!("name = \"t\"\ngame = \"tictactoe\"\ngames = 100\nagents = [{{ name = \"random\" }}, {{ name = \"d\", agent = \"{deep}\" }}]"),
     )
     .unwrap();
     let single = configs().join("single-30.toml").to_string_lossy().into_owned();
     check(
         &desk,
         &[
-            (&["arena", "wide.toml"], 1, "seat orders"),
+            (&["arena", "wide.toml"], 1, "62 players can sit in"),
             (&["arena", "deep.toml"], 1, "12000 times `optimal:`"),
             (&["play", &deep, "--game", "tictactoe"], 1, "12000 times `optimal:`"),
             (
