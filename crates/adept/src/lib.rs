@@ -31,9 +31,37 @@ pub use adept_trainer as trainer;
 pub use builtin::Builtin;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use commands as run;
 use std::process::ExitCode;
+
+/// Options that help against an error of this kind, if the command of this process has them. Libraries say what to do, and
+/// this says how.
+fn hint(kind: &str) -> Option<String> {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let best = given.iter().any(|arg| arg == "--best");
+    let advice: &[(&str, &str)] = match kind {
+        "folder" => &[
+            ("out", "--out chooses another place"),
+            ("resume", "--resume continues what was stopped"),
+            ("init", "--init names the weights to start with"),
+        ],
+        "io" => &[("out", "--out chooses another place"), ("resume", "--resume continues what was stopped")],
+        "checkpoint" if best => &[("best", "leave out --best to take the latest checkpoint")],
+        "checkpoint" => &[("like", "--like names a checkpoint or config of the same network")],
+        _ => return None,
+    };
+    let mut command = Cli::command();
+    for arg in given.iter().take_while(|arg| !arg.starts_with('-')) {
+        match command.find_subcommand(arg) {
+            Some(below) => command = below.clone(),
+            None => break,
+        }
+    }
+    let has = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
+    let fits: Vec<&str> = advice.iter().filter(|(option, _)| has(option)).map(|(_, text)| *text).collect();
+    (!fits.is_empty()).then(|| fits.join("; "))
+}
 
 /// Runs the command line of this process with these games.
 pub fn main_with(games: &dyn Catalogue) -> ExitCode {
@@ -74,8 +102,12 @@ pub fn main_with(games: &dyn Catalogue) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            output::json_error_if_asked(output::kind(&error), &error.to_string());
+            let kind = output::kind(&error);
+            output::json_error_if_asked(kind, &error.to_string());
             output::say(format!("error: {error}"));
+            if let Some(hint) = hint(kind) {
+                output::say(format!("hint: {hint}"));
+            }
             ExitCode::FAILURE
         }
     }

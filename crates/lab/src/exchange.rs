@@ -60,8 +60,7 @@ pub fn export(
     out: &Path,
 ) -> Result<Exported, TrainError> {
     if out.parent().is_some_and(|folder| folder.join("manifest.json").exists()) {
-        let message =
-            "would be inside a checkpoint, whose files must not change: choose a file elsewhere with --out";
+        let message = "would be inside a checkpoint, whose files must not change: choose a file elsewhere";
         return Err(TrainError::Folder { path: out.into(), message: message.into() });
     }
     let (game, checkpoint) = opened(games, path, best)?;
@@ -156,7 +155,7 @@ pub fn import(
     out: &Path,
 ) -> Result<Imported, TrainError> {
     if out.exists() {
-        let message = "already exists: remove it, or choose another folder with --out".into();
+        let message = "already exists: remove it, or choose another folder".into();
         return Err(TrainError::Folder { path: out.into(), message });
     }
     let fault = |message: String| ModelError::Checkpoint { path: file.into(), message };
@@ -168,7 +167,7 @@ pub fn import(
         (None, Some(said)) => checkpoint::manifest_in(&said, file)?,
         (None, None) => {
             let message = "does not describe its network, because PyTorch omits this: give a checkpoint or a config \
-                           of the same network with --like";
+                           of the same network";
             return Err(fault(message.into()).into());
         }
     };

@@ -64,7 +64,7 @@ pub fn publish(
         return Err(TrainError::Folder { path: given.into(), message });
     };
     if out.exists() {
-        let message = "already exists: remove it, or choose another folder with --out".into();
+        let message = "already exists: remove it, or choose another folder".into();
         return Err(TrainError::Folder { path: out.into(), message });
     }
     let Checkpoint { mut manifest, tensors, .. } = checkpoint::read(&checkpoint::locate(run, options.best)?)?;

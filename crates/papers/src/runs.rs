@@ -77,8 +77,7 @@ fn each(
     let Work { games, options, observer, cancel } = work;
     let folder = options.out.join("runs");
     if !options.resume && folder.exists() {
-        let message = "holds the runs of an earlier call: keep its finished runs with --resume, choose another \
-                       folder with --out, or remove it";
+        let message = "holds the runs of an earlier call: resume it to keep its finished runs, choose another folder, or remove it";
         return Err(TrainError::Folder { path: folder, message: message.into() });
     }
     let jobs: Vec<(&Config, u64)> =
@@ -97,10 +96,7 @@ fn each(
 }
 
 pub(super) fn interrupted(options: &ReproduceOptions) -> TrainError {
-    TrainError::Folder {
-        path: options.out.clone(),
-        message: "was interrupted: continue with --resume".into(),
-    }
+    TrainError::Folder { path: options.out.clone(), message: "was interrupted: resume it".into() }
 }
 
 /// Mean over several runs of the value that `value` reads from a line of metrics, at each measured step.

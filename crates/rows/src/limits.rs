@@ -20,7 +20,7 @@ pub const WORKERS: usize = 1024;
 /// Decisions that the memory of a regret run holds.
 pub const MEMORY: usize = 100_000_000;
 /// Optimiser steps of an iteration of a regret run.
-pub const STEPS: usize = 1_000_000;
+pub const STEPS: usize = 100_000_000;
 /// Positions drawn for measuring.
 pub const POSITIONS: u64 = 10_000_000;
 /// Examples drawn at the start of a run. A larger set would not be fixed in practice.

@@ -132,7 +132,7 @@ fn tournaments_do_not_depend_on_threads_and_go_on_where_they_stopped() {
     assert!(!stopped.finished && stopped.pairs.len() == 1);
     let refused = TournamentOptions { out: parts.clone(), resume: false, threads: 1 };
     let error = tournament(&plan, &refused, &|_| {}, &Cancel::default()).expect_err("it was begun");
-    assert!(error.to_string().contains("--resume"), "{error}");
+    assert!(error.to_string().contains("resume it"), "{error}");
     assert_eq!(play(&plan, &parts, true, 1, usize::MAX), whole);
     // A finished tournament is only read again.
     assert_eq!(play(&plan, &parts, false, 1, usize::MAX), whole);

@@ -256,19 +256,19 @@ fn a_taken_folder_is_refused_and_a_finished_run_returns_its_result() {
     };
     let other = config(MLP, "games = 301\nrate = 0.01");
     let error = refusal(&other, &run);
-    assert!(error.contains("of another config") && error.contains("--out"), "{error}");
+    assert!(error.contains("of another config") && error.contains("choose another"), "{error}");
 
     let stopped = folder.path().join("stopped");
     let cancel = Cancel::default();
     train(&short, 1, &at(&stopped), &StopAt(100, cancel.clone()), &cancel).unwrap();
     let error = refusal(&short, &stopped);
-    assert!(error.contains("stopped after 100 of 300 games") && error.contains("--resume"), "{error}");
+    assert!(error.contains("stopped after 100 of 300 games") && error.contains("resume it"), "{error}");
 
     let foreign = folder.path().join("foreign");
     fs::create_dir(&foreign).unwrap();
     fs::write(foreign.join("thesis.tex"), "years of work").unwrap();
     let error = refusal(&short, &foreign);
-    assert!(error.contains("thesis.tex") && error.contains("--out"), "{error}");
+    assert!(error.contains("thesis.tex") && error.contains("choose another"), "{error}");
     assert_eq!(fs::read_to_string(foreign.join("thesis.tex")).unwrap(), "years of work");
 }
 

@@ -439,7 +439,7 @@ fn a_network_becomes_an_expert() {
     let (_, record) = start("both", hierarchy, &["", ""]).unwrap();
     assert_eq!(record.init[1].part.as_deref(), Some("expert.1"));
     let error = start("full", hierarchy, &["expert.0=", "expert.0="]).unwrap_err().to_string();
-    assert!(error.contains("another --init already fills its part `expert.0`"), "{error}");
+    assert!(error.contains("another start already fills its part `expert.0`"), "{error}");
     // By name, and twice.
     let (named, record) = start("named", hierarchy, &["expert.1=", "expert.2="]).unwrap();
     assert_eq!(record.init.len(), 2);

@@ -125,15 +125,15 @@ fn a_stopped_sweep_goes_on_to_the_same_results() {
         }
     };
     let part = sweep(&grid, alone, &at(&path, false), &stop, &cancel).unwrap();
-    assert!(!part.finished && part.notes().iter().any(|n| n.contains("--resume")));
+    assert!(!part.finished && part.notes().iter().any(|n| n.contains("resume it")));
     let ended: usize = part.rows.iter().map(|r| r.seeds).sum();
     assert_eq!((ended, part.rows.len()), (3, 3));
     assert!(part.rows[0].seeds == 2 && part.rows[2].final_mean.is_none(), "complete rows come first");
     assert!(part.cells().1[1].last().unwrap() == "1 of 2");
 
     let error = refusal(&grid, 2, &at(&path, false));
-    assert!(error.contains("stopped after 3 of 6 runs") && error.contains("--resume"), "{error}");
-    assert!(error.contains("--out"), "{error}");
+    assert!(error.contains("stopped after 3 of 6 runs") && error.contains("resume it"), "{error}");
+    assert!(error.contains("choose another"), "{error}");
     let started = std::sync::Mutex::new(Vec::new());
     let watch = |event: SweepEvent<'_>| {
         if let What::Run(Event::Started { from, .. }) = event.what {
@@ -177,13 +177,13 @@ fn a_folder_of_something_else_is_refused() {
             error.contains("holds another sweep (`test`, combinations × seeds: 2 × 1, from seed 5 on)"),
             "{error}"
         );
-        assert!(error.contains("--out"), "{error}");
+        assert!(error.contains("choose another"), "{error}");
     }
     let foreign = folder.path().join("foreign");
     fs::create_dir(&foreign).unwrap();
     fs::write(foreign.join("thesis.tex"), "years of work").unwrap();
     let error = refusal(&mine, 1, &at(&foreign, true));
-    assert!(error.contains("thesis.tex") && error.contains("--out"), "{error}");
+    assert!(error.contains("thesis.tex") && error.contains("choose another"), "{error}");
     assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1, "nothing was written");
 }
 

@@ -160,7 +160,7 @@ fn notes(a: &Side, b: &Side) -> Vec<String> {
             (true, false) => "side a",
             _ => "side b",
         };
-        notes.push(format!("{which} has one seed, which gives no significance: train more with --seeds"));
+        notes.push(format!("{which} has one seed, which gives no significance: train more seeds"));
     }
     notes
 }

@@ -282,7 +282,7 @@ pub fn evaluate_of<G: Kit>(
         report.valued = Some(value_file(game, &mut bound, path, options.out.as_deref())?);
     } else if let Some(path) = &options.positions {
         if options.out.is_some() {
-            let message = "has values to compare with, so nothing is written: leave --out out".into();
+            let message = "has values to compare with, so nothing is written: name no output file".into();
             return Err(TrainError::Folder { path: path.clone(), message });
         }
         report.positions = Some(positions::file(game, &mut bound, path)?);
@@ -395,8 +395,8 @@ fn value_file<G: Kit>(
     };
     let same = |out: &Path| out.canonicalize().is_ok_and(|out| path.canonicalize().is_ok_and(|p| p == out));
     match out {
-        None if usual.exists() => return refuse("already exists: choose a file with --out"),
-        Some(out) if same(out) => return refuse("holds the positions: choose another file with --out"),
+        None if usual.exists() => return refuse("already exists: choose a file"),
+        Some(out) if same(out) => return refuse("holds the positions: choose another file"),
         _ => {}
     }
     let out = out.map_or_else(|| usual.clone(), Path::to_path_buf);

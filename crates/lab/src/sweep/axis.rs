@@ -15,12 +15,12 @@ impl Axis {
     /// Reads `KEY=V1,V2,…`.
     pub(super) fn read(setting: &str) -> Result<Self, SweepError> {
         let Some((key, list)) = setting.split_once('=').filter(|(key, _)| !key.trim().is_empty()) else {
-            let message = format!("--set {setting}: write KEY=V1,V2,…, such as learn.rate=0.01,0.02");
+            let message = format!("`{setting}`: write KEY=V1,V2,…, such as learn.rate=0.01,0.02");
             return Err(SweepError::Grid(message));
         };
         let values = split(list);
         if values.contains(&"") {
-            return Err(SweepError::Grid(format!("--set {setting}: a value is missing next to a comma")));
+            return Err(SweepError::Grid(format!("`{setting}`: a value is missing next to a comma")));
         }
         Ok(Self { key: key.trim().into(), values: values.into_iter().map(String::from).collect() })
     }

@@ -56,7 +56,7 @@ impl Plan {
             Err(e) if e.kind() == ErrorKind::NotFound => return look_around(path),
             Err(source) => return Err(ModelError::Io { path: file, source }.into()),
         };
-        let other = "choose another folder with --out";
+        let other = "choose another folder";
         // Read the version first: the rest of a newer plan may have another form.
         let value: serde_json::Value = serde_json::from_slice(&bytes)
             .map_err(|e| taken(format!("its {FILE} is damaged: {e}; {other}")))?;
@@ -97,8 +97,7 @@ fn look_around<T>(path: &Path) -> Result<Option<T>, SweepError> {
     for entry in entries {
         let name = entry.map_err(io)?.file_name().to_string_lossy().into_owned();
         if name != "run.lock" && !name.starts_with(".sweep.json.") {
-            let message =
-                format!("cannot be used as a sweep folder, it holds `{name}`: choose another with --out");
+            let message = format!("cannot be used as a sweep folder, it holds `{name}`: choose another");
             return Err(SweepError::Folder { path: path.into(), message });
         }
     }

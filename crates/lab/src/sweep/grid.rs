@@ -105,11 +105,11 @@ pub(super) fn label(settings: &Map<String, Value>) -> String {
 fn check(axes: &[Axis]) -> Result<(), SweepError> {
     for (i, axis) in axes.iter().enumerate() {
         if axes[..i].iter().any(|a| a.key == axis.key) {
-            let message = format!("`{}` is set twice: list all its values after one --set", axis.key);
+            let message = format!("`{}` is set twice: list all its values at once", axis.key);
             return Err(SweepError::Grid(message));
         }
         if axis.key == "seed" && axis.values.len() > 1 {
-            let message = "seeds are not part of the grid: --seeds says how many, --seed gives the first";
+            let message = "seeds are not part of the grid: a sweep has them beside it";
             return Err(SweepError::Grid(message.into()));
         }
     }
@@ -192,7 +192,7 @@ fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suit
             let measured = |c| against(c).map_or_else(|| "not at all".into(), |a| format!("against {a}"));
             return Err(SweepError::Grid(format!(
                 "equity is measured {} at {}, but {} at {}, so they cannot be ranked: name one opponent for all, \
-                 such as --set 'evaluate.against=[\"random\"]'",
+                 such as 'evaluate.against=[\"random\"]'",
                 measured(first),
                 label(&first.settings),
                 measured(other),

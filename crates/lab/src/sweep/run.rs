@@ -107,7 +107,7 @@ pub fn sweep(
     let mut plan = Plan::new(grid, seeds);
     plan.look(&path)?;
     let Some(_lock) = lock_of(&path)? else {
-        let message = "another process is using this sweep: wait for it, or choose another folder with --out";
+        let message = "another process is using this sweep: wait for it, or choose another folder";
         return Err(taken(message.into()));
     };
     let jobs: Vec<Job<'_>> = grid.combinations.iter().flat_map(|c| jobs_of(c, seeds, &path)).collect();
@@ -125,8 +125,7 @@ pub fn sweep(
             let ended = states.iter().filter(|s| !s.is_open()).count();
             if ended < jobs.len() && !options.resume {
                 return Err(taken(format!(
-                    "holds this sweep, stopped after {ended} of {} runs: continue with --resume, or choose another \
-                     folder with --out",
+                    "holds this sweep, stopped after {ended} of {} runs: resume it, or choose another folder",
                     jobs.len()
                 )));
             }

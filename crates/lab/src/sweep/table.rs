@@ -190,12 +190,12 @@ impl Sweep {
         if ranked > 1 {
             notes.push(format!(
                 "the best of {ranked} looks better than it is, because it was chosen on these seeds: confirm it on \
-                 new ones, from --seed {} on",
+                 new ones, from seed {} on",
                 self.first_seed.saturating_add(self.seeds)
             ));
         }
         if !self.finished {
-            notes.push("stopped before the end: continue with --resume".into());
+            notes.push("stopped before the end: resume it".into());
         }
         notes
     }

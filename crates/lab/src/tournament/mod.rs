@@ -109,8 +109,7 @@ pub fn tournament(
     cancel: &Cancel,
 ) -> Result<Standings, TrainError> {
     let Some(_lock) = lock_of(&options.out)? else {
-        let message =
-            "another process is using this tournament: wait for it, or choose another folder with --out";
+        let message = "another process is using this tournament: wait for it, or choose another folder";
         return Err(TrainError::Folder { path: options.out.clone(), message: message.into() });
     };
     let mut table = begin(tournament, options)?;
@@ -165,15 +164,15 @@ fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Standin
         Err(source) => return Err(ModelError::Io { path, source }.into()),
     };
     let Ok(table) = serde_json::from_slice::<Standings>(&text) else {
-        return taken("its arena.json is not the table of a tournament: choose another folder with --out");
+        return taken("its arena.json is not the table of a tournament: choose another folder");
     };
     let same = Tournament { about: tournament.about.clone(), ..table.tournament.clone() } == *tournament;
     match (same, table.finished || options.resume) {
         (true, true) => Ok(Standings { tournament: tournament.clone(), ..table }),
-        (true, false) => taken(
-            "holds this tournament, which is not finished: continue with --resume, or choose another folder with --out",
-        ),
-        (false, _) => taken("holds another tournament: choose another folder with --out"),
+        (true, false) => {
+            taken("holds this tournament, which is not finished: resume it, or choose another folder")
+        }
+        (false, _) => taken("holds another tournament: choose another folder"),
     }
 }
 

@@ -353,7 +353,7 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
         Some(name) => Err(damaged(&record_path, format!("`{name}` is not the name of a checkpoint"))),
         None if best && record["latest"].is_string() => Err(fault(
             path,
-            "has no best checkpoint, because its experiment does not rank checkpoints: leave out --best",
+            "has no best checkpoint, because its experiment does not rank checkpoints: ask for the latest one",
         )),
         None => Err(fault(path, "has no checkpoint yet")),
     }

@@ -38,8 +38,7 @@ pub enum TrainError {
     },
     /// The disk has too little space for the run.
     #[error(
-        "{}: the run needs up to {needed} of disk space, but only {free} are free: free some space, choose another \
-         folder with --out, or keep fewer checkpoints (`checkpoints`)",
+        "{}: the run needs up to {needed} of disk space, but only {free} are free: free some space, choose another folder, or keep fewer checkpoints (`checkpoints`)",
         path.display()
     )]
     Space {
@@ -98,10 +97,10 @@ impl From<ModelError> for TrainError {
         let ModelError::Io { path, source } = error else { return Self::Model(error) };
         let hint = match source.kind() {
             StorageFull | QuotaExceeded => {
-                "the files written before are intact: free some space, then continue with --resume"
+                "the files written before are intact: free some space, then resume it"
             }
             PermissionDenied | ReadOnlyFilesystem => {
-                "the files written before are intact: make the folder writable, or choose another with --out"
+                "the files written before are intact: make the folder writable, or choose another"
             }
             _ => return Self::Model(ModelError::Io { path, source }),
         };

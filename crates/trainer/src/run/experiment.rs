@@ -74,26 +74,23 @@ pub fn train<G: Kit>(
     let mut experiment = experiment(game, config, seed, options)?;
     let origins = experiment.record.init.clone();
     if let Found::Other(why) = folder.look()? {
-        return taken(format!("cannot be used as a run folder, {why}: choose another with --out"));
+        return taken(format!("cannot be used as a run folder, {why}: choose another"));
     }
     let Some(_lock) = folder.lock()? else {
-        return taken(
-            "another process is using this run: wait for it, or choose another folder with --out".into(),
-        );
+        return taken("another process is using this run: wait for it, or choose another folder".into());
     };
     let record = match folder.look()? {
         Found::Nothing => None,
         Found::Run(record) if !origins.is_empty() && !same_origins(&origins, &record.init) => {
             return taken(format!(
-                "holds the run `{}`, which started from other weights: leave --init out, or choose another folder \
-                 with --out",
+                "holds the run `{}`, which started from other weights: start without them, or choose another folder",
                 record.name
             ));
         }
         // Nothing has been learned since the start, so the initial weights must be given again.
         Found::Run(record) if record.latest.is_none() && !same_origins(&origins, &record.init) => {
             return taken(format!(
-                "holds the run `{}`, which began with the weights of {}: give them again with --init, or \
+                "holds the run `{}`, which began with the weights of {}: give them again, or \
                  remove the folder",
                 record.name,
                 record.init.iter().map(|o| o.path.display().to_string()).collect::<Vec<_>>().join(", ")
@@ -108,7 +105,7 @@ pub fn train<G: Kit>(
         }
         Found::Run(record) if !record.config.same_experiment(config) => {
             return taken(format!(
-                "holds the run `{}` (seed {}) of another config ({}): choose another folder with --out, or remove it",
+                "holds the run `{}` (seed {}) of another config ({}): choose another folder, or remove it",
                 record.name,
                 record.seed,
                 record.config.differences(config)
@@ -117,15 +114,14 @@ pub fn train<G: Kit>(
         Found::Run(record) if options.resume => Some(*record),
         Found::Run(record) => {
             return taken(format!(
-                "holds this run, stopped after {} of {} {}: continue with --resume, or choose another folder with \
-                 --out",
+                "holds this run, stopped after {} of {} {}: resume it, or choose another folder",
                 record.step,
                 record.games,
                 record.config.learn.unit()
             ));
         }
         Found::Other(why) => {
-            return taken(format!("cannot be used as a run folder, {why}: choose another with --out"));
+            return taken(format!("cannot be used as a run folder, {why}: choose another"));
         }
     };
     match record {
@@ -394,7 +390,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             && self.examples.is_some_and(|before| Some(before) != found)
         {
             return Err(OpenError::Unknown(format!(
-                "{}: its examples changed after this run began: restore the file, or start another run with --out",
+                "{}: its examples changed after this run began: restore the file, or start another run",
                 path.display()
             ))
             .into());

@@ -160,7 +160,7 @@ fn place(
     };
     if let Some(part) = part {
         if !free(Some(part)) {
-            return Err(format!("another --init already fills its part `{part}`"));
+            return Err(format!("another start already fills its part `{part}`"));
         }
         let parts = wanted.parts(channels);
         let Some((_, node)) = parts.iter().find(|(name, _)| name == part) else {
@@ -175,7 +175,7 @@ fn place(
     }
     let whole = match wanted.same_shape(found, channels) {
         Ok(()) if free(None) => return Ok(None),
-        Ok(()) => return Err("it replaces the whole network, but another --init already fills a part".into()),
+        Ok(()) => return Err("it replaces the whole network, but another start already fills a part".into()),
         Err(why) => why,
     };
     let parts = wanted.parts(channels);
@@ -184,7 +184,7 @@ fn place(
         Some((name, _)) => Ok(Some(name.clone())),
         None if parts.is_empty() => Err(whole),
         None if parts.iter().any(|(_, node)| node.same_shape(found, channels).is_ok()) => {
-            Err("other --init options already fill every part with this network".into())
+            Err("other starts already fill every part with this network".into())
         }
         None => {
             let names: Vec<String> = parts.into_iter().map(|(name, _)| name).collect();

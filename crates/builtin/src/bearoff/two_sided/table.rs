@@ -141,8 +141,7 @@ pub enum TableError {
         source: std::io::Error,
     },
     /// A side has more checkers than the table.
-    #[error("{side} has {} checkers, but the table allows at most {checkers}; solve one with --checkers \
-        {}", side.checkers(), side.checkers())]
+    #[error("{side} has {} checkers, but the table allows at most {checkers}; solve one for {}", side.checkers(), side.checkers())]
     TooManyCheckers {
         /// The side.
         side: Side,
