@@ -118,7 +118,7 @@ fn a_full_disk_and_a_folder_that_cannot_be_written_are_named_and_leave_the_run_w
     finished(&config, 1, &whole);
     let expected = state(&whole);
     for (kind, hint) in [
-        (ErrorKind::StorageFull, "free some space, then continue with --resume"),
+        (ErrorKind::StorageFull, "free some space, then resume it"),
         (ErrorKind::ReadOnlyFilesystem, "make the folder writable"),
         (ErrorKind::PermissionDenied, "make the folder writable"),
     ] {

@@ -94,7 +94,7 @@ fn a_grid_runs_and_is_ranked() {
     assert!(path.join("4-rate-from-0.02-to-0.001_hidden-6-3-6/run.json").exists());
     let table = fs::read_to_string(path.join("sweep.md")).unwrap();
     assert!(table.contains("| learn.rate | architecture.mlp.hidden | final |"), "{table}");
-    assert!(table.contains("{ from = 0.02, to = 0.001 }") && table.contains("--seed 7 on"), "{table}");
+    assert!(table.contains("{ from = 0.02, to = 0.001 }") && table.contains("from seed 7 on"), "{table}");
 
     // Results do not depend on threads, and a finished sweep returns its result again.
     let other = folder.path().join("other");
@@ -197,8 +197,8 @@ fn faults_of_the_grid_are_named_before_anything_runs() {
         (&["learn.rate=0.01,fast"], &["learn.rate=fast: --set learn.rate=fast", "a number"]),
         (&["learn.rate=0.01,1e-2"], &["are the same experiment"]),
         (&["learn.rate=0.01", "learn.rate=0.02"], &["`learn.rate` is set twice"]),
-        (&["seed=1,2"], &["--seeds says how many"]),
-        (&["learn.against=ttt,self"], &["against ttt", "against random", "--set 'evaluate.against="]),
+        (&["seed=1,2"], &["not part of the grid"]),
+        (&["learn.against=ttt,self"], &["against ttt", "against random", "'evaluate.against="]),
         (&["game.rules=tictactoe,bearoff", "evaluate.suites=[]"], &["game.rules=tictactoe: ", "equity"]),
         (&["learn.rat=1"], &["--set learn.rat=1", "did you mean `rate`"]),
         (&["learn.rate=0.01,"], &["a value is missing"]),

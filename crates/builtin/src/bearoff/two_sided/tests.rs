@@ -303,10 +303,7 @@ fn moves_come_best_first_with_exact_values() {
 fn what_a_table_does_not_hold_is_refused() {
     let table = solve(Settings::new(3));
     let error = table.value(position("4,0,0,0,0,0/1,0,0,0,0,0")).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "4,0,0,0,0,0 has 4 checkers, but the table allows at most 3; solve one with --checkers 4"
-    );
+    assert_eq!(error, "4,0,0,0,0,0 has 4 checkers, but the table allows at most 3; solve one for 4");
     assert!(matches!(table.value(Position::default()), Err(TableError::BothEmpty)));
     for checkers in [0, 16] {
         let result = Table::solve(Settings::new(checkers), &mut |_| {});
