@@ -6,11 +6,11 @@ use common::{Desk, configs, published};
 use std::fs;
 use std::path::Path;
 
-/// Runs a command, with at most 2 GB of address space where the system can limit it. Returns the exit code and stderr.
+/// Runs a command, with at most 8 GB of address space where the system can limit it. Returns the exit code and stderr.
 fn limited(desk: &Desk, args: &[&str]) -> (Option<i32>, String) {
     let output = if cfg!(target_os = "linux") {
         let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", "ulimit -v 2000000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_adept")]);
+        shell.args(["-c", "ulimit -v 8000000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_adept")]);
         shell.args(args).current_dir(desk.folder.path()).output().unwrap()
     } else {
         desk.run(args)
