@@ -45,7 +45,7 @@ pub(crate) fn json_error_if_asked(kind: &str, message: &str) {
 /// Prints an error as the JSON object, unless the command printed its own before it failed.
 pub(crate) fn json_error(kind: &str, message: &str) {
     if !PRINTED.load(Ordering::Relaxed) {
-        // A closed stdout is no further error.
+        // If stdout is closed, there is nothing left to say.
         let _ = json(&json!({ "error": { "kind": kind, "message": message } }));
     }
 }

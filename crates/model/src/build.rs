@@ -16,8 +16,8 @@ use std::sync::Arc;
 /// Less memory than this is taken without asking how much there is.
 const SMALL: u64 = 1 << 27;
 
-/// About how many bytes a learner takes at least: parameters, gradient and moments, a copy of them for a checkpoint, and the
-/// values of 64 rows with their derivatives.
+/// About how many bytes a learner takes at least: parameters, gradient and moments, a copy of parameters and moments for a
+/// checkpoint, and the values of 64 rows with their derivatives.
 fn memory(program: &Program, optimiser: Optimiser) -> u64 {
     let moments = match optimiser {
         Optimiser::Sgd(_) => 1,

@@ -2,7 +2,7 @@
 //!
 //! A row describes one candidate to evaluate. Its numbers are grouped into named [`Channel`]s. A game's encoder
 //! declares the channels and fills the rows. An architecture names the channels that it reads. Games and models share
-//! only these types.
+//! only these types, and the [`limits`] of what comes from outside.
 
 mod channel;
 pub mod limits;
