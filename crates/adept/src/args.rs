@@ -106,9 +106,9 @@ pub(crate) enum Command {
     /// Measure the speed of this machine.
     #[command(after_help = "Example:\n  adept bench speed --device cpu --device flex --batch 8192")]
     Bench(BenchArgs),
-    /// List or compare runs on this machine.
+    /// List, draw or compare runs on this machine.
     #[command(
-        after_help = "Examples:\n  adept runs list\n  adept runs compare single-80 checkpoints/runs/single-50-1"
+        after_help = "Examples:\n  adept runs list\n  adept runs plot single-80\n  adept runs compare single-80 checkpoints/runs/single-50-1"
     )]
     Runs(RunsArgs),
     /// Print completions for a shell.
@@ -578,6 +578,18 @@ pub(crate) enum RunsAction {
         a: PathBuf,
         /// Second experiment, given in the same way.
         b: PathBuf,
+    },
+    /// Draw the learning curves of runs, in the terminal or as SVG. Runs of one experiment become one curve, their mean.
+    #[command(
+        after_help = "Examples:\n  adept runs plot checkpoints/runs/single-80-1\n  adept runs plot single-50 single-80 --out curves.svg"
+    )]
+    Plot {
+        /// Experiments: a run folder, a folder with runs, or the NAME of runs NAME-SEED in checkpoints/runs.
+        #[arg(required = true)]
+        runs: Vec<PathBuf>,
+        /// SVG file to write. Default: draw in the terminal.
+        #[arg(long)]
+        out: Option<PathBuf>,
     },
 }
 

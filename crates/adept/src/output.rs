@@ -160,6 +160,36 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
+/// A number with three digits that matter.
+pub(crate) fn short(v: f64) -> String {
+    match v.abs() {
+        a if a == 0.0 || !a.is_finite() => format!("{v}"),
+        a if a < 1e-3 => format!("{v:.2e}"),
+        a => format!("{v:.*}", (2 - a.log10().floor() as i32).clamp(0, 5) as usize),
+    }
+}
+
+/// Columns of a terminal for which text is broken into lines.
+const COLUMNS: usize = 80;
+
+/// Breaks text between words into lines of at most 80 columns; every line ends with a line break.
+pub(crate) fn wrapped(text: &str) -> String {
+    let (mut lines, mut width) = (String::new(), 0);
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > COLUMNS {
+            lines.push('\n');
+            width = 0;
+        } else if width > 0 {
+            lines.push(' ');
+            width += 1;
+        }
+        lines.push_str(word);
+        width += length;
+    }
+    lines + "\n"
+}
+
 /// Formats columns of equal width; the first is left-aligned, the others right-aligned.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let width = |c: usize| {

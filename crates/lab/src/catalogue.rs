@@ -4,6 +4,7 @@
 //! code for the built-in games is compiled with their catalogue, and the code for your own game with your
 //! program.
 
+use crate::curves;
 use crate::exchange::{self, Format};
 use crate::measure::{self, Baseline, Cost, Described, EvaluateOptions, Report, Rule, Watch};
 use crate::tournament::{self, Player, Tournament};
@@ -104,7 +105,14 @@ impl<G: Kit> AnyGame for G {
         observer: &dyn Observer,
         cancel: &Cancel,
     ) -> Result<(PathBuf, Record), TrainError> {
-        run::train(self, config, seed, options, observer, cancel)
+        let (path, record) = run::train(self, config, seed, options, observer, cancel)?;
+        if record.finished && !path.join("curve.svg").exists() {
+            if let Some(references) = curves::of_game(self, config, &record)? {
+                references.write(&options.host.files, &path)?;
+            }
+            curves::write(&options.host.files, &path, &record)?;
+        }
+        Ok((path, record))
     }
 
     fn estimate(

@@ -4,7 +4,9 @@
 
 pub mod bench;
 pub mod catalogue;
+pub mod chart;
 pub mod compare;
+pub mod curves;
 pub mod exchange;
 pub mod files;
 pub mod measure;

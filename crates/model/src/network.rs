@@ -213,7 +213,10 @@ impl Learner for Network {
             let here = first..rows.len().min(first + PASS);
             let n = here.len();
             self.plan.values(&mut self.workspace, &self.params, rows, here);
-            values.extend(self.workspace.rows(&self.plan, output, n).map(|row| row[0]));
+            values.reserve(n);
+            for row in self.workspace.rows(&self.plan, output, n) {
+                values.push(row[0]);
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Where experts pay: error against the cost of an evaluation, for single networks and hierarchies of experts.
 
-use crate::chart::{self, Cloud, HIGHEST};
+use adept_lab::chart::{self, Cloud, HIGHEST};
 use crate::runs::{self, FIRST_SEED, Run};
 use crate::{Made, ReproduceOptions, Reproduction, Work};
 use adept_lab::Catalogue;

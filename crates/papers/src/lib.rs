@@ -1,6 +1,5 @@
 //! Reproduces tables and figures of published papers and compares our results with theirs; one file each.
 
-mod chart;
 mod experts;
 pub mod q_learner;
 mod q_post;

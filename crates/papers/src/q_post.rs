@@ -1,7 +1,7 @@
 //! The figures of the post on Q-learning in liar's dice: how often the learner wins while it learns and when it
 //! is frozen, and how often simple rules win in its place.
 
-use crate::chart::{self, Legend};
+use adept_lab::chart::{self, Legend};
 use crate::q_learner::{EPSILON, QAgent, QLearner, QTable, Reading};
 use crate::runs::{FIRST_SEED, seeds};
 use crate::{Made, ReproduceOptions, Reproduction, Work};

@@ -1,6 +1,6 @@
 //! Table 1 of Wiering & Kröse: ten architectures learn tic-tac-toe against TTT.
 
-use crate::chart::{self, Legend};
+use adept_lab::chart::{self, Legend};
 use crate::runs::{self, FIRST_SEED, Run, interrupted};
 use crate::{Made, Reproduction, Work};
 use adept_lab::Catalogue;

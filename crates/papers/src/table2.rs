@@ -1,6 +1,6 @@
 //! Table 2 and figure 2 of Wiering & Kröse: a network of ten hidden units learns the bear-off.
 
-use crate::chart::{self, Legend};
+use adept_lab::chart::{self, Legend};
 use crate::runs::{self, FIRST_SEED, Run};
 use crate::{Made, Reproduction, Work};
 use adept_model::files::Files;

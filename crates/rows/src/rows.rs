@@ -17,6 +17,8 @@ pub struct RowMut<'a> {
     pub index: &'a mut [u64],
 }
 
+static ZEROS: [f32; 64] = [0.0; 64];
+
 /// Collects the rows of a decision.
 pub trait RowSink {
     /// Appends a row of zeros and returns it.
@@ -83,8 +85,16 @@ impl Rows {
     #[inline]
     pub fn push(&mut self) -> RowMut<'_> {
         let (d, i) = (self.dense.len(), self.index.len());
-        self.dense.resize(d + self.dense_width, 0.0);
-        self.index.resize(i + self.index_width, 0);
+        // Copies blocks of zeros, because `resize` writes one number at a time where it is not inlined.
+        let mut left = self.dense_width;
+        while left > 0 {
+            let block = &ZEROS[..left.min(ZEROS.len())];
+            self.dense.extend_from_slice(block);
+            left -= block.len();
+        }
+        if self.index_width > 0 {
+            self.index.resize(i + self.index_width, 0);
+        }
         self.len += 1;
         RowMut { dense: &mut self.dense[d..], index: &mut self.index[i..] }
     }

@@ -194,6 +194,13 @@ impl Set {
         Ok(set)
     }
 
+    /// Standard deviation of the exact values: the error of always answering with their mean.
+    pub fn spread(&self) -> f64 {
+        let targets = || self.samples.targets.iter().map(|t| f64::from(*t));
+        let mean = targets().sum::<f64>() / self.samples.len().max(1) as f64;
+        PositionErrors::of(targets().map(|t| t - mean)).rms
+    }
+
     /// The errors of a learner on this set.
     pub fn errors(&self, learner: &mut dyn Learner, values: &mut Vec<f32>) -> PositionErrors {
         learner.evaluate(&self.samples.rows, values);

@@ -5,13 +5,16 @@ use crate::args::{Cli, CompletionsArgs, ListArgs, Listing, RunsAction, RunsArgs}
 use crate::output;
 use adept_arena::agents::AGENTS;
 use adept_game::{GameInfo, Named};
+use adept_lab::curves::{canvas, curves, svg};
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::Architecture;
 use adept_model::device::devices;
+use adept_model::files::Files;
 use adept_trainer::run::{RunSummary, list_runs};
 use anyhow::Result;
 use clap::CommandFactory;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Result<()> {
@@ -76,6 +79,7 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
     let folder = match &args.action {
         RunsAction::List { folder } => folder,
         RunsAction::Compare { a, b } => return compare::run(a, b, as_json),
+        RunsAction::Plot { runs, out } => return plot(runs, out.as_deref(), as_json),
     };
     let runs = list_runs(folder)?;
     if as_json {
@@ -103,6 +107,38 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
         })
         .collect();
     output::text(&output::table(&["run", "status", "games or samples", "seconds", "final", "best"], &rows))
+}
+
+/// Draws curves into a file or the terminal.
+fn plot(runs: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()> {
+    let files = Files::default();
+    if let Some(out) = out {
+        files.try_file(out)?;
+    }
+    let found = curves(runs)?;
+    if let Some(out) = out {
+        files.replace(out, svg(&found).as_bytes())?;
+    }
+    if as_json {
+        let all: Vec<Value> = found
+            .iter()
+            .map(|curve| {
+                let points = curve.points.iter().map(|p| json!({ "step": p.step, "mean": p.mean, "sd": p.sd }));
+                json!({
+                    "name": curve.name,
+                    "figure": curve.figure.name(),
+                    "runs": curve.runs,
+                    "references": curve.references,
+                    "points": points.collect::<Vec<_>>(),
+                })
+            })
+            .collect();
+        return output::json(&json!({ "path": out, "curves": all }));
+    }
+    match out {
+        Some(out) => output::text(&format!("written: {}\n", out.display())),
+        None => output::text(&canvas(&found)),
+    }
 }
 
 pub(crate) fn completions(args: &CompletionsArgs, as_json: bool) -> Result<()> {

@@ -3,10 +3,11 @@
 use crate::args::TrainArgs;
 use crate::output;
 use crate::progress::{Progress, on_interrupt};
+use adept_lab::curves::{self, Point, References};
 use adept_lab::measure::Baseline;
 use adept_lab::seeds::train_seeds;
+use adept_lab::statistics::{Sample, welch};
 use adept_lab::{AnyGame, Catalogue};
-use adept_model::limits;
 use adept_trainer::config::{self, Config, Suite};
 use adept_trainer::run::{Host, Record, Score, Seeds, TrainOptions, mean_sd};
 use anyhow::{Result, bail};
@@ -55,10 +56,16 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     }
     let against = config.evaluate_against().into_iter().next();
     let baseline = against.as_ref().and_then(|against| game.baseline(against).ok());
+    let references = match runs.first() {
+        Some((path, _)) => References::read(path)?,
+        None => None,
+    };
     if as_json {
-        output::json(&as_value(&runs, args.seeds.is_some(), against.as_deref(), baseline))?;
+        let mut value = as_value(&runs, args.seeds.is_some(), against.as_deref(), baseline);
+        value["references"] = json!(references);
+        output::json(&value)?;
     } else {
-        output::text(&as_text(&runs, against.as_deref(), baseline, &config)?)?;
+        output::text(&as_text(&runs, references.as_ref(), &config)?)?;
     }
     if !errors.is_empty() {
         bail!("{}", errors.join("\n"));
@@ -169,87 +176,77 @@ fn as_value(
     value
 }
 
-fn as_text(
-    runs: &[(PathBuf, Record)],
-    against: Option<&str>,
-    baseline: Option<Baseline>,
-    config: &Config,
-) -> Result<String> {
+fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: &Config) -> Result<String> {
     let (mut text, games, unit) = (String::new(), config.learn.length(), config.learn.unit());
     let figure = config.figure();
-    if let ([(path, _)], Some(figure)) = (runs, figure) {
-        text.push_str(&curve(path, figure, against, unit)?);
+    if let ([(path, record)], Some(figure)) = (runs, figure) {
+        text.push_str(&curve(&curves::points(path, record)?, figure, references, unit));
     }
-    let [first, second] = match figure {
-        Some(Suite::Rms) => ["mean abs.", "largest"],
-        _ => ["first", "second"],
+    let details: &[&str] = match figure {
+        Some(Suite::Rms) => &["mean abs.", "largest"],
+        Some(Suite::Equity) => &["first", "second"],
+        _ => &[],
     };
+    // Without exact values to choose by, no checkpoint is the best.
+    let has_best = runs.iter().any(|(_, r)| r.best.is_some());
     let at = format!("at {}", unit.trim_end_matches('s'));
-    let header = ["run", unit, "seconds", "final", first, second, "best", &at];
-    let shown = |v: f64| match figure {
-        Some(Suite::Rms | Suite::Exploitability) => format!("{v:.5}"),
-        Some(Suite::Matches) => format!("{v:.4}"),
-        _ => format!("{v:+.4}"),
-    };
-    let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), shown);
+    let mut header = vec!["run", unit, "seconds", "final"];
+    header.extend(details);
+    if has_best {
+        header.extend(["best", &at]);
+    }
+    let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), |v| shown(figure, v));
     let rows: Vec<Vec<String>> = runs
         .iter()
         .map(|(path, r)| {
             let (last, best) = (r.r#final.as_ref(), r.best.as_ref());
-            vec![
+            let mut row = vec![
                 path.display().to_string(),
                 r.step.to_string(),
                 format!("{:.1}", r.seconds),
                 number(last.map(Score::figure)),
-                number(last.and_then(|s| s.rms.map(|e| e.mae).or(s.seats.first().copied()))),
-                number(last.and_then(|s| s.rms.map(|e| e.max).or(s.seats.last().copied()))),
-                number(best.map(Score::figure)),
-                best.map_or_else(|| "–".to_string(), |s| s.step.to_string()),
-            ]
+            ];
+            if !details.is_empty() {
+                row.push(number(last.and_then(|s| s.rms.map(|e| e.mae).or(s.seats.first().copied()))));
+                row.push(number(last.and_then(|s| s.rms.map(|e| e.max).or(s.seats.last().copied()))));
+            }
+            if has_best {
+                row.push(number(best.map(Score::figure)));
+                row.push(best.map_or_else(|| "–".to_string(), |s| s.step.to_string()));
+            }
+            row
         })
         .collect();
     text.push_str(&output::table(&header, &rows));
-    let figures = |f: fn(&Record) -> Option<&Score>| -> Vec<f64> {
-        runs.iter().filter_map(|(_, r)| f(r)).map(Score::figure).collect()
-    };
+    text.push('\n');
     if runs.len() > 1 {
-        for (name, values) in
-            [("final", figures(|r| r.r#final.as_ref())), ("best", figures(|r| r.best.as_ref()))]
-        {
-            if !values.is_empty() {
-                let s = mean_sd(&values);
-                let (mean, sd) = (shown(s.mean), shown(s.sd).replace('+', ""));
-                text.push_str(&format!("{name}: {mean} ± {sd} over {} seeds\n", values.len()));
-            }
+        text.push_str(&summary(runs, references, config));
+    }
+    let compared = references.map_or_else(String::new, |r| format!("; {}, {}", r.baseline, r.best));
+    let meaning = match figure {
+        Some(Suite::Equity) => "exact, (wins − losses) / games".to_string(),
+        Some(Suite::Matches) => {
+            format!("{} games per measurement, 1 for a win, less for a shared win", config.evaluate.games)
         }
+        Some(Suite::Exploitability) => "(br₀ + br₁) / 2 in units of utility, lower is better".into(),
+        Some(Suite::Rms) => {
+            let tests = |r: &Record| r.r#final.as_ref().and_then(|f| f.rms);
+            let rows = runs.iter().find_map(|(_, r)| tests(r)).map_or(0, |e| e.rows);
+            format!("root mean square, V from −1 to 1, on {rows} test positions")
+        }
+        _ => String::new(),
+    };
+    if !meaning.is_empty() {
+        text.push_str(&output::wrapped(&format!("{}: {meaning}{compared}", curves::label(config))));
     }
-    if let (Some(against), Some(b)) = (against, baseline) {
-        text.push_str(&format!(
-            "\nexact match equity against {against}, (wins − losses) / games; random play {:+.4}, best possible \
-             {:+.4}\n",
-            b.random, b.optimal
-        ));
-    }
-    if let (Some(Suite::Matches), Some(against)) = (figure, config.evaluate_against().first()) {
-        text.push_str(&format!(
-            "\npoints per game against {against}, {} games per measurement: 1 for a win, less for a shared win\n",
-            config.evaluate.games
-        ));
-    }
-    if figure == Some(Suite::Exploitability) {
-        text.push_str(
-            "\nexploitability, (br₀ + br₁) / 2 in units of utility, 0 in an equilibrium; it is only measured, so no \
-             checkpoint is the best\n",
-        );
-    }
-    if figure == Some(Suite::Rms) {
-        let best = match config.learn.shows_examples() {
-            true => "; best: the lowest on validation positions",
-            false => "; exact values are only measured, so no checkpoint is the best",
-        };
-        let rows =
-            runs.iter().find_map(|(_, r)| r.r#final.as_ref().and_then(|f| f.rms)).map_or(0, |e| e.rows);
-        text.push_str(&format!("\nroot mean square error of V, −1 to 1, on {rows} test positions{best}\n"));
+    match figure {
+        Some(Suite::Rms) if config.learn.shows_examples() => {
+            text.push_str("best: the lowest error on validation positions\n");
+        }
+        Some(Suite::Rms | Suite::Exploitability) => {
+            text.push_str("exact values are only measured, so no checkpoint is the best\n");
+        }
+        _ => {}
     }
     if let [(path, record)] = runs {
         if let Some(t) = record.timing {
@@ -269,65 +266,100 @@ fn as_text(
             let part = origin.part.as_deref().unwrap_or("all");
             text.push_str(&format!("started from the weights of {} ({part})\n", origin.path.display()));
         }
-        let path = path.display();
-        text.push_str(&if record.finished {
-            format!("play against it: adept play {path} --hints\n")
+        let shown = path.display();
+        if !record.finished {
+            text.push_str(&format!("stopped after {} of {games} {unit}: continue with --resume\n", record.step));
         } else {
-            format!("stopped after {} of {games} {unit}: continue with --resume\n", record.step)
-        });
+            if path.join("curve.svg").exists() {
+                text.push_str(&format!("curve: {shown}/curve.svg\n"));
+            }
+            text.push_str(&format!("play against it: adept play {shown} --hints\n"));
+        }
     }
     Ok(text)
 }
 
+/// A figure with its usual digits.
+fn shown(figure: Option<Suite>, v: f64) -> String {
+    match figure {
+        Some(Suite::Rms | Suite::Exploitability) => output::short(v),
+        Some(Suite::Matches) => format!("{v:.4}"),
+        _ => format!("{v:+.4}"),
+    }
+}
+
+/// What several seeds reached, how sure that is, and how it compares with the baseline.
+fn summary(runs: &[(PathBuf, Record)], references: Option<&References>, config: &Config) -> String {
+    let figure = config.figure();
+    let finals: Vec<(f64, u64)> =
+        runs.iter().filter_map(|(_, r)| Some((r.r#final.as_ref()?.figure(), r.seed))).collect();
+    let values: Vec<f64> = finals.iter().map(|(v, _)| *v).collect();
+    let sample = Sample::of(&values);
+    let (Some(mean), Some(sd)) = (sample.mean, sample.sd) else { return String::new() };
+    let lower_is_better = figure.is_some_and(curves::is_error);
+    let merit = |v: f64| if lower_is_better { -v } else { v };
+    let best = finals.iter().max_by(|a, b| merit(a.0).total_cmp(&merit(b.0)));
+    let mut text = format!("{} seeds: {} ± {}", sample.n, shown(figure, mean), shown(figure, sd).replace('+', ""));
+    let test = references.and_then(|r| {
+        let known = Sample { mean: Some(r.baseline.value), sd: Some(0.0), n: 2 };
+        Some((r, welch(known, sample)?))
+    });
+    if let Some((references, test)) = test {
+        let better = merit(mean) > merit(references.baseline.value);
+        let p = match (better, test.p) {
+            (true, p) if p < 1e-4 => "better than the baseline (p < 0.0001)".into(),
+            (true, p) if p < 0.05 => format!("better than the baseline (p = {p:.4})"),
+            (false, p) if p < 0.05 => format!("worse than the baseline (p = {p:.4})"),
+            (_, p) => format!("not significantly different from the baseline (p = {p:.2})"),
+        };
+        text.push_str(&format!(", {p}"));
+    }
+    if let Some((value, seed)) = best {
+        text.push_str(&format!("; best: seed {seed} with {}", shown(figure, *value)));
+    }
+    output::wrapped(&text)
+}
+
+/// Columns of the longest bar.
+const BAR: usize = 40;
+
 /// Draws the curve of a run in about twenty lines.
-fn curve(run: &Path, figure: Suite, against: Option<&str>, unit: &str) -> Result<String> {
-    let text = limits::read_text(&run.join("metrics.jsonl"), limits::LIST_BYTES)?;
-    let points: Vec<(u64, f64, Option<f64>)> = text
-        .lines()
-        .filter_map(|line| {
-            let line: Value = serde_json::from_str(line).ok()?;
-            let value = match figure {
-                Suite::Equity => {
-                    let mut opponents = line["equity"].as_array()?.iter();
-                    opponents.find(|e| e[0].as_str().is_some_and(|name| Some(name) == against))?[1]["equity"]
-                        .as_f64()?
-                }
-                Suite::Rms => line["rms"]["rms"].as_f64()?,
-                Suite::Matches => line["matches"][0]["score"].as_f64()?,
-                Suite::Exploitability => line["exploitability"].as_f64()?,
-                Suite::MoveLoss | Suite::Speed => return None,
-            };
-            Some((line["step"].as_u64()?, value, line["loss"].as_f64()))
-        })
-        .collect();
+fn curve(points: &[Point], figure: Suite, references: Option<&References>, unit: &str) -> String {
     let every = points.len().div_ceil(20).max(1);
-    let shown = points.iter().enumerate().filter(|(i, _)| (i + 1) % every == 0 || i + 1 == points.len());
-    let rows: Vec<Vec<String>> = shown
-        .map(|(_, (step, value, loss))| {
-            let (value, places, digits) = match figure {
-                // −1 … 1 over forty columns.
-                Suite::Equity => (format!("{value:+.4}"), (value + 1.0) * 20.0, 4),
-                Suite::Matches => (format!("{value:.4}"), value * 40.0, 4),
-                // .0001 … 1, with ten columns per factor of ten.
-                Suite::Rms => (format!("{value:.5}"), value.log10() * 10.0 + 40.0, 7),
-                _ => (format!("{value:.5}"), value.log10() * 10.0 + 40.0, 5),
-            };
-            vec![
-                step.to_string(),
-                value,
-                loss.map_or_else(|| "–".into(), |loss| format!("{loss:.digits$}")),
-                format!("{:<40}", "▪".repeat(places.round().clamp(0.0, 40.0) as usize)),
-            ]
+    let taken = points.iter().enumerate().filter(|(i, _)| (i + 1) % every == 0 || i + 1 == points.len());
+    let error = curves::is_error(figure);
+    // A bar runs from the baseline to the best possible value, or has ten columns for each factor of ten.
+    let from = references.map_or(if error { 1.0 } else { 0.0 }, |r| r.baseline.value);
+    let to = references.map_or(1.0, |r| r.best.value);
+    let length = |value: f64| match error {
+        true => (from / value).log10() * 10.0,
+        false => (value - from) / (to - from) * BAR as f64,
+    };
+    let rows: Vec<Vec<String>> = taken
+        .map(|(_, point)| {
+            let length = length(point.value).round();
+            // NaN and negative lengths become 0.
+            let bar = "▪".repeat((length.max(0.0) as usize).min(BAR));
+            let loss = point.loss.map_or_else(|| "–".into(), output::short);
+            vec![point.step.to_string(), shown(Some(figure), point.value), loss, format!("{bar:<BAR$}")]
         })
         .collect();
     if rows.is_empty() {
-        return Ok(String::new());
+        return String::new();
     }
-    let [name, scale] = match figure {
-        Suite::Equity => ["equity", "−1 … equity … 1"],
-        Suite::Matches => ["points", "0 … points per game … 1"],
-        Suite::Rms => ["RMS error", ".0001 … .001 … .01 … .1 … 1"],
-        _ => ["exploitability", ".0001 … .001 … .01 … .1 … 1"],
+    let name = match figure {
+        Suite::Equity => "equity",
+        Suite::Matches => "points",
+        Suite::Rms => "RMS error",
+        _ => "exploitability",
     };
-    Ok(output::table(&[unit, name, "loss", scale], &rows) + "\n")
+    let scale = match references {
+        _ if error => format!("ten ▪: a tenth of {}", output::short(from)),
+        Some(r) => {
+            let (low, high) = (r.baseline.to_string(), r.best.to_string());
+            format!("{low}{high:>width$}", width = BAR.saturating_sub(low.chars().count()).max(1))
+        }
+        None => format!("0{:>width$}", 1, width = BAR - 1),
+    };
+    output::table(&[unit, name, "loss", &format!("{scale:<BAR$}")], &rows) + "\n"
 }

@@ -156,7 +156,9 @@ impl Game for TicTacToe {
     fn actions(&self, state: &Position, actions: &mut Vec<u8>) {
         actions.clear();
         if !state.over() {
-            actions.extend(squares(state.empty()));
+            for square in squares(state.empty()) {
+                actions.push(square);
+            }
         }
     }
 

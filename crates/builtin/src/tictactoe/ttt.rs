@@ -19,5 +19,7 @@ pub(super) fn policy(_: &TicTacToe, state: &Position, actions: &[u8], probabilit
     let moves = ttt_moves(state);
     let each = 1.0 / f64::from(moves.count_ones());
     probabilities.clear();
-    probabilities.extend(actions.iter().map(|&a| if moves >> a & 1 == 1 { each } else { 0.0 }));
+    for &a in actions {
+        probabilities.push(if moves >> a & 1 == 1 { each } else { 0.0 });
+    }
 }

@@ -1,6 +1,6 @@
 //! Figures 4, 5 and 6: rules made by deliberation and tuned by reinforcement, in two-player games against PMH.
 
-use crate::chart::{self, Legend};
+use adept_lab::chart::{self, Legend};
 use crate::runs::{self, Run};
 use crate::{Made, Reproduction, Work, json};
 use adept_arena::statistics::wilson95;

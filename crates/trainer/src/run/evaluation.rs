@@ -147,6 +147,7 @@ impl<G: Kit> Experiment<'_, G> {
             equity: first.map(|first| first.equity),
             seats: first.map_or_else(Vec::new, |first| first.seats.clone()),
             rms: evaluation.rms,
+            spread: self.tests.as_ref().map(|tests| tests.test.spread()),
             validation: evaluation.validation,
             matches: evaluation.matches.first().map(|m| m.score),
             exploitability,

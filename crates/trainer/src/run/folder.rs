@@ -38,6 +38,9 @@ pub struct Score {
     /// Errors on the test positions, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rms: Option<PositionErrors>,
+    /// Standard deviation of the exact values of the test positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
     /// Root mean square error on the validation positions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<f64>,

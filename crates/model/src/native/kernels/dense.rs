@@ -114,14 +114,28 @@ macro_rules! in_tiles {
 }
 pub(super) use in_tiles;
 
+/// Chunks `at..at + C`, whose number the compiler then knows.
+#[inline(always)]
+pub(super) fn block<const C: usize>(chunks: &[Chunk], at: usize) -> &[Chunk; C] {
+    chunks[at..at + C].as_array().expect("C chunks")
+}
+
+/// Like [`block`].
+#[inline(always)]
+pub(super) fn block_mut<const C: usize>(chunks: &mut [Chunk], at: usize) -> &mut [Chunk; C] {
+    chunks[at..at + C].as_mut_array().expect("C chunks")
+}
+
 /// Σ a b.
 #[inline(always)]
 pub(super) fn dot<S: Simd>(s: S, a: &[f32], b: &[f32]) -> f32 {
     let (a, a_tail) = a.as_chunks::<LANES>();
     let (b, b_tail) = b.as_chunks::<LANES>();
     let mut acc = s.splat(0.0);
-    for (a, b) in a.iter().beside(b) {
-        acc = s.fma(s.load(a), s.load(b), acc);
+    let n = a.len().min(b.len());
+    let (a, b) = (&a[..n], &b[..n]);
+    for i in 0..n {
+        acc = s.fma(s.load(&a[i]), s.load(&b[i]), acc);
     }
     a_tail.iter().beside(b_tail).fold(s.sum(acc), |sum, (a, b)| sum + a * b)
 }

@@ -1,7 +1,7 @@
 //! Forward pass of layers.
 
 use super::BesideExt;
-use super::dense::{Layer, Matrix, dot, in_blocks, in_tiles, padded, spans};
+use super::dense::{Layer, Matrix, block, block_mut, dot, in_blocks, in_tiles, padded, spans};
 use super::math::{activate, sigmoid};
 use super::{chunks, chunks_mut, stride};
 use crate::native::simd::{Chunk, Isa, LANES, Simd};
@@ -136,16 +136,18 @@ fn affine_tile<S: Simd, const R: usize, const C: usize>(
         *row = &x.row(r + i)[..layer.inputs];
     }
     let mut sums = [[s.splat(0.0); C]; R];
-    for (j, bias) in chunks(layer.bias)[c..c + C].iter().enumerate() {
-        for sums in &mut sums {
-            sums[j] = s.load(bias);
+    let bias: &[Chunk; C] = block(chunks(layer.bias), c);
+    for sums in &mut sums {
+        for j in 0..C {
+            sums[j] = s.load(&bias[j]);
         }
     }
     let weight = chunks(layer.weight);
     for k in 0..layer.inputs {
+        let from: &[Chunk; C] = block(weight, k * width + c);
         let mut w = [s.splat(0.0); C];
-        for (w, from) in w.iter_mut().beside(&weight[k * width + c..][..C]) {
-            *w = s.load(from);
+        for j in 0..C {
+            w[j] = s.load(&from[j]);
         }
         for i in 0..R {
             let x = s.splat(inputs[i][k]);
@@ -155,9 +157,10 @@ fn affine_tile<S: Simd, const R: usize, const C: usize>(
         }
     }
     let y = chunks_mut(y);
-    for (i, sums) in sums.into_iter().enumerate() {
-        for (y, sum) in y[(r + i) * width + c..][..C].iter_mut().beside(sums) {
-            s.store(y, sum);
+    for i in 0..R {
+        let y: &mut [Chunk; C] = block_mut(y, (r + i) * width + c);
+        for j in 0..C {
+            s.store(&mut y[j], sums[i][j]);
         }
     }
 }

@@ -72,18 +72,24 @@ fn step_body<S: Simd>(
 ) {
     let (params, grad) = (chunks_whole(params), chunks_whole(grad));
     let (first, second) = (chunks_whole(first), chunks_whole(second));
+    // Of the same length, so that the loops need one check a step.
+    let n = params.len();
+    let grad = &mut grad[..n];
     let zero = s.splat(0.0);
     match rule {
         StepRule::Sgd { rate, decay } => {
             let (rate, keep) = (s.splat(-rate), s.splat(1.0 - rate * decay));
-            for (p, g) in params.iter_mut().beside(grad.iter_mut()) {
+            for i in 0..n {
+                let (p, g) = (&mut params[i], &mut grad[i]);
                 s.store(p, s.fma(rate, s.load(g), s.mul(keep, s.load(p))));
                 s.store(g, zero);
             }
         }
         StepRule::Momentum { rate, decay, momentum } => {
             let (rate, keep, momentum) = (s.splat(-rate), s.splat(1.0 - rate * decay), s.splat(momentum));
-            for ((p, g), m) in params.iter_mut().beside(grad.iter_mut()).beside(first) {
+            let first = &mut first[..n];
+            for i in 0..n {
+                let (p, g, m) = (&mut params[i], &mut grad[i], &mut first[i]);
                 let moved = s.fma(momentum, s.load(m), s.load(g));
                 s.store(m, moved);
                 s.store(p, s.fma(rate, moved, s.mul(keep, s.load(p))));
@@ -94,7 +100,9 @@ fn step_body<S: Simd>(
             let (rate, keep, epsilon) = (s.splat(-rate), s.splat(1.0 - decay), s.splat(epsilon));
             let (b1, c1) = (s.splat(beta1), s.splat(1.0 - beta1));
             let (b2, c2) = (s.splat(beta2), s.splat(1.0 - beta2));
-            for (((p, g), m), v) in params.iter_mut().beside(grad.iter_mut()).beside(first).beside(second) {
+            let (first, second) = (&mut first[..n], &mut second[..n]);
+            for i in 0..n {
+                let (p, g, m, v) = (&mut params[i], &mut grad[i], &mut first[i], &mut second[i]);
                 let gradient = s.load(g);
                 let mean = s.fma(b1, s.load(m), s.mul(c1, gradient));
                 let square = s.fma(b2, s.load(v), s.mul(c2, s.mul(gradient, gradient)));

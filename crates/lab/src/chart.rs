@@ -1,10 +1,11 @@
 //! Draws line and point charts as SVG.
 
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
 /// Where the legend goes.
 #[derive(Clone, Copy)]
-pub(crate) enum Legend {
+pub enum Legend {
     /// Below the curves, which rise.
     Below,
     /// Above the curves, which fall.
@@ -12,7 +13,7 @@ pub(crate) enum Legend {
 }
 
 /// A chart of named lines (x, y), as an SVG document. Lines without points are left out.
-pub(crate) fn lines(
+pub fn lines(
     title: &str,
     (x, y): (&str, &str),
     legend: Legend,
@@ -28,19 +29,133 @@ pub(crate) fn lines(
     svg
 }
 
+/// How a y-axis is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly.
+    Linear,
+    /// By factors; only numbers above 0 have a place.
+    Log,
+}
+
+/// A line of means with the range of one standard deviation around it.
+#[derive(Clone, Debug)]
+pub struct Band {
+    /// Name in the legend.
+    pub name: String,
+    /// x, mean and standard deviation.
+    pub points: Vec<(f64, f64, f64)>,
+}
+
+/// Draws lines with bands, and horizontal dashed lines at the named `marks`, as an SVG document.
+pub fn bands(title: &str, (x, y): (&str, &str), scale: Scale, bands: &[Band], marks: &[(String, f64)]) -> String {
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, (960, 540)).into_drawing_area();
+        let values = bands.iter().flat_map(|b| &b.points).flat_map(|p| [p.1 - p.2, p.1, p.1 + p.2]);
+        let values = values.chain(marks.iter().map(|m| m.1)).filter(|v| scale == Scale::Linear || *v > 0.0);
+        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
+        let last = bands.iter().filter_map(|b| b.points.last()).fold(1.0, |most: f64, p| most.max(p.0));
+        // Writing to a string cannot fail; a chart without points stays empty.
+        let _ = match scale {
+            _ if low > high => Ok(()),
+            Scale::Linear => {
+                let room = (0.04 * (high - low)).max(1e-9);
+                draw_bands(&root, title, (x, y), (last, low - room, low - room..high + room), bands, marks)
+            }
+            Scale::Log => {
+                let range = (0.85 * low..1.15 * high).log_scale();
+                draw_bands(&root, title, (x, y), (last, 0.85 * low, range), bands, marks)
+            }
+        };
+        let _ = root.present();
+    }
+    svg
+}
+
+fn draw_bands<Y>(
+    root: &Area<'_>,
+    title: &str,
+    (x, y): (&str, &str),
+    (last, floor, range): (f64, f64, Y),
+    bands: &[Band],
+    marks: &[(String, f64)],
+) -> Result<(), Box<dyn std::error::Error>>
+where
+    Y: AsRangedCoord<Value = f64>,
+    Y::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
+{
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(root)
+        .caption(title, ("sans-serif", 18))
+        .margin(12)
+        .margin_right(24)
+        .x_label_area_size(44)
+        .y_label_area_size(72)
+        .build_cartesian_2d(0.0..last, range)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(BLACK.mix(0.1))
+        .x_desc(x)
+        .y_desc(y)
+        .x_label_formatter(&|v| short(*v))
+        .y_label_formatter(&|v| short(*v))
+        .draw()?;
+    for (i, band) in bands.iter().enumerate() {
+        let colour = Palette99::pick(i).to_rgba();
+        if band.points.iter().any(|p| p.2 > 0.0) {
+            let upper = band.points.iter().map(|p| (p.0, p.1 + p.2));
+            let lower = band.points.iter().rev().map(|p| (p.0, (p.1 - p.2).max(floor)));
+            let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
+            chart.draw_series([Polygon::new(outline, colour.mix(0.2).filled())])?;
+        }
+        chart
+            .draw_series(LineSeries::new(band.points.iter().map(|p| (p.0, p.1)), colour.stroke_width(2)))?
+            .label(&band.name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(3)));
+    }
+    for (i, (name, value)) in marks.iter().enumerate() {
+        let colour = if i == 0 { BLACK.mix(0.45) } else { BLACK.mix(0.8) };
+        chart
+            .draw_series(DashedLineSeries::new([(0.0, *value), (last, *value)], 6, 4, colour.stroke_width(1)))?
+            .label(name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(1)));
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::MiddleRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(BLACK.mix(0.3))
+        .draw()?;
+    Ok(())
+}
+
+/// A number for an axis: thousands as k and millions as M, else without trailing zeros.
+fn short(v: f64) -> String {
+    match v.abs() {
+        a if a >= 1e6 => format!("{} M", (v / 1e4).round() / 100.0),
+        a if a >= 1e4 => format!("{} k", (v / 10.0).round() / 100.0),
+        a if a > 0.0 && a < 1e-3 => format!("{v:.0e}"),
+        _ => format!("{}", (v * 1e4).round() / 1e4),
+    }
+}
+
 /// The highest y drawn in a chart of clouds, as a multiple of the lowest.
-pub(crate) const HIGHEST: f64 = 10.0;
+pub const HIGHEST: f64 = 10.0;
 
 /// Named points.
-pub(crate) struct Cloud {
-    pub(crate) name: String,
-    pub(crate) points: Vec<(f64, f64)>,
+pub struct Cloud {
+    /// Name in the legend.
+    pub name: String,
+    /// x and y.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// Draws points (x, y), all finite and above 0, on logarithmic scales, as an SVG document. A line joins the
 /// points of a cloud that have no other point of it to the left and below. Points above [`HIGHEST`] times the
 /// lowest y are left out, because one bad run would flatten all others.
-pub(crate) fn clouds(title: &str, (x, y): (&str, &str), clouds: &[Cloud]) -> String {
+pub fn clouds(title: &str, (x, y): (&str, &str), clouds: &[Cloud]) -> String {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 600)).into_drawing_area();

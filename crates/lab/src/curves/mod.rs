@@ -1,0 +1,238 @@
+//! Learning curves: the figure that a run measures, over its games or samples, beside a baseline and the best possible
+//! value.
+//!
+//! A finished run gets two files: `references.json`, the values to compare with, and `curve.svg`.
+
+mod canvas;
+mod references;
+
+pub use canvas::{HEIGHT, WIDTH, canvas};
+pub use references::{Reference, References};
+pub(crate) use references::of_game;
+
+use crate::chart::{self, Band, Scale};
+use crate::compare::{self, CompareError};
+use crate::statistics::Sample;
+use adept_model::files::Files;
+use adept_model::{ModelError, limits};
+use adept_trainer::config::{Config, Suite};
+use adept_trainer::run::{Record, record_of};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// One measurement of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Games learned from, or samples.
+    pub step: u64,
+    /// The figure.
+    pub value: f64,
+    /// Mean loss per sample since the measurement before.
+    pub loss: Option<f64>,
+}
+
+/// The mean of an experiment's runs at one step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// Games learned from, or samples.
+    pub step: u64,
+    /// Mean of the figure over the runs.
+    pub mean: f64,
+    /// Standard deviation over the runs; 0 for one run.
+    pub sd: f64,
+}
+
+/// The curve of one experiment: the mean over its runs, which differ in their seeds only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Name of the experiment.
+    pub name: String,
+    /// Its config.
+    pub config: Config,
+    /// The figure.
+    pub figure: Suite,
+    /// Number of runs.
+    pub runs: usize,
+    /// The steps at which all runs were measured.
+    pub points: Vec<Mean>,
+    /// What to compare with, if known.
+    pub references: Option<References>,
+}
+
+/// The opponent of the figure, if it has one.
+fn opponent(config: &Config) -> Option<String> {
+    config.evaluate_against().into_iter().next()
+}
+
+/// What the figure of a config is, in words: for an axis.
+pub fn label(config: &Config) -> String {
+    let against = opponent(config).unwrap_or_default();
+    match config.figure() {
+        Some(Suite::Equity) => format!("equity against {against}"),
+        Some(Suite::Matches) => format!("points per game against {against}"),
+        Some(Suite::Rms) => "RMS error of V".into(),
+        Some(Suite::Exploitability) => "exploitability".into(),
+        _ => "nothing measured".into(),
+    }
+}
+
+/// Whether lower figures are better. Such figures are errors, which are drawn on a logarithmic scale.
+pub fn is_error(figure: Suite) -> bool {
+    matches!(figure, Suite::Rms | Suite::Exploitability)
+}
+
+/// The measurements of a run, in order.
+///
+/// # Errors
+/// [`ModelError::Io`] if the run's metrics cannot be read.
+pub fn points(run: &Path, record: &Record) -> Result<Vec<Point>, ModelError> {
+    let Some(figure) = record.config.figure() else { return Ok(Vec::new()) };
+    let path = run.join("metrics.jsonl");
+    let text =
+        limits::read_text(&path, limits::LIST_BYTES).map_err(|source| ModelError::Io { path, source })?;
+    let against = opponent(&record.config);
+    let point = |line: &str| -> Option<Point> {
+        let line: Value = serde_json::from_str(line).ok()?;
+        let value = match figure {
+            Suite::Equity => {
+                let mut all = line["equity"].as_array()?.iter();
+                all.find(|e| e[0].as_str() == against.as_deref())?[1]["equity"].as_f64()?
+            }
+            Suite::Rms => line["rms"]["rms"].as_f64()?,
+            Suite::Matches => line["matches"][0]["score"].as_f64()?,
+            Suite::Exploitability => line["exploitability"].as_f64()?,
+            Suite::MoveLoss | Suite::Speed => return None,
+        };
+        Some(Point { step: line["step"].as_u64()?, value, loss: line["loss"].as_f64() })
+    };
+    Ok(text.lines().filter_map(point).collect())
+}
+
+/// The mean curve of the runs of one experiment; `None` if they measure nothing.
+///
+/// # Errors
+/// See [`points`].
+pub fn curve(runs: &[(PathBuf, Record)]) -> Result<Option<Curve>, ModelError> {
+    let Some((_, first)) = runs.first() else { return Ok(None) };
+    let Some(figure) = first.config.figure() else { return Ok(None) };
+    let mut at: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    let mut references = None;
+    for (path, record) in runs {
+        for point in points(path, record)? {
+            at.entry(point.step).or_default().push(point.value);
+        }
+        references = references.or(References::read(path)?);
+    }
+    let mean = |(step, values): (&u64, &Vec<f64>)| {
+        let sample = Sample::of(values);
+        Some(Mean { step: *step, mean: sample.mean?, sd: sample.sd.unwrap_or(0.0) })
+    };
+    let points = at.iter().filter(|(_, values)| values.len() == runs.len()).filter_map(mean).collect();
+    let (name, config) = (first.name.clone(), first.config.clone());
+    Ok(Some(Curve { name, config, figure, runs: runs.len(), points, references }))
+}
+
+/// The curves of these experiments: each is a run folder, a folder of runs, or the name of runs in `checkpoints/runs`.
+/// Runs in one folder that differ in more than their seed become several curves.
+///
+/// # Errors
+/// [`CompareError::Side`] if one names no runs, or if they do not measure the same figure.
+pub fn curves(given: &[PathBuf]) -> Result<Vec<Curve>, CompareError> {
+    let mut found: Vec<Curve> = Vec::new();
+    for given in given {
+        let fail = |message: String| CompareError::Side { given: given.clone(), message };
+        let mut experiments: Vec<Vec<(PathBuf, Record)>> = Vec::new();
+        for path in compare::folders(given)? {
+            let Some(record) = record_of(&path)? else { continue };
+            let same = |runs: &&mut Vec<(PathBuf, Record)>| {
+                let other = &runs[0].1.config;
+                Config { seed: other.seed, ..record.config.clone() } == *other
+            };
+            match experiments.iter_mut().find(same) {
+                Some(runs) => runs.push((path, record)),
+                None => experiments.push(vec![(path, record)]),
+            }
+        }
+        if experiments.is_empty() {
+            let message = "names no runs: give a run folder, a folder of runs, or the name of an experiment";
+            return Err(fail(message.into()));
+        }
+        for runs in &experiments {
+            let Some(curve) = curve(runs)? else {
+                let message = "its runs measured nothing: set `evaluate.suites` in the config";
+                return Err(fail(message.into()));
+            };
+            if curve.points.is_empty() {
+                return Err(fail("has no measurements yet".into()));
+            }
+            let shown = label(&curve.config);
+            if let Some(first) = found.first().map(|first| label(&first.config)).filter(|l| *l != shown) {
+                return Err(fail(format!("measures {shown}, and the first run {first}: draw them apart")));
+            }
+            found.push(curve);
+        }
+    }
+    Ok(found)
+}
+
+/// The curves as an SVG document with labelled axes. All must measure the same figure.
+pub fn svg(curves: &[Curve]) -> String {
+    let Some(first) = curves.first() else { return String::new() };
+    let scale = if is_error(first.figure) { Scale::Log } else { Scale::Linear };
+    let bands: Vec<Band> = curves
+        .iter()
+        .map(|curve| Band {
+            name: curve.legend(),
+            points: curve.points.iter().map(|p| (p.step as f64, p.mean, p.sd)).collect(),
+        })
+        .collect();
+    let marks: Vec<(String, f64)> = first.marks();
+    let title = match curves {
+        [one] if !one.config.about.is_empty() => format!("{}: {}", one.name, one.config.about),
+        [one] => one.name.clone(),
+        _ => label(&first.config),
+    };
+    chart::bands(&title, (first.config.learn.unit(), &label(&first.config)), scale, &bands, &marks)
+}
+
+impl Curve {
+    /// Its name and number of runs.
+    fn legend(&self) -> String {
+        match self.runs {
+            1 => self.name.clone(),
+            n => format!("{}, mean ± sd of {n} runs", self.name),
+        }
+    }
+
+    /// The references that can be drawn, with their names: 0 has no place on a logarithmic scale.
+    fn marks(&self) -> Vec<(String, f64)> {
+        let all = self.references.iter().flat_map(|r| [&r.baseline, &r.best]);
+        let drawn = all.filter(|r| r.value > 0.0 || !is_error(self.figure));
+        drawn.map(|r| (r.to_string(), r.value)).collect()
+    }
+}
+
+/// Writes `curve.svg` of a finished run.
+pub(crate) fn write(files: &Files, run: &Path, record: &Record) -> Result<(), ModelError> {
+    let runs = [(run.to_path_buf(), record.clone())];
+    match curve(&runs)? {
+        Some(curve) if !curve.points.is_empty() => {
+            files.replace(&run.join("curve.svg"), svg(&[curve]).as_bytes())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes `curve.svg` of several runs of one experiment into their parent folder, if they share one of their own.
+///
+/// # Errors
+/// [`ModelError::Io`] if a file cannot be read or written.
+pub fn write_several(runs: &[(PathBuf, Record)], path: &Path) -> Result<(), ModelError> {
+    match curve(runs)? {
+        Some(curve) if !curve.points.is_empty() => {
+            Files::default().replace(path, svg(&[curve]).as_bytes())
+        }
+        _ => Ok(()),
+    }
+}

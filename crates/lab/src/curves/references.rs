@@ -1,0 +1,105 @@
+//! What the figure of a run is compared with.
+
+use crate::measure;
+use adept_arena::cfr::{Decisions, Policy};
+use adept_arena::matches::{compete, orders};
+use adept_arena::{OpenError, Random, open};
+use adept_game::Kit;
+use adept_model::files::Files;
+use adept_model::{ModelError, limits};
+use adept_trainer::config::{Config, Suite};
+use adept_trainer::run::{Record, TrainError};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// A named value of a figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reference {
+    /// What reaches it, such as `random play`.
+    pub name: String,
+    /// The value, on the scale of the figure.
+    pub value: f64,
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, value } = self;
+        // Four digits, but no more than four places after the point.
+        if *value != 0.0 && value.abs() < 0.01 { write!(f, "{name} {value:.2e}") } else { write!(f, "{name} {value:.4}") }
+    }
+}
+
+/// The two ends of a figure's scale.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct References {
+    /// What is reached without learning.
+    pub baseline: Reference,
+    /// The best possible value.
+    pub best: Reference,
+}
+
+const FILE: &str = "references.json";
+
+impl References {
+    fn new(baseline: (&str, f64), best: (&str, f64)) -> Self {
+        let reference = |(name, value): (&str, f64)| Reference { name: name.into(), value };
+        Self { baseline: reference(baseline), best: reference(best) }
+    }
+
+    /// The references in a run folder; `None` if there are none.
+    ///
+    /// # Errors
+    /// [`ModelError`] if the file cannot be read or is damaged.
+    pub fn read(run: &Path) -> Result<Option<Self>, ModelError> {
+        let path = run.join(FILE);
+        match limits::read(&path, limits::RECORD_BYTES) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|e| ModelError::Checkpoint { path, message: format!("is damaged: {e}") }),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(ModelError::Io { path, source }),
+        }
+    }
+
+    pub(crate) fn write(&self, files: &Files, run: &Path) -> Result<(), ModelError> {
+        let text = serde_json::to_vec_pretty(self).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        files.replace(&run.join(FILE), &text)
+    }
+}
+
+/// The references of a run's figure; `None` if it measures nothing.
+///
+/// Games against an opponent are played with the dice of the run's measurements.
+pub(crate) fn of_game<G: Kit>(
+    game: &G,
+    config: &Config,
+    record: &Record,
+) -> Result<Option<References>, TrainError> {
+    let against = config.evaluate_against().into_iter().next().unwrap_or_default();
+    Ok(match config.figure() {
+        Some(Suite::Equity) => {
+            let found = measure::baseline(game, &against)?;
+            Some(References::new(("random play", found.random), ("best possible", found.optimal)))
+        }
+        Some(Suite::Matches) => {
+            let make = || Ok::<_, OpenError>(vec![Box::new(Random) as _, open::agent(game, &against)?]);
+            let games = config.evaluate.games;
+            let tally = compete(game, make, &orders(&[1, game.players() - 1]), games, record.seed, || false)?;
+            let score = tally.points[0] / games as f64;
+            Some(References::new(("random play", score), ("every game won", 1.0)))
+        }
+        Some(Suite::Rms) => {
+            let spread = record.r#final.as_ref().and_then(|score| score.spread);
+            spread.map(|spread| References::new(("always the mean value", spread), ("exact", 0.0)))
+        }
+        Some(Suite::Exploitability) => {
+            let encoder = open::encoder(game, config.game.encoder.as_deref())?;
+            let decisions = Decisions::of(game, &*encoder)?;
+            let uniform = Policy::uniform(decisions.tree()).exploitability();
+            Some(References::new(("random play", uniform), ("equilibrium", 0.0)))
+        }
+        _ => None,
+    })
+}
