@@ -4,6 +4,7 @@ mod checkpoints;
 
 use adept_builtin::bearoff::two_sided::Precision;
 use adept_builtin::bearoff::{Distribution, Position, Roll, USUAL_CHECKERS};
+use adept_lab::template::METHODS;
 use adept_model::{DeviceName, Engine, limits};
 use adept_papers::Reproduction;
 use adept_trainer::run::Init;
@@ -152,7 +153,8 @@ pub(crate) struct TrainArgs {
     /// Write a checkpoint and stop after this many seconds. With --seeds, the limit applies to each run.
     #[arg(long, value_name = "S", value_parser = positive)]
     pub(crate) max_seconds: Option<f64>,
-    /// Continue from the latest checkpoint of the run folder, if there is one.
+    /// Continue from the latest checkpoint of the run folder, if there is one. With a larger number of games or samples
+    /// (--set), a run becomes longer: schedules then cover its new length.
     #[arg(long)]
     pub(crate) resume: bool,
     /// Learn for two seconds, write nothing, and estimate the time and disk space of the run.
@@ -266,9 +268,9 @@ pub(crate) struct PlayArgs {
     /// Your seat: 1 moves first.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub(crate) seat: u64,
-    /// Seed of the agent's random draws.
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
+    /// Seed of the dice and the agent's random draws. Default: another one each time.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
     /// Show the value of each move, with its gates and experts.
     #[arg(long)]
     pub(crate) hints: bool,
@@ -501,9 +503,15 @@ pub(crate) enum ConfigAction {
     /// Print the JSON schema of configs.
     Schema,
     /// Print a commented config to start from.
+    #[command(
+        after_help = "Examples:\n  adept config new tictactoe > my.toml\n  adept config new bearoff --method td > my.toml"
+    )]
     New {
         /// Rule set.
         game: String,
+        /// How to learn. Default: the game's usual method.
+        #[arg(long, value_parser = METHODS)]
+        method: Option<String>,
     },
 }
 

@@ -74,6 +74,7 @@ pub fn main_with(games: &dyn Catalogue) -> ExitCode {
             error.exit()
         }
     };
+    progress::show_work();
     let json = cli.json;
     if json {
         output::ask_for_json();

@@ -1,7 +1,7 @@
 //! Progress of runs: bars on a terminal, plain lines in a pipe.
 
 use crate::output::{json_error_if_asked, say};
-use adept_builtin::bearoff::two_sided;
+use adept_game::work;
 use adept_lab::measure::Watch;
 use adept_trainer::run::{Cancel, Event, Observer, Score};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -176,36 +176,46 @@ impl Observer for Count {
     }
 }
 
-/// Progress of solving a table: a bar on a terminal, a line every two seconds in a pipe.
-pub(crate) struct Levels {
+/// Work that is being shown.
+struct Working {
+    what: String,
     bar: ProgressBar,
+    began: Instant,
     printed: Instant,
 }
 
-impl Levels {
-    pub(crate) fn new() -> Self {
-        let bar =
-            if std::io::stderr().is_terminal() { ProgressBar::new(1000) } else { ProgressBar::hidden() };
-        if let Ok(style) =
-            ProgressStyle::with_template("solving {bar:24} {percent} %, level {msg}, {eta} left")
-        {
-            bar.set_style(style);
+/// Shows the work that libraries report: a bar on a terminal, a line every two seconds in a pipe.
+pub(crate) fn show_work() {
+    let shown: Mutex<Option<Working>> = Mutex::new(None);
+    work::receive(move |what, share| {
+        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if shown.as_ref().is_none_or(|working| working.what != what) {
+            let terminal = std::io::stderr().is_terminal();
+            let bar = if terminal { ProgressBar::new(1000) } else { ProgressBar::hidden() };
+            if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent} %, {eta} left") {
+                bar.set_style(style);
+            }
+            if share == 0.0 {
+                say(what);
+            }
+            let now = Instant::now();
+            *shown = Some(Working { what: what.into(), bar, began: now, printed: now });
         }
-        Self { bar, printed: Instant::now() }
-    }
-
-    /// Shows the current progress.
-    pub(crate) fn show(&mut self, progress: two_sided::Progress) {
-        let two_sided::Progress { level, levels, share } = progress;
-        self.bar.set_message(format!("{level} of {levels}"));
-        self.bar.set_position((share * 1000.0) as u64);
-        if level == levels {
-            self.bar.finish_and_clear();
-        } else if self.bar.is_hidden() && self.printed.elapsed() >= PAUSE {
-            self.printed = Instant::now();
-            say(format!("solving: level {level} of {levels}, {:.0} % of all pairs", 100.0 * share));
+        let Some(working) = shown.as_mut() else { return };
+        if share >= 1.0 {
+            working.bar.finish_and_clear();
+            *shown = None;
+            return;
         }
-    }
+        // Short work needs no bar.
+        if !working.bar.is_hidden() && working.began.elapsed() >= PAUSE / 4 {
+            working.bar.set_position((share * 1000.0) as u64);
+        } else if working.bar.is_hidden() && working.printed.elapsed() >= PAUSE {
+            working.printed = Instant::now();
+            let left = working.began.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-9);
+            say(format!("{what}: {:.0} %, {left:.0} s left", 100.0 * share));
+        }
+    });
 }
 
 /// Progress of a measurement over all positions: a bar on a terminal, a line every two seconds in a pipe. Any

@@ -14,6 +14,7 @@ mod kit;
 mod public_tree;
 mod rng;
 mod suite;
+pub mod work;
 
 pub use adept_rows::{Channel, ChannelKind, RowMut, RowSink, limits};
 pub use deliberation::{Choice, Deliberation, Deliberator};

@@ -14,10 +14,10 @@ use adept_arena::matches::Tally;
 use adept_arena::{OpenError, open};
 use adept_game::{GameError, Kit};
 use adept_model::checkpoint::{Checkpoint, Manifest};
-use adept_play::{PlayError, PlayOptions, Played};
+use adept_play::{Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Fault, Games, One, Rules, in_either};
 use adept_trainer::run::{self, Cancel, Observer, Record, RunEstimate, TrainError, TrainOptions};
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,7 +89,7 @@ pub trait AnyGame: Rules {
     fn play(
         &self,
         options: &PlayOptions,
-        input: &mut dyn BufRead,
+        input: &mut dyn Input,
         out: &mut dyn Write,
     ) -> Result<Played, PlayError>;
 
@@ -191,7 +191,7 @@ impl<G: Kit> AnyGame for G {
     fn play(
         &self,
         options: &PlayOptions,
-        input: &mut dyn BufRead,
+        input: &mut dyn Input,
         out: &mut dyn Write,
     ) -> Result<Played, PlayError> {
         adept_play::play(self, options, input, out)

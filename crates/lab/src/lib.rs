@@ -14,6 +14,7 @@ pub mod publish;
 pub mod seeds;
 pub mod statistics;
 pub mod sweep;
+pub mod template;
 pub mod tournament;
 
 pub use adept_trainer::config::One;

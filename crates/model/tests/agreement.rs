@@ -199,7 +199,9 @@ fn the_engines_agree_op_by_op() {
                 "{name:<24} {engine:<16} {output:>9.1e} {loss:>9.1e} {gradient:>9.1e} {step:>9.1e}"
             )
             .unwrap();
-            assert!([output, loss, gradient, step].iter().all(|gap| *gap <= 1e-5), "{name}, {engine}: {g:?}");
+            // On NVIDIA GPUs, burn multiplies matrices by tensor cores, which round their input to TF32: ten bits.
+            let allowed = if engine.ends_with("cuda") { 2e-3 } else { 1e-5 };
+            assert!([output, loss, gradient, step].iter().all(|gap| *gap <= allowed), "{name}, {engine}: {g:?}");
         }
     }
     println!("{table}");

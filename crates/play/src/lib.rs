@@ -2,4 +2,4 @@
 
 mod terminal;
 
-pub use terminal::{PlayError, PlayOptions, Played, play};
+pub use terminal::{Input, PlayError, PlayOptions, Played, play};

@@ -32,6 +32,8 @@ pub struct Played {
     pub game: String,
     /// The agent.
     pub opponent: String,
+    /// Seed of the dice and the agent's random draws.
+    pub seed: u64,
     /// Moves and chance outcomes in order.
     pub moves: Vec<String>,
     /// The last position.
@@ -54,6 +56,28 @@ pub enum PlayError {
     Options(String),
 }
 
+/// Where a person's lines come from.
+pub trait Input {
+    /// Shows the prompt and reads a line; `None` at the end of the input.
+    ///
+    /// # Errors
+    /// If the terminal cannot be read or written.
+    fn line(&mut self, prompt: &str, out: &mut dyn Write) -> std::io::Result<Option<String>>;
+}
+
+impl<R: BufRead> Input for R {
+    fn line(&mut self, prompt: &str, out: &mut dyn Write) -> std::io::Result<Option<String>> {
+        write!(out, "{prompt}")?;
+        out.flush()?;
+        let mut line = Vec::new();
+        if self.read_until(b'\n', &mut line)? == 0 {
+            writeln!(out)?;
+            return Ok(None);
+        }
+        Ok(Some(String::from_utf8_lossy(&line).into_owned()))
+    }
+}
+
 /// Plays one game. Writes to `out` and reads the person's commands from `input`; the end of the input leaves
 /// the game.
 ///
@@ -62,7 +86,7 @@ pub enum PlayError {
 pub fn play<G: Kit>(
     game: &G,
     options: &PlayOptions,
-    input: &mut dyn BufRead,
+    input: &mut dyn Input,
     out: &mut dyn Write,
 ) -> Result<Played, PlayError> {
     Table::new(game, options)?.play(input, out)
@@ -73,6 +97,11 @@ enum Opponent<G: Kit> {
     Model(Box<GameModel<G>>),
     Other(Box<dyn Agent<G>>),
 }
+
+/// Moves that `help` lists.
+const MOVES_SHOWN: usize = 24;
+/// Replies that a hint looks ahead.
+const REPLIES: usize = 3;
 
 struct Table<'a, G: Kit> {
     game: &'a G,
@@ -103,16 +132,15 @@ impl<'a, G: Kit> Table<'a, G> {
         Ok(Self { game, options, opponent, state: game.start(), moves: Vec::new() })
     }
 
-    fn play(mut self, input: &mut dyn BufRead, out: &mut dyn Write) -> Result<Played, PlayError> {
+    fn play(mut self, input: &mut dyn Input, out: &mut dyn Write) -> Result<Played, PlayError> {
         let mut rng = stream(self.options.seed, "terminal", 0);
         let mut scratch = Scratch::default();
-        let can_think = !self.options.hints;
-        let hint = if can_think { " `hint` shows what it thinks," } else { "" };
         writeln!(
             out,
-            "{} against {}. Type a move,{hint} `undo` takes back, `quit` leaves.",
+            "{} against {}, seed {}. Type a move; `help` shows what else you can type.",
             self.game.name(),
-            self.options.opponent
+            self.options.opponent,
+            self.options.seed
         )?;
         let mut past = Vec::new();
         loop {
@@ -144,16 +172,11 @@ impl<'a, G: Kit> Table<'a, G> {
             }
             writeln!(out, "\n{}", self.board(player, self.options.hints))?;
             let action = loop {
-                write!(out, "your move> ")?;
-                out.flush()?;
-                let mut line = Vec::new();
-                if input.read_until(b'\n', &mut line)? == 0 {
-                    writeln!(out)?;
-                    return Ok(self.over(None));
-                }
-                match String::from_utf8_lossy(&line).trim() {
+                let Some(line) = input.line("your move> ", out)? else { return Ok(self.over(None)) };
+                match line.trim() {
                     "" => continue,
                     "quit" | "q" => return Ok(self.over(None)),
+                    "help" | "?" => writeln!(out, "{}", self.help())?,
                     "hint" | "h" => writeln!(out, "\n{}", self.board(player, true))?,
                     "undo" | "u" => match past.pop() {
                         Some((state, moves)) => {
@@ -183,10 +206,26 @@ impl<'a, G: Kit> Table<'a, G> {
         Ok(self.over(Some(outcome)))
     }
 
+    /// What a person can type here.
+    fn help(&self) -> String {
+        let mut actions = Vec::new();
+        self.game.actions(&self.state, &mut actions);
+        let all: Vec<String> = actions.iter().map(|action| self.game.action_text(&self.state, action)).collect();
+        let more = if all.len() > MOVES_SHOWN { format!(", … ({} in all)", all.len()) } else { String::new() };
+        let moves = all[..all.len().min(MOVES_SHOWN)].join(", ");
+        format!(
+            "moves here: {moves}{more}\n\
+             hint  what your opponent thinks of each move, and why\n\
+             undo  take back your last move\n\
+             quit  leave the game"
+        )
+    }
+
     fn over(self, outcome: Option<f64>) -> Played {
         Played {
             game: self.game.name().into(),
             opponent: self.options.opponent.clone(),
+            seed: self.options.seed,
             position: self.game.position_text(&self.state),
             moves: self.moves,
             outcome,
@@ -252,6 +291,17 @@ impl<'a, G: Kit> Table<'a, G> {
             };
             let mut valued: Vec<_> = actions.iter().zip(&values).zip(shown).collect();
             valued.sort_by(|a, b| b.0.1.total_cmp(a.0.1));
+            if let [best, rest @ ..] = &valued[..]
+                && bound.output == Output::Values
+            {
+                let name = |action: &G::Action| self.game.action_text(&self.state, action);
+                let _ = write!(below, "It would move {}", name(best.0.0));
+                if let Some(next) = rest.first() {
+                    let _ = write!(below, ", {:.2} better than {}", best.0.1 - next.0.1, name(next.0.0));
+                }
+                below.push_str(&expected(self.game, bound, &self.state, best.0.0));
+                below.push_str(".\n");
+            }
             for ((action, _), shown) in valued {
                 let name = self.game.action_text(&self.state, action);
                 marks.push((action.clone(), shown));
@@ -272,6 +322,25 @@ impl<'a, G: Kit> Table<'a, G> {
         let seen = self.game.shown_to(&self.state, self.options.seat);
         format!("{}{below}", self.game.board(&seen, &marks))
     }
+}
+
+/// The replies that a model expects after an action, until chance or the end of the game decides.
+fn expected<G: Kit>(game: &G, bound: &mut GameModel<G>, state: &G::State, action: &G::Action) -> String {
+    if game.hides() {
+        return String::new();
+    }
+    let (mut state, mut line) = (state.clone(), Vec::new());
+    game.apply(&mut state, action);
+    while let (Turn::Player(player), true) = (game.turn(&state), line.len() < REPLIES) {
+        let (mut actions, mut values) = (Vec::new(), Vec::new());
+        bound.weigh(game, &state, player, &mut actions, &mut values);
+        let best = actions.iter().zip(&values).max_by(|a, b| a.1.total_cmp(b.1));
+        let Some((reply, _)) = best else { break };
+        line.push(game.action_text(&state, reply));
+        let reply = reply.clone();
+        game.apply(&mut state, &reply);
+    }
+    if line.is_empty() { String::new() } else { format!(", and expects {} after that", line.join(", ")) }
 }
 
 /// Appends the weights and values of the experts, with nested nodes indented.

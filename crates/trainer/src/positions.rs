@@ -6,7 +6,7 @@
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
 use adept_arena::{GameModel, OpenError};
-use adept_game::{Afterstate, Draw, Encoder, Kit, Stream, Turn, Valuation, stream};
+use adept_game::{Afterstate, Draw, Encoder, Kit, Stream, Turn, Valuation, stream, work};
 use adept_model::{Channel, Learner, Rows, Samples};
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -145,7 +145,13 @@ impl Set {
         (part, count): (Part, u64),
         mut rng: Stream,
     ) -> Self {
-        let states = (0..count).map(|_| positions.of_part(game, part, &mut rng));
+        let what = format!("drawing {count} positions with their values");
+        let states = (0..count).map(|i| {
+            if (i + 1) % 1024 == 0 || i + 1 == count {
+                work::share(&what, (i + 1) as f64 / count as f64);
+            }
+            positions.of_part(game, part, &mut rng)
+        });
         let labelled = states.map(|state| {
             let value = label(game, oracle, &state);
             (state, value)

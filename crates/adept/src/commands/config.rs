@@ -4,6 +4,7 @@ use crate::args::{ConfigAction, ConfigArgs};
 use crate::output;
 use adept_lab::Catalogue;
 use adept_lab::files::load_any;
+use adept_lab::template::template;
 use adept_model::files::Files;
 use adept_model::{ModelError, limits};
 use adept_trainer::config::{self, Config, ConfigError};
@@ -49,7 +50,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
         }
         ConfigAction::Migrate { files } => migrate(files, as_json),
         ConfigAction::Schema => output::json(&schemars::schema_for!(Config)),
-        ConfigAction::New { game } => match config::template(game, games) {
+        ConfigAction::New { game, method } => match template(game, method.as_deref(), games) {
             Ok(text) if as_json => output::json(&json!({ "game": game, "config": text })),
             Ok(text) => output::text(&text),
             Err(error) => Err(error.into()),

@@ -2,13 +2,13 @@
 
 use crate::args::{OracleAction, OracleArgs, TableArgs};
 use crate::output::{self, say};
-use crate::progress::Levels;
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
 use adept_builtin::bearoff::two_sided::gnubg::GnubgTable;
 use adept_builtin::bearoff::two_sided::{
     self, Precision, Seconds, Settings, Source, Table, TableErrors, Timings, usual_file,
 };
-use adept_builtin::bearoff::{DicePosition, Distribution, Estimate, OneSided, Position, labelled};
+use adept_builtin::bearoff::{DicePosition, Distribution, Estimate, OneSided, Position, labelled, solving};
+use adept_game::work;
 use adept_model::files::Files;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
@@ -54,18 +54,14 @@ fn find(checkers: u8, args: &TableArgs) -> Result<Table> {
     let precision = args.bits.unwrap_or(usual);
     let settings = Settings { precision, threads: args.threads, ..Settings::new(checkers) };
     let least = args.bits.unwrap_or(Precision::Bits16);
-    let mut levels = Levels::new();
-    let solving = || {
-        say(format!(
-            "no table for {checkers} checkers with at least {} bits in {FOLDER}: solving {checkers} checkers in \
-             {} bits in memory",
-            least.bits(),
-            precision.bits()
-        ));
+    let what = solving(settings);
+    let begin = || {
+        say(format!("no table for {checkers} checkers with at least {} bits in {FOLDER}", least.bits()));
+        work::share(&what, 0.0);
     };
     let (table, source) =
-        two_sided::find(args.table.as_deref(), Path::new(FOLDER), least, settings, solving, &mut |p| {
-            levels.show(p)
+        two_sided::find(args.table.as_deref(), Path::new(FOLDER), least, settings, begin, &mut |p| {
+            work::share(&what, p.share)
         })?;
     if let Source::Solved(Timings { moves, memory, solve }) = source {
         say(format!("solved in {:.2} s", moves.wall + memory.wall + solve.wall));
@@ -77,8 +73,9 @@ fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
     if let Some(path) = out {
         Files::default().try_file(path)?;
     }
-    let mut levels = Levels::new();
-    let (table, timings) = Table::solve(settings, &mut |progress| levels.show(progress))?;
+    let what = solving(settings);
+    work::share(&what, 0.0);
+    let (table, timings) = Table::solve(settings, &mut |progress| work::share(&what, progress.share))?;
     let Timings { moves, memory, solve } = timings;
     let write = match out {
         Some(path) => table.save(path)?,
@@ -248,10 +245,11 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
                 (None, None) => 8,
             };
             let table = find(checkers, args)?;
-            let mut levels = Levels::new();
             let settings =
                 Settings { precision: Precision::Bits64, threads: args.threads, ..Settings::new(checkers) };
-            let (exact, _) = Table::solve(settings, &mut |progress| levels.show(progress))?;
+            let what = solving(settings);
+            work::share(&what, 0.0);
+            let (exact, _) = Table::solve(settings, &mut |progress| work::share(&what, progress.share))?;
             let errors = exact.compare(&table)?;
             (table, errors, 0.0)
         }

@@ -6,18 +6,21 @@ use adept_arena::AgentSpec;
 use adept_game::Named;
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::checkpoint;
-use adept_play::PlayOptions;
+use adept_play::{Input, PlayOptions};
 use adept_trainer::positions::EXACT_VALUES;
 use anyhow::{Result, bail};
-use std::io::{stderr, stdin, stdout};
+use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
+use std::io::{IsTerminal, Write, stderr, stdin, stdout};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Result<()> {
     let options = PlayOptions {
         opponent: args.opponent.clone(),
         seat: args.seat as usize - 1,
-        seed: args.seed,
+        seed: args.seed.unwrap_or_else(fresh_seed),
         hints: args.hints,
         best: args.best,
     };
@@ -26,13 +29,46 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
     if game.info().valuations.iter().any(valuation) {
         say(EXACT_VALUES);
     }
-    let mut input = stdin().lock();
+    let mut input: Box<dyn Input> = match Editor::new() {
+        Some(editor) if !as_json => Box::new(editor),
+        _ => Box::new(stdin().lock()),
+    };
     if as_json {
-        let played = game.play(&options, &mut input, &mut stderr().lock())?;
+        let played = game.play(&options, &mut *input, &mut stderr())?;
         return output::json(&played);
     }
-    game.play(&options, &mut input, &mut stdout().lock())?;
+    game.play(&options, &mut *input, &mut stdout())?;
     Ok(())
+}
+
+/// A seed from the clock, short enough to type again.
+fn fresh_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (now.as_nanos() / 1000) as u64 % 1_000_000
+}
+
+/// Lines with editing and history, on a terminal.
+struct Editor(DefaultEditor);
+
+impl Editor {
+    /// `None` without a terminal.
+    fn new() -> Option<Self> {
+        (stdin().is_terminal() && stdout().is_terminal()).then(|| DefaultEditor::new().ok().map(Self)).flatten()
+    }
+}
+
+impl Input for Editor {
+    fn line(&mut self, prompt: &str, _: &mut dyn Write) -> std::io::Result<Option<String>> {
+        match self.0.readline(prompt) {
+            Ok(line) => {
+                // The history is a comfort: the game goes on without it.
+                let _ = self.0.add_history_entry(&line);
+                Ok(Some(line))
+            }
+            Err(ReadlineError::Eof | ReadlineError::Interrupted) => Ok(None),
+            Err(error) => Err(std::io::Error::other(error)),
+        }
+    }
 }
 
 /// The game to play: the named one, the game of the checkpoint, or the first that has an agent of this name.

@@ -25,7 +25,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Res
         let (header, rows) = table.cells();
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         let mut text = output::table(&header, &rows) + "\n";
-        text.extend(table.notes().iter().map(|note| format!("{note}\n")));
+        text.extend(table.notes().iter().map(|note| output::wrapped(note)));
         output::text(&text)?;
         say(format!("written: {}", table.sweep.join("sweep.md").display()));
     }
@@ -57,6 +57,10 @@ fn tell(progress: &Progress, event: SweepEvent<'_>) {
                 progress.line(&line);
             }
         }
+        What::Found if event.ended == event.runs => {
+            progress.line("already finished: these are the earlier results, nothing was run");
+        }
+        What::Found => progress.line(&format!("{} of {} runs are done", event.ended, event.runs)),
         What::Failed(error) => {
             progress.remove(event.run);
             progress.line(&format!("{count}: {error}"));

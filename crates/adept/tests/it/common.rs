@@ -25,7 +25,7 @@ pub(crate) fn load_any(path: &Path, set: &[String]) -> Result<Kind, ConfigError>
 }
 
 pub(crate) fn template(game: &str) -> Option<String> {
-    config::template(game, &Builtin).ok()
+    adept::lab::template::template(game, None, &Builtin).ok()
 }
 
 pub(crate) fn train(

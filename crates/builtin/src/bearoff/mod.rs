@@ -30,4 +30,5 @@ pub use one_sided::OneSided;
 pub use position::{DicePosition, Position};
 pub use roll::{MIXED, ROLLS, Roll};
 pub use side::{MAX_CHECKERS, POINTS, Side};
+pub use valuations::solving;
 pub use within::Within;

@@ -2,11 +2,13 @@
 
 use super::estimates::{Kleinman, Normal, Rolls};
 use super::halves::Pairs;
+use super::rank;
 use super::two_sided::{Precision, Settings, Table, find};
 use super::{Bearoff, Estimate, OneSided, Position};
 use crate::shared::Shared;
 use adept_game::Afterstate;
 use adept_game::GameError;
+use adept_game::work;
 use adept_game::Halves;
 use adept_game::{Found, Valuation};
 use std::path::{Path, PathBuf};
@@ -91,11 +93,21 @@ pub(super) fn halves(game: &Bearoff) -> Found<Box<dyn Halves<Bearoff>>> {
     Some(table.map(|table| -> Box<dyn Halves<Bearoff>> { Box::new(Pairs::new(game, table)) }))
 }
 
+/// What solving a table takes, in words.
+pub fn solving(settings: Settings) -> String {
+    let Settings { checkers, precision, .. } = settings;
+    let bytes = precision.bytes(rank::sides(checkers));
+    format!("solving the table of {checkers} checkers in {} bits, {:.1} GB of memory", precision.bits(), bytes as f64 / 1e9)
+}
+
 fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Table>, GameError> {
     static TABLES: Shared<(u8, Option<PathBuf>, Precision), Table> = Shared::new();
     TABLES.get((game.checkers(), file.map(Path::to_path_buf), least), || {
         let settings = Settings { precision: least, ..Settings::new(game.checkers()) };
-        let found = find(file, Path::new(FOLDER), least, settings, || {}, &mut |_| {});
+        let why = if least == Precision::Bits32 { "; 16 bits are too coarse for lost values" } else { "" };
+        let what = solving(settings) + why;
+        let begin = || work::share(&what, 0.0);
+        let found = find(file, Path::new(FOLDER), least, settings, begin, &mut |p| work::share(&what, p.share));
         let checked = found.and_then(|(table, _)| table.verify().map(|()| table));
         checked.map_err(|error| GameError(error.to_string()))
     })

@@ -40,6 +40,8 @@ pub struct SweepEvent<'a> {
 pub enum What<'a> {
     /// An event of the run.
     Run(Event<'a>),
+    /// An earlier call ended some of the runs.
+    Found,
     /// The run failed, for this reason.
     Failed(&'a str),
 }
@@ -132,6 +134,9 @@ pub fn sweep(
         }
     }
     let open: Vec<usize> = (0..jobs.len()).filter(|i| states[*i].is_open()).collect();
+    if open.len() < jobs.len() {
+        watch(SweepEvent { run: "", ended: jobs.len() - open.len(), runs: jobs.len(), what: What::Found });
+    }
     let ended = AtomicUsize::new(jobs.len() - open.len());
     let results =
         in_parallel(&open, seeds.threads, |i| one(games, &jobs[*i], (jobs.len(), &ended), watch, cancel));

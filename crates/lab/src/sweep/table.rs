@@ -4,7 +4,7 @@ use super::grid::{Grid, label};
 use super::run::{Job, State};
 use crate::catalogue::Catalogue;
 use crate::measure;
-use crate::statistics::Sample;
+use crate::statistics::{Sample, welch};
 use adept_trainer::config::Suite;
 use adept_trainer::run::{Score, Seeds, TrainError, losses};
 use adept_trainer::settings::show;
@@ -159,9 +159,27 @@ impl Sweep {
         (header.map(String::from).collect(), self.rows.iter().map(row).collect())
     }
 
+    /// The best combination, by how much it is better than the next, and whether that is significant. `None` with fewer
+    /// than two combinations to compare.
+    fn verdict(&self) -> Option<String> {
+        let [best, next] = [self.rows.first()?, self.rows.get(1)?];
+        let sample = |row: &Row| Sample { mean: row.final_mean, sd: row.final_sd, n: row.seeds };
+        let by = (best.final_mean? - next.final_mean?).abs();
+        let names = [best, next].map(|row| label(&row.settings));
+        let number = |v: f64| if v < 1e-3 { format!("{v:.2e}") } else { format!("{v:.4}") };
+        let sure = match welch(sample(best), sample(next)).map(|test| test.p) {
+            None => "one seed each, so not tested".to_string(),
+            Some(p) if p < 1e-4 => "significant, p < 0.0001".into(),
+            Some(p) if p < 0.05 => format!("significant, p = {p:.4}"),
+            Some(p) => format!("not significant, p = {p:.2}"),
+        };
+        Some(format!("best: {}, by {} before {} ({sure})", names[0], number(by), names[1]))
+    }
+
     /// Notes below the table, one per line.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = vec![match &self.against {
+        let mut notes: Vec<String> = self.verdict().into_iter().collect();
+        notes.push(match &self.against {
             Some(against) if self.metric == Metric::Matches => {
                 format!("points per game against {against}: mean ± sd over the seeds")
             }
@@ -177,7 +195,7 @@ impl Sweep {
             None => "mean loss of a sample before the last measurement, lower is better: mean ± sd over the seeds; \
                      each run has its own samples, so the loss says little across settings that change them"
                 .into(),
-        }];
+        });
         for row in &self.rows {
             if let Some(first) = row.failed.first() {
                 let settings = if row.settings.is_empty() { &self.name } else { &label(&row.settings) };

@@ -7,7 +7,6 @@ mod learn;
 mod load;
 mod rules;
 mod schedule;
-mod template;
 
 pub use check::{Fault, name_and_seed};
 pub use error::ConfigError;
@@ -19,7 +18,6 @@ pub use learn::{
 pub use load::{Source, Written, in_present_form, load, parse, parse_as};
 pub use rules::{Games, One, Rules, in_either, no_game};
 pub use schedule::{Schedule, Shape};
-pub use template::template;
 
 use crate::settings::differences;
 pub use adept_game::Suite;
@@ -73,6 +71,13 @@ impl Config {
             ..config.clone()
         };
         bare(self) == bare(other)
+    }
+
+    /// Whether `other` is this experiment with a longer run.
+    pub fn is_extended_by(&self, other: &Self) -> bool {
+        let mut longer = self.clone();
+        longer.learn.set_length(other.learn.length());
+        self.learn.length() < other.learn.length() && longer.same_experiment(other)
     }
 
     /// Describes the first few settings that differ.

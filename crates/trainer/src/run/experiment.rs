@@ -103,12 +103,16 @@ pub fn train<G: Kit>(
             observer.event(seed, Event::Ended(&record));
             return Ok((path, *record));
         }
+        Found::Run(record) if options.resume && record.config.is_extended_by(config) => {
+            Some(folder.extended(*record, config.learn.length())?)
+        }
         Found::Run(record) if !record.config.same_experiment(config) => {
             return taken(format!(
-                "holds the run `{}` (seed {}) of another config ({}): choose another folder, or remove it",
+                "holds the run `{}` (seed {}) of another config ({}): {}choose another folder, or remove it",
                 record.name,
                 record.seed,
-                record.config.differences(config)
+                record.config.differences(config),
+                if record.config.is_extended_by(config) { "resume it to make it longer, " } else { "" }
             ));
         }
         Found::Run(record) if options.resume => Some(*record),

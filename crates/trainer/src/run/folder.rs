@@ -257,6 +257,17 @@ impl Folder {
         self.files.replace(&self.record_path(), text.as_bytes())
     }
 
+    /// Prepares a longer run. Files that describe the run with its old length are written anew.
+    pub(crate) fn extended(&self, record: Record, games: u64) -> Result<Record, ModelError> {
+        for file in ["config.toml", "curve.svg"] {
+            let path = self.path.join(file);
+            if path.exists() {
+                self.files.remove(&path)?;
+            }
+        }
+        Ok(Record { games, finished: false, early: None, r#final: None, ..record })
+    }
+
     /// Truncates the metrics to the length in the record.
     pub(crate) fn cut_metrics(&self, bytes: u64) -> Result<(), ModelError> {
         self.files.cut(&self.metrics_path(), bytes)
@@ -356,7 +367,7 @@ fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> 
 
 /// Whether this is the name of a temporary file of a run: `.NAME.PID`.
 fn is_temporary(name: &str) -> bool {
-    ["run.json", "config.toml"].iter().any(|file| {
+    ["run.json", "config.toml", "references.json", "curve.svg"].iter().any(|file| {
         let process =
             name.strip_prefix('.').and_then(|n| n.strip_prefix(file)).and_then(|n| n.strip_prefix('.'));
         process.is_some_and(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()))

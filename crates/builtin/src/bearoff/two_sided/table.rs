@@ -41,7 +41,7 @@ impl Precision {
     }
 
     /// Bytes of a table with this number of rows.
-    pub(super) fn bytes(self, rows: usize) -> usize {
+    pub fn bytes(self, rows: usize) -> usize {
         match self {
             Self::Bits16 => Grid::<i16>::bytes(rows),
             Self::Bits32 => Grid::<f32>::bytes(rows),

@@ -1,0 +1,83 @@
+//! Configs to start from, for `adept config new`.
+
+use adept_game::{GameError, GameInfo};
+use adept_trainer::config::{Games, SELF, Source, parse};
+
+/// The learning methods, by the name of their section in a config.
+pub const METHODS: [&str; 4] = ["td", "expectation", "supervised", "regrets"];
+
+/// A commented config for this game, with its usual method or a given one of [`METHODS`].
+///
+/// # Errors
+/// If the game is unknown or cannot learn by this method.
+pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<String, GameError> {
+    let info = games.rules(game)?.info();
+    let starter = games.rules(game)?.starter().unwrap_or_else(|| general(&info));
+    let rest = match method {
+        Some(method) if !starter.contains(&format!("[learn.{method}]")) => with_method(&starter, method, &info)?,
+        _ => starter,
+    };
+    let name = info.name.replace(':', "-");
+    let text = format!(
+        "name  = \"my-{name}\"\nabout = \"what this experiment is for\"\n\n[game]\nrules   = \"{}\"\n{rest}",
+        info.name
+    );
+    let source = Source { file: format!("my-{name}.toml").into(), text: text.clone(), set: Vec::new() };
+    match parse(&source, games) {
+        Ok(_) => Ok(text),
+        Err(e) => {
+            let method = method.unwrap_or("default");
+            Err(GameError(format!("{} has no config for the method `{method}`: {e}", info.name)))
+        }
+    }
+}
+
+/// The section of a method.
+fn section(method: &str, info: &GameInfo) -> Result<String, GameError> {
+    let against = info.scripts.first().map_or(SELF, |script| &*script.name);
+    Ok(match method {
+        "td" => include_str!("templates/td.toml").replace("{against}", against),
+        "expectation" => include_str!("templates/expectation.toml").into(),
+        "supervised" => include_str!("templates/supervised.toml").into(),
+        "regrets" => include_str!("templates/regrets.toml").into(),
+        _ => return Err(GameError(format!("no method `{method}`; there is {}", METHODS.join(", ")))),
+    })
+}
+
+/// A game's starter config with another method. The encoder, the architecture and what is measured stay.
+fn with_method(starter: &str, method: &str, info: &GameInfo) -> Result<String, GameError> {
+    let head = starter.split("[learn]").next().unwrap_or(starter);
+    let measured = match method {
+        "supervised" => "suites = [\"rms\"]             # errors against exact values\n".into(),
+        "regrets" => "suites = [\"exploitability\"]  # exact: what a best response wins\n".into(),
+        _ => {
+            let lines = starter.split("[evaluate]").nth(1).unwrap_or_default().lines();
+            // How often to measure depends on the length of the run.
+            let kept = lines.filter(|line| !line.is_empty() && !line.trim_start().starts_with("every"));
+            kept.map(|line| format!("{line}\n")).collect::<String>()
+        }
+    };
+    Ok(format!("{head}{}\n[evaluate]\n{measured}", section(method, info)?))
+}
+
+/// The template for games without their own.
+fn general(info: &GameInfo) -> String {
+    let encoders: Vec<&str> = info.encoders.iter().map(|e| &*e.name).collect();
+    let suites: Vec<String> = info.usual_suites.iter().map(|suite| format!("{:?}", suite.name())).collect();
+    format!(
+        r#"encoder = "{}"    # one of: {}
+
+[architecture.mlp]           # or hme, meta_pi, symbolic, lookup, residual: adept list architectures
+hidden = [80]                # units of each hidden layer
+
+{}
+[evaluate]
+every  = 5_000               # games between two measurements
+suites = [{}]
+"#,
+        encoders.first().copied().unwrap_or_default(),
+        encoders.join(", "),
+        section("td", info).unwrap_or_default(),
+        suites.join(", "),
+    )
+}
