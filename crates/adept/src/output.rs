@@ -136,8 +136,16 @@ fn of_open(error: &OpenError) -> &'static str {
     }
 }
 
-/// Prints text that ends with a line break.
+/// Prints text that ends with a line break. Long sentences are broken into lines; rows of tables, which have gaps of two
+/// spaces, are not.
 pub(crate) fn text(text: &str) -> Result<()> {
+    let is_sentence = |line: &str| line.chars().count() > COLUMNS && !line.contains("  ");
+    let fold = |line: &str| if is_sentence(line) { wrapped(line) } else { format!("{line}\n") };
+    file(&text.lines().map(fold).collect::<String>())
+}
+
+/// Prints the content of a file as it is.
+pub(crate) fn file(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
@@ -173,7 +181,7 @@ pub(crate) fn short(v: f64) -> String {
 const COLUMNS: usize = 80;
 
 /// Breaks text between words into lines of at most 80 columns; every line ends with a line break.
-pub(crate) fn wrapped(text: &str) -> String {
+fn wrapped(text: &str) -> String {
     let (mut lines, mut width) = (String::new(), 0);
     for word in text.split(' ') {
         let length = word.chars().count();
@@ -190,17 +198,44 @@ pub(crate) fn wrapped(text: &str) -> String {
     lines + "\n"
 }
 
-/// Formats columns of equal width; the first is left-aligned, the others right-aligned.
+/// A list entry: `head`, then text whose later lines are indented by `indent` columns. No line has more than 80 columns.
+pub(crate) fn entry(head: &str, indent: usize, text: &str) -> String {
+    let pad = |line: &str| line.chars().count() < indent;
+    let mut lines = vec![head.to_string()];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut().expect("there is the head");
+        let width = last.chars().count();
+        if pad(last) {
+            last.push_str(&" ".repeat(indent - width));
+            last.push_str(word);
+        } else if width + 1 + word.chars().count() > COLUMNS && width > indent {
+            lines.push(format!("{:indent$}{word}", ""));
+        } else {
+            last.push_str(if width == indent { "" } else { " " });
+            last.push_str(word);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// An entry for a channel of an encoder.
+pub(crate) fn channel(name: &str, kind: &str, about: &str) -> String {
+    entry(&format!("  {name:<14}{kind} "), 29, about)
+}
+
+/// Formats columns of equal width; the first is left-aligned, the others right-aligned. The gaps are smaller if the table
+/// would be wider than 80 columns.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let width = |c: usize| {
         rows.iter().map(|r| r[c].chars().count()).chain([header[c].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let gap = if widths.iter().map(|w| w + 2).sum::<usize>() > COLUMNS + 2 { " " } else { "  " };
     let line = |cells: &mut dyn Iterator<Item = &str>| -> String {
         let padded = cells.zip(&widths).enumerate().map(|(c, (cell, width))| {
             if c == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
+        padded.collect::<Vec<_>>().join(gap).trim_end().to_string() + "\n"
     };
     let mut text = line(&mut header.iter().copied());
     for row in rows {

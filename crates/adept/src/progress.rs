@@ -213,7 +213,9 @@ pub(crate) fn show_work() {
         } else if working.bar.is_hidden() && working.printed.elapsed() >= PAUSE {
             working.printed = Instant::now();
             let left = working.began.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-9);
-            say(format!("{what}: {:.0} %, {left:.0} s left", 100.0 * share));
+            // A guess from the first steps would be far off.
+            let left = if share < 0.02 { String::new() } else { format!(", {left:.0} s left") };
+            say(format!("{what}: {:.0} %{left}", 100.0 * share));
         }
     });
 }

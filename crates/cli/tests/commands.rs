@@ -25,13 +25,32 @@ fn train_learns_and_reports() {
     assert_eq!(desk.json(&[&train[..], &["--resume"]].concat()), result);
     let text = desk.text(&train);
     assert!(
-        text.contains("best possible +0.6635") && text.contains("adept play checkpoints/runs/single-80-1"),
+        text.contains("best possible 0.6635") && text.contains("adept play checkpoints/runs/single-80-1"),
         "{text}"
     );
 
+    // Its curve, beside the references.
+    let best = number(&result["references"]["best"]["value"]);
+    assert!((best - 637.0 / 960.0).abs() < 1e-9 && result["references"]["baseline"]["name"] == "random play");
+    let curve = fs::read_to_string(desk.path("checkpoints/runs/single-80-1/curve.svg")).unwrap();
+    assert!(curve.contains("equity against ttt") && curve.contains("random play"), "{curve}");
+    let drawn = desk.text(&["runs", "plot", "single-80"]);
+    assert!(drawn.contains('●') && drawn.contains("best possible") && drawn.lines().all(|l| l.chars().count() <= 80));
+    let written = desk.json(&["runs", "plot", "single-80-1", "--out", "curves.svg"]);
+    assert_eq!(written["curves"][0]["points"].as_array().unwrap().len(), 10);
+    assert!(fs::read_to_string(desk.path("curves.svg")).unwrap().starts_with("<svg"));
+
+    // A longer run goes on from there.
+    let longer = ["train", &config, "--set", "learn.games=50000", "--set", "evaluate.every=4000"];
+    assert!(desk.fails(&longer, 1).contains("resume it to make it longer"));
+    let result = desk.json(&[&longer[..], &["--resume"]].concat());
+    assert_eq!((result["steps"].as_u64(), result["finished"].as_bool()), (Some(50_000), Some(true)));
+    let drawn = desk.text(&["runs", "plot", "single-80-1"]);
+    assert!(drawn.contains("50000 games"), "{drawn}");
+
     let listed = desk.json(&["runs", "list"]);
     assert_eq!(listed["runs"][0]["status"], "finished");
-    assert!(desk.text(&["runs", "list"]).contains("40000/40000"));
+    assert!(desk.text(&["runs", "list"]).contains("50000/50000"));
 }
 
 #[test]
@@ -223,7 +242,7 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
     let (last, best) = (&result["final"], &result["best"]);
     assert!(number(&best["validation"]) <= number(&last["validation"]), "{result}");
     assert!(
-        desk.text(&["train", "my.toml", "--out", "run"]).contains("best: the lowest on validation positions")
+        desk.text(&["train", "my.toml", "--out", "run"]).contains("best: the lowest error on validation")
     );
 
     let report =
@@ -564,7 +583,7 @@ fn oracle_solves_in_memory_what_is_asked_and_says_so() {
     let desk = Desk::new();
     let output = desk.run(&["oracle", "moves", "2,0,2,1,0,0/5,0,0,0,0,0", "31", "--json"]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("in datasets: solving 5 checkers in 64 bits in memory"), "{said}");
+    assert!(said.contains("solving the table of 5 checkers in 64 bits"), "{said}");
     let moves: Value = serde_json::from_slice(&output.stdout).unwrap();
     let moves = moves["moves"].as_array().unwrap();
     let afterstates: Vec<&str> = moves.iter().map(|m| m["afterstate"].as_str().unwrap()).collect();
@@ -777,4 +796,42 @@ fn checkpoints_go_by_name() {
     )
     .unwrap();
     assert_eq!(desk.json(&["describe", "shared"])["game"], "tictactoe");
+}
+
+#[test]
+fn a_config_of_another_kind_is_named() {
+    let desk = Desk::new();
+    let experiment = configs().join("single-80.toml").to_string_lossy().into_owned();
+    let tournament = configs().join("../liars-dice/arena/soar-two.toml").to_string_lossy().into_owned();
+    for command in [&["train"][..], &["sweep", "--set", "seed=1"], &["describe"]] {
+        let said = desk.fails(&[command, &[&tournament]].concat(), 1);
+        assert!(said.contains("is a tournament, for `adept arena`"), "{command:?}: {said}");
+    }
+    assert!(desk.fails(&["arena", &experiment], 1).contains("is an experiment, for `adept train`"));
+    for command in ["evaluate", "play"] {
+        let said = desk.fails(&[command, &experiment], 1);
+        assert!(said.contains("is a config, not a checkpoint"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn a_method_without_a_config_says_why() {
+    let desk = Desk::new();
+    for method in ["td", "supervised", "expectation"] {
+        let config = desk.text(&["config", "new", "bearoff", "--method", method]);
+        assert!(config.contains(&format!("[learn.{method}]")), "{config}");
+    }
+    let said = desk.fails(&["config", "new", "tictactoe", "--method", "regrets"], 1);
+    assert!(said.contains("tictactoe has no config for the method `regrets`: `learn.regrets`: needs"), "{said}");
+}
+
+#[test]
+fn lists_fit_a_terminal() {
+    let desk = Desk::new();
+    for what in ["games", "encoders", "architectures", "agents", "devices"] {
+        let text = desk.text(&["list", what]);
+        let long = text.lines().find(|line| line.chars().count() > 80);
+        // A command to type stays whole.
+        assert!(long.is_none_or(|line| line.contains('`')), "{what}: {long:?}");
+    }
 }

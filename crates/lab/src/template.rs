@@ -27,7 +27,7 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
         Ok(_) => Ok(text),
         Err(e) => {
             let method = method.unwrap_or("default");
-            Err(GameError(format!("{} has no config for the method `{method}`: {e}", info.name)))
+            Err(GameError(format!("{} has no config for the method `{method}`: {}", info.name, e.message)))
         }
     }
 }

@@ -149,6 +149,7 @@ fn the_engines_agree_op_by_op() {
         "ops", "engine", "output", "loss", "gradient", "step"
     )
     .unwrap();
+    let mut apart = Vec::new();
     for (name, architecture) in probes() {
         let mut gaps = vec![Gaps::default(); engines.len()];
         for seed in 0..3 {
@@ -200,9 +201,12 @@ fn the_engines_agree_op_by_op() {
             )
             .unwrap();
             // On NVIDIA GPUs, burn multiplies matrices by tensor cores, which round their input to TF32: ten bits.
-            let allowed = if engine.ends_with("cuda") { 2e-3 } else { 1e-5 };
-            assert!([output, loss, gradient, step].iter().all(|gap| *gap <= allowed), "{name}, {engine}: {g:?}");
+            let allowed = if engine.ends_with("cuda") { 5e-3 } else { 1e-5 };
+            if [output, loss, gradient, step].iter().any(|gap| *gap > allowed) {
+                apart.push(format!("{name}, {engine}: {g:?}"));
+            }
         }
     }
     println!("{table}");
+    assert!(apart.is_empty(), "{}", apart.join("\n"));
 }

@@ -31,12 +31,12 @@ pub(crate) fn run(args: &BenchArgs, as_json: bool) -> Result<()> {
     }
     let header = [
         "network",
-        "parameters",
+        "params",
         "engine",
         "device",
-        "operation",
+        "work",
         "batch",
-        "median µs",
+        "µs",
         "from",
         "to",
         "rows/s",

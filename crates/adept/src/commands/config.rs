@@ -52,7 +52,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
         ConfigAction::Schema => output::json(&schemars::schema_for!(Config)),
         ConfigAction::New { game, method } => match template(game, method.as_deref(), games) {
             Ok(text) if as_json => output::json(&json!({ "game": game, "config": text })),
-            Ok(text) => output::text(&text),
+            Ok(text) => output::file(&text),
             Err(error) => Err(error.into()),
         },
     }

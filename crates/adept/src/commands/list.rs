@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Columns of the names in a list, beyond which the text starts right after the name.
+const NAME: usize = 22;
+
 pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Result<()> {
     let entry = |name: &str, about: &str| json!({ "name": name, "about": about });
     let found: Result<Vec<_>, _> = games.names().iter().map(|name| games.find(name)).collect();
@@ -59,17 +62,23 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
         return output::json(&json!({ key: entries }));
     }
     let text_of = |v: &Value| v.as_str().unwrap_or_default().to_string();
-    let width = entries.iter().map(|e| text_of(&e["name"]).chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
+    let widths = entries.iter().map(|e| text_of(&e["name"]).chars().count());
+    let indent = widths.max().unwrap_or(0).min(NAME) + 2;
+    let (mut text, mut game) = (String::new(), Value::Null);
     for e in &entries {
-        let game = e["game"].as_str().map_or(String::new(), |g| format!(" ({g})"));
-        text.push_str(&format!("{:<width$}  {}{game}\n", text_of(&e["name"]), text_of(&e["about"])));
+        // Entries of one game follow one another.
+        if e["game"] != game {
+            game = e["game"].clone();
+            let of = game.as_str().unwrap_or("all games");
+            text.push_str(&format!("{}{of}\n", if text.is_empty() { "" } else { "\n" }));
+        }
+        text.push_str(&output::entry(&text_of(&e["name"]), indent, &text_of(&e["about"])));
         for c in e["channels"].as_array().into_iter().flatten() {
             let (name, kind, about) = (text_of(&c["name"]), text_of(&c["kind"]), text_of(&c["about"]));
-            text.push_str(&format!("{:width$}    {name:<10} {kind:<14} {about}\n", ""));
+            text.push_str(&output::channel(&name, &kind, &about));
         }
         if let Some(hint) = e["hint"].as_str() {
-            text.push_str(&format!("{:width$}    {hint}\n", ""));
+            text.push_str(&output::entry("", indent, hint));
         }
     }
     output::text(&text)
@@ -148,5 +157,5 @@ pub(crate) fn completions(args: &CompletionsArgs, as_json: bool) -> Result<()> {
     if as_json {
         return output::json(&json!({ "shell": args.shell.to_string(), "script": script }));
     }
-    output::text(&script)
+    output::file(&script)
 }

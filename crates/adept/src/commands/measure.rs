@@ -208,7 +208,7 @@ pub(crate) fn publish(games: &dyn Catalogue, args: &PublishArgs, as_json: bool) 
     if as_json {
         return output::json(&published);
     }
-    output::text(&limits::read_text(&published.card, limits::CONFIG_BYTES)?)?;
+    output::file(&limits::read_text(&published.card, limits::CONFIG_BYTES)?)?;
     say(format!("published: {}", published.path.display()));
     Ok(())
 }
@@ -295,7 +295,7 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
     };
     let _ = writeln!(text, "\ngame {}, encoder {}", d.game, d.encoder);
     for channel in &d.channels {
-        let _ = writeln!(text, "  {:<10} {:<14} {}", channel.name, channel.kind, channel.about);
+        text.push_str(&output::channel(&channel.name, &channel.kind.to_string(), &channel.about));
     }
     let s = &d.size;
     let adds = if s.multiply_adds == s.multiply_adds_least {

@@ -92,7 +92,8 @@ fn estimate(
     let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     let unit = config.learn.unit();
     output::text(&format!(
-        "{} {unit}: about {:.0} s, including {:.0} s of measuring (from {} {unit} and one measurement)\n\
+        "{} {unit}: about {:.0} s, including {:.0} s of measuring\n\
+         measured: {} {unit} and one measurement\n\
          disk: up to {}, {} per checkpoint; {} free\n",
         e.games,
         e.seconds,
@@ -237,7 +238,7 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
         _ => String::new(),
     };
     if !meaning.is_empty() {
-        text.push_str(&output::wrapped(&format!("{}: {meaning}{compared}", curves::label(config))));
+        text.push_str(&format!("{}: {meaning}{compared}\n", curves::label(config)));
     }
     match figure {
         Some(Suite::Rms) if config.learn.shows_examples() => {
@@ -317,7 +318,7 @@ fn summary(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
     if let Some((value, seed)) = best {
         text.push_str(&format!("; best: seed {seed} with {}", shown(figure, *value)));
     }
-    output::wrapped(&text)
+    text + "\n"
 }
 
 /// Columns of the longest bar.

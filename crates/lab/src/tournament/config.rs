@@ -98,6 +98,11 @@ impl Tournament {
 impl Written for Tournament {
     type Known<'k> = dyn Catalogue + 'k;
 
+    fn other_kind(has: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+        let is_experiment = has("learn") || has("architecture");
+        is_experiment.then_some("is an experiment, for `adept train`, not a tournament")
+    }
+
     fn complete(&mut self, _: &(dyn Catalogue + '_)) {}
 
     fn check(&self, games: &(dyn Catalogue + '_)) -> Result<(), Fault> {

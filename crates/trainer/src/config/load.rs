@@ -50,6 +50,9 @@ pub trait Written: DeserializeOwned {
     /// Fills in defaults that depend on other settings.
     fn complete(&mut self, known: &Self::Known<'_>);
 
+    /// What the file is instead, if it is of another kind. `has` says whether it has a key at its top.
+    fn other_kind(has: &dyn Fn(&str) -> bool) -> Option<&'static str>;
+
     /// Converts an older form of the file to the current form. Returns whether anything changed.
     fn renew(_document: &mut DocumentMut) -> bool {
         false
@@ -74,6 +77,10 @@ impl Written for Config {
         if self.evaluate.suites.is_none() {
             self.evaluate.suites = usual_suites(&self.game.rules, &self.learn.method, games);
         }
+    }
+
+    fn other_kind(has: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+        has("agents").then_some("is a tournament, for `adept arena`, not an experiment")
     }
 
     fn renew(document: &mut DocumentMut) -> bool {
@@ -160,6 +167,9 @@ fn parse_with<C: Written>(source: &Source, settings: usize, known: &C::Known<'_>
     let at = Located { file: &source.file, text: &source.text, original: None };
     let mut document: DocumentMut =
         source.text.parse().map_err(|e: TomlError| at.syntax(e.span(), e.message()))?;
+    if let Some(kind) = C::other_kind(&|key| document.contains_key(key)) {
+        return Err(ConfigError { file: source.file.clone(), place: None, line: None, message: kind.into() });
+    }
     let renewed = C::renew(&mut document);
     for setting in &source.set[..settings] {
         apply_set::<C>(&mut document, setting)?;
