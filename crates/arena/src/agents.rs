@@ -126,6 +126,7 @@ passed_on!(Box<A>);
 passed_on!(&mut A);
 
 /// Samples an index with the given probabilities, which sum to 1.
+#[inline]
 pub fn draw(probabilities: &[f64], rng: &mut Stream) -> usize {
     let mut left: f64 = rng.random();
     for (i, p) in probabilities.iter().enumerate() {

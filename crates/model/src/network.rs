@@ -5,7 +5,7 @@ use crate::describe::Description;
 use crate::error::ModelError;
 use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::native::Isa;
-use crate::native::{Bases, Derivative, Plan, Workspace, add_scaled, scale_add, step};
+use crate::native::{Aligned, Bases, Derivative, Plan, Workspace, add_scaled, scale_add, step};
 use crate::optimiser::Optimiser;
 use crate::pairwise::Pairwise;
 use crate::program::{Init, Param, Program};
@@ -26,12 +26,12 @@ pub struct Network {
     isa: Isa,
     workspace: Workspace,
     /// Padded parameters. `grad`, `moments` and `traces` have the same layout.
-    params: Vec<f32>,
-    grad: Vec<f32>,
-    moments: Vec<Vec<f32>>,
+    params: Aligned,
+    grad: Aligned,
+    moments: Vec<Aligned>,
     /// State of the optimiser SOAP.
     bases: Option<Bases>,
-    traces: Vec<Vec<f32>>,
+    traces: Vec<Aligned>,
     steps: u64,
     seeds: Vec<f32>,
     no_targets: Vec<f32>,
@@ -106,8 +106,8 @@ impl Network {
         Self {
             isa,
             workspace: Workspace::with_isa(&plan, isa),
-            grad: vec![0.0; params.len()],
-            moments: vec![vec![0.0; params.len()]; optimiser.moments().len()],
+            grad: Aligned::zeros(params.len()),
+            moments: vec![Aligned::zeros(params.len()); optimiser.moments().len()],
             bases: match optimiser {
                 Optimiser::Soap(soap) => Some(Bases::new(&plan, soap)),
                 _ => None,
@@ -154,6 +154,7 @@ impl Network {
     }
 
     /// Adds the gradient of Σ weight · loss to `grad` and returns that sum.
+    #[inline]
     fn differentiate(&mut self, samples: &Samples) -> f64 {
         let rows = &samples.rows;
         self.plan.forward(&mut self.workspace, &self.params, rows, Some(&samples.targets));
@@ -250,7 +251,7 @@ impl Learner for Network {
             }
         } else {
             for &(span, group) in &plan.groups {
-                let part = |m: &mut Option<&mut Vec<f32>>| -> std::ops::Range<usize> {
+                let part = |m: &mut Option<&mut Aligned>| -> std::ops::Range<usize> {
                     if m.is_some() { span.range() } else { 0..0 }
                 };
                 let (a, b) = (part(&mut first), part(&mut second));
@@ -321,7 +322,7 @@ impl Learner for Network {
                 extra.name
             )));
         }
-        let (mut moments, mut steps) = (vec![vec![0.0; params.len()]; self.moments.len()], 0);
+        let (mut moments, mut steps) = (vec![Aligned::zeros(params.len()); self.moments.len()], 0);
         if state.iter().any(|t| t.name == "optimiser.steps") {
             steps = find(state, "optimiser.steps", &[1])?.integers()?[0];
             let names = self.optimiser.moments();
@@ -381,7 +382,7 @@ impl Traces for Network {
             &mut self.grad,
         );
         if self.traces.len() <= slot {
-            self.traces.resize(slot + 1, vec![0.0; self.params.len()]);
+            self.traces.resize(slot + 1, Aligned::zeros(self.params.len()));
         }
         scale_add(self.isa, decay, &mut self.traces[slot], &self.grad);
         self.grad.fill(0.0);

@@ -1,5 +1,6 @@
 //! Runs a plan forward and backward.
 
+use super::aligned::Aligned;
 use super::kernels::BesideExt;
 use super::kernels::{
     InputAdjoint, Layer, LayerGrad, Matrix, Prior, Saved, blend, blend_backward, dense_backward,
@@ -28,8 +29,8 @@ pub(crate) enum Derivative {
 pub(crate) struct Workspace {
     isa: Isa,
     /// Values, `[at least rows, stride(width)]`.
-    values: Vec<Vec<f32>>,
-    adjoints: Vec<Vec<f32>>,
+    values: Vec<Aligned>,
+    adjoints: Vec<Aligned>,
     /// For each route: the rows of each branch.
     selected: Vec<Selected>,
     /// For each route: the number of rows, and of rows per branch, since the last call of `reset_usage`.
@@ -56,8 +57,8 @@ impl Workspace {
         let n = plan.widths.len();
         Self {
             isa,
-            values: vec![vec![]; n],
-            adjoints: vec![vec![]; n],
+            values: vec![Aligned::default(); n],
+            adjoints: vec![Aligned::default(); n],
             selected: (0..plan.routes).map(|_| Selected::default()).collect(),
             usage: vec![(0, vec![]); plan.routes],
             all: Vec::new(),
@@ -90,12 +91,12 @@ impl Workspace {
         }
     }
 
-    fn size(&mut self, plan: &Plan, id: ValueId, n: usize) -> Vec<f32> {
+    fn size(&mut self, plan: &Plan, id: ValueId, n: usize) -> Aligned {
         let mut buffer = take(&mut self.values[id]);
         let length = n * stride(plan.widths[id]);
         // Buffers never shrink; rows beyond the batch are not read.
         if buffer.len() < length {
-            buffer.resize(length, 0.0);
+            buffer.resize(length);
         }
         buffer
     }
@@ -156,7 +157,7 @@ impl Plan {
                 Step::Dense(dense) => {
                     let mut y = ws.size(self, dense.out, n);
                     let keep = dense.keep && job.targets.is_some();
-                    let mut kept = if keep { ws.size(self, dense.kept, n) } else { Vec::new() };
+                    let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
                     let x = self.input(dense, ws, job.batch, rows, 0);
                     dense_forward(ws.isa, n, dense.layer(job.params), x, &mut kept, &mut y);
                     ws.values[dense.out] = y;
@@ -372,7 +373,7 @@ impl Plan {
         for &id in ids {
             let adjoint = &mut ws.adjoints[id];
             adjoint.clear();
-            adjoint.resize(n * stride(self.widths[id]), 0.0);
+            adjoint.resize(n * stride(self.widths[id]));
         }
     }
 
@@ -393,7 +394,7 @@ impl Plan {
         for step in steps {
             match step {
                 Step::Dense(dense) if !results.contains(&dense.out) => {
-                    ws.adjoints[dense.out].resize(n * stride(self.widths[dense.out]), 0.0);
+                    ws.adjoints[dense.out].resize(n * stride(self.widths[dense.out]));
                 }
                 Step::Gate(gate) => self.zero_adjoints(ws, &[gate.logs], n),
                 Step::Route(route) => {
@@ -412,10 +413,10 @@ impl Plan {
                     let mut dx = match dense.x {
                         Source::Value(x) if dense.wants_dx => {
                             let mut dx = take(&mut ws.adjoints[x]);
-                            dx.resize(n * stride(dense.inputs), 0.0);
+                            dx.resize(n * stride(dense.inputs));
                             dx
                         }
-                        _ => Vec::new(),
+                        _ => Aligned::default(),
                     };
                     let mut scratch = take(&mut ws.scratch);
                     let kept = if dense.keep { &ws.values[dense.kept][..] } else { &[] };
@@ -442,7 +443,7 @@ impl Plan {
                 Step::Gate(gate) => {
                     let width = self.widths[gate.x];
                     let mut dx = take(&mut ws.adjoints[gate.x]);
-                    dx.resize(n * stride(width), 0.0);
+                    dx.resize(n * stride(width));
                     let (weights, logs) = (&ws.values[gate.weights], &ws.adjoints[gate.logs]);
                     gate_backward(ws.isa, n, width, weights, logs, &mut dx);
                     ws.adjoints[gate.x] = dx;
@@ -481,7 +482,7 @@ impl Plan {
                     let Some(targets) = job.targets else { continue };
                     let outputs = self.widths[*y];
                     let mut dy = take(&mut ws.adjoints[*y]);
-                    dy.resize(n * stride(outputs), 0.0);
+                    dy.resize(n * stride(outputs));
                     for (r, &row) in rows.iter().enumerate() {
                         let a = ws.adjoints[*out][r] / variance;
                         if outputs == 1 {
@@ -528,7 +529,7 @@ impl Plan {
                 Step::Residual { x, out, .. } => {
                     let length = n * stride(self.widths[*x]);
                     let mut dz = take(&mut ws.adjoints[*x]);
-                    dz.resize(length, 0.0);
+                    dz.resize(length);
                     let (dy, y) = (&ws.adjoints[*out][..length], &ws.values[*out][..length]);
                     residual_backward(ws.isa, dy, y, &mut dz);
                     ws.adjoints[*x] = dz;
@@ -557,7 +558,7 @@ impl Plan {
                 let width = self.widths[result];
                 let mut to = take(&mut ws.adjoints[result]);
                 to.clear();
-                to.resize(rows.len() * stride(width), 0.0);
+                to.resize(rows.len() * stride(width));
                 let (from, from_stride) = (&ws.adjoints[out], stride(self.widths[out]));
                 let column = if indexed { 0 } else { b * width };
                 for (r, to) in to.chunks_exact_mut(stride(width)).enumerate() {

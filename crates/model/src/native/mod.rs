@@ -1,5 +1,6 @@
 //! The native engine: forward, backward and optimiser steps on one core. After warm-up it does not allocate.
 
+mod aligned;
 mod exec;
 mod explain;
 mod kernels;
@@ -8,6 +9,7 @@ mod selected;
 mod simd;
 mod soap;
 
+pub(crate) use aligned::Aligned;
 pub(crate) use exec::{Derivative, Workspace};
 pub(crate) use kernels::{
     Columns, Errors, Gated, Head, Unit, gated_values, pair_errors, pair_products, pair_values,

@@ -3,6 +3,7 @@
 //! Affine, Scale and Activation become one step. Parameters get padded positions. Steps that do not affect the
 //! gradient of the density are marked once.
 
+use super::aligned::Aligned;
 use super::kernels::{is_narrow, stride};
 use super::simd::LANES;
 use crate::program::{Activation, Block, Op, ParamId, Program, Selector, ValueId};
@@ -181,8 +182,8 @@ impl Plan {
     }
 
     /// Pads a flat parameter vector.
-    pub(crate) fn pad(&self, flat: &[f32]) -> Vec<f32> {
-        let mut physical = vec![0.0; self.length];
+    pub(crate) fn pad(&self, flat: &[f32]) -> Aligned {
+        let mut physical = Aligned::zeros(self.length);
         self.pad_into(flat, &mut physical);
         physical
     }

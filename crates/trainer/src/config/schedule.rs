@@ -35,6 +35,7 @@ impl Schedule {
     }
 
     /// Value at this share of the run, in [0, 1].
+    #[inline]
     pub fn at(&self, share: f64) -> f64 {
         let t = share.clamp(0.0, 1.0);
         match self.shape {

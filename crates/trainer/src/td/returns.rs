@@ -56,6 +56,7 @@ impl Returns {
     /// G_t = (1 − λ) V_{t+1} + λ G_{t+1} (Sutton 1988), where G of the last afterstate is the outcome z. If the
     /// next move was exploring and not greedy, G_t is the greedy value there (Watkins), unless `chosen` is set.
     /// With rewards and a discount, G_t is r + γ times this.
+    #[inline]
     pub(crate) fn targets(&self, z: f32, bootstrap: Bootstrap, samples: &mut Samples) {
         let Bootstrap { lambda, discount, chosen } = bootstrap;
         let mut target = z;

@@ -182,15 +182,16 @@ fn finish_rows<S: Simd>(
     let y = &mut chunks_mut(y)[here];
     match layer.beta {
         Some(beta) => {
+            let beta = &chunks(beta)[..width];
             for (r, y) in y.chunks_exact_mut(width).enumerate() {
-                for (c, (y, beta)) in y.iter_mut().beside(chunks(beta)).enumerate() {
-                    finish(s, f, Some(s.load(beta)), kept.get_mut(r * width + c), y);
+                for c in 0..width {
+                    finish(s, f, Some(s.load(&beta[c])), kept.get_mut(r * width + c), &mut y[c]);
                 }
             }
         }
         None => {
-            for (i, y) in y.iter_mut().enumerate() {
-                finish(s, f, None, kept.get_mut(i), y);
+            for i in 0..y.len() {
+                finish(s, f, None, kept.get_mut(i), &mut y[i]);
             }
         }
     }

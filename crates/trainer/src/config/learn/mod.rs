@@ -156,6 +156,7 @@ impl Learn {
     }
 
     /// Length of the run in games, samples or iterations.
+    #[inline]
     pub fn length(&self) -> u64 {
         match &self.method {
             Method::Td(td) => td.games,
@@ -185,11 +186,13 @@ impl Learn {
     }
 
     /// The share of the run that is done before this game, sample or iteration.
+    #[inline]
     pub fn share(&self, step: u64) -> f64 {
         step as f64 / self.length() as f64
     }
 
     /// The learning rate at this game, sample or iteration.
+    #[inline]
     pub fn rate_at(&self, step: u64) -> f32 {
         self.rate.at(self.share(step)) as f32
     }
