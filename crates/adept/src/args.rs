@@ -502,6 +502,12 @@ pub(crate) enum ConfigAction {
     },
     /// Print the JSON schema of configs.
     Schema,
+    /// Print all keys of a config with types, defaults and meanings, as Markdown.
+    #[command(after_help = "Examples:\n  adept config keys\n  adept config keys learn.td")]
+    Keys {
+        /// Only the sections whose name begins with this.
+        section: Option<String>,
+    },
     /// Print a commented config to start from.
     #[command(
         after_help = "Examples:\n  adept config new tictactoe > my.toml\n  adept config new bearoff --method td > my.toml"

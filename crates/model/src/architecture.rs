@@ -421,7 +421,15 @@ impl JsonSchema for Sensitivity {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let each = generator.subschema_for::<OneOrEach<f32>>();
+        let mut each = |description: &str| {
+            let mut schema = OneOrEach::<f32>::json_schema(generator);
+            schema.insert("description".into(), description.into());
+            schema
+        };
+        let (initial, rate) = (
+            each("Initial value of the hidden layers, or of each layer, output last."),
+            each("Factor on the run's learning rate: one for all layers or one per layer, output last. Default: 0.2."),
+        );
         schemars::json_schema!({
             "description": "Initial values: a number (hidden layers; the output layer starts at 1), a list with one \
                             number per layer, output last, or a table that also sets the learning-rate factor.",
@@ -430,7 +438,7 @@ impl JsonSchema for Sensitivity {
                 { "type": "array", "items": { "type": "number" } },
                 {
                     "type": "object",
-                    "properties": { "initial": each, "rate": each },
+                    "properties": { "initial": initial, "rate": rate },
                     "required": ["initial"],
                     "additionalProperties": false
                 }

@@ -4,6 +4,7 @@ use crate::args::{ConfigAction, ConfigArgs};
 use crate::output;
 use adept_lab::Catalogue;
 use adept_lab::files::load_any;
+use adept_lab::keys::markdown;
 use adept_lab::template::template;
 use adept_model::files::Files;
 use adept_model::{ModelError, limits};
@@ -49,6 +50,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
             Ok(())
         }
         ConfigAction::Migrate { files } => migrate(files, as_json),
+        ConfigAction::Keys { section } => keys(section.as_deref(), as_json),
         ConfigAction::Schema => output::json(&schemars::schema_for!(Config)),
         ConfigAction::New { game, method } => match template(game, method.as_deref(), games) {
             Ok(text) if as_json => output::json(&json!({ "game": game, "config": text })),
@@ -56,6 +58,27 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
             Err(error) => Err(error.into()),
         },
     }
+}
+
+/// Prints the sections of the key reference, or those whose name begins with `section`.
+fn keys(section: Option<&str>, as_json: bool) -> Result<()> {
+    let all = markdown(&schemars::schema_for!(Config));
+    let shown: String = match section {
+        None => all,
+        Some(section) => {
+            let wanted = |part: &&str| part.starts_with(&format!("`[{section}"));
+            let parts: Vec<String> =
+                all.split("## ").filter(wanted).map(|part| format!("## {part}")).collect();
+            if parts.is_empty() {
+                bail!("no section `[{section}…]`: adept config keys lists them all");
+            }
+            parts.concat()
+        }
+    };
+    if as_json {
+        return output::json(&json!({ "markdown": shown }));
+    }
+    output::file(&shown)
 }
 
 fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {

@@ -3,6 +3,7 @@
 mod common;
 mod config_faults;
 mod configs;
+mod fuzz;
 mod liars_dice;
 mod positions;
 mod regrets;
