@@ -135,7 +135,7 @@ pub(crate) struct TrainArgs {
     /// Threads for several seeds. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,
-    /// Change a setting of the config, such as learn.games=10000.
+    /// Change a setting of the config, such as learn.td.games=10000.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Engine that trains: native or burn. Default: the engine in the config, or burn if --device names another
@@ -490,7 +490,7 @@ pub(crate) enum ConfigAction {
         /// Config files.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// Change a setting before checking, such as learn.games=10000.
+        /// Change a setting before checking, such as learn.td.games=10000.
         #[arg(long, value_name = "KEY=VALUE")]
         set: Vec<String>,
     },

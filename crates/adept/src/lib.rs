@@ -75,6 +75,10 @@ pub fn main_with(games: &dyn Catalogue) -> ExitCode {
         }
     };
     progress::show_work();
+    // A person at the terminal knows what the program waits for.
+    if !matches!(cli.command, Command::Play(_)) {
+        progress::show_life();
+    }
     let json = cli.json;
     if json {
         output::ask_for_json();

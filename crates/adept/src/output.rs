@@ -12,8 +12,10 @@ use adept_trainer::run::TrainError;
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::json;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Whether a JSON object was printed: there is exactly one.
 static PRINTED: AtomicBool = AtomicBool::new(false);
@@ -136,24 +138,42 @@ fn of_open(error: &OpenError) -> &'static str {
     }
 }
 
-/// Prints text that ends with a line break. Long sentences are broken into lines; rows of tables, which have gaps of two
-/// spaces, are not.
+/// Prints text that ends with a line break. On a terminal, long sentences are broken into lines; rows of tables and lines
+/// that end in something to copy, which have gaps of two spaces, are not.
 pub(crate) fn text(text: &str) -> Result<()> {
-    let is_sentence = |line: &str| line.chars().count() > COLUMNS && !line.contains("  ");
+    if !std::io::stdout().is_terminal() {
+        return file(text);
+    }
+    let is_sentence =
+        |line: &str| line.chars().count() > COLUMNS && !line.contains("  ") && !line.starts_with('|');
     let fold = |line: &str| if is_sentence(line) { wrapped(line) } else { format!("{line}\n") };
     file(&text.lines().map(fold).collect::<String>())
 }
 
 /// Prints the content of a file as it is.
 pub(crate) fn file(text: &str) -> Result<()> {
+    note_printed();
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
 }
 
+/// When something was last printed.
+static SAID: Mutex<Option<Instant>> = Mutex::new(None);
+
+fn note_printed() {
+    *SAID.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+}
+
+/// Time since something was printed, or since the first call.
+pub(crate) fn silence() -> Duration {
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now).elapsed()
+}
+
 /// Prints a message on stderr. A closed stderr is not an error.
 pub(crate) fn say(line: impl std::fmt::Display) {
+    note_printed();
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
@@ -198,7 +218,8 @@ fn wrapped(text: &str) -> String {
     lines + "\n"
 }
 
-/// A list entry: `head`, then text whose later lines are indented by `indent` columns. No line has more than 80 columns.
+/// A list entry: `head`, then text whose later lines are indented by `indent` columns. No line has more than 80 columns, unless a
+/// single word is longer.
 pub(crate) fn entry(head: &str, indent: usize, text: &str) -> String {
     let pad = |line: &str| line.chars().count() < indent;
     let mut lines = vec![head.to_string()];
@@ -211,7 +232,7 @@ pub(crate) fn entry(head: &str, indent: usize, text: &str) -> String {
         } else if width + 1 + word.chars().count() > COLUMNS && width > indent {
             lines.push(format!("{:indent$}{word}", ""));
         } else {
-            last.push_str(if width == indent { "" } else { " " });
+            last.push_str(if last.ends_with(' ') { "" } else { " " });
             last.push_str(word);
         }
     }

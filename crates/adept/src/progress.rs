@@ -1,6 +1,6 @@
 //! Progress of runs: bars on a terminal, plain lines in a pipe.
 
-use crate::output::{json_error_if_asked, say};
+use crate::output::{self, json_error_if_asked, say};
 use adept_game::work;
 use adept_lab::measure::Watch;
 use adept_trainer::run::{Cancel, Event, Observer, Score};
@@ -30,8 +30,8 @@ struct Shown {
     figure: String,
 }
 
-/// Minimum time between plain lines.
-const PAUSE: Duration = Duration::from_secs(2);
+/// Time between plain lines: two seconds, less what a line may be late.
+const PAUSE: Duration = Duration::from_millis(1900);
 
 impl Progress {
     /// Progress on stderr; `many` if several runs are active at once.
@@ -178,18 +178,25 @@ impl Observer for Count {
 
 /// Work that is being shown.
 struct Working {
-    what: String,
     bar: ProgressBar,
     began: Instant,
     printed: Instant,
+    share: f64,
 }
 
-/// Shows the work that libraries report: a bar on a terminal, a line every two seconds in a pipe.
+/// Shows the work that libraries report: a bar on a terminal, a line every two seconds in a pipe. Several threads may
+/// report the same work: the largest share counts.
 pub(crate) fn show_work() {
-    let shown: Mutex<Option<Working>> = Mutex::new(None);
+    let all: Mutex<HashMap<String, Working>> = Mutex::default();
     work::receive(move |what, share| {
-        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
-        if shown.as_ref().is_none_or(|working| working.what != what) {
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        if share >= 1.0 {
+            if let Some(working) = all.remove(what) {
+                working.bar.finish_and_clear();
+            }
+            return;
+        }
+        if !all.contains_key(what) {
             let terminal = std::io::stderr().is_terminal();
             let bar = if terminal { ProgressBar::new(1000) } else { ProgressBar::hidden() };
             if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent} %, {eta} left") {
@@ -199,14 +206,10 @@ pub(crate) fn show_work() {
                 say(what);
             }
             let now = Instant::now();
-            *shown = Some(Working { what: what.into(), bar, began: now, printed: now });
+            all.insert(what.into(), Working { bar, began: now, printed: now, share: 0.0 });
         }
-        let Some(working) = shown.as_mut() else { return };
-        if share >= 1.0 {
-            working.bar.finish_and_clear();
-            *shown = None;
-            return;
-        }
+        let Some(working) = all.get_mut(what).filter(|working| share >= working.share) else { return };
+        working.share = share;
         // Short work needs no bar.
         if !working.bar.is_hidden() && working.began.elapsed() >= PAUSE / 4 {
             working.bar.set_position((share * 1000.0) as u64);
@@ -215,7 +218,25 @@ pub(crate) fn show_work() {
             let left = working.began.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-9);
             // A guess from the first steps would be far off.
             let left = if share < 0.02 { String::new() } else { format!(", {left:.0} s left") };
-            say(format!("{what}: {:.0} %{left}", 100.0 * share));
+            let name = what.split([',', ';']).next().unwrap_or(what);
+            say(format!("{name}: {:.0} %{left}", 100.0 * share));
+        }
+    });
+}
+
+/// Says every two seconds that the program is at work, while nothing else is said in a pipe. On a terminal, bars do that.
+pub(crate) fn show_life() {
+    if std::io::stderr().is_terminal() {
+        return;
+    }
+    // Without the thread, the work goes on in silence.
+    let _ = std::thread::Builder::new().spawn(|| {
+        let began = Instant::now();
+        loop {
+            std::thread::sleep(PAUSE / 20);
+            if output::silence() >= PAUSE {
+                say(format!("at work, {:.0} s", began.elapsed().as_secs_f64()));
+            }
         }
     });
 }

@@ -269,6 +269,12 @@ fn build<G: Kit>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenEr
                 game.name()
             )));
         }
+        AgentSpec::Minimax | AgentSpec::Optimal(_) if !game.is_small() => {
+            return Err(OpenError::Unknown(format!(
+                "{} has too many states for `minimax` and `optimal:`, which search all of them",
+                game.name()
+            )));
+        }
         AgentSpec::Minimax => Box::new(Minimax::solve(game).map_err(|e| match e {
             ExactError::Chance => {
                 OpenError::Unknown(format!("{} has chance; minimax needs a game without chance", game.name()))

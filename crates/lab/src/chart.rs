@@ -59,11 +59,12 @@ pub fn bands(title: &str, (x, y): (&str, &str), scale: Scale, bands: &[Band], ma
         // Writing to a string cannot fail; a chart without points stays empty.
         let _ = match scale {
             _ if low > high => Ok(()),
-            Scale::Linear => {
+            // A logarithmic axis has numbers at powers of ten only.
+            _ if scale == Scale::Linear || high < 20.0 * low => {
                 let room = (0.04 * (high - low)).max(1e-9);
                 draw_bands(&root, title, (x, y), (last, low - room, low - room..high + room), bands, marks)
             }
-            Scale::Log => {
+            _ => {
                 let range = (0.85 * low..1.15 * high).log_scale();
                 draw_bands(&root, title, (x, y), (last, 0.85 * low, range), bands, marks)
             }
@@ -72,6 +73,18 @@ pub fn bands(title: &str, (x, y): (&str, &str), scale: Scale, bands: &[Band], ma
     }
     svg
 }
+
+/// Colours of bands, which differ for most readers, in print too.
+const COLOURS: [(u8, u8, u8); 8] = [
+    (0, 114, 178),
+    (213, 94, 0),
+    (0, 158, 115),
+    (204, 121, 167),
+    (90, 60, 150),
+    (230, 159, 0),
+    (86, 180, 233),
+    (80, 80, 80),
+];
 
 fn draw_bands<Y>(
     root: &Area<'_>,
@@ -103,7 +116,11 @@ where
         .y_label_formatter(&|v| short(*v))
         .draw()?;
     for (i, band) in bands.iter().enumerate() {
-        let colour = Palette99::pick(i).to_rgba();
+        let (red, green, blue) = COLOURS[i % COLOURS.len()];
+        let colour = RGBColor(red, green, blue).to_rgba();
+        if let [point] = &band.points[..] {
+            chart.draw_series([Circle::new((point.0, point.1), 3, colour.filled())])?;
+        }
         if band.points.iter().any(|p| p.2 > 0.0) {
             let upper = band.points.iter().map(|p| (p.0, p.1 + p.2));
             let lower = band.points.iter().rev().map(|p| (p.0, (p.1 - p.2).max(floor)));

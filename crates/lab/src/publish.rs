@@ -6,7 +6,7 @@ use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, Report, Suite, 
 use adept_model::ModelError;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::files::Files;
-use adept_model::limits;
+use adept_trainer::config::Config;
 use adept_trainer::run::{Record, Score, TrainError, mean_sd, record_of};
 use serde::Serialize;
 use std::fmt::Write;
@@ -58,6 +58,19 @@ pub fn publish(
         runs.extend(record_of(&path)?.filter(|record| record.finished).map(|record| (path, record)));
     }
     runs.sort_by_key(|(_, record)| record.seed);
+    if let [(first, one), rest @ ..] = &runs[..]
+        && let Some((path, other)) = rest.iter().find(|(_, r)| {
+            !Config { seed: one.seed, ..r.config.clone() }.same_experiment(&one.config) || r.extended != one.extended
+        })
+    {
+        let message = format!(
+            "holds runs of several experiments, {} and {} ({}): name one of them",
+            first.display(),
+            path.display(),
+            one.config.differences(&other.config)
+        );
+        return Err(TrainError::Folder { path: given.into(), message });
+    }
     let Some((run, record)) = runs.first() else {
         let message =
             "holds no finished run: give a run folder, or a name as `adept runs list` shows it".into();
@@ -106,7 +119,7 @@ fn card(
     report: &Report,
     described: &Described,
 ) -> Result<String, TrainError> {
-    let ((path, record), size) = (&runs[0], &described.size);
+    let ((_, record), size) = (&runs[0], &described.size);
     let (config, unit) = (&record.config, record.config.learn.unit());
     let mut text = format!("# {}\n\n{}\n\n", config.name, config.about);
     let step = score(record, options.best).map_or(record.step, |s| s.step);
@@ -226,14 +239,15 @@ fn card(
     options.notes.iter().for_each(|note| {
         let _ = writeln!(text, "- {note}");
     });
-    let toml_path = path.join("config.toml");
-    let toml = limits::read_text(&toml_path, limits::CONFIG_BYTES)
-        .map_err(|source| ModelError::Io { path: toml_path, source })?;
+    let toml = toml::to_string(config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
     let seeds = if runs.len() > 1 { format!(" --seeds {}", runs.len()) } else { String::new() };
+    let same = match &record.extended[..] {
+        [] => "gives the same bits on the same kind of machine".into(),
+        steps => format!("is similar: this run was made longer at {unit} {steps:?}, so its bits differ"),
+    };
     let _ = write!(
         text,
-        "\n## To repeat\n\n`adept train config.toml --seed {}{seeds}` with this config gives the same bits on the \
-         same kind of machine:\n\n```toml\n{}\n```\n",
+        "\n## To repeat\n\n`adept train config.toml --seed {}{seeds}` with this config {same}:\n\n```toml\n{}\n```\n",
         record.seed,
         toml.trim_end()
     );

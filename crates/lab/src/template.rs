@@ -18,6 +18,7 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
         _ => starter,
     };
     let name = info.name.replace(':', "-");
+    let name = method.map_or(name.clone(), |method| format!("{name}-{method}"));
     let text = format!(
         "name  = \"my-{name}\"\nabout = \"what this experiment is for\"\n\n[game]\nrules   = \"{}\"\n{rest}",
         info.name
@@ -25,10 +26,10 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
     let source = Source { file: format!("my-{name}.toml").into(), text: text.clone(), set: Vec::new() };
     match parse(&source, games) {
         Ok(_) => Ok(text),
-        Err(e) => {
-            let method = method.unwrap_or("default");
-            Err(GameError(format!("{} has no config for the method `{method}`: {}", info.name, e.message)))
-        }
+        Err(e) => Err(GameError(match method {
+            Some(method) => format!("{} has no config for the method `{method}`: {}", info.name, e.message),
+            None => format!("the starter config of {} has a fault: {}", info.name, e.message),
+        })),
     }
 }
 
@@ -46,9 +47,13 @@ fn section(method: &str, info: &GameInfo) -> Result<String, GameError> {
 
 /// A game's starter config with another method. The encoder, the architecture and what is measured stay.
 fn with_method(starter: &str, method: &str, info: &GameInfo) -> Result<String, GameError> {
-    let head = starter.split("[learn]").next().unwrap_or(starter);
+    // Comments of the starter may be about its own method.
+    let bare = |line: &str| format!("{}\n", line.split('#').next().unwrap_or_default().trim_end());
+    let head: String = starter.lines().take_while(|line| !line.starts_with("[learn")).map(bare).collect();
     let measured = match method {
-        "supervised" => "suites = [\"rms\"]             # errors against exact values\n".into(),
+        "supervised" => "suites    = [\"rms\"]          # errors against exact values\n\
+                         positions = 10_000           # test positions, which are never examples\n"
+            .into(),
         "regrets" => "suites = [\"exploitability\"]  # exact: what a best response wins\n".into(),
         _ => {
             let lines = starter.split("[evaluate]").nth(1).unwrap_or_default().lines();

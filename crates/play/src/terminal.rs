@@ -17,7 +17,7 @@ pub struct PlayOptions {
     pub opponent: String,
     /// Seat of the person, from 0.
     pub seat: usize,
-    /// Seed of the agent's random draws.
+    /// Seed of the dice and the agent's random draws.
     pub seed: u64,
     /// Whether to show values and gates.
     pub hints: bool,
@@ -98,8 +98,8 @@ enum Opponent<G: Kit> {
     Other(Box<dyn Agent<G>>),
 }
 
-/// Moves that `help` lists.
-const MOVES_SHOWN: usize = 24;
+/// Columns of the moves that `help` lists.
+const COLUMNS_OF_MOVES: usize = 50;
 /// Replies that a hint looks ahead.
 const REPLIES: usize = 3;
 
@@ -137,8 +137,10 @@ impl<'a, G: Kit> Table<'a, G> {
         let mut scratch = Scratch::default();
         writeln!(
             out,
-            "{} against {}, seed {}. Type a move; `help` shows what else you can type.",
+            "{}: you are player {} of {}, against {} (seed {}).\nType a move; `help` shows what else you can type.",
             self.game.name(),
+            self.options.seat + 1,
+            self.game.players(),
             self.options.opponent,
             self.options.seed
         )?;
@@ -210,9 +212,21 @@ impl<'a, G: Kit> Table<'a, G> {
     fn help(&self) -> String {
         let mut actions = Vec::new();
         self.game.actions(&self.state, &mut actions);
-        let all: Vec<String> = actions.iter().map(|action| self.game.action_text(&self.state, action)).collect();
-        let more = if all.len() > MOVES_SHOWN { format!(", … ({} in all)", all.len()) } else { String::new() };
-        let moves = all[..all.len().min(MOVES_SHOWN)].join(", ");
+        let mut all: Vec<String> =
+            actions.iter().map(|action| self.game.action_text(&self.state, action)).collect();
+        // Words such as `pass` go before the numbers, of which there may be many.
+        all.sort_by_key(|text| text.contains(|c: char| c.is_ascii_digit()));
+        let mut moves = String::new();
+        let shown = all.iter().take_while(|text| {
+            let fits = moves.chars().count() + text.chars().count() < COLUMNS_OF_MOVES;
+            if fits {
+                moves.push_str(if moves.is_empty() { "" } else { ", " });
+                moves.push_str(text);
+            }
+            fits
+        });
+        let left = all.len() - shown.count();
+        let more = if left > 0 { format!(", … and {left} more") } else { String::new() };
         format!(
             "moves here: {moves}{more}\n\
              hint  what your opponent thinks of each move, and why\n\

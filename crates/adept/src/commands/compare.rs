@@ -36,7 +36,8 @@ fn cells(metric: &MetricChange) -> Vec<String> {
     // Digits after the decimal point, and a sign if the scale has two.
     let (places, signed) = match metric.metric.as_str() {
         "final_equity" | "best_equity" => (4, true),
-        "final_rms" | "best_rms" => (6, false),
+        "final_rms" | "best_rms" | "final_exploitability" | "best_exploitability" => (6, false),
+        "final_matches" | "best_matches" => (4, false),
         "loss" => (5, false),
         "seconds" => (2, false),
         _ => (0, false),

@@ -121,9 +121,6 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
 /// Draws curves into a file or the terminal.
 fn plot(runs: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()> {
     let files = Files::default();
-    if let Some(out) = out {
-        files.try_file(out)?;
-    }
     let found = curves(runs)?;
     if let Some(out) = out {
         files.replace(out, svg(&found).as_bytes())?;

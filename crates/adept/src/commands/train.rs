@@ -23,6 +23,7 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     let options = TrainOptions {
         out: args.out.clone(),
         resume: args.resume,
+        extend: args.resume,
         init: args.init.clone(),
         max_seconds: args.max_seconds,
         host: Host::default(),
@@ -55,13 +56,11 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
         }
     }
     let against = config.evaluate_against().into_iter().next();
-    let baseline = against.as_ref().and_then(|against| game.baseline(against).ok());
-    let references = match runs.first() {
-        Some((path, _)) => References::read(path)?,
-        None => None,
-    };
+    // It takes a while in larger games.
+    let baseline = || against.as_ref().and_then(|against| game.baseline(against).ok());
+    let references = runs.first().and_then(|(path, _)| References::read(path));
     if as_json {
-        let mut value = as_value(&runs, args.seeds.is_some(), against.as_deref(), baseline);
+        let mut value = as_value(&runs, args.seeds.is_some(), against.as_deref(), baseline());
         value["references"] = json!(references);
         output::json(&value)?;
     } else {
@@ -245,7 +244,7 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
             text.push_str("best: the lowest error on validation positions\n");
         }
         Some(Suite::Rms | Suite::Exploitability) => {
-            text.push_str("exact values are only measured, so no checkpoint is the best\n");
+            text.push_str("exact values are only measured: they do not choose a best checkpoint\n");
         }
         _ => {}
     }
@@ -272,9 +271,9 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
             text.push_str(&format!("stopped after {} of {games} {unit}: continue with --resume\n", record.step));
         } else {
             if path.join("curve.svg").exists() {
-                text.push_str(&format!("curve: {shown}/curve.svg\n"));
+                text.push_str(&format!("curve:            {shown}/curve.svg\n"));
             }
-            text.push_str(&format!("play against it: adept play {shown} --hints\n"));
+            text.push_str(&format!("play against it:  adept play {shown} --hints\n"));
         }
     }
     Ok(text)
@@ -301,17 +300,19 @@ fn summary(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
     let merit = |v: f64| if lower_is_better { -v } else { v };
     let best = finals.iter().max_by(|a, b| merit(a.0).total_cmp(&merit(b.0)));
     let mut text = format!("{} seeds: {} ± {}", sample.n, shown(figure, mean), shown(figure, sd).replace('+', ""));
-    let test = references.and_then(|r| {
+    // The baseline of matches is itself an estimate.
+    let test = references.filter(|_| figure != Some(Suite::Matches)).and_then(|r| {
         let known = Sample { mean: Some(r.baseline.value), sd: Some(0.0), n: 2 };
         Some((r, welch(known, sample)?))
     });
     if let Some((references, test)) = test {
+        let name = &references.baseline.name;
         let better = merit(mean) > merit(references.baseline.value);
         let p = match (better, test.p) {
-            (true, p) if p < 1e-4 => "better than the baseline (p < 0.0001)".into(),
-            (true, p) if p < 0.05 => format!("better than the baseline (p = {p:.4})"),
-            (false, p) if p < 0.05 => format!("worse than the baseline (p = {p:.4})"),
-            (_, p) => format!("not significantly different from the baseline (p = {p:.2})"),
+            (true, p) if p < 1e-4 => format!("better than {name} (p < 0.0001)"),
+            (true, p) if p < 0.05 => format!("better than {name} (p = {p:.4})"),
+            (false, p) if p < 0.05 => format!("worse than {name} (p = {p:.4})"),
+            (_, p) => format!("not significantly different from {name} (p = {p:.2})"),
         };
         text.push_str(&format!(", {p}"));
     }

@@ -8,6 +8,7 @@ use adept_trainer::config::{
     Config, Method, Schedule, Shape, Source, Suite, TdSettings, TraceKind, in_present_form,
 };
 use serde_json::{Value, json};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// All files under `configs/`.
@@ -455,4 +456,13 @@ workers = 2
         new[method] = then;
         assert_eq!(config(old).unwrap(), config(new).unwrap(), "{method}");
     }
+}
+
+#[test]
+fn the_page_of_config_keys_is_what_the_schema_says() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config-keys.md");
+    let page = fs::read_to_string(page).unwrap();
+    let keys = adept_lab::keys::markdown(&schemars::schema_for!(Config));
+    let (_, found) = page.split_once("\n## ").unwrap();
+    assert!(format!("## {found}") == keys, "write it anew: a head, then `adept config keys`");
 }

@@ -8,7 +8,7 @@ use super::{Bearoff, Estimate, OneSided, Position};
 use crate::shared::Shared;
 use adept_game::Afterstate;
 use adept_game::GameError;
-use adept_game::work;
+use adept_game::{limits, work};
 use adept_game::Halves;
 use adept_game::{Found, Valuation};
 use std::path::{Path, PathBuf};
@@ -97,7 +97,8 @@ pub(super) fn halves(game: &Bearoff) -> Found<Box<dyn Halves<Bearoff>>> {
 pub fn solving(settings: Settings) -> String {
     let Settings { checkers, precision, .. } = settings;
     let bytes = precision.bytes(rank::sides(checkers));
-    format!("solving the table of {checkers} checkers in {} bits, {:.1} GB of memory", precision.bits(), bytes as f64 / 1e9)
+    let memory = limits::size(bytes as u64);
+    format!("solving the table of {checkers} checkers in {} bits, {memory} of memory", precision.bits())
 }
 
 fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Table>, GameError> {

@@ -19,7 +19,11 @@ use adept_trainer::config::{Config, Suite};
 use adept_trainer::run::{Record, record_of};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+/// Larger numbers are not drawn: they would leave no room for others.
+const DRAWN: f64 = 1e12;
 
 /// One measurement of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,8 +93,15 @@ pub fn is_error(figure: Suite) -> bool {
 pub fn points(run: &Path, record: &Record) -> Result<Vec<Point>, ModelError> {
     let Some(figure) = record.config.figure() else { return Ok(Vec::new()) };
     let path = run.join("metrics.jsonl");
-    let text =
-        limits::read_text(&path, limits::LIST_BYTES).map_err(|source| ModelError::Io { path, source })?;
+    let text = match limits::read_text(&path, limits::LIST_BYTES) {
+        Ok(text) => text,
+        // The run was stopped before its first measurement.
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(ModelError::Io { path, source }),
+    };
+    // Anything after that is left over from an interrupted step.
+    let valid = usize::try_from(record.metrics_bytes).unwrap_or(usize::MAX).min(text.len());
+    let text = text.get(..valid).unwrap_or(&text);
     let against = opponent(&record.config);
     let point = |line: &str| -> Option<Point> {
         let line: Value = serde_json::from_str(line).ok()?;
@@ -104,7 +115,8 @@ pub fn points(run: &Path, record: &Record) -> Result<Vec<Point>, ModelError> {
             Suite::Exploitability => line["exploitability"].as_f64()?,
             Suite::MoveLoss | Suite::Speed => return None,
         };
-        Some(Point { step: line["step"].as_u64()?, value, loss: line["loss"].as_f64() })
+        let point = Point { step: line["step"].as_u64()?, value, loss: line["loss"].as_f64() };
+        (value.abs() < DRAWN).then_some(point)
     };
     Ok(text.lines().filter_map(point).collect())
 }
@@ -122,7 +134,7 @@ pub fn curve(runs: &[(PathBuf, Record)]) -> Result<Option<Curve>, ModelError> {
         for point in points(path, record)? {
             at.entry(point.step).or_default().push(point.value);
         }
-        references = references.or(References::read(path)?);
+        references = references.or_else(|| References::read(path));
     }
     let mean = |(step, values): (&u64, &Vec<f64>)| {
         let sample = Sample::of(values);
@@ -158,19 +170,30 @@ pub fn curves(given: &[PathBuf]) -> Result<Vec<Curve>, CompareError> {
             let message = "names no runs: give a run folder, a folder of runs, or the name of an experiment";
             return Err(fail(message.into()));
         }
+        let several = experiments.len() > 1;
         for runs in &experiments {
-            let Some(curve) = curve(runs)? else {
+            let Some(mut curve) = curve(runs)? else {
                 let message = "its runs measured nothing: set `evaluate.suites` in the config";
                 return Err(fail(message.into()));
             };
+            // A run that diverged early has nothing to draw.
             if curve.points.is_empty() {
-                return Err(fail("has no measurements yet".into()));
+                continue;
             }
-            let shown = label(&curve.config);
-            if let Some(first) = found.first().map(|first| label(&first.config)).filter(|l| *l != shown) {
-                return Err(fail(format!("measures {shown}, and the first run {first}: draw them apart")));
+            if several {
+                // Experiments of a sweep have one name, and folders that tell them apart.
+                let folder = runs[0].0.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let seed = format!("-{}", runs[0].1.seed);
+                curve.name = folder.strip_suffix(&seed).unwrap_or(&folder).into();
+            }
+            let shown = |c: &Curve| format!("{} of {} over {}", label(&c.config), c.config.game.rules, c.config.learn.unit());
+            if let Some(first) = found.first().map(shown).filter(|first| *first != shown(&curve)) {
+                return Err(fail(format!("measures {}, and the first run {first}: draw them apart", shown(&curve))));
             }
             found.push(curve);
+        }
+        if found.is_empty() {
+            return Err(fail("has no measurements yet".into()));
         }
     }
     Ok(found)
@@ -219,19 +242,6 @@ pub(crate) fn write(files: &Files, run: &Path, record: &Record) -> Result<(), Mo
     match curve(&runs)? {
         Some(curve) if !curve.points.is_empty() => {
             files.replace(&run.join("curve.svg"), svg(&[curve]).as_bytes())
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Writes `curve.svg` of several runs of one experiment into their parent folder, if they share one of their own.
-///
-/// # Errors
-/// [`ModelError::Io`] if a file cannot be read or written.
-pub fn write_several(runs: &[(PathBuf, Record)], path: &Path) -> Result<(), ModelError> {
-    match curve(runs)? {
-        Some(curve) if !curve.points.is_empty() => {
-            Files::default().replace(path, svg(&[curve]).as_bytes())
         }
         _ => Ok(()),
     }

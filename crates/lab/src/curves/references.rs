@@ -1,5 +1,6 @@
 //! What the figure of a run is compared with.
 
+use super::DRAWN;
 use crate::measure;
 use adept_arena::cfr::{Decisions, Policy};
 use adept_arena::matches::{compete, orders};
@@ -11,7 +12,6 @@ use adept_trainer::config::{Config, Suite};
 use adept_trainer::run::{Record, TrainError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::io::ErrorKind;
 use std::path::Path;
 
 /// A named value of a figure.
@@ -40,6 +40,9 @@ pub struct References {
     pub best: Reference,
 }
 
+/// Games of the baseline at most.
+const GAMES: u64 = 10_000;
+
 const FILE: &str = "references.json";
 
 impl References {
@@ -48,19 +51,12 @@ impl References {
         Self { baseline: reference(baseline), best: reference(best) }
     }
 
-    /// The references in a run folder; `None` if there are none.
-    ///
-    /// # Errors
-    /// [`ModelError`] if the file cannot be read or is damaged.
-    pub fn read(run: &Path) -> Result<Option<Self>, ModelError> {
-        let path = run.join(FILE);
-        match limits::read(&path, limits::RECORD_BYTES) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|e| ModelError::Checkpoint { path, message: format!("is damaged: {e}") }),
-            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(ModelError::Io { path, source }),
-        }
+    /// The references in a run folder; `None` if there are none. They decorate results, so a damaged file counts as none.
+    pub fn read(run: &Path) -> Option<Self> {
+        let bytes = limits::read(&run.join(FILE), limits::RECORD_BYTES).ok()?;
+        let found: Self = serde_json::from_slice(&bytes).ok()?;
+        let is_drawn = |r: &Reference| r.value.abs() < DRAWN;
+        (is_drawn(&found.baseline) && is_drawn(&found.best)).then_some(found)
     }
 
     pub(crate) fn write(&self, files: &Files, run: &Path) -> Result<(), ModelError> {
@@ -71,7 +67,7 @@ impl References {
 
 /// The references of a run's figure; `None` if it measures nothing.
 ///
-/// Games against an opponent are played with the dice of the run's measurements.
+/// Games against an opponent always have the same dice, and at most [`GAMES`] are played.
 pub(crate) fn of_game<G: Kit>(
     game: &G,
     config: &Config,
@@ -85,8 +81,8 @@ pub(crate) fn of_game<G: Kit>(
         }
         Some(Suite::Matches) => {
             let make = || Ok::<_, OpenError>(vec![Box::new(Random) as _, open::agent(game, &against)?]);
-            let games = config.evaluate.games;
-            let tally = compete(game, make, &orders(&[1, game.players() - 1]), games, record.seed, || false)?;
+            let games = config.evaluate.games.min(GAMES);
+            let tally = compete(game, make, &orders(&[1, game.players() - 1]), games, 1, || false)?;
             let score = tally.points[0] / games as f64;
             Some(References::new(("random play", score), ("every game won", 1.0)))
         }

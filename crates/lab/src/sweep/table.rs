@@ -159,16 +159,24 @@ impl Sweep {
         (header.map(String::from).collect(), self.rows.iter().map(row).collect())
     }
 
-    /// The best combination, by how much it is better than the next, and whether that is significant. `None` with fewer
-    /// than two combinations to compare.
+    /// The best combination, by how much it is better than the next, and whether that is significant. `None` unless two
+    /// combinations have all their runs. Losses are not compared: they depend on the samples of each run.
     fn verdict(&self) -> Option<String> {
         let [best, next] = [self.rows.first()?, self.rows.get(1)?];
+        let is_whole = |row: &Row| row.failed.is_empty() && row.seeds as u64 == self.seeds;
+        if !is_whole(best) || !is_whole(next) || self.metric == Metric::Loss {
+            return None;
+        }
         let sample = |row: &Row| Sample { mean: row.final_mean, sd: row.final_sd, n: row.seeds };
         let by = (best.final_mean? - next.final_mean?).abs();
         let names = [best, next].map(|row| label(&row.settings));
+        if by < 1e-9 {
+            return Some(format!("best: {} and {} are equal", names[0], names[1]));
+        }
         let number = |v: f64| if v < 1e-3 { format!("{v:.2e}") } else { format!("{v:.4}") };
         let sure = match welch(sample(best), sample(next)).map(|test| test.p) {
-            None => "one seed each, so not tested".to_string(),
+            None if self.seeds < 2 => "one seed each, so not tested".to_string(),
+            None => "the seeds do not vary, so not tested".into(),
             Some(p) if p < 1e-4 => "significant, p < 0.0001".into(),
             Some(p) if p < 0.05 => format!("significant, p = {p:.4}"),
             Some(p) => format!("not significant, p = {p:.2}"),

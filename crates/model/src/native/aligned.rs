@@ -41,14 +41,6 @@ impl Aligned {
     }
 }
 
-impl From<&[f32]> for Aligned {
-    fn from(from: &[f32]) -> Self {
-        let mut all = Self::zeros(from.len());
-        all.copy_from_slice(from);
-        all
-    }
-}
-
 impl Deref for Aligned {
     type Target = [f32];
 
@@ -73,7 +65,8 @@ mod tests {
 
     #[test]
     fn numbers_begin_at_a_line_and_new_ones_are_zero() {
-        let mut all = Aligned::from(&[1.0, 2.0, 3.0][..]);
+        let mut all = Aligned::zeros(3);
+        all.copy_from_slice(&[1.0, 2.0, 3.0]);
         assert_eq!((all.as_ptr() as usize % 64, &all[..]), (0, &[1.0, 2.0, 3.0][..]));
         all.resize(40);
         assert!(all.as_ptr() as usize % 64 == 0 && all[3..].iter().all(|x| *x == 0.0) && all.len() == 40);

@@ -73,11 +73,13 @@ impl Config {
         bare(self) == bare(other)
     }
 
-    /// Whether `other` is this experiment with a longer run.
+    /// Whether `other` is this experiment with a longer run. Runs of the method `regrets` cannot be extended, because their
+    /// memory weighs iterations by the length.
     pub fn is_extended_by(&self, other: &Self) -> bool {
         let mut longer = self.clone();
         longer.learn.set_length(other.learn.length());
-        self.learn.length() < other.learn.length() && longer.same_experiment(other)
+        let weighed = matches!(self.learn.method, Method::Regrets(_));
+        !weighed && self.learn.length() < other.learn.length() && longer.same_experiment(other)
     }
 
     /// Describes the first few settings that differ.

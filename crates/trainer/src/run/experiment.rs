@@ -27,6 +27,8 @@ pub struct TrainOptions {
     pub out: Option<PathBuf>,
     /// Continue from the latest checkpoint, if there is one.
     pub resume: bool,
+    /// With `resume`: if the config differs from the run's only in a larger length, make the run longer.
+    pub extend: bool,
     /// Start from the weights of these checkpoints.
     pub init: Vec<Init>,
     /// Write a checkpoint and stop after this many seconds.
@@ -79,6 +81,7 @@ pub fn train<G: Kit>(
     let Some(_lock) = folder.lock()? else {
         return taken("another process is using this run: wait for it, or choose another folder".into());
     };
+    let mut extends = false;
     let record = match folder.look()? {
         Found::Nothing => None,
         Found::Run(record) if !origins.is_empty() && !same_origins(&origins, &record.init) => {
@@ -103,8 +106,12 @@ pub fn train<G: Kit>(
             observer.event(seed, Event::Ended(&record));
             return Ok((path, *record));
         }
-        Found::Run(record) if options.resume && record.config.is_extended_by(config) => {
-            Some(folder.extended(*record, config.learn.length())?)
+        Found::Run(record) if options.resume && options.extend && record.config.is_extended_by(config) => {
+            let (unit, length) = (config.learn.unit(), config.learn.length());
+            let what = format!("extending the run from {} to {length} {unit}", record.games);
+            observer.event(seed, Event::Preparing(&what));
+            extends = true;
+            Some(folder.extended(*record, length)?)
         }
         Found::Run(record) if !record.config.same_experiment(config) => {
             return taken(format!(
@@ -129,7 +136,13 @@ pub fn train<G: Kit>(
         }
     };
     match record {
-        Some(record) => experiment.resume(record, observer)?,
+        Some(record) => {
+            experiment.resume(record, observer)?;
+            if extends {
+                experiment.patience = Patience::default();
+                experiment.check_space()?;
+            }
+        }
         None => {
             experiment.check_space()?;
             experiment.folder.create(&experiment.record)?;
@@ -238,6 +251,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             milestones: Vec::new(),
             best: None,
             r#final: None,
+            extended: Vec::new(),
             metrics_bytes: 0,
         };
         Ok(Self {
@@ -266,7 +280,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
     /// Restores the latest checkpoint of this run. If it is damaged or missing, restores the newest one before
     /// it.
     fn resume(&mut self, record: Record, observer: &dyn Observer) -> Result<(), TrainError> {
-        // The config may now keep other checkpoints than before.
+        // The config may now keep other checkpoints than before, or be longer.
         let mut record = Record { config: self.config.clone(), ..record };
         if let Some(latest) = record.latest.clone()
             && let Err(error) = self.take_up(&latest)

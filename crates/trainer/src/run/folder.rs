@@ -127,6 +127,10 @@ pub struct Record {
     /// Score of the last checkpoint of a finished run, if equity or errors are measured.
     #[serde(default)]
     pub r#final: Option<Score>,
+    /// Steps at which the run was made longer. Its schedules had another length before, so a run of the whole length
+    /// gives other bits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extended: Vec<u64>,
     /// Bytes of `metrics.jsonl` up to the latest checkpoint.
     pub metrics_bytes: u64,
 }
@@ -237,8 +241,8 @@ impl Folder {
     pub(crate) fn complete(&self, record: &Record) -> Result<(), ModelError> {
         self.files.create_folder(&self.path.join("checkpoints"))?;
         let config = self.path.join("config.toml");
-        if !config.exists() {
-            let text = toml::to_string(&record.config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        let text = toml::to_string(&record.config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        if limits::read_text(&config, limits::CONFIG_BYTES).ok().as_ref() != Some(&text) {
             self.files.replace(&config, text.as_bytes())?;
         }
         self.cut_metrics(record.metrics_bytes)?;
@@ -257,14 +261,13 @@ impl Folder {
         self.files.replace(&self.record_path(), text.as_bytes())
     }
 
-    /// Prepares a longer run. Files that describe the run with its old length are written anew.
-    pub(crate) fn extended(&self, record: Record, games: u64) -> Result<Record, ModelError> {
-        for file in ["config.toml", "curve.svg"] {
-            let path = self.path.join(file);
-            if path.exists() {
-                self.files.remove(&path)?;
-            }
+    /// Prepares a longer run. Its curve is drawn anew at its end.
+    pub(crate) fn extended(&self, mut record: Record, games: u64) -> Result<Record, ModelError> {
+        let curve = self.path.join("curve.svg");
+        if curve.exists() {
+            self.files.remove(&curve)?;
         }
+        record.extended.push(record.step);
         Ok(Record { games, finished: false, early: None, r#final: None, ..record })
     }
 

@@ -81,15 +81,23 @@ enum Work<'a> {
     Test(&'a [Claim]),
 }
 
+/// Runs or tests a pass by the code for an instruction set.
+///
+/// # Safety
+/// As [`run_programs`]: the machine has `isa`.
 unsafe fn dispatch(isa: Isa, pass: Pass<'_, i16>, work: Work<'_>, failed: &mut Vec<Claim>) {
     #[cfg(target_arch = "x86_64")]
     {
         use super::lanes::{Avx2, Avx512};
+        /// # Safety
+        /// As [`run_programs`], on a machine with AVX-512.
         #[target_feature(enable = "avx512f,avx512bw,avx2")]
         unsafe fn avx512(pass: Pass<'_, i16>, work: Work<'_>, failed: &mut Vec<Claim>) {
             // SAFETY: this function has these features; the caller guarantees the rest.
             unsafe { with_lines(Avx512::new(), pass, work, failed) }
         }
+        /// # Safety
+        /// As [`run_programs`], on a machine with AVX2.
         #[target_feature(enable = "avx2")]
         unsafe fn avx2(pass: Pass<'_, i16>, work: Work<'_>, failed: &mut Vec<Claim>) {
             // SAFETY: as above.
@@ -113,6 +121,8 @@ unsafe fn dispatch(isa: Isa, pass: Pass<'_, i16>, work: Work<'_>, failed: &mut V
     unsafe { with_lines(Portable, pass, work, failed) }
 }
 
+/// # Safety
+/// As [`run_programs`], for the instruction set of the token.
 #[inline(always)]
 unsafe fn with_lines<L: Lanes>(l: L, pass: Pass<'_, i16>, work: Work<'_>, failed: &mut Vec<Claim>) {
     // SAFETY: the caller guarantees it.
@@ -124,6 +134,8 @@ unsafe fn with_lines<L: Lanes>(l: L, pass: Pass<'_, i16>, work: Work<'_>, failed
     }
 }
 
+/// # Safety
+/// As [`run_programs`], for the instruction set of the token; a pass has K lines.
 #[inline(always)]
 unsafe fn run_or_test<L: Lanes, const K: usize>(
     l: L,
@@ -145,12 +157,16 @@ unsafe fn run_or_test<L: Lanes, const K: usize>(
 struct Columns<const K: usize>(*const Line);
 
 impl<const K: usize> Columns<K> {
+    /// # Safety
+    /// As [`Self::at`].
     #[inline(always)]
     unsafe fn load<L: Lanes>(self, l: L, row: u16, k: usize) -> L::V {
         // SAFETY: the caller guarantees it.
         l.load(unsafe { self.at(row, k) })
     }
 
+    /// # Safety
+    /// The table has this row and line, and no thread writes the line while the reference lives.
     #[inline(always)]
     unsafe fn at<'a>(self, row: u16, k: usize) -> &'a Line {
         // SAFETY: the caller guarantees that the table has this row and drops the reference after its pass.
@@ -169,6 +185,10 @@ impl<const K: usize> Columns<K> {
 const CHUNK: usize = 32;
 const AHEAD: usize = 2;
 
+/// Appends the claims that fail.
+///
+/// # Safety
+/// As [`test_claims`]; a pass has K lines.
 #[inline(always)]
 unsafe fn test<L: Lanes, const K: usize>(
     l: L,
@@ -196,6 +216,10 @@ unsafe fn test<L: Lanes, const K: usize>(
     }
 }
 
+/// Writes the values of the rows of a pass.
+///
+/// # Safety
+/// As [`run_programs`]; a pass has K lines.
 #[inline(always)]
 unsafe fn run<L: Lanes, const K: usize>(l: L, pass: Pass<'_, i16>, short: Option<Short<'_>>) {
     let columns = Columns::<K>(pass.table.line(pass.line, 0).cast());
@@ -257,6 +281,9 @@ const CORRECTIONS: [Weights; 2] =
     [Weights::new(MIXED_WAYS, -MIXED_WAYS), Weights::new(DOUBLE_WAYS, -DOUBLE_WAYS)];
 
 /// Runs one program: the first afterstate of each roll, then corrections for rolls with more afterstates.
+///
+/// # Safety
+/// Every row in the program is a row of the table, and no thread writes these lines.
 #[inline(always)]
 unsafe fn brief<L: Lanes, const K: usize>(l: L, columns: Columns<K>, program: Program<'_>) -> [L::V; K] {
     let mut sums = [l.no_sums(); K];
@@ -315,6 +342,10 @@ unsafe fn brief<L: Lanes, const K: usize>(l: L, columns: Columns<K>, program: Pr
     negated_means(l, sums)
 }
 
+/// The values of a row by its full lists.
+///
+/// # Safety
+/// Every row in the lists is a row of the table, and no thread writes these lines.
 #[inline(always)]
 unsafe fn full<L: Lanes, const K: usize>(l: L, columns: Columns<K>, moves: &Moves, row: usize) -> [L::V; K] {
     let mut sums = [l.no_sums(); K];
@@ -351,6 +382,8 @@ unsafe fn full<L: Lanes, const K: usize>(l: L, columns: Columns<K>, moves: &Move
 pub(super) unsafe fn run_plain<T: Cell>(isa: Isa, pass: Pass<'_, T>) {
     #[cfg(target_arch = "x86_64")]
     {
+        /// # Safety
+        /// As [`run_programs`], on a machine with AVX2.
         #[target_feature(enable = "avx2")]
         unsafe fn avx2<T: Cell>(pass: Pass<'_, T>) {
             // SAFETY: the caller guarantees it.
@@ -367,6 +400,10 @@ pub(super) unsafe fn run_plain<T: Cell>(isa: Isa, pass: Pass<'_, T>) {
     unsafe { plain(pass) }
 }
 
+/// A pass over full lists.
+///
+/// # Safety
+/// As [`run_programs`].
 #[inline(always)]
 unsafe fn plain<T: Cell>(pass: Pass<'_, T>) {
     // SAFETY: the caller guarantees it.
@@ -381,6 +418,9 @@ unsafe fn plain<T: Cell>(pass: Pass<'_, T>) {
 }
 
 /// Like [`plain`], with N columns in all lines together.
+///
+/// # Safety
+/// As [`run_programs`]; N is the number of columns in all lines of the pass.
 #[inline(always)]
 unsafe fn plain_columns<T: Cell, const N: usize>(pass: Pass<'_, T>) {
     let Pass { table, moves, line, .. } = pass;

@@ -92,6 +92,9 @@ impl Solvable for f32 {}
 impl Solvable for f64 {}
 
 /// Sets the values that need no solving: a player who has borne off all checkers has won.
+///
+/// # Safety
+/// As [`Solvable::solve`].
 unsafe fn set_ends<T: Cell>(table: Grid<T>, order: &Order) {
     let empty = order.levels[1];
     for column in 0..table.rows() {
