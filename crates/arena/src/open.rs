@@ -7,7 +7,7 @@ use crate::exact::ExactError;
 use crate::experts::WithExperts;
 use crate::frozen::Frozen;
 use crate::solve::{BestResponse, Minimax};
-use adept_game::{Encoder, Game, GameInfo, Kit, Valuation, stream};
+use adept_game::{Encoder, Game, GameInfo, Kit, Turn, Valuation, stream};
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
 use adept_model::{Architecture, ModelError, Optimiser, names};
 use std::path::{Path, PathBuf};
@@ -269,7 +269,10 @@ fn build<G: Kit>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenEr
                 game.name()
             )));
         }
-        AgentSpec::Minimax | AgentSpec::Optimal(_) if !game.is_small() => {
+        // Games that begin with chance are refused for that reason, below.
+        AgentSpec::Minimax | AgentSpec::Optimal(_)
+            if !game.is_small() && game.turn(&game.start()) != Turn::Chance =>
+        {
             return Err(OpenError::Unknown(format!(
                 "{} has too many states for `minimax` and `optimal:`, which search all of them",
                 game.name()

@@ -607,7 +607,9 @@ fn what_cannot_be_opened_says_why() {
     let hint = "give a folder with manifest.json or run.json; `adept runs list` shows the runs here";
     assert_eq!(refusal("greedy:no/such/run"), format!("no/such/run: does not exist; {hint}"));
     // A file that is not a checkpoint, and an unrelated folder.
-    for path in ["Cargo.toml", "src"] {
+    let config = "is a config, not a checkpoint: train it, then give the folder of its run";
+    assert_eq!(refusal("Cargo.toml"), format!("Cargo.toml: {config}"));
+    for path in ["../arena/src/lib.rs", "src"] {
         assert_eq!(refusal(path), format!("{path}: is neither a checkpoint nor a run folder; {hint}"));
         assert_eq!(
             refusal(&format!("boltzmann:1:{path}")),

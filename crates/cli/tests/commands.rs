@@ -35,7 +35,11 @@ fn train_learns_and_reports() {
     let curve = fs::read_to_string(desk.path("checkpoints/runs/single-80-1/curve.svg")).unwrap();
     assert!(curve.contains("equity against ttt") && curve.contains("random play"), "{curve}");
     let drawn = desk.text(&["runs", "plot", "single-80"]);
-    assert!(drawn.contains('●') && drawn.contains("best possible") && drawn.lines().all(|l| l.chars().count() <= 80));
+    assert!(
+        drawn.contains('●')
+            && drawn.contains("best possible")
+            && drawn.lines().all(|l| l.chars().count() <= 80)
+    );
     let written = desk.json(&["runs", "plot", "single-80-1", "--out", "curves.svg"]);
     assert_eq!(written["curves"][0]["points"].as_array().unwrap().len(), 10);
     assert!(fs::read_to_string(desk.path("curves.svg")).unwrap().starts_with("<svg"));
@@ -659,7 +663,7 @@ fn the_oracle_plays_in_the_terminal() {
     fs::create_dir(desk.folder.path().join("datasets")).unwrap();
     let output = desk.run_with(&["play", "convolution", "--game", "bearoff"], "quit\n");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("bearoff against convolution"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("player 1 of 2, against convolution"));
 }
 
 #[test]
@@ -822,7 +826,10 @@ fn a_method_without_a_config_says_why() {
         assert!(config.contains(&format!("[learn.{method}]")), "{config}");
     }
     let said = desk.fails(&["config", "new", "tictactoe", "--method", "regrets"], 1);
-    assert!(said.contains("tictactoe has no config for the method `regrets`: `learn.regrets`: needs"), "{said}");
+    assert!(
+        said.contains("tictactoe has no config for the method `regrets`: `learn.regrets`: needs"),
+        "{said}"
+    );
 }
 
 #[test]

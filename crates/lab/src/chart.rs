@@ -48,7 +48,13 @@ pub struct Band {
 }
 
 /// Draws lines with bands, and horizontal dashed lines at the named `marks`, as an SVG document.
-pub fn bands(title: &str, (x, y): (&str, &str), scale: Scale, bands: &[Band], marks: &[(String, f64)]) -> String {
+pub fn bands(
+    title: &str,
+    (x, y): (&str, &str),
+    scale: Scale,
+    bands: &[Band],
+    marks: &[(String, f64)],
+) -> String {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 540)).into_drawing_area();
@@ -135,7 +141,12 @@ where
     for (i, (name, value)) in marks.iter().enumerate() {
         let colour = if i == 0 { BLACK.mix(0.45) } else { BLACK.mix(0.8) };
         chart
-            .draw_series(DashedLineSeries::new([(0.0, *value), (last, *value)], 6, 4, colour.stroke_width(1)))?
+            .draw_series(DashedLineSeries::new(
+                [(0.0, *value), (last, *value)],
+                6,
+                4,
+                colour.stroke_width(1),
+            ))?
             .label(name)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(1)));
     }

@@ -60,7 +60,8 @@ pub fn publish(
     runs.sort_by_key(|(_, record)| record.seed);
     if let [(first, one), rest @ ..] = &runs[..]
         && let Some((path, other)) = rest.iter().find(|(_, r)| {
-            !Config { seed: one.seed, ..r.config.clone() }.same_experiment(&one.config) || r.extended != one.extended
+            !Config { seed: one.seed, ..r.config.clone() }.same_experiment(&one.config)
+                || r.extended != one.extended
         })
     {
         let message = format!(

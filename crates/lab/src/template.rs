@@ -14,7 +14,9 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
     let info = games.rules(game)?.info();
     let starter = games.rules(game)?.starter().unwrap_or_else(|| general(&info));
     let rest = match method {
-        Some(method) if !starter.contains(&format!("[learn.{method}]")) => with_method(&starter, method, &info)?,
+        Some(method) if !starter.contains(&format!("[learn.{method}]")) => {
+            with_method(&starter, method, &info)?
+        }
         _ => starter,
     };
     let name = info.name.replace(':', "-");

@@ -428,7 +428,9 @@ impl JsonSchema for Sensitivity {
         };
         let (initial, rate) = (
             each("Initial value of the hidden layers, or of each layer, output last."),
-            each("Factor on the run's learning rate: one for all layers or one per layer, output last. Default: 0.2."),
+            each(
+                "Factor on the run's learning rate: one for all layers or one per layer, output last. Default: 0.2.",
+            ),
         );
         schemars::json_schema!({
             "description": "Initial values: a number (hidden layers; the output layer starts at 1), a list with one \

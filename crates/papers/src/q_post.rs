@@ -1,13 +1,13 @@
 //! The figures of the post on Q-learning in liar's dice: how often the learner wins while it learns and when it
 //! is frozen, and how often simple rules win in its place.
 
-use adept_lab::chart::{self, Legend};
 use crate::q_learner::{EPSILON, QAgent, QLearner, QTable, Reading};
 use crate::runs::{FIRST_SEED, seeds};
 use crate::{Made, ReproduceOptions, Reproduction, Work};
 use adept_arena::matches::compete;
 use adept_arena::{Agent, Scripted};
 use adept_builtin::liars_dice::LiarsDice;
+use adept_lab::chart::{self, Legend};
 use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_trainer::config::no_game;

@@ -1,9 +1,9 @@
 //! Table 1 of Wiering & Kröse: ten architectures learn tic-tac-toe against TTT.
 
-use adept_lab::chart::{self, Legend};
 use crate::runs::{self, FIRST_SEED, Run, interrupted};
 use crate::{Made, Reproduction, Work};
 use adept_lab::Catalogue;
+use adept_lab::chart::{self, Legend};
 use adept_lab::measure::{self, EvaluateOptions, SpeedCell, Suite, Unwatched};
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};

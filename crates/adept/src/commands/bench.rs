@@ -29,18 +29,7 @@ pub(crate) fn run(args: &BenchArgs, as_json: bool) -> Result<()> {
     if as_json {
         return output::json(&json!({ "cells": cells }));
     }
-    let header = [
-        "network",
-        "params",
-        "engine",
-        "device",
-        "work",
-        "batch",
-        "µs",
-        "from",
-        "to",
-        "rows/s",
-    ];
+    let header = ["network", "params", "engine", "device", "work", "batch", "µs", "from", "to", "rows/s"];
     let rows: Vec<Vec<String>> = cells
         .iter()
         .map(|c| {

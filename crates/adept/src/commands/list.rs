@@ -129,7 +129,8 @@ fn plot(runs: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()> {
         let all: Vec<Value> = found
             .iter()
             .map(|curve| {
-                let points = curve.points.iter().map(|p| json!({ "step": p.step, "mean": p.mean, "sd": p.sd }));
+                let points =
+                    curve.points.iter().map(|p| json!({ "step": p.step, "mean": p.mean, "sd": p.sd }));
                 json!({
                     "name": curve.name,
                     "figure": curve.figure.name(),

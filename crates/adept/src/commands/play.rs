@@ -53,7 +53,9 @@ struct Editor(DefaultEditor);
 impl Editor {
     /// `None` without a terminal.
     fn new() -> Option<Self> {
-        (stdin().is_terminal() && stdout().is_terminal()).then(|| DefaultEditor::new().ok().map(Self)).flatten()
+        (stdin().is_terminal() && stdout().is_terminal())
+            .then(|| DefaultEditor::new().ok().map(Self))
+            .flatten()
     }
 }
 

@@ -268,7 +268,10 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
         }
         let shown = path.display();
         if !record.finished {
-            text.push_str(&format!("stopped after {} of {games} {unit}: continue with --resume\n", record.step));
+            text.push_str(&format!(
+                "stopped after {} of {games} {unit}: continue with --resume\n",
+                record.step
+            ));
         } else {
             if path.join("curve.svg").exists() {
                 text.push_str(&format!("curve:            {shown}/curve.svg\n"));
@@ -299,7 +302,8 @@ fn summary(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
     let lower_is_better = figure.is_some_and(curves::is_error);
     let merit = |v: f64| if lower_is_better { -v } else { v };
     let best = finals.iter().max_by(|a, b| merit(a.0).total_cmp(&merit(b.0)));
-    let mut text = format!("{} seeds: {} ± {}", sample.n, shown(figure, mean), shown(figure, sd).replace('+', ""));
+    let mut text =
+        format!("{} seeds: {} ± {}", sample.n, shown(figure, mean), shown(figure, sd).replace('+', ""));
     // The baseline of matches is itself an estimate.
     let test = references.filter(|_| figure != Some(Suite::Matches)).and_then(|r| {
         let known = Sample { mean: Some(r.baseline.value), sd: Some(0.0), n: 2 };

@@ -26,8 +26,26 @@ fn shared(path: &str) -> PathBuf {
 
 /// Pieces that have broken parsers before.
 const PIECES: [&str; 20] = [
-    "0", "-1", "1e400", "nan", "18446744073709551615", "18446744073709551616", "-0.0", "\"", "[", "]", "{", "}", "=",
-    ",", ".", "\n", "é", "\u{0}", "99999999999999999999999999", "/",
+    "0",
+    "-1",
+    "1e400",
+    "nan",
+    "18446744073709551615",
+    "18446744073709551616",
+    "-0.0",
+    "\"",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    ",",
+    ".",
+    "\n",
+    "é",
+    "\u{0}",
+    "99999999999999999999999999",
+    "/",
 ];
 
 /// Changes a few places: bytes, pieces, repetitions, removals, or a part of another text.
@@ -60,7 +78,8 @@ fn mutated(text: &[u8], other: &[u8], rng: &mut Stream) -> Vec<u8> {
                 // Another number.
                 let is_digit = |b: &u8| b.is_ascii_digit();
                 if let Some(first) = out[at..].iter().position(is_digit).map(|i| at + i) {
-                    let last = out[first..].iter().position(|b| !is_digit(b)).map_or(out.len(), |i| first + i);
+                    let last =
+                        out[first..].iter().position(|b| !is_digit(b)).map_or(out.len(), |i| first + i);
                     let number = ["0", "1", "65536", "4294967296", "1000000000000"][rng.random_range(0..5)];
                     out.splice(first..last, number.bytes());
                 }
@@ -109,7 +128,8 @@ fn configs() {
 #[test]
 fn positions_and_ids() {
     let mut rng = stream(1, "fuzz positions", 0);
-    let texts = ["1,1,1,1,1,1/0,0,0,0,0,2", "4HPwATDgc/ABMA", "XGID=-a-B--C-dE---eE---c-e----B-:0:0:1:00:0:0:0:0:10"];
+    let texts =
+        ["1,1,1,1,1,1/0,0,0,0,0,2", "4HPwATDgc/ABMA", "XGID=-a-B--C-dE---eE---c-e----B-:0:0:1:00:0:0:0:0:10"];
     let rolls = ["65", "11", "6-5", "0", "66"];
     for _ in 0..rounds(40_000) {
         let text = texts[rng.random_range(0..texts.len())];
@@ -143,7 +163,9 @@ fn positions_and_ids() {
 #[test]
 fn bids_and_positions_of_liars_dice() {
     let mut rng = stream(1, "fuzz bids", 0);
-    for name in ["liars-dice:soar:2x5", "liars-dice:soar:4x5", "liars-dice:r-post:4x6", "liars-dice:openspiel:1-1:6"] {
+    for name in
+        ["liars-dice:soar:2x5", "liars-dice:soar:4x5", "liars-dice:r-post:4x6", "liars-dice:openspiel:1-1:6"]
+    {
         let game = LiarsDice::named(name).unwrap();
         let mut state = game.start();
         for _ in 0..rounds(6000) {
@@ -195,7 +217,8 @@ fn manifests_and_weights() {
             let mut text = manifest.clone();
             let mut bytes = weights.clone();
             if round % 2 == 0 {
-                text = String::from_utf8_lossy(&mutated(manifest.as_bytes(), b"\"hidden\":[]", &mut rng)).into_owned();
+                text = String::from_utf8_lossy(&mutated(manifest.as_bytes(), b"\"hidden\":[]", &mut rng))
+                    .into_owned();
             } else {
                 // The header is where lengths and shapes are.
                 let head = weights.len().min(600);

@@ -8,9 +8,9 @@ use super::{Bearoff, Estimate, OneSided, Position};
 use crate::shared::Shared;
 use adept_game::Afterstate;
 use adept_game::GameError;
-use adept_game::{limits, work};
 use adept_game::Halves;
 use adept_game::{Found, Valuation};
+use adept_game::{limits, work};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -108,7 +108,8 @@ fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Ta
         let why = if least == Precision::Bits32 { "; 16 bits are too coarse for lost values" } else { "" };
         let what = solving(settings) + why;
         let begin = || work::share(&what, 0.0);
-        let found = find(file, Path::new(FOLDER), least, settings, begin, &mut |p| work::share(&what, p.share));
+        let found =
+            find(file, Path::new(FOLDER), least, settings, begin, &mut |p| work::share(&what, p.share));
         let checked = found.and_then(|(table, _)| table.verify().map(|()| table));
         checked.map_err(|error| GameError(error.to_string()))
     })

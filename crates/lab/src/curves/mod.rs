@@ -7,8 +7,8 @@ mod canvas;
 mod references;
 
 pub use canvas::{HEIGHT, WIDTH, canvas};
-pub use references::{Reference, References};
 pub(crate) use references::of_game;
+pub use references::{Reference, References};
 
 use crate::chart::{self, Band, Scale};
 use crate::compare::{self, CompareError};
@@ -186,9 +186,14 @@ pub fn curves(given: &[PathBuf]) -> Result<Vec<Curve>, CompareError> {
                 let seed = format!("-{}", runs[0].1.seed);
                 curve.name = folder.strip_suffix(&seed).unwrap_or(&folder).into();
             }
-            let shown = |c: &Curve| format!("{} of {} over {}", label(&c.config), c.config.game.rules, c.config.learn.unit());
+            let shown = |c: &Curve| {
+                format!("{} of {} over {}", label(&c.config), c.config.game.rules, c.config.learn.unit())
+            };
             if let Some(first) = found.first().map(shown).filter(|first| *first != shown(&curve)) {
-                return Err(fail(format!("measures {}, and the first run {first}: draw them apart", shown(&curve))));
+                return Err(fail(format!(
+                    "measures {}, and the first run {first}: draw them apart",
+                    shown(&curve)
+                )));
             }
             found.push(curve);
         }

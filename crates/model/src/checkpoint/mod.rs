@@ -342,7 +342,10 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
     let record_path = path.join("run.json");
     let Ok(text) = limits::read(&record_path, limits::RECORD_BYTES) else {
         if path.extension().is_some_and(|extension| extension == "toml") && path.is_file() {
-            return Err(fault(path, "is a config, not a checkpoint: train it, then give the folder of its run"));
+            return Err(fault(
+                path,
+                "is a config, not a checkpoint: train it, then give the folder of its run",
+            ));
         }
         let why = if path.exists() { "is neither a checkpoint nor a run folder" } else { "does not exist" };
         let hint = "give a folder with manifest.json or run.json; `adept runs list` shows the runs here";
