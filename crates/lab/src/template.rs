@@ -25,7 +25,7 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
         "name  = \"my-{name}\"\nabout = \"what this experiment is for\"\n\n[game]\nrules   = \"{}\"\n{rest}",
         info.name
     );
-    let source = Source { file: format!("my-{name}.toml").into(), text: text.clone(), set: Vec::new() };
+    let source = Source { file: format!("my-{name}.toml"), text: text.clone(), set: Vec::new() };
     match parse(&source, games) {
         Ok(_) => Ok(text),
         Err(e) => Err(GameError(match method {

@@ -69,7 +69,11 @@ mod tests {
         all.copy_from_slice(&[1.0, 2.0, 3.0]);
         assert_eq!((all.as_ptr() as usize % 64, &all[..]), (0, &[1.0, 2.0, 3.0][..]));
         all.resize(40);
-        assert!(all.as_ptr() as usize % 64 == 0 && all[3..].iter().all(|x| *x == 0.0) && all.len() == 40);
+        assert!(
+            (all.as_ptr() as usize).is_multiple_of(64)
+                && all[3..].iter().all(|x| *x == 0.0)
+                && all.len() == 40
+        );
         all.fill(7.0);
         all.resize(2);
         all.resize(20);

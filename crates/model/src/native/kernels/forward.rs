@@ -122,6 +122,10 @@ fn affine_columns<S: Simd, const C: usize>(
 
 /// Chunks `c..c + C` of rows `r..r + R`. The sums are independent, and each weight is read once for all rows.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "steps of iterators may stay calls without link-time optimisation"
+)]
 fn affine_tile<S: Simd, const R: usize, const C: usize>(
     s: S,
     r: usize,
@@ -190,8 +194,8 @@ fn finish_rows<S: Simd>(
             }
         }
         None => {
-            for i in 0..y.len() {
-                finish(s, f, None, kept.get_mut(i), &mut y[i]);
+            for (i, y) in y.iter_mut().enumerate() {
+                finish(s, f, None, kept.get_mut(i), y);
             }
         }
     }
