@@ -106,7 +106,7 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
         .iter()
         .map(|r| {
             vec![
-                r.run.display().to_string(),
+                inside(folder, &r.run).display().to_string(),
                 r.status.clone(),
                 format!("{}/{}", r.step, r.games),
                 format!("{:.1}", r.seconds),
@@ -116,6 +116,11 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
         })
         .collect();
     output::text(&output::table(&["run", "status", "games or samples", "seconds", "final", "best"], &rows))
+}
+
+/// The path of a run in the folder that is listed; the whole path if that is the run itself.
+fn inside<'p>(folder: &Path, run: &'p Path) -> &'p Path {
+    run.strip_prefix(folder).ok().filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(run)
 }
 
 /// Draws curves into a file or the terminal.

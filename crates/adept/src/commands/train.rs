@@ -201,7 +201,8 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
         .map(|(path, r)| {
             let (last, best) = (r.r#final.as_ref(), r.best.as_ref());
             let mut row = vec![
-                path.display().to_string(),
+                // The whole path stands below, or is where runs usually are.
+                path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 r.step.to_string(),
                 format!("{:.1}", r.seconds),
                 number(last.map(Score::figure)),
