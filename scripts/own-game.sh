@@ -36,7 +36,7 @@ expects minimax evaluate checkpoints/runs/nim-1 --suite equity --json
 expects heaps describe checkpoints/runs/nim-1
 expects '"moves"' value checkpoints/runs/nim-1 '3 4 5 @1' --json
 expects minimax arena arena.toml
-printf 'quit\n' | "$nim" play checkpoints/runs/nim-1 > played.txt
+printf 'quit\n' | "$nim" play checkpoints/runs/nim-1 --seed 1 > played.txt
 grep -q '3 4 5' played.txt
 expects rate sweep nim.toml --set learn.rate=0.02,0.05 --set learn.games=4000
 expects nim.onnx export checkpoints/runs/nim-1 --format onnx --out nim.onnx

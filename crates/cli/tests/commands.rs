@@ -64,6 +64,8 @@ fn train_runs_several_seeds_and_resumes() {
     let train = ["train", &config, "--seeds", "2", "--set", "learn.games=4000", "--out", "many"];
     let result = desk.json(&train);
     assert_eq!(result["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(result["curve"], "many/lookup.svg");
+    assert!(fs::read_to_string(desk.path("many/lookup.svg")).unwrap().contains("mean ± sd of 2 runs"));
     let finals: Vec<f64> = (0..2).map(|i| number(&result["runs"][i]["final"]["equity"])).collect();
     assert!((number(&result["final"]["mean"]) - (finals[0] + finals[1]) / 2.0).abs() < 1e-12);
     assert!(number(&result["final"]["sd"]) > 0.0 && result["best"]["mean"].is_number());
@@ -151,14 +153,14 @@ fn play_takes_moves_from_the_terminal() {
     let run = desk.trained("single-30.toml", 2_000);
     // Whatever it answers, every square is tried, and taken ones are refused.
     let moves = "5\nhint\nnonsense\nundo\n5\n1\n2\n3\n4\n6\n7\n8\n9\n1\n2\n3\n4\n6\n7\n8\n9\n";
-    let output = desk.run_with(&["play", &run, "--hints"], moves);
+    let output = desk.run_with(&["play", &run, "--hints", "--seed", "1"], moves);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
         output.status.success() && text.contains("It moves") && text.contains("`nonsense` is not a square"),
         "{text}"
     );
     assert!(["You win.", "You lose.", "A draw."].iter().any(|end| text.contains(end)), "{text}");
-    let output = desk.run_with(&["play", "ttt", "--seat", "2", "--json"], "quit\n");
+    let output = desk.run_with(&["play", "ttt", "--seat", "2", "--seed", "1", "--json"], "quit\n");
     let played: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((played["game"].as_str(), played["moves"].as_array().unwrap().len()), (Some("tictactoe"), 1));
     assert!(desk.fails(&["play", "nobody"], 1).contains("nor an agent of any game: see adept list agents"));
@@ -218,11 +220,11 @@ fn the_bear_off_is_trained_valued_and_played() {
     );
     assert!(desk.fails(&["value", "run", "start"], 1).contains("a chance event comes next"));
 
-    let output = desk.run_with(&["play", "random", "--game", "bearoff"], "hello\nquit\n");
+    let output = desk.run_with(&["play", "random", "--game", "bearoff", "--seed", "1"], "hello\nquit\n");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && text.contains("The game begins with") && text.contains("You roll"));
     assert!(text.contains("player 1") && text.contains("`hello` is not a checker move"), "{text}");
-    let output = desk.run_with(&["play", "run", "--hints", "--seat", "2", "--json"], "quit\n");
+    let output = desk.run_with(&["play", "run", "--hints", "--seat", "2", "--seed", "1", "--json"], "quit\n");
     let played: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(played["moves"].as_array().unwrap().len(), 4, "the position, a roll, a move, a roll");
     let said = String::from_utf8(output.stderr).unwrap();
@@ -661,7 +663,7 @@ fn oracle_refuses_what_makes_no_sense() {
 fn the_oracle_plays_in_the_terminal() {
     let desk = Desk::new();
     fs::create_dir(desk.folder.path().join("datasets")).unwrap();
-    let output = desk.run_with(&["play", "convolution", "--game", "bearoff"], "quit\n");
+    let output = desk.run_with(&["play", "convolution", "--game", "bearoff", "--seed", "1"], "quit\n");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stdout).contains("player 1 of 2, against convolution"));
 }
@@ -731,7 +733,9 @@ fn regret_networks_are_trained_measured_and_played() {
     let shares: f64 = moves.iter().map(|m| number(&m["probability"])).sum();
     assert!(moves.len() == 8 && (shares - 1.0).abs() < 1e-9, "{valued}");
     assert!(desk.text(&["value", "run", "2/3 @1 1x1"]).contains("player 2 to move; logits"));
-    let said = String::from_utf8(desk.run_with(&["play", "run", "--hints"], "1x1\nquit\n").stdout).unwrap();
+    let said =
+        String::from_utf8(desk.run_with(&["play", "run", "--hints", "--seed", "1"], "1x1\nquit\n").stdout)
+            .unwrap();
     assert!(said.contains("% of the time"), "{said}");
     // A solver measures it like any agent.
     let agents = desk.json(&["solve", "liars-dice:openspiel:1-1:4", "--iterations", "10", "--agent", "run"]);
@@ -788,7 +792,7 @@ fn checkpoints_go_by_name() {
         desk.json(&["value", name, "X...O...."]);
         desk.json(&["export", name, "--format", "onnx", "--out", &format!("{name}.onnx")]);
     }
-    let output = desk.run_with(&["play", "single-80", "--json"], "quit\n");
+    let output = desk.run_with(&["play", "single-80", "--seed", "1", "--json"], "quit\n");
     assert!(output.status.success());
     desk.json(&[&train[..], &["8"]].concat());
     let error = desk.fails(&["describe", "single-80"], 1);

@@ -2,9 +2,8 @@
 
 use crate::{ReproduceOptions, Work};
 use adept_model::ModelError;
-use adept_model::limits;
 use adept_trainer::config::{Config, Games, Source, parse};
-use adept_trainer::run::{Record, TrainError, TrainOptions, in_parallel};
+use adept_trainer::run::{Record, TrainError, TrainOptions, in_parallel, measurements, record_of};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -106,8 +105,8 @@ pub(super) fn mean_curve<'a>(
 ) -> Vec<(f64, f64)> {
     let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
     for run in runs {
-        let text = limits::read_text(&run.join("metrics.jsonl"), limits::LIST_BYTES).unwrap_or_default();
-        for line in text.lines().filter_map(|l| serde_json::from_str::<serde_json::Value>(l).ok()) {
+        let record = record_of(run).ok().flatten();
+        for line in record.and_then(|record| measurements(run, &record).ok()).unwrap_or_default() {
             if let (Some(step), Some(value)) = (line["step"].as_u64(), value(&line)) {
                 let sum = sums.entry(step).or_default();
                 *sum = (sum.0 + value, sum.1 + 1.0);

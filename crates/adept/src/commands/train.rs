@@ -59,12 +59,21 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     // It takes a while in larger games.
     let baseline = || against.as_ref().and_then(|against| game.baseline(against).ok());
     let references = runs.first().and_then(|(path, _)| References::read(path));
+    // The results stand without it, in a folder that is read-only by now for example.
+    let drawn = if args.seeds.is_some() { curves::write_mean(&runs).ok().flatten() } else { None };
     if as_json {
         let mut value = as_value(&runs, args.seeds.is_some(), against.as_deref(), baseline());
         value["references"] = json!(references);
+        if args.seeds.is_some() {
+            value["curve"] = json!(drawn);
+        }
         output::json(&value)?;
     } else {
-        output::text(&as_text(&runs, references.as_ref(), &config)?)?;
+        let mut text = as_text(&runs, references.as_ref(), &config)?;
+        if let Some(path) = &drawn {
+            text.push_str(&format!("curve:  {}\n", path.display()));
+        }
+        output::text(&text)?;
     }
     if !errors.is_empty() {
         bail!("{}", errors.join("\n"));

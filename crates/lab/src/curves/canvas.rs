@@ -11,8 +11,8 @@ pub const HEIGHT: usize = 18;
 const MARGIN: usize = 9;
 const SYMBOLS: [char; 8] = ['●', '○', '▲', '△', '■', '□', '◆', '◇'];
 
-/// Draws curves with labelled axes, at most [`WIDTH`] columns wide. All must measure the same figure. Errors are drawn
-/// on a logarithmic scale.
+/// Draws curves with labelled axes, [`WIDTH`] columns wide, with a line for each name below. All must measure the same
+/// figure. Errors are drawn on a logarithmic scale.
 pub fn canvas(curves: &[Curve]) -> String {
     let Some(first) = curves.first() else { return String::new() };
     let log = is_error(first.figure);

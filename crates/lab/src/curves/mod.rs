@@ -1,7 +1,8 @@
 //! Learning curves: the figure that a run measures, over its games or samples, beside a baseline and the best possible
 //! value.
 //!
-//! A finished run gets two files: `references.json`, the values to compare with, and `curve.svg`.
+//! A finished run gets two files: `references.json`, the values to compare with, and `curve.svg`. Several seeds get the mean
+//! and band of their runs.
 
 mod canvas;
 mod references;
@@ -13,13 +14,12 @@ pub use references::{Reference, References};
 use crate::chart::{self, Band, Scale};
 use crate::compare::{self, CompareError};
 use crate::statistics::Sample;
+use adept_model::ModelError;
 use adept_model::files::Files;
-use adept_model::{ModelError, limits};
 use adept_trainer::config::{Config, Suite};
-use adept_trainer::run::{Record, record_of};
+use adept_trainer::run::{Record, measurements, record_of};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Larger numbers are not drawn: they would leave no room for others.
@@ -89,22 +89,11 @@ pub fn is_error(figure: Suite) -> bool {
 /// The measurements of a run, in order.
 ///
 /// # Errors
-/// [`ModelError::Io`] if the run's metrics cannot be read.
+/// See [`measurements`].
 pub fn points(run: &Path, record: &Record) -> Result<Vec<Point>, ModelError> {
     let Some(figure) = record.config.figure() else { return Ok(Vec::new()) };
-    let path = run.join("metrics.jsonl");
-    let text = match limits::read_text(&path, limits::LIST_BYTES) {
-        Ok(text) => text,
-        // The run was stopped before its first measurement.
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(ModelError::Io { path, source }),
-    };
-    // Anything after that is left over from an interrupted step.
-    let valid = usize::try_from(record.metrics_bytes).unwrap_or(usize::MAX).min(text.len());
-    let text = text.get(..valid).unwrap_or(&text);
     let against = opponent(&record.config);
-    let point = |line: &str| -> Option<Point> {
-        let line: Value = serde_json::from_str(line).ok()?;
+    let point = |line: &Value| -> Option<Point> {
         let value = match figure {
             Suite::Equity => {
                 let mut all = line["equity"].as_array()?.iter();
@@ -118,7 +107,7 @@ pub fn points(run: &Path, record: &Record) -> Result<Vec<Point>, ModelError> {
         let point = Point { step: line["step"].as_u64()?, value, loss: line["loss"].as_f64() };
         (value.abs() < DRAWN).then_some(point)
     };
-    Ok(text.lines().filter_map(point).collect())
+    Ok(measurements(run, record)?.iter().filter_map(point).collect())
 }
 
 /// The mean curve of the runs of one experiment; `None` if they measure nothing.
@@ -250,4 +239,17 @@ pub(crate) fn write(files: &Files, run: &Path, record: &Record) -> Result<(), Mo
         }
         _ => Ok(()),
     }
+}
+
+/// Writes the mean and band of several runs of one experiment, as `NAME.svg` beside their folders. Returns its path; `None`
+/// if they measure nothing.
+///
+/// # Errors
+/// [`ModelError::Io`] if a file cannot be read or written.
+pub fn write_mean(runs: &[(PathBuf, Record)]) -> Result<Option<PathBuf>, ModelError> {
+    let Some(curve) = curve(runs)?.filter(|curve| !curve.points.is_empty()) else { return Ok(None) };
+    let beside = runs.first().and_then(|(path, _)| path.parent()).unwrap_or(Path::new(""));
+    let path = beside.join(format!("{}.svg", curve.name));
+    Files::default().replace(&path, svg(&[curve]).as_bytes())?;
+    Ok(Some(path))
 }

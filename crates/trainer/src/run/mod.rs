@@ -22,6 +22,6 @@ pub use folder::Lock;
 pub use folder::{Record, RunSummary, Score, Timing, list_runs};
 pub use host::{Clock, Host};
 pub use observe::{Cancel, Event, Observer, Saving, Silent};
-pub use outcome::{lock_of, losses, record_of};
+pub use outcome::{lock_of, losses, measurements, record_of};
 pub use several::{SeedResult, Seeds, Summary, each_seed, in_parallel, mean_sd};
 pub use start::Init;

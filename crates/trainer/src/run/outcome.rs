@@ -4,6 +4,8 @@ use super::folder::{Folder, Found, Lock, Record};
 use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_model::limits;
+use serde_json::Value;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The record of the run in this folder; `None` if there is no run.
@@ -22,22 +24,33 @@ pub fn lock_of(path: &Path) -> Result<Option<Lock>, ModelError> {
     Folder::new(path.into(), Files::default()).lock()
 }
 
-/// Losses of a run's measurements: the last and the lowest; `None` if it was never measured.
-pub fn losses(path: &Path, record: &Record) -> Result<Option<(f64, f64)>, ModelError> {
+/// The measurements of a run, one JSON object each, up to its latest checkpoint; none before the first one.
+///
+/// # Errors
+/// [`ModelError::Io`], and [`ModelError::Checkpoint`] with the line that is damaged.
+pub fn measurements(path: &Path, record: &Record) -> Result<Vec<Value>, ModelError> {
     let path = Folder::new(path.into(), Files::default()).metrics_path();
-    let bytes = limits::read(&path, limits::LIST_BYTES)
-        .map_err(|source| ModelError::Io { path: path.clone(), source })?;
+    let bytes = match limits::read(&path, limits::LIST_BYTES) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(ModelError::Io { path, source }),
+    };
     // Anything after that is left over from an interrupted step.
     let valid = usize::try_from(record.metrics_bytes).unwrap_or(usize::MAX).min(bytes.len());
-    let mut found: Option<(f64, f64)> = None;
-    for (i, line) in String::from_utf8_lossy(&bytes[..valid]).lines().enumerate() {
-        let line: serde_json::Value = serde_json::from_str(line).map_err(|e| ModelError::Checkpoint {
+    let text = String::from_utf8_lossy(&bytes[..valid]);
+    let line = |(i, line)| {
+        serde_json::from_str(line).map_err(|e| ModelError::Checkpoint {
             path: path.clone(),
             message: format!("line {} is damaged: {e}", i + 1),
-        })?;
-        if let Some(loss) = line["loss"].as_f64() {
-            found = Some((loss, found.map_or(loss, |(_, least)| least.min(loss))));
-        }
-    }
-    Ok(found)
+        })
+    };
+    text.lines().enumerate().map(line).collect()
+}
+
+/// Losses of a run's measurements: the last and the lowest; `None` if it was never measured.
+pub fn losses(path: &Path, record: &Record) -> Result<Option<(f64, f64)>, ModelError> {
+    let all = measurements(path, record)?;
+    let losses = all.iter().filter_map(|line| line["loss"].as_f64());
+    Ok(losses
+        .fold(None, |found, loss| Some((loss, found.map_or(loss, |(_, least): (f64, f64)| least.min(loss))))))
 }
