@@ -2,7 +2,6 @@
 
 use crate::output::{self, json_error_if_asked, say};
 use adept_game::work;
-use adept_lab::measure::Watch;
 use adept_trainer::run::{Cancel, Event, Observer, Score};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::{HashMap, HashSet};
@@ -199,9 +198,10 @@ pub(crate) fn show_work() {
         if !all.contains_key(what) {
             let terminal = std::io::stderr().is_terminal();
             let bar = if terminal { ProgressBar::new(1000) } else { ProgressBar::hidden() };
-            if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent} %, {eta} left") {
+            if let Ok(style) = ProgressStyle::with_template("{msg} {bar:16} {percent} %, {eta} left") {
                 bar.set_style(style);
             }
+            bar.set_message(name_of(what).to_string());
             if share == 0.0 {
                 say(what);
             }
@@ -218,10 +218,14 @@ pub(crate) fn show_work() {
             let left = working.began.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-9);
             // A guess from the first steps would be far off.
             let left = if share < 0.02 { String::new() } else { format!(", {left:.0} s left") };
-            let name = what.split([',', ';']).next().unwrap_or(what);
-            say(format!("{name}: {:.0} %{left}", 100.0 * share));
+            say(format!("{}: {:.0} %{left}", name_of(what), 100.0 * share));
         }
     });
+}
+
+/// The work without what it takes.
+fn name_of(what: &str) -> &str {
+    what.split([',', ';']).next().unwrap_or(what)
 }
 
 /// Says every two seconds that the program is at work, while nothing else is said in a pipe. On a terminal, bars do that.
@@ -239,41 +243,6 @@ pub(crate) fn show_life() {
             }
         }
     });
-}
-
-/// Progress of a measurement over all positions: a bar on a terminal, a line every two seconds in a pipe. Any
-/// thread may report.
-pub(crate) struct Shares {
-    bar: ProgressBar,
-    printed: Mutex<Instant>,
-}
-
-impl Shares {
-    pub(crate) fn new() -> Self {
-        let bar =
-            if std::io::stderr().is_terminal() { ProgressBar::new(1000) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("measuring {bar:24} {percent} %, {eta} left") {
-            bar.set_style(style);
-        }
-        Self { bar, printed: Mutex::new(Instant::now()) }
-    }
-}
-
-impl Watch for Shares {
-    fn preparing(&self, what: &str) {
-        say(what);
-    }
-
-    fn share(&self, share: f64) {
-        self.bar.set_position((share * 1000.0) as u64);
-        let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
-        if share >= 1.0 {
-            self.bar.finish_and_clear();
-        } else if self.bar.is_hidden() && printed.elapsed() >= PAUSE {
-            *printed = Instant::now();
-            say(format!("measuring: {:.0} % of all positions", 100.0 * share));
-        }
-    }
 }
 
 /// Exit status after a signal, as shells give it for Ctrl-C.

@@ -6,7 +6,7 @@
 
 use crate::curves;
 use crate::exchange::{self, Format};
-use crate::measure::{self, Baseline, Cost, Described, EvaluateOptions, Report, Rule, Watch};
+use crate::measure::{self, Baseline, Cost, Described, EvaluateOptions, Report, Rule};
 use crate::tournament::{self, Player, Tournament};
 use adept_arena::cfr::{self, SolveOptions, Solved};
 use adept_arena::inspect::PositionValue;
@@ -44,12 +44,7 @@ pub trait AnyGame: Rules {
 
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError>;
 
-    fn evaluate(
-        &self,
-        checkpoint: Checkpoint,
-        options: &EvaluateOptions,
-        watch: &dyn Watch,
-    ) -> Result<Report, TrainError>;
+    fn evaluate(&self, checkpoint: Checkpoint, options: &EvaluateOptions) -> Result<Report, TrainError>;
 
     fn value(
         &self,
@@ -130,13 +125,8 @@ impl<G: Kit> AnyGame for G {
         measure::baseline(self, against)
     }
 
-    fn evaluate(
-        &self,
-        checkpoint: Checkpoint,
-        options: &EvaluateOptions,
-        watch: &dyn Watch,
-    ) -> Result<Report, TrainError> {
-        measure::evaluate_of(self, checkpoint, options, watch)
+    fn evaluate(&self, checkpoint: Checkpoint, options: &EvaluateOptions) -> Result<Report, TrainError> {
+        measure::evaluate_of(self, checkpoint, options)
     }
 
     fn value(

@@ -2,7 +2,7 @@
 
 use crate::catalogue::Catalogue;
 use crate::compare::folders;
-use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, Report, Suite, Unwatched};
+use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, Report, Suite};
 use adept_model::ModelError;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::files::Files;
@@ -91,8 +91,7 @@ pub fn publish(
         record.config.figure().filter(|f| *f != Suite::Matches).into_iter().collect();
     suites.extend(options.move_loss.then_some(Suite::MoveLoss));
     suites.push(Suite::Speed);
-    let report =
-        measure::evaluate(games, out, false, &EvaluateOptions { suites, ..Default::default() }, &Unwatched)?;
+    let report = measure::evaluate(games, out, false, &EvaluateOptions { suites, ..Default::default() })?;
     let described = measure::describe(games, out, false)?;
     let figures: Vec<f64> =
         runs.iter().filter_map(|(_, r)| score(r, options.best)).map(Score::figure).collect();

@@ -4,7 +4,7 @@ use crate::runs::{self, FIRST_SEED, Run, interrupted};
 use crate::{Made, Reproduction, Work};
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Legend};
-use adept_lab::measure::{self, EvaluateOptions, SpeedCell, Suite, Unwatched};
+use adept_lab::measure::{self, EvaluateOptions, SpeedCell, Suite};
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::{Record, TrainError, mean_sd};
@@ -194,7 +194,7 @@ fn row(games: &dyn Catalogue, r: usize, config: &Config, runs: &[Run]) -> Result
             against: config.evaluate_against(),
             ..EvaluateOptions::default()
         };
-        let report = measure::evaluate(games, path, false, &options, &Unwatched)?;
+        let report = measure::evaluate(games, path, false, &options)?;
         usage.extend(report.equity.and_then(|e| e.usage).map(|u| u.share));
         parameters += measure::describe(games, path, false)?.size.parameters as f64 / runs.len() as f64;
     }
@@ -224,7 +224,7 @@ fn row(games: &dyn Catalogue, r: usize, config: &Config, runs: &[Run]) -> Result
         speed: match mixture {
             true => {
                 let options = EvaluateOptions { suites: vec![Suite::Speed], ..EvaluateOptions::default() };
-                measure::evaluate(games, &runs[0].0, false, &options, &Unwatched)?.speed.unwrap_or_default()
+                measure::evaluate(games, &runs[0].0, false, &options)?.speed.unwrap_or_default()
             }
             false => Vec::new(),
         },

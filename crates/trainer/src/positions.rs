@@ -412,10 +412,6 @@ pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize
     rows
 }
 
-/// What is being prepared, for progress messages.
-pub const EXACT_VALUES: &str =
-    "exact values: from a table in datasets if there is one, else solved in memory";
-
 #[cfg(test)]
 mod tests {
     use super::*;

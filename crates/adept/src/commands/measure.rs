@@ -2,7 +2,6 @@
 
 use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, ValueArgs};
 use crate::output::{self, say};
-use crate::progress::Shares;
 use adept_arena::MoveLoss;
 use adept_lab::Catalogue;
 use adept_lab::measure::{self, DecisionsRow, EvaluateOptions};
@@ -27,7 +26,7 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         peers: args.peers.clone(),
         exhaustive: args.exhaustive,
     };
-    let report = measure::evaluate(games, &args.of.checkpoint, args.of.best, &options, &Shares::new())?;
+    let report = measure::evaluate(games, &args.of.checkpoint, args.of.best, &options)?;
     if as_json {
         return output::json(&report);
     }

@@ -1,13 +1,11 @@
 //! The command `play`.
 
 use crate::args::PlayArgs;
-use crate::output::{self, say};
+use crate::output;
 use adept_arena::AgentSpec;
-use adept_game::Named;
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::checkpoint;
 use adept_play::{Input, PlayOptions};
-use adept_trainer::positions::EXACT_VALUES;
 use anyhow::{Result, bail};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
@@ -25,10 +23,6 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
         best: args.best,
     };
     let game = game_of(games, args)?;
-    let valuation = |known: &Named| args.opponent.split(':').next() == Some(&*known.name);
-    if game.info().valuations.iter().any(valuation) {
-        say(EXACT_VALUES);
-    }
     let mut input: Box<dyn Input> = match Editor::new() {
         Some(editor) if !as_json => Box::new(editor),
         _ => Box::new(stdin().lock()),

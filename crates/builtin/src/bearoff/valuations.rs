@@ -3,7 +3,7 @@
 use super::estimates::{Kleinman, Normal, Rolls};
 use super::halves::Pairs;
 use super::rank;
-use super::two_sided::{Precision, Settings, Table, find};
+use super::two_sided::{Precision, Settings, Source, Table, find};
 use super::{Bearoff, Estimate, OneSided, Position};
 use crate::shared::Shared;
 use adept_game::Afterstate;
@@ -110,7 +110,14 @@ fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Ta
         let begin = || work::share(&what, 0.0);
         let found =
             find(file, Path::new(FOLDER), least, settings, begin, &mut |p| work::share(&what, p.share));
-        let checked = found.and_then(|(table, _)| table.verify().map(|()| table));
+        let checked = found.and_then(|(table, source)| {
+            let Source::File(path) = source else { return Ok(table) };
+            let what = format!("checking {}", path.display());
+            work::share(&what, 0.0);
+            let checked = table.verify();
+            work::share(&what, 1.0);
+            checked.map(|()| table)
+        });
         checked.map_err(|error| GameError(error.to_string()))
     })
 }

@@ -18,12 +18,11 @@ use crate::catalogue::{AnyGame, Catalogue};
 use adept_arena::inspect::{self, PositionValue};
 use adept_arena::{Equity, GameModel, Greedy, OpenError, Random, equity, open};
 pub use adept_game::Suite;
-use adept_game::{Kit, Read, stream};
+use adept_game::{Kit, Read, stream, work};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::files::Files;
 use adept_model::{Description, Usage};
 use adept_trainer::config::{self, Config, no_equity};
-use adept_trainer::positions::EXACT_VALUES;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -149,10 +148,9 @@ pub fn evaluate(
     path: &Path,
     best: bool,
     options: &EvaluateOptions,
-    watch: &dyn Watch,
 ) -> Result<Report, TrainError> {
     let (game, checkpoint) = opened(games, path, best)?;
-    game.evaluate(checkpoint, options, watch)
+    game.evaluate(checkpoint, options)
 }
 
 /// Reads the checkpoint at a path and finds its game.
@@ -171,21 +169,6 @@ pub(crate) fn opened(
     }
 }
 
-/// Receives progress of a measurement, from any thread.
-pub trait Watch: Sync {
-    /// Called while something is being prepared.
-    fn preparing(&self, _what: &str) {}
-
-    /// Called with the measured share of all positions, in [0, 1].
-    fn share(&self, _share: f64) {}
-}
-
-/// Ignores progress.
-#[derive(Clone, Copy, Debug)]
-pub struct Unwatched;
-
-impl Watch for Unwatched {}
-
 /// Measures a checkpoint of this game.
 ///
 /// # Errors
@@ -194,7 +177,6 @@ pub fn evaluate_of<G: Kit>(
     game: &G,
     checkpoint: Checkpoint,
     options: &EvaluateOptions,
-    watch: &dyn Watch,
 ) -> Result<Report, TrainError> {
     let path = checkpoint.path.clone();
     let (mut bound, manifest) = open::bind(game, checkpoint)?;
@@ -202,11 +184,6 @@ pub fn evaluate_of<G: Kit>(
     let elsewhere = options.exhaustive || files.iter().any(|file| file.is_some());
     let usual = || if elsewhere { Vec::new() } else { game.usual_suites() };
     let suites = if options.suites.is_empty() { usual() } else { options.suites.clone() };
-    let exact = |s: &Suite| matches!(s, Suite::Rms | Suite::MoveLoss);
-    let known = !game.distributions().is_empty();
-    if known && (suites.iter().any(exact) || options.exhaustive || options.decisions.is_some()) {
-        watch.preparing(EXACT_VALUES);
-    }
     let distribution = options.distribution.as_deref();
     let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
     let mut report = Report {
@@ -291,7 +268,9 @@ pub fn evaluate_of<G: Kit>(
         report.decisions = Some(decisions::decisions(game, &mut bound, path, &options.peers)?);
     }
     if options.exhaustive {
-        report.exhaustive = Some(exhaustive::exhaustive(game, &mut bound, &|share| watch.share(share))?);
+        report.exhaustive = Some(exhaustive::exhaustive(game, &mut bound, &|share| {
+            work::share("measuring all positions", share)
+        })?);
     }
     Ok(report)
 }

@@ -9,7 +9,7 @@ use super::observe::{Cancel, Event, Observer};
 use super::source::Source;
 use super::start::{Init, Start, begin_with_clusters};
 use crate::config::{Config, Examples, Suite};
-use crate::positions::{EXACT_VALUES, Tests, oracle};
+use crate::positions::{Tests, oracle};
 use adept_arena::cfr::Decisions;
 use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::{Kit, stream};
@@ -387,11 +387,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let (game, config) = (self.game, self.config);
         let drawn = !matches!(config.learn.examples(), Some(Examples::File(_)));
         // Held while examples and test positions are drawn, so that a table is solved once for both.
-        let mut _exact = None;
-        if drawn && (config.learn.shows_examples() || config.measures(Suite::Rms)) {
-            say(EXACT_VALUES);
-            _exact = Some(oracle(game)?);
-        }
+        let needed = drawn && (config.learn.shows_examples() || config.measures(Suite::Rms));
+        let _exact = if needed { Some(oracle(game)?) } else { None };
         if config.measures(Suite::Rms) && self.tests.is_none() {
             let with = (&**self.bound.encoder(), self.bound.learner.channels());
             let tests = Tests::new(game, config, with)?;

@@ -1,6 +1,6 @@
 //! Measures checkpoints of the built-in games.
 
-pub(crate) use adept_lab::measure::{EvaluateOptions, Report, Suite, Unwatched};
+pub(crate) use adept_lab::measure::{EvaluateOptions, Report, Suite};
 
 use adept::Builtin;
 use adept_arena::inspect::PositionValue;
@@ -9,7 +9,7 @@ use adept_trainer::run::TrainError;
 use std::path::Path;
 
 pub(crate) fn evaluate(path: &Path, best: bool, options: &EvaluateOptions) -> Result<Report, TrainError> {
-    measure::evaluate(&Builtin, path, best, options, &Unwatched)
+    measure::evaluate(&Builtin, path, best, options)
 }
 
 pub(crate) fn value(
