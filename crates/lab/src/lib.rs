@@ -12,6 +12,7 @@ pub mod files;
 pub mod keys;
 pub mod measure;
 pub mod publish;
+pub mod reproduction;
 pub mod seeds;
 pub mod statistics;
 pub mod sweep;

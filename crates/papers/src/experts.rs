@@ -1,10 +1,10 @@
 //! Where experts pay: error against the cost of an evaluation, for single networks and hierarchies of experts.
 
 use crate::runs::{self, FIRST_SEED, Run};
-use crate::{Made, ReproduceOptions, Reproduction, Work};
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Cloud, HIGHEST};
 use adept_lab::measure::{Cost, cost};
+use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::{TrainError, mean_sd};

@@ -3,11 +3,11 @@
 
 use crate::q_learner::{EPSILON, QAgent, QLearner, QTable, Reading};
 use crate::runs::{FIRST_SEED, seeds};
-use crate::{Made, ReproduceOptions, Reproduction, Work};
 use adept_arena::matches::compete;
 use adept_arena::{Agent, Scripted};
 use adept_builtin::liars_dice::LiarsDice;
 use adept_lab::chart::{self, Legend};
+use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
 use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_trainer::config::no_game;

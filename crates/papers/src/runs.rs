@@ -1,6 +1,6 @@
 //! Runs several experiments with several seeds each, for a table.
 
-use crate::{ReproduceOptions, Work};
+use adept_lab::reproduction::{ReproduceOptions, Work};
 use adept_model::ModelError;
 use adept_trainer::config::{Config, Games, Source, parse};
 use adept_trainer::run::{Record, TrainError, TrainOptions, in_parallel, measurements, record_of};

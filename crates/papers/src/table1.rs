@@ -1,10 +1,10 @@
 //! Table 1 of Wiering & Kröse: ten architectures learn tic-tac-toe against TTT.
 
 use crate::runs::{self, FIRST_SEED, Run, interrupted};
-use crate::{Made, Reproduction, Work};
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Legend};
 use adept_lab::measure::{self, EvaluateOptions, SpeedCell, Suite};
+use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::{Record, TrainError, mean_sd};

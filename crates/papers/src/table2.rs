@@ -1,8 +1,8 @@
 //! Table 2 and figure 2 of Wiering & Kröse: a network of ten hidden units learns the bear-off.
 
 use crate::runs::{self, FIRST_SEED, Run};
-use crate::{Made, Reproduction, Work};
 use adept_lab::chart::{self, Legend};
+use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::{Record, Score, TrainError, mean_sd};

@@ -1,8 +1,8 @@
 //! Figure 2: which kinds of knowledge win, in four-player games.
 
 use crate::runs::seeds;
-use crate::{Made, Reproduction, Work};
 use adept_arena::statistics::binomial_test;
+use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_lab::tournament::{
     Entrant, PairScore, Standings, Tournament, TournamentOptions, p_text, tournament,
 };

@@ -1,11 +1,12 @@
 //! Figures 4, 5 and 6: rules made by deliberation and tuned by reinforcement, in two-player games against PMH.
 
+use crate::json;
 use crate::runs::{self, Run};
-use crate::{Made, Reproduction, Work, json};
 use adept_arena::statistics::wilson95;
 use adept_arena::{Boltzmann, GameModel, OpenError, matches, open};
 use adept_builtin::liars_dice::LiarsDice;
 use adept_lab::chart::{self, Legend};
+use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games, no_game};
 use adept_trainer::run::{Score, TrainError, mean_sd};

@@ -1,16 +1,21 @@
-//! The commands `oracle build`, `value`, `moves`, `verify`, `sample` and `export`.
+//! The commands `oracle build`, `value`, `moves`, `verify`, `sample` and `export`: the exact bear-off.
 
-use crate::args::{OracleAction, OracleArgs, TableArgs};
-use crate::output::{self, say};
+mod args;
+
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
 use adept_builtin::bearoff::two_sided::gnubg::GnubgTable;
 use adept_builtin::bearoff::two_sided::{
-    self, Precision, Seconds, Settings, Source, Table, TableErrors, Timings, usual_file,
+    self, Precision, Seconds, Settings, Source, Table, TableError, TableErrors, Timings, usual_file,
 };
 use adept_builtin::bearoff::{DicePosition, Distribution, Estimate, OneSided, Position, labelled, solving};
+use adept_console::Tool;
+use adept_console::output::{self, say};
 use adept_game::work;
+use adept_lab::Catalogue;
 use adept_model::files::Files;
 use anyhow::{Context, Result, bail};
+use args::{OracleAction, OracleArgs, TableArgs};
+use clap::{ArgMatches, Args, FromArgMatches};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +23,31 @@ use std::sync::Arc;
 /// Default folder of tables.
 const FOLDER: &str = "datasets";
 
-pub(crate) fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
+/// The command `oracle`.
+pub(crate) struct Oracle;
+
+impl Tool for Oracle {
+    fn command(&self) -> clap::Command {
+        OracleArgs::augment_args(clap::Command::new("oracle"))
+            .about("The exact bear-off: build its table, look up values and moves, check tables, draw labelled positions")
+            .after_help("Examples:\n  adept oracle value 1,1,1,1,1,1/1,1,1,1,1,1\n  adept oracle build --checkers 14")
+    }
+
+    fn run(&self, _games: &dyn Catalogue, matches: &ArgMatches, as_json: bool) -> Result<()> {
+        run(&OracleArgs::from_arg_matches(matches)?, as_json)
+    }
+
+    fn kind(&self, cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+        Some(match cause.downcast_ref::<TableError>()? {
+            TableError::Damaged { .. } | TableError::Format { .. } => "checkpoint",
+            TableError::File { .. } => "io",
+            TableError::Memory { .. } | TableError::System { .. } => "memory",
+            _ => "failed",
+        })
+    }
+}
+
+fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
     match &args.action {
         OracleAction::Build { checkers, out, bits, threads, no_file } => {
             let settings = Settings { precision: *bits, threads: *threads, ..Settings::new(*checkers) };

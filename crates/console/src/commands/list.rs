@@ -1,7 +1,7 @@
 //! The commands `list`, `runs list` and `completions`.
 
 use super::compare;
-use crate::args::{Cli, CompletionsArgs, ListArgs, Listing, RunsAction, RunsArgs};
+use crate::args::{CompletionsArgs, ListArgs, Listing, RunsAction, RunsArgs};
 use crate::output;
 use adept_arena::agents::AGENTS;
 use adept_game::{GameInfo, Named};
@@ -12,7 +12,6 @@ use adept_model::device::devices;
 use adept_model::files::Files;
 use adept_trainer::run::{RunSummary, list_runs};
 use anyhow::Result;
-use clap::CommandFactory;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -153,9 +152,9 @@ fn plot(runs: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()> {
     }
 }
 
-pub(crate) fn completions(args: &CompletionsArgs, as_json: bool) -> Result<()> {
+pub(crate) fn completions(mut command: clap::Command, args: &CompletionsArgs, as_json: bool) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "adept", &mut script);
+    clap_complete::generate(args.shell, &mut command, "adept", &mut script);
     let script = String::from_utf8_lossy(&script);
     if as_json {
         return output::json(&json!({ "shell": args.shell.to_string(), "script": script }));

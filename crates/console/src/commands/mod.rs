@@ -7,10 +7,8 @@ pub(crate) mod config;
 pub(crate) mod exchange;
 pub(crate) mod list;
 pub(crate) mod measure;
-pub(crate) mod oracle;
 pub(crate) mod play;
 pub(crate) mod reproduce;
-
 pub(crate) mod solve;
 pub(crate) mod sweep;
 pub(crate) mod train;

@@ -1,7 +1,6 @@
 //! Prints text or JSON on stdout, and messages on stderr.
 
 use adept_arena::OpenError;
-use adept_builtin::bearoff::two_sided::TableError;
 use adept_game::GameError;
 use adept_lab::compare::CompareError;
 use adept_lab::sweep::SweepError;
@@ -21,7 +20,10 @@ use std::time::{Duration, Instant};
 static PRINTED: AtomicBool = AtomicBool::new(false);
 
 /// Prints one JSON object.
-pub(crate) fn json(value: &impl Serialize) -> Result<()> {
+///
+/// # Errors
+/// If the value has no form in JSON or stdout is closed.
+pub fn json(value: &impl Serialize) -> Result<()> {
     PRINTED.store(true, Ordering::Relaxed);
     let mut out = std::io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, value)?;
@@ -60,15 +62,6 @@ pub(crate) fn kind(error: &anyhow::Error) -> &'static str {
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     if cause.is::<ConfigError>() {
         return Some("config");
-    }
-    // Before its source, an I/O error.
-    if let Some(error) = cause.downcast_ref::<TableError>() {
-        return Some(match error {
-            TableError::Damaged { .. } | TableError::Format { .. } => "checkpoint",
-            TableError::File { .. } => "io",
-            TableError::Memory { .. } | TableError::System { .. } => "memory",
-            _ => "failed",
-        });
     }
     if cause.is::<std::io::Error>() {
         return Some("io");
@@ -140,7 +133,10 @@ fn of_open(error: &OpenError) -> &'static str {
 
 /// Prints text that ends with a line break. On a terminal, long sentences are broken into lines; rows of tables and lines
 /// that end in something to copy, which have gaps of two spaces, are not.
-pub(crate) fn text(text: &str) -> Result<()> {
+///
+/// # Errors
+/// If stdout is closed.
+pub fn text(text: &str) -> Result<()> {
     if !std::io::stdout().is_terminal() {
         return file(text);
     }
@@ -172,7 +168,7 @@ pub(crate) fn silence() -> Duration {
 }
 
 /// Prints a message on stderr. A closed stderr is not an error.
-pub(crate) fn say(line: impl std::fmt::Display) {
+pub fn say(line: impl std::fmt::Display) {
     note_printed();
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
@@ -246,7 +242,7 @@ pub(crate) fn channel(name: &str, kind: &str, about: &str) -> String {
 
 /// Formats columns of equal width; the first is left-aligned, the others right-aligned. The gaps are smaller if the table
 /// would be wider than 80 columns.
-pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let width = |c: usize| {
         rows.iter().map(|r| r[c].chars().count()).chain([header[c].chars().count()]).max().unwrap_or(0)
     };

@@ -1,0 +1,153 @@
+//! The options of `oracle`.
+
+use adept_builtin::bearoff::two_sided::Precision;
+use adept_builtin::bearoff::{Distribution, Position, Roll, USUAL_CHECKERS};
+use adept_console::threads;
+use adept_model::limits;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct OracleArgs {
+    #[command(subcommand)]
+    pub(crate) action: OracleAction,
+}
+
+/// The table that values come from.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TableArgs {
+    /// Table file. Default: datasets/bearoff-N.table if one is large enough, else the smallest sufficient table
+    /// is solved in memory.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) table: Option<PathBuf>,
+    /// Minimum bits per number: 16, 32 or 64. Default: any for a table file; a table solved in memory has 64
+    /// bits for up to 8 checkers, else 16.
+    #[arg(long, value_parser = bits)]
+    pub(crate) bits: Option<Precision>,
+    /// Threads for solving, at most 1024. Default: all cores. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
+    pub(crate) threads: usize,
+}
+
+fn bits(text: &str) -> Result<Precision, String> {
+    let bits = text.parse().ok().and_then(Precision::of_bits);
+    bits.ok_or_else(|| "expected 16, 32 or 64 bits".into())
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OracleAction {
+    /// Solve the table of all pairs of sides and write it to a file.
+    #[command(after_help = "Example:\n  adept oracle build --checkers 14")]
+    Build {
+        /// Maximum checkers per side, 1 to 15. Gammons, possible with 15, are not counted.
+        #[arg(long, value_parser = clap::value_parser!(u8).range(1..=15))]
+        checkers: u8,
+        /// File to write. Default: datasets/bearoff-N.table.
+        #[arg(long)]
+        out: Option<PathBuf>,
+        /// Bits per number: 16, 32 or 64.
+        #[arg(long, default_value = "16", value_parser = bits)]
+        bits: Precision,
+        /// Threads for solving, at most 1024. Default: all cores. The table does not depend on it.
+        #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
+        threads: usize,
+        /// Only solve; write no file.
+        #[arg(long, conflicts_with = "out")]
+        no_file: bool,
+    },
+    /// Show exact values of positions for the side to roll.
+    #[command(
+        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates"
+    )]
+    Value {
+        /// Positions as own/opponent, each side with the checkers on points 1 to 6; as a gnubg Position ID; or
+        /// as an XGID that begins with `XGID=`.
+        #[arg(required = true)]
+        positions: Vec<Position>,
+        /// Also show estimates from each side's own race.
+        #[arg(long)]
+        estimates: bool,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// Show all afterstates of a roll with their exact values, best first.
+    #[command(after_help = "Example:\n  adept oracle moves 1,1,1,1,1,1/0,0,0,0,0,2 65")]
+    Moves {
+        /// Position; the side to roll comes first.
+        position: Position,
+        /// The roll, such as 65.
+        dice: Roll,
+        /// List the legal afterstates without values.
+        #[arg(long)]
+        legal: bool,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// Compare a table with given values, or check all blocks of a table file. Exits with 1 if a difference
+    /// exceeds the tolerance.
+    #[command(
+        after_help = "Examples:\n  adept oracle verify --csv datasets/bearoff-reference.csv\n  adept oracle verify --checkers 10 --exact\n  adept oracle verify --table datasets/bearoff-14.table"
+    )]
+    Verify {
+        /// Compare with labelled positions: columns own1..own6, opp1..opp6, value.
+        #[arg(long, group = "with")]
+        csv: Option<PathBuf>,
+        /// Compare with all pairs of a two-sided GNU Backgammon database.
+        #[arg(long, group = "with", value_name = "FILE")]
+        gnubg: Option<PathBuf>,
+        /// Compare all pairs with a table solved in 64 bits.
+        #[arg(long, group = "with")]
+        exact: bool,
+        /// Maximum checkers per side, for a table solved with --exact.
+        #[arg(long, requires = "exact", value_parser = clap::value_parser!(u8).range(1..=15))]
+        checkers: Option<u8>,
+        /// Largest absolute difference that passes. Default: 5e-5 for 16 bits, 1e-6 for 32, 1e-9 for 64, plus
+        /// 1e-4 with --gnubg, whose numbers are rounded at every step.
+        #[arg(long, value_name = "X", value_parser = tolerance)]
+        tolerance: Option<f64>,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// Draw positions and label them with their exact values.
+    #[command(
+        after_help = "Example:\n  adept oracle sample --distribution table --count 5000 --seed 1 --out my.csv"
+    )]
+    Sample {
+        /// Distribution of the positions: table, checkers, full or small.
+        #[arg(long, default_value = "table")]
+        distribution: Distribution,
+        /// Number of positions.
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..=limits::GAMES))]
+        count: u64,
+        /// Seed of the random draws.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Maximum checkers per side.
+        #[arg(long, default_value_t = USUAL_CHECKERS, value_parser = clap::value_parser!(u8).range(1..=15))]
+        checkers: u8,
+        /// File to write: columns own1..own6, opp1..opp6, value.
+        #[arg(long)]
+        out: PathBuf,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+    /// Write the values in GNU Backgammon's two-sided format, without the cube.
+    #[command(after_help = "Example:\n  adept oracle export --checkers 8 --out gnubg_ts.bd")]
+    Export {
+        /// Maximum checkers per side, 1 to 14.
+        #[arg(long, value_parser = clap::value_parser!(u8).range(1..=14))]
+        checkers: u8,
+        /// File to write.
+        #[arg(long)]
+        out: PathBuf,
+        #[command(flatten)]
+        table: TableArgs,
+    },
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
+        _ => Err("expected a difference of 0 or more".into()),
+    }
+}

@@ -1,0 +1,116 @@
+//! The command line of adept, for any games: every command takes a [`Catalogue`], and none knows a game by name. What
+//! belongs to one game or to a paper is a [`Tool`], which the program adds.
+//!
+//! Programs use it through the crate `adept-games`.
+
+mod args;
+mod commands;
+pub mod output;
+mod progress;
+mod tool;
+
+pub use args::threads;
+pub use commands::reproduce::Reproduce;
+pub use tool::Tool;
+
+use adept_lab::Catalogue;
+use args::{Cli, Command};
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use commands as run;
+use std::process::ExitCode;
+
+/// Options that help against an error of this kind, if the command of this process has them. Libraries say what to do, and
+/// this says how.
+fn hint(mut command: clap::Command, kind: &str) -> Option<String> {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let best = given.iter().any(|arg| arg == "--best");
+    let advice: &[(&str, &str)] = match kind {
+        "folder" => &[
+            ("out", "--out chooses another place"),
+            ("resume", "--resume continues what was stopped"),
+            ("init", "--init names the weights to start with"),
+        ],
+        "io" => &[("out", "--out chooses another place"), ("resume", "--resume continues what was stopped")],
+        "checkpoint" if best => &[("best", "leave out --best to take the latest checkpoint")],
+        "checkpoint" => &[("like", "--like names a checkpoint or config of the same network")],
+        _ => return None,
+    };
+    for arg in given.iter().take_while(|arg| !arg.starts_with('-')) {
+        match command.find_subcommand(arg) {
+            Some(below) => command = below.clone(),
+            None => break,
+        }
+    }
+    let has = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
+    let fits: Vec<&str> = advice.iter().filter(|(option, _)| has(option)).map(|(_, text)| *text).collect();
+    (!fits.is_empty()).then(|| fits.join("; "))
+}
+
+/// Runs the command line of this process with these games and tools.
+pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
+    let line = Cli::command().subcommands(tools.iter().map(|tool| tool.command()));
+    let matches = match line.clone().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => {
+            if error.use_stderr() && std::env::args().any(|arg| arg == "--json") {
+                output::json_error("usage", error.to_string().trim());
+            }
+            error.exit()
+        }
+    };
+    progress::show_work();
+    // A person at the terminal knows what the program waits for.
+    if matches.subcommand_name() != Some("play") {
+        progress::show_life();
+    }
+    let json = matches.get_flag("json");
+    if json {
+        output::ask_for_json();
+    }
+    let named = matches.subcommand().and_then(|(name, below)| {
+        let tool = tools.iter().find(|tool| tool.command().get_name() == name)?;
+        Some((*tool, below))
+    });
+    let done = match named {
+        Some((tool, below)) => tool.run(games, below, json),
+        None => command(games, &matches, &line),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let own = named.and_then(|(tool, _)| error.chain().find_map(|cause| tool.kind(cause)));
+            let kind = own.unwrap_or_else(|| output::kind(&error));
+            output::json_error_if_asked(kind, &error.to_string());
+            output::say(format!("error: {error}"));
+            if let Some(hint) = hint(line, kind) {
+                output::say(format!("hint: {hint}"));
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a command that every program has.
+fn command(games: &dyn Catalogue, matches: &ArgMatches, line: &clap::Command) -> anyhow::Result<()> {
+    let cli = Cli::from_arg_matches(matches)?;
+    let json = cli.json;
+    match cli.command {
+        Command::Train(args) => run::train::train(games, &args, json),
+        Command::Sweep(args) => run::sweep::run(games, &args, json),
+        Command::Evaluate(args) => run::measure::evaluate(games, &args, json),
+        Command::Value(args) => run::measure::value(games, &args, json),
+        Command::Publish(args) => run::measure::publish(games, &args, json),
+        Command::Export(args) => run::exchange::export(games, &args, json),
+        Command::Import(args) => run::exchange::import(games, &args, json),
+        Command::Describe(args) => run::measure::describe(games, &args, json),
+        Command::Arena(args) => run::arena::run(games, &args, json),
+        Command::Solve(args) => run::solve::run(games, &args, json),
+        Command::Play(args) => run::play::run(games, &args, json),
+        Command::Config(args) => run::config::run(games, &args, json),
+        Command::List(args) => run::list::run(games, &args, json),
+        Command::Bench(args) => run::bench::run(&args, json),
+        Command::Runs(args) => run::list::runs(&args, json),
+        Command::Completions(args) => run::list::completions(line.clone(), &args, json),
+    }
+}
