@@ -846,3 +846,37 @@ fn lists_fit_a_terminal() {
         assert!(long.is_none_or(|line| line.contains('`')), "{what}: {long:?}");
     }
 }
+
+/// A table that someone cuts short while a program reads it ends the program with a message.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_table_that_is_cut_short_in_use_is_an_error() {
+    use std::io::{Read, Write};
+    let desk = Desk::new();
+    desk.json(&["oracle", "build", "--checkers", "6"]);
+    let mut child = desk
+        .command(&["play", "oracle", "--game", "bearoff:6", "--seat", "2", "--seed", "1", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The oracle has moved, so its table is open.
+    let (mut said, mut screen) = (Vec::new(), child.stderr.take().unwrap());
+    while !String::from_utf8_lossy(&said).contains("your move>") {
+        let mut more = [0; 256];
+        let count = screen.read(&mut more).unwrap();
+        assert!(count > 0, "{}", String::from_utf8_lossy(&said));
+        said.extend_from_slice(&more[..count]);
+    }
+    let table = fs::OpenOptions::new().write(true).open(desk.path("datasets/bearoff-6.table")).unwrap();
+    table.set_len(4096).unwrap();
+    child.stdin.take().unwrap().write_all(b"5/1 3/off\n").unwrap();
+    screen.read_to_end(&mut said).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&said);
+    assert!(said.contains("cut short while it was in use"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+    let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(object["error"]["kind"], "io");
+}

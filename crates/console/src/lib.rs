@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod lost_file;
 pub mod output;
 mod progress;
 mod tool;
@@ -58,6 +59,7 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
             error.exit()
         }
     };
+    lost_file::watch();
     progress::show_work();
     // A person at the terminal knows what the program waits for.
     if matches.subcommand_name() != Some("play") {

@@ -39,6 +39,12 @@ pub(crate) fn ask_for_json() {
     ASKED.store(true, Ordering::Relaxed);
 }
 
+/// Whether a JSON object was asked for and not printed yet. A signal handler may ask.
+#[cfg(unix)]
+pub(crate) fn json_is_due() -> bool {
+    ASKED.load(Ordering::Relaxed) && !PRINTED.load(Ordering::Relaxed)
+}
+
 /// Prints an error as the JSON object, if the command was called with `--json`.
 pub(crate) fn json_error_if_asked(kind: &str, message: &str) {
     if ASKED.load(Ordering::Relaxed) {

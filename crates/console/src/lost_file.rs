@@ -1,0 +1,40 @@
+//! Ends the process with a message when a mapped file is cut short while it is read. Reading past its new end raises SIGBUS,
+//! which otherwise kills a process without a word.
+
+use crate::output;
+
+const TEXT: &str = "a file was cut short while it was in use, or its disk failed; if it is a table, write it again with \
+                    `adept oracle build`";
+
+/// Answers SIGBUS with an error message and exit status 1.
+#[cfg(unix)]
+pub(crate) fn watch() {
+    // SAFETY: all zeros is a valid sigaction. The handler calls only what a signal handler may call.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        let handler: extern "C" fn(libc::c_int) = end;
+        action.sa_sigaction = handler as libc::sighandler_t;
+        libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn watch() {}
+
+#[cfg(unix)]
+extern "C" fn end(_signal: libc::c_int) {
+    if output::json_is_due() {
+        put(libc::STDOUT_FILENO, &["{\"error\":{\"kind\":\"io\",\"message\":\"", TEXT, "\"}}\n"]);
+    }
+    put(libc::STDERR_FILENO, &["error: ", TEXT, "\n"]);
+    // SAFETY: `_exit` may be called from a signal handler and does not return.
+    unsafe { libc::_exit(1) }
+}
+
+#[cfg(unix)]
+fn put(descriptor: libc::c_int, parts: &[&str]) {
+    for part in parts {
+        // SAFETY: the pointer and the length are those of a string that lives on. A closed descriptor is no concern here.
+        unsafe { libc::write(descriptor, part.as_ptr().cast(), part.len()) };
+    }
+}
