@@ -52,10 +52,40 @@ pub trait Agent<G: Game>: Send {
         actions.swap_remove(choice)
     }
 
-    /// Explains a decision: candidates, their numbers and the rules that fired. Empty if the agent has no explanation.
-    fn explain(&mut self, _game: &G, _state: &G::State, _player: usize) -> String {
-        String::new()
+    /// Explains a decision: candidates, their numbers and the rules that fired, in lines that end with a line break. By
+    /// default, the likeliest actions.
+    fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
+        let (mut actions, mut probabilities) = (Vec::new(), Vec::new());
+        game.actions(state, &mut actions);
+        self.policy(game, state, player, &actions, &mut probabilities);
+        let likeliest = highest(game, state, &actions, &probabilities);
+        let Some((_, most)) = likeliest.first() else { return String::new() };
+        let ties = probabilities.iter().filter(|p| (*p - most).abs() < 1e-9).count();
+        if ties == actions.len() && ties > 1 {
+            return format!("It would choose any of {ties} moves.\n");
+        }
+        let with = |(text, p): &(String, f64)| match 100.0 * p {
+            sure if sure > 99.95 => text.clone(),
+            percent => format!("{text} ({percent:.0} %)"),
+        };
+        let shown: Vec<String> = likeliest.iter().filter(|(_, p)| *p > 0.0).map(with).collect();
+        format!("It would choose {}.\n", shown.join(", "))
     }
+}
+
+/// How many candidates an explanation names.
+const NAMED: usize = 3;
+
+/// The actions with the highest finite numbers, best first, as text.
+fn highest<G: Game>(
+    game: &G,
+    state: &G::State,
+    actions: &[G::Action],
+    numbers: &[f64],
+) -> Vec<(String, f64)> {
+    let mut all: Vec<_> = actions.iter().zip(numbers).filter(|(_, number)| number.is_finite()).collect();
+    all.sort_by(|a, b| b.1.total_cmp(a.1));
+    all.into_iter().take(NAMED).map(|(action, number)| (game.action_text(state, action), *number)).collect()
 }
 
 /// Buffers reused between decisions.
@@ -333,6 +363,19 @@ macro_rules! by_values {
                 self.evaluator.weigh(game, state, player, actions, &mut self.values);
                 self.fill(probabilities);
                 actions.swap_remove(draw(probabilities, rng))
+            }
+
+            fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
+                let mut actions = Vec::new();
+                self.evaluator.weigh(game, state, player, &mut actions, &mut self.values);
+                let values: Vec<f64> = self.values.iter().map(|v| f64::from(*v)).collect();
+                if values.len() > 1 && values.iter().all(|value| *value == values[0]) {
+                    return format!("It values all {} moves alike.\n", values.len());
+                }
+                let with = |(text, value): (String, f64)| format!("{text} ({value:+.3})");
+                let shown: Vec<String> =
+                    highest(game, state, &actions, &values).into_iter().map(with).collect();
+                format!("It values highest {}.\n", shown.join(", "))
             }
         }
     };

@@ -137,8 +137,8 @@ fn of_open(error: &OpenError) -> &'static str {
     }
 }
 
-/// Prints text that ends with a line break. On a terminal, long sentences are broken into lines; rows of tables and lines
-/// that end in something to copy, which have gaps of two spaces, are not.
+/// Prints text that ends with a line break. On a terminal, tables of Markdown become columns and long sentences are broken
+/// into lines; lines that end in something to copy, which have gaps of two spaces, are not.
 ///
 /// # Errors
 /// If stdout is closed.
@@ -146,10 +146,13 @@ pub fn text(text: &str) -> Result<()> {
     if !std::io::stdout().is_terminal() {
         return file(text);
     }
-    let is_sentence =
-        |line: &str| line.chars().count() > COLUMNS && !line.contains("  ") && !line.starts_with('|');
-    let fold = |line: &str| if is_sentence(line) { wrapped(line) } else { format!("{line}\n") };
-    file(&text.lines().map(fold).collect::<String>())
+    file(&without_markdown(text).lines().map(folded).collect::<String>())
+}
+
+/// A line, broken into several if it is a long sentence.
+fn folded(line: &str) -> String {
+    let is_sentence = line.chars().count() > COLUMNS && !line.contains("  ");
+    if is_sentence { wrapped(line) } else { format!("{line}\n") }
 }
 
 /// Prints the content of a file as it is.
@@ -173,10 +176,14 @@ pub(crate) fn silence() -> Duration {
     SAID.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now).elapsed()
 }
 
-/// Prints a message on stderr. A closed stderr is not an error.
-pub fn say(line: impl std::fmt::Display) {
+/// Prints a message on stderr; on a terminal, a long sentence is broken into lines. A closed stderr is not an error.
+pub fn say(message: impl std::fmt::Display) {
     note_printed();
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let message = message.to_string();
+    let mut out = std::io::stderr().lock();
+    let lines = message.split('\n');
+    let text: String = if out.is_terminal() { lines.map(folded).collect() } else { message + "\n" };
+    let _ = out.write_all(text.as_bytes());
 }
 
 /// Whether the reader of our output has closed the pipe, as `head` does.
@@ -200,14 +207,18 @@ pub(crate) fn short(v: f64) -> String {
 }
 
 /// Columns of a terminal for which text is broken into lines.
-const COLUMNS: usize = 80;
+pub(crate) const COLUMNS: usize = 80;
 
 /// Breaks text between words into lines of at most 80 columns; every line ends with a line break.
 fn wrapped(text: &str) -> String {
+    wrapped_at(text, COLUMNS)
+}
+
+fn wrapped_at(text: &str, columns: usize) -> String {
     let (mut lines, mut width) = (String::new(), 0);
     for word in text.split(' ') {
         let length = word.chars().count();
-        if width > 0 && width + 1 + length > COLUMNS {
+        if width > 0 && width + 1 + length > columns {
             lines.push('\n');
             width = 0;
         } else if width > 0 {
@@ -246,23 +257,92 @@ pub(crate) fn channel(name: &str, kind: &str, about: &str) -> String {
     entry(&format!("  {name:<14}{kind} "), 29, about)
 }
 
-/// Formats columns of equal width; the first is left-aligned, the others right-aligned. The gaps are smaller if the table
-/// would be wider than 80 columns.
+/// Formats columns of equal width; the first is left-aligned, the others right-aligned. If the table would be wider than 80
+/// columns, the gaps are smaller; if that is not enough, headers are broken into lines.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
-    let width = |c: usize| {
-        rows.iter().map(|r| r[c].chars().count()).chain([header[c].chars().count()]).max().unwrap_or(0)
+    let longest = |texts: &mut dyn Iterator<Item = &str>| texts.map(|t| t.chars().count()).max().unwrap_or(0);
+    let cells = |c: usize| longest(&mut rows.iter().map(|row| row[c].as_str()));
+    let whole: Vec<usize> = (0..header.len()).map(|c| cells(c).max(header[c].chars().count())).collect();
+    let total = |widths: &[usize], gap: usize| widths.iter().map(|w| w + gap).sum::<usize>() - gap;
+    let gap = if total(&whole, 2) > COLUMNS { " " } else { "  " };
+    let (widths, head): (Vec<usize>, Vec<Vec<String>>) = if total(&whole, gap.len()) > COLUMNS {
+        (0..header.len())
+            .map(|c| {
+                let width = cells(c).max(longest(&mut header[c].split(' ')));
+                (width, wrapped_at(header[c], width).lines().map(String::from).collect())
+            })
+            .unzip()
+    } else {
+        (whole, header.iter().map(|text| vec![text.to_string()]).collect())
     };
-    let widths: Vec<usize> = (0..header.len()).map(width).collect();
-    let gap = if widths.iter().map(|w| w + 2).sum::<usize>() > COLUMNS + 2 { " " } else { "  " };
     let line = |cells: &mut dyn Iterator<Item = &str>| -> String {
         let padded = cells.zip(&widths).enumerate().map(|(c, (cell, width))| {
             if c == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
         padded.collect::<Vec<_>>().join(gap).trim_end().to_string() + "\n"
     };
-    let mut text = line(&mut header.iter().copied());
+    let height = head.iter().map(Vec::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in 0..height {
+        // Short headers stand just above their column.
+        let at = |lines: &Vec<String>| (row + lines.len()).checked_sub(height).map(|at| lines[at].clone());
+        let parts: Vec<String> = head.iter().map(|lines| at(lines).unwrap_or_default()).collect();
+        text.push_str(&line(&mut parts.iter().map(String::as_str)));
+    }
     for row in rows {
         text.push_str(&line(&mut row.iter().map(String::as_str)));
     }
     text
+}
+
+/// The tables of a Markdown text in columns, for a terminal; all other lines as they are.
+fn without_markdown(text: &str) -> String {
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect()
+    };
+    let (mut shown, mut rows) = (String::new(), Vec::<Vec<String>>::new());
+    for line in text.lines().map(Some).chain([None]) {
+        if let Some(line) = line.filter(|line| line.starts_with('|')) {
+            rows.push(cells(line));
+            continue;
+        }
+        let rule = |row: &Vec<String>| row.iter().all(|cell| cell.trim_matches([':', '-']).is_empty());
+        if let [header, second, below @ ..] = &rows[..]
+            && rule(second)
+            && rows.iter().all(|row| row.len() == header.len())
+        {
+            shown.push_str(&table(&header.iter().map(String::as_str).collect::<Vec<_>>(), below));
+        } else {
+            rows.iter().for_each(|row| shown.push_str(&format!("| {} |\n", row.join(" | "))));
+        }
+        rows.clear();
+        if let Some(line) = line {
+            shown.push_str(line);
+            shown.push('\n');
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_tables_break_their_headers() {
+        let row = |n: usize| vec!["one".to_string(); n];
+        let narrow = table(&["first", "second column"], &[row(2)]);
+        assert_eq!(narrow, "first  second column\none              one\n");
+        let header = ["checkers of the larger side"; 8];
+        let wide = table(&header, &[row(8)]);
+        assert!(wide.lines().all(|line| line.chars().count() <= COLUMNS), "{wide}");
+        assert_eq!(wide.lines().count(), 5);
+    }
+
+    #[test]
+    fn markdown_tables_become_columns() {
+        let text = without_markdown("# Title\n\n| a | b |\n|---|---:|\n| 1 | 22 |\n\nend\n");
+        assert_eq!(text, "# Title\n\na   b\n1  22\n\nend\n");
+        assert_eq!(without_markdown("| alone |\n"), "| alone |\n");
+    }
 }

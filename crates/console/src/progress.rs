@@ -198,10 +198,10 @@ pub(crate) fn show_work() {
         if !all.contains_key(what) {
             let terminal = std::io::stderr().is_terminal();
             let bar = if terminal { ProgressBar::new(1000) } else { ProgressBar::hidden() };
-            if let Ok(style) = ProgressStyle::with_template("{msg} {bar:16} {percent} %, {eta} left") {
+            if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:16} {percent} %{msg}") {
                 bar.set_style(style);
             }
-            bar.set_message(name_of(what).to_string());
+            bar.set_prefix(name_of(what).to_string());
             if share == 0.0 {
                 say(what);
             }
@@ -210,14 +210,15 @@ pub(crate) fn show_work() {
         }
         let Some(working) = all.get_mut(what).filter(|working| share >= working.share) else { return };
         working.share = share;
+        let left = working.began.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-9);
+        // A guess from the first steps would be far off.
+        let left = if share < 0.02 { String::new() } else { format!(", {left:.0} s left") };
         // Short work needs no bar.
         if !working.bar.is_hidden() && working.began.elapsed() >= PAUSE / 4 {
+            working.bar.set_message(left);
             working.bar.set_position((share * 1000.0) as u64);
         } else if working.bar.is_hidden() && working.printed.elapsed() >= PAUSE {
             working.printed = Instant::now();
-            let left = working.began.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-9);
-            // A guess from the first steps would be far off.
-            let left = if share < 0.02 { String::new() } else { format!(", {left:.0} s left") };
             say(format!("{}: {:.0} %{left}", name_of(what), 100.0 * share));
         }
     });

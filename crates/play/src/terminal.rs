@@ -329,9 +329,6 @@ impl<'a, G: Kit> Table<'a, G> {
         }
         if let (Opponent::Other(agent), true) = (&mut self.opponent, hints) {
             below = agent.explain(self.game, &self.state, player);
-            if below.is_empty() {
-                below.push_str("It cannot explain its choices.\n");
-            }
         }
         let seen = self.game.shown_to(&self.state, self.options.seat);
         format!("{}{below}", self.game.board(&seen, &marks))

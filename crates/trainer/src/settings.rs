@@ -35,13 +35,31 @@ pub fn show(value: Option<&Value>) -> String {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Number(number)) if number.is_f64() => number.as_f64().map_or_else(String::new, float),
         Some(value) => {
-            toml::Value::try_from(value).map_or_else(|_| value.to_string(), |value| value.to_string())
+            let value = tidy(value);
+            toml::Value::try_from(&value).map_or_else(|_| value.to_string(), |value| value.to_string())
         }
     }
 }
 
+/// The value with all its numbers as they were written.
+fn tidy(value: &Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => number.as_f64().map_or(Value::Null, |x| written(x).into()),
+        Value::Array(all) => all.iter().map(tidy).collect(),
+        Value::Object(all) => all.iter().map(|(key, value)| (key.clone(), tidy(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The shortest number that is read as this one: what was saved from an f32 such as .2 has digits that nobody wrote.
+fn written(x: f64) -> f64 {
+    let single = x as f32;
+    if f64::from(single) == x { single.to_string().parse().unwrap_or(x) } else { x }
+}
+
 /// Formats a float without redundant zeros.
 fn float(x: f64) -> String {
+    let x = written(x);
     if x == 0.0 || (1e-5..1e7).contains(&x.abs()) { x.to_string() } else { format!("{x:e}") }
 }
 

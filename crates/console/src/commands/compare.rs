@@ -19,7 +19,7 @@ pub(crate) fn run(a: &Path, b: &Path, as_json: bool) -> Result<()> {
         text.push_str("the configs do not differ\n");
     } else {
         let rows: Vec<Vec<String>> = found.config.iter().map(|d| d.cells().to_vec()).collect();
-        text.push_str(&output::table(&["setting", "a", "b"], &rows));
+        text.push_str(&settings(&rows));
     }
     let rows: Vec<Vec<String>> = found.metrics.iter().map(cells).collect();
     text.push('\n');
@@ -29,6 +29,18 @@ pub(crate) fn run(a: &Path, b: &Path, as_json: bool) -> Result<()> {
     }
     text.push_str("\np: Welch's t-test over the seeds, two-sided\n");
     output::text(&text)
+}
+
+/// The settings that differ, as a table, or with a line per side where the table would be too wide.
+fn settings(rows: &[Vec<String>]) -> String {
+    let table = output::table(&["setting", "a", "b"], rows);
+    if table.lines().all(|line| line.chars().count() <= output::COLUMNS) {
+        return table;
+    }
+    let side = |name: &str, value: &str| output::entry(&format!("  {name}:"), 5, value);
+    rows.iter()
+        .map(|row| format!("{}\n{}{}", row[0], side("a", &row[1]), side("b", &row[2])))
+        .collect()
 }
 
 fn cells(metric: &MetricChange) -> Vec<String> {
