@@ -114,6 +114,15 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
+/// Free bytes on the disk of a path that need not exist yet; `None` if the system does not report them.
+pub fn free_space(path: &Path) -> Option<u64> {
+    let here = std::path::absolute(path).ok()?;
+    let real = here.ancestors().find_map(|p| p.canonicalize().ok())?;
+    let disks = sysinfo::Disks::new_with_refreshed_list();
+    let holds = disks.iter().filter(|d| real.starts_with(d.mount_point()));
+    holds.max_by_key(|d| d.mount_point().components().count()).map(|d| d.available_space())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,5 +148,13 @@ mod tests {
     fn sizes_are_short() {
         let texts = [5, 2048, 1 << 20, 3 << 30].map(size);
         assert_eq!(texts, ["5 bytes", "2 KiB", "1 MiB", "3.0 GiB"]);
+    }
+
+    #[test]
+    fn the_disk_of_a_folder_that_is_not_there_yet_is_found() {
+        let here = std::env::temp_dir();
+        if let (Some(there), Some(not_yet)) = (free_space(&here), free_space(&here.join("not/there/yet"))) {
+            assert!(there > 0 && not_yet > 0);
+        }
     }
 }

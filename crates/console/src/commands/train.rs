@@ -55,6 +55,10 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
             Err(e) => return Err(e.into()),
         }
     }
+    if runs.is_empty() && !errors.is_empty() {
+        let nothing = if progress.began() { "" } else { "\nnothing was run" };
+        bail!("{}{nothing}", errors.join("\n"));
+    }
     let against = config.evaluate_against().into_iter().next();
     // It takes a while in larger games.
     let baseline = || against.as_ref().and_then(|against| game.baseline(against).ok());
@@ -100,11 +104,12 @@ fn estimate(
     let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     let unit = config.learn.unit();
     output::text(&format!(
-        "{} {unit}: about {:.0} s, including {:.0} s of measuring\n\
+        "{} {unit}: about {:.0} s, including {:.0} s of preparing and {:.0} s of measuring\n\
          measured: {} {unit} and one measurement\n\
          disk: up to {}, {} per checkpoint; {} free\n",
         e.games,
         e.seconds,
+        e.preparing,
         e.measuring,
         e.tried,
         megabytes(e.disk_bytes),
@@ -282,10 +287,11 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
                 "stopped after {} of {games} {unit}: continue with --resume\n",
                 record.step
             ));
-        } else {
-            if path.join("curve.svg").exists() {
-                text.push_str(&format!("curve:            {shown}/curve.svg\n"));
-            }
+        }
+        if path.join("curve.svg").exists() {
+            text.push_str(&format!("curve:            {shown}/curve.svg\n"));
+        }
+        if record.finished {
             text.push_str(&format!("play against it:  adept play {shown} --hints\n"));
         }
     }

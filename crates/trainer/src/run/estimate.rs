@@ -4,10 +4,9 @@ use super::error::TrainError;
 use super::experiment::{Experiment, TrainOptions, experiment};
 use crate::config::Config;
 use adept_game::Kit;
+use adept_game::limits::free_space;
 use serde::Serialize;
-use std::path::Path;
 use std::time::Duration;
-use sysinfo::Disks;
 
 /// Time and disk space of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,8 +15,10 @@ pub struct RunEstimate {
     pub games: u64,
     /// Games played for this estimate.
     pub tried: u64,
-    /// Seconds of learning and measuring, extrapolated from these games and one measurement.
+    /// Seconds of preparing, learning and measuring; the last two are extrapolated from these games and one measurement.
     pub seconds: f64,
+    /// The part of `seconds` spent on preparing exact values and test positions.
+    pub preparing: f64,
     /// The part of `seconds` spent on measuring.
     pub measuring: f64,
     /// Bytes of one checkpoint.
@@ -50,7 +51,9 @@ const TEXTS: u64 = 6000;
 
 impl<G: Kit> Experiment<'_, G> {
     fn estimate(mut self, trial: Duration) -> Result<RunEstimate, TrainError> {
+        let begin = self.clock.now();
         self.prepare(&|_| {})?;
+        let preparing = self.clock.since(begin).as_secs_f64();
         let (games, start) = (self.config.learn.length(), self.clock.now());
         let mut step = 0;
         while step < games && (step == 0 || self.clock.since(start) < trial) {
@@ -66,7 +69,8 @@ impl<G: Kit> Experiment<'_, G> {
         Ok(RunEstimate {
             games,
             tried: step,
-            seconds: played * games as f64 / step.max(1) as f64 + measuring,
+            seconds: preparing + played * games as f64 / step.max(1) as f64 + measuring,
+            preparing,
             measuring,
             checkpoint_bytes,
             disk_bytes,
@@ -112,26 +116,4 @@ impl<G: Kit> Experiment<'_, G> {
 /// Formats a number of bytes.
 fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
-}
-
-/// Free bytes on the disk of a path that need not exist yet; `None` if the system does not report them.
-fn free_space(path: &Path) -> Option<u64> {
-    let here = std::path::absolute(path).ok()?;
-    let real = here.ancestors().find_map(|p| p.canonicalize().ok())?;
-    let disks = Disks::new_with_refreshed_list();
-    let holds = disks.iter().filter(|d| real.starts_with(d.mount_point()));
-    holds.max_by_key(|d| d.mount_point().components().count()).map(|d| d.available_space())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_disk_of_a_folder_that_is_not_there_yet_is_found() {
-        let here = std::env::temp_dir();
-        if let (Some(there), Some(not_yet)) = (free_space(&here), free_space(&here.join("not/there/yet"))) {
-            assert!(there > 0 && not_yet > 0);
-        }
-    }
 }

@@ -71,86 +71,110 @@ pub fn train<G: Kit>(
 ) -> Result<(PathBuf, Record), TrainError> {
     let path = folder_of(config, seed, options);
     let folder = Folder::new(path.clone(), options.host.files.clone());
-    let taken = |message: String| Err(TrainError::Folder { path: path.clone(), message });
     let config = &Config { seed, ..config.clone() };
     let mut experiment = experiment(game, config, seed, options)?;
     let origins = experiment.record.init.clone();
     if let Found::Other(why) = folder.look()? {
-        return taken(format!("cannot be used as a run folder, {why}: choose another"));
+        return Err(no_run_folder(&folder, &why));
     }
     let Some(_lock) = folder.lock()? else {
-        return taken("another process is using this run: wait for it, or choose another folder".into());
+        let message = "another process is using this run: wait for it, or choose another folder".into();
+        return Err(TrainError::Folder { path, message });
     };
-    let mut extends = false;
-    let record = match folder.look()? {
-        Found::Nothing => None,
-        Found::Run(record) if !origins.is_empty() && !same_origins(&origins, &record.init) => {
-            return taken(format!(
-                "holds the run `{}`, which started from other weights: start without them, or choose another folder",
-                record.name
-            ));
+    match earlier(&folder, config, options, Some(&origins))? {
+        Earlier::Nothing => {
+            experiment.check_space()?;
+            experiment.folder.create(&experiment.record)?;
         }
-        // Nothing has been learned since the start, so the initial weights must be given again.
-        Found::Run(record) if record.latest.is_none() && !same_origins(&origins, &record.init) => {
-            return taken(format!(
-                "holds the run `{}`, which began with the weights of {}: give them again, or \
-                 remove the folder",
-                record.name,
-                record.init.iter().map(|o| o.path.display().to_string()).collect::<Vec<_>>().join(", ")
-            ));
-        }
-        Found::Run(record) if record.config.same_experiment(config) && record.finished => {
+        Earlier::Finished(record) => {
             // Removes files left by a process that was killed at its very end. The result is valid without
             // this.
             let _ = folder.complete(&record).and_then(|()| folder.prune(&record, None));
             observer.event(seed, Event::Ended(&record));
             return Ok((path, *record));
         }
-        Found::Run(record) if options.resume && options.extend && record.config.is_extended_by(config) => {
+        Earlier::Stopped(record) => experiment.resume(*record, observer)?,
+        Earlier::Shorter(record) => {
             let (unit, length) = (config.learn.unit(), config.learn.length());
             let what = format!("extending the run from {} to {length} {unit}", record.games);
             observer.event(seed, Event::Preparing(&what));
-            extends = true;
-            Some(folder.extended(*record, length)?)
-        }
-        Found::Run(record) if !record.config.same_experiment(config) => {
-            return taken(format!(
-                "holds the run `{}` (seed {}) of another config ({}): {}choose another folder, or remove it",
-                record.name,
-                record.seed,
-                record.config.differences(config),
-                if record.config.is_extended_by(config) { "resume it to make it longer, " } else { "" }
-            ));
-        }
-        Found::Run(record) if options.resume => Some(*record),
-        Found::Run(record) => {
-            return taken(format!(
-                "holds this run, stopped after {} of {} {}: resume it, or choose another folder",
-                record.step,
-                record.games,
-                record.config.learn.unit()
-            ));
-        }
-        Found::Other(why) => {
-            return taken(format!("cannot be used as a run folder, {why}: choose another"));
-        }
-    };
-    match record {
-        Some(record) => {
-            experiment.resume(record, observer)?;
-            if extends {
-                experiment.patience = Patience::default();
-                experiment.check_space()?;
-            }
-        }
-        None => {
+            experiment.resume(folder.extended(*record, length)?, observer)?;
+            experiment.patience = Patience::default();
             experiment.check_space()?;
-            experiment.folder.create(&experiment.record)?;
         }
     }
     experiment.learn(options.max_seconds, observer, cancel)?;
     observer.event(seed, Event::Ended(&experiment.record));
     Ok((path, experiment.record))
+}
+
+/// What the folder of a run holds before it begins.
+enum Earlier {
+    Nothing,
+    Finished(Box<Record>),
+    Stopped(Box<Record>),
+    /// A finished or stopped run that the config makes longer.
+    Shorter(Box<Record>),
+}
+
+fn no_run_folder(folder: &Folder, why: &str) -> TrainError {
+    let message = format!("cannot be used as a run folder, {why}: choose another");
+    TrainError::Folder { path: folder.path.clone(), message }
+}
+
+/// Looks for an earlier run. Fails if this one may not follow it; origins that are not given are not compared.
+fn earlier(
+    folder: &Folder,
+    config: &Config,
+    options: &TrainOptions,
+    origins: Option<&[Origin]>,
+) -> Result<Earlier, TrainError> {
+    let taken = |message: String| Err(TrainError::Folder { path: folder.path.clone(), message });
+    let record = match folder.look()? {
+        Found::Nothing => return Ok(Earlier::Nothing),
+        Found::Other(why) => return Err(no_run_folder(folder, &why)),
+        Found::Run(record) => record,
+    };
+    let name = &record.name;
+    match origins {
+        Some(origins) if !origins.is_empty() && !same_origins(origins, &record.init) => {
+            return taken(format!(
+                "holds the run `{name}`, which started from other weights: start without them, or choose another folder"
+            ));
+        }
+        // Nothing has been learned since the start, so the initial weights must be given again.
+        Some(origins) if record.latest.is_none() && !same_origins(origins, &record.init) => {
+            return taken(format!(
+                "holds the run `{name}`, which began with the weights of {}: give them again, or remove the folder",
+                record.init.iter().map(|o| o.path.display().to_string()).collect::<Vec<_>>().join(", ")
+            ));
+        }
+        _ => {}
+    }
+    let (same, longer) = (record.config.same_experiment(config), record.config.is_extended_by(config));
+    match (same, record.finished) {
+        (true, true) => Ok(Earlier::Finished(record)),
+        (false, _) if options.resume && options.extend && longer => Ok(Earlier::Shorter(record)),
+        (false, _) => taken(format!(
+            "holds the run `{name}` (seed {}) of another config ({}): {}choose another folder, or remove it",
+            record.seed,
+            record.config.differences(config),
+            if longer { "resume it to make it longer, " } else { "" }
+        )),
+        (true, false) if options.resume => Ok(Earlier::Stopped(record)),
+        (true, false) => taken(format!(
+            "holds this run, stopped after {} of {} {}: resume it, or choose another folder",
+            record.step,
+            record.games,
+            record.config.learn.unit()
+        )),
+    }
+}
+
+/// Why a run may not begin in its folder, as far as that can be said without its initial weights.
+pub(super) fn obstacle(config: &Config, seed: u64, options: &TrainOptions) -> Option<TrainError> {
+    let folder = Folder::new(folder_of(config, seed, options), options.host.files.clone());
+    earlier(&folder, &Config { seed, ..config.clone() }, options, None).err()
 }
 
 /// The folder of this run.

@@ -1,7 +1,7 @@
 //! Runs the same experiment with several seeds in parallel.
 
 use super::error::TrainError;
-use super::experiment::TrainOptions;
+use super::experiment::{TrainOptions, obstacle};
 use super::folder::Record;
 use super::observe::Cancel;
 use crate::config::Config;
@@ -76,7 +76,8 @@ pub struct Seeds {
 pub type SeedResult = (u64, Result<(PathBuf, Record), TrainError>);
 
 /// Runs each seed in its own folder. `train` gets a seed and the options of its run; `options.out` is the
-/// parent folder. Results do not depend on the number of threads. After a cancellation no further seed starts.
+/// parent folder. Results do not depend on the number of threads. After a cancellation no further seed starts. If the
+/// folder of any seed holds another run, nothing starts, and only these seeds are returned.
 pub fn each_seed(
     config: &Config,
     seeds: Seeds,
@@ -85,12 +86,15 @@ pub fn each_seed(
     train: impl Fn(u64, &TrainOptions) -> Result<(PathBuf, Record), TrainError> + Sync,
 ) -> Vec<SeedResult> {
     let all: Vec<u64> = (seeds.first..seeds.first.saturating_add(seeds.count)).collect();
-    let one = |seed: &u64| {
-        if cancel.requested() {
-            return None;
-        }
+    let of_seed = |seed: u64| {
         let out = options.out.as_ref().map(|out| out.join(format!("{}-{seed}", config.name)));
-        Some((*seed, train(*seed, &TrainOptions { out, ..options.clone() })))
+        TrainOptions { out, ..options.clone() }
     };
+    let blocked = |&seed: &u64| Some((seed, Err(obstacle(config, seed, &of_seed(seed))?)));
+    let obstacles: Vec<SeedResult> = all.iter().filter_map(blocked).collect();
+    if !obstacles.is_empty() {
+        return obstacles;
+    }
+    let one = |seed: &u64| (!cancel.requested()).then(|| (*seed, train(*seed, &of_seed(*seed))));
     in_parallel(&all, seeds.threads, |seed| one(seed)).into_iter().flatten().collect()
 }
