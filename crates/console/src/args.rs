@@ -89,7 +89,9 @@ pub(crate) enum Command {
     )]
     Config(ConfigArgs),
     /// List games, encoders, architectures, agents or devices.
-    #[command(after_help = "Example:\n  adept list encoders")]
+    #[command(
+        after_help = "Examples:\n  adept list encoders\n  adept list agents --game liars-dice:soar:2x5"
+    )]
     List(ListArgs),
     /// Measure the speed of this machine.
     #[command(after_help = "Example:\n  adept bench speed --device cpu --device flex --batch 8192")]
@@ -338,6 +340,9 @@ pub(crate) struct ListArgs {
     /// What to list.
     #[arg(value_enum)]
     pub(crate) what: Listing,
+    /// Only of this rule set, such as liars-dice:openspiel:1-1:6. Default: one rule set of each game.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) game: Option<String>,
 }
 
 #[derive(Debug, Args)]

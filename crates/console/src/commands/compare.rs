@@ -38,9 +38,7 @@ fn settings(rows: &[Vec<String>]) -> String {
         return table;
     }
     let side = |name: &str, value: &str| output::entry(&format!("  {name}:"), 5, value);
-    rows.iter()
-        .map(|row| format!("{}\n{}{}", row[0], side("a", &row[1]), side("b", &row[2])))
-        .collect()
+    rows.iter().map(|row| format!("{}\n{}{}", row[0], side("a", &row[1]), side("b", &row[2]))).collect()
 }
 
 fn cells(metric: &MetricChange) -> Vec<String> {

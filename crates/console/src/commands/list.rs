@@ -21,7 +21,8 @@ const NAME: usize = 22;
 
 pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Result<()> {
     let entry = |name: &str, about: &str| json!({ "name": name, "about": about });
-    let found: Result<Vec<_>, _> = games.names().iter().map(|name| games.find(name)).collect();
+    let names = args.game.clone().map_or_else(|| games.names(), |name| vec![name]);
+    let found: Result<Vec<_>, _> = names.iter().map(|name| games.find(name)).collect();
     let found = found?;
     let games: Vec<GameInfo> = found.iter().map(|game| game.info()).collect();
     let (key, entries): (&str, Vec<Value>) = match args.what {
