@@ -12,7 +12,8 @@
 //!
 //! [`prelude`] has the names that most programs need. The other crates are re-exported as modules: [`game`] for
 //! rules and encoders, [`model`] for networks, [`arena`] for agents and exact measures, [`trainer`] for
-//! experiments and runs, [`lab`] for the functions behind the commands.
+//! experiments and runs, [`lab`] for the functions behind the commands, [`console`]
+//! for commands of your own.
 
 mod builtin;
 mod oracle;
@@ -20,6 +21,7 @@ pub mod prelude;
 
 pub use adept_arena as arena;
 pub use adept_builtin::{bearoff, connect_four, liars_dice, tictactoe};
+pub use adept_console as console;
 pub use adept_console::{Reproduce, Tool};
 pub use adept_game as game;
 pub use adept_lab as lab;

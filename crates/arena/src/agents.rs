@@ -66,10 +66,13 @@ pub trait Agent<G: Game>: Send {
         }
         let with = |(text, p): &(String, f64)| match 100.0 * p {
             sure if sure > 99.95 => text.clone(),
+            small if small < 1.0 => format!("{text} (< 1 %)"),
             percent => format!("{text} ({percent:.0} %)"),
         };
         let shown: Vec<String> = likeliest.iter().filter(|(_, p)| *p > 0.0).map(with).collect();
-        format!("It would choose {}.\n", shown.join(", "))
+        let others = probabilities.iter().filter(|p| **p > 0.0).count() - shown.len();
+        let more = if others > 0 { format!(" or one of {others} others") } else { String::new() };
+        format!("It would choose {}{more}.\n", shown.join(", "))
     }
 }
 
@@ -333,7 +336,7 @@ impl<E> Greedy<E> {
 
 /// Implements [`Agent`] from an evaluator's values. When it acts, the evaluator lists the candidates.
 macro_rules! by_values {
-    ($agent:ident, $name:literal) => {
+    ($agent:ident, $name:literal, $($more:tt)*) => {
         impl<G: Game, E: Evaluator<G>> Agent<G> for $agent<E> {
             fn name(&self) -> &str {
                 $name
@@ -365,25 +368,32 @@ macro_rules! by_values {
                 actions.swap_remove(draw(probabilities, rng))
             }
 
-            fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
-                let mut actions = Vec::new();
-                self.evaluator.weigh(game, state, player, &mut actions, &mut self.values);
-                let values: Vec<f64> = self.values.iter().map(|v| f64::from(*v)).collect();
-                if values.len() > 1 && values.iter().all(|value| *value == values[0]) {
-                    return format!("It values all {} moves alike.\n", values.len());
-                }
-                let with = |(text, value): (String, f64)| format!("{text} ({value:+.3})");
-                let shown: Vec<String> =
-                    highest(game, state, &actions, &values).into_iter().map(with).collect();
-                format!("It values highest {}.\n", shown.join(", "))
-            }
+            $($more)*
         }
     };
 }
 
-by_values!(Greedy, "greedy");
-by_values!(EpsilonGreedy, "epsilon");
-by_values!(Boltzmann, "boltzmann");
+by_values!(
+    Greedy,
+    "greedy",
+    fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
+        let mut actions = Vec::new();
+        self.evaluator.weigh(game, state, player, &mut actions, &mut self.values);
+        let values: Vec<f64> = self.values.iter().map(|v| f64::from(*v)).collect();
+        if values.len() > 1 && values.iter().all(|value| *value == values[0]) {
+            return format!("It values all {} moves alike.\n", values.len());
+        }
+        let best = highest(game, state, &actions, &values);
+        if best.is_empty() {
+            return "It knows no values here.\n".into();
+        }
+        let with = |(text, value): (String, f64)| format!("{text} ({value:+.3})");
+        let shown: Vec<String> = best.into_iter().map(with).collect();
+        format!("It values highest {}.\n", shown.join(", "))
+    }
+);
+by_values!(EpsilonGreedy, "epsilon",);
+by_values!(Boltzmann, "boltzmann",);
 
 /// Greedy, but with probability ε any legal action.
 pub struct EpsilonGreedy<E> {

@@ -3,11 +3,12 @@
 
 use crate::output;
 
-const TEXT: &str = "a file was cut short while it was in use, or its disk failed; if it is a table, write it again with \
-                    `adept oracle build`";
+#[cfg(target_os = "linux")]
+const TEXT: &str =
+    "a file was cut short while it was in use, or its disk failed: write it again, such as a table";
 
-/// Answers SIGBUS with an error message and exit status 1.
-#[cfg(unix)]
+/// Answers SIGBUS with an error message and exit status 1. Elsewhere the signal can also mean a stack overflow.
+#[cfg(target_os = "linux")]
 pub(crate) fn watch() {
     // SAFETY: all zeros is a valid sigaction. The handler calls only what a signal handler may call.
     unsafe {
@@ -18,10 +19,10 @@ pub(crate) fn watch() {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(not(target_os = "linux"))]
 pub(crate) fn watch() {}
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 extern "C" fn end(_signal: libc::c_int) {
     if output::json_is_due() {
         put(libc::STDOUT_FILENO, &["{\"error\":{\"kind\":\"io\",\"message\":\"", TEXT, "\"}}\n"]);
@@ -31,7 +32,7 @@ extern "C" fn end(_signal: libc::c_int) {
     unsafe { libc::_exit(1) }
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 fn put(descriptor: libc::c_int, parts: &[&str]) {
     for part in parts {
         // SAFETY: the pointer and the length are those of a string that lives on. A closed descriptor is no concern here.

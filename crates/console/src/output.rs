@@ -40,7 +40,7 @@ pub(crate) fn ask_for_json() {
 }
 
 /// Whether a JSON object was asked for and not printed yet. A signal handler may ask.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub(crate) fn json_is_due() -> bool {
     ASKED.load(Ordering::Relaxed) && !PRINTED.load(Ordering::Relaxed)
 }
@@ -146,7 +146,7 @@ pub fn text(text: &str) -> Result<()> {
     if !std::io::stdout().is_terminal() {
         return file(text);
     }
-    file(&without_markdown(text).lines().map(folded).collect::<String>())
+    file(&without_markdown(text))
 }
 
 /// A line, broken into several if it is a long sentence.
@@ -295,17 +295,18 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// The tables of a Markdown text in columns, for a terminal; all other lines as they are.
+/// A text for a terminal: the tables of Markdown in columns, long sentences folded.
 fn without_markdown(text: &str) -> String {
     let cells = |line: &str| -> Vec<String> {
         line.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect()
     };
-    let (mut shown, mut rows) = (String::new(), Vec::<Vec<String>>::new());
+    let (mut shown, mut block) = (String::new(), Vec::new());
     for line in text.lines().map(Some).chain([None]) {
         if let Some(line) = line.filter(|line| line.starts_with('|')) {
-            rows.push(cells(line));
+            block.push(line);
             continue;
         }
+        let rows: Vec<Vec<String>> = block.iter().copied().map(cells).collect();
         let rule = |row: &Vec<String>| row.iter().all(|cell| cell.trim_matches([':', '-']).is_empty());
         if let [header, second, below @ ..] = &rows[..]
             && rule(second)
@@ -313,13 +314,10 @@ fn without_markdown(text: &str) -> String {
         {
             shown.push_str(&table(&header.iter().map(String::as_str).collect::<Vec<_>>(), below));
         } else {
-            rows.iter().for_each(|row| shown.push_str(&format!("| {} |\n", row.join(" | "))));
+            block.iter().for_each(|line| shown.push_str(&format!("{line}\n")));
         }
-        rows.clear();
-        if let Some(line) = line {
-            shown.push_str(line);
-            shown.push('\n');
-        }
+        block.clear();
+        shown.push_str(&line.map_or_else(String::new, folded));
     }
     shown
 }

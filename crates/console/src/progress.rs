@@ -196,14 +196,15 @@ pub(crate) fn show_work() {
             return;
         }
         if !all.contains_key(what) {
-            let terminal = std::io::stderr().is_terminal();
-            let bar = if terminal { ProgressBar::new(1000) } else { ProgressBar::hidden() };
-            if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:16} {percent} %{msg}") {
-                bar.set_style(style);
-            }
-            bar.set_prefix(name_of(what).to_string());
             if share == 0.0 {
                 say(what);
+            }
+            let terminal = std::io::stderr().is_terminal();
+            let bar = if terminal { ProgressBar::new(1000) } else { ProgressBar::hidden() };
+            // Neither a prefix nor a style given like this draws the bar.
+            let bar = bar.with_prefix(name_of(what).to_string());
+            if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:16} {percent} %{msg}") {
+                bar.set_style(style);
             }
             let now = Instant::now();
             all.insert(what.into(), Working { bar, began: now, printed: now, share: 0.0 });

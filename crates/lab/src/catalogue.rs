@@ -101,15 +101,17 @@ impl<G: Kit> AnyGame for G {
         cancel: &Cancel,
     ) -> Result<(PathBuf, Record), TrainError> {
         let (path, record) = run::train(self, config, seed, options, observer, cancel)?;
-        // The result stands without its picture, in a folder that is read-only by now for example. Who stops a run does not
-        // wait for a baseline.
-        if curves::References::read(&path).is_none()
-            && !cancel.requested()
-            && let Ok(Some(references)) = curves::of_game(self, config, &record)
-        {
-            let _ = references.write(&options.host.files, &path);
+        if curves::is_stale(&path) {
+            // The result stands without its picture, in a folder that is read-only by now for example. Who stops a run does
+            // not wait for a baseline.
+            if record.finished
+                && curves::References::read(&path).is_none()
+                && let Ok(Some(references)) = curves::of_game(self, config, &record)
+            {
+                let _ = references.write(&options.host.files, &path);
+            }
+            let _ = curves::write(&options.host.files, &path, &record);
         }
-        let _ = curves::write(&options.host.files, &path, &record);
         Ok((path, record))
     }
 

@@ -73,7 +73,7 @@ impl Made {
 /// Inputs of a reproduction.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
-    /// The games, including the built-in ones.
+    /// The games of the program.
     pub games: &'a dyn Catalogue,
     /// Options of the reproduction.
     pub options: &'a ReproduceOptions,

@@ -102,16 +102,16 @@ pub(super) fn interrupted(options: &ReproduceOptions) -> TrainError {
 pub(super) fn mean_curve<'a>(
     runs: impl Iterator<Item = &'a Path>,
     value: impl Fn(&serde_json::Value) -> Option<f64>,
-) -> Vec<(f64, f64)> {
+) -> Result<Vec<(f64, f64)>, TrainError> {
     let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
     for run in runs {
-        let record = record_of(run).ok().flatten();
-        for line in record.and_then(|record| measurements(run, &record).ok()).unwrap_or_default() {
+        let Some(record) = record_of(run)? else { continue };
+        for line in measurements(run, &record)? {
             if let (Some(step), Some(value)) = (line["step"].as_u64(), value(&line)) {
                 let sum = sums.entry(step).or_default();
                 *sum = (sum.0 + value, sum.1 + 1.0);
             }
         }
     }
-    sums.into_iter().map(|(step, (sum, n))| (step as f64, sum / n)).collect()
+    Ok(sums.into_iter().map(|(step, (sum, n))| (step as f64, sum / n)).collect())
 }

@@ -241,7 +241,7 @@ fn write(table: &Reproduced, all: &[Vec<Run>], configs: &[Config]) -> Result<(),
             equities.find(|e| e[0] == against.as_str())?[1]["equity"].as_f64()
         };
         let folders = runs.iter().map(|(path, _)| path.as_path());
-        curves.push(((*label).to_string(), runs::mean_curve(folders, equity)));
+        curves.push(((*label).to_string(), runs::mean_curve(folders, equity)?));
     }
     let title = "Tic-tac-toe against TTT: exact equity, mean of the seeds";
     let svg = chart::lines(title, ("games", "equity"), Legend::Below, &curves);

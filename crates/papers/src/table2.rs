@@ -239,8 +239,8 @@ pub fn figure2(work: Work<'_>) -> Result<Figure2, TrainError> {
     let all = runs::all(&configs, runs::seeds(options), work)?;
     let curves = configs.iter().zip(&all).zip(&ROWS).map(|((config, runs), (name, label, ..))| {
         let folders = runs.iter().map(|(path, _)| path.as_path());
-        let points = runs::mean_curve(folders, |line| line["rms"]["rms"].as_f64());
-        Curve {
+        let points = runs::mean_curve(folders, |line| line["rms"]["rms"].as_f64())?;
+        Ok(Curve {
             name: (*name).into(),
             label: (*label).into(),
             length: config.learn.length(),
@@ -248,13 +248,13 @@ pub fn figure2(work: Work<'_>) -> Result<Figure2, TrainError> {
             lowest: points.iter().map(|p| p.1).fold(f64::INFINITY, f64::min),
             last: points.last().map_or(f64::NAN, |p| p.1),
             points,
-        }
+        })
     });
     let figure = Figure2 {
         name: "figure2".into(),
         seeds: options.seeds,
         quick: options.quick,
-        rows: curves.collect(),
+        rows: curves.collect::<Result<_, TrainError>>()?,
         seconds: started.elapsed().as_secs_f64(),
         files: ["figure2.svg", "figure2.json", "figure2.csv"].iter().map(|f| options.out.join(f)).collect(),
     };

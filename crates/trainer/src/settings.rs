@@ -44,17 +44,20 @@ pub fn show(value: Option<&Value>) -> String {
 /// The value with all its numbers as they were written.
 fn tidy(value: &Value) -> Value {
     match value {
-        Value::Number(number) if number.is_f64() => number.as_f64().map_or(Value::Null, |x| written(x).into()),
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().map_or(Value::Null, |x| written(x).into())
+        }
         Value::Array(all) => all.iter().map(tidy).collect(),
         Value::Object(all) => all.iter().map(|(key, value)| (key.clone(), tidy(value))).collect(),
         other => other.clone(),
     }
 }
 
-/// The shortest number that is read as this one: what was saved from an f32 such as .2 has digits that nobody wrote.
+/// A fraction as it was written: what was saved from an f32 such as .2 has digits that nobody wrote.
 fn written(x: f64) -> f64 {
     let single = x as f32;
-    if f64::from(single) == x { single.to_string().parse().unwrap_or(x) } else { x }
+    let is_single = f64::from(single) == x && x.fract() != 0.0;
+    if is_single { single.to_string().parse().unwrap_or(x) } else { x }
 }
 
 /// Formats a float without redundant zeros.
@@ -86,6 +89,15 @@ fn compare(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<Dif
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn numbers_are_shown_as_they_were_written() {
+        let single = json!(f64::from(0.2f32));
+        assert_eq!(show(Some(&single)), "0.2");
+        assert_eq!(show(Some(&json!({ "rates": [single] }))), "{ rates = [0.2] }");
+        assert_eq!(show(Some(&json!(123_456_792.0))), "1.23456792e8");
+        assert_eq!(show(Some(&json!(0.1234567891))), "0.1234567891");
+    }
 
     #[test]
     fn texts_become_values_and_values_texts() {

@@ -11,7 +11,7 @@ use adept_model::Architecture;
 use adept_model::device::devices;
 use adept_model::files::Files;
 use adept_trainer::run::{RunSummary, list_runs};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +21,9 @@ const NAME: usize = 22;
 
 pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Result<()> {
     let entry = |name: &str, about: &str| json!({ "name": name, "about": about });
+    if args.game.is_some() && matches!(args.what, Listing::Architectures | Listing::Devices) {
+        bail!("--game is for games, encoders and agents");
+    }
     let names = args.game.clone().map_or_else(|| games.names(), |name| vec![name]);
     let found: Result<Vec<_>, _> = names.iter().map(|name| games.find(name)).collect();
     let found = found?;

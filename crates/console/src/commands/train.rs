@@ -9,7 +9,7 @@ use adept_lab::seeds::train_seeds;
 use adept_lab::statistics::{Sample, welch};
 use adept_lab::{AnyGame, Catalogue};
 use adept_trainer::config::{self, Config, Suite};
-use adept_trainer::run::{Host, Record, Score, Seeds, TrainOptions, mean_sd};
+use adept_trainer::run::{Host, Record, Score, Seeds, TrainError, TrainOptions, mean_sd};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -51,20 +51,20 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     for (seed, result) in results {
         match result {
             Ok(run) => runs.push(run),
-            Err(e) if args.seeds.is_some() => errors.push(format!("seed {seed}: {e}")),
+            Err(e) if args.seeds.is_some() => errors.push((seed, e)),
             Err(e) => return Err(e.into()),
         }
     }
     if runs.is_empty() && !errors.is_empty() {
-        let nothing = if progress.began() { "" } else { "\nnothing was run" };
-        bail!("{}{nothing}", errors.join("\n"));
+        return Err(of_seeds(errors, !progress.began()));
     }
     let against = config.evaluate_against().into_iter().next();
     // It takes a while in larger games.
     let baseline = || against.as_ref().and_then(|against| game.baseline(against).ok());
     let references = runs.first().and_then(|(path, _)| References::read(path));
     // The results stand without it, in a folder that is read-only by now for example.
-    let drawn = if args.seeds.is_some() { curves::write_mean(&runs).ok().flatten() } else { None };
+    let mean = || curves::write_mean(&options.host.files, &runs).ok().flatten();
+    let drawn = if runs.len() > 1 { mean() } else { None };
     if as_json {
         let mut value = as_value(&runs, args.seeds.is_some(), against.as_deref(), baseline());
         value["references"] = json!(references);
@@ -75,12 +75,12 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     } else {
         let mut text = as_text(&runs, references.as_ref(), &config)?;
         if let Some(path) = &drawn {
-            text.push_str(&format!("curve:  {}\n", path.display()));
+            text.push_str(&format!("mean curve:  {}\n", path.display()));
         }
         output::text(&text)?;
     }
     if !errors.is_empty() {
-        bail!("{}", errors.join("\n"));
+        return Err(of_seeds(errors, false));
     }
     if cancel.requested() && (runs.len() as u64) < args.seeds.unwrap_or(1)
         || runs.iter().any(|(_, r)| !r.finished && (cancel.requested() || args.max_seconds.is_none()))
@@ -88,6 +88,17 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
         bail!("stopped before the end: continue with --resume");
     }
     Ok(())
+}
+
+/// The errors of several seeds as one, of the kind of the first.
+fn of_seeds(errors: Vec<(u64, TrainError)>, nothing_ran: bool) -> anyhow::Error {
+    let mut lines: Vec<String> = errors.iter().map(|(seed, e)| format!("seed {seed}: {e}")).collect();
+    lines.extend(nothing_ran.then(|| "nothing was run".to_string()));
+    let text = lines.join("\n");
+    match errors.into_iter().next() {
+        Some((_, first)) => anyhow::Error::new(first).context(text),
+        None => anyhow::Error::msg(text),
+    }
 }
 
 fn estimate(
@@ -194,7 +205,7 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
     let (mut text, games, unit) = (String::new(), config.learn.length(), config.learn.unit());
     let figure = config.figure();
     if let ([(path, record)], Some(figure)) = (runs, figure) {
-        text.push_str(&curve(&curves::points(path, record)?, figure, references, unit));
+        text.push_str(&curve(&curves::points(path, record).unwrap_or_default(), figure, references, unit));
     }
     let details: &[&str] = match figure {
         Some(Suite::Rms) => &["mean abs.", "largest"],

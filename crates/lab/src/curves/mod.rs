@@ -230,7 +230,13 @@ impl Curve {
     }
 }
 
-/// Writes `curve.svg` of a finished run.
+/// Whether a run has learned since its `curve.svg` was drawn, or has none.
+pub(crate) fn is_stale(run: &Path) -> bool {
+    let changed = |name: &str| run.join(name).metadata().and_then(|file| file.modified()).ok();
+    changed("curve.svg") < changed("run.json")
+}
+
+/// Writes `curve.svg` of a run.
 pub(crate) fn write(files: &Files, run: &Path, record: &Record) -> Result<(), ModelError> {
     let runs = [(run.to_path_buf(), record.clone())];
     match curve(&runs)? {
@@ -246,10 +252,10 @@ pub(crate) fn write(files: &Files, run: &Path, record: &Record) -> Result<(), Mo
 ///
 /// # Errors
 /// [`ModelError::Io`] if a file cannot be read or written.
-pub fn write_mean(runs: &[(PathBuf, Record)]) -> Result<Option<PathBuf>, ModelError> {
+pub fn write_mean(files: &Files, runs: &[(PathBuf, Record)]) -> Result<Option<PathBuf>, ModelError> {
     let Some(curve) = curve(runs)?.filter(|curve| !curve.points.is_empty()) else { return Ok(None) };
     let beside = runs.first().and_then(|(path, _)| path.parent()).unwrap_or(Path::new(""));
     let path = beside.join(format!("{}.svg", curve.name));
-    Files::default().replace(&path, svg(&[curve]).as_bytes())?;
+    files.replace(&path, svg(&[curve]).as_bytes())?;
     Ok(Some(path))
 }

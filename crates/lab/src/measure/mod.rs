@@ -268,9 +268,12 @@ pub fn evaluate_of<G: Kit>(
         report.decisions = Some(decisions::decisions(game, &mut bound, path, &options.peers)?);
     }
     if options.exhaustive {
-        report.exhaustive = Some(exhaustive::exhaustive(game, &mut bound, &|share| {
-            work::share("measuring all positions", share)
-        })?);
+        const WHAT: &str = "measuring all positions";
+        work::share(WHAT, 0.0);
+        // The last of several threads to report may not be the last to finish.
+        let found = exhaustive::exhaustive(game, &mut bound, &|share| work::share(WHAT, share.min(0.999)));
+        work::share(WHAT, 1.0);
+        report.exhaustive = Some(found?);
     }
     Ok(report)
 }

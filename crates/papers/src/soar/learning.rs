@@ -203,8 +203,8 @@ fn row(
     runs: &[Run],
 ) -> Result<SoarRow, TrainError> {
     let folders = || runs.iter().map(|(path, _)| path.as_path());
-    let curve = runs::mean_curve(folders(), |line| line["matches"][0]["score"].as_f64());
-    let rules_curve = runs::mean_curve(folders(), |line| line["entries"].as_f64());
+    let curve = runs::mean_curve(folders(), |line| line["matches"][0]["score"].as_f64())?;
+    let rules_curve = runs::mean_curve(folders(), |line| line["entries"].as_f64())?;
     let finals: Vec<f64> = runs.iter().filter_map(|(_, r)| r.r#final.as_ref()).map(Score::figure).collect();
     let end = mean_sd(&finals);
     let games = config.evaluate.games * finals.len() as u64;

@@ -77,10 +77,7 @@ pub fn train<G: Kit>(
     if let Found::Other(why) = folder.look()? {
         return Err(no_run_folder(&folder, &why));
     }
-    let Some(_lock) = folder.lock()? else {
-        let message = "another process is using this run: wait for it, or choose another folder".into();
-        return Err(TrainError::Folder { path, message });
-    };
+    let Some(_lock) = folder.lock()? else { return Err(in_use(&folder)) };
     match earlier(&folder, config, options, Some(&origins))? {
         Earlier::Nothing => {
             experiment.check_space()?;
@@ -98,7 +95,7 @@ pub fn train<G: Kit>(
             let (unit, length) = (config.learn.unit(), config.learn.length());
             let what = format!("extending the run from {} to {length} {unit}", record.games);
             observer.event(seed, Event::Preparing(&what));
-            experiment.resume(folder.extended(*record, length)?, observer)?;
+            experiment.resume(Folder::extended(*record, length), observer)?;
             experiment.patience = Patience::default();
             experiment.check_space()?;
         }
@@ -119,6 +116,11 @@ enum Earlier {
 
 fn no_run_folder(folder: &Folder, why: &str) -> TrainError {
     let message = format!("cannot be used as a run folder, {why}: choose another");
+    TrainError::Folder { path: folder.path.clone(), message }
+}
+
+fn in_use(folder: &Folder) -> TrainError {
+    let message = "another process is using this run: wait for it, or choose another folder".into();
     TrainError::Folder { path: folder.path.clone(), message }
 }
 
@@ -174,7 +176,13 @@ fn earlier(
 /// Why a run may not begin in its folder, as far as that can be said without its initial weights.
 pub(super) fn obstacle(config: &Config, seed: u64, options: &TrainOptions) -> Option<TrainError> {
     let folder = Folder::new(folder_of(config, seed, options), options.host.files.clone());
-    earlier(&folder, &Config { seed, ..config.clone() }, options, None).err()
+    let begin = || -> Result<(), TrainError> {
+        if let Found::Run(_) = folder.look()? {
+            folder.lock()?.ok_or_else(|| in_use(&folder))?;
+        }
+        earlier(&folder, &Config { seed, ..config.clone() }, options, None).map(drop)
+    };
+    begin().err()
 }
 
 /// The folder of this run.

@@ -261,14 +261,10 @@ impl Folder {
         self.files.replace(&self.record_path(), text.as_bytes())
     }
 
-    /// Prepares a longer run. Its curve is drawn anew at its end.
-    pub(crate) fn extended(&self, mut record: Record, games: u64) -> Result<Record, ModelError> {
-        let curve = self.path.join("curve.svg");
-        if curve.exists() {
-            self.files.remove(&curve)?;
-        }
+    /// The record of a longer run.
+    pub(crate) fn extended(mut record: Record, games: u64) -> Record {
         record.extended.push(record.step);
-        Ok(Record { games, finished: false, early: None, r#final: None, ..record })
+        Record { games, finished: false, early: None, r#final: None, ..record }
     }
 
     /// Truncates the metrics to the length in the record.

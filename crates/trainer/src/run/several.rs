@@ -76,8 +76,8 @@ pub struct Seeds {
 pub type SeedResult = (u64, Result<(PathBuf, Record), TrainError>);
 
 /// Runs each seed in its own folder. `train` gets a seed and the options of its run; `options.out` is the
-/// parent folder. Results do not depend on the number of threads. After a cancellation no further seed starts. If the
-/// folder of any seed holds another run, nothing starts, and only these seeds are returned.
+/// parent folder. Results do not depend on the number of threads. After a cancellation no further seed starts. If any
+/// seed cannot begin in its folder, nothing starts, and only such seeds are returned.
 pub fn each_seed(
     config: &Config,
     seeds: Seeds,
