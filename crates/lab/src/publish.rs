@@ -3,11 +3,12 @@
 use crate::catalogue::Catalogue;
 use crate::compare::folders;
 use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, Report, Suite};
+use crate::statistics::mean_sd;
 use adept_model::ModelError;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::files::Files;
 use adept_trainer::config::Config;
-use adept_trainer::run::{Record, Score, TrainError, mean_sd, record_of};
+use adept_trainer::run::{Record, Score, TrainError, record_of};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,24 @@
 //! Statistics of a few runs: mean, standard deviation, Welch's t-test.
 
-use adept_trainer::run::{Summary, mean_sd};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Mean and standard deviation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation of the sample (n − 1); 0 for a single number.
+    pub sd: f64,
+}
+
+/// Mean and standard deviation; NaN without numbers.
+pub fn mean_sd(values: &[f64]) -> Summary {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    Summary { mean, sd: if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 } }
+}
 
 /// Mean and standard deviation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

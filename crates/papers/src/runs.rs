@@ -1,9 +1,10 @@
 //! Runs several experiments with several seeds each, for a table.
 
 use adept_lab::reproduction::{ReproduceOptions, Work};
+use adept_lab::seeds::in_parallel;
 use adept_model::ModelError;
 use adept_trainer::config::{Config, Games, Source, parse};
-use adept_trainer::run::{Record, TrainError, TrainOptions, in_parallel, measurements, record_of};
+use adept_trainer::run::{Record, TrainError, TrainOptions, measurements, record_of};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -3,9 +3,10 @@
 use crate::runs::{self, FIRST_SEED, Run};
 use adept_lab::chart::{self, Legend};
 use adept_lab::reproduction::{Made, Reproduction, Work};
+use adept_lab::statistics::mean_sd;
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
-use adept_trainer::run::{Record, Score, TrainError, mean_sd};
+use adept_trainer::run::{Record, Score, TrainError};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;

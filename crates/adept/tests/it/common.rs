@@ -4,11 +4,12 @@ pub(crate) mod measure;
 
 use adept::{Builtin, Catalogue};
 use adept_lab::files::Kind;
+use adept_lab::seeds::{SeedResult, Seeds};
 use adept_lab::sweep::{Grid, Sweep, SweepError, SweepOptions, SweepWatch};
 use adept_lab::tournament::{self, Standings, Tournament, TournamentOptions};
 use adept_trainer::config::{self, Config, ConfigError, Source};
 use adept_trainer::run::{
-    Cancel, Event, Init, Observer, Record, RunEstimate, SeedResult, Seeds, Silent, TrainError, TrainOptions,
+    Cancel, Event, Init, Observer, Record, RunEstimate, Silent, TrainError, TrainOptions,
 };
 use std::fs;
 use std::path::{Path, PathBuf};

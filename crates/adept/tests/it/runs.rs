@@ -4,8 +4,9 @@ use crate::common::measure;
 use crate::common::{
     BEAROFF_BY_SELF_PLAY, MLP, StopAt, at, config, finished, from, parse, state, train, train_seeds,
 };
+use adept_lab::seeds::Seeds;
 use adept_trainer::config::{Config, Method, Source};
-use adept_trainer::run::{Cancel, Event, Observer, Seeds, Silent, TrainError, TrainOptions, list_runs};
+use adept_trainer::run::{Cancel, Event, Observer, Silent, TrainError, TrainOptions, list_runs};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -3,9 +3,10 @@
 use crate::common::{BEAROFF_BY_SELF_PLAY, sweep, train_seeds};
 use adept::Builtin;
 use adept_lab::compare::compare;
+use adept_lab::seeds::Seeds;
 use adept_lab::sweep::{Grid, Row, Sweep, SweepError, SweepEvent, SweepOptions, What};
 use adept_trainer::config::Source;
-use adept_trainer::run::{Cancel, Event, Record, Seeds, TrainOptions};
+use adept_trainer::run::{Cancel, Event, Record, TrainOptions};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

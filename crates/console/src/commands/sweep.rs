@@ -4,9 +4,10 @@ use crate::args::SweepArgs;
 use crate::output::{self, say};
 use crate::progress::{Progress, on_interrupt};
 use adept_lab::Catalogue;
+use adept_lab::seeds::Seeds;
 use adept_lab::sweep::{Grid, SweepEvent, SweepOptions, What, sweep};
 use adept_trainer::config::Source;
-use adept_trainer::run::{Event, Record, Seeds};
+use adept_trainer::run::{Event, Record};
 use anyhow::{Result, bail};
 
 pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Result<()> {

@@ -2,10 +2,10 @@
 
 use super::SweepError;
 use super::grid::{Combination, Grid};
+use crate::seeds::Seeds;
 use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_model::limits;
-use adept_trainer::run::Seeds;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;

@@ -5,11 +5,10 @@ use super::folder::Plan;
 use super::grid::{Combination, Grid, MOST_RUNS};
 use super::table::{Failure, Sweep};
 use crate::catalogue::Catalogue;
+use crate::seeds::{Seeds, in_parallel};
 use adept_model::files::Files;
 use adept_trainer::config::Config;
-use adept_trainer::run::{
-    Cancel, Event, Observer, Record, Seeds, TrainError, TrainOptions, in_parallel, lock_of, record_of,
-};
+use adept_trainer::run::{Cancel, Event, Observer, Record, TrainError, TrainOptions, lock_of, record_of};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -3,11 +3,12 @@
 use crate::runs::seeds;
 use adept_arena::statistics::binomial_test;
 use adept_lab::reproduction::{Made, Reproduction, Work};
+use adept_lab::statistics::{Summary, mean_sd};
 use adept_lab::tournament::{
     Entrant, PairScore, Standings, Tournament, TournamentOptions, p_text, tournament,
 };
 use adept_model::files::Files;
-use adept_trainer::run::{Summary, TrainError, mean_sd};
+use adept_trainer::run::TrainError;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use super::error::TrainError;
 use super::evaluation::Patience;
-use super::folder::{FORMAT, Folder, Found, Record, Score};
+use super::folder::{FORMAT, Folder, Found, Lock, Record, Score};
 use super::games::{SelfPlayState, Span};
 use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
@@ -74,10 +74,7 @@ pub fn train<G: Kit>(
     let config = &Config { seed, ..config.clone() };
     let mut experiment = experiment(game, config, seed, options)?;
     let origins = experiment.record.init.clone();
-    if let Found::Other(why) = folder.look()? {
-        return Err(no_run_folder(&folder, &why));
-    }
-    let Some(_lock) = folder.lock()? else { return Err(in_use(&folder)) };
+    let _lock = locked(&folder)?;
     match earlier(&folder, config, options, Some(&origins))? {
         Earlier::Nothing => {
             experiment.check_space()?;
@@ -114,14 +111,21 @@ enum Earlier {
     Shorter(Box<Record>),
 }
 
-fn no_run_folder(folder: &Folder, why: &str) -> TrainError {
-    let message = format!("cannot be used as a run folder, {why}: choose another");
-    TrainError::Folder { path: folder.path.clone(), message }
+fn refused(folder: &Folder, message: impl Into<String>) -> TrainError {
+    TrainError::Folder { path: folder.path.clone(), message: message.into() }
 }
 
-fn in_use(folder: &Folder) -> TrainError {
-    let message = "another process is using this run: wait for it, or choose another folder".into();
-    TrainError::Folder { path: folder.path.clone(), message }
+fn no_run_folder(folder: &Folder, why: &str) -> TrainError {
+    refused(folder, format!("cannot be used as a run folder, {why}: choose another"))
+}
+
+/// Keeps other processes out of the folder of a run.
+fn locked(folder: &Folder) -> Result<Lock, TrainError> {
+    if let Found::Other(why) = folder.look()? {
+        return Err(no_run_folder(folder, &why));
+    }
+    let in_use = "another process is using this run: wait for it, or choose another folder";
+    folder.lock()?.ok_or_else(|| refused(folder, in_use))
 }
 
 /// Looks for an earlier run. Fails if this one may not follow it; origins that are not given are not compared.
@@ -131,7 +135,7 @@ fn earlier(
     options: &TrainOptions,
     origins: Option<&[Origin]>,
 ) -> Result<Earlier, TrainError> {
-    let taken = |message: String| Err(TrainError::Folder { path: folder.path.clone(), message });
+    let taken = |message: String| Err(refused(folder, message));
     let record = match folder.look()? {
         Found::Nothing => return Ok(Earlier::Nothing),
         Found::Other(why) => return Err(no_run_folder(folder, &why)),
@@ -174,11 +178,11 @@ fn earlier(
 }
 
 /// Why a run may not begin in its folder, as far as that can be said without its initial weights.
-pub(super) fn obstacle(config: &Config, seed: u64, options: &TrainOptions) -> Option<TrainError> {
+pub fn obstacle(config: &Config, seed: u64, options: &TrainOptions) -> Option<TrainError> {
     let folder = Folder::new(folder_of(config, seed, options), options.host.files.clone());
     let begin = || -> Result<(), TrainError> {
         if let Found::Run(_) = folder.look()? {
-            folder.lock()?.ok_or_else(|| in_use(&folder))?;
+            locked(&folder)?;
         }
         earlier(&folder, &Config { seed, ..config.clone() }, options, None).map(drop)
     };
