@@ -12,8 +12,8 @@
 //!
 //! [`prelude`] has the names that most programs need. The other crates are re-exported as modules: [`game`] for
 //! rules and encoders, [`model`] for networks, [`arena`] for agents and exact measures, [`trainer`] for
-//! experiments and runs, [`lab`] for the functions behind the commands, [`console`]
-//! for commands of your own.
+//! experiments and runs, [`lab`] for the functions behind the commands, [`console`] for commands of your
+//! own: a [`Tool`], given to [`main_with_tools`].
 
 mod builtin;
 mod oracle;

@@ -5,7 +5,7 @@ use crate::output;
 
 #[cfg(target_os = "linux")]
 const TEXT: &str =
-    "a file was cut short while it was in use, or its disk failed: write it again, such as a table";
+    "a file was cut short while it was in use, or its disk failed: restore it, or build it again";
 
 /// Answers SIGBUS with an error message and exit status 1. Elsewhere the signal can also mean a stack overflow.
 #[cfg(target_os = "linux")]

@@ -55,8 +55,9 @@ pub struct Seeds {
 /// A seed, and the result of its run.
 pub type SeedResult = (u64, Result<(PathBuf, Record), TrainError>);
 
-/// Runs the seeds in parallel, each in its own folder; `options.out` is their parent. Results do not depend on the number of threads. After a cancellation no further seed starts. If any
-/// seed cannot begin in its folder, nothing starts, and only such seeds are returned.
+/// Runs the seeds in parallel, each in its own folder; `options.out` is their parent. Results do not depend on the number of
+/// threads. After a cancellation no further seed starts. If any seed cannot begin in its folder, nothing starts, and only
+/// such seeds are returned.
 pub fn train_seeds(
     game: &dyn AnyGame,
     config: &Config,
