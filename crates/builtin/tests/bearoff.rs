@@ -454,6 +454,13 @@ fn unions_put_their_parts_side_by_side() {
         joined.encode(&game(), after, RowMut { dense: &mut dense, index: &mut index });
         assert_eq!(index, [cell], "{phase}");
     }
+    // Means of 1.25 and 1 rolls: (ln 1.75 − ln 1.5) / (ln 14.5 − ln 1.5) is .068, of 512 steps the 34th, of 16 the first.
+    for (name, cells) in [("pace", &[34, 0][..]), ("phase+pace:16", &[0, 1, 0])] {
+        let (state, mut index) = (at("2,0,0,0,0,0/0,0,0,0,0,1"), vec![99; cells.len()]);
+        let after = Afterstate { state: &state, action: None, player: 1 };
+        encoder(name).encode(&game(), after, RowMut { dense: &mut [], index: &mut index });
+        assert_eq!(index, cells, "{name}");
+    }
     for wrong in [
         "",
         "bits+",
@@ -467,6 +474,8 @@ fn unions_put_their_parts_side_by_side() {
         "phase:1",
         "phase:4:15",
         "phase:4:64:1",
+        "pace:15",
+        "pace:4097",
     ] {
         assert!(game().encoder(wrong).is_none(), "{wrong}");
     }
@@ -479,7 +488,7 @@ fn encoders_are_listed_with_what_they_show() {
     let names: Vec<&str> = game.encoders.iter().map(|e| e.name.as_ref()).collect();
     assert_eq!(
         names,
-        ["bits", "simple", "one-sided", "race", "rolls", "counts", "distribution", "haste", "phase"]
+        ["bits", "simple", "one-sided", "race", "rolls", "counts", "distribution", "haste", "phase", "pace"]
     );
     let inputs = |place: usize| -> Vec<ChannelKind> {
         encoder(names[place]).channels().iter().map(|c| c.kind).collect()

@@ -2,10 +2,10 @@
 
 use crate::catalogue::Catalogue;
 use crate::compare::folders;
-use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, Report, Suite};
+use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, ExpertsReport, Report, Suite};
 use crate::statistics::mean_sd;
-use adept_model::ModelError;
-use adept_model::checkpoint::{self, Checkpoint};
+use adept_model::checkpoint::{self, Checkpoint, Rival};
+use adept_model::{Description, ExpertUse, ModelError};
 use adept_model::files::Files;
 use adept_trainer::config::Config;
 use adept_trainer::run::{Record, Score, TrainError, record_of};
@@ -22,6 +22,8 @@ pub struct PublishOptions {
     pub move_loss: bool,
     /// Notes for users, shown beside the figures.
     pub notes: Vec<String>,
+    /// Finished runs of networks to compare with, such as a single network of the same cost: run folders or names.
+    pub rivals: Vec<PathBuf>,
 }
 
 /// A published checkpoint.
@@ -84,6 +86,9 @@ pub fn publish(
     }
     let Checkpoint { mut manifest, tensors, .. } = checkpoint::read(&checkpoint::locate(run, options.best)?)?;
     manifest.training = None;
+    for path in &options.rivals {
+        manifest.rivals.push(rival(games, path, record, options.best)?);
+    }
     let tensors: Vec<_> = tensors.into_iter().filter(|t| !checkpoint::is_of_training(&t.name)).collect();
     checkpoint::write(&Files::default(), out, manifest, &tensors)?;
     // Measure the checkpoint as it is now.
@@ -97,7 +102,8 @@ pub fn publish(
     let figures: Vec<f64> =
         runs.iter().filter_map(|(_, r)| score(r, options.best)).map(Score::figure).collect();
     let summary = mean_sd(&figures);
-    let text = card(&runs, options, &report, &described)?;
+    let rivals = &checkpoint::read(out)?.manifest.rivals;
+    let text = card(&runs, options, (&report, &described, rivals))?;
     let card = out.join("card.md");
     Files::default().replace(&card, text.as_bytes())?;
     Ok(Published {
@@ -117,8 +123,7 @@ fn score(record: &Record, best: bool) -> Option<&Score> {
 fn card(
     runs: &[(PathBuf, Record)],
     options: &PublishOptions,
-    report: &Report,
-    described: &Described,
+    (report, described, rivals): (&Report, &Described, &[Rival]),
 ) -> Result<String, TrainError> {
     let ((_, record), size) = (&runs[0], &described.size);
     let (config, unit) = (&record.config, record.config.learn.unit());
@@ -218,6 +223,7 @@ fn card(
             }
         }
     }
+    text.push_str(&beside(runs, options.best, report.experts.as_ref(), (size, rivals)));
     if let Some(speed) = &report.speed {
         let rates: Vec<String> = speed
             .iter()
@@ -253,6 +259,105 @@ fn card(
         toml.trim_end()
     );
     Ok(text)
+}
+
+/// What finished runs of another network reached.
+fn rival(
+    games: &dyn Catalogue,
+    given: &Path,
+    record: &Record,
+    best: bool,
+) -> Result<Rival, TrainError> {
+    let mut runs: Vec<(PathBuf, Record)> = Vec::new();
+    for path in folders(given)? {
+        runs.extend(record_of(&path)?.filter(|record| record.finished).map(|record| (path, record)));
+    }
+    let refused = |message: &str| TrainError::Folder { path: given.into(), message: message.into() };
+    let Some((path, first)) = runs.first() else {
+        return Err(refused("holds no finished run to compare with"));
+    };
+    let (config, own) = (&first.config, &record.config);
+    if config.game.rules != own.game.rules
+        || config.figure() != own.figure()
+        || config.learn.distribution() != own.learn.distribution()
+    {
+        return Err(refused("was measured on another game, figure or distribution: it cannot be compared"));
+    }
+    let figures: Vec<f64> = runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();
+    let (summary, described) = (mean_sd(&figures), measure::describe(games, path, best)?);
+    let used = score(first, best).and_then(|score| score.experts.as_ref());
+    Ok(Rival {
+        name: config.name.clone(),
+        about: config.about.clone(),
+        multiply_adds: used.map_or(described.size.multiply_adds as f64, |used| used.multiply_adds),
+        parameters: described.size.parameters,
+        figure: summary.mean,
+        sd: summary.sd,
+        seeds: figures.len(),
+    })
+}
+
+/// The use of experts, and the networks that were trained beside this one.
+fn beside(
+    runs: &[(PathBuf, Record)],
+    best: bool,
+    experts: Option<&ExpertsReport>,
+    (size, rivals): (&Description, &[Rival]),
+) -> String {
+    let mut text = String::new();
+    if let Some(experts) = experts {
+        let used = &experts.used;
+        let _ = writeln!(
+            text,
+            "Experts: {} of {} are live (they win at least 1 % of {} positions of `{}`): {}.\n",
+            used.live,
+            used.shares.len(),
+            used.rows,
+            experts.positions,
+            shares(used)
+        );
+        let [cost, parameters] = [&experts.single, &experts.single_of_equal_parameters];
+        let _ = writeln!(
+            text,
+            "A row executes {:.0} multiply-adds, as many as a single network of {} hidden units. A single network of {} \
+             hidden units has as many parameters.\n",
+            used.multiply_adds, cost.hidden, parameters.hidden
+        );
+    }
+    if rivals.is_empty() {
+        return text;
+    }
+    let figures: Vec<f64> = runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();
+    let (summary, seeds) = (mean_sd(&figures), figures.len());
+    text.push_str("Beside other networks, trained and measured in the same way:\n\n");
+    text.push_str("| network | multiply-adds | parameters | figure, mean ± sd | seeds |\n|---|---|---|---|---|\n");
+    let cost = experts.map_or(size.multiply_adds as f64, |experts| experts.used.multiply_adds);
+    let mut row = |name: &str, cost: f64, parameters: usize, mean: f64, sd: f64, seeds: usize| {
+        let _ =
+            writeln!(text, "| {name} | {cost:.0} | {parameters} | {mean:.6} ± {sd:.6} | {seeds} |");
+    };
+    row("this", cost, size.parameters, summary.mean, summary.sd, seeds);
+    for r in rivals {
+        row(&format!("`{}`", r.name), r.multiply_adds, r.parameters, r.figure, r.sd, r.seeds);
+    }
+    text.push('\n');
+    text
+}
+
+/// The shares of experts in words, largest first; the middle is left out if there are many.
+pub fn shares(used: &ExpertUse) -> String {
+    let mut shares = used.shares.clone();
+    shares.sort_by(|a, b| b.total_cmp(a));
+    let percent = |share: &f64| match 100.0 * share {
+        0.0 => "0".to_string(),
+        p if p < 10.0 => format!("{p:.1}"),
+        p => format!("{p:.0}"),
+    };
+    let all: Vec<String> = shares.iter().map(percent).collect();
+    match &all[..] {
+        all if all.len() <= 16 => format!("{} %", all.join(", ")),
+        all => format!("{}, … {} %", all[..8].join(", "), all[all.len() - 4..].join(", ")),
+    }
 }
 
 /// The distribution on which the error is largest.

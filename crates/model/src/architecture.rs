@@ -19,6 +19,8 @@ pub enum Architecture {
     MetaPi(MetaPi),
     /// An index channel of the encoder selects the expert.
     Symbolic(Symbolic),
+    /// A table over two index channels selects the expert. The table is learned from the run's examples.
+    Cells(Cells),
     /// One value per position. At the top level: a table that adds an entry for each new position.
     Lookup(Lookup),
     /// A value p from the encoder, corrected by a network: y = tanh(atanh(p) + z).
@@ -132,6 +134,39 @@ pub struct Symbolic {
     pub experts: Option<Vec<Architecture>>,
 }
 
+/// Learned cells: a table over two index channels selects the expert, T\[c₀(i₀)\]\[c₁(i₁)\].
+///
+/// A gate as cheap as a rule: three table reads, whatever the number of experts. It is found once, at the start of a
+/// run, from examples of the run:
+///
+/// 1. The values of each channel are split into `classes` of equal frequency, in the order of their numbers. A class
+///    has a place on its axis: the mean number of its examples.
+/// 2. A small network (8 units) learns from `probe` examples. Its mean squared error eₖ is measured in each cell k, a
+///    pair of classes, on half as many fresh examples.
+/// 3. k-means splits the plane of cells into one region per expert. A cell counts with weight eₖ^γ, so that regions
+///    are small where the small network errs.
+///
+/// Without exact examples (methods other than `supervised`) every cell counts the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cells {
+    /// The two index channels, such as one for each player. Neighbouring numbers should mean similar positions.
+    pub by: [String; 2],
+    /// Number of experts.
+    pub experts: usize,
+    /// The architecture of every expert.
+    pub expert: Box<Architecture>,
+    /// Classes of each channel, at most 256. A channel with fewer values has a class for each.
+    #[serde(default = "classes")]
+    pub classes: usize,
+    /// γ, from 0 (regions of equal size) to about 1.
+    #[serde(default = "gamma")]
+    pub gamma: f32,
+    /// Examples that the small network learns from.
+    #[serde(default = "probe")]
+    pub probe: u64,
+}
+
 /// A table with one value per position.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -195,8 +230,10 @@ pub struct Gate {
     #[serde(default)]
     pub hidden: Vec<usize>,
     /// Initialises a linear gate from k-means clusters of positions, one expert per cluster. The number is the
-    /// sharpness, about 1 to 10: the higher, the less neighbouring clusters share. The positions come from the run's
-    /// distribution, or from random games if the game has none. Default: no clusters, weights from ±init.
+    /// sharpness, about 1 to 10: the higher, the less neighbouring clusters share; 0 for weights from ±init instead. The
+    /// positions come from the run's distribution, or from random games if the game has none. Default: 2 for a linear
+    /// gate on `inputs` under a threshold, otherwise 0. Under a threshold, a gate with random weights mostly picks the
+    /// same expert, and an expert that never runs never learns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<f32>,
     /// Activation of the hidden layers.
@@ -282,6 +319,18 @@ pub enum Experts {
 
 fn one() -> f32 {
     1.0
+}
+
+fn classes() -> usize {
+    64
+}
+
+fn gamma() -> f32 {
+    0.5
+}
+
+fn probe() -> u64 {
+    2_000_000
 }
 
 fn tanh() -> OneOrEach<Activation> {
@@ -449,12 +498,92 @@ impl JsonSchema for Sensitivity {
     }
 }
 
+/// Default sharpness of the clusters of a linear gate under a threshold.
+pub const CLUSTERS: f32 = 2.0;
 /// Default factor on the learning rate of sensitivities.
 pub const SENSITIVITY_RATE: f32 = 0.2;
 /// Lower bound of sensitivities.
 pub const SENSITIVITY_MIN: f32 = 1e-3;
 
+impl Gate {
+    /// The sharpness of the clusters that it begins as; none if it begins with random weights.
+    pub fn begins_as_clusters(&self, threshold: f32) -> Option<f32> {
+        let usual = threshold > 0.0 && self.hidden.is_empty() && self.by.is_none();
+        self.clusters.or(usual.then_some(CLUSTERS)).filter(|&sharpness| sharpness != 0.0)
+    }
+}
+
 impl Architecture {
+    /// Gives all gates that do not set `clusters` random weights: the default until saved configs had format 3.
+    pub fn keep_random_gates(&mut self) {
+        let (gate, experts, expert) = match self {
+            Self::Hme(Hme { gate, experts, expert, .. }) | Self::MetaPi(MetaPi { gate, experts, expert, .. }) => {
+                (gate, experts, expert)
+            }
+            Self::Symbolic(symbolic) => {
+                let list = symbolic.experts.iter_mut().flatten();
+                return list.chain(symbolic.expert.as_deref_mut()).for_each(Self::keep_random_gates);
+            }
+            Self::Cells(cells) => return cells.expert.keep_random_gates(),
+            Self::Residual(residual) => return residual.net.keep_random_gates(),
+            Self::Mlp(_) | Self::Lookup(_) | Self::Frozen(_) => return,
+        };
+        if gate.by.is_none() && gate.hidden.is_empty() {
+            gate.clusters.get_or_insert(0.0);
+        }
+        if let Experts::List(list) = experts {
+            list.iter_mut().for_each(Self::keep_random_gates);
+        }
+        if let Some(expert) = expert {
+            expert.keep_random_gates();
+        }
+    }
+
+    /// Settings that work but hardly ever learn well, each as a sentence with its path in the config.
+    pub fn cautions(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        self.caution(&format!("architecture.{}", self.kind()), &mut found);
+        found
+    }
+
+    fn caution(&self, path: &str, found: &mut Vec<String>) {
+        let below = |node: &Self, key: String, found: &mut Vec<String>| {
+            node.caution(&format!("{path}.{key}.{}", node.kind()), found);
+        };
+        let list = |nodes: &[Self], found: &mut Vec<String>| {
+            nodes.iter().enumerate().for_each(|(i, node)| below(node, format!("experts.{i}"), found));
+        };
+        match self {
+            Self::Hme(Hme { experts, expert, gate, threshold, .. })
+            | Self::MetaPi(MetaPi { experts, expert, gate, threshold }) => {
+                let n = match experts {
+                    Experts::Count(n) => *n,
+                    Experts::List(nodes) => nodes.len(),
+                };
+                let random = gate.by.is_none() && gate.begins_as_clusters(*threshold).is_none();
+                if random && n > 1 && *threshold > 0.0 && *threshold >= 1.0 / n as f32 {
+                    found.push(format!(
+                        "{path}.threshold: {threshold} is at least 1/{n}, so with a random gate mostly one expert runs \
+                         and the others never learn: let the gate begin as clusters (a linear gate without \
+                         `clusters = 0`), or lower the threshold"
+                    ));
+                }
+                match (experts, expert) {
+                    (Experts::List(nodes), _) => list(nodes, found),
+                    (_, Some(expert)) => below(expert, "expert".into(), found),
+                    (_, None) => {}
+                }
+            }
+            Self::Symbolic(symbolic) => {
+                list(symbolic.experts.as_deref().unwrap_or(&[]), found);
+                symbolic.expert.iter().for_each(|expert| below(expert, "expert".into(), found));
+            }
+            Self::Cells(cells) => below(&cells.expert, "expert".into(), found),
+            Self::Residual(residual) => below(&residual.net, "net".into(), found),
+            Self::Mlp(_) | Self::Lookup(_) | Self::Frozen(_) => {}
+        }
+    }
+
     /// The architecture's key in a config: `mlp`, `hme`, …
     pub fn kind(&self) -> &'static str {
         match self {
@@ -462,6 +591,7 @@ impl Architecture {
             Self::Hme(_) => "hme",
             Self::MetaPi(_) => "meta_pi",
             Self::Symbolic(_) => "symbolic",
+            Self::Cells(_) => "cells",
             Self::Lookup(_) => "lookup",
             Self::Residual(_) => "residual",
             Self::Frozen(_) => "frozen",
@@ -469,11 +599,12 @@ impl Architecture {
     }
 
     /// Name and one-line description of every architecture.
-    pub const KINDS: [(&'static str, &'static str); 7] = [
+    pub const KINDS: [(&'static str, &'static str); 8] = [
         ("mlp", "multi-layer perceptron, any layers and activations, optional neuron sensitivities"),
         ("hme", "hierarchical mixture of experts: competing experts, trained by likelihood"),
         ("meta_pi", "Meta-Pi: co-operating experts, trained by the squared error of their blend"),
         ("symbolic", "an index channel of the encoder selects the expert"),
+        ("cells", "a table over two index channels, learned from examples, selects the expert"),
         ("lookup", "one value per position; at the top level a table that grows"),
         ("residual", "a value from a channel of the encoder, corrected by a network: tanh(atanh(p) + z)"),
         ("frozen", "a value from a channel of the encoder, unchanged: an expert that does not learn"),

@@ -74,6 +74,8 @@ fn walk(
                         (Selector::Index(channel), _) => {
                             rows.index_row(r)[program.layout.offsets[*channel]] as usize == b
                         }
+                        // The cells are not known yet.
+                        (Selector::Cells(_), _) => true,
                         (_, Some(nearest)) => nearest[i] == b,
                         (_, None) => true,
                     };

@@ -1,6 +1,6 @@
 //! Size and cost of a model.
 
-use crate::program::{Block, Op, Program, Selector};
+use crate::program::{Block, Op, Param, Program, Selector};
 
 /// Size and cost of a model.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -39,7 +39,7 @@ impl Program {
         self.list(&self.body, 0, &mut ops);
         let (most, least) = self.cost(&self.body);
         Description {
-            parameters: self.parameters(),
+            parameters: self.params.iter().filter(|p| !p.fixed).map(Param::len).sum(),
             multiply_adds: most,
             multiply_adds_least: least,
             bytes: 4 * self.parameters(),
@@ -62,9 +62,6 @@ impl Program {
         let (mut most, mut least) = (0, 0);
         for op in &block.ops {
             let plain = match op {
-                Op::Affine { weight, .. } => self.params[*weight].len(),
-                Op::Scale { x, .. } | Op::Residual { x, .. } => self.widths[*x],
-                Op::Blend { y, .. } => self.widths[*y],
                 Op::Route { select, branches, .. } => {
                     let costs: Vec<_> = branches.iter().map(|b| self.cost(b)).collect();
                     let cheapest = costs.iter().map(|c| c.1).min().unwrap_or(0);
@@ -73,18 +70,28 @@ impl Program {
                     let (m, l) = match select {
                         Selector::All => (all_most, all_least),
                         Selector::Mask(_) => (all_most, cheapest),
-                        Selector::Index(_) => (dearest, cheapest),
+                        Selector::Index(_) | Selector::Cells(_) => (dearest, cheapest),
                     };
                     most += m;
                     least += l;
                     0
                 }
-                _ => 0,
+                op => self.plain_cost(op),
             };
             most += plain;
             least += plain;
         }
         (most, least)
+    }
+
+    /// Multiply-adds of an op that is not a route.
+    pub(crate) fn plain_cost(&self, op: &Op) -> usize {
+        match op {
+            Op::Affine { weight, .. } => self.params[*weight].len(),
+            Op::Scale { x, .. } | Op::Residual { x, .. } => self.widths[*x],
+            Op::Blend { y, .. } => self.widths[*y],
+            _ => 0,
+        }
     }
 
     fn list(&self, block: &Block, depth: usize, lines: &mut Vec<String>) {
@@ -114,6 +121,12 @@ impl Program {
                 Op::Route { select, branches, .. } => match select {
                     Selector::All => format!("route to all of {}", branches.len()),
                     Selector::Mask(_) => format!("route to the selected of {}", branches.len()),
+                    Selector::Cells(gate) => {
+                        let [a, b] = gate.channels.map(|c| &self.channels[c].name);
+                        let shape = &self.params[gate.table].shape;
+                        let (n, m, experts) = (shape[0], shape[1], branches.len());
+                        format!("route to one of {experts} by {n} × {m} cells of {a} and {b}")
+                    }
                     Selector::Index(c) => {
                         format!("route to one of {} by {}", branches.len(), self.channels[*c].name)
                     }

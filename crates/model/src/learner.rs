@@ -4,7 +4,9 @@ use crate::describe::Description;
 use crate::error::ModelError;
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows};
+use crate::program::Program;
 use std::any::Any;
+use std::sync::Arc;
 
 /// A named tensor of a saved state.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +90,11 @@ pub trait Learner: Any + Send {
 
     /// Resets the counts of [`usage`](Self::usage).
     fn reset_usage(&mut self);
+
+    /// The program that it runs; none for models without one.
+    fn program(&self) -> Option<&Arc<Program>> {
+        None
+    }
 
     /// Size and cost.
     fn describe(&self) -> Description;

@@ -6,6 +6,7 @@
 
 pub mod architecture;
 mod build;
+mod cells;
 #[cfg(feature = "burn")]
 pub mod burn_engine;
 pub mod checkpoint;
@@ -27,10 +28,12 @@ mod policy;
 pub mod program;
 pub mod reference;
 mod table;
+mod usage;
 
 pub use adept_rows::{Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsError, Samples, limits};
 pub use architecture::Architecture;
 pub use build::{build, build_on};
+pub use cells::{CellExamples, find_cells};
 pub use clusters::cluster_gates;
 pub use describe::{Description, TensorInfo};
 pub use device::{Compute, DeviceName, Engine};
@@ -44,3 +47,4 @@ pub use pairwise::{PairErrors, PairProducts, PairValues, Pairwise};
 pub use policy::policy_step;
 pub use program::Program;
 pub use table::Table;
+pub use usage::{ExpertUse, LIVE};

@@ -1,13 +1,13 @@
 //! Lowers an architecture to an op program.
 
 use crate::architecture::{
-    Architecture, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual,
+    Architecture, Cells, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual,
     SENSITIVITY_MIN, Symbolic,
 };
 use crate::error::ModelError;
 use crate::names::suggest;
 use crate::program::{
-    Activation, Block, Clusters, Group, Init, Op, Param, ParamId, Program, Selector, ValueId,
+    Activation, Block, CellGate, Clusters, Group, Init, Op, Param, ParamId, Program, Selector, ValueId,
 };
 use adept_rows::{Channel, ChannelKind, Layout, limits};
 
@@ -34,7 +34,7 @@ pub fn lower(
     };
     let at = At { path: String::new(), name: String::new() };
     let body = builder.node(architecture, &at, Some(1.0))?;
-    if builder.params.is_empty() {
+    if builder.params.iter().all(|p| p.fixed) {
         return at
             .path(architecture.kind())
             .fail("", "has nothing to learn: make one of its parts a network");
@@ -127,7 +127,7 @@ impl Builder<'_> {
                 .fail("", format!("more than {} parameter tensors: use fewer experts", limits::TENSORS));
         }
         let name = format!("{}{name}", at.name);
-        self.params.push(Param { name, shape, init, group, min: None, offset: self.length });
+        self.params.push(Param { name, shape, init, group, min: None, fixed: false, offset: self.length });
         self.length = total;
         Ok(self.params.len() - 1)
     }
@@ -150,6 +150,7 @@ impl Builder<'_> {
                 return self.mixture(parts, at, density.map(|outer| (outer, None)));
             }
             Architecture::Symbolic(symbolic) => self.symbolic(symbolic, at)?,
+            Architecture::Cells(cells) => self.cells(cells, at)?,
             Architecture::Lookup(lookup) => self.lookup(lookup, at)?,
             Architecture::Residual(residual) => self.residual(residual, at)?,
             Architecture::Frozen(frozen) => self.frozen(frozen, at)?,
@@ -315,9 +316,9 @@ impl Builder<'_> {
             Some(channel) => self.gate_by(channel, gate, n, &gate_at)?,
             None => self.layers(layers, &gate_at)?,
         };
-        if let Some(sharpness) = gate.clusters {
+        if let Some(sharpness) = gate.begins_as_clusters(threshold) {
             if !(sharpness > 0.0 && sharpness.is_finite()) {
-                return gate_at.fail("clusters", "write a sharpness above 0, such as 3");
+                return gate_at.fail("clusters", "write a sharpness above 0, such as 3, or 0 for random weights");
             }
             match ops[..] {
                 [_, Op::Affine { weight, .. }] => self.clusters.push(Clusters { weight, sharpness }),
@@ -367,7 +368,7 @@ impl Builder<'_> {
         experts: usize,
         at: &At,
     ) -> Result<(Vec<Op>, ValueId), ModelError> {
-        if gate.inputs.is_some() || !gate.hidden.is_empty() || gate.clusters.is_some() {
+        if gate.inputs.is_some() || !gate.hidden.is_empty() || gate.clusters.is_some_and(|c| c != 0.0) {
             return at.fail("by", "uses this channel only: remove `inputs`, `hidden` and `clusters`");
         }
         check_rates(&[gate.rate], at, "rate")?;
@@ -418,6 +419,59 @@ impl Builder<'_> {
         }
         let out = self.value(self.outputs);
         let ops = vec![Op::Route { select: Selector::Index(channel), branches, out: vec![out] }];
+        Ok(Block { ops, results: vec![out] })
+    }
+
+    fn cells(&mut self, cells: &Cells, at: &At) -> Result<Block, ModelError> {
+        let experts = cells.experts;
+        if !(2..=limits::EXPERTS).contains(&experts) {
+            return at.fail("experts", format!("write 2 to {} experts, found {experts}", limits::EXPERTS));
+        }
+        if !(2..=limits::CLASSES).contains(&cells.classes) {
+            return at.fail(
+                "classes",
+                format!("a channel has 2 to {} classes, found {}", limits::CLASSES, cells.classes),
+            );
+        }
+        if !(0.0..=4.0).contains(&cells.gamma) {
+            return at.fail("gamma", format!("γ lies in 0..=4, found {}", cells.gamma));
+        }
+        if !(1..=limits::EXAMPLES).contains(&cells.probe) {
+            let most = limits::EXAMPLES;
+            return at.fail("probe", format!("write 1 to {most} examples, found {}", cells.probe));
+        }
+        let [a, b] = &cells.by;
+        let [first, second] = [self.index_channel(Some(a), at)?, self.index_channel(Some(b), at)?];
+        if first.0 == second.0 {
+            return at.fail("by", format!("names the channel `{a}` twice: name two index channels"));
+        }
+        let counts = [first, second].map(|(_, values)| values.min(cells.classes));
+        if experts > counts[0] * counts[1] {
+            let [m, n] = counts;
+            return at.fail("experts", format!("{m} × {n} cells are too few for {experts} experts"));
+        }
+        let group = self.group("cells", 0.0);
+        let gate_at = at.name("gate");
+        let mut fixed = |name: &str, shape: Vec<usize>, below: usize| {
+            let id = self.param(&gate_at, name, shape, Init::Below(below as u32), group)?;
+            self.params[id].fixed = true;
+            Ok::<_, ModelError>(id)
+        };
+        let gate = CellGate {
+            channels: [first.0, second.0],
+            classes: [
+                fixed("classes.0", vec![first.1], counts[0])?,
+                fixed("classes.1", vec![second.1], counts[1])?,
+            ],
+            table: fixed("table", counts.to_vec(), experts)?,
+        };
+        let mut branches = Vec::with_capacity(experts);
+        for i in 0..experts {
+            let at = at.path("expert").name(&format!("expert.{i}"));
+            branches.push(self.node(&cells.expert, &at, None)?);
+        }
+        let out = self.value(self.outputs);
+        let ops = vec![Op::Route { select: Selector::Cells(gate), branches, out: vec![out] }];
         Ok(Block { ops, results: vec![out] })
     }
 

@@ -45,6 +45,7 @@ impl Program {
         for param in &self.params {
             match param.init {
                 Init::Constant(c) => flat.resize(flat.len() + param.len(), c),
+                Init::Below(n) => flat.extend((0..param.len()).map(|_| rng.random_range(0..n) as f32)),
                 Init::Uniform(a) => flat.extend((0..param.len()).map(|_| rng.random_range(-a..=a))),
             }
         }
@@ -71,7 +72,17 @@ impl Program {
     fn flat(&self, prefix: &str, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
         let mut flat = Vec::with_capacity(self.parameters());
         for p in &self.params {
-            flat.extend_from_slice(find(tensors, &format!("{prefix}{}", p.name), &p.shape)?.floats()?);
+            let tensor = find(tensors, &format!("{prefix}{}", p.name), &p.shape)?;
+            let entries = tensor.floats()?;
+            if let Init::Below(n) = p.init
+                && let Some(bad) = entries.iter().find(|v| v.fract() != 0.0 || !(0.0..n as f32).contains(*v))
+            {
+                return Err(ModelError::Unsupported(format!(
+                    "the tensor `{}` holds {bad}, expected whole numbers below {n}",
+                    tensor.name
+                )));
+            }
+            flat.extend_from_slice(entries);
         }
         Ok(flat)
     }
@@ -172,6 +183,12 @@ impl Network {
         loss
     }
 
+    /// Call it after every change of the parameters.
+    fn changed(&mut self) {
+        self.workspace.forget();
+        self.keep_bounds();
+    }
+
     fn keep_bounds(&mut self) {
         for (span, min) in &self.plan.bounds {
             for p in &mut self.params[span.range()] {
@@ -236,13 +253,21 @@ impl Learner for Network {
         let mut moments = self.moments.iter_mut();
         let (mut first, mut second) = (moments.next(), moments.next());
         if let (Some(bases), Some(first), Some(second)) = (&mut self.bases, &mut first, &mut second) {
+            let longest = match self.optimiser {
+                Optimiser::Soap(soap) => soap.longest(),
+                _ => f32::INFINITY,
+            };
             let moves =
                 bases.step(isa, steps, &mut self.grad, (first, second), |moves, grad, first, second| {
                     for &(span, group) in &plan.groups {
                         let part = || span.range();
                         let (grad, first, second) =
                             (&mut grad[part()], &mut first[part()], &mut second[part()]);
-                        step(isa, rule(group).without_decay(), &mut moves[part()], grad, first, second);
+                        let moves = &mut moves[part()];
+                        step(isa, rule(group).without_decay(), moves, grad, first, second);
+                        let most = longest * rate * plan.program.groups[group].rate;
+                        // NaN stays, so that divergence stays visible.
+                        moves.iter_mut().for_each(|step| *step = step.clamp(-most, most));
                     }
                 });
             for &(span, group) in &plan.groups {
@@ -265,7 +290,7 @@ impl Learner for Network {
                 );
             }
         }
-        self.keep_bounds();
+        self.changed();
         Ok(loss)
     }
 
@@ -292,6 +317,10 @@ impl Learner for Network {
 
     fn reset_usage(&mut self) {
         self.workspace.reset_usage();
+    }
+
+    fn program(&self) -> Option<&Arc<Program>> {
+        Some(&self.plan.program)
     }
 
     fn describe(&self) -> Description {
@@ -339,6 +368,7 @@ impl Learner for Network {
             *bases = fresh;
         }
         (self.params, self.moments, self.steps) = (params, moments, steps);
+        self.workspace.forget_all();
         self.traces.clear();
         Ok(())
     }
@@ -363,6 +393,7 @@ impl Learner for Network {
             )));
         }
         self.plan.pad_into(flat, &mut self.params);
+        self.workspace.forget_all();
         Ok(())
     }
 }
@@ -398,7 +429,7 @@ impl Traces for Network {
             let step = rate * self.plan.program.groups[group].rate * error;
             add_scaled(self.isa, step, &mut self.params[span.range()], &trace[span.range()]);
         }
-        self.keep_bounds();
+        self.changed();
         Ok(())
     }
 

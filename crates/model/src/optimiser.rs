@@ -211,6 +211,21 @@ impl Optimiser {
     }
 }
 
+impl Soap {
+    /// The largest |m̂| / √v̂ that a sequence of gradients can reach: by Cauchy–Schwarz
+    /// (1 − β₁) / √((1 − β₂)(1 − β₁²/β₂)). Infinite unless β₁² < β₂.
+    ///
+    /// A step beyond it comes from moments that do not belong together: a new basis turns m exactly, but v cannot be
+    /// turned. Without a limit such steps destroyed two networks of five.
+    pub(crate) fn longest(&self) -> f32 {
+        let (b1, b2) = (f64::from(self.beta1), f64::from(self.beta2));
+        match b1 * b1 < b2 {
+            true => ((1.0 - b1) / ((1.0 - b2) * (1.0 - b1 * b1 / b2)).sqrt()) as f32,
+            false => f32::INFINITY,
+        }
+    }
+}
+
 impl Adam {
     /// m̂ / (√v̂ + ε) with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ), the corrections moved out of the loop.
     // Never inlined, so that only Adam's branch computes the powers.

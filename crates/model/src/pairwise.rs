@@ -8,7 +8,7 @@ use crate::native::{
     Columns, Errors, Gated, Head, LANES, TILE, TileRow, Unit, gated_values, pair_errors, pair_products,
     pair_values,
 };
-use crate::program::{Activation, Block, Op, Program, Selector, ValueId};
+use crate::program::{Activation, Block, CellTables, Op, Program, Selector, ValueId};
 use adept_rows::{ChannelKind, Rows};
 use std::iter::Peekable;
 use std::ops::Range;
@@ -20,19 +20,47 @@ const MOST: f64 = 40.0;
 /// Maximum count of stored numbers with a gate.
 const MOST_KEPT: usize = 1 << 28;
 
-/// Maximum number of classes of halves.
-const CLASSES: usize = LANES;
+/// Maximum number of classes of halves on a side.
+const CLASSES: usize = 256;
+/// Maximum number of experts that run for the same class of left halves.
+const EXPERTS: usize = LANES;
 
-/// A network that can run on pairs: one hidden layer, or several such experts selected by an index channel. It may
-/// correct a prior.
+/// A network that can run on pairs: one hidden layer, or several such experts selected by an index channel or by cells.
+/// It may correct a prior.
 #[derive(Clone, Debug)]
 pub struct Pairwise {
     isa: Isa,
-    /// Column of the expert's number in the index part of a row; none for a single expert.
-    gate: Option<usize>,
+    /// None for a single expert.
+    gate: Option<Gate>,
     /// All experts have the same number of units.
     experts: Vec<Expert>,
     corrects: bool,
+}
+
+/// Selects the expert by columns of the index part of a row.
+#[derive(Clone, Debug)]
+enum Gate {
+    Index(usize),
+    Cells([usize; 2], CellTables),
+}
+
+impl Gate {
+    /// What the gate reads: rows with the same class have the same expert.
+    fn class(&self, rows: &Rows, row: usize) -> u64 {
+        let index = rows.index_row(row);
+        match self {
+            Self::Index(column) => index[*column],
+            Self::Cells(columns, tables) => tables.cell(columns.map(|c| index[c])) as u64,
+        }
+    }
+
+    fn expert(&self, rows: &Rows, row: usize) -> usize {
+        let class = self.class(rows, row) as usize;
+        match self {
+            Self::Index(_) => class,
+            Self::Cells(_, tables) => tables.table[class] as usize,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -73,14 +101,21 @@ enum Parts {
     },
     /// The classes of the left and the right half select the expert.
     Gated {
-        /// `[left halves, units, classes of right halves]`.
+        /// `[left halves, units, EXPERTS]`: the parts of the experts of the left half's class.
         left: Vec<f32>,
         class: Vec<usize>,
-        /// For each class of left halves: net inputs of the units, output weights, output bias.
-        right: Vec<Padded>,
-        /// Classes of the right halves, padded in the same way.
-        classes: Vec<u32>,
+        /// For each class of left halves.
+        right: Vec<Rights>,
     },
+}
+
+/// The right halves for one class of left halves.
+#[derive(Clone, Debug)]
+struct Rights {
+    /// Net inputs of the units, output weights, output bias.
+    parts: Padded,
+    /// Place of the expert among those of the class, padded in the same way.
+    experts: Vec<u32>,
 }
 
 /// Σₖ `left[i][k]` · `right[k][j]` for all pairs.
@@ -121,7 +156,7 @@ impl Pairwise {
     pub(crate) fn of(program: &Program, parameters: &[f32], isa: Isa) -> Option<Self> {
         let mut ops = ops_of(&program.body);
         let (gate, experts, mut end) = match ops.peek()? {
-            Op::Route { select: Selector::Index(channel), branches, out } => {
+            Op::Route { select: select @ (Selector::Index(_) | Selector::Cells(_)), branches, out } => {
                 let mut experts = Vec::with_capacity(branches.len());
                 for branch in branches {
                     let mut ops = ops_of(branch);
@@ -129,7 +164,15 @@ impl Pairwise {
                     let whole = ops.next().is_none() && end == branch.results[0];
                     experts.push(whole.then_some(expert)?);
                 }
-                let (gate, out) = (program.layout.offsets[*channel], out[0]);
+                let column = |channel: usize| program.layout.offsets[channel];
+                let gate = match select {
+                    Selector::Index(channel) => Gate::Index(column(*channel)),
+                    Selector::Cells(gate) => {
+                        Gate::Cells(gate.channels.map(column), program.cells(gate, parameters))
+                    }
+                    Selector::All | Selector::Mask(_) => return None,
+                };
+                let out = out[0];
                 ops.next();
                 (Some(gate), experts, out)
             }
@@ -156,40 +199,48 @@ impl Pairwise {
     /// Prepares the network for all pairs of some halves.
     ///
     /// `left` holds the rows of each left half with right half 0, `right` the rows of left half 0 with each right half.
-    /// `pair` returns the row of any pair. Halves form a class if half 0 of the other side makes the gate select the
-    /// same expert; `pair` is called for one pair of each two classes, to find their expert.
+    /// `pair` returns the row of any pair. Halves form a class if the gate reads the same for them, with half 0 of the
+    /// other side; `pair` is called for one pair of each two classes, to find their expert.
     ///
-    /// None if there are no rows, if a side has more than 16 classes, or if the result would need more than a gigabyte.
+    /// None if there are no rows, if a side has more than 256 classes, if the left halves of a class run more than 16
+    /// experts, or if the result would need more than a gigabyte.
     pub fn prepare(
         &self,
         left: &Rows,
         right: &Rows,
         pair: &mut dyn FnMut(usize, usize) -> Rows,
     ) -> Option<PairValues> {
-        let expert = |rows: &Rows, r: usize| self.gate.map_or(0, |gate| rows.index_row(r)[gate]);
-        let lefts = Classes::new((0..left.len()).map(|r| expert(left, r)))?;
-        let rights = Classes::new((0..right.len()).map(|r| expert(right, r)))?;
+        let class = |rows: &Rows, r: usize| self.gate.as_ref().map_or(0, |gate| gate.class(rows, r));
+        let lefts = Classes::new((0..left.len()).map(|r| class(left, r)))?;
+        let rights = Classes::new((0..right.len()).map(|r| class(right, r)))?;
         let units = self.experts[0].hidden.bias.len();
-        let kept = left.len() * CLASSES + right.len() * (2 + 2 * lefts.members.len());
+        let kept = left.len() * EXPERTS + right.len() * (2 + 2 * lefts.members.len());
         if left.is_empty() || right.is_empty() || (self.gate.is_some() && kept * units > MOST_KEPT) {
             return None;
         }
-        let mut picked = vec![];
-        for &l in &lefts.first {
-            picked.push(rights.first.iter().map(|&r| expert(&pair(l, r), 0) as usize).collect::<Vec<_>>());
-        }
-        // Computes only the experts that a pair of classes selects.
-        let mut nets: Vec<Vec<Net>> = vec![];
-        for (l, picked) in picked.iter().enumerate() {
-            let net = |(r, &e): (usize, &usize)| {
-                let expert = self.experts.get(e)?;
-                Some(expert.net((left, &lefts.members[l]), (right, &rights.members[r])))
-            };
-            nets.push(picked.iter().enumerate().map(net).collect::<Option<_>>()?);
+        // For each class of left halves: its experts, their net inputs, and the place of each right half among them.
+        let mut by_class: Vec<Vec<Run>> = vec![];
+        for (l, &first) in lefts.first.iter().enumerate() {
+            let mut runs: Vec<Run> = vec![];
+            for (r, &second) in rights.first.iter().enumerate() {
+                let expert = self.gate.as_ref().map_or(0, |gate| gate.expert(&pair(first, second), 0));
+                match runs.iter_mut().find(|run| run.expert == expert) {
+                    Some(run) => run.rights.extend(&rights.members[r]),
+                    None => runs.push(Run { expert, rights: rights.members[r].clone(), net: Net::default() }),
+                }
+            }
+            if runs.len() > EXPERTS {
+                return None;
+            }
+            for run in &mut runs {
+                let expert = self.experts.get(run.expert)?;
+                run.net = expert.net((left, &lefts.members[l]), (right, &run.rights));
+            }
+            by_class.push(runs);
         }
         let f = self.experts[0].hidden.f;
         let logistic = matches!(f, Activation::Tanh | Activation::Sigmoid)
-            && nets.iter().flatten().all(|net| net.has_exponentials(f));
+            && by_class.iter().flatten().all(|run| run.net.has_exponentials(f));
         let unit = if logistic { Unit::Logistic } else { Unit::Sum(f) };
         // tanh(z) = 1 − 2 / (1 + exp 2z), the sigmoid 1 / (1 + exp −z).
         let (factor, constant) = if logistic && f == Activation::Tanh { (-2.0, 1.0) } else { (1.0, 0.0) };
@@ -200,37 +251,41 @@ impl Pairwise {
             (scaled, (bias + constant * weight.iter().sum::<f64>()) as f32)
         };
         let parts = if self.gate.is_none() {
-            let (net, (weight, bias)) = (&nets[0][0], head(0));
+            let (net, (weight, bias)) = (&by_class[0][0].net, head(0));
             let right = Padded::new(units, right.len(), |u, half| part(net.right[half * units + u]));
             Parts::One { left: net.left.iter().map(|&z| part(z)).collect(), right, weight, bias }
         } else {
-            let mut all = vec![0.0; left.len() * units * CLASSES];
-            for (half, to) in all.chunks_exact_mut(units * CLASSES).enumerate() {
+            let mut all = vec![0.0; left.len() * units * EXPERTS];
+            for (half, to) in all.chunks_exact_mut(units * EXPERTS).enumerate() {
                 let (class, place) = lefts.place[half];
-                for (r, net) in nets[class].iter().enumerate() {
-                    for (u, to) in to.chunks_exact_mut(CLASSES).enumerate() {
-                        to[r] = part(net.left[place * units + u]);
+                for (e, run) in by_class[class].iter().enumerate() {
+                    for (u, to) in to.chunks_exact_mut(EXPERTS).enumerate() {
+                        to[e] = part(run.net.left[place * units + u]);
                     }
                 }
             }
-            let padded = |(nets, picked): (&Vec<Net>, &Vec<usize>)| {
-                let heads: Vec<_> = picked.iter().map(|&e| head(e)).collect();
-                Padded::new(2 * units + 1, right.len(), |row, half| {
-                    let (class, place) = rights.place[half];
+            let rights = |runs: &Vec<Run>| {
+                let heads: Vec<_> = runs.iter().map(|run| head(run.expert)).collect();
+                let mut places = vec![(0, 0); right.len()];
+                for (e, run) in runs.iter().enumerate() {
+                    run.rights.iter().enumerate().for_each(|(place, &half)| places[half] = (e, place));
+                }
+                let parts = Padded::new(2 * units + 1, right.len(), |row, half| {
+                    let (e, place) = places[half];
                     match row {
-                        _ if row < units => part(nets[class].right[place * units + row]),
-                        _ if row < 2 * units => heads[class].0[row - units],
-                        _ => heads[class].1,
+                        _ if row < units => part(runs[e].net.right[place * units + row]),
+                        _ if row < 2 * units => heads[e].0[row - units],
+                        _ => heads[e].1,
                     }
-                })
+                });
+                let mut experts: Vec<u32> = places.iter().map(|&(e, _)| e as u32).collect();
+                experts.resize(right.len() + TILE, 0);
+                Rights { parts, experts }
             };
-            let mut classes: Vec<u32> = rights.place.iter().map(|&(class, _)| class as u32).collect();
-            classes.resize(right.len() + TILE, 0);
             Parts::Gated {
                 left: all,
                 class: lefts.place.iter().map(|&(class, _)| class).collect(),
-                right: nets.iter().zip(&picked).map(padded).collect(),
-                classes,
+                right: by_class.iter().map(rights).collect(),
             }
         };
         Some(PairValues { isa: self.isa, unit, units, f: self.experts[0].output.f, parts })
@@ -242,7 +297,15 @@ fn ops_of(block: &Block) -> Peekable<impl Iterator<Item = &Op>> {
     block.ops.iter().filter(|op| !matches!(op, Op::Density { .. })).peekable()
 }
 
-/// Classes of halves: with half 0 of the other side, the gate selects the same expert for all halves of a class.
+/// An expert that runs for a class of left halves.
+struct Run {
+    expert: usize,
+    /// The right halves that it runs with.
+    rights: Vec<usize>,
+    net: Net,
+}
+
+/// Classes of halves: with half 0 of the other side, the gate reads the same for all halves of a class.
 struct Classes {
     /// The first half of each class.
     first: Vec<usize>,
@@ -252,12 +315,12 @@ struct Classes {
 }
 
 impl Classes {
-    fn new(experts: impl Iterator<Item = u64>) -> Option<Self> {
+    fn new(classes: impl Iterator<Item = u64>) -> Option<Self> {
         let (mut known, mut members) = (Vec::new(), Vec::<Vec<usize>>::new());
         let mut place = Vec::new();
-        for (half, expert) in experts.enumerate() {
-            let class = known.iter().position(|&e| e == expert).unwrap_or_else(|| {
-                known.push(expert);
+        for (half, class) in classes.enumerate() {
+            let class = known.iter().position(|&c| c == class).unwrap_or_else(|| {
+                known.push(class);
                 members.push(Vec::new());
                 known.len() - 1
             });
@@ -272,6 +335,7 @@ impl Classes {
 }
 
 /// Net inputs of some left and right halves, `[halves, units]`. A pair's net input is their sum.
+#[derive(Default)]
 struct Net {
     left: Vec<f64>,
     right: Vec<f64>,
@@ -387,18 +451,17 @@ impl PairValues {
                 let left = &parts[left.start * units..left.end * units];
                 pair_values(isa, head, left, right.from(first), priors, values);
             }
-            Parts::Gated { left: parts, class, right, classes } => {
-                let classes = &classes[first..][..TILE];
+            Parts::Gated { left: parts, class, right } => {
                 // Adjacent left halves mostly share a class.
                 let (mut at, start) = (left.start, left.start);
                 while at < left.end {
                     let run = class[at..left.end].iter().take_while(|c| **c == class[at]).count();
                     let here = at - start..at - start + run;
-                    let lefts = &parts[at * units * CLASSES..][..run * units * CLASSES];
+                    let lefts = &parts[at * units * EXPERTS..][..run * units * EXPERTS];
+                    let Rights { parts: rights, experts } = &right[class[at]];
                     let priors = if priors.is_empty() { priors } else { &priors[here.clone()] };
-                    let gated = Gated { unit, units, f, classes };
-                    let right = right[class[at]].from(first);
-                    gated_values(isa, gated, lefts, right, priors, &mut values[here]);
+                    let gated = Gated { unit, units, f, experts: &experts[first..][..TILE] };
+                    gated_values(isa, gated, lefts, rights.from(first), priors, &mut values[here]);
                     at += run;
                 }
             }

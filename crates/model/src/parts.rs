@@ -1,6 +1,6 @@
 //! The parts of an architecture, and whether two networks can exchange weights.
 
-use crate::architecture::{Architecture, Experts, Hme, MetaPi, Symbolic};
+use crate::architecture::{Architecture, Cells, Experts, Hme, MetaPi, Symbolic};
 use crate::lower::lower;
 use adept_rows::{Channel, ChannelKind};
 
@@ -16,6 +16,7 @@ impl Architecture {
                     (Experts::Count(_), None) => Vec::new(),
                 }
             }
+            Self::Cells(Cells { expert, experts, .. }) => vec![&**expert; *experts],
             Self::Symbolic(Symbolic { by, expert, experts }) => match (expert, experts) {
                 (Some(expert), _) => {
                     let n = channels.iter().find(|c| c.name == *by).map_or(0, |c| match c.kind {
@@ -48,6 +49,15 @@ impl Architecture {
             parts.extend(below);
         }
         parts
+    }
+
+    /// Whether a node has learned cells.
+    pub fn has_cells(&self, channels: &[Channel]) -> bool {
+        match self {
+            Self::Cells(_) => true,
+            Self::Residual(residual) => residual.net.has_cells(channels),
+            _ => self.experts(channels).into_iter().any(|expert| expert.has_cells(channels)),
+        }
     }
 
     /// Checks that weights of `found` fit this architecture: both need the same inputs, layers, activations, gates and
@@ -117,6 +127,10 @@ impl Architecture {
                 let list = symbolic.experts.iter_mut().flatten();
                 list.chain(symbolic.expert.as_deref_mut()).for_each(Self::forget_settings);
                 return;
+            }
+            Self::Cells(cells) => {
+                (cells.gamma, cells.probe) = (0.5, 1);
+                return cells.expert.forget_settings();
             }
             Self::Residual(residual) => return residual.net.forget_settings(),
         };

@@ -46,6 +46,8 @@ pub enum Init {
     Constant(f32),
     /// Uniform in ±a.
     Uniform(f32),
+    /// Uniform among the whole numbers 0..n.
+    Below(u32),
 }
 
 /// A parameter tensor.
@@ -61,6 +63,8 @@ pub struct Param {
     pub group: usize,
     /// Lower bound that updates must not cross.
     pub min: Option<f32>,
+    /// Whether it is constant while the network learns, such as the table of a [`CellGate`].
+    pub fixed: bool,
     /// Position of the first entry in the flat parameter vector.
     pub offset: usize,
 }
@@ -95,6 +99,20 @@ pub enum Selector {
     Mask(ValueId),
     /// The branch whose number is in this index channel.
     Index(usize),
+    /// The branch that a table over two index channels names.
+    Cells(CellGate),
+}
+
+/// A gate that is a table over two index channels: branch T\[c₀\[i₀\]\]\[c₁\[i₁\]\]. All entries are whole numbers; engines
+/// limit numbers that are too large to the largest allowed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellGate {
+    /// The index channels i₀, i₁.
+    pub channels: [usize; 2],
+    /// c₀, c₁: the class of each value of a channel, `[values]`.
+    pub classes: [ParamId; 2],
+    /// T, `[classes of c₀, classes of c₁]`.
+    pub table: ParamId,
 }
 
 /// One operation. Shapes are `[rows, width]`; `log` values are natural logarithms.
@@ -231,6 +249,25 @@ pub struct Clusters {
     pub sharpness: f32,
 }
 
+/// The tables of a [`CellGate`] as whole numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellTables {
+    /// The class of each value, for both channels.
+    pub classes: [Vec<u32>; 2],
+    /// The branch of each pair of classes, row by row.
+    pub table: Vec<u32>,
+    /// Classes of the second channel.
+    pub columns: usize,
+}
+
+impl CellTables {
+    /// The cell of two values, an index of [`table`](Self::table).
+    pub fn cell(&self, values: [u64; 2]) -> usize {
+        let [a, b] = [0, 1].map(|k| self.classes[k][values[k] as usize] as usize);
+        a * self.columns + b
+    }
+}
+
 /// A lowered architecture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
@@ -256,6 +293,16 @@ impl Program {
     /// Length of the flat parameter vector.
     pub fn parameters(&self) -> usize {
         self.params.iter().map(Param::len).sum()
+    }
+
+    /// The tables of a cell gate, from flat parameters.
+    pub fn cells(&self, gate: &CellGate, flat: &[f32]) -> CellTables {
+        let whole = |id: ParamId| {
+            let param = &self.params[id];
+            flat[param.offset..][..param.len()].iter().map(|&v| v as u32).collect()
+        };
+        let columns = self.params[gate.table].shape[1];
+        CellTables { classes: gate.classes.map(whole), table: whole(gate.table), columns }
     }
 
     /// Width of the output.

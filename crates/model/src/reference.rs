@@ -2,7 +2,7 @@
 //!
 //! It is slow and simple. The tests compare every other engine with it.
 
-use crate::program::{Activation, Block, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
+use crate::program::{Activation, Block, CellGate, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
 use adept_rows::Rows;
 
 /// The results of a program for a batch.
@@ -90,6 +90,13 @@ impl<'a> Row<'a> {
     /// The entry of an index channel.
     fn index(&self, channel: usize) -> usize {
         self.index[self.program.layout.offsets[channel]] as usize
+    }
+
+    /// The branch that a cell gate selects.
+    fn cell(&self, gate: &CellGate, branches: usize) -> usize {
+        let class = |k: usize| self.param(gate.classes[k])[self.index(gate.channels[k])] as usize;
+        let columns = self.program.params[gate.table].shape[1];
+        (self.param(gate.table)[class(0) * columns + class(1)] as usize).min(branches - 1)
     }
 
     fn block(&mut self, block: &Block) {
@@ -223,6 +230,7 @@ impl<'a> Row<'a> {
                 Selector::All => (true, i),
                 Selector::Mask(mask) => (self.values[mask][i] != f64::NEG_INFINITY, i),
                 Selector::Index(channel) => (self.index(channel) == i, 0),
+                Selector::Cells(gate) => (self.cell(&gate, branches.len()) == i, 0),
             };
             if !runs {
                 continue;

@@ -38,6 +38,10 @@ fn probes() -> Vec<(&'static str, Value)> {
         ("LogMix, small variance", json!({ "hme": { "experts": 4, "expert": expert, "variance": 0.0025 } })),
         ("LogMix, Threshold", mixture("hme", 0.3)),
         ("Route index", json!({ "symbolic": { "by": "cell", "expert": expert } })),
+        (
+            "Route cells",
+            json!({ "cells": { "by": ["phase", "cell"], "experts": 5, "classes": 4, "expert": expert } }),
+        ),
         ("Residual", residual("prior", linear(json!([])))),
         ("Residual, Blend", residual("hint", mixture("hme", 0.0))),
         (
@@ -77,7 +81,13 @@ impl Probe {
 
     fn gradient(&self) -> Vec<f64> {
         let (params, h) = (double(&self.params), 1e-5);
+        let fixed = |i: usize| {
+            self.program.params.iter().any(|p| p.fixed && (p.offset..p.offset + p.len()).contains(&i))
+        };
         let slope = |i: usize| {
+            if fixed(i) {
+                return 0.0;
+            }
             let at = |x: f64| {
                 let mut moved = params.clone();
                 moved[i] = x;

@@ -19,6 +19,7 @@ fn manifest() -> Manifest {
         config: serde_json::json!({ "name": "x", "rate": 0.1 }),
         seed: 1,
         step: 10,
+        rivals: vec![],
         init: Vec::new(),
         revision: "abc".into(),
         metrics: serde_json::json!({ "equity": 0.123_456_789 }),

@@ -63,6 +63,7 @@ fn the_seeds_bring_up_everything() {
                 Op::Route { select: Selector::All, .. } => "Route to all",
                 Op::Route { select: Selector::Mask(_), .. } => "Route by mask",
                 Op::Route { select: Selector::Index(_), .. } => "Route by index",
+                Op::Route { select: Selector::Cells(_), .. } => "Route by cells",
                 Op::Gather { .. } => "Gather",
                 Op::Residual { .. } => "Residual",
             });
@@ -72,7 +73,7 @@ fn the_seeds_bring_up_everything() {
         assert!(reference::margins(&case.program, &double(&case.params), &case.rows) >= MARGIN);
         assert!(case.rows.check(&case.program.channels).is_ok());
     }
-    assert_eq!(ops.len(), 14, "{ops:?}");
+    assert_eq!(ops.len(), 15, "{ops:?}");
     assert_eq!(outputs, BTreeSet::from([1, 2, 3]));
     assert_eq!(features, BTreeSet::from(FEATURES));
     for (kind, _) in Architecture::KINDS {

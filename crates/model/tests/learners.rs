@@ -144,6 +144,7 @@ fn soap_follows_its_formula() {
     let (b1, b2, rate) = (f64::from(settings.beta1), f64::from(settings.beta2), f64::from(0.01f32));
     // Sensitivities do not belong to a layer: plain Adam at the rate of their group.
     let (mut beta_mean, mut beta_square) = ([0.0; 3], [0.0; 3]);
+    let mut limited = 0;
     for t in 1..=13 {
         let (_, gradient) = network.gradient(&samples);
         let (g, before) = (matrix(&gradient), matrix(&network.parameters()));
@@ -167,6 +168,10 @@ fn soap_follows_its_formula() {
                 let (mean, square) =
                     (turned_mean[i][j] / (1.0 - b1.powi(t)), square[i][j] / (1.0 - b2.powi(t)));
                 step[i][j] = mean / (square.sqrt() + f64::from(settings.epsilon));
+                // Moments of one sequence of gradients never reach further.
+                let longest = (1.0 - b1) / ((1.0 - b2) * (1.0 - b1 * b1 / b2)).sqrt();
+                limited += u32::from(step[i][j].abs() > longest);
+                step[i][j] = step[i][j].clamp(-longest, longest);
             }
         }
         let step = times(&times(&left, &step), &turned(&right));
@@ -194,6 +199,7 @@ fn soap_follows_its_formula() {
             }
         }
     }
+    assert!(limited > 0, "no step was limited");
 }
 
 /// SOAP beats Adam on nearly equal inputs, where the loss is a long valley.

@@ -130,6 +130,10 @@ fn run_node(node: &Node, x: &[&Array]) -> Array {
             let shape = given.map(|(i, &n)| if n == 0.0 { x[0].shape[i] } else { n as usize }).collect();
             Array { shape, data: x[0].data.clone() }
         }
+        "Gather" => {
+            assert_eq!((attribute(node, "axis", 0), x[0].shape.len()), (0, 1));
+            x[1].map(|i| x[0].data[i as usize])
+        }
         "GatherElements" => {
             assert_eq!(attribute(node, "axis", 0), 1);
             let (m, rows) = (x[0].shape[1], x[1].data.iter().enumerate());

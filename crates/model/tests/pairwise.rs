@@ -18,6 +18,8 @@ fn channels() -> Vec<Channel> {
         ("counts", ChannelKind::Dense(6)),
         ("other", ChannelKind::Index(2)),
         ("cell", ChannelKind::Index(6)),
+        ("left", ChannelKind::Index(30)),
+        ("right", ChannelKind::Index(9)),
     ]
     .map(|(name, kind)| Channel::new(name, kind))
     .into()
@@ -42,7 +44,7 @@ fn rows(pairs: impl Iterator<Item = (usize, usize)>) -> Rows {
     let mut rows = Rows::new(&channels());
     for (left, right) in pairs {
         let adept_model::RowMut { dense: row, index } = rows.push();
-        (index[0], index[1]) = (1, cell(left, right));
+        index.copy_from_slice(&[1, cell(left, right), left as u64 % 30, right as u64 / 9]);
         (0..4).for_each(|k| (row[k], row[4 + k]) = (entry(left, k), entry(right, k)));
         row[8] = prior(left, right);
         (0..3).for_each(|k| (row[9 + k], row[12 + k]) = (entry(left, 4 + k), entry(right, 4 + k)));
@@ -72,7 +74,7 @@ fn gap(network: &mut Network) -> f32 {
         rows([(i, j)].into_iter())
     };
     let pairs = form.prepare(&left, &right, &mut pair).expect("few classes");
-    assert!(asked <= 6, "one pair of each two classes is enough");
+    assert!(asked <= 42, "one pair of each two classes is enough");
     let (mut exact, mut gap) = (Vec::new(), 0.0f32);
     for first in [0, 1, 16, HALVES - 30, HALVES - 1] {
         let width = TILE.min(HALVES - first);
@@ -109,7 +111,9 @@ fn pairs_have_the_values_of_rows() {
                     let gated = json!({ "symbolic": { "by": "cell", "expert": mlp } });
                     let residual = json!({ "residual": { "on": "prior", "net": mlp } });
                     let both = json!({ "residual": { "on": "prior", "net": gated } });
-                    for architecture in [mlp, residual, gated, both] {
+                    // Five experts for six classes of left halves, seven of right halves.
+                    let cells = json!({ "cells": { "by": ["left", "right"], "classes": 7, "experts": 5, "expert": mlp } });
+                    for architecture in [mlp, residual, gated, both, cells] {
                         let gap = gap(&mut network(architecture.clone(), 1.0, isa));
                         assert!(gap <= 4e-6, "{isa:?}: {gap} for {architecture}");
                     }
@@ -160,10 +164,10 @@ fn other_networks_have_no_such_form() {
     }
 }
 
-/// More kinds of halves than a register has lanes.
+/// A register has 16 lanes for the experts that run with one left half.
 #[test]
-fn too_many_classes_are_refused() {
-    let channels = [Channel::new("x", ChannelKind::Dense(1)), Channel::new("cell", ChannelKind::Index(20))];
+fn too_many_experts_and_classes_are_refused() {
+    let channels = [Channel::new("x", ChannelKind::Dense(1)), Channel::new("cell", ChannelKind::Index(300))];
     let symbolic = json!({ "symbolic": { "by": "cell", "expert": { "mlp": { "hidden": [3] } } } });
     let architecture: Architecture = serde_json::from_value(symbolic).unwrap();
     let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
@@ -174,10 +178,14 @@ fn too_many_classes_are_refused() {
         cells.for_each(|cell| rows.push().index[0] = cell);
         rows
     };
-    let mut pair = |i, _| rows(i as u64..i as u64 + 1);
-    assert!(form.prepare(&rows(0..16), &rows(0..1), &mut pair).is_some());
-    assert!(form.prepare(&rows(0..17), &rows(0..1), &mut pair).is_none());
-    assert!(form.prepare(&rows(0..1), &rows(0..0), &mut pair).is_none(), "there is nothing to prepare");
+    let fits = |lefts, rights| {
+        let mut pair = |i, j| rows((i + j) as u64..(i + j) as u64 + 1);
+        form.prepare(&rows(0..lefts), &rows(0..rights), &mut pair).is_some()
+    };
+    assert!(fits(16, 16) && fits(256, 1));
+    assert!(!fits(1, 17), "17 experts for one left half");
+    assert!(!fits(257, 1), "257 classes");
+    assert!(!fits(1, 0), "there is nothing to prepare");
 }
 
 #[test]

@@ -428,6 +428,7 @@ mod tests {
             hidden: 1,
             rate: 0.01,
             cost: Cost {
+                live: 1,
                 multiply_adds,
                 nanoseconds,
                 nanoseconds_alone: 0.0,

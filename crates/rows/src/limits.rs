@@ -39,6 +39,8 @@ pub const PARAMETERS: usize = 1 << 30;
 pub const TENSORS: usize = 1 << 16;
 /// Experts of a node.
 pub const EXPERTS: usize = 4096;
+/// Classes of a channel of learned cells.
+pub const CLASSES: usize = 256;
 /// States of a game that is searched or solved as a whole.
 pub const STATES: usize = 20_000_000;
 /// Numbers in the rows of all decisions of a solved game.

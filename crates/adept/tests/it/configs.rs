@@ -458,6 +458,27 @@ workers = 2
     }
 }
 
+/// Gates under a threshold begin as clusters, but in the old form they began with random weights.
+#[test]
+fn configs_of_the_old_form_keep_random_gates() {
+    let architecture = "[architecture.meta_pi]\nexperts = 4\nthreshold = 0.3\n[architecture.meta_pi.expert.hme]\n\
+                        experts = [{ mlp = { hidden = [2] } }, { mlp = { hidden = [3] } }]\nthreshold = 0.2\n\
+                        gate = { rate = 2.0 }\n";
+    let head = "name = \"x\"\ngame.rules = \"tictactoe\"\n";
+    let old = format!("{head}{architecture}[learn]\nmethod = \"td\"\ngames = 9\nrate = 0.01\n");
+    let new = format!("{head}{architecture}[learn]\nrate = 0.01\n[learn.td]\ngames = 9\n");
+    let clusters = |text: &str| {
+        let source = Source { file: "x.toml".into(), text: text.into(), set: vec![] };
+        let config = parse(&source).unwrap_or_else(|e| panic!("{e}"));
+        let channels = [adept_model::Channel::new("x", adept_model::ChannelKind::Dense(9))];
+        adept_model::lower(&config.architecture, &channels, 1).unwrap().clusters.len()
+    };
+    // The outer gate and one in each of its four experts.
+    assert_eq!((clusters(&old), clusters(&new)), (0, 5));
+    let migrated = in_present_form(&old).unwrap().unwrap();
+    assert_eq!(clusters(&migrated), 0, "{migrated}");
+}
+
 #[test]
 fn the_page_of_config_keys_is_what_the_schema_says() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config-keys.md");

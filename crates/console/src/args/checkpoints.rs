@@ -92,6 +92,9 @@ pub(crate) struct PublishArgs {
     /// Note for users of the checkpoint, such as a weakness. May be given several times.
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Vec<String>,
+    /// Finished runs to compare with on the card, such as a single network of the same cost. May be given several times.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) rival: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

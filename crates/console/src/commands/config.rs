@@ -3,7 +3,7 @@
 use crate::args::{ConfigAction, ConfigArgs};
 use crate::output;
 use adept_lab::Catalogue;
-use adept_lab::files::load_any;
+use adept_lab::files::{Kind, load_any};
 use adept_lab::keys::markdown;
 use adept_lab::template::template;
 use adept_model::files::Files;
@@ -22,7 +22,10 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
                 let files: Vec<_> = checked
                     .iter()
                     .map(|(file, c)| match c {
-                        Ok(config) => json!({ "file": file, "ok": true, "name": config.name() }),
+                        Ok(config) => {
+                            let (name, warnings) = (config.name(), cautions(config));
+                            json!({ "file": file, "ok": true, "name": name, "warnings": warnings })
+                        }
                         Err(e) => json!({
                             "file": file,
                             "ok": false,
@@ -38,6 +41,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
                     note_old_form(file);
                     match c {
                         Ok(config) => {
+                            cautions(config).iter().for_each(|caution| warn(file, caution));
                             output::text(&format!("{}: {} is fine\n", file.display(), config.name()))?
                         }
                         Err(e) => output::say(e),
@@ -98,6 +102,19 @@ fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {
         results.push(json!({ "file": file, "rewritten": new.is_some() }));
     }
     if as_json { output::json(&json!({ "files": results })) } else { Ok(()) }
+}
+
+/// What is likely to learn badly.
+fn cautions(config: &Kind) -> Vec<String> {
+    match config {
+        Kind::Experiment(config) => config.architecture.cautions(),
+        Kind::Tournament(_) => Vec::new(),
+    }
+}
+
+/// Shows a setting that is likely to learn badly.
+pub(crate) fn warn(file: &Path, caution: &str) {
+    output::say(format!("warning: {}: {caution}", file.display()));
 }
 
 /// If a config file has an older form, shows its current form.

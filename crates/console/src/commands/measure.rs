@@ -5,7 +5,7 @@ use crate::output::{self, say};
 use adept_arena::MoveLoss;
 use adept_lab::Catalogue;
 use adept_lab::measure::{self, DecisionsRow, EvaluateOptions};
-use adept_lab::publish::{self, PublishOptions};
+use adept_lab::publish::{self, PublishOptions, shares};
 use adept_model::Explanation;
 use adept_model::limits;
 use adept_trainer::positions::PositionErrors;
@@ -173,6 +173,33 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
             all.opening_seconds
         );
     }
+    if let Some(experts) = &report.experts {
+        let used = &experts.used;
+        let _ = writeln!(
+            text,
+            "\nexperts: {} of {} live, of {} positions of {} they win {}",
+            used.live,
+            used.shares.len(),
+            used.rows,
+            experts.positions,
+            shares(used)
+        );
+        let rows = [
+            (used.multiply_adds.round() as usize, "multiply-adds a row", &experts.single),
+            (experts.parameters, "parameters", &experts.single_of_equal_parameters),
+        ];
+        for (count, unit, single) in rows {
+            let reached = single.trained.as_ref().map_or_else(String::new, |t| {
+                let [mean, sd] = [t.rms, t.sd].map(output::short);
+                format!(": {mean} ± {sd} over {} seeds of {}", t.seeds, t.name)
+            });
+            let _ = writeln!(
+                text,
+                "{count} {unit}, like a single network of {} hidden units{reached}",
+                single.hidden
+            );
+        }
+    }
     if let Some(speed) = &report.speed {
         let rows: Vec<Vec<String>> = speed
             .iter()
@@ -202,7 +229,12 @@ fn errors(name: &str, errors: &PositionErrors, baselines: &[(String, f64)]) -> V
 }
 
 pub(crate) fn publish(games: &dyn Catalogue, args: &PublishArgs, as_json: bool) -> Result<()> {
-    let options = PublishOptions { best: args.best, move_loss: args.move_loss, notes: args.note.clone() };
+    let options = PublishOptions {
+        best: args.best,
+        move_loss: args.move_loss,
+        notes: args.note.clone(),
+        rivals: args.rival.clone(),
+    };
     let published = publish::publish(games, &args.run, &args.out, &options)?;
     if as_json {
         return output::json(&published);

@@ -4,12 +4,14 @@ use crate::args::TrainArgs;
 use crate::output;
 use crate::progress::{Progress, on_interrupt};
 use adept_lab::curves::{self, Point, References};
+use adept_lab::publish::shares;
 use adept_lab::measure::Baseline;
 use adept_lab::seeds::Seeds;
 use adept_lab::seeds::train_seeds;
 use adept_lab::statistics::mean_sd;
 use adept_lab::statistics::{Sample, welch};
 use adept_lab::{AnyGame, Catalogue};
+use adept_model::ExpertUse;
 use adept_trainer::config::{self, Config, Suite};
 use adept_trainer::run::{Host, Record, Score, TrainError, TrainOptions};
 use anyhow::{Result, bail};
@@ -20,6 +22,7 @@ use std::time::Duration;
 pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> Result<()> {
     let config = config::load(&args.config, &args.settings(), games)?;
     super::config::note_old_form(&args.config);
+    config.architecture.cautions().iter().for_each(|caution| super::config::warn(&args.config, caution));
     let game = games.find(&config.game.rules)?;
     let first = args.seed.unwrap_or(config.seed);
     let options = TrainOptions {
@@ -171,6 +174,7 @@ fn one(path: &Path, record: &Record) -> Value {
         "seconds": record.seconds,
         "final": score(record.r#final.as_ref()),
         "best": score(record.best.as_ref()),
+        "experts": record.r#final.as_ref().and_then(|score| score.experts.as_ref()),
     })
 }
 
@@ -276,6 +280,7 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
         }
         _ => {}
     }
+    text.push_str(&experts(runs));
     if let [(path, record)] = runs {
         if let Some(t) = record.timing {
             let learn = &record.config.learn;
@@ -309,6 +314,33 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
         }
     }
     Ok(text)
+}
+
+/// How the experts of a mixture share positions, and a warning if some hardly run.
+fn experts(runs: &[(PathBuf, Record)]) -> String {
+    let used: Vec<&ExpertUse> =
+        runs.iter().filter_map(|(_, r)| r.r#final.as_ref()?.experts.as_ref()).collect();
+    let mut text = match &used[..] {
+        [] => return String::new(),
+        [one] => format!(
+            "experts: {} of {} live, of {} positions they win {}\n",
+            one.live,
+            one.shares.len(),
+            one.rows,
+            shares(one)
+        ),
+        [first, ..] => {
+            let live: Vec<String> = used.iter().map(|used| used.live.to_string()).collect();
+            format!("live experts of {}: {}\n", first.shares.len(), live.join(", "))
+        }
+    };
+    if used.iter().any(|used| used.has_dead()) {
+        text.push_str(
+            "warning: some experts win less than 1 % of the positions, so fewer experts would do as well; \
+             see `gate.clusters` in docs/experts.md\n",
+        );
+    }
+    text
 }
 
 /// A figure with its usual digits.

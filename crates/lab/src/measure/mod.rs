@@ -2,6 +2,7 @@
 
 mod decisions;
 mod exhaustive;
+mod experts;
 mod play;
 mod positions;
 mod rules;
@@ -9,6 +10,7 @@ mod speed;
 
 pub use decisions::{DecisionsReport, DecisionsRow, Peer};
 pub use exhaustive::ExhaustiveReport;
+pub use experts::{ExpertsReport, Single, Trained};
 pub use play::{ExploitabilityReport, MatchesReport};
 pub use positions::{ErrorsOf, FileReport, MoveLossReport, RmsReport};
 pub use rules::{Rule, rules, rules_of};
@@ -91,6 +93,9 @@ pub struct Report {
     /// Errors over all positions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exhaustive: Option<ExhaustiveReport>,
+    /// How a mixture uses its experts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub experts: Option<ExpertsReport>,
     /// Evaluations per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<Vec<SpeedCell>>,
@@ -200,6 +205,7 @@ pub fn evaluate_of<G: Kit>(
         valued: None,
         decisions: None,
         exhaustive: None,
+        experts: None,
         speed: None,
     };
     for suite in suites {
@@ -251,6 +257,9 @@ pub fn evaluate_of<G: Kit>(
                 report.speed = (!cells.is_empty()).then_some(cells);
             }
         }
+    }
+    if !elsewhere {
+        report.experts = experts::experts(game, &mut bound, &manifest, distribution)?;
     }
     let has_values = |path: &PathBuf| game.has_values(path).map_err(|e| OpenError::Unknown(e.to_string()));
     if let Some(path) = &options.positions

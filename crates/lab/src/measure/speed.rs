@@ -5,7 +5,7 @@ use super::{opened, positions};
 use crate::catalogue::Catalogue;
 use adept_arena::{GameModel, open};
 use adept_game::{Kit, stream};
-use adept_model::Rows;
+use adept_model::{ExpertUse, Rows};
 use adept_model::checkpoint::Checkpoint;
 use adept_trainer::positions::rows_of_random_games;
 use adept_trainer::run::TrainError;
@@ -64,8 +64,10 @@ fn speed_of<G: Kit>(bound: &mut GameModel<G>, rows: &Rows, batch: usize) -> Spee
 /// Cost of an evaluation.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Cost {
-    /// Mean number of multiply-adds executed, where the outermost node with a choice has experts of one size.
+    /// Mean number of multiply-adds executed.
     pub multiply_adds: f64,
+    /// Live experts; 1 for a single network.
+    pub live: usize,
     /// Nanoseconds per evaluation with 512 rows per call: the median of several passes on one thread.
     pub nanoseconds: f64,
     /// The same with one row per call.
@@ -96,7 +98,6 @@ pub fn cost_of<G: Kit>(game: &G, checkpoint: Checkpoint, distribution: &str) -> 
     positions::test_positions(game, distribution, 4096)?.iter().for_each(|state| {
         rows.push_from(&bound.encode(game, state, None, game.just_acted(state).unwrap_or(0)), 0);
     });
-    bound.learner.reset_usage();
     let ns = |batch, bound: &mut GameModel<G>| {
         let cell = speed_of(bound, &rows, batch);
         let ns = |rate: f64| 1e9 / rate;
@@ -104,16 +105,10 @@ pub fn cost_of<G: Kit>(game: &G, checkpoint: Checkpoint, distribution: &str) -> 
     };
     let (nanoseconds, range) = ns(512, &mut bound);
     let (nanoseconds_alone, _) = ns(1, &mut bound);
-    let described = bound.learner.describe();
-    let (most, least) = (described.multiply_adds as f64, described.multiply_adds_least as f64);
-    // Each further expert that runs costs the same share of the difference.
-    let multiply_adds = match bound.learner.usage() {
-        Some(usage) if usage.share.len() > 1 => {
-            let ran: f64 = usage.share.iter().sum();
-            least + (most - least) * (ran - 1.0) / (usage.share.len() - 1) as f64
-        }
-        _ => most,
-    };
+    let used = ExpertUse::of(&mut *bound.learner, &rows);
+    let multiply_adds =
+        used.as_ref().map_or_else(|| bound.learner.describe().multiply_adds as f64, |used| used.multiply_adds);
+    let live = used.map_or(1, |used| used.live);
     let nanoseconds_by_halves = nanoseconds_by_halves(game, &mut bound)?;
-    Ok(Cost { multiply_adds, nanoseconds, nanoseconds_alone, range, nanoseconds_by_halves })
+    Ok(Cost { multiply_adds, live, nanoseconds, nanoseconds_alone, range, nanoseconds_by_halves })
 }

@@ -3,7 +3,7 @@
 //! Sixteen experts of one shape become one batched product of `[16, rows, in]` and `[16, in, out]` instead of sixteen
 //! small products. Devices are fast with few, large kernels, and the optimiser with few, large parameters.
 
-use crate::program::{Block, Op, ParamId, Program, Selector, ValueId};
+use crate::program::{Block, CellGate, Op, ParamId, Program, Selector, ValueId};
 use rustc_hash::FxHashMap;
 
 /// Parameters of equal shape, stored as one tensor `[lanes, rows, columns]` on the device.
@@ -44,7 +44,7 @@ pub(super) struct Lanes {
 pub(super) enum Step {
     /// An op whose parameter ids are indices of stacks.
     Op(Op),
-    /// A route over `n` branches in each lane.
+    /// A route over `n` branches in each lane. Parameter ids of the selector are indices of stacks.
     Route { select: Selector, n: usize, branches: Branches, out: Vec<ValueId> },
 }
 
@@ -89,7 +89,8 @@ impl Planner<'_> {
                 let branch = |i: usize| -> Vec<&Block> { all.iter().skip(i).step_by(n).copied().collect() };
                 Branches::Apart((0..n).map(|i| self.lanes(&branch(i))).collect())
             };
-            return Step::Route { select: *select, n, branches, out: out.clone() };
+            let select = self.select(*select, ops);
+            return Step::Route { select, n, branches, out: out.clone() };
         }
         let mut op = ops[0].clone();
         let lists: Vec<Vec<ParamId>> = ops.iter().map(|op| parameters(op)).collect();
@@ -97,6 +98,15 @@ impl Planner<'_> {
             *id = self.stack(lists.iter().map(|list| list[slot]).collect());
         }
         Step::Op(op)
+    }
+
+    /// The selector of the routes `ops`, which have equal form.
+    fn select(&mut self, select: Selector, ops: &[&Op]) -> Selector {
+        let Selector::Cells(first) = select else { return select };
+        let gates: Vec<CellGate> = ops.iter().filter_map(|op| cells_of(op)).collect();
+        let classes = [0, 1].map(|k| self.stack(gates.iter().map(|g| g.classes[k]).collect()));
+        let table = self.stack(gates.iter().map(|g| g.table).collect());
+        Selector::Cells(CellGate { classes, table, ..first })
     }
 
     fn stack(&mut self, params: Vec<ParamId>) -> usize {
@@ -125,6 +135,14 @@ impl Planner<'_> {
         {
             let select = match (s, t) {
                 (Selector::Mask(a), Selector::Mask(b)) => are_twins(&[*a], &[*b], twins),
+                (Selector::Cells(a), Selector::Cells(b)) => {
+                    let shape = |id: ParamId| &self.program.params[id].shape;
+                    let same = |a: ParamId, b: ParamId| shape(a) == shape(b);
+                    a.channels == b.channels
+                        && same(a.classes[0], b.classes[0])
+                        && same(a.classes[1], b.classes[1])
+                        && same(a.table, b.table)
+                }
                 _ => s == t,
             };
             return select
@@ -157,6 +175,13 @@ fn branches_of(op: &Op) -> &[Block] {
     match op {
         Op::Route { branches, .. } => branches,
         _ => &[],
+    }
+}
+
+fn cells_of(op: &Op) -> Option<CellGate> {
+    match op {
+        Op::Route { select: Selector::Cells(gate), .. } => Some(*gate),
+        _ => None,
     }
 }
 

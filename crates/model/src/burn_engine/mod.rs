@@ -11,7 +11,7 @@ mod step;
 pub use network::BurnNetwork;
 
 use crate::error::ModelError;
-use crate::program::{Activation, Op, PRIOR_LIMIT, Program, Selector, ValueId};
+use crate::program::{Activation, CellGate, Op, PRIOR_LIMIT, Program, Selector, ValueId};
 use adept_rows::{ChannelKind, Rows};
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation};
 use lanes::{Branches, Lanes, Stack, Step};
@@ -306,8 +306,19 @@ impl Pass<'_> {
         ((p.clone() + 1.0) / (-p + 1.0)).log() * 0.5
     }
 
+    /// The number of the branch that a cell gate selects, `[lanes, rows]`. `gate` holds indices of stacks.
+    fn cell(&self, gate: &CellGate) -> Tensor<2> {
+        let class = |k: usize| self.params[gate.classes[k]].clone().select(2, self.index(gate.channels[k]));
+        let table = self.params[gate.table].clone();
+        let [lanes, rows, columns] = table.dims();
+        let at = class(0) * columns as f32 + class(1);
+        let [_, _, n] = at.dims();
+        let at = at.detach().reshape([lanes, n]).int();
+        table.detach().reshape([lanes, rows * columns]).gather(1, at)
+    }
+
     /// Runs all `n` branches in each lane and concatenates their results, with 0 for unselected branches. For
-    /// [`Selector::Index`] the result is that of the selected branch.
+    /// [`Selector::Index`] and [`Selector::Cells`] the result is that of the selected branch.
     fn route(&mut self, select: Selector, lanes: usize, n: usize, branches: &Branches, out: &[ValueId]) {
         // The second result is a density.
         let results = if self.inputs.targets.is_some() { out.len() } else { 1 };
@@ -341,6 +352,15 @@ impl Pass<'_> {
                     let number = Tensor::<1, Int>::arange(0..n as i64, (&index.device(), index.dtype()));
                     let other = index.expand([rows, n]).not_equal(number.reshape([1, n]).expand([rows, n]));
                     let other = other.reshape([1, rows, n, 1]).expand([lanes, rows, n, width]);
+                    stacked.mask_fill(other, 0.0).sum_dim(2).reshape([lanes, rows, width])
+                }
+                Selector::Cells(gate) => {
+                    let cell = self.cell(&gate);
+                    let [own, _] = cell.dims();
+                    let number = Tensor::<1, Int>::arange(0..n as i64, &cell.device()).float();
+                    let number = number.reshape([1, 1, n]).expand([own, rows, n]);
+                    let other = cell.reshape([own, rows, 1]).expand([own, rows, n]).not_equal(number);
+                    let other = other.reshape([own, rows, n, 1]).expand([lanes, rows, n, width]);
                     stacked.mask_fill(other, 0.0).sum_dim(2).reshape([lanes, rows, width])
                 }
             };

@@ -206,6 +206,10 @@ impl Learner for BurnNetwork {
         self.mirror.reset_usage();
     }
 
+    fn program(&self) -> Option<&Arc<Program>> {
+        Some(&self.engine.program)
+    }
+
     fn describe(&self) -> Description {
         self.program().describe()
     }

@@ -54,6 +54,9 @@ pub struct Manifest {
     /// Checkpoints that provided the initial weights of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub init: Vec<Origin>,
+    /// Networks that were trained beside it, for comparison.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rivals: Vec<Rival>,
     /// Git revision of the program that wrote it.
     pub revision: String,
     /// Measurements at this step.
@@ -82,6 +85,7 @@ impl Manifest {
             seed: 0,
             step: 0,
             init: Vec::new(),
+            rivals: Vec::new(),
             revision: String::new(),
             metrics: serde_json::Value::Null,
             training: None,
@@ -100,6 +104,25 @@ impl Manifest {
     pub fn of(self, config: serde_json::Value, seed: u64, revision: &str) -> Self {
         Self { config, seed, revision: revision.into(), ..self }
     }
+}
+
+/// A network that a published one is compared with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rival {
+    /// Name of its experiment.
+    pub name: String,
+    /// What it is.
+    pub about: String,
+    /// Mean multiply-adds of an evaluation.
+    pub multiply_adds: f64,
+    /// Learned parameters.
+    pub parameters: usize,
+    /// Mean figure over its runs.
+    pub figure: f64,
+    /// Standard deviation.
+    pub sd: f64,
+    /// Runs.
+    pub seeds: usize,
 }
 
 /// Meaning of a model's output.

@@ -3,14 +3,14 @@
 use super::aligned::Aligned;
 use super::kernels::BesideExt;
 use super::kernels::{
-    InputAdjoint, Layer, LayerGrad, Matrix, Prior, Saved, blend, blend_backward, dense_backward,
-    dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights, narrow_forward, narrow_rows,
+    InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend, blend_backward, dense_backward,
+    dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights, mixed_forward, narrow_forward, narrow_rows,
     residual, residual_backward, stride,
 };
-use super::plan::{Dense, Plan, Route, Source, Step};
+use super::plan::{CellNumbers, Dense, MixedForm, Plan, Route, Select, Source, Step};
 use super::selected::Selected;
 use super::simd::{Chunk, Isa};
-use crate::program::{Selector, ValueId};
+use crate::program::ValueId;
 use adept_rows::Rows;
 use std::mem::take;
 use std::ops::Range;
@@ -36,6 +36,12 @@ pub(crate) struct Workspace {
     /// For each route: the number of rows, and of rows per branch, since the last call of `reset_usage`.
     usage: Vec<(u64, Vec<u64>)>,
     all: Vec<u32>,
+    /// The expert of each row of a merged route.
+    experts: Vec<u32>,
+    /// For each merged route: its packed parameters; empty if the parameters have changed.
+    packed: Vec<Vec<f32>>,
+    /// For each route by cells: its tables.
+    cells: Vec<CellNumbers>,
     /// Buffer for transposed weights.
     scratch: Vec<f32>,
     /// Buffer for rows in lanes.
@@ -49,6 +55,8 @@ struct Job<'a> {
     batch: &'a Rows,
     /// `[rows, outputs]`; none if only the output is needed.
     targets: Option<&'a [f32]>,
+    /// Whether values of experts are not needed, so that branches may run as one.
+    merges: bool,
 }
 
 impl Workspace {
@@ -62,6 +70,9 @@ impl Workspace {
             selected: (0..plan.routes).map(|_| Selected::default()).collect(),
             usage: vec![(0, vec![]); plan.routes],
             all: Vec::new(),
+            experts: Vec::new(),
+            packed: vec![Vec::new(); plan.routes],
+            cells: vec![CellNumbers::default(); plan.routes],
             scratch: Vec::new(),
             lanes: Vec::new(),
         }
@@ -91,6 +102,28 @@ impl Workspace {
         }
     }
 
+    /// Forgets copies of learned parameters. Call it whenever they change.
+    pub(crate) fn forget(&mut self) {
+        self.packed.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Forgets copies of all parameters, also of those that do not learn.
+    pub(crate) fn forget_all(&mut self) {
+        self.forget();
+        self.cells.iter_mut().for_each(CellNumbers::clear);
+    }
+
+    /// Takes the tables of a route by cells.
+    fn take_cells(&mut self, route: &Route, params: &[f32]) -> CellNumbers {
+        let mut numbers = take(&mut self.cells[route.id]);
+        if let Select::Cells(cells) = route.select
+            && numbers.is_empty()
+        {
+            cells.read(params, route.branches.len(), &mut numbers);
+        }
+        numbers
+    }
+
     fn size(&mut self, plan: &Plan, id: ValueId, n: usize) -> Aligned {
         let mut buffer = take(&mut self.values[id]);
         let length = n * stride(plan.widths[id]);
@@ -115,12 +148,12 @@ impl Plan {
         batch: &Rows,
         targets: Option<&[f32]>,
     ) {
-        self.run_some(workspace, Job { params, batch, targets }, 0..batch.len());
+        self.run_some(workspace, Job { params, batch, targets, merges: false }, 0..batch.len());
     }
 
     /// Runs the program on a range of rows, without targets. The values hold only these rows.
     pub(crate) fn values(&self, workspace: &mut Workspace, params: &[f32], batch: &Rows, rows: Range<usize>) {
-        self.run_some(workspace, Job { params, batch, targets: None }, rows);
+        self.run_some(workspace, Job { params, batch, targets: None, merges: true }, rows);
     }
 
     fn run_some(&self, workspace: &mut Workspace, job: Job<'_>, rows: Range<usize>) {
@@ -290,16 +323,62 @@ impl Plan {
         }
     }
 
+    /// Runs all branches of a route as one.
+    fn merged(&self, route: &Route, form: &MixedForm, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
+        let branches = route.branches.len();
+        let mut experts = take(&mut ws.experts);
+        let cells = ws.take_cells(route, job.params);
+        let (seen, runs) = &mut ws.usage[route.id];
+        *seen += rows.len() as u64;
+        runs.resize(branches, 0);
+        experts.resize(rows.len(), 0);
+        for (expert, &row) in experts.iter_mut().beside(rows) {
+            let index = job.batch.index_row(row as usize);
+            let branch = match route.select {
+                Select::Index(column) => index[column] as usize,
+                _ => cells.branch(index),
+            };
+            runs[branch] += 1;
+            *expert = branch as u32;
+        }
+        ws.cells[route.id] = cells;
+        let mut packed = take(&mut ws.packed[route.id]);
+        if packed.is_empty() {
+            form.pack(job.params, &mut packed);
+        }
+        let mixed = Mixed {
+            inputs: form.inputs,
+            units: form.units,
+            f: form.f,
+            head_f: form.head_f,
+            packed: &packed,
+        };
+        let stride = job.batch.dense_width();
+        let x = Matrix { data: &job.batch.dense[form.column..], stride, rows: Some(rows) };
+        let mut y = ws.size(self, route.out[0], rows.len());
+        mixed_forward(ws.isa, mixed, &experts, x, &mut y[..rows.len()]);
+        ws.values[route.out[0]] = y;
+        (ws.experts, ws.packed[route.id]) = (experts, packed);
+    }
+
     fn route(&self, route: &Route, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
         let n = rows.len();
+        if let Some(form) = route.mixed.as_ref().filter(|_| job.merges) {
+            return self.merged(route, form, ws, job, rows);
+        }
         let mut selected = take(&mut ws.selected[route.id]);
-        if route.select != Selector::All {
+        if !matches!(route.select, Select::All) {
             let branches = route.branches.len();
             match route.select {
-                Selector::Index(column) => {
+                Select::Index(column) => {
                     selected.pick(branches, rows, |row| job.batch.index_row(row as usize)[column] as usize);
                 }
-                Selector::Mask(weights) => {
+                Select::Cells(_) => {
+                    let cells = ws.take_cells(route, job.params);
+                    selected.pick(branches, rows, |row| cells.branch(job.batch.index_row(row as usize)));
+                    ws.cells[route.id] = cells;
+                }
+                Select::Mask(weights) => {
                     let (s, width) = (&ws.values[weights], stride(self.widths[weights]));
                     // A NaN weight runs too, so that divergence stays visible.
                     selected.mask(branches, rows, |local, b| {
@@ -307,19 +386,19 @@ impl Plan {
                         s > 0.0 || s.is_nan()
                     });
                 }
-                Selector::All => {}
+                Select::All => {}
             }
             let (seen, runs) = &mut ws.usage[route.id];
             *seen += n as u64;
             runs.resize(branches, 0);
             runs.iter_mut().enumerate().for_each(|(b, runs)| *runs += selected.branch(b).0.len() as u64);
         }
-        let indexed = matches!(route.select, Selector::Index(_));
+        let indexed = route.select.is_index();
         // Results beyond the output are densities, which need targets.
         let results = if job.targets.is_some() { route.out.len() } else { 1 };
         for &out in &route.out[..results] {
             let mut to = ws.size(self, out, n);
-            if let Selector::Mask(_) = route.select {
+            if let Select::Mask(_) = route.select {
                 to[..n * stride(self.widths[out])].fill(0.0);
             }
             ws.values[out] = to;
@@ -364,7 +443,7 @@ impl Plan {
             adjoint[0] = *seed;
         }
         let all = take(&mut workspace.all);
-        let job = Job { params, batch, targets: Some(targets) };
+        let job = Job { params, batch, targets: Some(targets), merges: false };
         self.pull((&self.steps, &self.program.body.results), workspace, job, &all[..n], derivative, grad);
         workspace.all = all;
     }
@@ -548,7 +627,7 @@ impl Plan {
         grad: &mut [f32],
     ) {
         let selected = take(&mut ws.selected[route.id]);
-        let indexed = matches!(route.select, Selector::Index(_));
+        let indexed = route.select.is_index();
         for (b, branch) in route.branches.iter().enumerate() {
             let (rows, local) = selected.rows_of(&route.select, b, rows);
             if rows.is_empty() {

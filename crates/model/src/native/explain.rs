@@ -2,9 +2,9 @@
 
 use super::exec::Workspace;
 use super::kernels::stride;
-use super::plan::{Plan, Route, Step};
+use super::plan::{Plan, Route, Select, Step};
 use crate::learner::Explanation;
-use crate::program::{Selector, ValueId};
+use crate::program::ValueId;
 
 impl Workspace {
     /// The first `n` rows of a value of the last run, without padding.
@@ -24,7 +24,7 @@ impl Plan {
     pub(crate) fn outer_choice(&self) -> Option<usize> {
         fn first(steps: &[Step]) -> Option<usize> {
             steps.iter().find_map(|step| match step {
-                Step::Route(route) if route.select != Selector::All => Some(route.id),
+                Step::Route(route) if !matches!(route.select, Select::All) => Some(route.id),
                 Step::Route(route) => route.branches.iter().find_map(|b| first(&b.steps)),
                 _ => None,
             })

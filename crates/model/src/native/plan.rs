@@ -4,7 +4,7 @@
 //! gradient of the density are marked once.
 
 use super::aligned::Aligned;
-use super::kernels::{is_narrow, stride};
+use super::kernels::{MOST_UNITS, is_narrow, lanes, stride};
 use super::simd::LANES;
 use crate::program::{Activation, Block, Op, ParamId, Program, Selector, ValueId};
 use std::sync::Arc;
@@ -107,14 +107,150 @@ pub(crate) struct Gate {
     pub(crate) logs: ValueId,
 }
 
+/// Which branches a row runs through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Select {
+    All,
+    /// Those with a weight sᵢ above 0 in this value.
+    Mask(ValueId),
+    /// The one whose number is in this column of the index part of the batch.
+    Index(usize),
+    Cells(CellTable),
+}
+
+impl Select {
+    /// Whether a row runs through exactly one branch, whose results are those of the route.
+    pub(crate) fn is_index(&self) -> bool {
+        matches!(self, Self::Index(_) | Self::Cells(_))
+    }
+}
+
+/// A [`CellGate`](crate::program::CellGate) with columns of the index part and positions of parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CellTable {
+    columns: [usize; 2],
+    classes: [Span; 2],
+    table: Span,
+    /// Classes of both channels.
+    shape: [usize; 2],
+}
+
+impl CellTable {
+    /// Its tables as whole numbers. Numbers of a damaged file are limited.
+    pub(crate) fn read(&self, params: &[f32], branches: usize, to: &mut CellNumbers) {
+        let [rows, columns] = self.shape;
+        let read = |from: &[f32], below: usize, to: &mut Vec<u16>| {
+            to.extend(from.iter().map(|&v| (v as usize).min(below - 1) as u16));
+        };
+        for k in 0..2 {
+            to.classes[k].clear();
+            read(&params[self.classes[k].range()], self.shape[k], &mut to.classes[k]);
+        }
+        to.table.clear();
+        let table = params[self.table.range()].chunks_exact(stride(columns)).take(rows);
+        table.for_each(|row| read(&row[..columns], branches, &mut to.table));
+        (to.places, to.columns) = (self.columns, columns);
+    }
+}
+
+/// The tables of a [`CellTable`] as whole numbers; empty until they are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CellNumbers {
+    /// Columns of the index part.
+    places: [usize; 2],
+    classes: [Vec<u16>; 2],
+    table: Vec<u16>,
+    columns: usize,
+}
+
+impl CellNumbers {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.table.clear();
+    }
+
+    /// The branch of a row with this index part.
+    #[inline(always)]
+    pub(crate) fn branch(&self, index: &[u64]) -> usize {
+        let class = |k: usize| usize::from(self.classes[k][index[self.places[k]] as usize]);
+        usize::from(self.table[class(0) * self.columns + class(1)])
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Route {
-    /// [`Selector::Index`] holds a column of the index part of the batch, [`Selector::Mask`] the weights sᵢ.
-    pub(crate) select: Selector,
+    pub(crate) select: Select,
+    /// For values only: all branches at once, without sorting the rows.
+    pub(crate) mixed: Option<MixedForm>,
     pub(crate) branches: Vec<Branch>,
     pub(crate) out: Vec<ValueId>,
     /// Index of this route among the routes of the plan.
     pub(crate) id: usize,
+}
+
+/// Branches of one form: a hidden layer of few units and a single output.
+#[derive(Debug)]
+pub(crate) struct MixedForm {
+    /// First of the columns that all branches read.
+    pub(crate) column: usize,
+    pub(crate) inputs: usize,
+    pub(crate) units: usize,
+    pub(crate) f: Activation,
+    pub(crate) head_f: Activation,
+    /// Parameters of each expert: weight, bias, head weight, head bias.
+    places: Vec<[Span; 4]>,
+}
+
+impl MixedForm {
+    fn of(select: &Select, branches: &[Branch]) -> Option<Self> {
+        if !select.is_index() {
+            return None;
+        }
+        let layers = |branch: &Branch| match &branch.steps[..] {
+            [Step::Dense(hidden), Step::Dense(head)] => {
+                let Source::Columns(column) = hidden.x else { return None };
+                let follows = matches!(head.x, Source::Value(x) if x == hidden.out);
+                let fits = (2..=MOST_UNITS).contains(&hidden.outputs) && head.outputs == 1 && branch.results == [head.out];
+                let plain = hidden.beta.is_none() && head.beta.is_none();
+                (follows && fits && plain).then_some((
+                    (column, hidden.inputs, hidden.outputs, hidden.f, head.f),
+                    [hidden.weight, hidden.bias, head.weight, head.bias],
+                ))
+            }
+            _ => None,
+        };
+        let found: Vec<_> = branches.iter().map(layers).collect::<Option<_>>()?;
+        let &(form, _) = found.first()?;
+        let (column, inputs, units, f, head_f) = form;
+        let places = found.iter().map(|&(_, place)| place).collect();
+        found.iter().all(|(other, _)| *other == form).then_some(Self {
+            column,
+            inputs,
+            units,
+            f,
+            head_f,
+            places,
+        })
+    }
+
+    /// Copies the parameters of the experts close together, so that many fit in the L1 cache.
+    pub(crate) fn pack(&self, params: &[f32], packed: &mut Vec<f32>) {
+        let lanes = lanes(self.units);
+        packed.clear();
+        for [weight, bias, head_weight, head_bias] in &self.places {
+            let piece = |at: usize| &params[at..at + lanes];
+            packed.extend_from_slice(piece(bias.start));
+            packed.extend_from_slice(piece(head_weight.start));
+            packed.push(params[head_bias.start]);
+            packed.resize(packed.len() + lanes - 1, 0.0);
+            for input in 0..self.inputs {
+                packed.extend_from_slice(piece(weight.start + input * stride(self.units)));
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -156,7 +292,10 @@ impl Plan {
             length += span.len;
             places.push(span);
             match groups.last_mut() {
-                Some((last, group)) if *group == param.group => last.len += span.len,
+                _ if param.fixed => {}
+                Some((last, group)) if *group == param.group && last.start + last.len == span.start => {
+                    last.len += span.len;
+                }
                 _ => groups.push((span, param.group)),
             }
             if let Some(min) = param.min {
@@ -316,16 +455,26 @@ impl Planner<'_> {
                 Op::Route { select, branches, out } => {
                     let id = self.routes;
                     self.routes += 1;
-                    let branches = branches
+                    let branches: Vec<Branch> = branches
                         .iter()
                         .map(|b| Branch { steps: self.block(b), results: b.results.clone() })
                         .collect();
                     let select = match *select {
-                        Selector::Index(channel) => Selector::Index(self.program.layout.offsets[channel]),
-                        Selector::Mask(logs) => Selector::Mask(gate_of(&gates, logs).weights),
-                        Selector::All => Selector::All,
+                        Selector::Index(channel) => Select::Index(self.program.layout.offsets[channel]),
+                        Selector::Mask(logs) => Select::Mask(gate_of(&gates, logs).weights),
+                        Selector::All => Select::All,
+                        Selector::Cells(gate) => {
+                            let shape = &self.program.params[gate.table].shape;
+                            Select::Cells(CellTable {
+                                columns: gate.channels.map(|c| self.program.layout.offsets[c]),
+                                classes: gate.classes.map(|c| self.places[c]),
+                                table: self.places[gate.table],
+                                shape: [shape[0], shape[1]],
+                            })
+                        }
                     };
-                    steps.push(Step::Route(Route { select, branches, out: out.clone(), id }));
+                    let mixed = MixedForm::of(&select, &branches);
+                    steps.push(Step::Route(Route { select, mixed, branches, out: out.clone(), id }));
                 }
                 Op::Gather { table, channel, out } => steps.push(Step::Gather {
                     table: self.places[*table],

@@ -1,6 +1,6 @@
 //! The rows of a batch that run through each branch of a route.
 
-use crate::program::Selector;
+use super::plan::Select;
 
 /// The rows of each branch, ordered by branch.
 #[derive(Debug, Default)]
@@ -26,11 +26,11 @@ impl Selected {
     #[inline]
     pub(super) fn rows_of<'a>(
         &'a self,
-        select: &Selector,
+        select: &Select,
         b: usize,
         all: &'a [u32],
     ) -> (&'a [u32], Option<&'a [u32]>) {
-        if matches!(select, Selector::All) {
+        if matches!(select, Select::All) {
             return (all, None);
         }
         let (rows, local) = self.branch(b);

@@ -47,6 +47,8 @@ impl Isa {
 pub(crate) trait Simd: Copy {
     /// Sixteen floats in registers.
     type V: Copy;
+    /// Eight floats in registers.
+    type H: Copy;
 
     /// Chunks of a row that are processed together, at most 5.
     const BLOCK: usize;
@@ -87,6 +89,11 @@ pub(crate) trait Simd: Copy {
     fn max(self, v: Self::V) -> f32;
     /// Looks up entries of a table of sixteen by indices below 16.
     fn lookup(self, table: Self::V, numbers: &[u32; LANES]) -> Self::V;
+    fn half(self, from: &[f32; LANES / 2]) -> Self::H;
+    fn half_splat(self, x: f32) -> Self::H;
+    /// a · b + c, rounded as in [`fma`](Self::fma).
+    fn half_fma(self, a: Self::H, b: Self::H, c: Self::H) -> Self::H;
+    fn join(self, low: Self::H, high: Self::H) -> Self::V;
     /// Four columns of sixteen rows: lane i of register j is number j of row i.
     fn columns(self, rows: [&[f32; 4]; LANES]) -> [Self::V; 4];
 }
@@ -115,6 +122,7 @@ fn tree_sum(mut v: Chunk) -> f32 {
 
 impl Simd for Portable {
     type V = Chunk;
+    type H = [f32; LANES / 2];
     const BLOCK: usize = if cfg!(target_arch = "aarch64") { 2 } else { 1 };
     const SUMS: usize = 2 * Self::BLOCK;
     const UNITS: usize = 2 * Self::BLOCK;
@@ -189,6 +197,26 @@ impl Simd for Portable {
         each(|i| table[numbers[i] as usize % LANES])
     }
     #[inline(always)]
+    fn half(self, from: &[f32; LANES / 2]) -> Self::H {
+        *from
+    }
+    #[inline(always)]
+    fn half_splat(self, x: f32) -> Self::H {
+        [x; LANES / 2]
+    }
+    #[inline(always)]
+    fn half_fma(self, a: Self::H, b: Self::H, c: Self::H) -> Self::H {
+        if cfg!(target_arch = "aarch64") {
+            std::array::from_fn(|i| a[i].mul_add(b[i], c[i]))
+        } else {
+            std::array::from_fn(|i| a[i] * b[i] + c[i])
+        }
+    }
+    #[inline(always)]
+    fn join(self, low: Self::H, high: Self::H) -> Chunk {
+        each(|i| if i < LANES / 2 { low[i] } else { high[i - LANES / 2] })
+    }
+    #[inline(always)]
     fn columns(self, rows: [&[f32; 4]; LANES]) -> [Chunk; 4] {
         let mut out = [[0.0; LANES]; 4];
         for (i, row) in rows.into_iter().enumerate() {
@@ -250,6 +278,7 @@ mod x86 {
 
     impl Simd for Avx512 {
         type V = __m512;
+        type H = __m256;
         const BLOCK: usize = 5;
         const SUMS: usize = 20;
         const UNITS: usize = 8;
@@ -288,6 +317,11 @@ mod x86 {
             };
             lookup(table: __m512, numbers: &[u32; 16]) -> __m512 =
                 _mm512_permutexvar_ps(_mm512_loadu_epi32(numbers.as_ptr().cast()), table);
+            half(from: &[f32; 8]) -> __m256 = _mm256_loadu_ps(from.as_ptr());
+            half_splat(x: f32) -> __m256 = _mm256_set1_ps(x);
+            half_fma(a: __m256, b: __m256, c: __m256) -> __m256 = _mm256_fmadd_ps(a, b, c);
+            join(low: __m256, high: __m256) -> __m512 =
+                _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high);
             columns(rows: [&[f32; 4]; 16]) -> [__m512; 4] = {
                 let mut v = [_mm512_setzero_ps(); 4];
                 for (i, v) in v.iter_mut().enumerate() {
@@ -375,10 +409,16 @@ mod x86 {
 
     impl Simd for Avx2 {
         type V = Pair;
+        type H = __m256;
         const BLOCK: usize = 2;
         const TALL: usize = 1;
         const SUMS: usize = 6;
         const UNITS: usize = 4;
+
+        #[inline(always)]
+        fn join(self, low: __m256, high: __m256) -> Pair {
+            (low, high)
+        }
 
         methods! {
             splat(x: f32) -> Pair = (_mm256_set1_ps(x), _mm256_set1_ps(x));
@@ -416,6 +456,9 @@ mod x86 {
                 };
                 (half(0), half(1))
             };
+            half(from: &[f32; 8]) -> __m256 = _mm256_loadu_ps(from.as_ptr());
+            half_splat(x: f32) -> __m256 = _mm256_set1_ps(x);
+            half_fma(a: __m256, b: __m256, c: __m256) -> __m256 = _mm256_fmadd_ps(a, b, c);
             columns(rows: [&[f32; 4]; 16]) -> [Pair; 4] = {
                 let (low, high) = (columns8(&rows[..8]), columns8(&rows[8..]));
                 [(low[0], high[0]), (low[1], high[1]), (low[2], high[2]), (low[3], high[3])]

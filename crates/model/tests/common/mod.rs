@@ -34,7 +34,7 @@ pub(crate) struct Case {
 }
 
 /// Features that the generator must produce over [`SEEDS`], besides all nodes and ops.
-pub(crate) const FEATURES: [&str; 34] = [
+pub(crate) const FEATURES: [&str; 36] = [
     "0 hidden layers",
     "1 hidden layer",
     "2 hidden layers",
@@ -66,6 +66,8 @@ pub(crate) const FEATURES: [&str; 34] = [
     "variance left out",
     "variance 1/400",
     "symbolic over 7",
+    "a class for each value",
+    "few classes",
     "inputs of a prior",
     "on prior",
     "on hint",
@@ -123,6 +125,7 @@ pub(crate) fn each_node(node: &Architecture, depth: usize, visit: &mut impl FnMu
         Architecture::Hme(hme) => (listed(&hme.experts), hme.expert.as_deref()),
         Architecture::MetaPi(pi) => (listed(&pi.experts), pi.expert.as_deref()),
         Architecture::Symbolic(s) => (s.experts.as_deref().unwrap_or(&[]), s.expert.as_deref()),
+        Architecture::Cells(cells) => (&[], Some(&*cells.expert)),
         Architecture::Residual(residual) => (&[], Some(&*residual.net)),
     };
     for expert in list.iter().chain(one) {
@@ -213,10 +216,11 @@ impl Draw {
                 _ => self.mlp(),
             };
         }
-        match self.range(0, 8) {
+        match self.range(0, 9) {
             0..=2 => self.mixture(height, "hme"),
             3..=4 => self.mixture(height, "meta_pi"),
             5..=6 => self.symbolic(height),
+            7 => self.cells(height),
             _ => self.residual(height),
         }
     }
@@ -355,6 +359,14 @@ impl Draw {
         json!({ "symbolic": symbolic })
     }
 
+    fn cells(&mut self, height: usize) -> Value {
+        let (most, classes) = (if height == 2 { 5 } else { 3 }, self.pick(&[2, 3, 64]));
+        self.note(if classes == 64 { "a class for each value" } else { "few classes" });
+        let by = self.pick(&[["phase", "cell"], ["cell", "phase"]]);
+        let (experts, expert) = (self.range(2, most).min(classes * classes), self.node(height - 1));
+        json!({ "cells": { "by": by, "experts": experts, "classes": classes, "expert": expert } })
+    }
+
     fn residual(&mut self, height: usize) -> Value {
         let (on, feature) = self.pick(&[("prior", "on prior"), ("hint", "on hint")]);
         self.note(feature);
@@ -393,6 +405,7 @@ impl Draw {
             for _ in 0..param.len() {
                 params.push(match param.init {
                     Init::Uniform(a) => self.float(-a, a),
+                    Init::Below(n) => self.range(0, n as usize - 1) as f32,
                     // Sensitivities: changed as if they had learned.
                     Init::Constant(c) if param.min.is_some() => {
                         (c * self.float(0.5, 1.5)).max(SENSITIVITY_MIN)

@@ -84,7 +84,7 @@ impl Written for Config {
     }
 
     fn renew(document: &mut DocumentMut) -> bool {
-        migrate::file(document)
+        migrate::document(document)
     }
 
     fn whole_key(key: &str, document: &DocumentMut) -> String {
@@ -119,7 +119,7 @@ pub fn parse(source: &Source, games: &dyn Games) -> Result<Config, ConfigError> 
 /// If the text is not TOML, or names an unknown method.
 pub fn in_present_form(text: &str) -> Result<Option<String>, String> {
     let mut document: DocumentMut = text.parse().map_err(|e: TomlError| one_line(&e.to_string()))?;
-    if migrate::file(&mut document) {
+    if migrate::document(&mut document) {
         return Ok(Some(document.to_string()));
     }
     match document.get("learn").and_then(|learn| learn.get("method")) {

@@ -3,6 +3,7 @@
 use super::error::TrainError;
 use super::experiment::{Experiment, checkpoint_name};
 use super::folder::Score;
+use super::start::shared_rows;
 use crate::config::Suite;
 use crate::positions::{PositionErrors, Set};
 use adept_arena::matches::{Tally, play};
@@ -10,7 +11,7 @@ use adept_arena::statistics::wilson95;
 use adept_arena::{Agent, Boltzmann, Equity, ExactError, Greedy, Scratch, equity};
 use adept_game::Kit;
 use adept_game::stream;
-use adept_model::{ModelError, Usage};
+use adept_model::{ExpertUse, ModelError, Usage};
 use serde::{Deserialize, Serialize};
 
 /// A measurement during a run: one line of `metrics.jsonl`.
@@ -49,6 +50,10 @@ pub struct Evaluation {
     /// How often each expert ran during the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// How the experts share positions of the run's distribution, or of random games if the game has none; ten times in
+    /// a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub experts: Option<ExpertUse>,
     /// Seconds since the start, over all resumes.
     pub seconds: f64,
 }
@@ -126,6 +131,7 @@ impl<G: Kit> Experiment<'_, G> {
             rms: errors.map(|(test, _)| test),
             validation: errors.map(|(_, validation)| validation),
             usage: self.bound.learner.usage(),
+            experts: if self.is_tenth(step) { self.expert_use()? } else { None },
             seconds: self.seconds(),
         };
         (self.loss, self.samples) = (0.0, 0);
@@ -151,6 +157,7 @@ impl<G: Kit> Experiment<'_, G> {
             validation: evaluation.validation,
             matches: evaluation.matches.first().map(|m| m.score),
             exploitability,
+            experts: evaluation.experts.clone(),
         };
         // Without a measurement, no checkpoint is better than another. And a run that learns without exact
         // values must not use them to choose.
@@ -177,6 +184,25 @@ impl<G: Kit> Experiment<'_, G> {
 }
 
 impl<G: Kit> Experiment<'_, G> {
+    /// Whether a measurement at this step is the first after another tenth of the run.
+    fn is_tenth(&self, step: u64) -> bool {
+        let tenth = |step: u64| u128::from(step) * 10 / u128::from(self.record.games.max(1));
+        tenth(step) > tenth(step.saturating_sub(self.config.evaluate_every()))
+            || step == self.record.games
+            || self.record.early.is_some()
+    }
+
+    /// How the experts share positions.
+    fn expert_use(&mut self) -> Result<Option<ExpertUse>, TrainError> {
+        if self.bound.learner.program().is_none_or(|program| !program.has_experts()) {
+            return Ok(None);
+        }
+        if self.shared.is_empty() {
+            self.shared = shared_rows(self.game, self.config, &self.bound)?;
+        }
+        Ok(ExpertUse::of(&mut *self.bound.learner, &self.shared))
+    }
+
     /// Plays against every opponent, with the learner in each seat in turn. The dice are the same in every
     /// measurement.
     fn matches(&mut self, step: u64) -> Vec<Match> {

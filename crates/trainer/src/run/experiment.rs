@@ -7,14 +7,14 @@ use super::games::{SelfPlayState, Span};
 use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
 use super::source::Source;
-use super::start::{Init, Start, begin_with_clusters};
+use super::start::{Init, Start, begin_with_cells, begin_with_clusters};
 use crate::config::{Config, Examples, Suite};
 use crate::positions::{Tests, oracle};
 use adept_arena::cfr::Decisions;
 use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::{Kit, stream};
 use adept_model::checkpoint::{self, Manifest, Origin};
-use adept_model::{ModelError, Tensor};
+use adept_model::{ModelError, Rows, Tensor};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -226,6 +226,8 @@ pub(super) struct Experiment<'a, G: Kit> {
     pub(super) decisions: Option<Arc<Decisions>>,
     pub(super) tests: Option<Tests>,
     pub(super) values: Vec<f32>,
+    /// Rows on which the use of experts is measured, once they are drawn.
+    pub(super) shared: Rows,
     pub(super) judges: Vec<(String, Box<dyn Agent<G>>)>,
     pub(super) folder: Folder,
     pub(super) record: Record,
@@ -298,6 +300,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             decisions,
             tests: None,
             values: Vec::new(),
+            shared: Rows::new(&channels),
             judges: judges?,
             folder,
             record,
@@ -437,6 +440,11 @@ impl<'a, G: Kit> Experiment<'a, G> {
                 say("the game has so few positions that examples and test positions overlap");
             }
             self.tests = Some(tests);
+        }
+        // Resumed runs have their cells from the checkpoint.
+        if config.architecture.has_cells(self.bound.learner.channels()) && self.record.latest.is_none() {
+            begin_with_cells(game, config, self.record.seed, &mut self.bound, &self.record.init)?;
+            self.source.publish(&mut *self.bound.learner)?;
         }
         self.source.prepare(game, config, self.record.seed, &self.bound)?;
         let found = self.source.digest(config);

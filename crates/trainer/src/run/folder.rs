@@ -7,6 +7,7 @@
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
 use adept_model::ModelError;
+use adept_model::ExpertUse;
 use adept_model::checkpoint::{Origin, is_name};
 use adept_model::files::Files;
 use adept_model::limits;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// Version of the record; older records are converted. In version 2 `init` became a list, and
 /// `evaluate.checkpoint` of the config became `checkpoints.every`.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 /// Locked by the process that works on the run.
 const LOCK: &str = "run.lock";
 
@@ -50,6 +51,9 @@ pub struct Score {
     /// Mean win of a best response, if measured: (br₀ + br₁) / 2, in units of utility.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploitability: Option<f64>,
+    /// How the experts of a mixture share positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experts: Option<ExpertUse>,
 }
 
 impl Score {
@@ -353,8 +357,12 @@ fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> 
     if let Some(init @ serde_json::Value::Object(_)) = record.get_mut("init") {
         *init = serde_json::json!([init.take()]);
     }
+    let format = record["format"].as_u64();
     record["format"] = serde_json::json!(FORMAT);
-    let config = Config::from_saved(record["config"].take())?;
+    let mut config = Config::from_saved(record["config"].take())?;
+    if format < Some(3) {
+        config.architecture.keep_random_gates();
+    }
     record["config"] = serde_json::to_value(config)?;
     let record: Record = serde_json::from_value(record)?;
     let best = record.best.as_ref().map(|best| &best.checkpoint);

@@ -2,12 +2,16 @@
 
 use super::error::TrainError;
 use crate::config::Config;
-use crate::positions::{Part, Positions, encode, rows_of_random_games};
+use crate::config::Method;
+use crate::positions::{Examples, Part, Positions, encode, rows_of_random_games};
 use adept_arena::{GameModel, OpenError, open};
 use adept_game::Kit;
-use adept_game::stream;
+use adept_game::{stream, work};
 use adept_model::checkpoint::{self, Origin};
-use adept_model::{Architecture, Channel, Learner, ModelError, Samples, Tensor, cluster_gates};
+use adept_model::{
+    Architecture, CellExamples, Channel, Learner, ModelError, Rows, Samples, Tensor, cluster_gates, find_cells,
+};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -103,6 +107,8 @@ impl Start {
     }
 }
 
+/// Number of positions for measuring the use of experts.
+const SHARED: usize = 2000;
 /// Number of positions for clustering.
 const CLUSTERED: usize = 8192;
 
@@ -115,31 +121,113 @@ pub(super) fn begin_with_clusters<G: Kit>(
     bound: &mut GameModel<G>,
 ) -> Result<(), TrainError> {
     let mut rng = stream(seed, "clusters", 0);
-    let rows = || {
-        if game.distributions().is_empty() {
-            return Ok(rows_of_random_games(game, bound, CLUSTERED, &mut stream(seed, "clustered games", 0)));
-        }
-        let positions = Positions::new(game, config.learn.distribution());
-        let positions = positions.map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        let (mut samples, mut rng) =
-            (Samples::new(bound.learner.channels()), stream(seed, "clustered positions", 0));
-        for _ in 0..CLUSTERED {
-            let state = positions.of_part(game, Part::Train, &mut rng);
-            encode(game, &**bound.encoder(), &state, &mut samples);
-        }
-        Ok(samples.rows)
-    };
+    let rows = || usual_rows(game, config, bound, (CLUSTERED, seed, ["clustered games", "clustered positions"]));
     let gates = cluster_gates(&config.architecture, bound.learner.channels(), rows, &mut rng)?;
-    if gates.is_empty() {
+    Ok(replace(&mut *bound.learner, gates)?)
+}
+
+/// Rows of positions from the run's distribution, or of random games if the game has no distribution.
+fn usual_rows<G: Kit>(
+    game: &G,
+    config: &Config,
+    bound: &GameModel<G>,
+    (count, seed, [games, drawn]): (usize, u64, [&'static str; 2]),
+) -> Result<Rows, ModelError> {
+    if game.distributions().is_empty() {
+        return Ok(rows_of_random_games(game, bound, count, &mut stream(seed, games, 0)));
+    }
+    let positions = Positions::new(game, config.learn.distribution());
+    let positions = positions.map_err(|e| ModelError::Unsupported(e.to_string()))?;
+    let (mut samples, mut rng) =
+        (Samples::new(bound.learner.channels()), stream(seed, drawn, 0));
+    for _ in 0..count {
+        let state = positions.of_part(game, Part::Train, &mut rng);
+        encode(game, &**bound.encoder(), &state, &mut samples);
+    }
+    Ok(samples.rows)
+}
+
+/// Rows on which the use of experts is measured: the same for all seeds.
+pub(super) fn shared_rows<G: Kit>(
+    game: &G,
+    config: &Config,
+    bound: &GameModel<G>,
+) -> Result<Rows, ModelError> {
+    usual_rows(game, config, bound, (SHARED, 0, ["shared games", "shared positions"]))
+}
+
+/// Puts tensors in the place of those with the same names.
+fn replace(learner: &mut dyn Learner, tensors: Vec<Tensor>) -> Result<(), ModelError> {
+    if tensors.is_empty() {
         return Ok(());
     }
-    let mut state = bound.learner.state(false)?;
-    for gate in gates {
-        if let Some(place) = state.iter_mut().find(|t| t.name == gate.name) {
-            *place = gate;
+    let mut state = learner.state(false)?;
+    for tensor in tensors {
+        if let Some(place) = state.iter_mut().find(|t| t.name == tensor.name) {
+            *place = tensor;
         }
     }
-    Ok(bound.learner.restore(&state)?)
+    learner.restore(&state)
+}
+
+/// Finds the learned cells of an architecture from the examples of the run, or from rows of its positions if the run
+/// has no examples. Parts with weights of other checkpoints keep their cells.
+pub(super) fn begin_with_cells<G: Kit>(
+    game: &G,
+    config: &Config,
+    seed: u64,
+    bound: &mut GameModel<G>,
+    origins: &[Origin],
+) -> Result<(), TrainError> {
+    let given = |name: &str| {
+        origins.iter().any(|o| o.part.as_deref().is_none_or(|part| name.starts_with(&format!("{part}."))))
+    };
+    let mut from = match &config.learn.method {
+        Method::Supervised(_) => {
+            let with = (&**bound.encoder(), bound.learner.channels());
+            Cellular::Examples { game, examples: Examples::new(game, config, seed, with)?, bound }
+        }
+        _ => {
+            let drawn = (CLUSTERED, seed, ["clustered games", "clustered positions"]);
+            Cellular::Rows(usual_rows(game, config, bound, drawn)?)
+        }
+    };
+    let (mut rng, channels) = (stream(seed, "cells", 0), bound.learner.channels());
+    let found = find_cells(&config.architecture, channels, given, &mut from, &mut rng)?;
+    Ok(replace(&mut *bound.learner, found)?)
+}
+
+/// Where the cells of a run come from.
+enum Cellular<'a, G: Kit> {
+    Examples { game: &'a G, examples: Examples<G>, bound: &'a GameModel<G> },
+    /// Without targets.
+    Rows(Rows),
+}
+
+/// Number of the first example for cells, far beyond those of the run.
+const CELLULAR: u64 = 1 << 62;
+
+impl<G: Kit> CellExamples for Cellular<'_, G> {
+    fn fill(&mut self, span: Range<u64>, samples: &mut Samples) -> Result<(), ModelError> {
+        match self {
+            Self::Examples { game, examples, bound } => {
+                examples.fill(game, &**bound.encoder(), span.start + CELLULAR..span.end + CELLULAR, samples);
+            }
+            Self::Rows(rows) => {
+                let n = rows.len() as u64;
+                span.take_while(|&i| i < n).for_each(|i| samples.rows.push_from(rows, i as usize));
+            }
+        }
+        Ok(())
+    }
+
+    fn have_targets(&self) -> bool {
+        matches!(self, Self::Examples { .. })
+    }
+
+    fn progress(&mut self, done: f64) {
+        work::share("finding the cells of the gate", done);
+    }
 }
 
 /// Where weights of the architecture `found` fit into `wanted`: `None` for the whole, or the name of a part.

@@ -15,7 +15,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 /// Encoder names with one-line descriptions. Names joined by `+` are unions.
-pub(super) const ALL: [(&str, &str); 9] = [
+pub(super) const ALL: [(&str, &str); 10] = [
     ("bits", "the checkers on each point and borne off, as binary numbers"),
     ("simple", "the bits and 12 inputs counted on the board: one interpretation of the paper's 68 inputs"),
     (
@@ -38,6 +38,11 @@ pub(super) const ALL: [(&str, &str); 9] = [
         "for a symbolic gate: 4 cells a side, 16 experts; phase:K for K cells of equal size up to 64 pips and twice the \
          checkers, phase:K:E up to E (112 is the most there are)",
     ),
+    (
+        "pace",
+        "for learned cells: two indices, each side's mean number of rolls in 512 steps of a logarithmic scale; pace:K \
+         for K steps",
+    ),
 ];
 
 /// An encoder that builds rows from the numbers of each side.
@@ -58,8 +63,18 @@ struct Table {
     width: usize,
     /// Number of floats of each part. None for parts with cells.
     widths: Vec<usize>,
-    /// For each part with cells: the cell of each side by rank, and the number of cells.
-    cells: Vec<(Vec<u8>, u64)>,
+    cells: Vec<CellsOf>,
+}
+
+/// A part with cells.
+#[derive(Debug)]
+struct CellsOf {
+    /// The cell of each side by rank.
+    sides: Vec<u16>,
+    /// Number of cells.
+    count: u64,
+    /// Whether each side has an index of its own.
+    apart: bool,
 }
 
 impl Sides {
@@ -73,7 +88,7 @@ impl Sides {
                 }
             }
         }
-        let channels: Vec<Channel> = parts.iter().map(Part::channel).collect();
+        let channels: Vec<Channel> = parts.iter().flat_map(Part::channels).collect();
         let twice = |(i, c): (usize, &Channel)| channels[..i].iter().any(|d| d.name == c.name);
         if channels.iter().enumerate().any(twice) {
             return None;
@@ -116,8 +131,16 @@ impl Encoder<Bearoff> for Sides {
             }
             (first, dense) = (first + width, rest);
         }
-        for (index, (cells, count)) in row.index.iter_mut().zip(&table.cells) {
-            *index = u64::from(cells[mover]) * count + u64::from(cells[roller]);
+        let mut columns = row.index.iter_mut();
+        let mut write = |index| columns.by_ref().take(1).for_each(|column| *column = index);
+        for cells in &table.cells {
+            let [first, second] = [mover, roller].map(|rank| u64::from(cells.sides[rank]));
+            if cells.apart {
+                write(first);
+                write(second);
+            } else {
+                write(first * cells.count + second);
+            }
         }
     }
 
@@ -159,7 +182,10 @@ impl Table {
         let solutions = Solutions { one_sided: OneSided::shared(checkers), within };
         let widths: Vec<usize> = parts.iter().map(Part::width).filter(|&w| w > 0).collect();
         let sides = || (0..rank::sides(checkers)).map(Side::of_rank);
-        let cells = |part: &Part| part.cells().map(|n| (sides().map(|side| part.cell(side)).collect(), n));
+        let cells = |part: &Part| {
+            let (count, apart) = part.cells()?;
+            Some(CellsOf { sides: sides().map(|side| part.cell(side, &solutions)).collect(), count, apart })
+        };
         let mut floats = Vec::with_capacity(rank::sides(checkers) * widths.iter().sum::<usize>());
         for side in sides() {
             parts.iter().for_each(|part| part.write(side, &solutions, &mut floats));

@@ -21,9 +21,11 @@ pub(super) enum Part {
     /// Cells of a side, for symbolic gates: the number of cells, and the measure at which the last cell begins. The
     /// last cell includes everything beyond.
     Phase {
-        cells: u8,
-        end: u8,
+        cells: u16,
+        end: u16,
     },
+    /// The mean number of rolls as an index of this many steps, for learned cells.
+    Pace(u16),
 }
 
 /// Data for computing parts.
@@ -35,6 +37,9 @@ pub(super) struct Solutions {
 
 /// Scale of the gains of `haste`, mostly a few hundredths.
 const GAIN: f64 = 30.0;
+
+/// The mean number of rolls at the end of `pace`, a little more than the longest.
+const LONGEST: f64 = 14.0;
 
 /// Bits per field, enough for 15 checkers.
 const BITS: usize = 4;
@@ -50,7 +55,7 @@ impl Part {
     pub(super) fn parse(word: &str) -> Option<Vec<Self>> {
         let mut words = word.split(':');
         let name = words.next()?;
-        let numbers: Vec<u8> = words.map(|number| number.parse().ok()).collect::<Option<_>>()?;
+        let numbers: Vec<u16> = words.map(|number| number.parse().ok()).collect::<Option<_>>()?;
         Some(match (name, &numbers[..]) {
             ("bits", []) => vec![Self::Bits],
             ("simple", []) => vec![Self::Bits, Self::Simple],
@@ -65,6 +70,8 @@ impl Part {
             ("phase", []) => vec![Self::Phase { cells: 4, end: 64 }],
             ("phase", [cells @ 2..=16]) => vec![Self::Phase { cells: *cells, end: 64 }],
             ("phase", [cells @ 2..=16, end @ 16..=112]) => vec![Self::Phase { cells: *cells, end: *end }],
+            ("pace", []) => vec![Self::Pace(512)],
+            ("pace", [steps @ 16..=4096]) => vec![Self::Pace(*steps)],
             _ => return None,
         })
     }
@@ -77,17 +84,34 @@ impl Part {
             Self::Rolls => 1,
             Self::Counts => POINTS,
             Self::Distribution(terms) | Self::Haste(terms) => *terms,
-            Self::Phase { .. } => 0,
+            Self::Phase { .. } | Self::Pace(_) => 0,
         }
     }
 
-    /// Number of cells per side, for parts with cells.
-    pub(super) fn cells(&self) -> Option<u64> {
-        if let Self::Phase { cells, .. } = self { Some(u64::from(*cells)) } else { None }
+    /// Number of cells per side, for parts with cells, and whether each side has an index of its own.
+    pub(super) fn cells(&self) -> Option<(u64, bool)> {
+        match self {
+            Self::Phase { cells, .. } => Some((u64::from(*cells), false)),
+            Self::Pace(steps) => Some((u64::from(*steps), true)),
+            _ => None,
+        }
+    }
+
+    /// The channels: one for both sides, or one for each.
+    pub(super) fn channels(&self) -> Vec<Channel> {
+        let Self::Pace(steps) = self else { return vec![self.channel()] };
+        let channel = |name: &'static str, side: &str| {
+            let about = format!(
+                "{side}: the mean number of rolls to bear off, as {steps} equal steps of ln(mean + ½) from 1 to \
+                 {LONGEST} rolls"
+            );
+            Channel::new(name, ChannelKind::Index(u64::from(*steps))).about(about)
+        };
+        vec![channel("pace_moved", "side that just moved"), channel("pace_to_roll", "side to roll")]
     }
 
     /// The channel for both sides.
-    pub(super) fn channel(&self) -> Channel {
+    fn channel(&self) -> Channel {
         let n = 2 * self.width();
         let (name, kind, about): (_, _, Cow<'static, str>) = match self {
             Self::Bits => (
@@ -145,6 +169,7 @@ impl Part {
                 )
                 .into(),
             ),
+            Self::Pace(_) => unreachable!("it has two channels"),
             Self::Phase { cells, end } => (
                 "phase",
                 ChannelKind::Index(u64::from(*cells).pow(2)),
@@ -207,15 +232,26 @@ impl Part {
                     floats.push((GAIN * (within.get(k).unwrap_or(&f64::NAN) - off)) as f32);
                 }
             }
-            Self::Phase { .. } => {}
+            Self::Phase { .. } | Self::Pace(_) => {}
         }
     }
 
     /// The cell of a side. The measure is pips plus twice the checkers, in equal steps up to `end`. The last cell
     /// includes everything beyond.
-    pub(super) fn cell(&self, side: Side) -> u8 {
-        let Self::Phase { cells, end } = *self else { return 0 };
-        let left = side.pips() + 2 * u32::from(side.checkers());
-        (left * u32::from(cells) / u32::from(end)).min(u32::from(cells) - 1) as u8
+    pub(super) fn cell(&self, side: Side, solutions: &Solutions) -> u16 {
+        match *self {
+            Self::Phase { cells, end } => {
+                let left = side.pips() + 2 * u32::from(side.checkers());
+                (left * u32::from(cells) / u32::from(end)).min(u32::from(cells) - 1) as u16
+            }
+            Self::Pace(steps) => {
+                let mean = solutions.one_sided.mean(side).unwrap_or(f64::NAN);
+                let place = |rolls: f64| (rolls + 0.5).ln();
+                let share = (place(mean) - place(1.0)) / (place(LONGEST) - place(1.0));
+                // A float becomes at least 0.
+                ((share * f64::from(steps)) as u16).min(steps - 1)
+            }
+            _ => 0,
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::proto::{
     Attribute, BOOL, Dimension, FLOAT, Graph, INT, INT64, Node, Shape, Tensor, TensorType, Type, ValueInfo,
 };
 use super::{About, input_of};
-use crate::program::{Activation, Block, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
+use crate::program::{Activation, Block, CellGate, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
 
 /// Description of a gate output in the metadata.
 pub(super) const GATE: &str =
@@ -118,7 +118,14 @@ impl<'a> Builder<'a> {
                     .collect();
                 match select {
                     Selector::All | Selector::Mask(_) => self.join(&results, out[0]),
-                    Selector::Index(channel) => self.pick(&results, channel, out[0]),
+                    Selector::Index(channel) => {
+                        let index = self.channel(channel);
+                        self.pick(&results, &index, out[0]);
+                    }
+                    Selector::Cells(gate) => {
+                        let index = self.cell(&gate, out[0]);
+                        self.pick(&results, &index, out[0]);
+                    }
                 }
             }
             Op::Gather { table, channel, out } => {
@@ -184,20 +191,45 @@ impl<'a> Builder<'a> {
         self.set("ReduceSum", &[&product, &axes], out, &[("keepdims", i64::from(width == 1))]);
     }
 
-    /// Selects the branch result whose number is in the index channel.
-    fn pick(&mut self, results: &[String], channel: usize, out: ValueId) {
+    /// The number of the branch that a cell gate selects, `[rows, 1]`.
+    fn cell(&mut self, gate: &CellGate, out: ValueId) -> String {
+        let mut class = |k: usize| {
+            let (classes, channel) = (self.whole(gate.classes[k]), self.channel(gate.channels[k]));
+            self.inner("Gather", &[&classes, &channel], out, &format!("class{k}"), &[("axis", 0)])
+        };
+        let [first, second] = [class(0), class(1)];
+        let columns = self.program.params[gate.table].shape[1];
+        let width = format!("/columns_{columns}");
+        self.integers(&width, &[], &[columns as i64]);
+        let first = self.inner("Mul", &[&first, &width], out, "first", &[]);
+        let cell = self.inner("Add", &[&first, &second], out, "cell", &[]);
+        let table = self.whole(gate.table);
+        self.inner("Gather", &[&table, &cell], out, "expert", &[("axis", 0)])
+    }
+
+    /// A parameter of whole numbers, as one dimension.
+    fn whole(&mut self, id: ParamId) -> String {
+        let param = &self.program.params[id];
+        let entries: Vec<i64> =
+            self.params[param.offset..][..param.len()].iter().map(|&v| v as i64).collect();
+        let name = param.name.clone();
+        self.integers(&name, &[entries.len() as i64], &entries);
+        name
+    }
+
+    /// Selects the branch result whose number is in `index`, `[rows, 1]`.
+    fn pick(&mut self, results: &[String], index: &str, out: ValueId) {
         let width = self.program.widths[out];
         let all = format!("{}.all", value_name(out));
         let refs: Vec<&str> = results.iter().map(String::as_str).collect();
         self.node("Concat", &refs, &all, &[("axis", 1)]);
-        let index = self.channel(channel);
         if width == 1 {
-            self.set("GatherElements", &[&all, &index], out, &[("axis", 1)]);
+            self.set("GatherElements", &[&all, index], out, &[("axis", 1)]);
             return;
         }
         let shape = self.shape(&[0, results.len(), width]);
         let experts = self.inner("Reshape", &[&all, &shape], out, "experts", &[]);
-        self.set("GatherND", &[&experts, &index], out, &[("batch_dims", 1)]);
+        self.set("GatherND", &[&experts, index], out, &[("batch_dims", 1)]);
     }
 
     /// Concatenates values.

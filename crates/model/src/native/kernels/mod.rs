@@ -48,6 +48,7 @@ mod dense;
 mod forward;
 mod gate;
 mod math;
+mod mixed;
 mod mixture;
 mod narrow;
 mod pairwise;
@@ -59,6 +60,7 @@ pub(crate) use beside::BesideExt;
 pub(crate) use dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved};
 pub(crate) use forward::dense_forward;
 pub(crate) use gate::gate;
+pub(crate) use mixed::{MOST_UNITS, Mixed, lanes, mixed_forward};
 pub(crate) use mixture::{blend, blend_backward, gate_backward, log_mix, log_mix_backward, log_weights};
 pub(crate) use narrow::{is_narrow, narrow_forward, narrow_rows};
 pub(crate) use pairwise::{

@@ -57,18 +57,18 @@ dispatched! {
     ) = values_body;
 }
 
-/// The output layer if the class of the right half selects the expert.
+/// The output layer if the right half selects the expert.
 #[derive(Clone, Copy)]
 pub(crate) struct Gated<'a> {
     pub(crate) unit: Unit,
     pub(crate) units: usize,
     pub(crate) f: Activation,
-    /// Classes of the [`TILE`] right halves, each below [`LANES`].
-    pub(crate) classes: &'a [u32],
+    /// Experts of the [`TILE`] right halves, each below [`LANES`].
+    pub(crate) experts: &'a [u32],
 }
 
 dispatched! {
-    /// Like [`pair_values`], with left halves `[values, units, LANES]` by classes of right halves, and right halves
+    /// Like [`pair_values`], with left halves `[values, units, LANES]` by experts, and right halves
     /// `[2 units + 1, …]`: net inputs, output weights, output bias.
     fn gated_values(
         gated: Gated<'_>, left: &[f32], right: Columns<'_>, priors: &[TileRow], values: &mut [TileRow],
@@ -174,12 +174,12 @@ fn gated_outputs<S: Simd>(
 fn gated_by<S: Simd, const C: usize>(
     s: S,
     unit: Unit,
-    Gated { units, classes, .. }: Gated<'_>,
+    Gated { units, experts, .. }: Gated<'_>,
     left: &[f32],
     right: Columns<'_>,
     values: &mut [TileRow],
 ) {
-    let (left, classes) = (left.as_chunks::<LANES>().0, classes.as_chunks::<LANES>().0);
+    let (left, experts) = (left.as_chunks::<LANES>().0, experts.as_chunks::<LANES>().0);
     for (left, y) in left.chunks_exact(units).beside(values) {
         for (c, y) in y.as_chunks_mut().0.chunks_exact_mut(C).enumerate() {
             let mut acc = [s.splat(0.0); C];
@@ -191,7 +191,7 @@ fn gated_by<S: Simd, const C: usize>(
                 let (b, w) = (right.chunks::<C>(u, c * C), right.chunks::<C>(units + u, c * C));
                 let table = s.load(a);
                 for i in 0..C {
-                    let a = s.lookup(table, &classes[c * C + i]);
+                    let a = s.lookup(table, &experts[c * C + i]);
                     acc[i] = s.fma(s.load(&w[i]), hidden(s, unit, a, s.load(&b[i])), acc[i]);
                 }
             }

@@ -3,7 +3,7 @@
 
 use adept_model::names;
 use serde_json::{Map, Value};
-use toml_edit::{DocumentMut, InlineTable, Item, Table};
+use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike};
 
 const METHODS: [&str; 4] = ["td", "expectation", "supervised", "regrets"];
 const SHARED: [&str; 5] = ["rate", "batch", "optimiser", "engine", "device"];
@@ -85,9 +85,59 @@ fn plain(item: &Item) -> String {
     }
 }
 
+/// Converts a file to the current form. Returns whether anything changed.
+pub(in crate::config) fn document(document: &mut DocumentMut) -> bool {
+    let old = file(document);
+    if old && let Some(architecture) = document.as_table_mut().get_mut("architecture") {
+        keep_random_gates(architecture);
+    }
+    old
+}
+
+/// Writes `clusters = 0` where a gate under a threshold had random weights by default. In such a file a table has at most
+/// one gate.
+fn keep_random_gates(item: &mut Item) {
+    if let Some(list) = item.as_array_mut() {
+        for value in list.iter_mut() {
+            let mut inner = Item::Value(value.clone());
+            keep_random_gates(&mut inner);
+            if let Ok(changed) = inner.into_value() {
+                *value = changed;
+            }
+        }
+        return;
+    }
+    if let Some(tables) = item.as_array_of_tables_mut() {
+        for table in tables.iter_mut() {
+            let mut inner = Item::Table(std::mem::take(table));
+            keep_random_gates(&mut inner);
+            if let Ok(changed) = inner.into_table() {
+                *table = changed;
+            }
+        }
+        return;
+    }
+    let Some(table) = item.as_table_like_mut() else { return };
+    if table.get("threshold").and_then(number).is_some_and(|threshold| threshold > 0.0) {
+        let gate = table.entry("gate").or_insert(Item::Value(InlineTable::new().into()));
+        let linear = |gate: &dyn TableLike| {
+            let hidden = gate.get("hidden").and_then(Item::as_array).is_some_and(|h| !h.is_empty());
+            !hidden && !gate.contains_key("by") && !gate.contains_key("clusters")
+        };
+        if let Some(gate) = gate.as_table_like_mut().filter(|gate| linear(*gate)) {
+            gate.insert("clusters", toml_edit::value(0));
+        }
+    }
+    table.iter_mut().for_each(|(_, inner)| keep_random_gates(inner));
+}
+
+fn number(item: &Item) -> Option<f64> {
+    item.as_float().or_else(|| item.as_integer().map(|n| n as f64))
+}
+
 /// Converts the section `[learn]` of a file to the current form. Comments stay, except those on settings that meant
 /// nothing. Returns whether anything changed.
-pub(in crate::config) fn file(document: &mut DocumentMut) -> bool {
+fn file(document: &mut DocumentMut) -> bool {
     let Some(item) = document.as_table_mut().get_mut("learn") else { return false };
     let inline = match item {
         Item::Table(table) => table.is_dotted(),

@@ -1,0 +1,111 @@
+//! How a mixture uses its experts, beside single networks of equal cost and of equal size.
+
+use super::positions::test_positions;
+use adept_arena::{GameModel, OpenError};
+use adept_game::{Kit, stream};
+use adept_model::checkpoint::{Manifest, Rival};
+use adept_model::{ExpertUse, Rows};
+use adept_trainer::config::Config;
+use adept_trainer::positions::rows_of_random_games;
+use serde::Serialize;
+
+/// Positions on which the use of experts is measured.
+const POSITIONS: usize = 2000;
+/// How much the cost or size of a rival may differ.
+const EQUAL: f64 = 0.1;
+
+/// How a mixture uses its experts.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExpertsReport {
+    /// Shares, live experts and mean cost.
+    #[serde(flatten)]
+    pub used: ExpertUse,
+    /// Where the positions come from: a distribution, or `random games`.
+    pub positions: String,
+    /// Learned parameters.
+    pub parameters: usize,
+    /// The single network of one hidden layer that costs as much.
+    pub single: Single,
+    /// The single network of one hidden layer with as many parameters.
+    pub single_of_equal_parameters: Single,
+}
+
+/// A single network to compare a mixture with.
+#[derive(Clone, Debug, Serialize)]
+pub struct Single {
+    /// Hidden units.
+    pub hidden: usize,
+    /// Multiply-adds of an evaluation.
+    pub cost: usize,
+    /// Parameters.
+    pub parameters: usize,
+    /// Its figure, if one of about this size was trained beside the mixture (`publish --rival`).
+    #[serde(flatten)]
+    pub trained: Option<Trained>,
+}
+
+/// What a trained rival reached.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trained {
+    /// Mean RMS error, or the mean of another figure, at the end of its runs.
+    pub rms: f64,
+    /// Standard deviation.
+    pub sd: f64,
+    /// Runs.
+    pub seeds: usize,
+    /// Its experiment.
+    pub name: String,
+}
+
+/// Measures how the experts share the positions that the network learned from; none for a network without experts.
+pub(super) fn experts<G: Kit>(
+    game: &G,
+    bound: &mut GameModel<G>,
+    manifest: &Manifest,
+    distribution: Option<&str>,
+) -> Result<Option<ExpertsReport>, OpenError> {
+    let Some(program) = bound.learner.program().filter(|program| program.has_experts()).cloned() else {
+        return Ok(None);
+    };
+    let config = Config::from_saved(manifest.config.clone()).ok();
+    let own = config.as_ref().and_then(|config| config.learn.distribution());
+    let usual = game.distributions().first().map(|d| d.name.to_string());
+    let name = distribution.or(own).map(String::from).or(usual);
+    let (rows, positions) = match name {
+        Some(name) => {
+            let mut rows = Rows::new(bound.learner.channels());
+            for state in test_positions(game, &name, POSITIONS as u64)? {
+                rows.push_from(&bound.encode(game, &state, None, game.just_acted(&state).unwrap_or(0)), 0);
+            }
+            (rows, name)
+        }
+        None => {
+            let mut rng = stream(0, "shared games", 0);
+            (rows_of_random_games(game, bound, POSITIONS, &mut rng), "random games".into())
+        }
+    };
+    let Some(used) = ExpertUse::of(&mut *bound.learner, &rows) else { return Ok(None) };
+    let parameters = bound.learner.describe().parameters;
+    let inputs = program.expert_inputs();
+    let of = |hidden: f64| {
+        let hidden = (hidden.round() as usize).max(1);
+        (hidden, hidden * (inputs + 1), hidden * (inputs + 2) + 1)
+    };
+    let single = |(hidden, cost, parameters): (usize, usize, usize), near: &dyn Fn(&Rival) -> f64| {
+        let gap = |rival: &&Rival| (near(rival) - 1.0).abs();
+        let rival =
+            manifest.rivals.iter().filter(|r| gap(r) <= EQUAL).min_by(|a, b| gap(a).total_cmp(&gap(b)));
+        let trained = |r: &Rival| Trained { rms: r.figure, sd: r.sd, seeds: r.seeds, name: r.name.clone() };
+        Single { hidden, cost, parameters, trained: rival.map(trained) }
+    };
+    let cost = used.multiply_adds;
+    Ok(Some(ExpertsReport {
+        single: single(of(cost / (inputs + 1) as f64), &|r| r.multiply_adds / cost),
+        single_of_equal_parameters: single(of((parameters as f64 - 1.0) / (inputs + 2) as f64), &|r| {
+            r.parameters as f64 / parameters as f64
+        }),
+        used,
+        positions,
+        parameters,
+    }))
+}

@@ -1,0 +1,491 @@
+//! Finds learned cells: the classes of two index channels, and the table from pairs of classes to experts.
+//!
+//! [`Cells`] describes the steps.
+
+use crate::architecture::{Architecture, Cells, InitScale, Mlp, OneOrEach, Residual};
+use crate::error::ModelError;
+use crate::learner::{Learner, Tensor};
+use crate::lower::lower;
+use crate::network::Network;
+use crate::optimiser::{Adam, Optimiser};
+use crate::program::{Activation, CellGate, Op, Program, Selector};
+use adept_rows::{Channel, Samples};
+use rand::{Rng, RngExt};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Hidden units of the small network.
+const UNITS: usize = 8;
+/// Its examples per step.
+const BATCH: u64 = 512;
+/// Its first learning rate, for Adam; it falls to a thousandth along a cosine.
+const RATE: f64 = 0.01;
+/// Runs of k-means, of which the best counts.
+const RESTARTS: usize = 4;
+/// Maximum number of rounds of a run.
+const ROUNDS: usize = 60;
+/// Added to the mean squared error of a cell, so that no weight is 0.
+const LEAST: f64 = 1e-12;
+
+/// Where cells are learned from.
+pub trait CellExamples {
+    /// Appends the examples with these numbers. Without targets every cell counts the same.
+    ///
+    /// # Errors
+    /// If the examples cannot be made.
+    fn fill(&mut self, span: Range<u64>, samples: &mut Samples) -> Result<(), ModelError>;
+
+    /// Whether the examples have targets.
+    fn have_targets(&self) -> bool;
+
+    /// Reports the finished share of the work, in [0, 1].
+    fn progress(&mut self, _done: f64) {}
+}
+
+/// Finds the cells of all [`Cells`] nodes of `architecture`, and returns their tables by tensor name. `skip` leaves out
+/// nodes by the prefix of their tensor names.
+///
+/// # Errors
+/// [`ModelError::Architecture`] as in [`lower`]; errors of the examples.
+pub fn find_cells(
+    architecture: &Architecture,
+    channels: &[Channel],
+    skip: impl Fn(&str) -> bool,
+    examples: &mut dyn CellExamples,
+    rng: &mut dyn Rng,
+) -> Result<Vec<Tensor>, ModelError> {
+    let mut sites = Vec::new();
+    collect(architecture, channels, String::new(), None, &mut sites);
+    sites.retain(|site| !skip(&site.name));
+    let mut found: Vec<(&Site<'_>, Gate)> = Vec::new();
+    let mut tensors = Vec::new();
+    let (mut next, all) = (0, sites.len() as f64);
+    for (i, site) in sites.iter().enumerate() {
+        let alike = |other: &Site<'_>| (other.cells, other.on) == (site.cells, site.on);
+        let gate = match found.iter().find(|(other, _)| alike(other)) {
+            Some((_, gate)) => gate.clone(),
+            None => {
+                let mut part =
+                    Part { examples: &mut *examples, next: &mut next, share: (i as f64 / all, 1.0 / all) };
+                let gate = Gate::find(site, channels, &mut part, rng)?;
+                found.push((site, gate.clone()));
+                gate
+            }
+        };
+        tensors.extend(gate.tensors(&site.name));
+    }
+    Ok(tensors)
+}
+
+/// A node of learned cells.
+struct Site<'a> {
+    /// Prefix of its tensor names, with the dot.
+    name: String,
+    cells: &'a Cells,
+    /// The channel of the prior if the node corrects one; the inner option is that of [`Residual::on`].
+    on: Option<&'a Option<String>>,
+}
+
+fn collect<'a>(
+    node: &'a Architecture,
+    channels: &[Channel],
+    name: String,
+    on: Option<&'a Option<String>>,
+    sites: &mut Vec<Site<'a>>,
+) {
+    match node {
+        Architecture::Residual(Residual { on, net }) => {
+            collect(net, channels, format!("{name}net."), Some(on), sites);
+            return;
+        }
+        Architecture::Cells(cells) => sites.push(Site { name: name.clone(), cells, on }),
+        _ => {}
+    }
+    for (i, expert) in node.experts(channels).into_iter().enumerate() {
+        collect(expert, channels, format!("{name}expert.{i}."), on, sites);
+    }
+}
+
+/// Examples in order, and the part of the whole work that they are for.
+struct Part<'a> {
+    examples: &'a mut dyn CellExamples,
+    /// Number of the next example.
+    next: &'a mut u64,
+    /// Start and length.
+    share: (f64, f64),
+}
+
+impl Part<'_> {
+    /// Replaces `samples` by the next `count` examples.
+    fn draw(&mut self, count: u64, samples: &mut Samples) -> Result<(), ModelError> {
+        samples.clear();
+        self.examples.fill(*self.next..*self.next + count, samples)?;
+        *self.next += count;
+        Ok(())
+    }
+
+    fn progress(&mut self, done: f64) {
+        self.examples.progress(self.share.0 + self.share.1 * done);
+    }
+}
+
+/// The tables of a gate.
+#[derive(Clone)]
+struct Gate {
+    classes: [Vec<usize>; 2],
+    /// Numbers of classes.
+    shape: [usize; 2],
+    table: Vec<usize>,
+}
+
+impl Gate {
+    fn find(
+        site: &Site<'_>,
+        channels: &[Channel],
+        examples: &mut Part<'_>,
+        rng: &mut dyn Rng,
+    ) -> Result<Self, ModelError> {
+        let cells = site.cells;
+        let program = lower(&Architecture::Cells(cells.clone()), channels, 1)?;
+        let gate = gate_of(&program);
+        let columns = gate.channels.map(|c| program.layout.offsets[c]);
+        let values = gate.classes.map(|c| program.params[c].len());
+        let shape = [0, 1].map(|k| program.params[gate.table].shape[k]);
+        let count = cells.probe.div_ceil(2).max(1);
+        let mut samples = Samples::new(channels);
+        let mut probe = match examples.examples.have_targets() {
+            true => Some(learned(site, channels, examples, rng)?),
+            false => None,
+        };
+        // Two passes over the same statistics: pairs of values first, because the classes depend on their frequency.
+        let mut seen = Vec::with_capacity(count as usize);
+        let mut errors = Vec::new();
+        let mut outputs = Vec::new();
+        let mut left = count;
+        while left > 0 {
+            let batch = left.min(BATCH * 8);
+            examples.draw(batch, &mut samples)?;
+            let pair = |r: usize| columns.map(|c| samples.rows.index_row(r)[c] as u32);
+            seen.extend((0..samples.rows.len()).map(pair));
+            if let Some(probe) = &mut probe {
+                probe.evaluate(&samples.rows, &mut outputs);
+                let squares = outputs.iter().zip(&samples.targets).map(|(v, d)| (v - d) * (v - d));
+                errors.extend(squares);
+            }
+            left -= batch;
+            examples.progress(0.8 + 0.2 * (1.0 - left as f64 / count as f64));
+            if samples.rows.is_empty() {
+                break;
+            }
+        }
+        let axes = [0, 1].map(|k| Axis::of(seen.iter().map(|pair| pair[k] as usize), values[k], shape[k]));
+        let mut sums = vec![(0.0, 0u64); shape[0] * shape[1]];
+        for (i, pair) in seen.iter().enumerate() {
+            let [a, b] = [0, 1].map(|k| axes[k].class[pair[k] as usize]);
+            let (sum, n) = &mut sums[a * shape[1] + b];
+            *sum += errors.get(i).map_or(0.0, |e| f64::from(*e));
+            *n += 1;
+        }
+        let place = |cell: usize| [axes[0].place[cell / shape[1]], axes[1].place[cell % shape[1]]];
+        let gamma = if probe.is_some() { f64::from(cells.gamma) } else { 0.0 };
+        let weight = |&(sum, n): &(f64, u64)| (sum / n as f64 + LEAST).powf(gamma);
+        let points: Vec<Point> = (sums.iter().enumerate())
+            .filter(|(_, sum)| sum.1 > 0)
+            .map(|(cell, sum)| Point { at: place(cell), weight: weight(sum) })
+            .collect();
+        let centres = centres(&points, cells.experts, rng);
+        let table = (0..sums.len()).map(|cell| nearest(&centres, place(cell)).0).collect();
+        Ok(Self { classes: axes.map(|axis| axis.class), shape, table })
+    }
+
+    fn tensors(&self, name: &str) -> [Tensor; 3] {
+        let tensor = |part: &str, shape: Vec<usize>, entries: &[usize]| {
+            Tensor::f32(format!("{name}gate.{part}"), shape, entries.iter().map(|&v| v as f32).collect())
+        };
+        let [first, second] = &self.classes;
+        [
+            tensor("classes.0", vec![first.len()], first),
+            tensor("classes.1", vec![second.len()], second),
+            tensor("table", self.shape.to_vec(), &self.table),
+        ]
+    }
+}
+
+/// The gate of a program whose only op of note is a route by cells.
+fn gate_of(program: &Program) -> CellGate {
+    let gate = program.body.ops.iter().find_map(|op| match op {
+        Op::Route { select: Selector::Cells(gate), .. } => Some(*gate),
+        _ => None,
+    });
+    gate.expect("a cells node is lowered to a route by cells")
+}
+
+/// A small network that has learned from the examples, to show where they are hard.
+fn learned(
+    site: &Site<'_>,
+    channels: &[Channel],
+    examples: &mut Part<'_>,
+    mut rng: &mut dyn Rng,
+) -> Result<Network, ModelError> {
+    let output = if site.on.is_some() { Activation::Linear } else { Activation::Tanh };
+    let mut small = Architecture::Mlp(Mlp {
+        inputs: inputs_of(&site.cells.expert, channels),
+        hidden: vec![UNITS],
+        activation: OneOrEach::One(Activation::Silu),
+        output,
+        sensitivity: None,
+        init: InitScale::Uniform(0.2),
+        rate: 1.0,
+    });
+    if let Some(on) = site.on {
+        small = Architecture::Residual(Residual { on: on.clone(), net: Box::new(small) });
+    }
+    let program = Arc::new(lower(&small, channels, 1)?);
+    let flat = program.draw(&mut rng);
+    let mut network = Network::new(program, &flat, Optimiser::Adam(Adam::default()));
+    let mut samples = Samples::new(channels);
+    let steps = site.cells.probe.div_ceil(BATCH);
+    for step in 0..steps {
+        examples.draw(BATCH, &mut samples)?;
+        let n = samples.targets.len();
+        samples.weights.clear();
+        samples.weights.resize(n, 1.0 / n as f32);
+        let turn = std::f64::consts::PI * step as f64 / steps as f64;
+        let rate = RATE * (0.001 + 0.999 * (1.0 + turn.cos()) / 2.0);
+        network.update(&samples, rate as f32)?;
+        if step % 64 == 0 {
+            examples.progress(0.8 * step as f64 / steps as f64);
+        }
+    }
+    Ok(network)
+}
+
+/// The inputs of the first perceptron of an expert.
+fn inputs_of(expert: &Architecture, channels: &[Channel]) -> Option<Vec<String>> {
+    match expert {
+        Architecture::Mlp(mlp) => mlp.inputs.clone(),
+        Architecture::Residual(residual) => inputs_of(&residual.net, channels),
+        other => other.experts(channels).first().and_then(|first| inputs_of(first, channels)),
+    }
+}
+
+/// One axis of the plane of cells.
+struct Axis {
+    /// The class of each value.
+    class: Vec<usize>,
+    /// The place of each class, in [0, 1]: the mean of its examples.
+    place: Vec<f64>,
+}
+
+impl Axis {
+    /// Splits `values` values into `classes` of equal frequency, or gives each its own class if there are enough.
+    fn of(seen: impl Iterator<Item = usize>, values: usize, classes: usize) -> Self {
+        let mut counts = vec![0u64; values];
+        seen.for_each(|value| counts[value] += 1);
+        let total = counts.iter().sum::<u64>().max(1) as f64;
+        let mut before = 0;
+        let class = |(value, &n): (usize, &u64)| {
+            let middle = before as f64 + n as f64 / 2.0;
+            before += n;
+            if values <= classes {
+                return value;
+            }
+            ((middle / total * classes as f64) as usize).min(classes - 1)
+        };
+        let class: Vec<usize> = counts.iter().enumerate().map(class).collect();
+        // A class without examples has the place of its values.
+        let mut sums = vec![(0.0, 0.0); classes];
+        for (value, (&class, &n)) in class.iter().zip(&counts).enumerate() {
+            let weight = n as f64 + 1e-9;
+            sums[class] = (sums[class].0 + weight * value as f64, sums[class].1 + weight);
+        }
+        let means: Vec<Option<f64>> =
+            sums.into_iter().map(|(sum, weight)| (weight > 0.0).then(|| sum / weight)).collect();
+        let low = means.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+        let high = means.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+        let scaled = |m: Option<f64>| m.map_or(0.0, |m| (m - low) / (high - low).max(1.0));
+        Self { class, place: means.into_iter().map(scaled).collect() }
+    }
+}
+
+/// A cell in the plane.
+struct Point {
+    at: [f64; 2],
+    weight: f64,
+}
+
+fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)
+}
+
+/// The nearest centre, the first of equals, and its squared distance.
+fn nearest(centres: &[[f64; 2]], at: [f64; 2]) -> (usize, f64) {
+    let mut best = (0, f64::INFINITY);
+    for (i, &centre) in centres.iter().enumerate() {
+        let d = distance(centre, at);
+        if d < best.1 {
+            best = (i, d);
+        }
+    }
+    best
+}
+
+/// Centres of at most `k` regions by weighted k-means++, the best of a few runs.
+fn centres(points: &[Point], k: usize, rng: &mut dyn Rng) -> Vec<[f64; 2]> {
+    let run = |rng: &mut dyn Rng| {
+        let mut centres = begin(points, k, rng);
+        let mut cost = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let mut sums = vec![([0.0; 2], 0.0); centres.len()];
+            let mut now = 0.0;
+            for point in points {
+                let (i, d) = nearest(&centres, point.at);
+                now += point.weight * d;
+                let (sum, weight) = &mut sums[i];
+                (0..2).for_each(|k| sum[k] += point.weight * point.at[k]);
+                *weight += point.weight;
+            }
+            for (centre, (sum, weight)) in centres.iter_mut().zip(sums) {
+                if weight > 0.0 {
+                    *centre = sum.map(|s| s / weight);
+                }
+            }
+            if now >= cost {
+                break;
+            }
+            cost = now;
+        }
+        (cost, centres)
+    };
+    let runs: Vec<_> = (0..RESTARTS).map(|_| run(rng)).collect();
+    let best = runs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, centres)| centres).unwrap_or_default()
+}
+
+/// k-means++: draws each further centre by weight times squared distance to the nearest one.
+fn begin(points: &[Point], k: usize, rng: &mut dyn Rng) -> Vec<[f64; 2]> {
+    let mut centres: Vec<[f64; 2]> = Vec::with_capacity(k);
+    let mut far: Vec<f64> = points.iter().map(|p| p.weight).collect();
+    while centres.len() < k {
+        let total: f64 = far.iter().sum();
+        if !(total > 0.0 && total.is_finite()) {
+            break;
+        }
+        let mut left = rng.random_range(0.0..total);
+        let drawn = far.iter().position(|d| {
+            left -= d;
+            left < 0.0
+        });
+        let Some(drawn) = drawn.or_else(|| far.iter().rposition(|d| *d > 0.0)) else { break };
+        let centre = points[drawn].at;
+        let first = centres.is_empty();
+        for (far, point) in far.iter_mut().zip(points) {
+            let d = point.weight * distance(point.at, centre);
+            *far = if first { d } else { far.min(d) };
+        }
+        centres.push(centre);
+    }
+    centres
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_rows::ChannelKind;
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use std::collections::BTreeSet;
+
+    fn channels() -> [Channel; 3] {
+        let kinds =
+            [("x", ChannelKind::Dense(2)), ("a", ChannelKind::Index(40)), ("b", ChannelKind::Index(5))];
+        kinds.map(|(name, kind)| Channel::new(name, kind))
+    }
+
+    /// Points of a plane. The target is 0 except at large x, where it is rugged.
+    struct Plane {
+        targets: bool,
+    }
+
+    impl CellExamples for Plane {
+        fn fill(&mut self, span: Range<u64>, samples: &mut Samples) -> Result<(), ModelError> {
+            for i in span {
+                let mut rng = Xoshiro256PlusPlus::seed_from_u64(i);
+                let (x, y) = (rng.random_range(0.0..1.0f32), rng.random_range(0.0..1.0f32));
+                let row = samples.rows.push();
+                (row.dense[0], row.dense[1]) = (x, y);
+                (row.index[0], row.index[1]) = ((x * 40.0) as u64, (y * 5.0) as u64);
+                samples.targets.push(if x > 0.75 { (60.0 * x + 9.0 * y).sin() } else { 0.0 });
+            }
+            Ok(())
+        }
+
+        fn have_targets(&self) -> bool {
+            self.targets
+        }
+    }
+
+    fn architecture(text: &str) -> Architecture {
+        serde_json::from_str(text).expect("a valid architecture")
+    }
+
+    fn found(text: &str, targets: bool, skip: &str) -> Vec<Tensor> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+        let skip = |name: &str| !skip.is_empty() && name.starts_with(skip);
+        find_cells(&architecture(text), &channels(), skip, &mut Plane { targets }, &mut rng)
+            .expect("no error")
+    }
+
+    fn floats(tensors: &[Tensor], name: &str) -> Vec<f32> {
+        let tensor = tensors.iter().find(|t| t.name == name).expect("there is such a tensor");
+        tensor.floats().expect("floats").to_vec()
+    }
+
+    const CELLS: &str = r#""cells": { "by": ["a", "b"], "experts": 8, "classes": 20, "probe": 20000,
+        "expert": { "mlp": { "hidden": [2] } }, "gamma": "#;
+
+    /// Experts whose cells lie where the target is rugged: the last quarter of the 20 classes of x.
+    fn in_the_rugged_part(tensors: &[Tensor]) -> usize {
+        let table = floats(tensors, "gate.table");
+        let experts = |rows: Range<usize>| table[rows.start * 5..rows.end * 5].iter().map(|&e| e as u32);
+        let outside: BTreeSet<u32> = experts(0..14).collect();
+        experts(15..20).filter(|e| !outside.contains(e)).collect::<BTreeSet<u32>>().len()
+    }
+
+    #[test]
+    fn cells_are_small_where_a_small_network_errs() {
+        let tensors = found(&format!("{{ {CELLS} 1.0 }} }}"), true, "");
+        assert_eq!(
+            tensors.iter().map(|t| &*t.name).collect::<Vec<_>>(),
+            ["gate.classes.0", "gate.classes.1", "gate.table"]
+        );
+        // 40 values are merged to 20 classes of equal frequency; five values have a class each.
+        let first = floats(&tensors, "gate.classes.0");
+        assert!(first.is_sorted() && first[0] == 0.0 && first[39] == 19.0, "{first:?}");
+        assert_eq!(floats(&tensors, "gate.classes.1"), [0.0, 1.0, 2.0, 3.0, 4.0]);
+        let table = floats(&tensors, "gate.table");
+        let used: BTreeSet<u32> = table.iter().map(|&e| e as u32).collect();
+        assert_eq!(used, (0..8).collect(), "every expert has a cell");
+        let even = found(&format!("{{ {CELLS} 0.0 }} }}"), true, "");
+        let (rugged, even) = (in_the_rugged_part(&tensors), in_the_rugged_part(&even));
+        assert!(rugged >= 3 && even <= 1, "{rugged} experts by error, {even} by area");
+    }
+
+    #[test]
+    fn without_targets_all_cells_count_the_same() {
+        let blind = found(&format!("{{ {CELLS} 0.5 }} }}"), false, "");
+        assert!(in_the_rugged_part(&blind) <= 2);
+    }
+
+    /// Nodes with the same settings share their cells, a residual has its own small network, and some nodes are left
+    /// alone.
+    #[test]
+    fn nested_cells_are_found_for_each_node() {
+        let cells = format!("{{ {CELLS} 0.5 }} }}");
+        let text = format!(r#"{{ "meta_pi": {{ "experts": 3, "expert": {cells} }} }}"#);
+        let tensors = found(&text, true, "expert.1.");
+        assert_eq!(tensors.len(), 6);
+        assert_eq!(floats(&tensors, "expert.0.gate.table"), floats(&tensors, "expert.2.gate.table"));
+        assert!(found(r#"{ "mlp": { "hidden": [2] } }"#, true, "").is_empty());
+    }
+}

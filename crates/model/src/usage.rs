@@ -1,0 +1,154 @@
+//! How the experts of a network share positions.
+
+use crate::learner::{Explanation, Learner};
+use crate::program::{Block, Op, Program};
+use adept_rows::Rows;
+use serde::{Deserialize, Serialize};
+
+/// Least share of rows that makes an expert live.
+pub const LIVE: f64 = 0.01;
+
+/// How the experts of a network share some rows. With nested gates an expert is a leaf of the hierarchy.
+///
+/// An expert wins a row if it has the largest weight at every node on its path, the first of equals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExpertUse {
+    /// Number of rows.
+    pub rows: u64,
+    /// Experts that win at least [`LIVE`] of the rows.
+    pub live: usize,
+    /// Share of the rows that each expert wins, in the order of their tensors.
+    pub shares: Vec<f64>,
+    /// Mean multiply-adds executed for a row.
+    pub multiply_adds: f64,
+}
+
+impl ExpertUse {
+    /// Measures a learner on rows; none if it has no experts.
+    pub fn of(learner: &mut dyn Learner, rows: &Rows) -> Option<Self> {
+        let program = learner.program()?.clone();
+        let experts = leaves(&program.body);
+        if experts < 2 || rows.is_empty() {
+            return None;
+        }
+        let (mut wins, mut cost) = (vec![0u64; experts], 0);
+        let mut row = Rows::new(&program.channels);
+        for r in 0..rows.len() {
+            row.copy_range(rows, r, 1);
+            let found = learner.explain(&row);
+            wins[winner(&program.body, &found)] += 1;
+            cost += program.executed(&program.body, Some(&found));
+        }
+        let n = rows.len() as f64;
+        let shares: Vec<f64> = wins.into_iter().map(|w| w as f64 / n).collect();
+        let live = shares.iter().filter(|s| **s >= LIVE).count();
+        Some(Self { rows: rows.len() as u64, live, shares, multiply_adds: cost as f64 / n })
+    }
+
+    /// Whether some expert is not live.
+    pub fn has_dead(&self) -> bool {
+        self.live < self.shares.len()
+    }
+}
+
+/// The branches of the route of a block.
+fn branches(block: &Block) -> &[Block] {
+    let route = block.ops.iter().find_map(|op| match op {
+        Op::Route { branches, .. } => Some(&branches[..]),
+        _ => None,
+    });
+    route.unwrap_or(&[])
+}
+
+/// Number of leaf experts of a block; 1 for a network without experts.
+fn leaves(block: &Block) -> usize {
+    match branches(block) {
+        [] => 1,
+        all => all.iter().map(leaves).sum(),
+    }
+}
+
+/// The leaf that wins the explained row.
+fn winner(block: &Block, explanation: &Explanation) -> usize {
+    let all = branches(block);
+    let gates = explanation.gates.iter().enumerate();
+    let Some((first, _)) = gates.rev().max_by(|a, b| a.1.total_cmp(b.1)) else { return 0 };
+    let before: usize = all[..first].iter().map(leaves).sum();
+    let below = explanation.experts.get(first).and_then(Option::as_ref);
+    before + below.map_or(0, |below| winner(&all[first], below))
+}
+
+impl Program {
+    /// Number of inputs of the first leaf expert.
+    pub fn expert_inputs(&self) -> usize {
+        let mut block = &self.body;
+        while let Some(first) = branches(block).first() {
+            block = first;
+        }
+        let inputs = block.ops.iter().find_map(|op| match op {
+            Op::Input { out, .. } => Some(self.widths[*out]),
+            _ => None,
+        });
+        inputs.unwrap_or(0)
+    }
+
+    /// Whether it has experts that share the rows.
+    pub fn has_experts(&self) -> bool {
+        leaves(&self.body) > 1
+    }
+
+    /// Multiply-adds that a row executes: those of the experts that ran according to its explanation.
+    fn executed(&self, block: &Block, explanation: Option<&Explanation>) -> usize {
+        let cost = |op: &Op| match op {
+            Op::Route { branches, .. } => {
+                let experts = explanation.map_or(&[][..], |e| &e.experts);
+                let ran = branches.iter().zip(experts).filter_map(|(b, e)| Some((b, e.as_ref()?)));
+                ran.map(|(branch, e)| self.executed(branch, Some(e))).sum()
+            }
+            op => self.plain_cost(op),
+        };
+        block.ops.iter().map(cost).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Architecture, Network, Optimiser, lower};
+    use adept_rows::{Channel, ChannelKind};
+    use std::sync::Arc;
+
+    /// An outer gate by `a` over two inner gates by `b` that take one of two experts each; weights by hand.
+    #[test]
+    fn shares_follow_the_path_of_largest_weights() {
+        let channels =
+            [("x", ChannelKind::Dense(3)), ("a", ChannelKind::Index(2)), ("b", ChannelKind::Index(2))];
+        let channels = channels.map(|(name, kind)| Channel::new(name, kind));
+        let expert = r#"{ "mlp": { "hidden": [4] } }"#;
+        let inner = format!(r#"{{ "symbolic": {{ "by": "b", "expert": {expert} }} }}"#);
+        let text = format!(
+            r#"{{ "meta_pi": {{ "experts": 2, "expert": {inner}, "gate": {{ "by": "a" }}, "threshold": 0.5 }} }}"#
+        );
+        let architecture: Architecture = serde_json::from_str(&text).unwrap();
+        let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+        let mut flat = vec![0.1; program.parameters()];
+        let gate = program.params.iter().find(|p| p.name == "gate.table").unwrap();
+        // a = 0 takes expert 1, a = 1 expert 0.
+        flat[gate.offset..][..4].copy_from_slice(&[-1.0, 1.0, 1.0, -1.0]);
+        let mut network = Network::new(program, &flat, Optimiser::default());
+        let mut rows = Rows::new(&channels);
+        for (a, b) in [(0, 0), (0, 1), (0, 1), (1, 1)] {
+            rows.push().index.copy_from_slice(&[a, b]);
+        }
+        let found = ExpertUse::of(&mut network, &rows).unwrap();
+        assert_eq!(found.shares, [0.0, 0.25, 0.25, 0.5]);
+        assert_eq!((found.rows, found.live, found.has_dead()), (4, 3, true));
+        // One expert of 3 · 4 + 4 · 1, and the blend of two.
+        assert!((found.multiply_adds - 18.0).abs() < 1e-12, "{}", found.multiply_adds);
+        let single: Architecture = serde_json::from_str(expert).unwrap();
+        let program = Arc::new(lower(&single, &channels, 1).unwrap());
+        let mut single =
+            Network::new(program.clone(), &vec![0.1; program.parameters()], Optimiser::default());
+        assert_eq!(ExpertUse::of(&mut single, &rows), None);
+    }
+}
