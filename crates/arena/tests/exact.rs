@@ -604,7 +604,8 @@ fn what_cannot_be_opened_says_why() {
         assert_eq!(refusal(&format!("optimal:{name}")), format!("`{name}` {there_is}"));
     }
     assert_eq!(refusal("epsilon:2:a"), "`epsilon:2:a`: write epsilon:E:CHECKPOINT with E in 0..1");
-    let hint = "give a folder with manifest.json or run.json; `adept runs list` shows the runs here";
+    let hint = "give a folder with manifest.json or run.json, or a name in `checkpoints` or `checkpoints/runs` of the present \
+                folder; `adept runs list` shows the runs here";
     assert_eq!(refusal("greedy:no/such/run"), format!("no/such/run: does not exist; {hint}"));
     // A file that is not a checkpoint, and an unrelated folder.
     let config = "is a config, not a checkpoint: train it, then give the folder of its run";

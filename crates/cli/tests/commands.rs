@@ -54,7 +54,7 @@ fn train_learns_and_reports() {
 
     let listed = desk.json(&["runs", "list"]);
     assert_eq!(listed["runs"][0]["status"], "finished");
-    assert!(desk.text(&["runs", "list"]).contains("50000/50000"));
+    assert!(desk.text(&["runs", "list"]).contains(" 50000 "));
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn the_bear_off_is_trained_valued_and_played() {
         "no exact value chooses: {result}"
     );
     let text = desk.text(&train);
-    assert!(text.contains("adept play") && text.contains("exact values are only measured"), "{text}");
+    assert!(text.contains("adept play") && text.contains("there is no best checkpoint"), "{text}");
 
     let error = desk.fails(&["evaluate", "run", "--suite", "equity"], 1);
     assert!(error.contains("measure another suite, such as `rms`"), "{error}");

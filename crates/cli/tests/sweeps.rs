@@ -38,7 +38,7 @@ fn sweep_ranks_a_grid() {
     let table = desk.text(&sweep);
     let header: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(header, ["learn.rate", "architecture.mlp.hidden", "final", "best", "seconds", "seeds"]);
-    assert!(table.contains("{ from = 0.02, to = 0.001 }") && table.contains("from seed 3 on"), "{table}");
+    assert!(table.contains("{ from = 0.02, to = 0.001 }") && table.contains("--seed 3"), "{table}");
     assert!(desk.folder.path().join("checkpoints/runs/sweep-single-30/sweep.md").exists());
     assert_eq!(desk.json(&["runs", "list"])["runs"].as_array().unwrap().len(), 8);
 

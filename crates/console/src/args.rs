@@ -14,7 +14,7 @@ pub(crate) use checkpoints::{
 
 /// Train, measure and play evaluation functions for games.
 #[derive(Parser)]
-#[command(name = "adept", version, about, arg_required_else_help = true, subcommand_required = true)]
+#[command(name = "adept", version, arg_required_else_help = true, subcommand_required = true)]
 pub(crate) struct Cli {
     /// Print exactly one JSON object on stdout; logs go to stderr.
     #[arg(long, global = true)]
@@ -32,7 +32,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  adept sweep my.toml --set learn.rate=0.005,0.01 --set architecture.mlp.hidden=[40],[80]\n  adept sweep my.toml --set 'learn.rate={from=0.02,to=0.001},0.01' --seeds 5\n\n\
                       The folder holds sweep.json, sweep.md (the table) and a run folder for each combination and \
-                      seed. `adept runs compare` takes these names without the seed. All configs are checked \
+                      seed. `adept runs compare` takes these names as `adept runs list` shows them, without the seed. All configs are checked \
                       before anything runs. A combination that diverges is listed at the end of the table and \
                       does not stop the others.\n\n\
                       The best of many settings looks better than it is, even with exact measurements, because it \
@@ -71,6 +71,7 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Play a tournament between agents: every pair, in all seat orders, with the same dice.
     #[command(after_help = "Example:\n  adept arena configs/liars-dice/arena/soar-four.toml\n\n\
+                      A tournament is a TOML file, such as\n\n  name   = \"mine\"\n  game   = \"tictactoe\"\n  games  = 1000        # a pair\n  agents = [{ name = \"ttt\" }, { name = \"single-80-1\" }]    # agents and checkpoints\n\n\
                       The folder holds arena.json and arena.md (the cross table), which are updated after every \
                       pair.")]
     Arena(ArenaArgs),

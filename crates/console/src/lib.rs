@@ -26,11 +26,9 @@ fn hint(mut command: clap::Command, kind: &str) -> Option<String> {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let best = given.iter().any(|arg| arg == "--best");
     let advice: &[(&str, &str)] = match kind {
-        "folder" => &[
-            ("out", "--out chooses another place"),
-            ("resume", "--resume continues what was stopped"),
-            ("init", "--init names the weights to start with"),
-        ],
+        "folder" => {
+            &[("out", "--out chooses another place"), ("resume", "--resume continues what was stopped")]
+        }
         "io" => &[("out", "--out chooses another place"), ("resume", "--resume continues what was stopped")],
         "checkpoint" if best => &[("best", "leave out --best to take the latest checkpoint")],
         "checkpoint" => &[("like", "--like names a checkpoint or config of the same network")],
@@ -42,7 +40,10 @@ fn hint(mut command: clap::Command, kind: &str) -> Option<String> {
             None => break,
         }
     }
-    let has = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
+    // Whoever resumes already needs no advice to do so; whoever chose a place may choose another.
+    let unused = |option: &str| option != "resume" || given.iter().all(|arg| arg != "--resume");
+    let has =
+        |option: &str| unused(option) && command.get_arguments().any(|arg| arg.get_long() == Some(option));
     let fits: Vec<&str> = advice.iter().filter(|(option, _)| has(option)).map(|(_, text)| *text).collect();
     (!fits.is_empty()).then(|| fits.join("; "))
 }

@@ -82,8 +82,9 @@ impl Progress {
                     Some(bars) => bars.add(ProgressBar::new(games)),
                     None => ProgressBar::hidden(),
                 };
+                // Names, numbers and times fit 80 columns; the figure is cut at their end.
                 if let Ok(style) = ProgressStyle::with_template(&format!(
-                    "{{prefix}}{{bar:24}} {{human_pos}}/{{human_len}} {unit}, {{msg}}, {{eta}} left",
+                    "{{prefix}}{{bar:12}} {{pos}}/{{len}} {unit}{{msg}}, {{eta}} left",
                 )) {
                     bar.set_style(style);
                 }
@@ -97,7 +98,7 @@ impl Progress {
             Event::Progress { step, rate } => {
                 let Some(run) = shown.get_mut(name) else { return };
                 run.bar.set_position(step);
-                run.bar.set_message(format!("{rate:.0}/s{}", run.figure));
+                run.bar.set_message(format!(", {rate:.0}/s{}", run.figure));
                 let due = run.printed.is_none_or(|at| at.elapsed() >= PAUSE);
                 if self.bars.is_none() && due && step < run.games {
                     let first = run.printed.is_none();
@@ -213,7 +214,7 @@ pub(crate) fn show_work() {
         working.share = share;
         let left = working.began.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-9);
         // A guess from the first steps would be far off.
-        let left = if share < 0.02 { String::new() } else { format!(", {left:.0} s left") };
+        let left = if share < 0.1 { String::new() } else { format!(", {left:.0} s left") };
         // Short work needs no bar.
         if !working.bar.is_hidden() && working.began.elapsed() >= PAUSE / 4 {
             working.bar.set_message(left);

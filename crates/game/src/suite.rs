@@ -13,6 +13,7 @@ pub enum Suite {
     /// Root mean square error of values against exact values, on sampled positions.
     Rms,
     /// Value that choices lose, measured by exact values.
+    #[serde(alias = "move-loss")]
     MoveLoss,
     /// Games against opponents, who take all other seats.
     Matches,

@@ -5,8 +5,8 @@ use crate::compare::folders;
 use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, ExpertsReport, Report, Suite};
 use crate::statistics::mean_sd;
 use adept_model::checkpoint::{self, Checkpoint, Rival};
-use adept_model::{Description, ExpertUse, ModelError};
 use adept_model::files::Files;
+use adept_model::{Description, ExpertUse, ModelError};
 use adept_trainer::config::Config;
 use adept_trainer::run::{Record, Score, TrainError, record_of};
 use serde::Serialize;
@@ -138,7 +138,7 @@ fn card(
         text,
         "- {} parameters, {} bytes of weights, {} multiply-adds per evaluation\n\
          - game `{}`, inputs `{}`\n\
-         - seed {} of {}; checkpoint: {chosen}\n\
+         - {}; checkpoint: {chosen}\n\
          - trained in {:.0} s by revision {}",
         size.parameters,
         size.bytes,
@@ -149,8 +149,10 @@ fn card(
         },
         report.game,
         config.game.encoder.as_deref().unwrap_or("the game's first encoder"),
-        record.seed,
-        seeds(runs),
+        match runs {
+            [_] => format!("seed {}, one run", record.seed),
+            _ => format!("seed {} of {}", record.seed, seeds(runs)),
+        },
         record.seconds,
         described.revision,
     );
@@ -212,14 +214,17 @@ fn card(
             if !figures.is_empty() {
                 let summary = mean_sd(&figures);
                 let each: Vec<String> = figures.iter().map(|f| format!("{f:.6}")).collect();
-                let _ = writeln!(
-                    text,
-                    "{name}, seeds {}: {:.6} ± {:.6} ({}).\n",
-                    seeds(runs),
-                    summary.mean,
-                    summary.sd,
-                    each.join(", ")
-                );
+                let _ = match &each[..] {
+                    [one] => writeln!(text, "{name}, seed {}: {one}.\n", seeds(runs)),
+                    each => writeln!(
+                        text,
+                        "{name}, seeds {}: {:.6} ± {:.6} ({}).\n",
+                        seeds(runs),
+                        summary.mean,
+                        summary.sd,
+                        each.join(", ")
+                    ),
+                };
             }
         }
     }
@@ -235,7 +240,7 @@ fn card(
             rates.join(", ")
         );
     }
-    text.push_str("## Known weaknesses\n\n");
+    let weak = text.len();
     if let Some(worst) = report.rms.as_ref().and_then(|rms| worst(&rms.distributions)) {
         let _ = writeln!(
             text,
@@ -246,6 +251,9 @@ fn card(
     options.notes.iter().for_each(|note| {
         let _ = writeln!(text, "- {note}");
     });
+    if text.len() > weak {
+        text.insert_str(weak, "## Known weaknesses\n\n");
+    }
     let toml = toml::to_string(config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
     let seeds = if runs.len() > 1 { format!(" --seeds {}", runs.len()) } else { String::new() };
     let same = match &record.extended[..] {
@@ -262,12 +270,7 @@ fn card(
 }
 
 /// What finished runs of another network reached.
-fn rival(
-    games: &dyn Catalogue,
-    given: &Path,
-    record: &Record,
-    best: bool,
-) -> Result<Rival, TrainError> {
+fn rival(games: &dyn Catalogue, given: &Path, record: &Record, best: bool) -> Result<Rival, TrainError> {
     let mut runs: Vec<(PathBuf, Record)> = Vec::new();
     for path in folders(given)? {
         runs.extend(record_of(&path)?.filter(|record| record.finished).map(|record| (path, record)));
@@ -330,11 +333,12 @@ fn beside(
     let figures: Vec<f64> = runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();
     let (summary, seeds) = (mean_sd(&figures), figures.len());
     text.push_str("Beside other networks, trained and measured in the same way:\n\n");
-    text.push_str("| network | multiply-adds | parameters | figure, mean ± sd | seeds |\n|---|---|---|---|---|\n");
+    text.push_str(
+        "| network | multiply-adds | parameters | figure, mean ± sd | seeds |\n|---|---|---|---|---|\n",
+    );
     let cost = experts.map_or(size.multiply_adds as f64, |experts| experts.used.multiply_adds);
     let mut row = |name: &str, cost: f64, parameters: usize, mean: f64, sd: f64, seeds: usize| {
-        let _ =
-            writeln!(text, "| {name} | {cost:.0} | {parameters} | {mean:.6} ± {sd:.6} | {seeds} |");
+        let _ = writeln!(text, "| {name} | {cost:.0} | {parameters} | {mean:.6} ± {sd:.6} | {seeds} |");
     };
     row("this", cost, size.parameters, summary.mean, summary.sd, seeds);
     for r in rivals {

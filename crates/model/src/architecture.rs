@@ -517,9 +517,8 @@ impl Architecture {
     /// Gives all gates that do not set `clusters` random weights: the default until saved configs had format 3.
     pub fn keep_random_gates(&mut self) {
         let (gate, experts, expert) = match self {
-            Self::Hme(Hme { gate, experts, expert, .. }) | Self::MetaPi(MetaPi { gate, experts, expert, .. }) => {
-                (gate, experts, expert)
-            }
+            Self::Hme(Hme { gate, experts, expert, .. })
+            | Self::MetaPi(MetaPi { gate, experts, expert, .. }) => (gate, experts, expert),
             Self::Symbolic(symbolic) => {
                 let list = symbolic.experts.iter_mut().flatten();
                 return list.chain(symbolic.expert.as_deref_mut()).for_each(Self::keep_random_gates);

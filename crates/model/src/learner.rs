@@ -2,9 +2,9 @@
 
 use crate::describe::Description;
 use crate::error::ModelError;
+use crate::program::Program;
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows};
-use crate::program::Program;
 use std::any::Any;
 use std::sync::Arc;
 

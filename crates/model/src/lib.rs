@@ -6,9 +6,9 @@
 
 pub mod architecture;
 mod build;
-mod cells;
 #[cfg(feature = "burn")]
 pub mod burn_engine;
+mod cells;
 pub mod checkpoint;
 mod clusters;
 mod describe;

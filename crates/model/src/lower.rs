@@ -318,7 +318,8 @@ impl Builder<'_> {
         };
         if let Some(sharpness) = gate.begins_as_clusters(threshold) {
             if !(sharpness > 0.0 && sharpness.is_finite()) {
-                return gate_at.fail("clusters", "write a sharpness above 0, such as 3, or 0 for random weights");
+                return gate_at
+                    .fail("clusters", "write a sharpness above 0, such as 3, or 0 for random weights");
             }
             match ops[..] {
                 [_, Op::Affine { weight, .. }] => self.clusters.push(Clusters { weight, sharpness }),

@@ -129,7 +129,7 @@ fn soap_follows_its_formula() {
     let points = [[0.9, -0.2], [-0.5, 0.8], [0.3, 0.6], [-0.7, -0.9], [0.1, -0.6]];
     points.iter().for_each(|x| rows.push().dense.copy_from_slice(x));
     let samples = samples(rows, vec![0.9, -0.8, 0.2, 0.7, -0.9]);
-    let settings = Soap { beta1: 0.8, beta2: 0.9, epsilon: 1e-6, decay: 0.1, every: 4 };
+    let settings = Soap { beta1: 0.8, beta2: 0.9, epsilon: 1e-6, decay: 0.1, every: 4, limit: 1.0 };
     let mut rng = adept_rng();
     let mut network = Network::new(program.clone(), &program.draw(&mut rng), Optimiser::Soap(settings));
     let unit = |i: usize| (0..3).map(|j| f64::from(u8::from(i == j))).collect();

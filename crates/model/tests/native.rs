@@ -76,7 +76,8 @@ fn narrow_layers_give_the_same_bits_by_rows_and_by_units() {
 fn merged_experts_give_the_same_bits() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     for (inputs, hidden) in [(1, 1), (3, 5), (36, 8), (7, 9), (36, 16), (5, 17)] {
-        let kinds = [("x", ChannelKind::Dense(inputs)), ("a", ChannelKind::Index(5)), ("b", ChannelKind::Index(3))];
+        let kinds =
+            [("x", ChannelKind::Dense(inputs)), ("a", ChannelKind::Index(5)), ("b", ChannelKind::Index(3))];
         let channels = kinds.map(|(name, kind)| Channel::new(name, kind));
         for f in ["tanh", "sigmoid", "relu", "silu"] {
             let expert = format!(r#"{{ "mlp": {{ "hidden": [{hidden}], "activation": "{f}" }} }}"#);
@@ -101,7 +102,9 @@ fn merged_experts_give_the_same_bits() {
                         network.evaluate(&rows, &mut values);
                         assert_eq!(values, sorted, "{inputs}-{hidden} {f}, {n} rows, {isa:?}");
                         let usage = network.usage().unwrap();
-                        assert!(usage.rows == n as u64 && (usage.share.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+                        assert!(
+                            usage.rows == n as u64 && (usage.share.iter().sum::<f64>() - 1.0).abs() < 1e-9
+                        );
                         // A copy of the parameters must not outlive them.
                         let samples = Samples { targets: vec![0.5; n], weights: vec![1.0; n], rows };
                         network.update(&samples, 0.01).unwrap();

@@ -147,7 +147,7 @@ impl Set {
     ) -> Self {
         let what = format!("drawing {count} positions with their values");
         let states = (0..count).map(|i| {
-            if (i + 1) % 1024 == 0 || i + 1 == count {
+            if (i + 1) % 64 == 0 || i + 1 == count {
                 work::share(&what, (i + 1) as f64 / count as f64);
             }
             positions.of_part(game, part, &mut rng)

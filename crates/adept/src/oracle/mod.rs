@@ -152,6 +152,12 @@ fn signed(table: &Table, value: f64) -> String {
     }
 }
 
+/// The probability of winning, with the digits that the table knows.
+fn probability(table: &Table, value: f64) -> String {
+    let places = if table.precision() == Precision::Bits16 { 5 } else { 6 };
+    format!("{:.places$}", (1.0 + value) / 2.0)
+}
+
 fn value(positions: &[Position], estimates: bool, args: &TableArgs, as_json: bool) -> Result<()> {
     let checkers = positions.iter().map(|p| p.checkers()).max().unwrap_or(1);
     let table = find(checkers, args)?;
@@ -171,8 +177,7 @@ fn value(positions: &[Position], estimates: bool, args: &TableArgs, as_json: boo
             "value": value,
             "win_probability": (1.0 + value) / 2.0,
         });
-        let mut row =
-            vec![position.to_string(), signed(&table, value), format!("{:.6}", (1.0 + value) / 2.0)];
+        let mut row = vec![position.to_string(), signed(&table, value), probability(&table, value)];
         for estimate in &estimates {
             object[estimate.name()] = estimate.value(position).into();
             row.push(format!("{:+.6}", estimate.value(position)));
@@ -185,7 +190,8 @@ fn value(positions: &[Position], estimates: bool, args: &TableArgs, as_json: boo
     }
     let mut header = vec!["position (own to roll)", "V", "P(win)"];
     header.extend(estimates.iter().map(|e| e.name()));
-    output::text(&output::table(&header, &rows))
+    let note = format!("V for the side to roll, from a table of {} bits\n", table.precision().bits());
+    output::text(&(output::table(&header, &rows) + &note))
 }
 
 fn legal_moves(decision: DicePosition, as_json: bool) -> Result<()> {

@@ -95,7 +95,7 @@ fn a_grid_runs_and_is_ranked() {
     assert!(path.join("4-rate-from-0.02-to-0.001_hidden-6-3-6/run.json").exists());
     let table = fs::read_to_string(path.join("sweep.md")).unwrap();
     assert!(table.contains("| learn.rate | architecture.mlp.hidden | final |"), "{table}");
-    assert!(table.contains("{ from = 0.02, to = 0.001 }") && table.contains("from seed 7 on"), "{table}");
+    assert!(table.contains("{ from = 0.02, to = 0.001 }") && table.contains("--seed 7"), "{table}");
 
     // Results do not depend on threads, and a finished sweep returns its result again.
     let other = folder.path().join("other");

@@ -106,7 +106,13 @@ fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Ta
     TABLES.get((game.checkers(), file.map(Path::to_path_buf), least), || {
         let settings = Settings { precision: least, ..Settings::new(game.checkers()) };
         let why = if least == Precision::Bits32 { "; 16 bits are too coarse for lost values" } else { "" };
-        let what = solving(settings) + why;
+        let keep = match game.checkers() {
+            checkers @ 12.. => {
+                format!("; `adept oracle build --checkers {checkers}` keeps it for all commands")
+            }
+            _ => String::new(),
+        };
+        let what = solving(settings) + why + &keep;
         let begin = || work::share(&what, 0.0);
         let found =
             find(file, Path::new(FOLDER), least, settings, begin, &mut |p| work::share(&what, p.share));

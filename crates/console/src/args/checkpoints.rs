@@ -134,8 +134,10 @@ pub(crate) struct ValueArgs {
     #[command(flatten)]
     pub(crate) of: CheckpointArgs,
     /// Positions in the game's text form. Tic-tac-toe: nine of X, O and . row by row, then if needed @ and the
-    /// square just played (1..9). Bear-off: checkers on points 1 to 6 of the player to roll, then of the
-    /// opponent, then the roll if a move is next, as in "1,1,0,0,0,0/0,0,0,0,0,2 65".
+    /// square just played (1..9). Connect Four: the columns played so far, as in 4435. Bear-off: checkers on
+    /// points 1 to 6 of the player to roll, then of the opponent, then the roll if a move is next, as in
+    /// "1,1,0,0,0,0/0,0,0,0,0,2 65". Liar's dice: the dice of each player, the player to move and the bid, as in
+    /// "11122/11122 @1 2x2".
     #[arg(required_unless_present = "file")]
     pub(crate) positions: Vec<String>,
     /// File with more positions, one per line; for the bear-off also a CSV file with columns own1..own6,

@@ -49,7 +49,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
                 }
             }
             if faults > 0 {
-                bail!("{faults} of {} configs have a fault", files.len());
+                bail!("configs with a fault: {faults} of {}", files.len());
             }
             Ok(())
         }

@@ -102,8 +102,15 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
     }
     let number = |r: &RunSummary, v: Option<f64>| match (v, r.figure) {
         (None, _) => "–".to_string(),
-        (Some(v), Some("rms")) => format!("RMS {v:.5}"),
-        (Some(v), _) => format!("{v:+.4}"),
+        (Some(v), Some("equity")) => format!("{v:+.4}"),
+        (Some(v), Some("matches")) => format!("{v:.4}"),
+        (Some(v), _) => output::short(v),
+    };
+    let measure = |r: &RunSummary| match r.figure {
+        Some("rms") => "RMS error".to_string(),
+        Some("matches") => "points".into(),
+        Some(figure) => figure.into(),
+        None => "–".into(),
     };
     let rows: Vec<Vec<String>> = runs
         .iter()
@@ -111,14 +118,18 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
             vec![
                 inside(folder, &r.run).display().to_string(),
                 r.status.clone(),
-                format!("{}/{}", r.step, r.games),
+                if r.step == r.games { r.step.to_string() } else { format!("{}/{}", r.step, r.games) },
                 format!("{:.1}", r.seconds),
+                measure(r),
                 number(r, r.r#final),
                 number(r, r.best),
             ]
         })
         .collect();
-    output::text(&output::table(&["run", "status", "games or samples", "seconds", "final", "best"], &rows))
+    output::text(&output::table(
+        &["run", "status", "games or samples", "seconds", "measure", "final", "best"],
+        &rows,
+    ))
 }
 
 /// The path of a run in the folder that is listed; the whole path if that is the run itself.
@@ -131,6 +142,9 @@ fn plot(runs: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()> {
     let files = Files::default();
     let found = curves(runs)?;
     if let Some(out) = out {
+        if out.extension().is_some_and(|e| !e.eq_ignore_ascii_case("svg")) {
+            bail!("{}: curves are written as SVG: end the name in .svg", out.display());
+        }
         files.replace(out, svg(&found).as_bytes())?;
     }
     if as_json {

@@ -101,7 +101,9 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         let rows: Vec<Vec<String>> = matches.opponents.iter().map(row).collect();
         text.push('\n');
         text.push_str(&output::table(&["against", "games", "points per game", "95 %"], &rows));
-        text.push_str("opponents take all other seats; 1 point for a win, less for a shared win\n");
+        text.push_str(
+            "opponents take all other seats; 1 point for a win, ½ for a draw, a share for a shared win\n",
+        );
     }
     if let Some(found) = &report.exploitability {
         let _ = writeln!(
@@ -261,12 +263,19 @@ pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> R
                     writeln!(text, "{}: player {player} to move; logits and probabilities", value.position);
             }
             Some(player) => {
-                let _ =
-                    writeln!(text, "{}: {:+.4} for player {player}, to move", value.position, value.value);
+                let _ = writeln!(
+                    text,
+                    "{}: {:+.4} for player {player}, to move: the best of the moves below",
+                    value.position, value.value
+                );
             }
         }
         if let Some(after) = &value.after {
-            let _ = writeln!(text, "  this position, for the player who just moved: {:+.4}", after.value);
+            let _ = writeln!(
+                text,
+                "  the network's value of the position itself, for the player who just moved: {:+.4}",
+                after.value
+            );
             experts(after, 2, &mut text);
         }
         let width = value.moves.iter().map(|m| m.action.chars().count()).max().unwrap_or(0).max(6);

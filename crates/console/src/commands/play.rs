@@ -90,8 +90,16 @@ fn game_of(games: &dyn Catalogue, args: &PlayArgs) -> Result<Arc<dyn AnyGame>> {
         let agent = args.opponent.split(':').next_back().unwrap_or_default();
         game.info().agents().iter().any(|known| known == agent).then_some(game)
     };
-    if let Some(game) = games.names().iter().find_map(has) {
-        return Ok(game);
+    let found: Vec<Arc<dyn AnyGame>> = games.names().iter().filter_map(has).collect();
+    if let Some(game) = found.first() {
+        let names: Vec<String> = found.iter().map(|game| game.info().name.to_string()).collect();
+        if names.len() > 1 {
+            output::say(format!(
+                "several games have this agent: playing {}; --game {} is another",
+                names[0], names[1]
+            ));
+        }
+        return Ok(game.clone());
     }
     match checkpoint::named(Path::new(&args.opponent))? {
         Some(path) => {

@@ -4,8 +4,8 @@ use crate::args::TrainArgs;
 use crate::output;
 use crate::progress::{Progress, on_interrupt};
 use adept_lab::curves::{self, Point, References};
-use adept_lab::publish::shares;
 use adept_lab::measure::Baseline;
+use adept_lab::publish::shares;
 use adept_lab::seeds::Seeds;
 use adept_lab::seeds::train_seeds;
 use adept_lab::statistics::mean_sd;
@@ -90,7 +90,7 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     if cancel.requested() && (runs.len() as u64) < args.seeds.unwrap_or(1)
         || runs.iter().any(|(_, r)| !r.finished && (cancel.requested() || args.max_seconds.is_none()))
     {
-        bail!("stopped before the end: continue with --resume");
+        bail!("stopped before the end");
     }
     Ok(())
 }
@@ -258,13 +258,20 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
     let meaning = match figure {
         Some(Suite::Equity) => "exact, (wins − losses) / games".to_string(),
         Some(Suite::Matches) => {
-            format!("{} games per measurement, 1 for a win, less for a shared win", config.evaluate.games)
+            format!(
+                "{} games per measurement, 1 for a win, ½ for a draw, a share for a shared win",
+                config.evaluate.games
+            )
         }
         Some(Suite::Exploitability) => "(br₀ + br₁) / 2 in units of utility, lower is better".into(),
         Some(Suite::Rms) => {
             let tests = |r: &Record| r.r#final.as_ref().and_then(|f| f.rms);
-            let rows = runs.iter().find_map(|(_, r)| tests(r)).map_or(0, |e| e.rows);
-            format!("root mean square, V from −1 to 1, on {rows} test positions")
+            match runs.iter().find_map(|(_, r)| tests(r)) {
+                Some(errors) => {
+                    format!("root mean square, V from −1 to 1, on {} test positions", errors.rows)
+                }
+                None => "root mean square, V from −1 to 1, on test positions".into(),
+            }
         }
         _ => String::new(),
     };
@@ -276,7 +283,7 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
             text.push_str("best: the lowest error on validation positions\n");
         }
         Some(Suite::Rms | Suite::Exploitability) => {
-            text.push_str("exact values are only measured: they do not choose a best checkpoint\n");
+            text.push_str("there is no best checkpoint: exact values are measured, but must not choose\n");
         }
         _ => {}
     }
@@ -285,10 +292,10 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
         if let Some(t) = record.timing {
             let learn = &record.config.learn;
             text.push_str(&format!(
-                "{} on {}: {:.0} samples/s, waiting for samples {:.0} % of the time\n",
+                "{} on {}: {:.0} % of the time learning from samples, {:.0} % getting them\n",
                 learn.engine,
                 learn.device,
-                t.samples_per_second(),
+                100.0 * (1.0 - t.share_waited()),
                 100.0 * t.share_waited()
             ));
         }
@@ -421,7 +428,7 @@ fn curve(points: &[Point], figure: Suite, references: Option<&References>, unit:
         _ => "exploitability",
     };
     let scale = match references {
-        _ if error => format!("ten ▪: a tenth of {}", output::short(from)),
+        _ if error => format!("each ten ▪: the error ÷ 10, from {}", output::short(from)),
         Some(r) => {
             let (low, high) = (r.baseline.to_string(), r.best.to_string());
             format!("{low}{high:>width$}", width = BAR.saturating_sub(low.chars().count()).max(1))

@@ -112,10 +112,14 @@ pub(crate) fn folders(given: &Path) -> Result<Vec<PathBuf>, ModelError> {
     if is_run(&given_path) {
         return Ok(vec![given_path]);
     }
+    // Names as `runs list` prints them, such as NAME-1 or sweep-NAME/2-rate-0.01-1.
     let of_name = Path::new(RUNS).join(given);
-    if given.components().count() == 1 && !given.exists() && is_run(&of_name) {
+    let named = given.is_relative() && !given.exists();
+    if named && is_run(&of_name) {
         return Ok(vec![of_name]);
     }
+    let parent = of_name.parent().unwrap_or(Path::new(RUNS));
+    let given = if named && given.components().count() > 1 && parent.is_dir() { &of_name } else { given };
     let inside: Vec<PathBuf> = entries(given)?.into_iter().filter(is_run).collect();
     let Some(name) = given.file_name().filter(|_| inside.is_empty()).map(|n| n.to_string_lossy()) else {
         return Ok(inside);

@@ -17,11 +17,16 @@ pub fn canvas(curves: &[Curve]) -> String {
     let Some(first) = curves.first() else { return String::new() };
     let log = is_error(first.figure);
     let place = |v: f64| if log { v.max(1e-12).log10() } else { v };
-    let marks = first.marks();
-    let all = curves.iter().flat_map(|c| &c.points).map(|p| p.mean).chain(marks.iter().map(|m| m.1));
+    let mut marks = first.marks();
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for v in all.map(place).filter(|v| v.is_finite()) {
+    for v in curves.iter().flat_map(|c| &c.points).map(|p| place(p.mean)).filter(|v| v.is_finite()) {
         (low, high) = (low.min(v), high.max(v));
+    }
+    // A reference far from all curves would leave them few rows; it is named below the drawing.
+    let (nearest, farthest) = (low - (high - low), high + (high - low));
+    marks.retain(|(_, value)| (nearest..=farthest).contains(&place(*value)));
+    for (_, value) in &marks {
+        (low, high) = (low.min(place(*value)), high.max(place(*value)));
     }
     if low > high {
         return String::new();
@@ -57,7 +62,8 @@ pub fn canvas(curves: &[Curve]) -> String {
     let end = format!("{last} {}", first.config.learn.unit());
     text.push_str(&format!("{:>MARGIN$}  0{end:>width$}\n", "", width = columns - 1));
     for (curve, symbol) in curves.iter().zip(SYMBOLS.iter().cycle()) {
-        text.push_str(&format!("{symbol} {}\n", curve.legend()));
+        let runs = if curve.runs > 1 { format!(", mean of {} runs", curve.runs) } else { String::new() };
+        text.push_str(&format!("{symbol} {}{runs}\n", curve.name));
     }
     for reference in first.references.iter().flat_map(|r| [&r.baseline, &r.best]) {
         let mark = if marks.iter().any(|(name, _)| *name == reference.to_string()) { "┄" } else { " " };

@@ -156,7 +156,8 @@ pub fn curves(given: &[PathBuf]) -> Result<Vec<Curve>, CompareError> {
             }
         }
         if experiments.is_empty() {
-            let message = "names no runs: give a run folder, a folder of runs, or the name of an experiment";
+            let message = "names no runs: give a run folder, a folder of runs, or the name of an experiment; `adept runs \
+                           list` shows them";
             return Err(fail(message.into()));
         }
         let several = experiments.len() > 1;

@@ -25,6 +25,7 @@ use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::files::Files;
 use adept_model::{Description, Usage};
 use adept_trainer::config::{self, Config, no_equity};
+use adept_trainer::positions::Positions;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -191,6 +192,10 @@ pub fn evaluate_of<G: Kit>(
     let suites = if options.suites.is_empty() { usual() } else { options.suites.clone() };
     let distribution = options.distribution.as_deref();
     let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
+    if let Some(name) = distribution {
+        // Before anything that takes time.
+        Positions::new(game, Some(name))?;
+    }
     let mut report = Report {
         checkpoint: path,
         game: manifest.game.clone(),

@@ -2,7 +2,7 @@
 
 use adept_arena::{Evaluator, GameModel, Known, MoveLoss, OpenError, move_loss};
 use adept_game::Kit;
-use adept_game::{Afterstate, Valuation, stream};
+use adept_game::{Afterstate, Valuation, stream, work};
 use adept_model::Samples;
 use adept_trainer::positions::{Part, PositionErrors, Positions, encode, oracle};
 use adept_trainer::run::TrainError;
@@ -146,7 +146,24 @@ pub(super) fn values<G: Kit>(game: &G, valuation: &dyn Valuation<G>, states: &[G
         let player = game.just_acted(state).unwrap_or(0);
         valuation.value(game, Afterstate { state, action: None, player })
     };
-    states.iter().map(value).collect()
+    let what = format!("valuing {} positions", states.len());
+    let valued = reported(&what, states.iter(), states.len()).map(value).collect();
+    work::share(&what, 1.0);
+    valued
+}
+
+/// Reports the share of items taken so far.
+fn reported<'a, T: 'a>(
+    what: &'a str,
+    items: impl Iterator<Item = T> + 'a,
+    count: usize,
+) -> impl Iterator<Item = T> + 'a {
+    items.enumerate().map(move |(i, item)| {
+        if i % 64 == 63 {
+            work::share(what, i as f64 / count as f64);
+        }
+        item
+    })
 }
 
 /// Measures errors on every distribution, and by class on one of them.
@@ -228,7 +245,10 @@ pub(super) fn moves<G: Kit>(
     let distribution = named(game, distribution);
     let states = test_positions(game, &distribution, count)?;
     let (truth, known) = (fine_oracle(game)?, baselines(game)?);
-    let losses = losses(game, &*truth, bound, &known, &mut [Constant; 0], states.into_iter());
+    let what = "measuring choices";
+    let (n, states) = (states.len(), states.into_iter());
+    let losses = losses(game, &*truth, bound, &known, &mut [Constant; 0], reported(what, states, n));
+    work::share(what, 1.0);
     let names = ["constant".to_string()].into_iter().chain(known.into_iter().map(|(name, _)| name));
     Ok(MoveLossReport {
         distribution,

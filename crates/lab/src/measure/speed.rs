@@ -5,8 +5,8 @@ use super::{opened, positions};
 use crate::catalogue::Catalogue;
 use adept_arena::{GameModel, open};
 use adept_game::{Kit, stream};
-use adept_model::{ExpertUse, Rows};
 use adept_model::checkpoint::Checkpoint;
+use adept_model::{ExpertUse, Rows};
 use adept_trainer::positions::rows_of_random_games;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -106,8 +106,9 @@ pub fn cost_of<G: Kit>(game: &G, checkpoint: Checkpoint, distribution: &str) -> 
     let (nanoseconds, range) = ns(512, &mut bound);
     let (nanoseconds_alone, _) = ns(1, &mut bound);
     let used = ExpertUse::of(&mut *bound.learner, &rows);
-    let multiply_adds =
-        used.as_ref().map_or_else(|| bound.learner.describe().multiply_adds as f64, |used| used.multiply_adds);
+    let multiply_adds = used
+        .as_ref()
+        .map_or_else(|| bound.learner.describe().multiply_adds as f64, |used| used.multiply_adds);
     let live = used.map_or(1, |used| used.live);
     let nanoseconds_by_halves = nanoseconds_by_halves(game, &mut bound)?;
     Ok(Cost { multiply_adds, live, nanoseconds, nanoseconds_alone, range, nanoseconds_by_halves })

@@ -216,8 +216,8 @@ impl Sweep {
         let ranked = self.rows.iter().filter(|row| row.seeds > 0).count();
         if ranked > 1 {
             notes.push(format!(
-                "the best of {ranked} looks better than it is, because it was chosen on these seeds: confirm it on \
-                 new ones, from seed {} on",
+                "the best of {ranked} looks better than it is, because it was chosen on these seeds: confirm it on new ones, \
+                 with its settings alone, `--seed {}` and another folder (`--out`)",
                 self.first_seed.saturating_add(self.seeds)
             ));
         }

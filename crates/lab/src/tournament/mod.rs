@@ -3,6 +3,7 @@
 mod config;
 mod learners;
 
+use adept_trainer::settings::differences;
 pub use config::{Entrant, Seats, Tournament, check};
 pub use learners::Player;
 
@@ -172,7 +173,16 @@ fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Standin
         (true, false) => {
             taken("holds this tournament, which is not finished: resume it, or choose another folder")
         }
-        (false, _) => taken("holds another tournament: choose another folder"),
+        (false, _) => {
+            let value = |t: &Tournament| serde_json::to_value(t).unwrap_or_default();
+            let all = differences(&value(&table.tournament), &value(tournament));
+            let shown = all.iter().filter(|d| d.key != "about").take(3).map(|d| {
+                let [key, here, there] = d.cells();
+                format!("{key} {here} → {there}")
+            });
+            let shown = shown.collect::<Vec<_>>().join(", ");
+            taken(&format!("holds another tournament ({shown}): choose another folder"))
+        }
     }
 }
 

@@ -345,7 +345,11 @@ pub fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
         [one] => Ok(Some(one.clone())),
         many => {
             let list: Vec<String> = many.iter().map(|path| path.display().to_string()).collect();
-            Err(fault(path, format!("fits several folders: choose one of {}", list.join(", "))))
+            let first = many[0].file_name().unwrap_or_default().to_string_lossy();
+            Err(fault(
+                path,
+                format!("fits several runs: add a seed, such as `{first}`; there is {}", list.join(", ")),
+            ))
         }
     }
 }
@@ -371,7 +375,8 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
             ));
         }
         let why = if path.exists() { "is neither a checkpoint nor a run folder" } else { "does not exist" };
-        let hint = "give a folder with manifest.json or run.json; `adept runs list` shows the runs here";
+        let hint = "give a folder with manifest.json or run.json, or a name in `checkpoints` or `checkpoints/runs` of the \
+                    present folder; `adept runs list` shows the runs here";
         return Err(fault(path, format!("{why}; {hint}")));
     };
     let record: serde_json::Value =

@@ -4,8 +4,8 @@ use super::aligned::Aligned;
 use super::kernels::BesideExt;
 use super::kernels::{
     InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend, blend_backward, dense_backward,
-    dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights, mixed_forward, narrow_forward, narrow_rows,
-    residual, residual_backward, stride,
+    dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights, mixed_forward,
+    narrow_forward, narrow_rows, residual, residual_backward, stride,
 };
 use super::plan::{CellNumbers, Dense, MixedForm, Plan, Route, Select, Source, Step};
 use super::selected::Selected;
@@ -346,13 +346,8 @@ impl Plan {
         if packed.is_empty() {
             form.pack(job.params, &mut packed);
         }
-        let mixed = Mixed {
-            inputs: form.inputs,
-            units: form.units,
-            f: form.f,
-            head_f: form.head_f,
-            packed: &packed,
-        };
+        let mixed =
+            Mixed { inputs: form.inputs, units: form.units, f: form.f, head_f: form.head_f, packed: &packed };
         let stride = job.batch.dense_width();
         let x = Matrix { data: &job.batch.dense[form.column..], stride, rows: Some(rows) };
         let mut y = ws.size(self, route.out[0], rows.len());

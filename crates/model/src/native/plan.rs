@@ -213,7 +213,9 @@ impl MixedForm {
             [Step::Dense(hidden), Step::Dense(head)] => {
                 let Source::Columns(column) = hidden.x else { return None };
                 let follows = matches!(head.x, Source::Value(x) if x == hidden.out);
-                let fits = (2..=MOST_UNITS).contains(&hidden.outputs) && head.outputs == 1 && branch.results == [head.out];
+                let fits = (2..=MOST_UNITS).contains(&hidden.outputs)
+                    && head.outputs == 1
+                    && branch.results == [head.out];
                 let plain = hidden.beta.is_none() && head.beta.is_none();
                 (follows && fits && plain).then_some((
                     (column, hidden.inputs, hidden.outputs, hidden.f, head.f),

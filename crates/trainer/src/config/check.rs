@@ -6,6 +6,7 @@ use adept_arena::AgentSpec;
 use adept_game::{GameInfo, limits};
 use adept_model::names;
 use adept_model::{Architecture, Channel, ModelError};
+use std::path::Path;
 
 /// The dotted path of a setting, and what is wrong with it.
 pub type Fault = (String, String);
@@ -104,19 +105,25 @@ impl<'a> Agents<'a> {
         match spec {
             AgentSpec::Random | AgentSpec::Minimax => Ok(()),
             AgentSpec::Named(name) if self.own.contains(&name.as_str()) => Ok(()),
-            AgentSpec::Named(name) => fault(
+            AgentSpec::Named(name) if !is_checkpoint(&name) => fault(
                 path,
                 format!("{} has no agent `{name}`{}", self.game.name, names::suggest(&name, &known)),
             ),
             _ => fault(
                 path,
                 format!(
-                    "`{text}` needs a checkpoint, which a config cannot name; there is {}",
+                    "`{text}` is a checkpoint, and a config can name agents of the game only: {}. `adept arena` plays \
+                     checkpoints against each other, `adept evaluate --against` measures one",
                     known.join(", ")
                 ),
             ),
         }
     }
+}
+
+/// Whether this names a checkpoint or run on this machine.
+fn is_checkpoint(name: &str) -> bool {
+    !matches!(adept_model::checkpoint::named(Path::new(name)), Ok(None))
 }
 
 /// Checks that the values of a schedule lie within these bounds.

@@ -32,8 +32,17 @@ impl Source {
             place: None,
             line: None,
             message: match e.kind() {
-                std::io::ErrorKind::NotFound => {
-                    "file not found; `adept config new tictactoe` prints one to start from".into()
+                std::io::ErrorKind::NotFound => match path.with_extension("toml") {
+                    near if near != path && near.exists() => {
+                        format!("file not found: did you mean `{}`?", near.display())
+                    }
+                    _ => "file not found; `adept config new tictactoe` prints the config of an experiment"
+                        .into(),
+                },
+                std::io::ErrorKind::IsADirectory => {
+                    "is a folder, not a config: name a file; the config of a run is in its run.json, and \
+                     `adept runs compare` shows how it differs from another"
+                        .into()
                 }
                 _ => format!("cannot be read: {e}"),
             },
@@ -206,11 +215,16 @@ fn apply_set<C: Written>(document: &mut DocumentMut, setting: &str) -> Result<()
         Some((key, value)) if key.split('.').all(|part| !part.trim().is_empty()) => {
             (key.trim(), value.trim())
         }
-        _ => return fail("write KEY=VALUE, such as learn.games=10000".into()),
+        _ => return fail("write KEY=VALUE, such as learn.td.games=10000".into()),
     };
     let value: toml_edit::Value = match value.parse() {
         Ok(value) => value,
         Err(_) if value.chars().all(|c| c.is_alphanumeric() || "-_./:+".contains(c)) => value.into(),
+        Err(_)
+            if value.split(',').all(|part| !part.is_empty() && part.parse::<toml_edit::Value>().is_ok()) =>
+        {
+            return fail("takes one value; `adept sweep` tries several".into());
+        }
         Err(e) => return fail(syntax(value, e.span(), e.message())),
     };
     let key = C::whole_key(key, document);

@@ -165,7 +165,13 @@ fn earlier(
             "holds the run `{name}` (seed {}) of another config ({}): {}choose another folder, or remove it",
             record.seed,
             record.config.differences(config),
-            if longer { "resume it to make it longer, " } else { "" }
+            match longer {
+                true => "resume it to make it longer, ",
+                // An extended run whose config file has the old length.
+                false if config.is_extended_by(&record.config) =>
+                    "the run was made longer, so give its length in the config or with --set; or ",
+                false => "",
+            }
         )),
         (true, false) if options.resume => Ok(Earlier::Stopped(record)),
         (true, false) => taken(format!(

@@ -6,8 +6,7 @@
 
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
-use adept_model::ModelError;
-use adept_model::ExpertUse;
+use adept_model::{ExpertUse, ModelError, Optimiser};
 use adept_model::checkpoint::{Origin, is_name};
 use adept_model::files::Files;
 use adept_model::limits;
@@ -352,6 +351,9 @@ impl Folder {
     }
 }
 
+/// A limit on the steps of SOAP that has no effect, as before format 3.
+const UNLIMITED: f32 = 1e9;
+
 /// Converts a record of any earlier format.
 fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> {
     if let Some(init @ serde_json::Value::Object(_)) = record.get_mut("init") {
@@ -362,6 +364,9 @@ fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> 
     let mut config = Config::from_saved(record["config"].take())?;
     if format < Some(3) {
         config.architecture.keep_random_gates();
+        if let Optimiser::Soap(soap) = &mut config.learn.optimiser {
+            soap.limit = UNLIMITED;
+        }
     }
     record["config"] = serde_json::to_value(config)?;
     let record: Record = serde_json::from_value(record)?;
@@ -417,7 +422,7 @@ pub struct RunSummary {
     pub best: Option<f64>,
 }
 
-/// All runs in the folders under `root`, by name and seed; `root` may itself be a run.
+/// All runs in the folders under `root`, by folder and seed; `root` may itself be a run.
 ///
 /// # Errors
 /// [`ModelError::Io`] if the folder cannot be listed; a missing one holds no runs.
@@ -441,7 +446,10 @@ pub fn list_runs(root: &Path) -> Result<Vec<RunSummary>, ModelError> {
                 continue;
             }
             let summary = summary_of(&path);
-            found.insert((summary.name.clone(), summary.seed, path), summary);
+            // The seed as a number: NAME-2 before NAME-10.
+            let shown = path.to_string_lossy().into_owned();
+            let stem = shown.strip_suffix(&format!("-{}", summary.seed)).unwrap_or(&shown).to_string();
+            found.insert((stem, summary.seed, path), summary);
         }
     }
     Ok(found.into_values().collect())

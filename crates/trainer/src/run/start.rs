@@ -9,7 +9,8 @@ use adept_game::Kit;
 use adept_game::{stream, work};
 use adept_model::checkpoint::{self, Origin};
 use adept_model::{
-    Architecture, CellExamples, Channel, Learner, ModelError, Rows, Samples, Tensor, cluster_gates, find_cells,
+    Architecture, CellExamples, Channel, Learner, ModelError, Rows, Samples, Tensor, cluster_gates,
+    find_cells,
 };
 use std::ops::Range;
 use std::path::PathBuf;
@@ -121,7 +122,8 @@ pub(super) fn begin_with_clusters<G: Kit>(
     bound: &mut GameModel<G>,
 ) -> Result<(), TrainError> {
     let mut rng = stream(seed, "clusters", 0);
-    let rows = || usual_rows(game, config, bound, (CLUSTERED, seed, ["clustered games", "clustered positions"]));
+    let rows =
+        || usual_rows(game, config, bound, (CLUSTERED, seed, ["clustered games", "clustered positions"]));
     let gates = cluster_gates(&config.architecture, bound.learner.channels(), rows, &mut rng)?;
     Ok(replace(&mut *bound.learner, gates)?)
 }
@@ -138,8 +140,7 @@ fn usual_rows<G: Kit>(
     }
     let positions = Positions::new(game, config.learn.distribution());
     let positions = positions.map_err(|e| ModelError::Unsupported(e.to_string()))?;
-    let (mut samples, mut rng) =
-        (Samples::new(bound.learner.channels()), stream(seed, drawn, 0));
+    let (mut samples, mut rng) = (Samples::new(bound.learner.channels()), stream(seed, drawn, 0));
     for _ in 0..count {
         let state = positions.of_part(game, Part::Train, &mut rng);
         encode(game, &**bound.encoder(), &state, &mut samples);
@@ -199,7 +200,11 @@ pub(super) fn begin_with_cells<G: Kit>(
 
 /// Where the cells of a run come from.
 enum Cellular<'a, G: Kit> {
-    Examples { game: &'a G, examples: Examples<G>, bound: &'a GameModel<G> },
+    Examples {
+        game: &'a G,
+        examples: Examples<G>,
+        bound: &'a GameModel<G>,
+    },
     /// Without targets.
     Rows(Rows),
 }
