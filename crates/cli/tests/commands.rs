@@ -182,6 +182,57 @@ fn config_checks_writes_and_describes_itself() {
     assert!(desk.fails(&["config", "new", "tictacto"], 1).contains("did you mean `tictactoe`?"));
 }
 
+/// Learned cells, from training to a drawing and to a card beside a single network.
+#[test]
+fn the_use_of_experts_is_shown_everywhere() {
+    let desk = Desk::new();
+    let head = |name: &str, encoder: &str| {
+        format!(
+            "name = \"{name}\"\nabout = \"of a test\"\n[game]\nrules = \"bearoff:5\"\nencoder = \"{encoder}\"\n"
+        )
+    };
+    let learn = "[learn]\nrate = 0.01\noptimiser = \"adam\"\n[learn.supervised]\nsamples = 30_000\n[evaluate]\n\
+                 positions = 500\nvalidation = 100\n";
+    let cells = "[architecture.cells]\nby = [\"pace_moved\", \"pace_to_roll\"]\nexperts = 4\nprobe = 5_000\n\
+                 expert.mlp = { hidden = [3] }\n";
+    let gate = "[architecture.meta_pi]\nexperts = 4\nthreshold = 0.3\ngate.clusters = 0\nexpert.mlp = { hidden = [3] }\n";
+    let single = "[architecture.mlp]\nhidden = [3]\n";
+    for (name, encoder, architecture) in
+        [("cells", "race+pace", cells), ("gate", "race", gate), ("single", "race", single)]
+    {
+        let text = format!("{}{architecture}{learn}", head(name, encoder));
+        fs::write(desk.path(&format!("{name}.toml")), text).unwrap();
+    }
+    let result = desk.json(&["train", "cells.toml"]);
+    let shares = result["experts"]["shares"].as_array().unwrap();
+    assert!(shares.len() == 4 && (shares.iter().map(number).sum::<f64>() - 1.0).abs() < 1e-9, "{result}");
+    assert_eq!(number(&result["experts"]["multiply_adds"]), 12.0 * 3.0 + 3.0);
+    assert!(desk.text(&["train", "cells.toml"]).contains("experts: 4 of 4 live"));
+    let warned = desk.run(&["train", "gate.toml"]);
+    let warned = String::from_utf8_lossy(&warned.stderr).into_owned();
+    assert!(warned.contains("warning: gate.toml: architecture.meta_pi.threshold: 0.3 is at least 1/4"), "{warned}");
+    assert!(desk.json(&["train", "single.toml"])["experts"].is_null());
+
+    let drawn = desk.text(&["runs", "plot", "--gates", "cells"]);
+    assert!(drawn.starts_with("4 of 4 experts in 64 × 64 cells; down pace_moved, across pace_to_roll"), "{drawn}");
+    assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{drawn}");
+    desk.text(&["runs", "plot", "--gates", "cells", "--out", "cells.svg"]);
+    let drawing = fs::read_to_string(desk.path("cells.svg")).unwrap();
+    assert!(drawing.starts_with("<svg") && drawing.contains("pace_to_roll"));
+    assert!(desk.fails(&["runs", "plot", "--gates", "single"], 1).contains("has no learned cells"));
+    assert!(desk.fails(&["runs", "plot", "cells", "--out", "x.png"], 1).contains(".svg"));
+
+    let found = desk.json(&["publish", "cells", "--rival", "single", "--out", "published"]);
+    let card = fs::read_to_string(found["card"].as_str().map(|card| desk.path(card)).unwrap()).unwrap();
+    assert!(card.contains("4 of 4 are live") && card.contains("| `single` | 39 | 43 |"), "{card}");
+    let report = desk.json(&["evaluate", "published", "--suite", "rms", "--samples", "500"]);
+    let single = &report["experts"]["single"];
+    assert_eq!((single["hidden"].as_u64(), single["name"].as_str()), (Some(3), Some("single")));
+    assert!(number(&single["rms"]) > 0.0 && report["experts"]["live"] == 4, "{report}");
+    let text = desk.text(&["evaluate", "published", "--suite", "rms", "--samples", "500"]);
+    assert!(text.contains("39 multiply-adds a row, like a single network of 3 hidden units: "), "{text}");
+}
+
 /// A game with dice, from the starter config to a game in the terminal.
 #[test]
 fn the_bear_off_is_trained_valued_and_played() {

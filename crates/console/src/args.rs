@@ -399,12 +399,15 @@ pub(crate) enum RunsAction {
     },
     /// Draw the learning curves of runs, in the terminal or as SVG. Runs of one experiment become one curve, their mean.
     #[command(
-        after_help = "Examples:\n  adept runs plot checkpoints/runs/single-80-1\n  adept runs plot single-50 single-80 --out curves.svg"
+        after_help = "Examples:\n  adept runs plot checkpoints/runs/single-80-1\n  adept runs plot single-50 single-80 --out curves.svg\n  adept runs plot --gates cells-16x8 --out cells.svg"
     )]
     Plot {
         /// Experiments: a run folder, a folder with runs, or the NAME of runs NAME-SEED in checkpoints/runs.
         #[arg(required = true)]
         runs: Vec<PathBuf>,
+        /// Draw the learned cells of runs or checkpoints instead: which expert takes which positions.
+        #[arg(long)]
+        gates: bool,
         /// SVG file to write. Default: draw in the terminal.
         #[arg(long)]
         out: Option<PathBuf>,

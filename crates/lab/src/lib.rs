@@ -9,6 +9,7 @@ pub mod compare;
 pub mod curves;
 pub mod exchange;
 pub mod files;
+pub mod gates;
 pub mod keys;
 pub mod measure;
 pub mod publish;

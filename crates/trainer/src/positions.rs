@@ -412,6 +412,63 @@ pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize
     rows
 }
 
+/// Share of random moves in games of a network with itself.
+const EXPLORED: f64 = 0.1;
+
+/// Rows of the candidates that a network chooses in games with itself, with one move of ten at random, `count` of them,
+/// or fewer in a game where almost every move is the last.
+pub fn rows_of_own_games<G: Kit>(
+    game: &G,
+    bound: &mut GameModel<G>,
+    count: usize,
+    rng: &mut Stream,
+) -> Rows {
+    let mut rows = Rows::new(bound.learner.channels());
+    let (mut actions, mut values) = (Vec::new(), Vec::new());
+    let (mut state, mut moves) = (game.start(), 0);
+    while rows.len() < count && moves < 10 * count {
+        match game.turn(&state) {
+            Turn::Over => {
+                state = game.start();
+                moves += 1;
+            }
+            Turn::Chance => {
+                let action = game.sample(&state, rng);
+                game.apply(&mut state, &action);
+            }
+            Turn::Player(player) => {
+                moves += 1;
+                let mut candidates = Rows::new(bound.learner.channels());
+                if bound.encoder().decides() {
+                    bound.encoder().decide(game, &state, player, &mut actions, &mut candidates);
+                } else {
+                    game.actions(&state, &mut actions);
+                    for action in &actions {
+                        // The state after the action could reveal what the player cannot see.
+                        let row = if game.hides() {
+                            bound.encode(game, &state, Some(action), player)
+                        } else {
+                            let mut after = state.clone();
+                            game.apply(&mut after, action);
+                            bound.encode(game, &after, Some(action), player)
+                        };
+                        candidates.push_from(&row, 0);
+                    }
+                }
+                bound.learner.evaluate(&candidates, &mut values);
+                let best = (0..values.len()).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0);
+                let any = rng.random_range(0..actions.len());
+                let choice = if rng.random_bool(EXPLORED) { any } else { best };
+                game.apply(&mut state, &actions[choice]);
+                if game.hides() || game.turn(&state) != Turn::Over {
+                    rows.push_from(&candidates, choice);
+                }
+            }
+        }
+    }
+    rows
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@ use crate::output;
 use adept_arena::agents::AGENTS;
 use adept_game::{GameInfo, Named};
 use adept_lab::curves::{canvas, curves, svg};
+use adept_lab::gates::{self, CellMap};
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::Architecture;
 use adept_model::device::devices;
@@ -91,7 +92,15 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
     let folder = match &args.action {
         RunsAction::List { folder } => folder,
         RunsAction::Compare { a, b } => return compare::run(a, b, as_json),
-        RunsAction::Plot { runs, out } => return plot(runs, out.as_deref(), as_json),
+        RunsAction::Plot { runs, gates, out } => {
+            if let Some(out) = out {
+                check_svg(out)?;
+            }
+            return match gates {
+                true => plot_gates(runs, out.as_deref(), as_json),
+                false => plot(runs, out.as_deref(), as_json),
+            };
+        }
     };
     let runs = list_runs(folder)?;
     if as_json {
@@ -137,14 +146,37 @@ fn inside<'p>(folder: &Path, run: &'p Path) -> &'p Path {
     run.strip_prefix(folder).ok().filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(run)
 }
 
+/// Refuses names of other kinds of files.
+fn check_svg(out: &Path) -> Result<()> {
+    match out.extension() {
+        Some(extension) if !extension.eq_ignore_ascii_case("svg") => {
+            bail!("{}: drawings are written as SVG: end the name in .svg", out.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Draws maps of learned cells into a file or the terminal.
+fn plot_gates(paths: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()> {
+    let found: Result<Vec<Vec<CellMap>>, _> = paths.iter().map(|path| gates::cell_maps(path)).collect();
+    let maps: Vec<CellMap> = found?.into_iter().flatten().collect();
+    if let Some(out) = out {
+        Files::default().replace(out, gates::svg(&maps).as_bytes())?;
+    }
+    if as_json {
+        return output::json(&json!({ "path": out, "maps": maps }));
+    }
+    match out {
+        Some(out) => output::text(&format!("written: {}\n", out.display())),
+        None => output::text(&maps.iter().map(CellMap::text).collect::<Vec<_>>().join("\n")),
+    }
+}
+
 /// Draws curves into a file or the terminal.
 fn plot(runs: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()> {
     let files = Files::default();
     let found = curves(runs)?;
     if let Some(out) = out {
-        if out.extension().is_some_and(|e| !e.eq_ignore_ascii_case("svg")) {
-            bail!("{}: curves are written as SVG: end the name in .svg", out.display());
-        }
         files.replace(out, svg(&found).as_bytes())?;
     }
     if as_json {

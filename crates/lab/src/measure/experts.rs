@@ -6,7 +6,7 @@ use adept_game::{Kit, stream};
 use adept_model::checkpoint::{Manifest, Rival};
 use adept_model::{ExpertUse, Rows};
 use adept_trainer::config::Config;
-use adept_trainer::positions::rows_of_random_games;
+use adept_trainer::positions::rows_of_own_games;
 use serde::Serialize;
 
 /// Positions on which the use of experts is measured.
@@ -20,7 +20,7 @@ pub struct ExpertsReport {
     /// Shares, live experts and mean cost.
     #[serde(flatten)]
     pub used: ExpertUse,
-    /// Where the positions come from: a distribution, or `random games`.
+    /// Where the positions come from: a distribution, or `its own games`.
     pub positions: String,
     /// Learned parameters.
     pub parameters: usize,
@@ -81,7 +81,7 @@ pub(super) fn experts<G: Kit>(
         }
         None => {
             let mut rng = stream(0, "shared games", 0);
-            (rows_of_random_games(game, bound, POSITIONS, &mut rng), "random games".into())
+            (rows_of_own_games(game, bound, POSITIONS, &mut rng), "its own games".into())
         }
     };
     let Some(used) = ExpertUse::of(&mut *bound.learner, &rows) else { return Ok(None) };

@@ -50,8 +50,8 @@ pub struct Evaluation {
     /// How often each expert ran during the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// How the experts share positions of the run's distribution, or of random games if the game has none; ten times in
-    /// a run.
+    /// How the experts share positions of the run's distribution, or of games of the network with itself if the game has
+    /// none; ten times in a run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experts: Option<ExpertUse>,
     /// Seconds since the start, over all resumes.
@@ -197,8 +197,9 @@ impl<G: Kit> Experiment<'_, G> {
         if self.bound.learner.program().is_none_or(|program| !program.has_experts()) {
             return Ok(None);
         }
-        if self.shared.is_empty() {
-            self.shared = shared_rows(self.game, self.config, &self.bound)?;
+        // Own games change with the network.
+        if self.shared.is_empty() || self.game.distributions().is_empty() {
+            self.shared = shared_rows(self.game, self.config, &mut self.bound)?;
         }
         Ok(ExpertUse::of(&mut *self.bound.learner, &self.shared))
     }

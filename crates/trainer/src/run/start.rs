@@ -3,7 +3,7 @@
 use super::error::TrainError;
 use crate::config::Config;
 use crate::config::Method;
-use crate::positions::{Examples, Part, Positions, encode, rows_of_random_games};
+use crate::positions::{Examples, Part, Positions, encode, rows_of_own_games, rows_of_random_games};
 use adept_arena::{GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::{stream, work};
@@ -148,12 +148,16 @@ fn usual_rows<G: Kit>(
     Ok(samples.rows)
 }
 
-/// Rows on which the use of experts is measured: the same for all seeds.
+/// Rows on which the use of experts is measured: positions of the run's distribution, or of games that the network plays
+/// with itself.
 pub(super) fn shared_rows<G: Kit>(
     game: &G,
     config: &Config,
-    bound: &GameModel<G>,
+    bound: &mut GameModel<G>,
 ) -> Result<Rows, ModelError> {
+    if game.distributions().is_empty() {
+        return Ok(rows_of_own_games(game, bound, SHARED, &mut stream(0, "shared games", 0)));
+    }
     usual_rows(game, config, bound, (SHARED, 0, ["shared games", "shared positions"]))
 }
 
