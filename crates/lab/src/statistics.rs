@@ -20,6 +20,15 @@ pub fn mean_sd(values: &[f64]) -> Summary {
     Summary { mean, sd: if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 } }
 }
 
+/// 95 % confidence interval of the mean of normal numbers (Student); `None` with fewer than two numbers.
+pub fn interval95(values: &[f64]) -> Option<[f64; 2]> {
+    let n = values.len();
+    let student = StudentsT::new(0.0, 1.0, n.checked_sub(1)? as f64).ok()?;
+    let Summary { mean, sd } = mean_sd(values);
+    let half = student.inverse_cdf(0.975) * sd / (n as f64).sqrt();
+    Some([mean - half, mean + half])
+}
+
 /// Mean and standard deviation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sample {
@@ -83,6 +92,15 @@ pub fn welch(a: Sample, b: Sample) -> Option<Welch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Five numbers of mean 3 and variance 2.5; t of 4 degrees of freedom at 97.5 % is 2.776.
+    #[test]
+    fn an_interval_is_that_of_student() {
+        let [low, high] = interval95(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let half = 2.776_445 * (2.5f64 / 5.0).sqrt();
+        assert!((low - (3.0 - half)).abs() < 1e-5 && (high - (3.0 + half)).abs() < 1e-5, "{low} {high}");
+        assert_eq!(interval95(&[1.0]), None);
+    }
 
     /// Student's sleep data (1908): `t.test(extra ~ group, data = sleep)` in the R manual gives t = −1.8608, df
     /// = 17.776, p = 0.07939 and −3.3654832 … 0.2054832, for group 1 minus group 2.

@@ -3,9 +3,9 @@
 use crate::runs::{self, FIRST_SEED, Run};
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Cloud, HIGHEST};
-use adept_lab::measure::{Cost, cost};
+use adept_lab::measure::{Cost, cost, describe};
 use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
-use adept_lab::statistics::mean_sd;
+use adept_lab::statistics::{interval95, mean_sd};
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::TrainError;
@@ -16,107 +16,153 @@ use std::time::Instant;
 
 /// Distributions for learning and measuring.
 const DISTRIBUTIONS: [&str; 2] = ["table", "checkers"];
-/// Initial learning rates to try; the final rate is a thousandth.
+/// Initial learning rates tried first; the final rate is a thousandth. While the best one is at an end of those tried,
+/// the next one beyond it is tried too.
 const RATES: [f64; 3] = [0.004, 0.01, 0.025];
+/// Factor between neighbouring rates.
+const STEP: f64 = 2.5;
+/// Largest number of rates tried beyond the first ones.
+const FURTHER: usize = 3;
 /// The search uses this fraction of the samples (one in so many) and this seed, which no reported figure uses.
 const SEARCH: (u64, u64) = (4, 1);
 
+/// Experts, 1 for a single network, and the hidden layers of each.
+type Size = (usize, &'static [usize]);
+
 /// A kind of network.
 struct Family {
-    /// Name of its config.
+    /// Name in runs and files.
     name: &'static str,
     label: &'static str,
-    config: &'static str,
-    /// Number of experts, and hidden units of each; one expert is a single network.
-    sizes: &'static [(usize, usize)],
+    /// Name of its config, and the config.
+    config: (&'static str, &'static str),
+    sizes: &'static [Size],
     /// Config settings for this size and distribution.
-    set: fn(experts: usize, hidden: usize, distribution: &str) -> Vec<String>,
+    set: fn(size: Size, distribution: &str) -> Vec<String>,
 }
 
 macro_rules! config {
     ($name:literal) => {
-        include_str!(concat!("../configs/bearoff/experts/", $name, ".toml"))
+        ($name, include_str!(concat!("../configs/bearoff/experts/", $name, ".toml")))
     };
 }
 
-const SINGLE: [(usize, usize); 12] =
-    [(1, 2), (1, 3), (1, 4), (1, 6), (1, 8), (1, 12), (1, 16), (1, 24), (1, 32), (1, 48), (1, 64), (1, 96)];
-const PHASES: [(usize, usize); 12] = [
-    (16, 2),
-    (16, 3),
-    (16, 4),
-    (16, 6),
-    (16, 8),
-    (16, 12),
-    (16, 16),
-    (64, 2),
-    (64, 3),
-    (64, 4),
-    (64, 6),
-    (64, 8),
-];
-const CLUSTERS: [(usize, usize); 7] = [(16, 2), (16, 3), (16, 4), (16, 6), (16, 8), (16, 12), (16, 16)];
-const DEEP: [(usize, usize); 5] = [(64, 2), (64, 3), (64, 4), (64, 6), (64, 8)];
-const GATED: [(usize, usize); 12] =
-    [(2, 2), (2, 4), (2, 8), (4, 2), (4, 4), (4, 8), (8, 2), (8, 4), (8, 8), (16, 2), (16, 4), (16, 8)];
+const ONE_LAYER: [Size; 6] = [(1, &[2]), (1, &[4]), (1, &[8]), (1, &[16]), (1, &[32]), (1, &[64])];
+const TWO_LAYERS: [Size; 4] = [(1, &[8, 8]), (1, &[16, 8]), (1, &[32, 16]), (1, &[64, 32])];
+const THREE_LAYERS: [Size; 3] = [(1, &[16, 16, 8]), (1, &[32, 32, 16]), (1, &[64, 32, 16])];
+const PHASES: [Size; 5] = [(16, &[2]), (16, &[4]), (16, &[8]), (16, &[16]), (64, &[8])];
+const CELLS: [Size; 6] = [(16, &[2]), (16, &[4]), (16, &[8]), (16, &[16]), (64, &[4]), (64, &[8])];
+const DEEP_CELLS: [Size; 2] = [(16, &[8, 8]), (16, &[16, 8])];
+const THRESHOLD: [Size; 4] = [(2, &[32]), (4, &[8]), (4, &[16]), (8, &[8])];
+const ALL_RUN: [Size; 3] = [(4, &[8]), (4, &[16]), (8, &[16])];
 
-/// Config settings that set the size of a gated network.
-fn gated(kind: &str, experts: usize, hidden: usize) -> Vec<String> {
+/// Config settings that set the size of a network.
+fn sized(kind: &str, (experts, hidden): Size) -> Vec<String> {
     vec![
         format!("architecture.{kind}.experts={experts}"),
-        format!("architecture.{kind}.expert.mlp.hidden=[{hidden}]"),
+        format!("architecture.{kind}.expert.mlp.hidden={hidden:?}"),
     ]
 }
 
-fn single(_: usize, hidden: usize, _: &str) -> Vec<String> {
-    vec![format!("architecture.mlp.hidden=[{hidden}]")]
+fn single((_, hidden): Size, _: &str) -> Vec<String> {
+    vec![format!("architecture.mlp.hidden={hidden:?}")]
 }
 
-fn phase(experts: usize, hidden: usize, distribution: &str) -> Vec<String> {
+fn phase((experts, hidden): Size, distribution: &str) -> Vec<String> {
     // Most sides of `table` have a sum of pips and twice the checkers above 64.
     let end = if distribution == "table" { 112 } else { 64 };
     vec![
         format!("game.encoder=race+distribution:12+phase:{}:{end}", experts.isqrt()),
-        format!("architecture.symbolic.expert.mlp.hidden=[{hidden}]"),
+        format!("architecture.symbolic.expert.mlp.hidden={hidden:?}"),
     ]
 }
 
-fn hme(experts: usize, hidden: usize, _: &str) -> Vec<String> {
-    gated("hme", experts, hidden)
+fn cells(size: Size, _: &str) -> Vec<String> {
+    sized("cells", size)
 }
 
-fn meta_pi(experts: usize, hidden: usize, _: &str) -> Vec<String> {
-    gated("meta_pi", experts, hidden)
+fn hme(size: Size, _: &str) -> Vec<String> {
+    sized("hme", size)
 }
 
-/// Each branch has as many experts below it as there are branches.
-fn deep(experts: usize, hidden: usize, _: &str) -> Vec<String> {
-    let each = experts.isqrt();
-    let mut set = gated("meta_pi.expert.meta_pi", each, hidden);
-    set.push(format!("architecture.meta_pi.experts={each}"));
-    set
+fn meta_pi(size: Size, _: &str) -> Vec<String> {
+    sized("meta_pi", size)
 }
 
 const fn family(
     name: &'static str,
     label: &'static str,
-    config: &'static str,
-    sizes: &'static [(usize, usize)],
-    set: fn(usize, usize, &str) -> Vec<String>,
+    config: (&'static str, &'static str),
+    sizes: &'static [Size],
+    set: fn(Size, &str) -> Vec<String>,
 ) -> Family {
     Family { name, label, config, sizes, set }
 }
 
-const FAMILIES: [Family; 8] = [
-    family("single", "single network", config!("single"), &SINGLE, single),
-    family("phase", "phase gate", config!("phase"), &PHASES, phase),
-    family("clusters", "gate by clustering", config!("clusters"), &CLUSTERS, meta_pi),
-    family("clusters-deep", "gates by clustering, depth two", config!("clusters-deep"), &DEEP, deep),
-    family("hme", "HME", config!("hme"), &GATED, hme),
-    family("hme-threshold", "HME, threshold .3", config!("hme-threshold"), &GATED, hme),
-    family("meta-pi", "Meta-Pi", config!("meta-pi"), &GATED, meta_pi),
-    family("meta-pi-threshold", "Meta-Pi, threshold .3", config!("meta-pi-threshold"), &GATED, meta_pi),
+const FAMILIES: [Family; 10] = [
+    family("single", "single, one layer", config!("single"), &ONE_LAYER, single),
+    family("single-two", "single, two layers", config!("single"), &TWO_LAYERS, single),
+    family("single-three", "single, three layers", config!("single"), &THREE_LAYERS, single),
+    family("phase", "rule of phases", config!("phase"), &PHASES, phase),
+    family("cells", "learned cells", config!("cells"), &CELLS, cells),
+    family("cells-two", "learned cells, two layers", config!("cells"), &DEEP_CELLS, cells),
+    family("meta-pi-threshold", "Meta-Pi, threshold .3", config!("meta-pi-threshold"), &THRESHOLD, meta_pi),
+    family("hme-threshold", "HME, threshold .3", config!("hme-threshold"), &THRESHOLD, hme),
+    family("meta-pi", "Meta-Pi, all run", config!("meta-pi"), &ALL_RUN, meta_pi),
+    family("hme", "HME, all run", config!("hme"), &ALL_RUN, hme),
 ];
+
+/// What an evaluation or a network costs, by which networks are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Price {
+    /// Multiply-adds executed, the mean over positions.
+    MultiplyAdds,
+    /// Nanoseconds of an evaluation with 512 rows per call.
+    Nanoseconds,
+    /// Nanoseconds of a value over all pairs of halves.
+    ByHalves,
+    /// Learned parameters.
+    Parameters,
+    /// Seconds of a run.
+    Training,
+}
+
+impl Price {
+    const ALL: [Self; 5] =
+        [Self::MultiplyAdds, Self::Nanoseconds, Self::ByHalves, Self::Parameters, Self::Training];
+
+    /// None if the network cannot be used in this way.
+    fn of(self, point: &ExpertsPoint) -> Option<f64> {
+        match self {
+            Self::MultiplyAdds => Some(point.cost.multiply_adds),
+            Self::Nanoseconds => Some(point.cost.nanoseconds),
+            Self::ByHalves => point.cost.nanoseconds_by_halves,
+            Self::Parameters => Some(point.parameters as f64),
+            Self::Training => Some(point.seconds),
+        }
+    }
+
+    fn file(self) -> &'static str {
+        match self {
+            Self::MultiplyAdds => "multiply-adds",
+            Self::Nanoseconds => "nanoseconds",
+            Self::ByHalves => "by-halves",
+            Self::Parameters => "parameters",
+            Self::Training => "training",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::MultiplyAdds => "multiply-adds per evaluation, mean of those executed",
+            Self::Nanoseconds => "nanoseconds an evaluation, 512 rows at once",
+            Self::ByHalves => "nanoseconds a value over all pairs of sides",
+            Self::Parameters => "parameters",
+            Self::Training => "seconds of training, beside another run",
+        }
+    }
+}
 
 /// A network: its size, cost and error.
 #[derive(Clone, Debug, Serialize)]
@@ -129,10 +175,14 @@ pub struct ExpertsPoint {
     pub distribution: &'static str,
     /// Experts; 1 for a single network.
     pub experts: usize,
-    /// Hidden units per expert.
-    pub hidden: usize,
+    /// Hidden layers of each expert.
+    pub hidden: Vec<usize>,
     /// Initial learning rate, the best of those tried.
     pub rate: f64,
+    /// All rates tried.
+    pub rates: Vec<f64>,
+    /// Learned parameters.
+    pub parameters: usize,
     /// Cost of an evaluation, measured with the first seed.
     #[serde(flatten)]
     pub cost: Cost,
@@ -145,10 +195,10 @@ pub struct ExpertsPoint {
     pub final_sd: f64,
     /// Final errors by seed.
     pub finals: Vec<f64>,
-    /// Whether no other network of any kind is both cheaper in multiply-adds and better.
-    pub frontier: bool,
-    /// The same with nanoseconds instead of multiply-adds.
-    pub frontier_ns: bool,
+    /// 95 % interval of the mean over the seeds (Student); `None` with one seed.
+    pub ci95: Option<[f64; 2]>,
+    /// By which prices no other network of any kind is both cheaper and better.
+    frontier: Vec<Price>,
     /// Mean seconds per run.
     pub seconds: f64,
 }
@@ -176,28 +226,52 @@ pub struct ExpertsStudy {
 struct Job {
     family: &'static Family,
     distribution: &'static str,
-    size: (usize, usize),
+    size: Size,
 }
 
 impl Job {
     fn name(&self) -> String {
         let ((experts, hidden), Self { family, distribution, .. }) = (self.size, self);
         let experts = if experts > 1 { format!("{experts}x") } else { String::new() };
-        format!("{distribution}-{}-{experts}{hidden}", family.name)
+        format!("{distribution}-{}-{experts}{}", family.name, layers(hidden))
     }
 
     fn config(&self, games: &dyn Games, rate: f64, share: u64, quick: bool) -> Result<Config, TrainError> {
-        let mut set = (self.family.set)(self.size.0, self.size.1, self.distribution);
+        let mut set = (self.family.set)(self.size, self.distribution);
         let rates = format!("{{ from = {rate}, to = {}, shape = \"cosine\" }}", rate / 1000.0);
         set.push(format!("learn.rate={rates}"));
         set.push(format!("learn.distribution={}", self.distribution));
         let tried = if share > 1 { format!("-rate-{rate}") } else { String::new() };
         set.push(format!("name={}{tried}", self.name()));
-        let file = format!("configs/bearoff/experts/{}.toml", self.family.name);
-        let mut config = runs::config_with(&file, self.family.config, set, games, quick)?;
+        let file = format!("configs/bearoff/experts/{}.toml", self.family.config.0);
+        let mut config = runs::config_with(&file, self.family.config.1, set, games, quick)?;
         config.learn.set_length((config.learn.length() / share).max(1));
         Ok(config)
     }
+}
+
+/// Hidden layers as text: `16-8`.
+fn layers(hidden: &[usize]) -> String {
+    hidden.iter().map(usize::to_string).collect::<Vec<_>>().join("-")
+}
+
+/// Rates tried for a network, with the validation error of each, in order of the rates.
+type Tried = Vec<(f64, f64)>;
+
+/// The rate to try next: beyond the best one if that is at an end.
+fn next_rate(tried: &Tried) -> Option<f64> {
+    let rounded = |rate: f64| format!("{rate:.2e}").parse().unwrap_or(rate);
+    let best = best_of(tried)?;
+    match tried.iter().position(|(rate, _)| *rate == best)? {
+        0 => Some(rounded(best / STEP)),
+        last if last + 1 == tried.len() => Some(rounded(best * STEP)),
+        _ => None,
+    }
+}
+
+/// The rate with the lowest validation error; the first if all runs diverged.
+fn best_of(tried: &Tried) -> Option<f64> {
+    tried.iter().min_by(|a, b| a.1.total_cmp(&b.1)).map(|(rate, _)| *rate)
 }
 
 fn jobs() -> Vec<Job> {
@@ -217,11 +291,12 @@ impl Reproduction for WhereExpertsPay {
     }
 
     fn paper(&self) -> &'static str {
-        "where experts pay: error against cost of single networks, phase gates, HME and Meta-Pi (takes most of an hour)"
+        "where experts pay: error against cost of single networks, rules, learned cells, HME and Meta-Pi (takes an hour)"
     }
 
     fn runs(&self, seeds: u64) -> u64 {
-        jobs().len() as u64 * (RATES.len() as u64 + seeds)
+        // Half of the networks try one more rate.
+        jobs().len() as u64 * (RATES.len() as u64 + seeds) + jobs().len() as u64 / 2
     }
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
@@ -238,22 +313,19 @@ fn experts(work: Work<'_>) -> Result<ExpertsStudy, TrainError> {
     let Work { games, options, .. } = work;
     let started = Instant::now();
     let jobs = jobs();
-    let tried =
-        jobs.iter().flat_map(|job| RATES.map(|rate| job.config(games, rate, SEARCH.0, options.quick)));
-    let tried: Vec<Config> = tried.collect::<Result<_, _>>()?;
-    let search = runs::attempts(&tried, SEARCH.1..SEARCH.1 + 1, work)?;
-    let rates: Vec<f64> = search.chunks(RATES.len()).map(best_rate).collect();
+    let tried = search(&jobs, work)?;
+    let rates: Vec<f64> = tried.iter().map(|tried| best_of(tried).unwrap_or(RATES[0])).collect();
     let configs = jobs.iter().zip(&rates).map(|(job, rate)| job.config(games, *rate, 1, options.quick));
     let configs: Vec<Config> = configs.collect::<Result<_, _>>()?;
     let go_on = ReproduceOptions { resume: true, ..options.clone() };
     let all = runs::all(&configs, runs::seeds(options), Work { options: &go_on, ..work })?;
     // One after another, so that timings do not disturb each other.
-    let points = jobs.iter().zip(&rates).zip(&all).map(|((job, rate), runs)| point(games, job, *rate, runs));
+    let points = jobs.iter().zip(&tried).zip(&all).map(|((job, tried), runs)| point(games, job, tried, runs));
     let mut rows: Vec<ExpertsPoint> = points.collect::<Result<_, _>>()?;
     mark_frontiers(&mut rows);
-    let charts = DISTRIBUTIONS.iter().flat_map(|d| ["multiply-adds", "nanoseconds"].map(|by| (*d, by)));
-    let charts: Vec<(&str, &str)> = charts.collect();
-    let figures = charts.iter().map(|(distribution, by)| format!("{distribution}-{by}.svg"));
+    let charts = DISTRIBUTIONS.iter().flat_map(|d| Price::ALL.map(|by| (*d, by)));
+    let charts: Vec<(&str, Price)> = charts.collect();
+    let figures = charts.iter().map(|(distribution, by)| format!("{distribution}-{}.svg", by.file()));
     let files = ["experts.md".into(), "experts.json".into()].into_iter().chain(figures);
     let result = ExpertsStudy {
         name: "experts".into(),
@@ -265,25 +337,40 @@ fn experts(work: Work<'_>) -> Result<ExpertsStudy, TrainError> {
         files: files.map(|file| options.out.join(file)).collect(),
     };
     let mut texts = vec![markdown(&result), super::json(&result)?];
-    texts.extend(charts.iter().map(|(distribution, by)| figure(&result.rows, distribution, by)));
+    texts.extend(charts.iter().map(|(distribution, by)| figure(&result.rows, distribution, *by)));
     for (path, text) in result.files.iter().zip(texts) {
         Files::default().replace(path, text.as_bytes())?;
     }
     Ok(result)
 }
 
-/// The rate whose run ends with the lowest error on validation positions. Diverged runs do not count.
-fn best_rate(runs: &[Vec<Option<Run>>]) -> f64 {
-    let validation = |runs: &[Option<Run>]| {
-        let end = runs.first()?.as_ref()?.1.r#final.as_ref()?;
-        end.validation
-    };
-    let errors = runs.iter().map(|runs| validation(runs).unwrap_or(f64::INFINITY));
-    let best = errors.zip(RATES).min_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or(RATES[0], |(_, rate)| rate)
+/// Tries rates for every network on a part of the samples, until the best one has neighbours on both sides.
+fn search(jobs: &[Job], work: Work<'_>) -> Result<Vec<Tried>, TrainError> {
+    let quick = work.options.quick;
+    let mut tried: Vec<Tried> = jobs.iter().map(|_| Vec::new()).collect();
+    for round in 0..=FURTHER {
+        let wanted = |(i, tried): (usize, &Tried)| match round {
+            0 => RATES.map(|rate| (i, rate)).to_vec(),
+            _ => next_rate(tried).map(|rate| (i, rate)).into_iter().collect(),
+        };
+        let wanted: Vec<(usize, f64)> = tried.iter().enumerate().flat_map(wanted).collect();
+        if wanted.is_empty() {
+            break;
+        }
+        let configs = wanted.iter().map(|&(i, rate)| jobs[i].config(work.games, rate, SEARCH.0, quick));
+        let configs: Vec<Config> = configs.collect::<Result<_, _>>()?;
+        let go_on = ReproduceOptions { resume: work.options.resume || round > 0, ..work.options.clone() };
+        let found = runs::attempts(&configs, SEARCH.1..SEARCH.1 + 1, Work { options: &go_on, ..work })?;
+        for (&(i, rate), runs) in wanted.iter().zip(&found) {
+            let end = runs.first().and_then(|run| run.as_ref()?.1.r#final.as_ref()?.validation);
+            tried[i].push((rate, end.unwrap_or(f64::INFINITY)));
+            tried[i].sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+    }
+    Ok(tried)
 }
 
-fn point(games: &dyn Catalogue, job: &Job, rate: f64, runs: &[Run]) -> Result<ExpertsPoint, TrainError> {
+fn point(games: &dyn Catalogue, job: &Job, tried: &Tried, runs: &[Run]) -> Result<ExpertsPoint, TrainError> {
     let finals = runs.iter().filter_map(|(_, record)| record.r#final.as_ref()).map(|score| score.figure());
     let finals: Vec<f64> = finals.collect();
     let end = mean_sd(&finals);
@@ -292,15 +379,17 @@ fn point(games: &dyn Catalogue, job: &Job, rate: f64, runs: &[Run]) -> Result<Ex
         family: job.family.name,
         distribution: job.distribution,
         experts: job.size.0,
-        hidden: job.size.1,
-        rate,
+        hidden: job.size.1.to_vec(),
+        rate: best_of(tried).unwrap_or(RATES[0]),
+        rates: tried.iter().map(|(rate, _)| *rate).collect(),
+        parameters: describe(games, &runs[0].0, false)?.size.parameters,
         cost: cost(games, &runs[0].0, job.distribution)?,
         final_median: median(&finals),
         final_mean: end.mean,
         final_sd: end.sd,
+        ci95: interval95(&finals),
         finals,
-        frontier: false,
-        frontier_ns: false,
+        frontier: Vec::new(),
         seconds: runs.iter().map(|(_, record)| record.seconds).sum::<f64>() / runs.len() as f64,
     })
 }
@@ -317,44 +406,43 @@ fn median(values: &[f64]) -> f64 {
 }
 
 fn mark_frontiers(rows: &mut [ExpertsPoint]) {
-    let seen: Vec<_> = rows.iter().map(|p| (p.distribution, p.cost, p.final_median)).collect();
-    for row in rows {
-        let beaten = |of: fn(&Cost) -> f64| {
-            seen.iter().any(|(distribution, cost, error)| {
-                *distribution == row.distribution && of(cost) <= of(&row.cost) && *error < row.final_median
+    for i in 0..rows.len() {
+        let beaten = |by: Price| {
+            let Some(own) = by.of(&rows[i]) else { return true };
+            rows.iter().any(|other| {
+                other.distribution == rows[i].distribution
+                    && by.of(other).is_some_and(|cost| cost <= own)
+                    && other.final_median < rows[i].final_median
             })
         };
-        (row.frontier, row.frontier_ns) = (!beaten(|c| c.multiply_adds), !beaten(|c| c.nanoseconds));
+        rows[i].frontier = Price::ALL.into_iter().filter(|by| !beaten(*by)).collect();
     }
 }
 
-fn figure(rows: &[ExpertsPoint], distribution: &str, by: &str) -> String {
-    let at = |p: &ExpertsPoint| if by == "nanoseconds" { p.cost.nanoseconds } else { p.cost.multiply_adds };
+fn figure(rows: &[ExpertsPoint], distribution: &str, by: Price) -> String {
     let clouds: Vec<Cloud> = FAMILIES
         .iter()
         .map(|family| {
             let of = rows.iter().filter(|p| p.family == family.name && p.distribution == distribution);
-            Cloud { name: family.label.into(), points: of.map(|p| (at(p), p.final_median)).collect() }
+            let points = of.filter_map(|p| Some((by.of(p)?, p.final_median))).collect();
+            Cloud { name: family.label.into(), points }
         })
+        .filter(|cloud| !cloud.points.is_empty())
         .collect();
-    let x = if by == "nanoseconds" {
-        "nanoseconds an evaluation, 512 rows at once"
-    } else {
-        "multiply-adds per evaluation, mean of those executed"
-    };
-    let title = format!("Bear-off, {distribution}: error against cost; lines join what a kind cannot better");
-    chart::clouds(&title, (x, "RMS error of V"), &clouds)
+    let title = format!("Bear-off, {distribution}: lower left is better; a line joins the best networks of a kind");
+    chart::clouds(&title, (by.label(), "RMS error of V"), &clouds)
 }
 
 /// The tables as Markdown.
 fn markdown(result: &ExpertsStudy) -> String {
     let mut text = format!(
-        "# Where experts pay: error against the cost of an evaluation\n\n{} samples from the oracle per run{}, {} \
-         seeds per network from {FIRST_SEED} on. The learning rate is the best of {RATES:?} on validation positions, \
-         after a quarter of the samples with seed {}. All networks read the same 36 inputs. Gates read 12 of them; \
-         gates by clustering read only the mean rolls. Size: experts × hidden units. The error is the median over \
-         the seeds. ●: no cheaper network is better. By halves: the first layer is computed once per side, then all \
-         pairs. Figures leave out errors above {HIGHEST} times the lowest.\n",
+        "# Where experts pay: error against cost\n\n{} samples from the oracle per run{}, {} seeds per network from \
+         {FIRST_SEED} on, SOAP. The learning rate is the best on validation positions after a quarter of the samples \
+         with seed {}, of {RATES:?} and further ones until the best had neighbours on both sides. All networks read \
+         the same 36 inputs; gates read the mean rolls of both sides. Size: experts × hidden units. Live: experts that \
+         win at least 1 % of positions. By halves: the first layer is computed once per side, then all pairs. The \
+         error is the median over the seeds, with the 95 % interval of the mean. ● after a price: no network that \
+         costs as much or less is better. Figures leave out errors above {HIGHEST} times the lowest.\n",
         result.samples,
         if result.quick { " (--quick: a twentieth of the full length)" } else { "" },
         result.seeds,
@@ -363,32 +451,34 @@ fn markdown(result: &ExpertsStudy) -> String {
     for distribution in DISTRIBUTIONS {
         let _ = writeln!(
             text,
-            "\n## {distribution}\n\n| network | size | rate | multiply-adds | | ns, 512 rows | | ns, 1 row | ns, by \
-             halves | RMS error of V | of all seeds |\n|---|---|---|---|---|---|---|---|---|---|---|"
+            "\n## {distribution}\n\n| network | size | live | rate | RMS error of V | 95 % | multiply-adds | ns, 512 \
+             rows | ns, 1 row | ns, by halves | parameters | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
         );
         for family in &FAMILIES {
-            for row in
-                result.rows.iter().filter(|p| p.family == family.name && p.distribution == distribution)
-            {
-                let (low, high) =
-                    row.finals.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &v| (a.min(v), b.max(v)));
-                let mark = |on: bool| if on { "●" } else { "" };
+            let of = |p: &&ExpertsPoint| p.family == family.name && p.distribution == distribution;
+            for row in result.rows.iter().filter(of) {
                 let size = match row.experts {
-                    1 => row.hidden.to_string(),
-                    experts => format!("{experts}×{}", row.hidden),
+                    1 => layers(&row.hidden),
+                    experts => format!("{experts}×{}", layers(&row.hidden)),
                 };
+                let price = |by: Price, places: usize| {
+                    let mark = if row.frontier.contains(&by) { " ●" } else { "" };
+                    by.of(row).map_or_else(String::new, |v| format!("{v:.places$}{mark}"))
+                };
+                let range = row.ci95.map_or_else(String::new, |[low, high]| format!("{low:.5}–{high:.5}"));
                 let _ = writeln!(
                     text,
-                    "| {} | {size} | {} | {:.0} | {} | {:.1} | {} | {:.0} | {} | {:.5} | {low:.5}–{high:.5} |",
+                    "| {} | {size} | {} | {} | {:.5} | {range} | {} | {} | {:.0} | {} | {} | {} |",
                     family.label,
+                    if row.experts > 1 { row.cost.live.to_string() } else { String::new() },
                     row.rate,
-                    row.cost.multiply_adds,
-                    mark(row.frontier),
-                    row.cost.nanoseconds,
-                    mark(row.frontier_ns),
-                    row.cost.nanoseconds_alone,
-                    row.cost.nanoseconds_by_halves.map_or_else(String::new, |ns| format!("{ns:.2}")),
                     row.final_median,
+                    price(Price::MultiplyAdds, 0),
+                    price(Price::Nanoseconds, 1),
+                    row.cost.nanoseconds_alone,
+                    price(Price::ByHalves, 2),
+                    price(Price::Parameters, 0),
+                    price(Price::Training, 1),
                 );
             }
         }
@@ -402,20 +492,25 @@ mod tests {
     use adept_builtin::bearoff::Bearoff;
     use adept_lab::One;
 
-    /// Every kind has at least twelve networks on each distribution, all with the same samples.
     #[test]
-    fn every_kind_has_twelve_sizes_that_can_be_built() {
-        let jobs = jobs();
-        // Gates by clustering count as one kind, with depth one or two.
-        assert_eq!(jobs.len(), DISTRIBUTIONS.len() * (FAMILIES.len() - 1) * 12);
-        for job in &jobs {
+    fn every_network_can_be_built() {
+        for job in &jobs() {
             let config = job
                 .config(&One(Bearoff::default()), 0.01, 1, false)
                 .unwrap_or_else(|e| panic!("{}: {e}", job.name()));
             assert_eq!(config.learn.length(), 12_000_000, "{}", job.name());
             assert_eq!(config.learn.distribution(), Some(job.distribution));
             assert_eq!(config.name, job.name());
+            assert!(config.architecture.cautions().is_empty(), "{}", job.name());
         }
+    }
+
+    #[test]
+    fn rates_are_tried_until_the_best_has_neighbours() {
+        assert_eq!(next_rate(&vec![(0.004, 0.3), (0.01, 0.2), (0.025, 0.4)]), None);
+        assert_eq!(next_rate(&vec![(0.004, 0.3), (0.01, 0.2), (0.025, 0.1)]), Some(0.0625));
+        assert_eq!(next_rate(&vec![(0.004, 0.1), (0.01, 0.2), (0.025, f64::INFINITY)]), Some(0.0016));
+        assert_eq!(best_of(&vec![(0.004, 0.3), (0.01, 0.2), (0.025, 0.4)]), Some(0.01));
     }
 
     #[test]
@@ -425,8 +520,10 @@ mod tests {
             family: "single",
             distribution: "table",
             experts: 1,
-            hidden: 1,
+            hidden: vec![1],
             rate: 0.01,
+            rates: vec![],
+            parameters: 5,
             cost: Cost {
                 live: 1,
                 multiply_adds,
@@ -438,14 +535,17 @@ mod tests {
             final_median,
             final_mean: final_median,
             final_sd: 0.0,
+            ci95: None,
             finals: vec![],
-            frontier: false,
-            frontier_ns: false,
-            seconds: 0.0,
+            frontier: vec![],
+            seconds: 1.0,
         };
         let mut rows = [point(10.0, 3.0, 0.3), point(20.0, 2.0, 0.2), point(30.0, 4.0, 0.25)];
         mark_frontiers(&mut rows);
-        assert_eq!(rows.each_ref().map(|p| p.frontier), [true, true, false]);
-        assert_eq!(rows.each_ref().map(|p| p.frontier_ns), [false, true, false]);
+        let on = |by: Price| rows.each_ref().map(|p| p.frontier.contains(&by));
+        assert_eq!(on(Price::MultiplyAdds), [true, true, false]);
+        assert_eq!(on(Price::Nanoseconds), [false, true, false]);
+        assert_eq!(on(Price::Parameters), [false, true, false]);
+        assert_eq!(on(Price::ByHalves), [false; 3]);
     }
 }
