@@ -31,7 +31,7 @@ fn a_model_says_what_it_is() {
 
 #[test]
 fn rows_positions_and_moves_agree() {
-    for name in ["residual-10", "plain-10", "hme-4x16", "experts-clusters-64x8"] {
+    for name in ["residual-10", "plain-10", "hme-4x16", "cells-64x8"] {
         let model = Model::open(&published(name)).unwrap();
         let values = model.values(&POSITIONS).unwrap();
         let rows = model.encode(&POSITIONS).unwrap();
