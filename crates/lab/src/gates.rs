@@ -2,7 +2,7 @@
 
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::program::{Block, Op, Program, Selector};
-use adept_model::{ModelError, lower};
+use adept_model::{Architecture, ModelError, lower};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -40,7 +40,8 @@ pub fn cell_maps(path: &Path) -> Result<Vec<CellMap>, ModelError> {
     let path = checkpoint::locate(path, false)?;
     let Checkpoint { manifest, tensors, .. } = checkpoint::read(&path)?;
     let mut maps: Vec<CellMap> = Vec::new();
-    if manifest.architecture.has_cells(&manifest.channels) {
+    // A table that grows has no program.
+    if !matches!(manifest.architecture, Architecture::Lookup(_)) {
         let program = lower(&manifest.architecture, &manifest.channels, 1)?;
         let flat = program.parameters_in(&tensors)?;
         collect(&program, &program.body, &flat, &mut maps);
@@ -132,7 +133,7 @@ pub fn svg(maps: &[CellMap]) -> String {
         let (n, m) = (map.cells.len() as f64, map.cells.first().map_or(0, Vec::len) as f64);
         widest = widest.max(m * CELL);
         let _ =
-            writeln!(body, r#"<text x="{margin}" y="{}" font-size="13">{}</text>"#, top + 20.0, map.title());
+            writeln!(body, r#"<text x="{margin}" y="{}" font-size="13">{}</text>"#, top + 20.0, escaped(&map.title()));
         let left_top = top + 32.0;
         for (r, row) in map.cells.iter().enumerate() {
             let mut column = 0;
@@ -173,13 +174,13 @@ pub fn svg(maps: &[CellMap]) -> String {
         let _ = writeln!(
             body,
             r#"<text x="16" y="{middle:.0}" font-size="12" text-anchor="middle" transform="rotate(-90 16 {middle:.0})">{}</text>"#,
-            map.channels[0]
+            escaped(&map.channels[0])
         );
         let _ = writeln!(
             body,
             r#"<text x="{half:.0}" y="{:.0}" font-size="12" text-anchor="middle">{}</text>"#,
             bottom + 30.0,
-            map.channels[1]
+            escaped(&map.channels[1])
         );
         top = bottom + 46.0;
     }
@@ -189,6 +190,11 @@ pub fn svg(maps: &[CellMap]) -> String {
          viewBox=\"0 0 {width:.0} {top:.0}\" font-family=\"sans-serif\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{body}</svg>\n"
     )
+}
+
+/// A text for XML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// The middle of a column.

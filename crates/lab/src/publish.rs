@@ -269,6 +269,12 @@ fn card(
     Ok(text)
 }
 
+/// What the figures of a config depend on besides the game.
+fn measured_on(config: &Config) -> (Option<String>, Vec<String>) {
+    let distribution = config.evaluate.distribution.as_deref().or(config.learn.distribution());
+    (distribution.map(String::from), config.evaluate_against())
+}
+
 /// What finished runs of another network reached.
 fn rival(games: &dyn Catalogue, given: &Path, record: &Record, best: bool) -> Result<Rival, TrainError> {
     let mut runs: Vec<(PathBuf, Record)> = Vec::new();
@@ -282,11 +288,14 @@ fn rival(games: &dyn Catalogue, given: &Path, record: &Record, best: bool) -> Re
     let (config, own) = (&first.config, &record.config);
     if config.game.rules != own.game.rules
         || config.figure() != own.figure()
-        || config.learn.distribution() != own.learn.distribution()
+        || measured_on(config) != measured_on(own)
     {
         return Err(refused("was measured on another game, figure or distribution: it cannot be compared"));
     }
     let figures: Vec<f64> = runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();
+    if figures.is_empty() {
+        return Err(refused("has no figure to compare"));
+    }
     let (summary, described) = (mean_sd(&figures), measure::describe(games, path, best)?);
     let used = score(first, best).and_then(|score| score.experts.as_ref());
     Ok(Rival {
@@ -294,6 +303,7 @@ fn rival(games: &dyn Catalogue, given: &Path, record: &Record, best: bool) -> Re
         about: config.about.clone(),
         multiply_adds: used.map_or(described.size.multiply_adds as f64, |used| used.multiply_adds),
         parameters: described.size.parameters,
+        experts: used.map_or(1, |used| used.shares.len()),
         figure: summary.mean,
         sd: summary.sd,
         seeds: figures.len(),
@@ -332,7 +342,7 @@ fn beside(
     }
     let figures: Vec<f64> = runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();
     let (summary, seeds) = (mean_sd(&figures), figures.len());
-    text.push_str("Beside other networks, trained and measured in the same way:\n\n");
+    text.push_str("Beside other networks, measured in the same way:\n\n");
     text.push_str(
         "| network | multiply-adds | parameters | figure, mean ± sd | seeds |\n|---|---|---|---|---|\n",
     );

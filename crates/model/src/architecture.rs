@@ -516,9 +516,9 @@ impl Gate {
 impl Architecture {
     /// Gives all gates that do not set `clusters` random weights: the default until saved configs had format 3.
     pub fn keep_random_gates(&mut self) {
-        let (gate, experts, expert) = match self {
-            Self::Hme(Hme { gate, experts, expert, .. })
-            | Self::MetaPi(MetaPi { gate, experts, expert, .. }) => (gate, experts, expert),
+        let (gate, threshold, experts, expert) = match self {
+            Self::Hme(Hme { gate, threshold, experts, expert, .. })
+            | Self::MetaPi(MetaPi { gate, threshold, experts, expert }) => (gate, threshold, experts, expert),
             Self::Symbolic(symbolic) => {
                 let list = symbolic.experts.iter_mut().flatten();
                 return list.chain(symbolic.expert.as_deref_mut()).for_each(Self::keep_random_gates);
@@ -527,8 +527,8 @@ impl Architecture {
             Self::Residual(residual) => return residual.net.keep_random_gates(),
             Self::Mlp(_) | Self::Lookup(_) | Self::Frozen(_) => return,
         };
-        if gate.by.is_none() && gate.hidden.is_empty() {
-            gate.clusters.get_or_insert(0.0);
+        if gate.clusters.is_none() && gate.begins_as_clusters(*threshold).is_some() {
+            gate.clusters = Some(0.0);
         }
         if let Experts::List(list) = experts {
             list.iter_mut().for_each(Self::keep_random_gates);

@@ -59,8 +59,10 @@ pub fn find_cells(
     sites.retain(|site| !skip(&site.name));
     let mut found: Vec<(&Site<'_>, Gate)> = Vec::new();
     let mut tensors = Vec::new();
-    let (mut next, all) = (0, sites.len() as f64);
+    let all = sites.len() as f64;
     for (i, site) in sites.iter().enumerate() {
+        // Each node sees the same examples: there may be few.
+        let mut next = 0;
         let alike = |other: &Site<'_>| (other.cells, other.on) == (site.cells, site.on);
         let gate = match found.iter().find(|(other, _)| alike(other)) {
             Some((_, gate)) => gate.clone(),
@@ -157,7 +159,7 @@ impl Gate {
             true => Some(learned(site, channels, examples, rng)?),
             false => None,
         };
-        // Two passes over the same statistics: pairs of values first, because the classes depend on their frequency.
+        // Keeps the pairs: classes depend on how often each value occurs, so cells can only be counted afterwards.
         let mut seen = Vec::with_capacity(count as usize);
         let mut errors = Vec::new();
         let mut outputs = Vec::new();
@@ -193,6 +195,9 @@ impl Gate {
             .filter(|(_, sum)| sum.1 > 0)
             .map(|(cell, sum)| Point { at: place(cell), weight: weight(sum) })
             .collect();
+        if points.is_empty() {
+            return Err(ModelError::Unsupported("there are no examples to find the cells of a gate from".into()));
+        }
         let centres = centres(&points, cells.experts, rng);
         let table = (0..sums.len()).map(|cell| nearest(&centres, place(cell)).0).collect();
         Ok(Self { classes: axes.map(|axis| axis.class), shape, table })
@@ -402,14 +407,14 @@ mod tests {
         kinds.map(|(name, kind)| Channel::new(name, kind))
     }
 
-    /// Points of a plane. The target is 0 except at large x, where it is rugged.
+    /// Points of a plane. The target is 0 except at large x, where it is rugged. Without targets there are few.
     struct Plane {
         targets: bool,
     }
 
     impl CellExamples for Plane {
         fn fill(&mut self, span: Range<u64>, samples: &mut Samples) -> Result<(), ModelError> {
-            for i in span {
+            for i in span.take_while(|&i| self.targets || i < 3000) {
                 let mut rng = Xoshiro256PlusPlus::seed_from_u64(i);
                 let (x, y) = (rng.random_range(0.0..1.0f32), rng.random_range(0.0..1.0f32));
                 let row = samples.rows.push();
@@ -487,5 +492,12 @@ mod tests {
         assert_eq!(tensors.len(), 6);
         assert_eq!(floats(&tensors, "expert.0.gate.table"), floats(&tensors, "expert.2.gate.table"));
         assert!(found(r#"{ "mlp": { "hidden": [2] } }"#, true, "").is_empty());
+        let other = cells.replace("\"experts\": 8", "\"experts\": 5");
+        let tensors = found(&format!(r#"{{ "meta_pi": {{ "experts": [{cells}, {other}] }} }}"#), false, "");
+        for (node, experts) in [(0, 8), (1, 5)] {
+            let table = floats(&tensors, &format!("expert.{node}.gate.table"));
+            let used: BTreeSet<u32> = table.iter().map(|&e| e as u32).collect();
+            assert_eq!(used, (0..experts).collect(), "node {node} sees all examples");
+        }
     }
 }

@@ -267,7 +267,9 @@ impl Learner for Network {
                         step(isa, rule(group).without_decay(), moves, grad, first, second);
                         let most = longest * rate * plan.program.groups[group].rate;
                         // NaN stays, so that divergence stays visible.
-                        moves.iter_mut().for_each(|step| *step = step.clamp(-most, most));
+                        if most.is_finite() {
+                            moves.iter_mut().for_each(|step| *step = step.clamp(-most, most));
+                        }
                     }
                 });
             for &(span, group) in &plan.groups {

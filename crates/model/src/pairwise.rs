@@ -54,6 +54,13 @@ impl Gate {
         }
     }
 
+    /// Whether a channel of cells depends on both halves. A class of its values is then not a class of halves.
+    fn joins(&self, left: &Rows, right: &Rows) -> bool {
+        let Self::Cells(columns, _) = self else { return false };
+        let varies = |rows: &Rows, c: usize| (1..rows.len()).any(|r| rows.index_row(r)[c] != rows.index_row(0)[c]);
+        columns.iter().any(|&c| varies(left, c) && varies(right, c))
+    }
+
     fn expert(&self, rows: &Rows, row: usize) -> usize {
         let class = self.class(rows, row) as usize;
         match self {
@@ -210,6 +217,9 @@ impl Pairwise {
         right: &Rows,
         pair: &mut dyn FnMut(usize, usize) -> Rows,
     ) -> Option<PairValues> {
+        if self.gate.as_ref().is_some_and(|gate| gate.joins(left, right)) {
+            return None;
+        }
         let class = |rows: &Rows, r: usize| self.gate.as_ref().map_or(0, |gate| gate.class(rows, r));
         let lefts = Classes::new((0..left.len()).map(|r| class(left, r)))?;
         let rights = Classes::new((0..right.len()).map(|r| class(right, r)))?;

@@ -103,8 +103,8 @@ pub enum Selector {
     Cells(CellGate),
 }
 
-/// A gate that is a table over two index channels: branch T\[c₀\[i₀\]\]\[c₁\[i₁\]\]. All entries are whole numbers; engines
-/// limit numbers that are too large to the largest allowed one.
+/// A gate that is a table over two index channels: branch T\[c₀\[i₀\]\]\[c₁\[i₁\]\]. All entries are whole
+/// numbers below the number of classes or branches; [`Program`] refuses other ones in a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellGate {
     /// The index channels i₀, i₁.

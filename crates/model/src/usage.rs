@@ -45,10 +45,6 @@ impl ExpertUse {
         Some(Self { rows: rows.len() as u64, live, shares, multiply_adds: cost as f64 / n })
     }
 
-    /// Whether some expert is not live.
-    pub fn has_dead(&self) -> bool {
-        self.live < self.shares.len()
-    }
 }
 
 /// The branches of the route of a block.
@@ -142,7 +138,7 @@ mod tests {
         }
         let found = ExpertUse::of(&mut network, &rows).unwrap();
         assert_eq!(found.shares, [0.0, 0.25, 0.25, 0.5]);
-        assert_eq!((found.rows, found.live, found.has_dead()), (4, 3, true));
+        assert_eq!((found.rows, found.live), (4, 3));
         // One expert of 3 · 4 + 4 · 1, and the blend of two.
         assert!((found.multiply_adds - 18.0).abs() < 1e-12, "{}", found.multiply_adds);
         let single: Architecture = serde_json::from_str(expert).unwrap();

@@ -159,7 +159,7 @@ impl Price {
             Self::Nanoseconds => "nanoseconds an evaluation, 512 rows at once",
             Self::ByHalves => "nanoseconds a value over all pairs of sides",
             Self::Parameters => "parameters",
-            Self::Training => "seconds of training, beside another run",
+            Self::Training => "seconds of training (as many runs at a time as threads)",
         }
     }
 }
@@ -438,7 +438,7 @@ fn markdown(result: &ExpertsStudy) -> String {
     let mut text = format!(
         "# Where experts pay: error against cost\n\n{} samples from the oracle per run{}, {} seeds per network from \
          {FIRST_SEED} on, SOAP. The learning rate is the best on validation positions after a quarter of the samples \
-         with seed {}, of {RATES:?} and further ones until the best had neighbours on both sides. All networks read \
+         with seed {}, of {RATES:?} and up to three further ones until the best had neighbours on both sides. All networks read \
          the same 36 inputs; gates read the mean rolls of both sides. Size: experts × hidden units. Live: experts that \
          win at least 1 % of positions. By halves: the first layer is computed once per side, then all pairs. The \
          error is the median over the seeds, with the 95 % interval of the mean. ● after a price: no network that \

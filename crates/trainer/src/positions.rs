@@ -5,7 +5,7 @@
 
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
-use adept_arena::{GameModel, OpenError};
+use adept_arena::{Evaluator, GameModel, OpenError};
 use adept_game::{Afterstate, Draw, Encoder, Kit, Stream, Turn, Valuation, stream, work};
 use adept_model::{Channel, Learner, Rows, Samples};
 use rand::RngExt;
@@ -438,30 +438,25 @@ pub fn rows_of_own_games<G: Kit>(
             }
             Turn::Player(player) => {
                 moves += 1;
-                let mut candidates = Rows::new(bound.learner.channels());
-                if bound.encoder().decides() {
-                    bound.encoder().decide(game, &state, player, &mut actions, &mut candidates);
-                } else {
-                    game.actions(&state, &mut actions);
-                    for action in &actions {
-                        // The state after the action could reveal what the player cannot see.
-                        let row = if game.hides() {
-                            bound.encode(game, &state, Some(action), player)
-                        } else {
-                            let mut after = state.clone();
-                            game.apply(&mut after, action);
-                            bound.encode(game, &after, Some(action), player)
-                        };
-                        candidates.push_from(&row, 0);
-                    }
-                }
-                bound.learner.evaluate(&candidates, &mut values);
+                bound.weigh(game, &state, player, &mut actions, &mut values);
                 let best = (0..values.len()).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0);
                 let any = rng.random_range(0..actions.len());
                 let choice = if rng.random_bool(EXPLORED) { any } else { best };
-                game.apply(&mut state, &actions[choice]);
-                if game.hides() || game.turn(&state) != Turn::Over {
+                if bound.encoder().decides() {
+                    let mut candidates = Rows::new(bound.learner.channels());
+                    bound.encoder().decide(game, &state, player, &mut actions, &mut candidates);
                     rows.push_from(&candidates, choice);
+                    game.apply(&mut state, &actions[choice]);
+                    continue;
+                }
+                let action = &actions[choice];
+                // The state after the action could reveal what the player cannot see.
+                let before = game.hides().then(|| bound.encode(game, &state, Some(action), player));
+                game.apply(&mut state, action);
+                if let Some(row) = before {
+                    rows.push_from(&row, 0);
+                } else if game.turn(&state) != Turn::Over {
+                    rows.push_from(&bound.encode(game, &state, Some(action), player), 0);
                 }
             }
         }

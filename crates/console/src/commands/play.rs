@@ -95,7 +95,7 @@ fn game_of(games: &dyn Catalogue, args: &PlayArgs) -> Result<Arc<dyn AnyGame>> {
         let names: Vec<String> = found.iter().map(|game| game.info().name.to_string()).collect();
         if names.len() > 1 {
             output::say(format!(
-                "several games have this agent: playing {}; --game {} is another",
+                "several games have this agent; this is {}. Choose another with --game {}",
                 names[0], names[1]
             ));
         }

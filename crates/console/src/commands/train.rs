@@ -11,7 +11,7 @@ use adept_lab::seeds::train_seeds;
 use adept_lab::statistics::mean_sd;
 use adept_lab::statistics::{Sample, welch};
 use adept_lab::{AnyGame, Catalogue};
-use adept_model::ExpertUse;
+use adept_model::{ExpertUse, LIVE};
 use adept_trainer::config::{self, Config, Suite};
 use adept_trainer::run::{Host, Record, Score, TrainError, TrainOptions};
 use anyhow::{Result, bail};
@@ -90,7 +90,7 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     if cancel.requested() && (runs.len() as u64) < args.seeds.unwrap_or(1)
         || runs.iter().any(|(_, r)| !r.finished && (cancel.requested() || args.max_seconds.is_none()))
     {
-        bail!("stopped before the end");
+        bail!("stopped before the end{}", if args.resume { "" } else { ": continue with --resume" });
     }
     Ok(())
 }
@@ -341,10 +341,15 @@ fn experts(runs: &[(PathBuf, Record)]) -> String {
             format!("live experts of {}: {}\n", first.shares.len(), live.join(", "))
         }
     };
-    if used.iter().any(|used| used.has_dead()) {
+    // With many experts a fair share is small itself.
+    let idle = |used: &&ExpertUse| {
+        let least = LIVE.min(0.1 / used.shares.len() as f64);
+        used.shares.iter().any(|share| *share < least)
+    };
+    if used.iter().any(idle) {
         text.push_str(
-            "warning: some experts win less than 1 % of the positions, so fewer experts would do as well; \
-             see `gate.clusters` in docs/experts.md\n",
+            "warning: some experts win hardly any position: fewer would do as well, or the gate should begin as \
+             clusters or learn more slowly; see docs/experts.md\n",
         );
     }
     text
@@ -428,7 +433,7 @@ fn curve(points: &[Point], figure: Suite, references: Option<&References>, unit:
         _ => "exploitability",
     };
     let scale = match references {
-        _ if error => format!("each ten ▪: the error ÷ 10, from {}", output::short(from)),
+        _ if error => format!("ten ▪ are a factor of 10, from {}", output::short(from)),
         Some(r) => {
             let (low, high) = (r.baseline.to_string(), r.best.to_string());
             format!("{low}{high:>width$}", width = BAR.saturating_sub(low.chars().count()).max(1))

@@ -117,6 +117,8 @@ pub struct Rival {
     pub multiply_adds: f64,
     /// Learned parameters.
     pub parameters: usize,
+    /// Experts; 1 for a single network.
+    pub experts: usize,
     /// Mean figure over its runs.
     pub figure: f64,
     /// Standard deviation.
@@ -345,6 +347,10 @@ pub fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
         [one] => Ok(Some(one.clone())),
         many => {
             let list: Vec<String> = many.iter().map(|path| path.display().to_string()).collect();
+            if many[0].join(MANIFEST).exists() {
+                let message = format!("fits several checkpoints: give the path of one, {}", list.join(", "));
+                return Err(fault(path, message));
+            }
             let first = many[0].file_name().unwrap_or_default().to_string_lossy();
             Err(fault(
                 path,

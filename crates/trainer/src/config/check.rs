@@ -112,8 +112,8 @@ impl<'a> Agents<'a> {
             _ => fault(
                 path,
                 format!(
-                    "`{text}` is a checkpoint, and a config can name agents of the game only: {}. `adept arena` plays \
-                     checkpoints against each other, `adept evaluate --against` measures one",
+                    "`{text}` stands for a checkpoint, which a config cannot name; there is {}; to play against a \
+                     checkpoint, use `adept arena`",
                     known.join(", ")
                 ),
             ),
@@ -123,7 +123,7 @@ impl<'a> Agents<'a> {
 
 /// Whether this names a checkpoint or run on this machine.
 fn is_checkpoint(name: &str) -> bool {
-    !matches!(adept_model::checkpoint::named(Path::new(name)), Ok(None))
+    adept_model::checkpoint::locate(Path::new(name), false).is_ok()
 }
 
 /// Checks that the values of a schedule lie within these bounds.

@@ -118,7 +118,7 @@ impl<G: Kit> Experiment<'_, G> {
             return Err(self.diverged("value of an action".into(), step));
         }
         let learn = &self.config.learn;
-        let evaluation = Evaluation {
+        let mut evaluation = Evaluation {
             step,
             loss: (self.samples > 0).then(|| self.loss / self.samples as f64),
             rate: f64::from(learn.rate_at(step)),
@@ -145,6 +145,9 @@ impl<G: Kit> Experiment<'_, G> {
             if since >= patience && step < self.record.games {
                 self.record.early = Some(format!("no better measurement in {since}"));
             }
+        }
+        if self.record.early.is_some() && evaluation.experts.is_none() {
+            evaluation.experts = self.expert_use()?;
         }
         let first = evaluation.equity.first().map(|(_, first)| first);
         let score = Score {
@@ -187,9 +190,8 @@ impl<G: Kit> Experiment<'_, G> {
     /// Whether a measurement at this step is the first after another tenth of the run.
     fn is_tenth(&self, step: u64) -> bool {
         let tenth = |step: u64| u128::from(step) * 10 / u128::from(self.record.games.max(1));
-        tenth(step) > tenth(step.saturating_sub(self.config.evaluate_every()))
-            || step == self.record.games
-            || self.record.early.is_some()
+        let pause = self.config.evaluate_every().max(self.config.learn.batch);
+        tenth(step) > tenth(step.saturating_sub(pause)) || step == self.record.games
     }
 
     /// How the experts share positions.

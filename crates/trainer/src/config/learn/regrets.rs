@@ -107,6 +107,11 @@ impl RegretSettings {
             ("learn.regrets.architecture", self.architecture.as_ref()),
         ];
         for (path, architecture) in networks {
+            if architecture.is_some_and(|architecture| architecture.has_cells(&[])) {
+                let message = "learned cells are found from positions, which regrets do not draw: use mlp, meta_pi or \
+                               symbolic";
+                return fault(path, message);
+            }
             if let Some(kind @ ("hme" | "lookup" | "residual")) = architecture.map(Architecture::kind) {
                 return fault(
                     path,
@@ -179,6 +184,7 @@ fn bounded(architecture: &Architecture) -> Option<&'static str> {
             .as_deref()
             .and_then(bounded)
             .or_else(|| symbolic.experts.as_deref().and_then(among)),
+        Architecture::Cells(cells) => bounded(&cells.expert),
         _ => None,
     }
 }
