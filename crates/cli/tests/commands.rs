@@ -210,11 +210,17 @@ fn the_use_of_experts_is_shown_everywhere() {
     assert!(desk.text(&["train", "cells.toml"]).contains("experts: 4 of 4 live"));
     let warned = desk.run(&["train", "gate.toml"]);
     let warned = String::from_utf8_lossy(&warned.stderr).into_owned();
-    assert!(warned.contains("warning: gate.toml: architecture.meta_pi.threshold: 0.3 is at least 1/4"), "{warned}");
+    assert!(
+        warned.contains("warning: gate.toml: architecture.meta_pi.threshold: 0.3 is at least 1/4"),
+        "{warned}"
+    );
     assert!(desk.json(&["train", "single.toml"])["experts"].is_null());
 
     let drawn = desk.text(&["runs", "plot", "--gates", "cells"]);
-    assert!(drawn.starts_with("4 of 4 experts in 64 × 64 cells; down pace_moved, across pace_to_roll"), "{drawn}");
+    assert!(
+        drawn.starts_with("4 of 4 experts in 64 × 64 cells; down pace_moved, across pace_to_roll"),
+        "{drawn}"
+    );
     assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{drawn}");
     desk.text(&["runs", "plot", "--gates", "cells", "--out", "cells.svg"]);
     let drawing = fs::read_to_string(desk.path("cells.svg")).unwrap();

@@ -132,8 +132,12 @@ pub fn svg(maps: &[CellMap]) -> String {
     for map in maps {
         let (n, m) = (map.cells.len() as f64, map.cells.first().map_or(0, Vec::len) as f64);
         widest = widest.max(m * CELL);
-        let _ =
-            writeln!(body, r#"<text x="{margin}" y="{}" font-size="13">{}</text>"#, top + 20.0, escaped(&map.title()));
+        let _ = writeln!(
+            body,
+            r#"<text x="{margin}" y="{}" font-size="13">{}</text>"#,
+            top + 20.0,
+            escaped(&map.title())
+        );
         let left_top = top + 32.0;
         for (r, row) in map.cells.iter().enumerate() {
             let mut column = 0;

@@ -196,7 +196,9 @@ impl Gate {
             .map(|(cell, sum)| Point { at: place(cell), weight: weight(sum) })
             .collect();
         if points.is_empty() {
-            return Err(ModelError::Unsupported("there are no examples to find the cells of a gate from".into()));
+            return Err(ModelError::Unsupported(
+                "there are no examples to find the cells of a gate from".into(),
+            ));
         }
         let centres = centres(&points, cells.experts, rng);
         let table = (0..sums.len()).map(|cell| nearest(&centres, place(cell)).0).collect();

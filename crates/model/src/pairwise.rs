@@ -57,7 +57,8 @@ impl Gate {
     /// Whether a channel of cells depends on both halves. A class of its values is then not a class of halves.
     fn joins(&self, left: &Rows, right: &Rows) -> bool {
         let Self::Cells(columns, _) = self else { return false };
-        let varies = |rows: &Rows, c: usize| (1..rows.len()).any(|r| rows.index_row(r)[c] != rows.index_row(0)[c]);
+        let varies =
+            |rows: &Rows, c: usize| (1..rows.len()).any(|r| rows.index_row(r)[c] != rows.index_row(0)[c]);
         columns.iter().any(|&c| varies(left, c) && varies(right, c))
     }
 

@@ -44,7 +44,6 @@ impl ExpertUse {
         let live = shares.iter().filter(|s| **s >= LIVE).count();
         Some(Self { rows: rows.len() as u64, live, shares, multiply_adds: cost as f64 / n })
     }
-
 }
 
 /// The branches of the route of a block.

@@ -429,7 +429,8 @@ fn figure(rows: &[ExpertsPoint], distribution: &str, by: Price) -> String {
         })
         .filter(|cloud| !cloud.points.is_empty())
         .collect();
-    let title = format!("Bear-off, {distribution}: lower left is better; a line joins the best networks of a kind");
+    let title =
+        format!("Bear-off, {distribution}: lower left is better; a line joins the best networks of a kind");
     chart::clouds(&title, (by.label(), "RMS error of V"), &clouds)
 }
 

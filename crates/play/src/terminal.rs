@@ -189,7 +189,7 @@ impl<'a, G: Kit> Table<'a, G> {
                     },
                     text => match self.game.parse_action(&self.state, text) {
                         Ok(action) => break action,
-                        Err(e) => writeln!(out, "{e}")?,
+                        Err(e) => writeln!(out, "{}", folded(&e.to_string()))?,
                     },
                 }
             };
@@ -362,4 +362,22 @@ fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
         let _ = write!(text, "\n{indent}expert {number}: weight {gate:.2}, value {:+.3}", expert.value);
         describe_gates(expert, depth + 1, text);
     }
+}
+
+/// A message in lines of at most 80 columns.
+fn folded(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && line + 1 + word.chars().count() > 80 {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
 }

@@ -417,12 +417,7 @@ const EXPLORED: f64 = 0.1;
 
 /// Rows of the candidates that a network chooses in games with itself, with one move of ten at random, `count` of them,
 /// or fewer in a game where almost every move is the last.
-pub fn rows_of_own_games<G: Kit>(
-    game: &G,
-    bound: &mut GameModel<G>,
-    count: usize,
-    rng: &mut Stream,
-) -> Rows {
+pub fn rows_of_own_games<G: Kit>(game: &G, bound: &mut GameModel<G>, count: usize, rng: &mut Stream) -> Rows {
     let mut rows = Rows::new(bound.learner.channels());
     let (mut actions, mut values) = (Vec::new(), Vec::new());
     let (mut state, mut moves) = (game.start(), 0);

@@ -274,6 +274,12 @@ fn fits(schema: &Value, value: &Value, root: &Value) -> bool {
             argument.as_array().map_or_else(|| is(argument), |names| names.iter().any(is))
         }
         "minimum" => value.as_f64() >= argument.as_f64(),
+        "minItems" => {
+            value.as_array().is_none_or(|items| items.len() as u64 >= argument.as_u64().expect("a count"))
+        }
+        "maxItems" => {
+            value.as_array().is_none_or(|items| items.len() as u64 <= argument.as_u64().expect("a count"))
+        }
         "items" => value.as_array().is_none_or(|items| items.iter().all(|i| fits(argument, i, root))),
         "required" => value.as_object().is_none_or(|object| {
             argument

@@ -29,7 +29,8 @@ fn suites() -> impl TypedValueParser<Value = Suite> {
 pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) of: CheckpointArgs,
-    /// What to measure. Default: the main suite of the game (exploitability, equity, rms or matches). May be
+    /// What to measure. move-loss takes minutes: the bear-off needs a table in 32 bits for it (6 GB), Connect
+    /// Four a minute per thousand positions (--samples). Default: the main suite of the game (exploitability, equity, rms or matches). May be
     /// given several times.
     #[arg(long = "suite", value_name = "SUITE", value_parser = suites())]
     pub(crate) suites: Vec<Suite>,

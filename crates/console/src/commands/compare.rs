@@ -52,8 +52,12 @@ fn cells(metric: &MetricChange) -> Vec<String> {
         "seconds" => (2, false),
         _ => (0, false),
     };
-    let plain = |v: f64| format!("{v:.places$}");
-    let plus = |v: f64| format!("{v:+.places$}");
+    let short = matches!(metric.metric.as_str(), "loss" | "final_rms" | "best_rms");
+    let plain = |v: f64| if short { output::short(v) } else { format!("{v:.places$}") };
+    let plus = |v: f64| match short {
+        true => format!("{}{}", if v < 0.0 { "-" } else { "+" }, output::short(v.abs())),
+        false => format!("{v:+.places$}"),
+    };
     let side = |s: Sample| {
         let Some(mean) = s.mean else { return none() };
         let mean = if signed { plus(mean) } else { plain(mean) };

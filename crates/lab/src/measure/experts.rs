@@ -93,8 +93,11 @@ pub(super) fn experts<G: Kit>(
     };
     let single = |(hidden, cost, parameters): (usize, usize, usize), near: &dyn Fn(&Rival) -> f64| {
         let gap = |rival: &&Rival| (near(rival) - 1.0).abs();
-        let rival =
-            manifest.rivals.iter().filter(|r| r.experts == 1 && gap(r) <= EQUAL).min_by(|a, b| gap(a).total_cmp(&gap(b)));
+        let rival = manifest
+            .rivals
+            .iter()
+            .filter(|r| r.experts == 1 && gap(r) <= EQUAL)
+            .min_by(|a, b| gap(a).total_cmp(&gap(b)));
         let trained = |r: &Rival| Trained { rms: r.figure, sd: r.sd, seeds: r.seeds, name: r.name.clone() };
         Single { hidden, cost, parameters, trained: rival.map(trained) }
     };

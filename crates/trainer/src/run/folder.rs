@@ -6,10 +6,10 @@
 
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
-use adept_model::{ExpertUse, ModelError, Optimiser};
 use adept_model::checkpoint::{Origin, is_name};
 use adept_model::files::Files;
 use adept_model::limits;
+use adept_model::{ExpertUse, ModelError, Optimiser};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
