@@ -85,6 +85,14 @@ class Network:
     def symbolic(self, spec, name):
         return np.take_along_axis(self.experts(spec, name), self.inputs[spec["by"]], axis=1)
 
+    def cells(self, spec, name):
+        first, second = (
+            self.tensor(f"{name}gate.classes.{k}")[self.inputs[by][:, 0]].astype(int)
+            for k, by in enumerate(spec["by"])
+        )
+        expert = self.tensor(f"{name}gate.table")[first, second].astype(int)
+        return np.take_along_axis(self.experts(spec, name), expert[:, None], axis=1)
+
     def residual(self, spec, name):
         on = spec.get("on") or next(c["name"] for c in self.channels if c["kind"] == "value")
         p = np.clip(self.inputs[on], -PRIOR_LIMIT, PRIOR_LIMIT)

@@ -100,6 +100,29 @@ class Symbolic(nn.Module):
         return torch.cat([expert(row) for expert in self.expert], dim=1).gather(1, row[self.by])
 
 
+class Classes(nn.Module):
+    """The tables of learned cells, which do not learn."""
+
+    def __init__(self, channels, spec):
+        super().__init__()
+        sizes = [next(c["size"] for c in channels if c["name"] == by) for by in spec["by"]]
+        self.classes = nn.ParameterList(nn.Parameter(torch.zeros(n), requires_grad=False) for n in sizes)
+        shape = [min(n, spec["classes"]) for n in sizes]
+        self.table = nn.Parameter(torch.zeros(*shape), requires_grad=False)
+
+
+class Cells(nn.Module):
+    def __init__(self, channels, spec, experts):
+        super().__init__()
+        self.by, self.gate = spec["by"], Classes(channels, spec)
+        self.expert = nn.ModuleList(experts)
+
+    def forward(self, row):
+        first, second = (c[row[by][:, 0]].long() for c, by in zip(self.gate.classes, self.by))
+        expert = self.gate.table[first, second].long()[:, None]
+        return torch.cat([expert_of(row) for expert_of in self.expert], dim=1).gather(1, expert)
+
+
 class Frozen(nn.Module):
     def __init__(self, channels, spec):
         super().__init__()
@@ -137,6 +160,8 @@ def build(channels, architecture):
     if kind == "symbolic" and one:
         several = next(c["size"] for c in channels if c["name"] == spec["by"])
     experts = [build(channels, s) for s in ([one] * several if one else several)]
+    if kind == "cells":
+        return Cells(channels, spec, experts)
     return Symbolic(spec, experts) if kind == "symbolic" else Mixture(channels, spec, experts)
 
 
