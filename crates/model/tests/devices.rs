@@ -55,7 +55,6 @@ fn distance_of_vectors(found: &[f32], exact: &[f64]) -> f64 {
     all.fold(0.0, |max, d| if d > max || d.is_nan() { d } else { max })
 }
 
-/// Deep programs of large weights lose a few units in the last place per layer, so up to 3e-5.
 fn check_outputs(case: &Case, name: &str, device: &Device) -> Result<(), String> {
     let exact = reference::run(&case.program, &double(&case.params), &case.rows, Some(&case.targets));
     let engine = BurnEngine::new(case.program.clone(), device.clone());
@@ -64,13 +63,13 @@ fn check_outputs(case: &Case, name: &str, device: &Device) -> Result<(), String>
         [("output", &found.output, &exact.output), ("density", &found.density, &exact.density)]
     {
         let distance = distance(found, exact);
-        if distance.is_nan() || distance > 3e-5 {
+        if distance.is_nan() || distance > 1e-5 {
             return Err(format!("{name}: {what} is {distance:e} away for {:?}", case.architecture));
         }
     }
     let blind = engine.run(&case.params, &case.rows, None).map_err(|e| e.to_string())?;
     let distance = self::distance(&blind.output, &exact.output);
-    if !blind.density.is_empty() || distance.is_nan() || distance > 3e-5 {
+    if !blind.density.is_empty() || distance.is_nan() || distance > 1e-5 {
         return Err(format!("{name}: the output depends on the targets"));
     }
     Ok(())
@@ -85,10 +84,37 @@ fn outputs_and_densities_agree_with_the_reference() {
     }
 }
 
+/// Whether 32 bits can hold the outputs and densities of a program to 1e-5: rounding its parameters by half a unit in
+/// the last place, up and down by turns, moves them by a twentieth of that at most.
+fn is_steady(case: &Case) -> bool {
+    let run = |params: &[f64]| reference::run(&case.program, params, &case.rows, Some(&case.targets));
+    let (exact, half) = (double(&case.params), f64::from(f32::EPSILON) / 2.0);
+    let whole =
+        |i: usize| case.program.params.iter().any(|p| p.fixed && (p.offset..p.offset + p.len()).contains(&i));
+    let moved = |(i, p): (usize, &f64)| match whole(i) {
+        true => *p,
+        false => p * (1.0 + if i % 2 == 0 { half } else { -half }),
+    };
+    let moved: Vec<f64> = exact.iter().enumerate().map(moved).collect();
+    let (a, b) = (run(&exact), run(&moved));
+    let pairs = a.output.iter().chain(&a.density).zip(b.output.iter().chain(&b.density));
+    pairs.fold(0.0f64, |max, (a, b)| max.max((a - b).abs() / (1.0 + a.abs()))) <= 5e-7
+}
+
+/// Seed 9962265058319238855 has layers of large weights, which 32 bits cannot follow to 1e-5.
+#[test]
+fn few_programs_are_unsteady() {
+    assert!(!is_steady(&case(9_962_265_058_319_238_855)));
+    let steady = (0..200).filter(|&seed| is_steady(&case(seed))).count();
+    assert!(steady >= 180, "{steady} of 200");
+}
+
 proptest! {
     #[test]
     fn flex_follows_the_reference_on_any_program(seed: u64) {
-        check_outputs(&case(seed), "flex", &Device::flex()).map_err(TestCaseError::fail)?;
+        let case = case(seed);
+        prop_assume!(is_steady(&case));
+        check_outputs(&case, "flex", &Device::flex()).map_err(TestCaseError::fail)?;
     }
 }
 

@@ -45,7 +45,7 @@ fn every_method_learns() {
     let cells = "cells]\nby = [\"pace_moved\", \"pace_to_roll\"]\nexperts = 4\nprobe = 20_000\n\
                  expert.mlp = { inputs = [\"one_sided\"], hidden = [3], init = 0.1 }";
     for (i, (encoder, architecture, learn, most)) in [
-        ("one-sided+pace", cells, supervised, 0.04),
+        ("one-sided+pace", cells, supervised, 0.03),
         ("one-sided+pace", cells, games, 0.3),
         ("one-sided+pace", cells, burn, 0.1),
         ("one-sided+rolls", clusters, supervised, 0.03),
