@@ -359,6 +359,32 @@ fn the_first_format_is_read_and_gone_on_from() {
     assert_eq!(found.1["play"], expected.1["play"]);
 }
 
+/// An HME by SOAP of format 2, stopped after 1 of 400 games, beside the weights of the same run without an interruption.
+/// Its gate began with random weights, and the steps of SOAP had no limit.
+#[test]
+fn the_second_format_goes_on_by_its_own_rules() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-2");
+    let folder = tempfile::tempdir().unwrap();
+    copy(&data.join("stopped"), folder.path());
+    let text = fs::read_to_string(data.join("config.toml")).unwrap();
+    let go_on = |set: Vec<String>| {
+        let source = adept_trainer::config::Source { file: "old.toml".into(), text: text.clone(), set };
+        let options = TrainOptions { resume: true, ..at(folder.path()) };
+        train(&parse(&source).unwrap(), 1, &options, &Silent, &Cancel::default())
+    };
+    let error = go_on(vec![]).unwrap_err().to_string();
+    assert!(error.contains("gate.clusters") && error.contains("soap.limit"), "{error}");
+    let old = ["architecture.hme.gate.clusters=0", "learn.optimiser={soap={limit=1e9}}"];
+    assert!(go_on(old.map(String::from).to_vec()).unwrap().1.finished);
+    let read = |path: &Path| checkpoint::read(path).unwrap().tensors;
+    let (found, expected) =
+        (read(&folder.path().join("checkpoints/000000000400")), read(&data.join("finished")));
+    for (a, b) in found.iter().zip(&expected).filter(|(a, _)| !checkpoint::is_of_training(&a.name)) {
+        let (TensorData::F32(x), TensorData::F32(y)) = (&a.data, &b.data) else { panic!("{}", a.name) };
+        assert!(a.name == b.name && x.iter().zip(y).all(|(x, y)| (x - y).abs() <= 1e-5), "{}", a.name);
+    }
+}
+
 #[test]
 fn what_the_config_asks_to_keep_is_kept() {
     let folder = tempfile::tempdir().unwrap();
