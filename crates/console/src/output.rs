@@ -257,42 +257,83 @@ pub(crate) fn channel(name: &str, kind: &str, about: &str) -> String {
     entry(&format!("  {name:<14}{kind} "), 29, about)
 }
 
-/// Formats columns of equal width; the first is left-aligned, the others right-aligned. If the table would be wider than 80
-/// columns, the gaps are smaller; if that is not enough, headers are broken into lines.
+/// Formats columns; the first is left-aligned, the others right-aligned. If the table would be wider than 80 columns, the gaps
+/// are smaller; if that is not enough, headers are broken into lines, then cells. Columns that still do not fit follow in a
+/// table below, which begins with the first column again.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
-    let longest = |texts: &mut dyn Iterator<Item = &str>| texts.map(|t| t.chars().count()).max().unwrap_or(0);
-    let cells = |c: usize| longest(&mut rows.iter().map(|row| row[c].as_str()));
-    let whole: Vec<usize> = (0..header.len()).map(|c| cells(c).max(header[c].chars().count())).collect();
+    let columns: Vec<Column> = (0..header.len()).map(|c| Column::new(header[c], rows, c)).collect();
     let total = |widths: &[usize], gap: usize| widths.iter().map(|w| w + gap).sum::<usize>() - gap;
-    let gap = if total(&whole, 2) > COLUMNS { " " } else { "  " };
-    let (widths, head): (Vec<usize>, Vec<Vec<String>>) = if total(&whole, gap.len()) > COLUMNS {
-        (0..header.len())
-            .map(|c| {
-                let width = cells(c).max(longest(&mut header[c].split(' ')));
-                (width, wrapped_at(header[c], width).lines().map(String::from).collect())
-            })
-            .unzip()
-    } else {
-        (whole, header.iter().map(|text| vec![text.to_string()]).collect())
+    let fits = |width: fn(&Column) -> usize, gap: usize| {
+        let widths: Vec<usize> = columns.iter().map(width).collect();
+        (total(&widths, gap) <= COLUMNS).then_some((widths, gap))
     };
-    let line = |cells: &mut dyn Iterator<Item = &str>| -> String {
-        let padded = cells.zip(&widths).enumerate().map(|(c, (cell, width))| {
-            if c == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-        });
-        padded.collect::<Vec<_>>().join(gap).trim_end().to_string() + "\n"
-    };
-    let height = head.iter().map(Vec::len).max().unwrap_or(0);
-    let mut text = String::new();
-    for row in 0..height {
-        // Short headers stand just above their column.
-        let at = |lines: &Vec<String>| (row + lines.len()).checked_sub(height).map(|at| lines[at].clone());
-        let parts: Vec<String> = head.iter().map(|lines| at(lines).unwrap_or_default()).collect();
-        text.push_str(&line(&mut parts.iter().map(String::as_str)));
+    let whole = |c: &Column| c.cell.max(c.header);
+    let found = fits(whole, 2).or_else(|| fits(whole, 1)).or_else(|| fits(|c| c.cell.max(c.header_word), 1));
+    if let Some((widths, gap)) = found {
+        return lines(header, rows, &widths, gap);
     }
-    for row in rows {
-        text.push_str(&line(&mut row.iter().map(String::as_str)));
+    let mut widths: Vec<usize> = columns.iter().map(|c| c.cell.max(c.header_word)).collect();
+    let least: Vec<usize> = columns.iter().map(|c| c.cell_word.max(c.header_word)).collect();
+    while total(&widths, 1) > COLUMNS {
+        let wide = (0..widths.len()).filter(|&c| widths[c] > least[c]).max_by_key(|&c| widths[c]);
+        let Some(c) = wide else { break };
+        widths[c] -= 1;
+    }
+    // At least one column beside the first, so that each table is narrower than the one before.
+    let many = (2..=header.len()).rev().find(|&n| total(&widths[..n], 1) <= COLUMNS).unwrap_or(2.min(header.len()));
+    let first: Vec<Vec<String>> = rows.iter().map(|row| row[..many].to_vec()).collect();
+    let mut text = lines(&header[..many], &first, &widths[..many], 1);
+    if many < header.len() {
+        let rest = |row: &Vec<String>| [&row[..1], &row[many..]].concat();
+        let rest: Vec<Vec<String>> = rows.iter().map(rest).collect();
+        text.push('\n');
+        text.push_str(&table(&[&header[..1], &header[many..]].concat(), &rest));
     }
     text
+}
+
+/// How wide a column of a table is, and how narrow it may be: its longest header, cell and words of them.
+struct Column {
+    header: usize,
+    header_word: usize,
+    cell: usize,
+    cell_word: usize,
+}
+
+impl Column {
+    fn new(header: &str, rows: &[Vec<String>], c: usize) -> Self {
+        let letters = |text: &str| text.chars().count();
+        let word = |text: &str| text.split(' ').map(letters).max().unwrap_or(0);
+        let most = |width: &dyn Fn(&str) -> usize| rows.iter().map(|row| width(&row[c])).max().unwrap_or(0);
+        Self { header: letters(header), header_word: word(header), cell: most(&letters), cell_word: most(&word) }
+    }
+}
+
+/// The lines of a table whose columns have these widths; longer headers and cells are broken.
+fn lines(header: &[&str], rows: &[Vec<String>], widths: &[usize], gap: usize) -> String {
+    let row = |cells: &mut dyn Iterator<Item = &str>, below: bool| -> String {
+        let cells: Vec<Vec<String>> = cells
+            .zip(widths)
+            .map(|(cell, &width)| wrapped_at(cell, width).lines().map(String::from).collect())
+            .collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        // Short headers stand just above their column.
+        let line = |cell: &Vec<String>, at: usize| {
+            let at = if below { (at + cell.len()).checked_sub(height) } else { Some(at) };
+            at.and_then(|at| cell.get(at).cloned()).unwrap_or_default()
+        };
+        (0..height)
+            .map(|at| {
+                let padded = cells.iter().zip(widths).enumerate().map(|(c, (cell, width))| {
+                    let text = line(cell, at);
+                    if c == 0 { format!("{text:<width$}") } else { format!("{text:>width$}") }
+                });
+                padded.collect::<Vec<_>>().join(&" ".repeat(gap)).trim_end().to_string() + "\n"
+            })
+            .collect()
+    };
+    let body = rows.iter().map(|cells| row(&mut cells.iter().map(String::as_str), false));
+    row(&mut header.iter().copied(), true) + &body.collect::<String>()
 }
 
 /// A text for a terminal: the tables of Markdown in columns, long sentences folded.
@@ -335,6 +376,21 @@ mod tests {
         let wide = table(&header, &[row(8)]);
         assert!(wide.lines().all(|line| line.chars().count() <= COLUMNS), "{wide}");
         assert_eq!(wide.lines().count(), 5);
+    }
+
+    #[test]
+    fn wide_cells_are_broken_and_then_columns_follow_below() {
+        let long = "four words of text".to_string();
+        let wrapped = table(&["a", "b", "c", "d", "e", "f"], &[vec![long.clone(); 6]]);
+        assert_eq!(wrapped.lines().count(), 3, "{wrapped}");
+        let word = "x".repeat(30);
+        let split = table(&["name", "b", "c", "d"], &[vec!["n".into(), word.clone(), word.clone(), word]]);
+        let shown: Vec<&str> = split.lines().collect();
+        assert_eq!(shown.len(), 5, "{split}");
+        assert!(shown[3].starts_with("name") && shown[4].starts_with("n   "), "{split}");
+        for text in [wrapped, split] {
+            assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        }
     }
 
     #[test]

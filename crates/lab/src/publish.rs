@@ -3,7 +3,7 @@
 use crate::catalogue::Catalogue;
 use crate::compare::folders;
 use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, ExpertsReport, Report, Suite};
-use crate::statistics::mean_sd;
+use crate::statistics::{mean_sd, plus_minus};
 use adept_model::checkpoint::{self, Checkpoint, Rival};
 use adept_model::files::Files;
 use adept_model::{Description, ExpertUse, ModelError};
@@ -348,7 +348,7 @@ fn beside(
     );
     let cost = experts.map_or(size.multiply_adds as f64, |experts| experts.used.multiply_adds);
     let mut row = |name: &str, cost: f64, parameters: usize, mean: f64, sd: f64, seeds: usize| {
-        let _ = writeln!(text, "| {name} | {cost:.0} | {parameters} | {mean:.6} ± {sd:.6} | {seeds} |");
+        let _ = writeln!(text, "| {name} | {cost:.0} | {parameters} | {} | {seeds} |", plus_minus(mean, sd, seeds, 6));
     };
     row("this", cost, size.parameters, summary.mean, summary.sd, seeds);
     for r in rivals {

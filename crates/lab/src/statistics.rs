@@ -20,6 +20,14 @@ pub fn mean_sd(values: &[f64]) -> Summary {
     Summary { mean, sd: if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 } }
 }
 
+/// `mean ± sd` with this many decimal places; the mean alone for fewer than two of `n` numbers, which have no deviation.
+pub fn plus_minus(mean: f64, sd: f64, n: usize, places: usize) -> String {
+    match n {
+        0 | 1 => format!("{mean:.places$}"),
+        _ => format!("{mean:.places$} ± {sd:.places$}"),
+    }
+}
+
 /// 95 % confidence interval of the mean of normal numbers (Student); `None` with fewer than two numbers.
 pub fn interval95(values: &[f64]) -> Option<[f64; 2]> {
     let n = values.len();

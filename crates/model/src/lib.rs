@@ -47,4 +47,4 @@ pub use pairwise::{PairErrors, PairProducts, PairValues, Pairwise};
 pub use policy::policy_step;
 pub use program::Program;
 pub use table::Table;
-pub use usage::{ExpertUse, LIVE};
+pub use usage::{ExpertUse, LIVE, winning_expert};

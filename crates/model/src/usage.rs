@@ -46,6 +46,13 @@ impl ExpertUse {
     }
 }
 
+/// The expert that wins the first row, counted over the leaves in the order of their tensors; none for a learner without
+/// experts.
+pub fn winning_expert(learner: &mut dyn Learner, rows: &Rows) -> Option<usize> {
+    let program = learner.program()?.clone();
+    program.has_experts().then(|| winner(&program.body, &learner.explain(rows)))
+}
+
 /// The branches of the route of a block.
 fn branches(block: &Block) -> &[Block] {
     let route = block.ops.iter().find_map(|op| match op {

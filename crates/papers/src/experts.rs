@@ -1,6 +1,8 @@
 //! Where experts pay: error against the cost of an evaluation, for single networks and hierarchies of experts.
 
+use crate::MEASURING;
 use crate::runs::{self, FIRST_SEED, Run};
+use adept_game::work;
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Cloud, HIGHEST};
 use adept_lab::measure::{Cost, cost, describe};
@@ -256,10 +258,10 @@ fn layers(hidden: &[usize]) -> String {
 }
 
 /// Rates tried for a network, with the validation error of each, in order of the rates.
-type Tried = Vec<(f64, f64)>;
+pub(super) type Tried = Vec<(f64, f64)>;
 
 /// The rate to try next: beyond the best one if that is at an end.
-fn next_rate(tried: &Tried) -> Option<f64> {
+pub(super) fn next_rate(tried: &Tried) -> Option<f64> {
     let rounded = |rate: f64| format!("{rate:.2e}").parse().unwrap_or(rate);
     let best = best_of(tried)?;
     match tried.iter().position(|(rate, _)| *rate == best)? {
@@ -270,7 +272,7 @@ fn next_rate(tried: &Tried) -> Option<f64> {
 }
 
 /// The rate with the lowest validation error; the first if all runs diverged.
-fn best_of(tried: &Tried) -> Option<f64> {
+pub(super) fn best_of(tried: &Tried) -> Option<f64> {
     tried.iter().min_by(|a, b| a.1.total_cmp(&b.1)).map(|(rate, _)| *rate)
 }
 
@@ -310,7 +312,7 @@ impl Reproduction for WhereExpertsPay {
 /// # Errors
 /// [`TrainError`] of the first run that fails.
 fn experts(work: Work<'_>) -> Result<ExpertsStudy, TrainError> {
-    let Work { games, options, .. } = work;
+    let Work { games, options, cancel, .. } = work;
     let started = Instant::now();
     let jobs = jobs();
     let tried = search(&jobs, work)?;
@@ -320,8 +322,15 @@ fn experts(work: Work<'_>) -> Result<ExpertsStudy, TrainError> {
     let go_on = ReproduceOptions { resume: true, ..options.clone() };
     let all = runs::all(&configs, runs::seeds(options), Work { options: &go_on, ..work })?;
     // One after another, so that timings do not disturb each other.
-    let points = jobs.iter().zip(&tried).zip(&all).map(|((job, tried), runs)| point(games, job, tried, runs));
-    let mut rows: Vec<ExpertsPoint> = points.collect::<Result<_, _>>()?;
+    let mut rows = Vec::with_capacity(jobs.len());
+    for (i, ((job, tried), runs)) in jobs.iter().zip(&tried).zip(&all).enumerate() {
+        if cancel.requested() {
+            return Err(runs::interrupted(options));
+        }
+        work::share(MEASURING, i as f64 / jobs.len() as f64);
+        rows.push(point(games, job, tried, runs)?);
+    }
+    work::share(MEASURING, 1.0);
     mark_frontiers(&mut rows);
     let charts = DISTRIBUTIONS.iter().flat_map(|d| Price::ALL.map(|by| (*d, by)));
     let charts: Vec<(&str, Price)> = charts.collect();

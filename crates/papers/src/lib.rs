@@ -1,6 +1,8 @@
 //! Reproduces tables and figures of published papers and compares our results with theirs; one file each.
 
+mod discontinuous;
 mod experts;
+mod picture;
 pub mod q_learner;
 mod q_post;
 mod runs;
@@ -18,17 +20,21 @@ use adept_lab::reproduction::Reproduction;
 use adept_trainer::run::TrainError;
 
 /// All reproductions.
-pub const ALL: [&dyn Reproduction; 9] = [
+pub const ALL: [&dyn Reproduction; 10] = [
     &table1::Table1,
     &table2::Table2Rows,
     &table2::Curves,
     &experts::WhereExpertsPay,
+    &discontinuous::Jumps,
     &soar::Knowledge,
     &SoarFigure::Figure4,
     &SoarFigure::Figure5,
     &SoarFigure::Figure6,
     &q_post::Post,
 ];
+
+/// What finished runs wait for, as it is shown.
+const MEASURING: &str = "measuring the networks";
 
 /// Formats a report as JSON.
 fn json(value: &impl serde::Serialize) -> Result<String, TrainError> {

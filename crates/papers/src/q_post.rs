@@ -8,7 +8,7 @@ use adept_arena::{Agent, Scripted};
 use adept_builtin::liars_dice::LiarsDice;
 use adept_lab::chart::{self, Legend};
 use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
-use adept_lab::statistics::{Summary, mean_sd};
+use adept_lab::statistics::{Summary, mean_sd, plus_minus};
 use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_trainer::config::no_game;
@@ -381,11 +381,10 @@ fn markdown(figures: &QPost) -> String {
         let field = FIELDS.iter().find(|(script, _)| *script == row.field).map_or("", |(_, name)| name);
         let _ = writeln!(
             text,
-            "| {} | {} | {field} | {:.3} ± {:.3} | {} | {} |",
+            "| {} | {} | {field} | {} | {} | {} |",
             row.reading.map_or("", name_of),
             row.label,
-            row.mean,
-            row.sd,
+            plus_minus(row.mean, row.sd, row.seeds, 3),
             share(row.elsewhere),
             share(row.post),
         );

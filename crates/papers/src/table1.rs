@@ -1,11 +1,13 @@
 //! Table 1 of Wiering & Kröse: ten architectures learn tic-tac-toe against TTT.
 
+use crate::MEASURING;
 use crate::runs::{self, FIRST_SEED, Run, interrupted};
+use adept_game::work;
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Legend};
 use adept_lab::measure::{self, EvaluateOptions, SpeedCell, Suite};
 use adept_lab::reproduction::{Made, Reproduction, Work};
-use adept_lab::statistics::mean_sd;
+use adept_lab::statistics::{mean_sd, plus_minus};
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::{Record, TrainError};
@@ -32,7 +34,7 @@ const ROWS: [PaperRow; 12] = [
     ("hme-2x40-st3", "HME 2×40, ST .3", Some((0.592, 0.009)), config!("hme-2x40-st3")),
     ("meta-pi-2x40", "Meta-Pi 2×40, ST 0", Some((0.588, 0.011)), config!("meta-pi-2x40")),
     ("meta-pi-2x40-st3", "Meta-Pi 2×40, ST .3", Some((0.587, 0.016)), config!("meta-pi-2x40-st3")),
-    ("symbolic-9x20", "symbolic 9×20", Some((0.590, 0.011)), config!("symbolic-9x20")),
+    ("symbolic-9x20", "symbolic 9×20", Some((0.590, 0.013)), config!("symbolic-9x20")),
     ("symbolic-9x30", "symbolic 9×30", Some((0.598, 0.004)), config!("symbolic-9x30")),
     ("lookup", "lookup", Some((0.606, 0.007)), config!("lookup")),
     ("single-40", "single 40 (beside ST .3)", None, config!("single-40")),
@@ -151,8 +153,10 @@ pub fn table1(work: Work<'_>) -> Result<Reproduced, TrainError> {
         if cancel.requested() {
             return Err(interrupted(options));
         }
+        work::share(MEASURING, r as f64 / configs.len() as f64);
         rows.push(row(games, r, config, runs)?);
     }
+    work::share(MEASURING, 1.0);
     let speed = |name: &str, batch: usize| -> Option<f64> {
         let row: &Row = rows.iter().find(|r| r.name == name)?;
         row.speed.iter().find(|c| c.batch == batch).map(|c| c.evaluations_per_second)
@@ -272,13 +276,11 @@ fn markdown(table: &Reproduced) -> String {
         };
         let _ = writeln!(
             text,
-            "| {} | {:.0} | {paper} | {:.4} ± {:.4} | {:.4} ± {:.4} | {} / {} of {} | {:.1} |",
+            "| {} | {:.0} | {paper} | {} | {} | {} / {} of {} | {:.1} |",
             row.label,
             row.parameters,
-            row.final_mean,
-            row.final_sd,
-            row.best_mean,
-            row.best_sd,
+            plus_minus(row.final_mean, row.final_sd, row.finals.len(), 4),
+            plus_minus(row.best_mean, row.best_sd, row.finals.len(), 4),
             row.optimal_final,
             row.optimal_best,
             table.seeds,

@@ -3,7 +3,7 @@
 use crate::runs::{self, FIRST_SEED, Run};
 use adept_lab::chart::{self, Legend};
 use adept_lab::reproduction::{Made, Reproduction, Work};
-use adept_lab::statistics::mean_sd;
+use adept_lab::statistics::{mean_sd, plus_minus};
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::{Record, Score, TrainError};
@@ -318,17 +318,17 @@ fn markdown(table: &Table2) -> String {
         if table.quick { ", a twentieth of the games and samples (--quick)" } else { "" },
     );
     for row in &table.rows {
-        let pair = |mean: Option<f64>, sd: Option<f64>, digits: usize| match (mean, sd) {
-            (Some(mean), Some(sd)) => format!("{mean:.digits$} ± {sd:.digits$}"),
+        let pair = |mean: Option<f64>, sd: Option<f64>, n: usize, digits: usize| match (mean, sd) {
+            (Some(mean), Some(sd)) => plus_minus(mean, sd, n, digits),
             _ => "–".into(),
         };
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} {} | {:.1} |",
             row.label,
-            pair(row.paper, row.paper_sd, 3),
-            pair(row.best_mean, row.best_sd, 5),
-            pair(Some(row.final_mean), Some(row.final_sd), 5),
+            pair(row.paper, row.paper_sd, 5, 3),
+            pair(row.best_mean, row.best_sd, row.bests.len(), 5),
+            pair(Some(row.final_mean), Some(row.final_sd), row.finals.len(), 5),
             row.length,
             row.unit,
             row.seconds

@@ -44,6 +44,36 @@ impl Encoder<TicTacToe> for Fields {
     }
 }
 
+/// The nine squares as bits of their own for each player's stones, so that an own and an opponent's stone are not opposites.
+#[derive(Clone, Copy, Debug)]
+pub struct Stones;
+
+static STONES: [Channel; 1] = [Channel::fixed(
+    "stones",
+    ChannelKind::Bits(18),
+    "squares 1..9 row by row with an own stone, then those with an opponent's",
+)];
+
+impl Encoder<TicTacToe> for Stones {
+    fn name(&self) -> &str {
+        "stones"
+    }
+
+    fn channels(&self) -> &[Channel] {
+        &STONES
+    }
+
+    fn encode(&self, _: &TicTacToe, after: Afterstate<'_, TicTacToe>, row: RowMut<'_>) {
+        for (stones, bits) in seen_by(after.player, after.state).into_iter().zip(row.dense.chunks_exact_mut(9)) {
+            bits.copy_from_slice(&UNPACKED[usize::from(stones & 511)]);
+        }
+    }
+
+    fn needs_action(&self) -> bool {
+        false
+    }
+}
+
 /// The nine squares in canonical orientation, so that the eight symmetric positions give the same row. Adds the threats
 /// that determine TTT's next move.
 #[derive(Clone, Copy, Debug)]

@@ -21,6 +21,7 @@ impl Kit for TicTacToe {
     fn encoders(&self) -> Vec<Named> {
         Named::list(&[
             ("fields", "the nine squares of Wiering & Kröse, and the last square played"),
+            ("stones", "a bit for each square and player"),
             ("canonical", "the squares up to symmetry, and the threats to complete a line"),
         ])
     }
@@ -28,6 +29,7 @@ impl Kit for TicTacToe {
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
         match name {
             "fields" => Some(Arc::new(encoders::Fields)),
+            "stones" => Some(Arc::new(encoders::Stones)),
             "canonical" => Some(Arc::new(encoders::Canonical)),
             _ => None,
         }

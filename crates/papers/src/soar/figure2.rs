@@ -3,7 +3,7 @@
 use crate::runs::seeds;
 use adept_arena::statistics::binomial_test;
 use adept_lab::reproduction::{Made, Reproduction, Work};
-use adept_lab::statistics::{Summary, mean_sd};
+use adept_lab::statistics::{Summary, mean_sd, plus_minus};
 use adept_lab::tournament::{
     Entrant, PairScore, Standings, Tournament, TournamentOptions, p_text, tournament,
 };
@@ -192,11 +192,10 @@ fn markdown(figure: &SoarFigure2) -> String {
         }
         let _ = writeln!(
             text,
-            "| {} | {} | {:.1} ± {:.1} | {} | {} |",
+            "| {} | {} | {} | {} | {} |",
             row.name,
             if row.name.contains('E') { row.classes } else { "" },
-            100.0 * row.score,
-            100.0 * row.sd,
+            plus_minus(100.0 * row.score, 100.0 * row.sd, figure.seeds as usize, 1),
             p_text(row.p),
             if row.holds { "yes" } else { "no" }
         );

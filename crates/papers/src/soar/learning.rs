@@ -291,13 +291,13 @@ fn markdown(figure: SoarFigure, made: &SoarLearning) -> String {
         let after: Vec<String> = row.after.iter().take(2).map(|p| format!("{:.1}", 100.0 * p)).collect();
         let _ = writeln!(
             text,
-            "| {} | {} | {:.1} | {} | {:.1} | {:.1} | {:.0} | {:.1} |",
+            "| {} | {} | {:.1} | {} | {:.1} | {} | {:.0} | {:.1} |",
             row.name,
             row.rewards,
             100.0 * row.untrained,
             after.join(" | "),
             100.0 * row.final_mean,
-            100.0 * row.final_sd,
+            if made.seeds > 1 { format!("{:.1}", 100.0 * row.final_sd) } else { "–".into() },
             row.rules,
             row.seconds
         );

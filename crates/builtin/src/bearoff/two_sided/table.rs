@@ -8,10 +8,11 @@ use super::order::{GROUP, Order, order_and_moves};
 use super::solve::{Method, Progress, Solvable, Team};
 use crate::bearoff::{DicePosition, MAX_CHECKERS, Position, Side, rank};
 use crate::memory::fetch;
-use adept_game::limits;
+use adept_game::{limits, work};
 use cpu_time::ProcessTime;
 use memmap2::MmapMut;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Number format of a table.
@@ -478,6 +479,9 @@ pub(super) fn check_memory(checkers: u8, precision: Precision, free: Option<u64>
 /// Size of large pages, if the system has them.
 const LARGE_PAGE: usize = 2 << 20;
 
+/// What takes seconds for a large table, as it is shown.
+const RESERVING: &str = "reserving memory";
+
 /// Allocates zeroed, resident memory, in large pages if possible. Returns it with the start of an aligned table.
 fn allocate(bytes: usize, team: &Team) -> std::io::Result<(MmapMut, usize)> {
     let mut map = MmapMut::map_anon(bytes + LARGE_PAGE)?;
@@ -489,10 +493,14 @@ fn allocate(bytes: usize, team: &Team) -> std::io::Result<(MmapMut, usize)> {
     let start = map.as_ptr().align_offset(LARGE_PAGE);
     let pages: Vec<&mut [u8]> = map[start..start + bytes].chunks_mut(LARGE_PAGE).collect();
     let pages: Vec<std::sync::Mutex<&mut [u8]>> = pages.into_iter().map(std::sync::Mutex::new).collect();
+    let (count, touched) = (pages.len(), AtomicUsize::new(0));
     let touch = |page: usize| {
+        // Not from 0 on: it is not worth announcing.
+        work::share(RESERVING, (touched.fetch_add(1, Ordering::Relaxed) + 1) as f64 / count as f64);
         let mut page = pages[page].lock().unwrap_or_else(|e| e.into_inner());
         page.iter_mut().step_by(4096).for_each(|byte| *byte = 0);
     };
-    team.share(pages.len(), touch, || {});
+    team.share(count, touch, || {});
+    work::share(RESERVING, 1.0);
     Ok((map, start))
 }
