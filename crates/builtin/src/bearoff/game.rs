@@ -187,8 +187,10 @@ impl Game for Bearoff {
         actions.clear();
         let Stage::Move(roll) = state.stage else { return };
         if !state.is_over() {
-            let moves = Moves::of(self.checkers);
-            actions.extend(moves.afterstates(state.position().own.rank(), roll).map(Action::Move));
+            let (moves, Position { own, opponent }) = (Moves::of(self.checkers), state.position());
+            actions.extend(moves.afterstates(own.rank(), roll).map(Action::Move));
+            // The next decision is mostly the opponent's.
+            moves.fetch(opponent.rank());
         }
     }
 

@@ -1,6 +1,7 @@
 //! A list of all moves of all sides, computed once.
 
 use super::{DicePosition, MAX_CHECKERS, MIXED, Position, ROLLS, Roll, Side, rank};
+use crate::memory::fetch;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -11,6 +12,8 @@ pub struct Moves {
     sides: &'static [Side],
     /// Start of each list, by rank of the side and by roll in the order of [`ROLLS`]; then the end of the last list.
     starts: Vec<u32>,
+    /// Start of the lists of each side, and the end: few enough numbers to stay in a cache.
+    lists: Vec<u32>,
     /// Ranks of the afterstates, ascending by side.
     afterstates: Vec<u16>,
 }
@@ -54,13 +57,21 @@ impl Moves {
             }));
             afterstates.extend(ranks);
         }
-        Self { sides, starts, afterstates }
+        let lists = starts.iter().step_by(ROLLS.len()).copied().collect();
+        Self { sides, starts, lists, afterstates }
     }
 
     /// The afterstates of a roll for the side with rank `rank` ([`Side::rank`]), ascending.
     #[inline]
     pub fn afterstates(&self, rank: usize, roll: Roll) -> impl ExactSizeIterator<Item = Side> {
         self.ranks(rank, roll).iter().map(|&rank| self.sides[usize::from(rank)])
+    }
+
+    /// Prefetches the lists of all rolls for a side, which are read soon.
+    #[inline]
+    pub(super) fn fetch(&self, rank: usize) {
+        fetch(&self.starts[rank * ROLLS.len()..=(rank + 1) * ROLLS.len()]);
+        fetch(&self.afterstates[self.lists[rank] as usize..self.lists[rank + 1] as usize]);
     }
 
     /// The ranks of the afterstates.

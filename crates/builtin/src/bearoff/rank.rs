@@ -35,6 +35,24 @@ const TERMS: [[u32; MAX_CHECKERS as usize + 1]; POINTS] = {
     terms
 };
 
+/// The sums of `TERMS` over three of the six counts Tₖ at a time, by their 12 bits: k = 6, 5, 4 and k = 3, 2, 1, the first in the
+/// lowest four bits.
+static HALVES: [[u16; 4096]; 2] = {
+    let mut halves = [[0; 4096]; 2];
+    let mut counts = 0;
+    while counts < 4096 {
+        let mut k = 0;
+        while k < 3 {
+            let count = counts >> (4 * k) & 15;
+            halves[0][counts] += TERMS[5 - k][count] as u16;
+            halves[1][counts] += TERMS[2 - k][count] as u16;
+            k += 1;
+        }
+        counts += 1;
+    }
+    halves
+};
+
 /// All sides by rank. Tables and samplers need this faster than [`Side::of_rank`] computes it.
 pub(super) fn all() -> &'static [Side] {
     static ALL: OnceLock<Vec<Side>> = OnceLock::new();
@@ -49,12 +67,9 @@ impl Side {
     /// below C(n + 6, 6). The empty side has rank 0. A move always lowers the rank.
     #[inline]
     pub fn rank(self) -> usize {
-        let (mut rank, mut above) = (0, 0);
-        for (k, terms) in TERMS.iter().enumerate() {
-            above += self.on((POINTS - k) as u8);
-            rank += terms[usize::from(above)];
-        }
-        rank as usize
+        // A product with six ones adds up the counts: four bits a sum, from all points to the highest one.
+        let counts = (u64::from(self.bits()) * 0x11_1111) >> 20;
+        usize::from(HALVES[0][counts as usize & 4095]) + usize::from(HALVES[1][(counts >> 12) as usize & 4095])
     }
 
     /// The side with this rank, which must be below C(21, 6) = 54,264.

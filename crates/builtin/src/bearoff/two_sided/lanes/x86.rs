@@ -80,34 +80,43 @@ impl Lanes for Avx512 {
         // registers. The lines are not read again soon, so the writes bypass the caches.
         unsafe {
             let put = |line: usize, v| _mm512_stream_si512(to.add(line * stride).cast(), v);
+            // Loops instead of `array::from_fn` and `map`, whose closures are not inlined into code with these features.
             // Transpose 8 × 8 within each 128 bits: eights[g][k] has column 8q + k of rows 8g .. 8g + 8 in lane q.
             let mut eights = [[_mm512_setzero_si512(); 8]; 4];
             for (g, eight) in eights.iter_mut().enumerate() {
-                let r: [__m512i; 8] = std::array::from_fn(|k| self.load(&block.0[8 * g + k]));
-                let pairs: [__m512i; 8] = std::array::from_fn(|k| {
+                let mut r = [_mm512_setzero_si512(); 8];
+                for (k, r) in r.iter_mut().enumerate() {
+                    *r = self.load(&block.0[8 * g + k]);
+                }
+                let mut pairs = [_mm512_setzero_si512(); 8];
+                for (k, pair) in pairs.iter_mut().enumerate() {
                     let (a, b) = (r[k & !1], r[k | 1]);
-                    if k & 1 == 0 { _mm512_unpacklo_epi16(a, b) } else { _mm512_unpackhi_epi16(a, b) }
-                });
+                    *pair =
+                        if k & 1 == 0 { _mm512_unpacklo_epi16(a, b) } else { _mm512_unpackhi_epi16(a, b) };
+                }
                 // pairs[2p] holds columns 0..4 of rows 2p, 2p + 1; pairs[2p + 1] columns 4..8.
-                let fours: [__m512i; 8] = std::array::from_fn(|k| {
+                let mut fours = [_mm512_setzero_si512(); 8];
+                for (k, four) in fours.iter_mut().enumerate() {
                     let (half, column, high) = (k / 4, k / 2 % 2, k & 1);
                     let (a, b) = (pairs[4 * half + column], pairs[4 * half + 2 + column]);
-                    if high == 0 { _mm512_unpacklo_epi32(a, b) } else { _mm512_unpackhi_epi32(a, b) }
-                });
+                    *four = if high == 0 { _mm512_unpacklo_epi32(a, b) } else { _mm512_unpackhi_epi32(a, b) };
+                }
                 // fours[4h + 2c + d] holds columns 4c + 2d, 4c + 2d + 1 of rows 4h .. 4h + 4.
-                *eight = std::array::from_fn(|k| {
+                for (k, eight) in eight.iter_mut().enumerate() {
                     let (a, b) = (fours[k / 2], fours[4 + k / 2]);
-                    if k & 1 == 0 { _mm512_unpacklo_epi64(a, b) } else { _mm512_unpackhi_epi64(a, b) }
-                });
+                    *eight =
+                        if k & 1 == 0 { _mm512_unpacklo_epi64(a, b) } else { _mm512_unpackhi_epi64(a, b) };
+                }
             }
             // Then transpose the 128-bit lanes 4 × 4.
-            for (k, [a, b, c, d]) in (0..8).map(|k| (k, eights.map(|eight| eight[k]))) {
-                let low = |a, b| _mm512_shuffle_i32x4::<0x44>(a, b);
-                let high = |a, b| _mm512_shuffle_i32x4::<0xEE>(a, b);
-                put(k, _mm512_shuffle_i32x4::<0x88>(low(a, b), low(c, d)));
-                put(8 + k, _mm512_shuffle_i32x4::<0xDD>(low(a, b), low(c, d)));
-                put(16 + k, _mm512_shuffle_i32x4::<0x88>(high(a, b), high(c, d)));
-                put(24 + k, _mm512_shuffle_i32x4::<0xDD>(high(a, b), high(c, d)));
+            for k in 0..8 {
+                let [a, b, c, d] = [eights[0][k], eights[1][k], eights[2][k], eights[3][k]];
+                let low = (_mm512_shuffle_i32x4::<0x44>(a, b), _mm512_shuffle_i32x4::<0x44>(c, d));
+                let high = (_mm512_shuffle_i32x4::<0xEE>(a, b), _mm512_shuffle_i32x4::<0xEE>(c, d));
+                put(k, _mm512_shuffle_i32x4::<0x88>(low.0, low.1));
+                put(8 + k, _mm512_shuffle_i32x4::<0xDD>(low.0, low.1));
+                put(16 + k, _mm512_shuffle_i32x4::<0x88>(high.0, high.1));
+                put(24 + k, _mm512_shuffle_i32x4::<0xDD>(high.0, high.1));
             }
         }
     }
@@ -172,25 +181,41 @@ impl Lanes for Avx2 {
                 for rows in 0..2 {
                     let mut eights = [[_mm256_setzero_si256(); 8]; 2];
                     for (g, eight) in eights.iter_mut().enumerate() {
-                        let r: [__m256i; 8] = std::array::from_fn(|k| {
+                        let mut r = [_mm256_setzero_si256(); 8];
+                        for (k, r) in r.iter_mut().enumerate() {
                             let line = &block.0[16 * rows + 8 * g + k].0;
-                            _mm256_load_si256(line.as_ptr().add(16 * half).cast())
-                        });
-                        let pairs: [__m256i; 8] = std::array::from_fn(|k| {
+                            *r = _mm256_load_si256(line.as_ptr().add(16 * half).cast());
+                        }
+                        let mut pairs = [_mm256_setzero_si256(); 8];
+                        for (k, pair) in pairs.iter_mut().enumerate() {
                             let (a, b) = (r[k & !1], r[k | 1]);
-                            if k & 1 == 0 { _mm256_unpacklo_epi16(a, b) } else { _mm256_unpackhi_epi16(a, b) }
-                        });
-                        let fours: [__m256i; 8] = std::array::from_fn(|k| {
+                            *pair = if k & 1 == 0 {
+                                _mm256_unpacklo_epi16(a, b)
+                            } else {
+                                _mm256_unpackhi_epi16(a, b)
+                            };
+                        }
+                        let mut fours = [_mm256_setzero_si256(); 8];
+                        for (k, four) in fours.iter_mut().enumerate() {
                             let (half, column, high) = (k / 4, k / 2 % 2, k & 1);
                             let (a, b) = (pairs[4 * half + column], pairs[4 * half + 2 + column]);
-                            if high == 0 { _mm256_unpacklo_epi32(a, b) } else { _mm256_unpackhi_epi32(a, b) }
-                        });
-                        *eight = std::array::from_fn(|k| {
+                            *four = if high == 0 {
+                                _mm256_unpacklo_epi32(a, b)
+                            } else {
+                                _mm256_unpackhi_epi32(a, b)
+                            };
+                        }
+                        for (k, eight) in eight.iter_mut().enumerate() {
                             let (a, b) = (fours[k / 2], fours[4 + k / 2]);
-                            if k & 1 == 0 { _mm256_unpacklo_epi64(a, b) } else { _mm256_unpackhi_epi64(a, b) }
-                        });
+                            *eight = if k & 1 == 0 {
+                                _mm256_unpacklo_epi64(a, b)
+                            } else {
+                                _mm256_unpackhi_epi64(a, b)
+                            };
+                        }
                     }
-                    for (k, [a, b]) in (0..8).map(|k| (k, eights.map(|eight| eight[k]))) {
+                    for k in 0..8 {
+                        let (a, b) = (eights[0][k], eights[1][k]);
                         let put = |column: usize, v| {
                             let line: *mut i16 = to.add((16 * half + column) * stride).cast();
                             _mm256_store_si256(line.add(16 * rows).cast(), v);
