@@ -43,4 +43,5 @@ games! {
     connect_four::ConnectFour,
     bearoff::Bearoff,
     liars_dice::LiarsDice,
+    small_poker::SmallPoker,
 }

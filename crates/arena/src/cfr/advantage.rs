@@ -12,7 +12,7 @@ pub struct Advantages {
     /// A(I, a) = v(I, a) − v(I) for each entry of a policy, in units of utility: the gain from playing a once at I and
     /// following the policy afterwards. 0 if the opponent never reaches I.
     pub regrets: Vec<f32>,
-    /// For each information set: reach probability of the opponent's deal and actions.
+    /// For each information set: reach probability of the opponent's deal and actions, and of chance.
     pub other: Vec<f64>,
     /// For each information set: reach probability of the player's own deal and actions.
     pub own: Vec<f64>,
@@ -56,12 +56,21 @@ impl Pass<'_> {
     fn visit(&mut self, at: usize, own: &[f64], other: &[f64], value: &mut [f64]) {
         let node = self.tree.nodes()[at];
         value.fill(0.0);
-        let Some(mover) = node.mover else {
+        if node.is_end() {
             self.tree.add_payoffs(self.player, node.at, other, value);
             return;
-        };
+        }
         let (actions, first) = (node.actions as usize, node.at as usize);
         let mut child = at + 1;
+        let Some(mover) = node.mover else {
+            let mut below = vec![0.0; value.len()];
+            for _ in 0..actions {
+                self.visit(child, own, other, &mut below);
+                value.iter_mut().zip(&below).for_each(|(v, b)| *v += b);
+                child = self.tree.nodes()[child].end as usize;
+            }
+            return;
+        };
         let own_turn = usize::from(mover) == self.player;
         let n = if own_turn { own.len() } else { other.len() };
         let table = &self.policy[first..first + n * actions];
@@ -84,9 +93,9 @@ impl Pass<'_> {
         if !own_turn {
             return;
         }
-        let total: f64 = other.iter().sum();
-        let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
         for (i, v) in value.iter_mut().enumerate() {
+            let total = self.tree.reached(node, self.player, other, i);
+            let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
             let row = first + i * actions;
             *v = (0..actions).map(|a| self.policy[row + a] * below[a * n + i]).sum();
             for a in 0..actions {

@@ -103,11 +103,21 @@ impl Sampled<'_> {
     /// The sampled value of a node for the player.
     fn visit(&mut self, at: usize, scratch: &mut [f64]) -> f64 {
         let node = self.tree.nodes()[at];
-        let Some(mover) = node.mover.map(usize::from) else {
+        if node.is_end() {
             let (own, other) = (self.own[self.player], self.own[1 - self.player]);
             return self.tree.payoff(self.player, node.at)[other * self.tree.size(self.player) + own];
-        };
+        }
         let actions = node.actions as usize;
+        let Some(mover) = node.mover.map(usize::from) else {
+            // Payoffs already count with the probabilities of chance.
+            let mut child = at + 1;
+            let mut sum = 0.0;
+            for _ in 0..actions {
+                sum += self.visit(child, scratch);
+                child = self.tree.nodes()[child].end as usize;
+            }
+            return sum;
+        };
         let (policy, rest) = scratch.split_at_mut(actions);
         let first = node.at as usize + self.own[mover] * actions;
         let row = first..first + actions;

@@ -115,12 +115,20 @@ impl Pass<'_> {
     /// of the opponent's deal and actions.
     fn visit(&mut self, at: usize, own: &[f64], other: &[f64], value: &mut [f64], scratch: &mut [f64]) {
         let node = self.tree.nodes()[at];
-        let Some(mover) = node.mover else {
+        if node.is_end() {
             self.tree.add_payoffs(self.player, node.at, other, value);
             return;
-        };
+        }
         let (actions, first) = (node.actions as usize, node.at as usize);
         let mut child = at + 1;
+        let Some(mover) = node.mover else {
+            // Payoffs already count with the probabilities of chance.
+            for _ in 0..actions {
+                self.visit(child, own, other, value, scratch);
+                child = self.tree.nodes()[child].end as usize;
+            }
+            return;
+        };
         if usize::from(mover) != self.player {
             let n = other.len();
             let (reach, rest) = scratch.split_at_mut(n);
@@ -186,10 +194,9 @@ impl Pass<'_> {
     /// Updates the averages below a node that the opponent never reaches.
     fn average(&mut self, at: usize, own: &[f64], scratch: &mut [f64]) {
         let node = self.tree.nodes()[at];
-        let Some(mover) = node.mover else { return };
         let n = own.len();
         let mut child = at + 1;
-        if usize::from(mover) != self.player {
+        if node.mover.map(usize::from) != Some(self.player) {
             for _ in 0..node.actions {
                 self.average(child, own, scratch);
                 child = self.tree.nodes()[child].end as usize;

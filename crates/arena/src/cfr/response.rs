@@ -47,11 +47,21 @@ impl Walk<'_> {
     fn visit(&self, at: usize, other: &[f64], value: &mut [f64], scratch: &mut [f64]) {
         let node = self.tree.nodes()[at];
         value.fill(0.0);
-        let Some(mover) = node.mover else {
+        if node.is_end() {
             self.tree.add_payoffs(self.player, node.at, other, value);
             return;
-        };
+        }
         let (actions, first) = (node.actions as usize, node.at as usize);
+        let Some(mover) = node.mover else {
+            let (below, rest) = scratch.split_at_mut(value.len());
+            let mut child = at + 1;
+            for _ in 0..actions {
+                self.visit(child, other, below, rest);
+                value.iter_mut().zip(&*below).for_each(|(v, b)| *v += b);
+                child = self.tree.nodes()[child].end as usize;
+            }
+            return;
+        };
         let own_turn = usize::from(mover) == self.player;
         let n = if own_turn { value.len() } else { other.len() };
         let table = &self.probabilities[first..first + n * actions];

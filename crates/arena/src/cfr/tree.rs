@@ -12,8 +12,10 @@ pub struct Tree {
     privates: [Vec<f64>; 2],
     nodes: Vec<Node>,
     /// For each player: its distinct payoff matrices, one after another, each `[opponent's private][own private]`. A
-    /// row then serves all own private indices at once.
+    /// row then serves all own private indices at once. Payoffs count with the weight of their deal.
     payoffs: [Vec<f64>; 2],
+    /// The distinct weights of deals at decision nodes, `[first player's private][second player's private]`; none if all are 1.
+    weights: Vec<f64>,
     /// Length of a table with one number for each node, private index of its player, and action.
     entries: usize,
     /// Largest number of actions from the root to a terminal node.
@@ -24,14 +26,23 @@ pub struct Tree {
 /// the previous child.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// Player to move; none if the game is over.
+    /// Player to move; none for chance and if the game is over.
     pub(super) mover: Option<u8>,
-    /// Number of actions.
+    /// Number of actions or chance outcomes; 0 if the game is over.
     pub(super) actions: u32,
     /// Start of this node's entries in a table. For a terminal node, the index of its payoff matrix.
     pub(super) at: u32,
+    /// Index of its weights.
+    pub(super) weights: u32,
     /// Index after the last node of this subtree.
     pub(super) end: u32,
+}
+
+impl Node {
+    /// Whether the game is over.
+    pub(super) fn is_end(&self) -> bool {
+        self.actions == 0
+    }
 }
 
 impl Tree {
@@ -52,10 +63,11 @@ impl Tree {
             privates,
             nodes: Vec::with_capacity(size.nodes),
             payoffs: [Vec::new(), Vec::new()],
+            weights: Vec::new(),
             entries: 0,
             depth: 0,
         };
-        tree.unroll(game, &game.root(), 0, &mut Matrices::default())?;
+        tree.unroll(game, &game.root(), 0, &mut Known::default())?;
         Ok(tree)
     }
 
@@ -74,7 +86,7 @@ impl Tree {
         self.nodes.iter().filter_map(|node| node.mover).map(|p| self.size(p.into())).sum()
     }
 
-    /// Player to move at a node (index in preorder). None at terminal nodes and for unknown nodes.
+    /// Player to move at a node (index in preorder). None at chance and terminal nodes and for unknown nodes.
     pub fn mover(&self, node: usize) -> Option<usize> {
         self.nodes.get(node)?.mover.map(usize::from)
     }
@@ -115,6 +127,21 @@ impl Tree {
         &self.payoffs[player][from..from + pairs]
     }
 
+    /// Probability that a node is reached by the deal, chance and the opponent, by own private index of `player`. `other` holds
+    /// the reach probabilities of the opponent's private indices.
+    pub(super) fn reached(&self, node: Node, player: usize, other: &[f64], own: usize) -> f64 {
+        if self.weights.is_empty() {
+            return other.iter().sum();
+        }
+        let columns = self.size(1);
+        let first = node.weights as usize * self.size(0) * columns;
+        let weight = |j: usize| match player {
+            0 => self.weights[first + own * columns + j],
+            _ => self.weights[first + j * columns + own],
+        };
+        other.iter().enumerate().map(|(j, reach)| reach * weight(j)).sum()
+    }
+
     /// Adds the counterfactual value of a terminal node to `value`, by own private index i: Σⱼ otherⱼ uⱼᵢ. `other`
     /// holds the reach probabilities of the opponent's private indices.
     #[inline]
@@ -147,10 +174,12 @@ impl Tree {
         each: &mut impl FnMut(usize, Node, &G::Public) -> Result<(), E>,
     ) -> Result<(), E> {
         let node = self.nodes[at];
-        if node.mover.is_none() {
+        if node.is_end() {
             return Ok(());
         }
-        each(at, node, public)?;
+        if node.mover.is_some() {
+            each(at, node, public)?;
+        }
         let mut actions = Vec::new();
         game.public_actions(public, &mut actions);
         let mut child = at + 1;
@@ -167,25 +196,51 @@ impl Tree {
         game: &G,
         public: &G::Public,
         depth: usize,
-        matrices: &mut Matrices,
+        known: &mut Known,
     ) -> Result<(), ExactError> {
         self.depth = self.depth.max(depth);
         let place = self.nodes.len();
-        let Turn::Player(player) = game.public_turn(public) else {
-            let at = self.matrix(game, public, matrices)?;
-            self.nodes.push(Node { mover: None, actions: 0, at, end: place as u32 + 1 });
-            return Ok(());
+        let mover = match game.public_turn(public) {
+            Turn::Player(player) => Some(player),
+            Turn::Chance => None,
+            Turn::Over => {
+                let at = self.matrix(game, public, &mut known.payoffs)?;
+                self.nodes.push(Node { mover: None, actions: 0, at, end: place as u32 + 1, weights: 0 });
+                return Ok(());
+            }
         };
         let mut actions = Vec::new();
         game.public_actions(public, &mut actions);
         let (n, at) = (actions.len() as u32, self.entries as u32);
-        self.nodes.push(Node { mover: Some(player as u8), actions: n, at, end: 0 });
-        self.entries += actions.len() * self.size(player);
+        let weights = if mover.is_some() { self.weights_of(game, public, &mut known.weights)? } else { 0 };
+        self.nodes.push(Node { mover: mover.map(|p| p as u8), actions: n, at, end: 0, weights });
+        self.entries += mover.map_or(0, |player| actions.len() * self.size(player));
         for action in &actions {
-            self.unroll(game, &game.public_apply(public, action), depth + 1, matrices)?;
+            self.unroll(game, &game.public_apply(public, action), depth + 1, known)?;
         }
         self.nodes[place].end = self.nodes.len() as u32;
         Ok(())
+    }
+
+    /// The index of the weights of deals at a public state. Equal matrices are stored once; games whose weights are all 1 have
+    /// none.
+    fn weights_of<G: PublicTree>(
+        &mut self,
+        game: &G,
+        public: &G::Public,
+        known: &mut Matrices,
+    ) -> Result<u32, ExactError> {
+        if !game.is_weighted() {
+            return Ok(0);
+        }
+        let (rows, columns) = (self.size(0), self.size(1));
+        known.matrix.clear();
+        known.matrix.extend((0..rows * columns).map(|k| game.weight(public, [k / columns, k % columns])));
+        let (number, is_new) = known.number(self.weights.len())?;
+        if is_new {
+            self.weights.extend_from_slice(&known.matrix);
+        }
+        Ok(number)
     }
 
     /// The index of a terminal node's payoff matrix. Equal matrices are stored once.
@@ -197,17 +252,10 @@ impl Tree {
     ) -> Result<u32, ExactError> {
         let sizes = [self.size(0), self.size(1)];
         game.payoffs(public, sizes, &mut known.matrix);
-        known.bits.clear();
-        known.bits.extend(known.matrix.iter().map(|payoff| payoff.to_bits()));
-        if let Some(&number) = known.numbers.get(known.bits.as_slice()) {
+        let (number, is_new) = known.number(self.payoffs[0].len())?;
+        if !is_new {
             return Ok(number);
         }
-        let pairs = sizes[0] * sizes[1];
-        if self.payoffs[0].len() + pairs > MAX_STATES {
-            return Err(ExactError::Size(MAX_STATES));
-        }
-        let number = known.numbers.len() as u32;
-        known.numbers.insert(known.bits.clone(), number);
         let column = |j: usize| known.matrix.iter().skip(j).step_by(sizes[1]).copied();
         self.payoffs[0].extend((0..sizes[1]).flat_map(column));
         self.payoffs[1].extend(known.matrix.iter().map(|payoff| -payoff));
@@ -215,12 +263,36 @@ impl Tree {
     }
 }
 
-/// Index of payoff matrices by their bits, with buffers for the next one.
+/// What a tree has stored.
+#[derive(Default)]
+struct Known {
+    payoffs: Matrices,
+    weights: Matrices,
+}
+
+/// Index of matrices by their bits, with buffers for the next one.
 #[derive(Default)]
 struct Matrices {
     numbers: FxHashMap<Vec<u64>, u32>,
     matrix: Vec<f64>,
     bits: Vec<u64>,
+}
+
+impl Matrices {
+    /// The number of the matrix in the buffer, and whether it is new. `stored` numbers are kept so far.
+    fn number(&mut self, stored: usize) -> Result<(u32, bool), ExactError> {
+        self.bits.clear();
+        self.bits.extend(self.matrix.iter().map(|v| v.to_bits()));
+        if let Some(&number) = self.numbers.get(self.bits.as_slice()) {
+            return Ok((number, false));
+        }
+        if stored + self.matrix.len() > MAX_STATES {
+            return Err(ExactError::Size(MAX_STATES));
+        }
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(self.bits.clone(), number);
+        Ok((number, true))
+    }
 }
 
 /// Size of a tree.
@@ -240,18 +312,20 @@ impl Size {
         self.nodes += 1;
         match game.public_turn(public) {
             Turn::Over => {}
-            Turn::Player(player @ 0..2) => {
+            turn @ (Turn::Player(0..2) | Turn::Chance) => {
                 let mut actions = Vec::new();
                 game.public_actions(public, &mut actions);
-                self.entries = self.entries.saturating_add(actions.len().saturating_mul(sizes[player]));
-                if self.entries > MAX_STATES || self.pairs > MAX_STATES {
+                if let Turn::Player(player) = turn {
+                    self.entries = self.entries.saturating_add(actions.len().saturating_mul(sizes[player]));
+                }
+                if self.nodes > MAX_STATES || self.entries > MAX_STATES || self.pairs > MAX_STATES {
                     return Err(ExactError::Size(MAX_STATES));
                 }
                 for action in &actions {
                     self.count(game, &game.public_apply(public, action), sizes)?;
                 }
             }
-            Turn::Player(_) | Turn::Chance => return Err(ExactError::Chance),
+            Turn::Player(_) => return Err(ExactError::Chance),
         }
         Ok(())
     }
