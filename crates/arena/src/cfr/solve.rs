@@ -91,7 +91,7 @@ pub fn solve<G: Kit>(game: &G, options: &SolveOptions) -> Result<Solved, OpenErr
 pub(super) fn no_public_tree(name: &str) -> OpenError {
     OpenError::Unknown(format!(
         "`{name}` cannot be solved; this needs a small two-player game with hidden information and few private deals, \
-         such as liars-dice:openspiel:1-1:6"
+         such as leduc or liars-dice:openspiel:1-1:6"
     ))
 }
 

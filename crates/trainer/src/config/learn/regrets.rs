@@ -163,7 +163,7 @@ impl RegretSettings {
 }
 
 /// The condition for regrets and exploitability.
-pub(in crate::config) const NO_PUBLIC_TREE: &str = "needs a small two-player game whose hidden information can be listed, such as liars-dice:openspiel:1-1:6";
+pub(in crate::config) const NO_PUBLIC_TREE: &str = "needs a small two-player game whose hidden information can be listed, such as leduc or liars-dice:openspiel:1-1:6";
 
 /// The activation that bounds the output of some network in an architecture.
 fn bounded(architecture: &Architecture) -> Option<&'static str> {
