@@ -115,26 +115,22 @@ impl Encoder<Bearoff> for Sides {
     #[inline]
     fn encode(&self, game: &Bearoff, after: Afterstate<'_, Bearoff>, row: RowMut<'_>) {
         let table = self.table(game);
-        let [mover, roller] = [after.player, 1 - after.player].map(|p| after.state.sides[p].rank());
+        let sides = &after.state.sides;
+        // Not by `map`, which is not inlined here.
+        let (mover, roller) = (sides[after.player].rank(), sides[1 - after.player].rank());
+        let [own, other] = [&table.floats[mover * table.width..], &table.floats[roller * table.width..]];
         let (mut first, mut dense) = (0, row.dense);
         for &width in &table.widths {
-            let (pair, rest) = dense.split_at_mut(2 * width);
-            for (part, rank) in pair.chunks_exact_mut(width).zip([mover, roller]) {
-                let from = &table.floats[rank * table.width + first..][..width];
-                // Widths known at compile time are copied inline, without a call.
-                match width {
-                    6 => copy::<6>(from, part),
-                    12 => copy::<12>(from, part),
-                    28 => copy::<28>(from, part),
-                    _ => part.copy_from_slice(from),
-                }
-            }
+            let (part, rest) = dense.split_at_mut(width);
+            copy_part(&own[first..first + width], part);
+            let (part, rest) = rest.split_at_mut(width);
+            copy_part(&other[first..first + width], part);
             (first, dense) = (first + width, rest);
         }
         let mut columns = row.index.iter_mut();
         let mut write = |index| columns.by_ref().take(1).for_each(|column| *column = index);
         for cells in &table.cells {
-            let [first, second] = [mover, roller].map(|rank| u64::from(cells.sides[rank]));
+            let (first, second) = (u64::from(cells.sides[mover]), u64::from(cells.sides[roller]));
             if cells.apart {
                 write(first);
                 write(second);
@@ -158,6 +154,17 @@ impl Encoder<Bearoff> for Sides {
 
     fn needs_action(&self) -> bool {
         false
+    }
+}
+
+/// Copies the numbers of a part. Widths known at compile time are copied inline, without a call.
+#[inline(always)]
+fn copy_part(from: &[f32], to: &mut [f32]) {
+    match to.len() {
+        6 => copy::<6>(from, to),
+        12 => copy::<12>(from, to),
+        28 => copy::<28>(from, to),
+        _ => to.copy_from_slice(from),
     }
 }
 
