@@ -4,6 +4,7 @@
 //! rules, the encoders and the [`Kit`]. Record golden trajectories and rows in its tests. Then add its line to the
 //! list.
 
+pub mod holdem;
 mod memory;
 mod shared;
 

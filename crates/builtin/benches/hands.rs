@@ -1,0 +1,52 @@
+//! The strengths of all 133,784,560 hands of seven cards: checks how many there are of each category, and times it.
+//!
+//! `cargo bench -p adept-builtin --bench hands`
+
+use adept_builtin::holdem::{Card, Category, Hand, Strengths};
+use std::time::Instant;
+
+/// Hands of each category, which are known.
+const EXPECTED: [(Category, u64); 9] = [
+    (Category::HighCard, 23_294_460),
+    (Category::Pair, 58_627_800),
+    (Category::TwoPair, 31_433_400),
+    (Category::Trips, 6_461_620),
+    (Category::Straight, 6_180_020),
+    (Category::Flush, 4_047_644),
+    (Category::FullHouse, 3_473_184),
+    (Category::Quads, 224_848),
+    (Category::StraightFlush, 41_584),
+];
+
+/// Calls `each` with every hand that adds `left` cards with numbers below `below`.
+fn extend(hand: Hand, left: u32, below: usize, all: &[Card], each: &mut impl FnMut(&Hand)) {
+    for at in 0..below {
+        let next = hand.with(all[at]);
+        if left == 1 {
+            each(&next);
+        } else {
+            extend(next, left - 1, at, all, each);
+        }
+    }
+}
+
+fn main() {
+    let start = Instant::now();
+    let table = Strengths::shared();
+    println!("tables: {:.1} ms, {} KiB", start.elapsed().as_secs_f64() * 1e3, table.bytes() / 1024);
+    let all: Vec<Card> = Card::all().collect();
+    let mut classes = vec![0u64; 7462];
+    let start = Instant::now();
+    extend(Hand::default(), 7, all.len(), &all, &mut |hand| {
+        classes[usize::from(table.of(hand).number())] += 1
+    });
+    let seconds = start.elapsed().as_secs_f64();
+    let hands: u64 = classes.iter().sum();
+    assert_eq!(hands, 133_784_560);
+    for (category, expected) in EXPECTED {
+        let of = |(number, n): (usize, &u64)| (Category::of(number as u16) == category).then_some(*n);
+        let found: u64 = classes.iter().enumerate().filter_map(of).sum();
+        assert_eq!(found, expected, "{category:?}");
+    }
+    println!("{hands} hands in {seconds:.2} s: {:.0} million a second", hands as f64 / seconds / 1e6);
+}

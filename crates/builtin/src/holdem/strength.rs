@@ -1,0 +1,449 @@
+//! The strength of poker hands of five to seven cards.
+//!
+//! A hand is summed up as it grows: a sum that only its multiset of ranks has, the number of cards of each suit, and the ranks of
+//! each suit. Five cards of a suit decide by the ranks of that suit. Otherwise the sum leads to the strength, through a table
+//! whose rows of 2048 places are laid over each other where they have gaps: 74,000 strengths take as many places.
+
+use super::cards::{Card, DECK};
+use std::cmp::Reverse;
+use std::sync::OnceLock;
+
+/// The strength of the best five cards of a hand: the number of its class, from 0 (7-5-4-3-2) to 7461 (a royal flush). The
+/// higher one wins, equal ones share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Strength(u16);
+
+/// What five cards are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Category {
+    /// Nothing: the highest cards count.
+    HighCard,
+    /// Two of a rank.
+    Pair,
+    /// Two pairs.
+    TwoPair,
+    /// Three of a rank.
+    Trips,
+    /// Five ranks in a row.
+    Straight,
+    /// Five of a suit.
+    Flush,
+    /// Three of a rank and two of another.
+    FullHouse,
+    /// Four of a rank.
+    Quads,
+    /// Five ranks in a row, of a suit.
+    StraightFlush,
+}
+
+/// Numbers of classes of each category.
+const CLASSES: [(Category, u16); 9] = [
+    (Category::HighCard, 1277),
+    (Category::Pair, 2860),
+    (Category::TwoPair, 858),
+    (Category::Trips, 858),
+    (Category::Straight, 10),
+    (Category::Flush, 1277),
+    (Category::FullHouse, 156),
+    (Category::Quads, 156),
+    (Category::StraightFlush, 10),
+];
+
+impl Category {
+    /// The category of the class with this number, from 0 to 7461.
+    pub fn of(number: u16) -> Self {
+        let mut first = 0;
+        let category = CLASSES.iter().find(|(_, classes)| {
+            first += classes;
+            number < first
+        });
+        category.map_or(Self::StraightFlush, |(category, _)| *category)
+    }
+}
+
+impl Strength {
+    /// What the best five cards are.
+    pub fn category(self) -> Category {
+        Category::of(self.0)
+    }
+
+    /// Number of the class, from 0 to 7461.
+    pub fn number(self) -> u16 {
+        self.0
+    }
+}
+
+const SUITS: usize = 4;
+const RANKS: usize = 13;
+
+/// Sums of at most seven of these, each at most four times, differ for different multisets of the same size.
+const KEYS: [u32; RANKS] = [0, 1, 5, 22, 98, 453, 2031, 8698, 22854, 83661, 262_349, 636_345, 1_479_181];
+
+/// Added for each card, so that sums of five, six and seven cards differ: more than the largest sum of seven keys.
+const SIZE: u64 = 1 << 23;
+/// Places of sums. A quarter of them is for hands of one size.
+const PLACES: u64 = 1 << 25;
+/// Sums times this odd number lie as if drawn at random, and so fill a table well.
+const SPREAD: u64 = 0x9E37_79B1;
+
+/// The place of a sum of five to seven entries of [`ADDS`].
+#[inline]
+fn place(sum: u64) -> u32 {
+    (sum & (PLACES - 1)) as u32
+}
+
+/// What a rank adds to the sum of a hand. Seven of them stay below 32 bits.
+const fn added(rank: usize) -> u64 {
+    (KEYS[rank] as u64 + SIZE).wrapping_mul(SPREAD) % PLACES
+}
+
+/// What a card adds to the sum of a hand, by its number: its key in the lowest 32 bits, then four bits a suit for the number of its
+/// cards; and its rank, sixteen bits a suit. There are more than 52, so that no number is out of range.
+static ADDS: [(u64, u64); 256] = {
+    let mut adds = [(0, 0); 256];
+    let mut number = 0;
+    while number < DECK {
+        let (rank, suit) = (number / SUITS, number % SUITS);
+        adds[number] = (added(rank) | 1 << (32 + 4 * suit), 1 << (16 * suit + rank));
+        number += 1;
+    }
+    adds
+};
+
+/// A growing hand of at most seven cards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hand {
+    /// The sum of `ADDS`. Suits begin at 3, so that bit 3 says five or more.
+    sum: u64,
+    /// Sixteen bits a suit: its ranks.
+    ranks: u64,
+}
+
+impl Default for Hand {
+    fn default() -> Self {
+        Self { sum: 0x3333 << 32, ranks: 0 }
+    }
+}
+
+impl Hand {
+    /// The hand with one more card, which must not be in it yet.
+    #[inline]
+    #[must_use]
+    pub fn with(self, card: Card) -> Self {
+        let (add, rank) = ADDS[usize::from(card.byte())];
+        Self { sum: self.sum + add, ranks: self.ranks | rank }
+    }
+
+    /// The hand of these cards.
+    pub fn of(cards: &[Card]) -> Self {
+        cards.iter().fold(Self::default(), |hand, card| hand.with(*card))
+    }
+
+    /// Number of cards.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.ranks.count_ones() as usize
+    }
+
+    /// Whether there are no cards.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The tables that tell the strength of a hand.
+pub struct Strengths {
+    /// Strength of a flush by its ranks.
+    flushes: Box<[u16; 1 << RANKS]>,
+    /// Strengths of five, six and seven cards without a flush, by their key and number.
+    plain: Displaced,
+}
+
+/// A sparse table: rows of 2048 places, laid over each other where they have gaps.
+struct Displaced {
+    /// For each row, what leads from its places to those in `values`, modulo 2³².
+    rows: Box<[u32; ROWS]>,
+    values: Box<[u16; VALUES]>,
+}
+
+const COLUMN_BITS: u32 = 11;
+/// Powers of two, so that masked places are in range.
+const ROWS: usize = PLACES as usize >> COLUMN_BITS;
+const VALUES: usize = 1 << 17;
+
+impl Displaced {
+    /// A table of these places and values; the fullest rows are laid first. None if they do not fit.
+    fn of(entries: &[(u32, u16)]) -> Option<Self> {
+        let mut rows: Vec<Vec<(usize, u16)>> = vec![Vec::new(); ROWS];
+        for &(place, value) in entries {
+            let row = rows.get_mut((place >> COLUMN_BITS) as usize)?;
+            row.push((place as usize & ((1 << COLUMN_BITS) - 1), value));
+        }
+        let mut order: Vec<usize> = (0..ROWS).filter(|&r| !rows[r].is_empty()).collect();
+        order.sort_by_key(|&r| Reverse(rows[r].len()));
+        let mut table = Self { rows: Box::new([0; ROWS]), values: boxed(vec![0; VALUES])? };
+        // A bit for each value that is taken, with room to read beyond the end.
+        let mut taken = vec![0u64; VALUES / 64 + (1 << COLUMN_BITS) / 64 + 2];
+        for r in order {
+            let start = first_fit(&taken, &rows[r])?;
+            table.rows[r] = (start as u32).wrapping_sub((r as u32) << COLUMN_BITS);
+            for &(column, value) in &rows[r] {
+                let at = start + column;
+                *table.values.get_mut(at)? = value;
+                taken[at / 64] |= 1 << (at % 64);
+            }
+        }
+        Some(table)
+    }
+
+    #[inline]
+    fn get(&self, place: u32) -> u16 {
+        let shift = self.rows[(place >> COLUMN_BITS) as usize & (ROWS - 1)];
+        self.values[place.wrapping_add(shift) as usize & (VALUES - 1)]
+    }
+}
+
+fn boxed<const N: usize>(values: Vec<u16>) -> Option<Box<[u16; N]>> {
+    values.into_boxed_slice().try_into().ok()
+}
+
+/// The first place at which no value of the row is taken, found for 64 places at a time.
+fn first_fit(taken: &[u64], row: &[(usize, u16)]) -> Option<usize> {
+    let from = |at: usize| {
+        let (word, bit) = (at / 64, at % 64);
+        // Two shifts, because a shift by 64 is none.
+        taken[word] >> bit | taken[word + 1] << 1 << (63 - bit)
+    };
+    (0..VALUES).step_by(64).find_map(|start| {
+        let mut used = 0;
+        for (column, _) in row {
+            used |= from(start + column);
+            if used == u64::MAX {
+                return None;
+            }
+        }
+        Some(start + used.trailing_ones() as usize)
+    })
+}
+
+impl Strengths {
+    /// The tables, which are made once, in some milliseconds.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Strengths> = OnceLock::new();
+        SHARED.get_or_init(Self::new)
+    }
+
+    fn new() -> Self {
+        // All classes of five cards in order.
+        let mut classes: Vec<Order> = Vec::new();
+        each_multiset(5, &mut |counts| classes.push(order_of(counts)));
+        each_set_of_five(&mut |ranks| classes.push(order_of_flush(ranks)));
+        classes.sort_unstable();
+        classes.dedup();
+        let number = |order: Order| classes.partition_point(|class| *class < order) as u16;
+        let mut flushes = Box::new([0; 1 << RANKS]);
+        for ranks in (0u16..1 << RANKS).filter(|ranks| (5..=7).contains(&ranks.count_ones())) {
+            flushes[usize::from(ranks)] = number(order_of_flush(ranks));
+        }
+        let mut entries = Vec::new();
+        for cards in 5..=7u8 {
+            each_multiset(cards, &mut |counts| {
+                let adds = counts.iter().enumerate().map(|(rank, n)| u64::from(*n) * added(rank));
+                entries.push((place(adds.sum()), number(order_of(counts))));
+            });
+        }
+        let plain = Displaced::of(&entries).expect("the table has room for all hands");
+        Self { flushes, plain }
+    }
+
+    /// Bytes of memory.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.flushes) + size_of_val(&*self.plain.rows) + size_of_val(&*self.plain.values)
+    }
+
+    /// The strength of a hand of five to seven cards. Any other number gives some strength.
+    #[inline]
+    pub fn of(&self, hand: &Hand) -> Strength {
+        let full = hand.sum & 0x8888 << 32;
+        if full != 0 {
+            // Seven cards with a flush have neither four of a rank nor a full house.
+            let suit = (full.trailing_zeros() - 32) / 4;
+            return Strength(self.flushes[(hand.ranks >> (16 * suit)) as usize & ((1 << RANKS) - 1)]);
+        }
+        Strength(self.plain.get(place(hand.sum)))
+    }
+}
+
+/// The order of hands: their category, then ranks, the most frequent and highest first, four bits each.
+type Order = u32;
+
+fn order(category: Category, ranks: impl IntoIterator<Item = usize>) -> Order {
+    let ranks = ranks.into_iter().chain(std::iter::repeat(0)).take(5);
+    ranks.fold(category as u32, |order, rank| order << 4 | rank as u32)
+}
+
+/// The highest rank of five in a row; an ace is also below the deuce.
+fn straight(ranks: u16) -> Option<usize> {
+    let with_ace = u32::from(ranks) << 1 | u32::from(ranks) >> (RANKS - 1);
+    (4..=RANKS).rev().find(|&top| with_ace >> (top - 4) & 31 == 31).map(|top| top - 1)
+}
+
+fn order_of_flush(ranks: u16) -> Order {
+    match straight(ranks) {
+        Some(top) => order(Category::StraightFlush, [top]),
+        None => order(Category::Flush, (0..RANKS).rev().filter(|r| ranks >> r & 1 == 1).take(5)),
+    }
+}
+
+/// The best five cards without a flush, by the number of cards of each rank.
+fn order_of(counts: &[u8; RANKS]) -> Order {
+    let of = |least: u8| (0..RANKS).rev().filter(move |&rank| counts[rank] >= least);
+    let without =
+        |taken: [Option<usize>; 2], many: usize| of(1).filter(move |r| !taken.contains(&Some(*r))).take(many);
+    let ranks = of(1).fold(0u16, |ranks, rank| ranks | 1 << rank);
+    let (quads, trips) = (of(4).next(), of(3).next());
+    let pairs: Vec<usize> = of(2).filter(|rank| Some(*rank) != trips).take(2).collect();
+    match (quads, trips, &pairs[..], straight(ranks)) {
+        (Some(quads), ..) => {
+            order(Category::Quads, [quads].into_iter().chain(without([Some(quads), None], 1)))
+        }
+        (None, Some(trips), [pair, ..], _) => order(Category::FullHouse, [trips, *pair]),
+        (None, _, _, Some(top)) => order(Category::Straight, [top]),
+        (None, Some(trips), [], None) => {
+            order(Category::Trips, [trips].into_iter().chain(without([Some(trips), None], 2)))
+        }
+        (None, None, [high, low, ..], None) => {
+            order(Category::TwoPair, [*high, *low].into_iter().chain(without([Some(*high), Some(*low)], 1)))
+        }
+        (None, None, [pair], None) => {
+            order(Category::Pair, [*pair].into_iter().chain(without([Some(*pair), None], 3)))
+        }
+        (None, None, [], None) => order(Category::HighCard, of(1).take(5)),
+    }
+}
+
+/// Calls `each` with every multiset of `cards` ranks, each at most four times.
+fn each_multiset(cards: u8, each: &mut impl FnMut(&[u8; RANKS])) {
+    fn fill(rank: usize, left: u8, counts: &mut [u8; RANKS], each: &mut impl FnMut(&[u8; RANKS])) {
+        if rank == RANKS {
+            if left == 0 {
+                each(counts);
+            }
+            return;
+        }
+        for n in 0..=left.min(SUITS as u8) {
+            counts[rank] = n;
+            fill(rank + 1, left - n, counts, each);
+        }
+        counts[rank] = 0;
+    }
+    fill(0, cards, &mut [0; RANKS], each);
+}
+
+fn each_set_of_five(each: &mut impl FnMut(u16)) {
+    (0u16..1 << RANKS).filter(|ranks| ranks.count_ones() == 5).for_each(each);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::holdem::cards::parse_cards;
+    use std::collections::HashMap;
+
+    fn strength(text: &str) -> Strength {
+        Strengths::shared().of(&Hand::of(&parse_cards(text).unwrap()))
+    }
+
+    #[test]
+    fn keys_tell_multisets_of_a_size_apart() {
+        for (cards, many) in [(5, 6175), (6, 18_395), (7, 49_205)] {
+            let mut keys = HashMap::new();
+            each_multiset(cards, &mut |counts| {
+                let key: u32 = counts.iter().zip(KEYS).map(|(n, key)| u32::from(*n) * key).sum();
+                assert!(keys.insert(key, *counts).is_none(), "{counts:?}");
+            });
+            assert_eq!(keys.len(), many);
+        }
+        assert!(u64::from(4 * KEYS[12] + 3 * KEYS[11]) < SIZE);
+        // Few places are wasted.
+        let used = Strengths::shared().plain.values.iter().rposition(|v| *v > 0).unwrap();
+        assert!(used < 90_000, "{used}");
+    }
+
+    #[test]
+    fn classes_have_the_known_numbers() {
+        assert_eq!(CLASSES.iter().map(|(_, n)| n).sum::<u16>(), 7462);
+        assert_eq!(strength("7c 5d 4h 3s 2c").number(), 0);
+        assert_eq!(strength("As Ks Qs Js Ts").number(), 7461);
+    }
+
+    /// All hands of five cards, by category: the numbers are known.
+    #[test]
+    fn all_hands_of_five_cards() {
+        let (all, table): (Vec<Card>, _) = (Card::all().collect(), Strengths::shared());
+        let mut counts = HashMap::new();
+        for a in 0..52 {
+            for b in 0..a {
+                for c in 0..b {
+                    let three = Hand::of(&[all[a], all[b], all[c]]);
+                    for d in 0..c {
+                        let four = three.with(all[d]);
+                        for card in &all[..d] {
+                            *counts.entry(table.of(&four.with(*card)).category()).or_insert(0u32) += 1;
+                        }
+                    }
+                }
+            }
+        }
+        let expected = [1_302_540, 1_098_240, 123_552, 54_912, 10_200, 5108, 3744, 624, 40];
+        for ((category, _), n) in CLASSES.iter().zip(expected) {
+            assert_eq!(counts[category], n, "{category:?}");
+        }
+    }
+
+    /// The best five of six and seven cards, found by trying all.
+    #[test]
+    fn more_cards_have_the_strength_of_their_best_five() {
+        use adept_game::stream;
+        use rand::RngExt;
+        let (mut rng, table) = (stream(1, "hands", 0), Strengths::shared());
+        for _ in 0..20_000 {
+            let mut deck: Vec<Card> = Card::all().collect();
+            let cards: Vec<Card> =
+                (0..7).map(|_| deck.swap_remove(rng.random_range(0..deck.len()))).collect();
+            let best = |cards: &[Card]| {
+                let sets = (0u32..1 << cards.len()).filter(|set| set.count_ones() == 5);
+                let hand = |set: u32| {
+                    let chosen = cards.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1);
+                    chosen.fold(Hand::default(), |hand, (_, card)| hand.with(*card))
+                };
+                sets.map(|set| table.of(&hand(set))).max().unwrap()
+            };
+            assert_eq!(table.of(&Hand::of(&cards)), best(&cards), "{cards:?}");
+            assert_eq!(table.of(&Hand::of(&cards[..6])), best(&cards[..6]), "{cards:?}");
+        }
+    }
+
+    #[test]
+    fn golden_hands() {
+        use Category::*;
+        for (text, category) in [
+            ("Ah Kd 9c 7s 5h 3d 2c", HighCard),
+            ("Ah Ad 9c 7s 5h 3d 2c", Pair),
+            ("Ah Ad 9c 9s 5h 5d 2c", TwoPair),
+            ("Ah Ad Ac 9s 7h 5d 2c", Trips),
+            ("Ah 2d 3c 4s 5h Kd Kc", Straight),
+            ("Ah 3h 5h 9h Jh Js Jd", Flush),
+            ("Ah Ad Ac 9s 9h 9d 2c", FullHouse),
+            ("Ah Ad Ac As 9h 9d 9c", Quads),
+            ("5h 4h 3h 2h Ah Kh Qh", StraightFlush),
+        ] {
+            assert_eq!(strength(text).category(), category, "{text}");
+        }
+        // The wheel is the lowest straight; no straight goes round the ace.
+        assert!(strength("Ah 2d 3c 4s 5h") < strength("2d 3c 4s 5h 6h"));
+        assert_eq!(strength("Qh Kd Ac 2s 3h").category(), HighCard);
+        assert!(strength("Ah Ad Kc Kd 2h") > strength("Ah Ad Qc Qd Kh"));
+        assert_eq!(strength("Ah Ad Kc Kd 2h 3c 4d"), strength("As Ac Ks Kh 4h 2c 3d"));
+    }
+}
