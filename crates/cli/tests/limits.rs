@@ -153,3 +153,58 @@ fn records_do_not_lead_out_of_their_folder() {
     let again = ["train", &config, "--set", "learn.games=2000", "--out", &run, "--resume"];
     check(&desk, &[(&again, 1, "is not the name of a checkpoint")]);
 }
+
+/// Deep keys, experts without parameters, and long lines.
+#[test]
+fn texts_and_architectures_have_limits() {
+    let desk = Desk::new();
+    let single = configs().join("single-30.toml").to_string_lossy().into_owned();
+    let deep = format!("{}b=1", "a.".repeat(10_000));
+    let frozen = "architecture.hme={experts=4096,expert={hme={experts=4096,expert={frozen={}}}}}";
+    let bearoff = configs().join("../bearoff/residual-10.toml").to_string_lossy().into_owned();
+    fs::write(desk.folder.path().join("zeros.toml"), vec![0; 100_000]).unwrap();
+    check(
+        &desk,
+        &[
+            (&["config", "check", &single, "--set", &deep], 1, "at most 64"),
+            (&["config", "check", &bearoff, "--set", frozen, "--set", "architecture.residual=1"], 1, "error"),
+            (&["config", "check", "zeros.toml"], 1, "zeros.toml:1:1"),
+        ],
+    );
+}
+
+/// Only a regular file is ever replaced.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_replaced() {
+    let desk = Desk::new();
+    let folder = desk.folder.path();
+    fs::write(folder.join("file"), "kept").unwrap();
+    std::os::unix::fs::symlink("file", folder.join("link")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success());
+    let checkpoint = published("plain-10");
+    let export = |out: &str| limited(&desk, &["export", &checkpoint, "--format", "onnx", "--out", out]);
+    for (out, why) in [("pipe", "a device or a pipe"), ("link", "this is a link")] {
+        let (code, said) = export(out);
+        assert!(code == Some(1) && said.contains(why), "{out}: {code:?}\n{said}");
+    }
+    assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "kept");
+    assert!(!folder.join("pipe").is_file());
+}
+
+/// Arguments that are no UTF-8 end like other wrong ones.
+#[cfg(unix)]
+#[test]
+fn arguments_may_be_any_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let desk = Desk::new();
+    let name = OsStr::from_bytes(b"\xff");
+    for (args, code) in [(vec![OsStr::new("describe"), name], 1), (vec![name], 2)] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_adept"));
+        let output = command.args(&args).arg("--json").current_dir(desk.folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("\"error\""), "{args:?}: {text}");
+    }
+}

@@ -20,10 +20,15 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use commands as run;
 use std::process::ExitCode;
 
+/// The arguments of this process; what is not UTF-8 in them is replaced.
+fn given() -> impl Iterator<Item = String> {
+    std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned())
+}
+
 /// Options that help against an error of this kind, if the command of this process has them. Libraries say what to do, and
 /// this says how.
 fn hint(mut command: clap::Command, kind: &str) -> Option<String> {
-    let given: Vec<String> = std::env::args().skip(1).collect();
+    let given: Vec<String> = given().collect();
     let best = given.iter().any(|arg| arg == "--best");
     let advice: &[(&str, &str)] = match kind {
         "folder" => {
@@ -54,7 +59,7 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
     let matches = match line.clone().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => {
-            if error.use_stderr() && std::env::args().any(|arg| arg == "--json") {
+            if error.use_stderr() && given().any(|arg| arg == "--json") {
                 output::json_error("usage", error.to_string().trim());
             }
             error.exit()

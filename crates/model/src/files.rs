@@ -4,6 +4,7 @@
 //! content takes effect only when it is renamed into place.
 
 use crate::error::ModelError;
+use adept_rows::limits;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -88,10 +89,13 @@ impl Files {
     /// # Errors
     /// [`ModelError::Io`].
     pub fn try_file(&self, path: &Path) -> Result {
-        if path.is_dir() {
-            return Err(ModelError::io(path)(io::ErrorKind::IsADirectory.into()));
-        }
-        self.try_folder(parent(path))
+        limits::check_target(path).map_err(ModelError::io(path))?;
+        self.try_folder(parent(path))?;
+        // Some systems refuse long names.
+        let trial = temporary(path);
+        let tried = File::create(&trial).map(drop);
+        let _ = fs::remove_file(&trial);
+        tried.map_err(ModelError::io(path))
     }
 
     /// Writes a new file and syncs it.
@@ -116,6 +120,7 @@ impl Files {
     /// # Errors
     /// [`ModelError::Io`]; the file then has either its old or its new content, complete.
     pub fn replace(&self, path: &Path, bytes: &[u8]) -> Result {
+        limits::check_target(path).map_err(ModelError::io(path))?;
         let temporary = temporary(path);
         let replaced = self.write(&temporary, bytes).and_then(|()| self.rename(&temporary, path));
         if replaced.is_err() {

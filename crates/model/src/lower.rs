@@ -31,6 +31,7 @@ pub fn lower(
         widths: vec![],
         clusters: vec![],
         length: 0,
+        nodes: 0,
     };
     let at = At { path: String::new(), name: String::new() };
     let body = builder.node(architecture, &at, Some(1.0))?;
@@ -93,6 +94,8 @@ struct Builder<'a> {
     widths: Vec<usize>,
     clusters: Vec<Clusters>,
     length: usize,
+    /// Nodes so far.
+    nodes: usize,
 }
 
 impl Builder<'_> {
@@ -136,6 +139,10 @@ impl Builder<'_> {
     /// applies to the top node and to every node with only HMEs above it.
     fn node(&mut self, node: &Architecture, at: &At, density: Option<f32>) -> Result<Block, ModelError> {
         let at = &at.path(node.kind());
+        self.nodes += 1;
+        if self.nodes > limits::NODES {
+            return at.fail("", format!("more than {} nodes: use fewer experts", limits::NODES));
+        }
         let block = match node {
             Architecture::Mlp(mlp) => self.mlp(mlp, at)?,
             Architecture::Hme(hme) => {

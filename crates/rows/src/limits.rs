@@ -2,7 +2,7 @@
 //! that names the limit.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 /// Threads of a command.
@@ -37,6 +37,10 @@ pub const NESTED_AGENTS: usize = 8;
 pub const PARAMETERS: usize = 1 << 30;
 /// Parameter tensors of a network, which nested experts multiply.
 pub const TENSORS: usize = 1 << 16;
+/// Parts of a key of a config.
+pub const KEY_PARTS: usize = 64;
+/// Nodes of an architecture, which nested experts multiply.
+pub const NODES: usize = 1 << 17;
 /// Experts of a node.
 pub const EXPERTS: usize = 4096;
 /// Classes of a channel of learned cells.
@@ -56,6 +60,22 @@ pub const LIST_BYTES: u64 = 1 << 30;
 pub const WEIGHT_BYTES: u64 = 1 << 34;
 /// Bytes of anything that is not a regular file, such as a pipe or a device.
 pub const PIPE_BYTES: u64 = 1 << 26;
+
+/// Checks that a file may be put in this place: nothing is there, or a regular file. A finished file is renamed into its place,
+/// which would destroy a device, a pipe or a link.
+///
+/// # Errors
+/// What is there instead.
+pub fn check_target(path: &Path) -> io::Result<()> {
+    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    let what = match found.file_type() {
+        kind if kind.is_file() => return Ok(()),
+        kind if kind.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        kind if kind.is_symlink() => "a link: name the file it leads to",
+        _ => "a device or a pipe, where no file can be put",
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("this is {what}")))
+}
 
 /// Reads a file of at most `limit` bytes.
 ///

@@ -217,6 +217,12 @@ fn apply_set<C: Written>(document: &mut DocumentMut, setting: &str) -> Result<()
         }
         _ => return fail("write KEY=VALUE, such as learn.td.games=10000".into()),
     };
+    let parts = key.split('.').count();
+    if parts > limits::KEY_PARTS {
+        let file = "--set".into();
+        let message = format!("the key has {parts} parts; at most {} are allowed", limits::KEY_PARTS);
+        return Err(ConfigError { file, place: None, line: None, message });
+    }
     let value: toml_edit::Value = match value.parse() {
         Ok(value) => value,
         Err(_) if value.chars().all(|c| c.is_alphanumeric() || "-_./:+".contains(c)) => value.into(),

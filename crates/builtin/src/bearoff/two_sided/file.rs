@@ -13,6 +13,7 @@ use super::order::GROUP;
 use super::table::{Precision, Storage, Table, TableError};
 use crate::bearoff::{MAX_CHECKERS, rank};
 use crate::memory::fetch;
+use adept_game::limits;
 use memmap2::Mmap;
 use rayon::prelude::*;
 use std::fs::{File, TryLockError};
@@ -214,6 +215,7 @@ pub(in crate::bearoff) fn replace(
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    limits::check_target(path)?;
     std::fs::create_dir_all(folder)?;
     let mut name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_os_string();
     name.push(".partial");
