@@ -570,7 +570,10 @@ fn rows_are_of_order_one_and_say_whether_they_need_the_action() {
 #[test]
 fn the_game_lists_what_it_offers() {
     let game = GameInfo::of(&GAME);
-    assert_eq!(game.encoders.iter().map(|e| e.name.as_ref()).collect::<Vec<_>>(), ["fields", "canonical"]);
+    assert_eq!(
+        game.encoders.iter().map(|e| e.name.as_ref()).collect::<Vec<_>>(),
+        ["fields", "stones", "canonical"]
+    );
     assert_eq!(GAME.encoder("fields").unwrap().channels(), Fields.channels());
     assert_eq!(GAME.encoder("canonical").unwrap().channels(), Canonical.channels());
     assert_eq!((game.name.as_str(), game.scripts), ("tictactoe", GAME.scripts()));

@@ -258,9 +258,13 @@ pub(crate) fn channel(name: &str, kind: &str, about: &str) -> String {
 }
 
 /// Formats columns; the first is left-aligned, the others right-aligned. If the table would be wider than 80 columns, the gaps
-/// are smaller; if that is not enough, headers are broken into lines, then cells. Columns that still do not fit follow in a
-/// table below, which begins with the first column again.
+/// are smaller; if that is not enough, headers are broken into lines. On a terminal cells are broken too, and columns that still
+/// do not fit follow in a table below, which begins with the first column again.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    table_for(std::io::stdout().is_terminal(), header, rows)
+}
+
+fn table_for(terminal: bool, header: &[&str], rows: &[Vec<String>]) -> String {
     let columns: Vec<Column> = (0..header.len()).map(|c| Column::new(header[c], rows, c)).collect();
     let total = |widths: &[usize], gap: usize| widths.iter().map(|w| w + gap).sum::<usize>() - gap;
     let fits = |width: fn(&Column) -> usize, gap: usize| {
@@ -273,6 +277,9 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         return lines(header, rows, &widths, gap);
     }
     let mut widths: Vec<usize> = columns.iter().map(|c| c.cell.max(c.header_word)).collect();
+    if !terminal {
+        return lines(header, rows, &widths, 1);
+    }
     let least: Vec<usize> = columns.iter().map(|c| c.cell_word.max(c.header_word)).collect();
     while total(&widths, 1) > COLUMNS {
         let wide = (0..widths.len()).filter(|&c| widths[c] > least[c]).max_by_key(|&c| widths[c]);
@@ -280,14 +287,15 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         widths[c] -= 1;
     }
     // At least one column beside the first, so that each table is narrower than the one before.
-    let many = (2..=header.len()).rev().find(|&n| total(&widths[..n], 1) <= COLUMNS).unwrap_or(2.min(header.len()));
+    let many =
+        (2..=header.len()).rev().find(|&n| total(&widths[..n], 1) <= COLUMNS).unwrap_or(2.min(header.len()));
     let first: Vec<Vec<String>> = rows.iter().map(|row| row[..many].to_vec()).collect();
     let mut text = lines(&header[..many], &first, &widths[..many], 1);
     if many < header.len() {
         let rest = |row: &Vec<String>| [&row[..1], &row[many..]].concat();
         let rest: Vec<Vec<String>> = rows.iter().map(rest).collect();
         text.push('\n');
-        text.push_str(&table(&[&header[..1], &header[many..]].concat(), &rest));
+        text.push_str(&table_for(terminal, &[&header[..1], &header[many..]].concat(), &rest));
     }
     text
 }
@@ -305,7 +313,12 @@ impl Column {
         let letters = |text: &str| text.chars().count();
         let word = |text: &str| text.split(' ').map(letters).max().unwrap_or(0);
         let most = |width: &dyn Fn(&str) -> usize| rows.iter().map(|row| width(&row[c])).max().unwrap_or(0);
-        Self { header: letters(header), header_word: word(header), cell: most(&letters), cell_word: most(&word) }
+        Self {
+            header: letters(header),
+            header_word: word(header),
+            cell: most(&letters),
+            cell_word: most(&word),
+        }
     }
 }
 
@@ -381,10 +394,11 @@ mod tests {
     #[test]
     fn wide_cells_are_broken_and_then_columns_follow_below() {
         let long = "four words of text".to_string();
-        let wrapped = table(&["a", "b", "c", "d", "e", "f"], &[vec![long.clone(); 6]]);
+        let wrapped = table_for(true, &["a", "b", "c", "d", "e", "f"], &[vec![long.clone(); 6]]);
         assert_eq!(wrapped.lines().count(), 3, "{wrapped}");
         let word = "x".repeat(30);
-        let split = table(&["name", "b", "c", "d"], &[vec!["n".into(), word.clone(), word.clone(), word]]);
+        let split =
+            table_for(true, &["name", "b", "c", "d"], &[vec!["n".into(), word.clone(), word.clone(), word]]);
         let shown: Vec<&str> = split.lines().collect();
         assert_eq!(shown.len(), 5, "{split}");
         assert!(shown[3].starts_with("name") && shown[4].starts_with("n   "), "{split}");
