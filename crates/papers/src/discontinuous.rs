@@ -339,7 +339,7 @@ fn row(job: &Job, tried: &Tried, runs: &[Option<Trained>]) -> DiscontinuousRow {
 fn draw(jobs: &[Job], runs: &mut [Option<Trained>], seeds: usize) -> String {
     let target = (0..PICTURE).map(|row| {
         let at = |column| place(column, row, PICTURE);
-        (0..PICTURE).map(|column| at(column)).map(|(x, y)| target(x, y)).collect()
+        (0..PICTURE).map(at).map(|(x, y)| target(x, y)).collect()
     });
     let target: Vec<Vec<f32>> = target.collect();
     let mut values = vec![Panel::of_values("the function", &target)];

@@ -109,8 +109,9 @@ impl Lanes for Avx512 {
                 }
             }
             // Then transpose the 128-bit lanes 4 × 4.
-            for k in 0..8 {
-                let [a, b, c, d] = [eights[0][k], eights[1][k], eights[2][k], eights[3][k]];
+            let [first, second, third, fourth] = &eights;
+            for (k, &a) in first.iter().enumerate() {
+                let (b, c, d) = (second[k], third[k], fourth[k]);
                 let low = (_mm512_shuffle_i32x4::<0x44>(a, b), _mm512_shuffle_i32x4::<0x44>(c, d));
                 let high = (_mm512_shuffle_i32x4::<0xEE>(a, b), _mm512_shuffle_i32x4::<0xEE>(c, d));
                 put(k, _mm512_shuffle_i32x4::<0x88>(low.0, low.1));
@@ -214,8 +215,9 @@ impl Lanes for Avx2 {
                             };
                         }
                     }
-                    for k in 0..8 {
-                        let (a, b) = (eights[0][k], eights[1][k]);
+                    let [first, second] = &eights;
+                    for (k, &a) in first.iter().enumerate() {
+                        let b = second[k];
                         let put = |column: usize, v| {
                             let line: *mut i16 = to.add((16 * half + column) * stride).cast();
                             _mm256_store_si256(line.add(16 * rows).cast(), v);
