@@ -348,7 +348,11 @@ fn beside(
     );
     let cost = experts.map_or(size.multiply_adds as f64, |experts| experts.used.multiply_adds);
     let mut row = |name: &str, cost: f64, parameters: usize, mean: f64, sd: f64, seeds: usize| {
-        let _ = writeln!(text, "| {name} | {cost:.0} | {parameters} | {} | {seeds} |", plus_minus(mean, sd, seeds, 6));
+        let _ = writeln!(
+            text,
+            "| {name} | {cost:.0} | {parameters} | {} | {seeds} |",
+            plus_minus(mean, sd, seeds, 6)
+        );
     };
     row("this", cost, size.parameters, summary.mean, summary.sd, seeds);
     for r in rivals {

@@ -69,7 +69,8 @@ impl Side {
     pub fn rank(self) -> usize {
         // A product with six ones adds up the counts: four bits a sum, from all points to the highest one.
         let counts = (u64::from(self.bits()) * 0x11_1111) >> 20;
-        usize::from(HALVES[0][counts as usize & 4095]) + usize::from(HALVES[1][(counts >> 12) as usize & 4095])
+        usize::from(HALVES[0][counts as usize & 4095])
+            + usize::from(HALVES[1][(counts >> 12) as usize & 4095])
     }
 
     /// The side with this rank, which must be below C(21, 6) = 54,264.

@@ -64,7 +64,9 @@ impl Encoder<TicTacToe> for Stones {
     }
 
     fn encode(&self, _: &TicTacToe, after: Afterstate<'_, TicTacToe>, row: RowMut<'_>) {
-        for (stones, bits) in seen_by(after.player, after.state).into_iter().zip(row.dense.chunks_exact_mut(9)) {
+        for (stones, bits) in
+            seen_by(after.player, after.state).into_iter().zip(row.dense.chunks_exact_mut(9))
+        {
             bits.copy_from_slice(&UNPACKED[usize::from(stones & 511)]);
         }
     }
