@@ -327,7 +327,11 @@ fn lines(header: &[&str], rows: &[Vec<String>], widths: &[usize], gap: usize) ->
     let row = |cells: &mut dyn Iterator<Item = &str>, below: bool| -> String {
         let cells: Vec<Vec<String>> = cells
             .zip(widths)
-            .map(|(cell, &width)| wrapped_at(cell, width).lines().map(String::from).collect())
+            .map(|(cell, &width)| match cell.chars().count() > width {
+                true => wrapped_at(cell, width).lines().map(String::from).collect(),
+                // As it is: breaking would drop spaces at its start.
+                false => vec![cell.to_string()],
+            })
             .collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         // Short headers stand just above their column.
@@ -402,6 +406,7 @@ mod tests {
         let shown: Vec<&str> = split.lines().collect();
         assert_eq!(shown.len(), 5, "{split}");
         assert!(shown[3].starts_with("name") && shown[4].starts_with("n   "), "{split}");
+        assert!(table(&["a"], &[vec!["  in".into()]]).contains("\n  in\n"));
         for text in [wrapped, split] {
             assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
         }

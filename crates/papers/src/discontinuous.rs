@@ -2,7 +2,7 @@
 //!
 //! Wiering & Kröse, §4.1.2, say that neurons with steep slopes learned a discontinuous function better, without its formula
 //! or figures. This one lives on the square [−1, 1]²: two lines cut it into four regions, with a smooth function on each and
-//! jumps between them.
+//! jumps of up to 1.6 between them. About 200 parameters learn it from drawn points, at rates chosen on other seeds.
 
 use crate::experts::{Tried, best_of, next_rate};
 use crate::picture::{self, Panel};
@@ -39,8 +39,9 @@ const RATES: [f64; 3] = [0.004, 0.01, 0.025];
 const FURTHER: usize = 5;
 /// Seeds of the search, which no reported figure uses.
 const SEARCH: [u64; 2] = [1, 2];
-/// Points a side of the grid on which errors are measured, and of the pictures.
+/// Points a side of the grid on which errors are measured.
 const GRID: usize = 200;
+/// Points a side of the pictures.
 const PICTURE: usize = 56;
 /// Points nearer than this to a line are near a jump.
 const NEAR: f32 = 0.05;
@@ -55,6 +56,7 @@ fn target(x: f32, y: f32) -> f32 {
     }
 }
 
+/// Whether a point is nearer than [`NEAR`] to a line.
 fn is_near(x: f32, y: f32) -> bool {
     let distance = (x + y - 0.2).abs().min((y - x).abs()) / std::f32::consts::SQRT_2;
     distance < NEAR
@@ -66,8 +68,10 @@ type Entry = (&'static str, &'static str, Value);
 fn networks() -> Vec<Entry> {
     let mlp = |hidden: Value, sensitivity: Value| value!({ "mlp": { "hidden": hidden, "sensitivity": sensitivity } });
     let expert = |hidden: usize| mlp(value!([hidden]), value!(3.0));
-    // Clusters need positions of a game.
-    let hme = |experts: usize, expert: Value, variance: f64| value!({ "hme": { "experts": experts, "expert": expert, "variance": variance } });
+    let hme = |experts: usize, expert: Value, variance: f64| {
+        let node = value!({ "experts": experts, "expert": expert, "variance": variance });
+        value!({ "hme": node })
+    };
     let meta_pi =
         |experts: usize, expert: Value| value!({ "meta_pi": { "experts": experts, "expert": expert } });
     vec![
@@ -407,7 +411,7 @@ mod tests {
                 widest = widest.max(jump);
             }
         }
-        assert!(widest > 1.0, "{widest}");
+        assert!((1.5..1.7).contains(&widest), "{widest}");
     }
 
     #[test]
