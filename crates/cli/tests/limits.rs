@@ -87,10 +87,18 @@ fn tournaments_and_agents_have_limits() {
         format!("name = \"t\"\ngame = \"tictactoe\"\ngames = 100\nagents = [{{ name = \"random\" }}, {{ name = \"d\", agent = \"{deep}\" }}]"),
     )
     .unwrap();
+    let crowd: Vec<String> = (0..300).map(|i| format!("{{ name = \"a{i}\", agent = \"random\" }}")).collect();
+    let crowd = format!("name = \"t\"\ngame = \"tictactoe\"\ngames = 100\nagents = [{}]", crowd.join(", "));
+    fs::write(desk.path("crowd.toml"), crowd).unwrap();
     let single = configs().join("single-30.toml").to_string_lossy().into_owned();
+    let values: Vec<String> = (1..=5000).map(|n| n.to_string()).collect();
+    let values = format!("learn.td.games={}", values.join(","));
     check(
         &desk,
         &[
+            (&["arena", "crowd.toml"], 1, "a tournament has at most 256 agents, found 300"),
+            (&["arena", "no/such.toml"], 1, "`adept arena --help` shows"),
+            (&["sweep", &single, "--set", &values], 1, "more than 4096 combinations"),
             (&["arena", "wide.toml"], 1, "62 players can sit in"),
             (&["arena", "deep.toml"], 1, "12000 times `optimal:`"),
             (&["play", &deep, "--game", "tictactoe"], 1, "12000 times `optimal:`"),
@@ -128,7 +136,7 @@ fn files_are_not_read_without_end() {
             (&["config", "check", "/dev/zero"], 1, "is larger than 1 MiB"),
             (&["config", "migrate", "/dev/zero"], 1, "is larger than 1 MiB"),
             (&["arena", "/dev/zero"], 1, "is larger than 1 MiB"),
-            (&["describe", "bad-manifest"], 1, large),
+            (&["describe", "bad-manifest"], 1, "is larger than 4 MiB"),
             (&["describe", "bad-weights"], 1, large),
             (&["train", &configs().join("single-30.toml").to_string_lossy(), "--out", "run"], 1, large),
             (&["evaluate", &checkpoint, "--positions", "/dev/zero"], 1, large),
@@ -207,4 +215,44 @@ fn arguments_may_be_any_bytes() {
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("\"error\""), "{args:?}: {text}");
     }
+}
+
+/// The copies of workers and the bases of SOAP count, and `ulimit -v` counts too.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_is_refused_before_it_is_taken() {
+    let desk = Desk::new();
+    let single = configs().join("single-30.toml").to_string_lossy().into_owned();
+    let wide = |units: usize| format!("architecture.mlp.hidden=[{units},{units}]");
+    let (one, workers) = (wide(30_000), wide(6000));
+    let soap = ["--set", "learn.optimiser=\"soap\""];
+    let deep = format!("architecture.mlp.hidden=[{}]", ["2000"; 60].join(","));
+    let short = "of memory, but only";
+    check(
+        &desk,
+        &[
+            (&["train", &single, "--set", &one], 1, short),
+            (&["train", &single, "--set", &workers, "--set", "learn.td.workers=64", "--set", "learn.batch=64"], 1, short),
+            (&[&["train", &single, "--set", &deep], &soap[..]].concat(), 1, short),
+        ],
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_no_list_or_no_weights_is_told_by_its_beginning() {
+    let desk = Desk::new();
+    let checkpoint = published("residual-10");
+    // A gigabyte that takes no room on the disk.
+    let junk = fs::File::create(desk.path("junk")).unwrap();
+    junk.set_len(1 << 30).unwrap();
+    let long = "line 1 is longer than 4096 bytes";
+    check(
+        &desk,
+        &[
+            (&["evaluate", &checkpoint, "--positions", "junk"], 1, long),
+            (&["oracle", "verify", "--csv", "junk"], 1, long),
+            (&["import", "junk", "--like", &checkpoint, "--out", "new"], 1, "is not a safetensors file"),
+        ],
+    );
 }

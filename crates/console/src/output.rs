@@ -60,6 +60,11 @@ pub(crate) fn json_error(kind: &str, message: &str) {
     }
 }
 
+/// Work that was stopped and kept for later.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Interrupted(pub(crate) String);
+
 /// The kind of an error, for programs that call this one. The book lists them: docs/commands.md.
 pub(crate) fn kind(error: &anyhow::Error) -> &'static str {
     error.chain().find_map(of_cause).unwrap_or("failed")
@@ -68,6 +73,9 @@ pub(crate) fn kind(error: &anyhow::Error) -> &'static str {
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     if cause.is::<ConfigError>() {
         return Some("config");
+    }
+    if cause.is::<Interrupted>() {
+        return Some("interrupted");
     }
     if cause.is::<std::io::Error>() {
         return Some("io");
@@ -113,6 +121,7 @@ fn of_train(error: &TrainError) -> &'static str {
         TrainError::Config(_) => "config",
         TrainError::Disk { .. } | TrainError::Space { .. } => "io",
         TrainError::Folder { .. } => "folder",
+        TrainError::Interrupted { .. } => "interrupted",
         TrainError::Diverged { .. } => "diverged",
         TrainError::Exact(_) | TrainError::Suite(_) | TrainError::Game(_) => "game",
     }

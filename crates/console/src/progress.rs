@@ -7,7 +7,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Shows the progress of runs.
@@ -254,42 +254,51 @@ const INTERRUPTED: i32 = 130;
 /// How long the work may take to stop by itself.
 const PATIENCE: Duration = Duration::from_millis(800);
 
-/// On Ctrl-C, asks the runs to write a checkpoint and stop; a second Ctrl-C stops at once. Work that does not stop by itself,
-/// such as solving a table, is ended soon after. Nothing is lost by that: files are replaced as a whole, and runs go on
-/// from their latest checkpoint.
-pub(crate) fn on_interrupt() -> Cancel {
-    let cancel = Cancel::default();
-    let asked = cancel.clone();
-    let handler = move || {
-        if asked.requested() {
-            std::process::exit(INTERRUPTED);
-        }
-        asked.cancel();
-        say("\nstopping: writing a checkpoint (again to stop at once)");
-        let asked = asked.clone();
-        std::thread::spawn(move || {
-            std::thread::sleep(PATIENCE);
-            // The command itself reports what was saved, if nothing else holds it up.
-            while asked.is_saving() {
-                while asked.is_saving() {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-                std::thread::sleep(PATIENCE);
-            }
-            let message = "stopped before the end: continue with --resume where the command has it";
-            json_error_if_asked("interrupted", message);
-            say(message);
-            std::process::exit(INTERRUPTED);
-        });
-    };
+/// What Ctrl-C asks to stop, once the command has something that stops by itself.
+static STOPS: OnceLock<Cancel> = OnceLock::new();
+
+/// Answers Ctrl-C and other requests to end. Work that stops by itself ([`on_interrupt`]) is asked to; a second Ctrl-C ends
+/// the process at once. Other work, such as solving a table, is ended. Nothing is lost by that: files are replaced as a whole,
+/// and runs go on from their latest checkpoint.
+pub(crate) fn obey_signals() {
     let stays = hangup_is_ignored();
-    if let Err(e) = ctrlc::set_handler(handler) {
+    if let Err(e) = ctrlc::set_handler(interrupted) {
         say(format!("warning: Ctrl-C will not write a checkpoint: {e}"));
     }
     if stays {
         ignore_hangup();
     }
-    cancel
+}
+
+/// Asked to end when Ctrl-C is pressed: the runs of this command, which write a checkpoint and stop.
+pub(crate) fn on_interrupt() -> Cancel {
+    STOPS.get_or_init(Cancel::default).clone()
+}
+
+fn interrupted() {
+    let Some(asked) = STOPS.get() else { end("stopped before the end: nothing was kept") };
+    if asked.requested() {
+        std::process::exit(INTERRUPTED);
+    }
+    asked.cancel();
+    say("\nstopping: writing a checkpoint (again to stop at once)");
+    std::thread::spawn(move || {
+        std::thread::sleep(PATIENCE);
+        // The command itself reports what was saved, if nothing else holds it up.
+        while asked.is_saving() {
+            while asked.is_saving() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            std::thread::sleep(PATIENCE);
+        }
+        end("stopped before the end: continue with --resume where the command has it")
+    });
+}
+
+fn end(message: &str) -> ! {
+    json_error_if_asked("interrupted", message);
+    say(message);
+    std::process::exit(INTERRUPTED);
 }
 
 /// Whether the parent process, such as nohup, wants this program to outlive its terminal.

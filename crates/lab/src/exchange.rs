@@ -7,7 +7,6 @@ use adept_game::Kit;
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin, Output, is_of_training};
 use adept_model::export::{About, from_torch, onnx, to_torch};
 use adept_model::files::Files;
-use adept_model::limits;
 use adept_model::{ModelError, Tensor};
 use adept_trainer::config::{self, Config};
 use adept_trainer::run::TrainError;
@@ -159,7 +158,7 @@ pub fn import(
         return Err(TrainError::Folder { path: out.into(), message });
     }
     let fault = |message: String| ModelError::Checkpoint { path: file.into(), message };
-    let bytes = limits::read(file, limits::WEIGHT_BYTES).map_err(ModelError::io(file))?;
+    let bytes = checkpoint::read_weights(file)?;
     let (tensors, said) = from_torch(&bytes).map_err(|e| fault(e.to_string()))?;
     let mut manifest = match (like, said) {
         (Some(path), _) if path.extension().is_some_and(|e| e == "toml") => fresh(games, path)?,

@@ -5,27 +5,37 @@ use crate::device::{Compute, Engine};
 use crate::error::ModelError;
 use crate::learner::Learner;
 use crate::lower::lower;
+use crate::native::WIDEST;
 use crate::network::Network;
 use crate::optimiser::Optimiser;
 use crate::program::Program;
 use crate::table::Table;
-use adept_rows::{Channel, limits};
+use adept_rows::Channel;
+use adept_rows::limits::Claim;
 use rand::Rng;
 use std::sync::Arc;
 
-/// Less memory than this is taken without asking how much there is.
-const SMALL: u64 = 1 << 27;
-
 /// About how many bytes a learner takes at least: parameters, gradient and moments, a copy of parameters and moments for a
-/// checkpoint, and the values of 64 rows with their derivatives.
+/// checkpoint, the values of 64 rows with their derivatives, and the bases of SOAP.
 fn memory(program: &Program, optimiser: Optimiser) -> u64 {
-    let moments = match optimiser {
-        Optimiser::Sgd(_) => 1,
-        Optimiser::Adam(_) | Optimiser::Soap(_) => 2,
+    let (moments, bases) = match optimiser {
+        Optimiser::Sgd(_) => (1, 0),
+        Optimiser::Adam(_) => (2, 0),
+        Optimiser::Soap(_) => (2, soap_memory(program)),
     };
     let (parameters, widths) =
         (program.parameters() as u64, program.widths.iter().map(|&w| w as u64).sum::<u64>());
-    4 * parameters * (2 + moments + 1 + moments) + 4 * 2 * 64 * widths
+    4 * parameters * (2 + moments + 1 + moments) + 4 * 2 * 64 * widths + bases
+}
+
+/// Bytes of the bases of all layers.
+fn soap_memory(program: &Program) -> u64 {
+    let side = |n: usize| if (2..=WIDEST).contains(&n) { 3 * (n * n) as u64 } else { 0 };
+    let layer = |shape: &[usize]| match shape {
+        [inputs, outputs] => side(inputs + 1) + side(*outputs),
+        _ => 0,
+    };
+    4 * program.params.iter().map(|p| layer(&p.shape) + p.len() as u64).sum::<u64>()
 }
 
 /// Builds the learner of an architecture over rows of these channels, with one output and initial parameters from
@@ -63,19 +73,20 @@ pub fn build_on(
         return Ok(Box::new(Table::new(lookup, channels, optimiser)?));
     }
     let program = Arc::new(lower(architecture, channels, 1)?);
-    let needed = memory(&program, optimiser);
-    if needed > SMALL
-        && let Some(free) = limits::free_memory().filter(|free| *free < needed)
-    {
-        return Err(ModelError::Memory { needed, free });
-    }
+    let claim = Claim::new(memory(&program, optimiser))?;
     let params = program.draw(rng);
     match compute.engine {
-        Engine::Native => Ok(Box::new(Network::new(program, &params, optimiser))),
+        Engine::Native => {
+            let mut network = Network::new(program, &params, optimiser);
+            network.claim = Some(claim);
+            Ok(Box::new(network))
+        }
         #[cfg(feature = "burn")]
         Engine::Burn => {
             let device = compute.device.open()?;
-            Ok(Box::new(crate::burn_engine::BurnNetwork::new(program, &params, optimiser, device)?))
+            let mut network = crate::burn_engine::BurnNetwork::new(program, &params, optimiser, device)?;
+            network.claim = Some(claim);
+            Ok(Box::new(network))
         }
         #[cfg(not(feature = "burn"))]
         Engine::Burn => Err(ModelError::Unsupported(
@@ -98,7 +109,10 @@ mod tests {
             lower(&serde_json::from_str(&text).unwrap(), &channels, 1).unwrap()
         };
         let bytes = |hidden| memory(&program(hidden), Optimiser::default());
-        assert!(bytes(80) < SMALL);
+        assert!(bytes(80) < 100_000);
+        // The bases of SOAP: three matrices a side, of 2000 and of 2001 (here 10 inputs are one side).
+        let soap = memory(&program(2000), Optimiser::Soap(Default::default()));
+        assert!(soap > 4 * 3 * 2000 * 2000 && soap > bytes(2000) + 4 * 3 * 2000 * 2000, "{soap}");
         // 550 million parameters.
         assert!(bytes(50_000_000) > 4 * 550_000_000 * 5, "{}", bytes(50_000_000));
     }

@@ -26,7 +26,7 @@ pub enum ModelError {
         source: std::io::Error,
     },
     /// A checkpoint whose bytes changed since it was written.
-    #[error("{}: is damaged: {message}", path.display())]
+    #[error("{}: is damaged: {message}: restore it from a copy, or train again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -49,7 +49,8 @@ pub enum ModelError {
     },
     /// A network that is too large for this machine.
     #[error(
-        "the network needs about {} of memory, but only {} are free: make its layers smaller, or the batch",
+        "the network, with its copies and other networks that learn beside it, needs about {} of memory, but only {} \
+         are free: make its layers smaller, or use fewer workers or threads",
         limits::size(*needed),
         limits::size(*free)
     )]
@@ -69,6 +70,12 @@ impl ModelError {
     pub fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { path, source }
+    }
+}
+
+impl From<limits::Short> for ModelError {
+    fn from(short: limits::Short) -> Self {
+        Self::Memory { needed: short.needed, free: short.free }
     }
 }
 

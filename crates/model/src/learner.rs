@@ -6,6 +6,7 @@ use crate::program::Program;
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows};
 use std::any::Any;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A named tensor of a saved state.
@@ -149,9 +150,27 @@ pub trait Traces {
     fn cut(&mut self, slot: usize);
 }
 
+/// The tensors of a state by name. A state from a file may hold many that the learner does not know.
+pub(crate) struct ByName<'a>(HashMap<&'a str, &'a Tensor>);
+
+impl<'a> ByName<'a> {
+    pub(crate) fn new(state: &'a [Tensor]) -> Self {
+        Self(state.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect())
+    }
+
+    /// The tensor with this name and shape.
+    pub(crate) fn find(&self, name: &str, shape: &[usize]) -> Result<&'a Tensor, ModelError> {
+        fitting(self.0.get(name).copied(), name, shape)
+    }
+}
+
 /// The tensor with this name and shape in a state.
 pub(crate) fn find<'a>(state: &'a [Tensor], name: &str, shape: &[usize]) -> Result<&'a Tensor, ModelError> {
-    let Some(tensor) = state.iter().find(|t| t.name == name) else {
+    fitting(state.iter().find(|t| t.name == name), name, shape)
+}
+
+fn fitting<'a>(found: Option<&'a Tensor>, name: &str, shape: &[usize]) -> Result<&'a Tensor, ModelError> {
+    let Some(tensor) = found else {
         return Err(ModelError::Unsupported(format!("the tensor `{name}` is missing")));
     };
     if tensor.shape != shape {

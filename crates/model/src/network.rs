@@ -3,13 +3,14 @@
 use crate::checkpoint::is_of_training;
 use crate::describe::Description;
 use crate::error::ModelError;
-use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
+use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, ByName, find};
 use crate::native::Isa;
 use crate::native::{Aligned, Bases, Derivative, Plan, Workspace, add_scaled, scale_add, step};
 use crate::optimiser::Optimiser;
 use crate::pairwise::Pairwise;
 use crate::program::{Init, Param, Program};
 use adept_rows::Samples;
+use adept_rows::limits::Claim;
 use adept_rows::{Channel, Rows};
 use rand::{Rng, RngExt};
 use std::any::Any;
@@ -36,6 +37,8 @@ pub struct Network {
     seeds: Vec<f32>,
     no_targets: Vec<f32>,
     part: Rows,
+    /// Memory that it claims as long as it lives.
+    pub(crate) claim: Option<Claim>,
 }
 
 impl Program {
@@ -71,8 +74,9 @@ impl Program {
     /// Like [`Self::parameters_in`], for tensors with `prefix` before their names.
     fn flat(&self, prefix: &str, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
         let mut flat = Vec::with_capacity(self.parameters());
+        let tensors = ByName::new(tensors);
         for p in &self.params {
-            let tensor = find(tensors, &format!("{prefix}{}", p.name), &p.shape)?;
+            let tensor = tensors.find(&format!("{prefix}{}", p.name), &p.shape)?;
             let entries = tensor.floats()?;
             if let Init::Below(n) = p.init
                 && let Some(bad) = entries.iter().find(|v| v.fract() != 0.0 || !(0.0..n as f32).contains(*v))
@@ -131,6 +135,7 @@ impl Network {
             params,
             optimiser,
             plan,
+            claim: None,
         }
     }
 

@@ -206,7 +206,7 @@ impl Lab<'_> {
             return Ok(());
         }
         let message = "was interrupted, and keeps nothing because it takes only minutes: start again";
-        Err(TrainError::Folder { path: self.options.out.clone(), message: message.into() })
+        Err(TrainError::Interrupted { path: self.options.out.clone(), message: message.into() })
     }
 
     /// Games per second on this thread.

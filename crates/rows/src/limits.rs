@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Threads of a command.
 pub const THREADS: usize = 1024;
@@ -31,6 +32,12 @@ pub const GAMES: u64 = 1_000_000_000;
 pub const EVALUATION_GAMES: u64 = 10_000_000;
 /// Seat orders of a pair of a tournament.
 pub const ORDERS: u64 = 10_000;
+/// Agents of a tournament.
+pub const AGENTS: usize = 256;
+/// Runs of a sweep: combinations times seeds.
+pub const RUNS: u64 = 100_000;
+/// Combinations of a sweep.
+pub const COMBINATIONS: u64 = 4096;
 /// Agents within agents: `optimal:optimal:…`.
 pub const NESTED_AGENTS: usize = 8;
 /// Parameters of a network.
@@ -52,10 +59,16 @@ pub const INPUTS: usize = 500_000_000;
 
 /// Bytes of a config file.
 pub const CONFIG_BYTES: u64 = 1 << 20;
-/// Bytes of a record of ours: a manifest, a run, a sweep, a tournament.
+/// Bytes of a manifest.
+pub const MANIFEST_BYTES: u64 = 1 << 22;
+/// Bytes of a record of ours: a run, a sweep, a tournament.
 pub const RECORD_BYTES: u64 = 1 << 28;
 /// Bytes of a list of positions or measurements.
 pub const LIST_BYTES: u64 = 1 << 30;
+/// Bytes of a line of a list.
+pub const LINE_BYTES: usize = 4096;
+/// Bytes of the header of a file of tensors.
+pub const HEADER_BYTES: u64 = 1 << 26;
 /// Bytes of weights or of a training state.
 pub const WEIGHT_BYTES: u64 = 1 << 34;
 /// Bytes of anything that is not a regular file, such as a pipe or a device.
@@ -109,9 +122,122 @@ pub fn read_text(path: &Path, limit: u64) -> std::io::Result<String> {
     text.map_err(|_| std::io::Error::new(ErrorKind::InvalidData, "is not a text in UTF-8"))
 }
 
-/// Free bytes of memory: what is available on the machine, or less under a control group limit. Cached file pages count
-/// as free. None if the system does not report it.
+/// Reads a list: a text file of at most [`LIST_BYTES`] in lines of at most [`LINE_BYTES`]. What is no list by its beginning
+/// is not read further.
+///
+/// # Errors
+/// As [`read_text`], and [`ErrorKind::InvalidData`] with the line that is too long.
+pub fn read_list(path: &Path) -> std::io::Result<String> {
+    let fault = |message: String| Err(std::io::Error::new(ErrorKind::InvalidData, message));
+    let about = std::fs::metadata(path)?;
+    if about.is_file() && about.len() > LINE_BYTES as u64 {
+        let mut head = vec![0; LINE_BYTES];
+        File::open(path)?.read_exact(&mut head)?;
+        match head.iter().rposition(|&b| b == b'\n') {
+            None => return fault(too_long(1)),
+            Some(end) if std::str::from_utf8(&head[..end]).is_err() => {
+                return fault("is not a text in UTF-8".into());
+            }
+            Some(_) => {}
+        }
+    }
+    let text = read_text(path, LIST_BYTES)?;
+    match text.lines().position(|line| line.len() > LINE_BYTES) {
+        Some(line) => fault(too_long(line + 1)),
+        None => Ok(text),
+    }
+}
+
+fn too_long(line: usize) -> String {
+    format!("line {line} is longer than {LINE_BYTES} bytes: is this a list, one entry a line?")
+}
+
+/// Memory that large things in this process have claimed and not given back.
+static CLAIMS: Mutex<Claims> = Mutex::new(Claims { taken: 0, free: None });
+
+struct Claims {
+    taken: u64,
+    /// Free memory at the time of the first of these claims.
+    free: Option<u64>,
+}
+
+/// Less memory than this, all claims together, is taken without asking how much there is.
+const SMALL: u64 = 1 << 27;
+
+/// Memory that is claimed until this is dropped. Memory counts as used only when it is written, so two things that fit one
+/// by one may not fit together.
+#[derive(Debug)]
+pub struct Claim(u64);
+
+/// Memory that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Short {
+    /// Bytes of all claims, with the one that was refused.
+    pub needed: u64,
+    /// Bytes that were free before the first of them.
+    pub free: u64,
+}
+
+impl Claim {
+    /// Claims this many bytes.
+    ///
+    /// # Errors
+    /// [`Short`] if this process has claimed more than the machine, its control group or `ulimit -v` has.
+    pub fn new(bytes: u64) -> Result<Self, Short> {
+        let mut claims = CLAIMS.lock().unwrap_or_else(PoisonError::into_inner);
+        if claims.taken == 0 {
+            claims.free = None;
+        }
+        let needed = claims.taken.saturating_add(bytes);
+        if needed > SMALL {
+            if claims.free.is_none() {
+                claims.free = free_memory();
+            }
+            if let Some(free) = claims.free.filter(|free| *free < needed) {
+                return Err(Short { needed, free });
+            }
+        }
+        claims.taken = needed;
+        Ok(Self(bytes))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut claims = CLAIMS.lock().unwrap_or_else(PoisonError::into_inner);
+        claims.taken = claims.taken.saturating_sub(self.0);
+    }
+}
+
+/// Bytes that `ulimit -v` still allows; `None` if there is no such limit.
+#[cfg(target_os = "linux")]
+fn free_addresses() -> Option<u64> {
+    let (soft, _) = rlimit::getrlimit(rlimit::Resource::AS).ok()?;
+    if soft == rlimit::INFINITY {
+        return None;
+    }
+    let me = sysinfo::get_current_pid().ok()?;
+    let mut system = sysinfo::System::new();
+    system.refresh_processes_specifics(
+        sysinfo::ProcessesToUpdate::Some(&[me]),
+        false,
+        sysinfo::ProcessRefreshKind::nothing().with_memory(),
+    );
+    Some(soft.saturating_sub(system.process(me)?.virtual_memory()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn free_addresses() -> Option<u64> {
+    None
+}
+
+/// Free bytes of memory: what is available on the machine, or less under a control group limit or `ulimit -v`. Cached
+/// file pages count as free. None if the system does not report it.
 pub fn free_memory() -> Option<u64> {
+    [machine_memory(), free_addresses()].into_iter().flatten().min()
+}
+
+fn machine_memory() -> Option<u64> {
     let mut system = sysinfo::System::new();
     system.refresh_memory();
     let machine = system.available_memory();
@@ -164,6 +290,33 @@ mod tests {
         // A device has no length and never ends.
         #[cfg(unix)]
         assert_eq!(read(Path::new("/dev/zero"), 1 << 12).unwrap_err().kind(), ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn what_is_no_list_is_not_read_to_its_end() {
+        let path = std::env::temp_dir().join(format!("adept-list-{}", std::process::id()));
+        let found = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            read_list(&path).map_err(|e| e.to_string())
+        };
+        assert_eq!(found(b"a\nb\n").unwrap(), "a\nb\n");
+        let long = "line 1 is longer than 4096 bytes: is this a list, one entry a line?";
+        assert_eq!(found(&[b'x'; 2 * LINE_BYTES]).unwrap_err(), long);
+        let late = [b"a\n", &[b'x'; 2 * LINE_BYTES][..]].concat();
+        assert_eq!(found(&late).unwrap_err(), long.replace("line 1", "line 2"));
+        let junk = [&[0xFF, b'\n'][..], &[b'\n'; LINE_BYTES]].concat();
+        assert_eq!(found(&junk).unwrap_err(), "is not a text in UTF-8");
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn claims_add_up_until_they_are_dropped() {
+        let Some(free) = free_memory() else { return };
+        let first = Claim::new(free / 2).unwrap();
+        let short = Claim::new(free).unwrap_err();
+        assert!(short.needed >= free + free / 2 && short.free <= 2 * free);
+        drop(first);
+        drop(Claim::new(free / 2).unwrap());
     }
 
     #[test]

@@ -74,8 +74,8 @@ pub fn read_positions(path: &Path) -> Result<Vec<Position>, GameError> {
 /// The rows of a file with these columns. Values are 0 if the file has no column for them.
 fn rows(path: &Path, columns: &[&str]) -> Result<Vec<(Position, f64)>, GameError> {
     let fault = |what: String| GameError(format!("{}: {what}", path.display()));
-    let bytes = limits::read(path, limits::LIST_BYTES).map_err(|e| fault(e.to_string()))?;
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(&bytes[..]);
+    let text = limits::read_list(path).map_err(|e| fault(e.to_string()))?;
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|e| fault(e.to_string()))?;
     if !header.iter().eq(columns.iter().copied()) {
         let found: Vec<&str> = header.iter().collect();

@@ -36,7 +36,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Res
         bail!("{}", others.join("\n"));
     }
     if !table.finished {
-        bail!("stopped before the end: continue with --resume");
+        return Err(output::Interrupted("stopped before the end: continue with --resume".into()).into());
     }
     if table.rows.iter().all(|row| row.seeds == 0) {
         bail!("no run finished: all diverged");

@@ -14,7 +14,7 @@ use adept_lab::{AnyGame, Catalogue};
 use adept_model::{ExpertUse, LIVE};
 use adept_trainer::config::{self, Config, Suite};
 use adept_trainer::run::{Host, Record, Score, TrainError, TrainOptions};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -90,7 +90,8 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     if cancel.requested() && (runs.len() as u64) < args.seeds.unwrap_or(1)
         || runs.iter().any(|(_, r)| !r.finished && (cancel.requested() || args.max_seconds.is_none()))
     {
-        bail!("stopped before the end{}", if args.resume { "" } else { ": continue with --resume" });
+        let advice = if args.resume { "" } else { ": continue with --resume" };
+        return Err(output::Interrupted(format!("stopped before the end{advice}")).into());
     }
     Ok(())
 }

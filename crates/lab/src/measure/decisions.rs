@@ -99,6 +99,21 @@ impl<G: Kit> Evaluator<G> for Looked<'_> {
     }
 }
 
+/// Checks that the peers had all positions that were looked up.
+fn complete(looked: &[Looked<'_>]) -> Result<(), TrainError> {
+    for Looked { peer, missing, .. } in looked {
+        if let Some(position) = missing {
+            return Err(OpenError::Unknown(format!(
+                "{}: lacks the position {position}; a peer's file must contain the measured positions and all \
+                 their afterstates",
+                peer.file.display()
+            ))
+            .into());
+        }
+    }
+    Ok(())
+}
+
 /// Measures a checkpoint, baselines and peers on the positions of a file, each before a chance event, and on
 /// all decisions that follow.
 pub(super) fn decisions<G: Kit>(
@@ -114,6 +129,13 @@ pub(super) fn decisions<G: Kit>(
     }
     // Read all files before opening the exact values, which may take long.
     let mut looked = peers.iter().map(|peer| Looked::read(game, peer)).collect::<Result<Vec<_>, _>>()?;
+    let states: Vec<G::State> = examples.into_iter().map(|(state, _)| state).collect();
+    for peer in &mut looked {
+        for state in &states {
+            let _ = peer.value(game, state);
+        }
+    }
+    complete(&looked)?;
     let (truth, known) = (fine_oracle(game)?, baselines(game)?);
     let names = [CHECKPOINT, "constant"].into_iter().chain(known.iter().map(|(name, _)| name.as_str()));
     let names: Vec<String> = names.chain(peers.iter().map(|p| p.name.as_str())).map(String::from).collect();
@@ -125,7 +147,6 @@ pub(super) fn decisions<G: Kit>(
     }
 
     // Values in the file may be less exact.
-    let states: Vec<G::State> = examples.into_iter().map(|(state, _)| state).collect();
     let exact = values(game, &*truth, &states);
     let of_peer = |peer: &mut Looked<'_>| {
         let errors = states.iter().zip(&exact).map(|(state, exact)| peer.value(game, state) - exact);
@@ -133,15 +154,7 @@ pub(super) fn decisions<G: Kit>(
     };
     let of_peers: Vec<f64> = looked.iter_mut().map(of_peer).collect();
     let losses = losses(game, &*truth, bound, &known, &mut looked, states.iter().cloned());
-    for Looked { peer, missing, .. } in &looked {
-        if let Some(position) = missing {
-            return Err(unknown(format!(
-                "{}: lacks the position {position}; a peer's file must contain the measured positions and all \
-                 their afterstates",
-                peer.file.display()
-            )));
-        }
-    }
+    complete(&looked)?;
     let positions = states.len() as u64;
     let all = Judged::new(game, bound, &known, states, exact).errors("all", |_| true);
     let rms = [all.errors.rms].into_iter().chain(all.baselines.into_iter().map(|b| b.1)).chain(of_peers);

@@ -3,15 +3,13 @@
 use super::SweepError;
 use super::axis::Axis;
 use crate::catalogue::Catalogue;
+use adept_game::limits;
 use adept_trainer::config::{Config, Examples, Source, Suite, parse};
 use adept_trainer::settings::{show, value_of};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-
-/// Maximum number of runs in a sweep: more is probably a mistake in the command.
-pub(super) const MOST_RUNS: u64 = 100_000;
 
 /// All combinations of settings, each a checked experiment.
 #[derive(Clone, Debug)]
@@ -57,8 +55,9 @@ impl Grid {
         let axes = source.set.iter().map(|s| Axis::read(s)).collect::<Result<Vec<_>, _>>()?;
         check(&axes)?;
         let product = axes.iter().try_fold(1, |n: u64, a| n.checked_mul(a.values.len() as u64));
-        let count = product.filter(|n| *n <= MOST_RUNS).ok_or_else(|| {
-            SweepError::Grid(format!("the grid has more than {MOST_RUNS} combinations: use fewer values"))
+        let count = product.filter(|n| *n <= limits::COMBINATIONS).ok_or_else(|| {
+            let most = limits::COMBINATIONS;
+            SweepError::Grid(format!("the grid has more than {most} combinations: use fewer values"))
         })?;
         let width = count.to_string().len();
         let mut seed = None;

@@ -2,7 +2,8 @@
 
 use super::SweepError;
 use super::folder::Plan;
-use super::grid::{Combination, Grid, MOST_RUNS};
+use super::grid::{Combination, Grid};
+use adept_game::limits;
 use super::table::{Failure, Sweep};
 use crate::catalogue::Catalogue;
 use crate::seeds::{Seeds, in_parallel};
@@ -95,9 +96,10 @@ pub fn sweep(
     watch: &SweepWatch<'_>,
     cancel: &Cancel,
 ) -> Result<Sweep, SweepError> {
-    if (grid.combinations.len() as u64).saturating_mul(seeds.count) > MOST_RUNS {
+    if (grid.combinations.len() as u64).saturating_mul(seeds.count) > limits::RUNS {
         return Err(SweepError::Grid(format!(
-            "this makes more than {MOST_RUNS} runs: use fewer values or seeds"
+            "this makes more than {} runs: use fewer values or seeds",
+            limits::RUNS
         )));
     }
     let path = options

@@ -118,6 +118,10 @@ impl Written for Tournament {
         if self.agents.len() < 2 {
             return fail("agents", "a tournament needs at least two agents".into());
         }
+        if self.agents.len() > limits::AGENTS {
+            let (most, found) = (limits::AGENTS, self.agents.len());
+            return fail("agents", format!("a tournament has at most {most} agents, found {found}"));
+        }
         for (i, entrant) in self.agents.iter().enumerate() {
             if self.agents[..i].iter().any(|other| other.name == entrant.name) {
                 return fail(&format!("agents.{i}.name"), format!("`{}` is already defined", entrant.name));

@@ -11,6 +11,7 @@ use crate::network::Network;
 use crate::optimiser::Optimiser;
 use crate::program::Program;
 use adept_rows::Samples;
+use adept_rows::limits::Claim;
 use adept_rows::{Channel, Rows};
 use burn::tensor::{self, Device, Transaction};
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub struct BurnNetwork {
     mirror: Network,
     /// Whether the copy has the newest parameters.
     mirrored: bool,
+    /// Memory that it claims as long as it lives.
+    pub(crate) claim: Option<Claim>,
 }
 
 /// The loss of a batch, and its gradient by stack.
@@ -59,6 +62,7 @@ impl BurnNetwork {
             // The copy never learns.
             mirror: Network::new(program, flat, Optimiser::default()),
             mirrored: true,
+            claim: None,
             optimiser,
             engine,
         })

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Version of the layout that this program writes. It also reads all older versions.
@@ -234,7 +235,7 @@ fn prepare(
 /// written; [`ModelError::Checkpoint`] if the format is newer than this program or the content is invalid.
 pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     let manifest_path = path.join(MANIFEST);
-    let text = limits::read(&manifest_path, limits::RECORD_BYTES).map_err(ModelError::io(&manifest_path))?;
+    let text = limits::read(&manifest_path, limits::MANIFEST_BYTES).map_err(ModelError::io(&manifest_path))?;
     let text = String::from_utf8(text).map_err(|_| damaged(&manifest_path, "not text"))?;
     // Checks the version first, because a newer manifest may have another form.
     let (mut value, format) = versioned(&text, &manifest_path)?;
@@ -253,7 +254,7 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     for file in [WEIGHTS, TRAINING] {
         let Some(expected) = manifest.checksums.get(file) else { continue };
         let file_path = path.join(file);
-        let bytes = limits::read(&file_path, limits::WEIGHT_BYTES).map_err(ModelError::io(&file_path))?;
+        let bytes = read_weights(&file_path)?;
         if hex(&bytes) != *expected {
             return Err(damaged(&file_path, "its checksum does not match the manifest"));
         }
@@ -432,6 +433,24 @@ pub(crate) fn to_bytes(tensors: &[&Tensor], metadata: Option<(&str, String)>) ->
     let views = views.map_err(|e: safetensors::SafeTensorError| e.to_string())?;
     let metadata = metadata.map(|(key, text)| HashMap::from([(key.to_string(), text)]));
     safetensors::serialize(views, metadata).map_err(|e| e.to_string())
+}
+
+/// Reads a safetensors file. The length of its header is checked before the rest is read.
+///
+/// # Errors
+/// [`ModelError::Io`], and [`ModelError::Checkpoint`] for another kind of file.
+pub fn read_weights(path: &Path) -> Result<Vec<u8>, ModelError> {
+    let about = fs::metadata(path).map_err(ModelError::io(path))?;
+    if about.is_file() {
+        let mut head = [0; 9];
+        let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
+        let (length, rest) = head.split_at(8);
+        let length = length.iter().rev().fold(0, |n: u64, &b| n << 8 | u64::from(b));
+        if read.is_err() || length > limits::HEADER_BYTES.min(about.len()) || rest != b"{" {
+            return Err(fault(path, "is not a safetensors file"));
+        }
+    }
+    limits::read(path, limits::WEIGHT_BYTES).map_err(ModelError::io(path))
 }
 
 /// Reads the tensors of a safetensors file, ordered by name.

@@ -19,4 +19,4 @@ pub use kernels::{TILE, TileRow};
 pub(crate) use plan::Plan;
 pub use simd::Isa;
 pub(crate) use simd::LANES;
-pub(crate) use soap::Bases;
+pub(crate) use soap::{Bases, WIDEST};

@@ -13,13 +13,13 @@ use super::kernels::{Layer as Dense, Matrix, dense_forward, stride};
 use super::plan::{Plan, Span};
 use super::simd::{Isa, LANES};
 use crate::error::ModelError;
-use crate::learner::{Tensor, find};
+use crate::learner::{ByName, Tensor};
 use crate::optimiser::Soap;
 use crate::program::{Activation, Block, Op, ParamId};
 use std::mem::take;
 
 /// Widest side with a basis. The covariance of a wider side would need more memory than the weights.
-const WIDEST: usize = 2048;
+pub(crate) const WIDEST: usize = 2048;
 
 /// The first steps, each of which updates the bases.
 const EARLY: u64 = 10;
@@ -135,11 +135,12 @@ impl Bases {
 
     /// Loads the state from [`tensors`](Self::tensors).
     pub(crate) fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
+        let state = ByName::new(state);
         for layer in &mut self.layers {
             let names = [layer.tensor("left"), layer.tensor("right")];
             for (name, side) in names.iter().beside([layer.left.as_mut(), layer.right.as_mut()]) {
                 let Some(side) = side else { continue };
-                let read = |kind: &str| find(state, &format!("{name}.{kind}"), &[side.n; 2])?.floats();
+                let read = |kind: &str| state.find(&format!("{name}.{kind}"), &[side.n; 2])?.floats();
                 let (covariance, basis) = (read("covariance")?, read("basis")?);
                 let n = side.n;
                 for (i, (c, b)) in covariance.chunks_exact(n).beside(basis.chunks_exact(n)).enumerate() {

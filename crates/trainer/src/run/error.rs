@@ -36,6 +36,14 @@ pub enum TrainError {
         /// Why, and what to do.
         message: String,
     },
+    /// The work was interrupted.
+    #[error("{}: {message}", path.display())]
+    Interrupted {
+        /// The folder.
+        path: PathBuf,
+        /// What was kept, and what to do.
+        message: String,
+    },
     /// The disk has too little space for the run.
     #[error(
         "{}: the run needs up to {needed} of disk space, but only {free} are free: free some space, choose another folder, or keep fewer checkpoints (`checkpoints`)",

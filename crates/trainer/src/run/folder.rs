@@ -321,7 +321,7 @@ impl Folder {
     /// Whether a run can continue from a checkpoint. A former best checkpoint has only the weights.
     fn is_for_training(&self, name: &str) -> bool {
         let manifest =
-            limits::read(&self.checkpoint_path(name).join("manifest.json"), limits::RECORD_BYTES).ok();
+            limits::read(&self.checkpoint_path(name).join("manifest.json"), limits::MANIFEST_BYTES).ok();
         let manifest = manifest.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
         manifest.is_none_or(|manifest| !manifest["training"].is_null())
     }
@@ -435,7 +435,8 @@ pub fn list_runs(root: &Path) -> Result<Vec<RunSummary>, ModelError> {
     while let Some((folder, depth)) = waiting.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
-            Err(e) if e.kind() == ErrorKind::NotFound => continue,
+            // A folder below that nobody may read holds no runs of ours.
+            Err(e) if e.kind() == ErrorKind::NotFound || depth > 0 => continue,
             Err(e) => return Err(io(&folder)(e)),
         };
         for path in entries.flatten().map(|e| e.path()).filter(|p| p.is_dir()) {

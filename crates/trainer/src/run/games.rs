@@ -9,6 +9,7 @@ use crate::positions::{Examples, Positions};
 use crate::td::{Bootstrap, GameStats, PlaySettings, Seats, TdPlayer};
 use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::Kit;
+use adept_game::limits::Claim;
 use adept_game::{Stream, stream};
 use adept_model::{Learner, ModelError, Samples, Tensor, TensorData};
 use rand::RngExt;
@@ -25,6 +26,8 @@ pub(super) struct SelfPlay<'a, G: Kit> {
     learn: &'a Learn,
     td: &'a TdSettings,
     workers: Vec<Worker<G>>,
+    /// Memory of the workers' copies.
+    _claim: Claim,
     /// `None` if the learner itself plays.
     pool: Option<rayon::ThreadPool>,
     flat: Vec<f32>,
@@ -79,6 +82,10 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         bound: &mut GameModel<G>,
     ) -> Result<Self, OpenError> {
         let apart = td.workers > 1 || learn.overlaps();
+        let copies = if apart { td.workers as u64 } else { 0 };
+        // A copy has parameters and room for their gradient.
+        let claim =
+            Claim::new(8 * bound.learner.describe().parameters as u64 * copies).map_err(ModelError::from)?;
         let workers: Result<Vec<_>, OpenError> = (0..td.workers as u64)
             .map(|w| {
                 let names = td.field.clone().unwrap_or_else(|| vec![td.against.clone()]);
@@ -106,6 +113,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             learn,
             td,
             workers: workers?,
+            _claim: claim,
             pool: if apart { pool() } else { None },
             flat: Vec::new(),
             ahead: None,

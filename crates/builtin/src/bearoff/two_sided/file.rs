@@ -87,6 +87,9 @@ pub(super) fn open(path: &Path) -> Result<Table, TableError> {
         return Err(format_error("table files can be opened on little-endian machines only".into()));
     }
     let file = File::open(path).map_err(file_error)?;
+    if !file.metadata().map_err(file_error)?.is_file() {
+        return Err(format_error("this is not a file: name the file of a table".into()));
+    }
     // SAFETY: if another process changes the file while it is mapped, reads give other numbers, which checksums detect.
     // If it truncates the file, this process ends. Table files are replaced as a whole, never changed.
     let map = unsafe { Mmap::map(&file) }.map_err(file_error)?;
@@ -95,7 +98,7 @@ pub(super) fn open(path: &Path) -> Result<Table, TableError> {
     }
     let truncated = |expected: u64| {
         format_error(format!(
-            "the file ends after {} of {expected} bytes; build the table again with `adept oracle build`",
+            "the file has {} bytes instead of {expected}; build the table again with `adept oracle build`",
             map.len()
         ))
     };
