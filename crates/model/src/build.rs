@@ -109,7 +109,7 @@ mod tests {
             lower(&serde_json::from_str(&text).unwrap(), &channels, 1).unwrap()
         };
         let bytes = |hidden| memory(&program(hidden), Optimiser::default());
-        assert!(bytes(80) < 100_000);
+        assert!(bytes(80) < 1 << 20);
         // The bases of SOAP: three matrices a side, of 2000 and of 2001 (here 10 inputs are one side).
         let soap = memory(&program(2000), Optimiser::Soap(Default::default()));
         assert!(soap > 4 * 3 * 2000 * 2000 && soap > bytes(2000) + 4 * 3 * 2000 * 2000, "{soap}");

@@ -22,7 +22,7 @@ macro_rules! config {
 }
 
 /// The rows of the paper with both readings of its inputs, then additional rows.
-const ROWS: [PaperRow; 10] = [
+const ROWS: [PaperRow; 11] = [
     ("table2-500-simple", "500 examples, simple", Some((0.101, 0.006)), config!("table2-500-simple")),
     (
         "table2-500-one-sided",
@@ -50,6 +50,12 @@ const ROWS: [PaperRow; 10] = [
         "TD + 500 examples, one-sided",
         Some((0.068, 0.003)),
         config!("table2-td-500-one-sided"),
+    ),
+    (
+        "table2-expectation-one-sided",
+        "TD, expectation over rolls, one-sided",
+        None,
+        config!("table2-expectation-one-sided"),
     ),
     ("unlimited-10-simple", "unlimited examples, simple", None, config!("unlimited-10-simple")),
     ("unlimited-10-one-sided", "unlimited examples, one-sided", None, config!("unlimited-10-one-sided")),

@@ -254,7 +254,10 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     for file in [WEIGHTS, TRAINING] {
         let Some(expected) = manifest.checksums.get(file) else { continue };
         let file_path = path.join(file);
-        let bytes = read_weights(&file_path)?;
+        let bytes = read_weights(&file_path).map_err(|e| match e {
+            ModelError::Checkpoint { message, .. } => damaged(&file_path, message),
+            other => other,
+        })?;
         if hex(&bytes) != *expected {
             return Err(damaged(&file_path, "its checksum does not match the manifest"));
         }
