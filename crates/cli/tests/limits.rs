@@ -232,7 +232,20 @@ fn memory_is_refused_before_it_is_taken() {
         &desk,
         &[
             (&["train", &single, "--set", &one], 1, short),
-            (&["train", &single, "--set", &workers, "--set", "learn.td.workers=64", "--set", "learn.batch=64"], 1, short),
+            (
+                &[
+                    "train",
+                    &single,
+                    "--set",
+                    &workers,
+                    "--set",
+                    "learn.td.workers=64",
+                    "--set",
+                    "learn.batch=64",
+                ],
+                1,
+                short,
+            ),
             (&[&["train", &single, "--set", &deep], &soap[..]].concat(), 1, short),
         ],
     );

@@ -3,7 +3,7 @@
 use crate::checkpoint::is_of_training;
 use crate::describe::Description;
 use crate::error::ModelError;
-use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, ByName, find};
+use crate::learner::{ByName, Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::native::Isa;
 use crate::native::{Aligned, Bases, Derivative, Plan, Workspace, add_scaled, scale_add, step};
 use crate::optimiser::Optimiser;

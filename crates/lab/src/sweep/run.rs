@@ -3,10 +3,10 @@
 use super::SweepError;
 use super::folder::Plan;
 use super::grid::{Combination, Grid};
-use adept_game::limits;
 use super::table::{Failure, Sweep};
 use crate::catalogue::Catalogue;
 use crate::seeds::{Seeds, in_parallel};
+use adept_game::limits;
 use adept_model::files::Files;
 use adept_trainer::config::Config;
 use adept_trainer::run::{Cancel, Event, Observer, Record, TrainError, TrainOptions, lock_of, record_of};

@@ -235,7 +235,8 @@ fn prepare(
 /// written; [`ModelError::Checkpoint`] if the format is newer than this program or the content is invalid.
 pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     let manifest_path = path.join(MANIFEST);
-    let text = limits::read(&manifest_path, limits::MANIFEST_BYTES).map_err(ModelError::io(&manifest_path))?;
+    let text =
+        limits::read(&manifest_path, limits::MANIFEST_BYTES).map_err(ModelError::io(&manifest_path))?;
     let text = String::from_utf8(text).map_err(|_| damaged(&manifest_path, "not text"))?;
     // Checks the version first, because a newer manifest may have another form.
     let (mut value, format) = versioned(&text, &manifest_path)?;
