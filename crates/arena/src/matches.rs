@@ -1,7 +1,8 @@
 //! Matches: games between agents in all seat orders, with the same dice for each order.
 
 use crate::agents::{Agent, Scratch};
-use adept_game::{Game, Stream, Turn, stream};
+use crate::statistics::wilson95;
+use adept_game::{Game, Stream, Turn, Unit, stream};
 use rayon::prelude::*;
 
 /// The number of the agent in each seat.
@@ -53,12 +54,61 @@ pub struct Tally {
     pub points: Vec<f64>,
     /// Games of each agent in which only its seats have the highest utility.
     pub wins: Vec<u64>,
+    /// Mean utility of the first agent's seats.
+    #[serde(default)]
+    pub net: Net,
 }
+
+/// Mean utility of an agent's seats in a game, over deals that were played in every seat order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Net {
+    /// Deals.
+    pub deals: u64,
+    /// Sum over the deals.
+    pub sum: f64,
+    /// Sum of squares.
+    pub squares: f64,
+}
+
+impl Net {
+    /// Counts a deal with this mean utility over its games.
+    pub fn add(&mut self, utility: f64) {
+        self.deals += 1;
+        self.sum += utility;
+        self.squares += utility * utility;
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            deals: self.deals + other.deals,
+            sum: self.sum + other.sum,
+            squares: self.squares + other.squares,
+        }
+    }
+
+    /// The mean; 0 without deals.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.deals.max(1) as f64
+    }
+
+    /// Standard error of the mean, from the spread between deals; infinite with fewer than two.
+    pub fn error(&self) -> f64 {
+        if self.deals < 2 {
+            return f64::INFINITY;
+        }
+        let n = self.deals as f64;
+        let variance = (self.squares - self.sum * self.sum / n).max(0.0) / (n - 1.0);
+        (variance / n).sqrt()
+    }
+}
+
+/// The 97.5 % quantile of the normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
 
 impl Tally {
     /// An empty tally for this number of agents.
     pub fn new(agents: usize) -> Self {
-        Self { games: 0, points: vec![0.0; agents], wins: vec![0; agents] }
+        Self { games: 0, points: vec![0.0; agents], wins: vec![0; agents], net: Net::default() }
     }
 
     /// Counts one game: the agent and the utility of each seat.
@@ -82,7 +132,24 @@ impl Tally {
         self.games += other.games;
         self.points.iter_mut().zip(&other.points).for_each(|(a, b)| *a += b);
         self.wins.iter_mut().zip(&other.wins).for_each(|(a, b)| *a += b);
+        self.net = self.net.and(other.net);
         self
+    }
+
+    /// The result of the first agent: its mean utility in the unit of the game, or its points per game.
+    pub fn score(&self, unit: Option<&Unit>) -> f64 {
+        match unit {
+            Some(unit) => self.net.mean() / unit.size,
+            None => self.points[0] / self.games.max(1) as f64,
+        }
+    }
+
+    /// Its 95 % interval: normal, between deals, or Wilson's for points.
+    pub fn ci95(&self, unit: Option<&Unit>) -> [f64; 2] {
+        match unit {
+            Some(unit) => [-Z, Z].map(|z| (self.net.mean() + z * self.net.error()) / unit.size),
+            None => wilson95(self.points[0], self.games),
+        }
     }
 }
 
@@ -103,10 +170,18 @@ pub fn play<G: Game, A: Agent<G>>(
         };
         game.apply(&mut state, &action);
     }
-    (0..order.len()).map(|seat| game.utility(&state, seat)).collect()
+    let mut utilities = Vec::with_capacity(order.len());
+    game.utilities(&state, &mut utilities);
+    utilities
 }
 
-/// Games per task: enough that the cost of creating the agents is negligible.
+/// Mean utility of the seats of the first agent.
+pub fn own_utility(order: &[usize], utilities: &[f64]) -> f64 {
+    let own = || order.iter().zip(utilities).filter(|(agent, _)| **agent == 0).map(|(_, utility)| utility);
+    own().sum::<f64>() / own().count().max(1) as f64
+}
+
+/// Games per task, at least: enough that the cost of creating the agents is negligible.
 const CHUNK: u64 = 50;
 
 /// Tasks handed out at once, so that the results of a long match need no memory.
@@ -125,11 +200,15 @@ pub fn compete<G: Game, E: Send>(
     seed: u64,
     stop: impl Fn() -> bool + Sync,
 ) -> Result<Tally, E> {
+    // A deal is played in all orders by one task.
+    let turn = orders.len().max(1) as u64;
+    let chunk_of = CHUNK.div_ceil(turn) * turn;
     let task = |chunk: u64| {
         let mut agents = make()?;
         let mut tally = Tally::new(agents.len());
         let mut scratch = Scratch::default();
-        for g in chunk * CHUNK..games.min((chunk + 1) * CHUNK) {
+        let mut deal = 0.0;
+        for g in chunk * chunk_of..games.min((chunk + 1) * chunk_of) {
             if stop() {
                 break;
             }
@@ -138,11 +217,16 @@ pub fn compete<G: Game, E: Send>(
             let mut choices = stream(seed, "match choices", g);
             let utilities = play(game, &mut agents, order, (&mut dice, &mut choices), &mut scratch);
             tally.add(order, &utilities);
+            deal += own_utility(order, &utilities);
+            if (g + 1).is_multiple_of(turn) || g + 1 == games {
+                tally.net.add(deal / (g % turn + 1) as f64);
+                deal = 0.0;
+            }
         }
         Ok(tally)
     };
     let agents = orders.iter().flatten().max().map_or(0, |a| a + 1);
-    let (mut total, mut next, chunks) = (Tally::new(agents), 0, games.div_ceil(CHUNK));
+    let (mut total, mut next, chunks) = (Tally::new(agents), 0, games.div_ceil(chunk_of));
     while next < chunks && !stop() {
         let tasks: Vec<u64> = (next..chunks.min(next + TASKS)).collect();
         next += tasks.len() as u64;
@@ -176,5 +260,19 @@ mod tests {
         tally.add(&[0, 1], &[0.0, 0.0]);
         tally.add(&[0, 0, 1], &[0.5, 0.5, -1.0]);
         assert_eq!((tally.games, &tally.points[..], &tally.wins[..]), (3, &[2.5, 0.5][..], &[2, 0][..]));
+    }
+
+    #[test]
+    fn utilities_are_averaged_over_deals() {
+        assert_eq!(own_utility(&[0, 1, 0], &[3.0, -4.0, 1.0]), 2.0);
+        let mut tally = Tally::new(2);
+        [1.0, 3.0, 2.0, 2.0].into_iter().for_each(|utility| tally.net.add(utility));
+        let unit = Unit { name: "cents", about: String::new(), size: 0.01 };
+        // The variance between deals is 2/3.
+        let error = 100.0 * (2.0_f64 / 3.0 / 4.0).sqrt();
+        let [low, high] = tally.ci95(Some(&unit));
+        assert_eq!(tally.score(Some(&unit)), 200.0);
+        assert!((high - low - 2.0 * Z * error).abs() < 1e-9, "{low} {high}");
+        assert!(Tally::new(1).ci95(Some(&unit))[1].is_infinite());
     }
 }

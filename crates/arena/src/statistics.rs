@@ -1,6 +1,6 @@
 //! Statistics of matches: binomial test, confidence intervals, ratings.
 
-use statrs::distribution::{Binomial, DiscreteCDF};
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
 /// Two-sided p-value of a binomial test: twice the smaller tail, at most 1. Under the null hypothesis, each of `n`
 /// games is won with probability `share`. Without games, 1.
@@ -9,6 +9,12 @@ pub fn binomial_test(wins: u64, n: u64, share: f64) -> f64 {
     let lower = distribution.cdf(wins);
     let upper = if wins == 0 { 1.0 } else { distribution.sf(wins - 1) };
     (2.0 * lower.min(upper)).min(1.0)
+}
+
+/// Two-sided p-value of a normal test: how likely a standard normal number is as far from 0 as `z`. Not a number without spread
+/// and mean: 1.
+pub fn normal_test(z: f64) -> f64 {
+    if z.is_nan() { 1.0 } else { 2.0 * Normal::standard().sf(z.abs()) }
 }
 
 /// Wilson's 95 % interval for a share of wins in `n` games. A shared win counts as a fraction. Without games, [0, 1].
@@ -66,6 +72,12 @@ mod tests {
         // 1/2^10 on one side.
         assert!((binomial_test(10, 10, 0.5) - 2.0 / 1024.0).abs() < 1e-12);
         assert!((binomial_test(0, 4, 0.25) - 2.0 * 0.75_f64.powi(4)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn normal_tails_are_known() {
+        assert!((normal_test(-1.959_963_984_540_054) - 0.05).abs() < 1e-9);
+        assert_eq!((normal_test(0.0), normal_test(f64::NAN)), (1.0, 1.0));
     }
 
     /// Newcombe (1998), table I: 81 of 263 gives .2553 to .3662, 0 of 20 gives 0 to .1611.

@@ -1,8 +1,11 @@
-//! The strengths of all 133,784,560 hands of seven cards: checks how many there are of each category, and times it.
+//! The strengths of all 133,784,560 hands of seven cards: checks how many there are of each category, and times it. Then the
+//! worth of random hands on random boards, by enumeration.
 //!
 //! `cargo bench -p adept-builtin --bench hands`
 
-use adept_builtin::holdem::{Card, Category, Hand, Strengths};
+use adept_builtin::holdem::{Card, CardSet, Category, Hand, Strengths, enumerate, strength_now};
+use adept_game::stream;
+use rand::RngExt;
 use std::time::Instant;
 
 /// Hands of each category, which are known.
@@ -49,4 +52,36 @@ fn main() {
         assert_eq!(found, expected, "{category:?}");
     }
     println!("{hands} hands in {seconds:.2} s: {:.0} million a second", hands as f64 / seconds / 1e6);
+    for cards in 3..=5 {
+        worths(cards);
+    }
+}
+
+/// Times boards of this many cards. None comes twice, so no cache helps.
+fn worths(cards: usize) {
+    let mut rng = stream(1, "boards", cards as u64);
+    let spots: Vec<Vec<Card>> = (0..20_000)
+        .map(|_| {
+            let mut seen = CardSet::EMPTY;
+            let mut spot = Vec::new();
+            while spot.len() < 2 + cards {
+                let card = Card::of_number(rng.random_range(0..52)).expect("a card");
+                if !seen.contains(card) {
+                    seen.insert(card);
+                    spot.push(card);
+                }
+            }
+            spot
+        })
+        .collect();
+    let time = |what: &str, of: &dyn Fn([Card; 2], &[Card]) -> f64| {
+        let start = Instant::now();
+        let sum: f64 = spots.iter().map(|spot| of([spot[0], spot[1]], &spot[2..])).sum();
+        let seconds = start.elapsed().as_secs_f64();
+        let (mean, rate) = (sum / spots.len() as f64, spots.len() as f64 / seconds);
+        println!("boards of {cards}, {what}: {rate:.0} a second, mean {mean:.4}");
+        assert!((mean - 0.5).abs() < 0.02);
+    };
+    time("strength now", &strength_now);
+    time("strength, equity, PPot and NPot", &|hole, board| enumerate(hole, board).equity);
 }

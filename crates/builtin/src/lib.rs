@@ -4,7 +4,6 @@
 //! rules, the encoders and the [`Kit`]. Record golden trajectories and rows in its tests. Then add its line to the
 //! list.
 
-pub mod holdem;
 mod memory;
 mod shared;
 
@@ -45,4 +44,5 @@ games! {
     bearoff::Bearoff,
     liars_dice::LiarsDice,
     small_poker::SmallPoker,
+    holdem::Holdem,
 }

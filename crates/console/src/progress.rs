@@ -2,7 +2,7 @@
 
 use crate::output::{self, json_error_if_asked, say};
 use adept_game::work;
-use adept_trainer::run::{Cancel, Event, Observer, Score};
+use adept_trainer::run::{Cancel, Event, Match, Observer, Score};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
@@ -124,7 +124,7 @@ impl Progress {
                 } else if let Some(exploitability) = evaluation.exploitability {
                     run.figure = format!(", exploitability {exploitability:.5}");
                 } else if let Some(first) = evaluation.matches.first() {
-                    run.figure = format!(", {:.1} % against {}", 100.0 * first.score, first.against);
+                    run.figure = format!(", {} against {}", points(first), first.against);
                 } else if let Some(errors) = evaluation.rms {
                     run.figure = format!(", RMS error {:.5}", errors.rms);
                 }
@@ -224,6 +224,14 @@ pub(crate) fn show_work() {
             say(format!("{}: {:.0} %{left}", name_of(what), 100.0 * share));
         }
     });
+}
+
+/// The result of a match as text.
+fn points(found: &Match) -> String {
+    match &found.unit {
+        Some(unit) => format!("{:+.0} {unit}", found.score),
+        None => format!("{:.1} %", 100.0 * found.score),
+    }
 }
 
 /// The work without what it takes.

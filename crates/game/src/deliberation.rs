@@ -38,6 +38,8 @@ pub enum Choice {
     Boltzmann(f64),
     /// With equal probability.
     Uniform,
+    /// With probability ∝ chance of success, which such deliberators use for how sure they are of the action.
+    Proportional,
 }
 
 /// Candidates of a decision and the reasons for and against them. Its memory is reused between decisions.
@@ -122,6 +124,8 @@ impl<A> Deliberation<A> {
             _ if !left(i) => 0.0,
             Choice::Boltzmann(temperature) => ((numbers(i) - highest) / temperature).exp(),
             Choice::Uniform => 1.0,
+            // The inverse of `preference`.
+            Choice::Proportional => (numbers(i) + 1.0) / 2.0,
         };
         probabilities.clear();
         probabilities.extend((0..n).map(weight));

@@ -20,6 +20,17 @@ pub enum Turn {
 #[error("{0}")]
 pub struct GameError(pub String);
 
+/// A unit in which results of matches are counted, such as thousandths of a bet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unit {
+    /// Its short name.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub about: String,
+    /// Utility of one unit.
+    pub size: f64,
+}
+
 /// A game of n players, with or without chance and hidden information.
 ///
 /// The implementing value holds the rule set: players, dice, sizes, or rules compiled at run time. Every method is a
@@ -78,6 +89,18 @@ pub trait Game: Send + Sync + 'static {
 
     /// Utility of a finished game for this player, in [−scale, scale] (see [`Game::scale`]).
     fn utility(&self, state: &Self::State, player: usize) -> f64;
+
+    /// Replaces `utilities` by the utility of a finished game for each player. Games in which this is less work than asking
+    /// for one after the other implement it.
+    fn utilities(&self, state: &Self::State, utilities: &mut Vec<f64>) {
+        utilities.clear();
+        utilities.extend((0..self.players()).map(|player| self.utility(state, player)));
+    }
+
+    /// How results of matches are counted. None: a game is worth one point, for the player with the highest utility.
+    fn unit(&self) -> Option<Unit> {
+        None
+    }
 
     /// Reward of an action for a player beyond the utility of the game, on the same scale: a small success or failure
     /// that learners may use. `state` is the state before the action.

@@ -1,5 +1,6 @@
 //! A description of a game without its types, for lists, checks and messages.
 
+use crate::game::Unit;
 use crate::kit::{Kit, Named};
 use crate::suite::Suite;
 
@@ -30,6 +31,8 @@ pub struct GameInfo {
     pub has_public_tree: bool,
     /// Number of players.
     pub players: usize,
+    /// How results of matches are counted; `None` for points.
+    pub unit: Option<Unit>,
 }
 
 impl GameInfo {
@@ -48,6 +51,7 @@ impl GameInfo {
             hides: game.hides(),
             has_public_tree: game.has_public_tree(),
             players: game.players(),
+            unit: game.unit(),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::files;
 use crate::game::{Game, GameError};
 use crate::halves::Halves;
 use crate::public_tree::TreeVisitor;
+use crate::recorded::Recorded;
 use crate::suite::Suite;
 use rand::Rng;
 use std::borrow::Cow;
@@ -121,6 +122,12 @@ pub trait Kit: Game + Sized {
     /// The deliberating agent named `name`. `settings` is an object with the settings to change, or null. The error
     /// says which setting is wrong.
     fn deliberator(&self, _name: &str, _settings: &serde_json::Value) -> Found<Arc<dyn Deliberator<Self>>> {
+        None
+    }
+
+    /// Compares an agent with decisions of another program, recorded in a file. None if the game has no such agent or no
+    /// records of it.
+    fn recorded(&self, _agent: &str, _path: &Path) -> Found<Recorded> {
         None
     }
 

@@ -12,7 +12,7 @@ use adept_arena::cfr::{self, SolveOptions, Solved};
 use adept_arena::inspect::PositionValue;
 use adept_arena::matches::Tally;
 use adept_arena::{OpenError, open};
-use adept_game::{GameError, Kit};
+use adept_game::{Found, GameError, Kit, Recorded};
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Fault, Games, One, Rules, in_either};
@@ -58,6 +58,9 @@ pub trait AnyGame: Rules {
     fn describe_config(&self, config: &Config) -> Result<Described, TrainError>;
 
     fn rules_learned(&self, checkpoint: Checkpoint, count: usize) -> Result<Vec<Rule>, TrainError>;
+
+    /// Compares an agent with decisions of another program. None if there are no records of it.
+    fn recorded(&self, agent: &str, file: &Path) -> Found<Recorded>;
 
     fn cost(&self, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError>;
 
@@ -152,6 +155,10 @@ impl<G: Kit> AnyGame for G {
 
     fn rules_learned(&self, checkpoint: Checkpoint, count: usize) -> Result<Vec<Rule>, TrainError> {
         measure::rules_of(self, checkpoint, count)
+    }
+
+    fn recorded(&self, agent: &str, file: &Path) -> Found<Recorded> {
+        Kit::recorded(self, agent, file)
     }
 
     fn cost(&self, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError> {

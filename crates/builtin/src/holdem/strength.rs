@@ -49,7 +49,25 @@ const CLASSES: [(Category, u16); 9] = [
     (Category::StraightFlush, 10),
 ];
 
+/// Number of the lowest flush: the classes of all categories below.
+const LOWEST_FLUSH: u16 = 1277 + 2860 + 858 + 858 + 10;
+
 impl Category {
+    /// Its usual name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::HighCard => "a high card",
+            Self::Pair => "a pair",
+            Self::TwoPair => "two pairs",
+            Self::Trips => "three of a kind",
+            Self::Straight => "a straight",
+            Self::Flush => "a flush",
+            Self::FullHouse => "a full house",
+            Self::Quads => "four of a kind",
+            Self::StraightFlush => "a straight flush",
+        }
+    }
+
     /// The category of the class with this number, from 0 to 7461.
     pub fn of(number: u16) -> Self {
         let mut first = 0;
@@ -254,6 +272,24 @@ impl Strengths {
         }
         let plain = Displaced::of(&entries).expect("the table has room for all hands");
         Self { flushes, plain }
+    }
+
+    /// The strength of five to seven cards without a flush, by the number of cards of each rank.
+    pub(super) fn without_flush(&self, counts: &[u8; RANKS]) -> u16 {
+        let adds = counts.iter().enumerate().map(|(rank, n)| u64::from(*n) * added(rank));
+        self.plain.get(place(adds.sum()))
+    }
+
+    /// The strength of five to seven cards of a suit, by their ranks.
+    #[inline]
+    pub(super) fn flush(&self, ranks: u16) -> u16 {
+        self.flushes[usize::from(ranks) & ((1 << RANKS) - 1)]
+    }
+
+    /// The strength of the lowest flush.
+    #[inline]
+    pub(super) fn lowest_flush() -> u16 {
+        LOWEST_FLUSH
     }
 
     /// Bytes of memory.

@@ -66,6 +66,13 @@ pub(crate) struct EvaluateArgs {
     /// Opponents for the suite equity. Default: the opponents in the config, random and minimax.
     #[arg(long, value_name = "AGENT")]
     pub(crate) against: Vec<String>,
+    /// Compare an agent, named in place of the checkpoint, with decisions of another program in a CSV file: SoarBot's, for
+    /// example, in datasets/soarbot-2002-decisions.csv.
+    #[arg(long, value_name = "CSV", conflicts_with_all = ["suites", "distribution", "samples", "positions", "decisions", "exhaustive", "against"])]
+    pub(crate) recorded: Option<PathBuf>,
+    /// Rule set of the agent. Default: the one that has an agent of this name.
+    #[arg(long, value_name = "GAME", requires = "recorded")]
+    pub(crate) game: Option<String>,
 }
 
 fn peer(text: &str) -> Result<Peer, String> {

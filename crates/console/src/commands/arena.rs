@@ -23,11 +23,14 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
     };
     let watch = |event: TournamentEvent<'_>| match event {
         TournamentEvent::Learns(name) => say(format!("{name} learns")),
-        TournamentEvent::Played(pair) => say(format!(
-            "{} – {}: {:.1} % of {} games, p {}",
+        TournamentEvent::Played(pair, unit) => say(format!(
+            "{} – {}: {} of {} games, p {}",
             pair.a,
             pair.b,
-            100.0 * pair.score,
+            match unit {
+                Some(unit) => format!("{:+.0} {unit} a game", pair.score),
+                None => format!("{:.1} %", 100.0 * pair.score),
+            },
             pair.games,
             p_text(pair.p)
         )),

@@ -3,6 +3,7 @@
 use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, ValueArgs};
 use crate::output::{self, say};
 use adept_arena::MoveLoss;
+use adept_game::Difference;
 use adept_lab::Catalogue;
 use adept_lab::measure::{self, DecisionsRow, EvaluateOptions};
 use adept_lab::publish::{self, PublishOptions, shares};
@@ -13,8 +14,36 @@ use adept_trainer::run::Match;
 use anyhow::Result;
 use serde_json::json;
 use std::fmt::Write;
+use std::path::Path;
+
+/// Compares an agent with recorded decisions.
+fn recorded(games: &dyn Catalogue, args: &EvaluateArgs, file: &Path, as_json: bool) -> Result<()> {
+    let agent = args.of.checkpoint.to_string_lossy();
+    let found = measure::recorded(games, args.game.as_deref(), &agent, file)?;
+    if as_json {
+        return output::json(&json!({ "agent": agent, "recorded": found }));
+    }
+    let mut text = format!(
+        "{agent} agrees on {} of {} recorded decisions, {:.2} %\n",
+        found.agree,
+        found.rows,
+        100.0 * found.share
+    );
+    if !found.differences.is_empty() {
+        let row = |d: &Difference| {
+            vec![d.line.to_string(), d.position.clone(), d.recorded.clone(), d.chosen.clone()]
+        };
+        let rows: Vec<Vec<String>> = found.differences.iter().map(row).collect();
+        text.push('\n');
+        text.push_str(&output::table(&["line", "position", "recorded", "agent"], &rows));
+    }
+    output::text(&text)
+}
 
 pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool) -> Result<()> {
+    if let Some(file) = &args.recorded {
+        return recorded(games, args, file, as_json);
+    }
     let options = EvaluateOptions {
         suites: args.suites.clone(),
         against: args.against.clone(),
@@ -94,16 +123,23 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         );
     }
     if let Some(matches) = &report.matches {
+        let unit = matches.first.unit.as_deref();
+        let digits = if unit.is_some() { 0 } else { 4 };
         let row = |m: &Match| {
-            let [low, high] = m.ci95.map(|v| format!("{v:.4}"));
-            vec![m.against.clone(), m.games.to_string(), format!("{:.4}", m.score), format!("{low} … {high}")]
+            let [low, high] = m.ci95.map(|v| format!("{v:.digits$}"));
+            let score = format!("{:.digits$}", m.score);
+            vec![m.against.clone(), m.games.to_string(), score, format!("{low} … {high}")]
         };
         let rows: Vec<Vec<String>> = matches.opponents.iter().map(row).collect();
         text.push('\n');
-        text.push_str(&output::table(&["against", "games", "points per game", "95 %"], &rows));
-        text.push_str(
-            "opponents take all other seats; 1 point for a win, ½ for a draw, a share for a shared win\n",
-        );
+        let what = unit.map_or("points per game".into(), |unit| format!("{unit} per game"));
+        text.push_str(&output::table(&["against", "games", &what, "95 %"], &rows));
+        text.push_str(match unit {
+            Some(_) => "opponents take all other seats; every deal is played in each seat\n",
+            None => {
+                "opponents take all other seats; 1 point for a win, ½ for a draw, a share for a shared win\n"
+            }
+        });
     }
     if let Some(found) = &report.exploitability {
         let _ = writeln!(

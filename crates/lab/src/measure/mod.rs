@@ -20,7 +20,7 @@ use crate::catalogue::{AnyGame, Catalogue};
 use adept_arena::inspect::{self, PositionValue};
 use adept_arena::{Equity, GameModel, Greedy, OpenError, Random, equity, open};
 pub use adept_game::Suite;
-use adept_game::{Kit, Read, stream, work};
+use adept_game::{Kit, Read, Recorded, stream, work};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::files::Files;
 use adept_model::{Description, Usage};
@@ -157,6 +157,29 @@ pub fn evaluate(
 ) -> Result<Report, TrainError> {
     let (game, checkpoint) = opened(games, path, best)?;
     game.evaluate(checkpoint, options)
+}
+
+/// Compares an agent with decisions of another program, recorded in a file. Without a game, the one that has an agent of this
+/// name.
+///
+/// # Errors
+/// If no game has records of the agent, or the file cannot be read.
+pub fn recorded(
+    games: &dyn Catalogue,
+    game: Option<&str>,
+    agent: &str,
+    file: &Path,
+) -> Result<Recorded, TrainError> {
+    let names = game.map_or_else(|| games.names(), |name| vec![name.into()]);
+    for name in names {
+        if let Some(found) = games.find(&name)?.recorded(agent, file) {
+            return Ok(found?);
+        }
+    }
+    let message = format!(
+        "there is no agent `{agent}` that recorded decisions can be compared with: `adept list agents` shows the agents"
+    );
+    Err(OpenError::Unknown(message).into())
 }
 
 /// Reads the checkpoint at a path and finds its game.

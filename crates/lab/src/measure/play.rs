@@ -2,7 +2,6 @@
 
 use adept_arena::cfr::{Decisions, Policy};
 use adept_arena::matches::{compete, orders};
-use adept_arena::statistics::wilson95;
 use adept_arena::{Agent, Boltzmann, GameModel, Greedy, OpenError, open};
 use adept_game::Kit;
 use adept_model::checkpoint::{Manifest, Output};
@@ -46,9 +45,7 @@ pub(super) fn matches<G: Kit>(
     let play = |against: &String| -> Result<Match, OpenError> {
         let make = || Ok::<_, OpenError>(vec![player(game, path)?, open::agent(game, against)?]);
         let tally = compete(game, make, &orders(&[1, others]), games, 1, || false)?;
-        let points = tally.points[0];
-        let score = points / games as f64;
-        Ok(Match { against: against.clone(), games, score, ci95: wilson95(points, games) })
+        Ok(Match::of(against, &tally, game.unit().as_ref()))
     };
     let all = opponents.iter().map(play).collect::<Result<Vec<_>, _>>()?;
     Ok(MatchesReport { first: all[0].clone(), opponents: all })

@@ -9,9 +9,9 @@ pub use learners::Player;
 
 use crate::catalogue::Catalogue;
 use adept_arena::matches::{self, Order, Tally};
-use adept_arena::statistics::{binomial_test, ratings, wilson95};
+use adept_arena::statistics::{binomial_test, normal_test, ratings};
 use adept_arena::{OpenError, open};
-use adept_game::Kit;
+use adept_game::{Kit, Unit};
 use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_model::limits;
@@ -42,11 +42,12 @@ pub struct PairScore {
     pub b: String,
     /// Games played.
     pub games: u64,
-    /// Points of the first agent per game: 1 for a win, less for a shared win.
+    /// Points of the first agent per game, 1 for a win, less for a shared win; or its mean utility in the unit.
     pub score: f64,
-    /// 95 % interval of the score (Wilson).
+    /// 95 % interval of the score: Wilson's, or between deals.
     pub ci95: [f64; 2],
-    /// Two-sided p of the binomial test that the first agent's wins are due to its seats alone.
+    /// Two-sided p of the binomial test that the first agent's wins are due to its seats alone; with a unit, of the normal
+    /// test that its mean utility is 0.
     pub p: f64,
     /// Expected score of the first agent if only seats mattered.
     pub share: f64,
@@ -75,6 +76,9 @@ pub struct Standing {
 pub struct Standings {
     /// The tournament.
     pub tournament: Tournament,
+    /// The unit of the scores; `None` for points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
     /// Pairs in order of play.
     pub pairs: Vec<PairScore>,
     /// Agents, sorted by mean score.
@@ -90,8 +94,8 @@ pub struct Standings {
 pub enum TournamentEvent<'a> {
     /// The agent with this name starts or resumes learning.
     Learns(&'a str),
-    /// A pair has finished its games.
-    Played(&'a PairScore),
+    /// A pair has finished its games; with the unit of the scores.
+    Played(&'a PairScore, Option<&'a str>),
 }
 
 /// Name of the file that holds the table.
@@ -113,9 +117,10 @@ pub fn tournament(
         let message = "another process is using this tournament: wait for it, or choose another folder";
         return Err(TrainError::Folder { path: options.out.clone(), message: message.into() });
     };
-    let mut table = begin(tournament, options)?;
     let files = Files::default();
     let game = games.find(&tournament.game)?;
+    let unit = game.info().unit;
+    let mut table = begin(tournament, options, unit.as_ref())?;
     let players = players(tournament, &options.out, games)?;
     let meetings = meetings(tournament, &players);
     if table.pairs.len() < meetings.len() {
@@ -136,11 +141,11 @@ pub fn tournament(
             break;
         }
         let seconds = start.elapsed().as_secs_f64();
-        let pair = pair((a, b), &tally, share, seconds);
-        watch(TournamentEvent::Played(&pair));
+        let pair = pair((a, b), &tally, share, seconds, unit.as_ref());
+        watch(TournamentEvent::Played(&pair, table.unit.as_deref()));
         table.pairs.push(pair);
         table.seconds += seconds;
-        table.standings = standings(tournament, &players, &table.pairs);
+        table.standings = standings(tournament, &players, &table.pairs, unit.is_some());
         table.finished = table.pairs.len() == meetings.len();
         save(&files, &options.out, &table)?;
     }
@@ -148,12 +153,17 @@ pub fn tournament(
 }
 
 /// An empty table, or the table of an earlier call.
-fn begin(tournament: &Tournament, options: &TournamentOptions) -> Result<Standings, TrainError> {
+fn begin(
+    tournament: &Tournament,
+    options: &TournamentOptions,
+    unit: Option<&Unit>,
+) -> Result<Standings, TrainError> {
     let path = options.out.join(FILE);
     let taken =
         |message: &str| Err(TrainError::Folder { path: options.out.clone(), message: message.into() });
     let empty = Standings {
         tournament: tournament.clone(),
+        unit: unit.map(|unit| unit.name.into()),
         pairs: Vec::new(),
         standings: Vec::new(),
         finished: false,
@@ -236,15 +246,25 @@ pub(super) fn shares(rule: Seats, seats: usize) -> Vec<[usize; 2]> {
     }
 }
 
-fn pair((a, b): (&Player, &Player), tally: &Tally, share: f64, seconds: f64) -> PairScore {
+fn pair(
+    (a, b): (&Player, &Player),
+    tally: &Tally,
+    share: f64,
+    seconds: f64,
+    unit: Option<&Unit>,
+) -> PairScore {
     let [wins, losses] = [tally.wins[0], tally.wins[1]];
+    let p = match unit {
+        Some(_) => normal_test(tally.net.mean() / tally.net.error()),
+        None => binomial_test(wins, wins + losses, share),
+    };
     PairScore {
         a: a.name.clone(),
         b: b.name.clone(),
         games: tally.games,
-        score: tally.points[0] / tally.games.max(1) as f64,
-        ci95: wilson95(tally.points[0], tally.games),
-        p: binomial_test(wins, wins + losses, share),
+        score: tally.score(unit),
+        ci95: tally.ci95(unit),
+        p,
         share,
         wins,
         losses,
@@ -252,7 +272,12 @@ fn pair((a, b): (&Player, &Player), tally: &Tally, share: f64, seconds: f64) -> 
     }
 }
 
-fn standings(tournament: &Tournament, players: &[Player], pairs: &[PairScore]) -> Vec<Standing> {
+fn standings(
+    tournament: &Tournament,
+    players: &[Player],
+    pairs: &[PairScore],
+    in_units: bool,
+) -> Vec<Standing> {
     let names: Vec<&str> = players.iter().map(|p| p.name.as_str()).collect();
     let place = |name: &str| names.iter().position(|n| *n == name).unwrap_or(0);
     let mut points = vec![vec![0.0; names.len()]; names.len()];
@@ -263,11 +288,11 @@ fn standings(tournament: &Tournament, players: &[Player], pairs: &[PairScore]) -
         points[b][a] += (1.0 - pair.score) * pair.games as f64;
         scores[a].push(pair.score);
         if tournament.seats == Seats::Half {
-            scores[b].push(1.0 - pair.score);
+            scores[b].push(other(pair.score, in_units));
         }
     }
     let equal = pairs.iter().all(|pair| (pair.share - 0.5).abs() < 1e-9);
-    let rated = (tournament.seats == Seats::Half && equal).then(|| ratings(&points));
+    let rated = (tournament.seats == Seats::Half && equal && !in_units).then(|| ratings(&points));
     let standing = |i: usize| Standing {
         name: names[i].into(),
         score: scores[i].iter().sum::<f64>() / scores[i].len().max(1) as f64,
@@ -276,6 +301,11 @@ fn standings(tournament: &Tournament, players: &[Player], pairs: &[PairScore]) -
     let mut all: Vec<Standing> = (0..names.len()).map(standing).collect();
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
     all
+}
+
+/// The score of the second agent where both have as many seats: the rest of a point, or what the first one loses.
+fn other(score: f64, in_units: bool) -> f64 {
+    if in_units { -score } else { 1.0 - score }
 }
 
 fn save(files: &Files, out: &Path, table: &Standings) -> Result<(), TrainError> {
@@ -290,8 +320,17 @@ impl Standings {
     /// The score of one agent against another.
     fn score(&self, a: &str, b: &str) -> Option<f64> {
         let one = self.pairs.iter().find(|p| p.a == a && p.b == b).map(|p| p.score);
-        let other = || self.pairs.iter().find(|p| p.a == b && p.b == a).map(|p| 1.0 - p.score);
+        let other =
+            || self.pairs.iter().find(|p| p.a == b && p.b == a).map(|p| other(p.score, self.unit.is_some()));
         one.or_else(|| if self.tournament.seats == Seats::Half { other() } else { None })
+    }
+
+    /// A score as text: in percent, or in the unit.
+    pub fn shown(&self, score: f64) -> String {
+        match self.unit {
+            Some(_) => format!("{score:+.0}"),
+            None => format!("{:.1}", 100.0 * score),
+        }
     }
 
     /// The cross table, best agent first, and every pair.
@@ -300,38 +339,40 @@ impl Standings {
         let mut text = format!("# {}\n\n", self.tournament.name);
         let _ = writeln!(
             text,
-            "{}: {} games per pair, seed {}. Each score is for the row against the column, in percent.\n",
-            self.tournament.game, self.tournament.games, self.tournament.seed
+            "{}: {} games per pair, seed {}. Each score is for the row against the column, in {}.\n",
+            self.tournament.game,
+            self.tournament.games,
+            self.tournament.seed,
+            self.unit.as_deref().map_or("percent".into(), |unit| format!("{unit} a game and seat"))
         );
         let _ = writeln!(text, "| | {} | mean | rating |", names.join(" | "));
         let _ = writeln!(text, "|---|{}---:|---:|", "---:|".repeat(names.len()));
         for row in &self.standings {
-            let cell = |other: &&str| {
-                self.score(&row.name, other).map_or("–".into(), |s| format!("{:.1}", 100.0 * s))
-            };
+            let cell = |other: &&str| self.score(&row.name, other).map_or("–".into(), |s| self.shown(s));
             let cells: Vec<String> = names.iter().map(cell).collect();
             let rating = row.rating.map_or(String::new(), |r| format!("{r:+.0}"));
             let _ = writeln!(
                 text,
-                "| {} | {} | {:.1} | {rating} |",
+                "| {} | {} | {} | {rating} |",
                 row.name,
                 cells.join(" | "),
-                100.0 * row.score
+                self.shown(row.score)
             );
         }
         let _ = writeln!(
             text,
-            "\n| pair | games | score % | 95 % interval | p | games/s |\n|---|---:|---:|---|---:|---:|"
+            "\n| pair | games | score {} | 95 % interval | p | games/s |\n|---|---:|---:|---|---:|---:|",
+            self.unit.as_deref().unwrap_or("%")
         );
         for p in &self.pairs {
-            let [low, high] = p.ci95.map(|x| 100.0 * x);
+            let [low, high] = p.ci95.map(|x| self.shown(x));
             let _ = writeln!(
                 text,
-                "| {} – {} | {} | {:.1} | {low:.1} to {high:.1} | {} | {:.0} |",
+                "| {} – {} | {} | {} | {low} to {high} | {} | {:.0} |",
                 p.a,
                 p.b,
                 p.games,
-                100.0 * p.score,
+                self.shown(p.score),
                 p_text(p.p),
                 p.games_per_second
             );

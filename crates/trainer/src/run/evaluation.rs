@@ -6,11 +6,10 @@ use super::folder::Score;
 use super::start::shared_rows;
 use crate::config::Suite;
 use crate::positions::{PositionErrors, Set};
-use adept_arena::matches::{Tally, play};
-use adept_arena::statistics::wilson95;
+use adept_arena::matches::{Tally, own_utility, play};
 use adept_arena::{Agent, Boltzmann, Equity, ExactError, Greedy, Scratch, equity};
-use adept_game::Kit;
 use adept_game::stream;
+use adept_game::{Kit, Unit};
 use adept_model::{ExpertUse, ModelError, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -65,10 +64,26 @@ pub struct Match {
     pub against: String,
     /// Games.
     pub games: u64,
-    /// Points per game: 1 for a win, a fraction of 1 if it is shared.
+    /// Points per game, 1 for a win, a fraction of 1 if it is shared; or the mean utility in the unit of the game.
     pub score: f64,
-    /// 95 % interval of the score (Wilson).
+    /// 95 % interval of the score.
     pub ci95: [f64; 2],
+    /// The unit; `None` for points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+impl Match {
+    /// The result of games against one opponent.
+    pub fn of(against: &str, tally: &Tally, unit: Option<&Unit>) -> Self {
+        Self {
+            against: against.into(),
+            games: tally.games,
+            score: tally.score(unit),
+            ci95: tally.ci95(unit),
+            unit: unit.map(|unit| unit.name.into()),
+        }
+    }
 }
 
 /// Counts measurements since the best one.
@@ -212,6 +227,7 @@ impl<G: Kit> Experiment<'_, G> {
         let temperature = self.config.learn.plays_at(step as f64 / self.record.games as f64);
         let (game, games, seed) = (self.game, self.config.evaluate.games, self.record.seed);
         let mut all = Vec::with_capacity(self.judges.len());
+        let unit = game.unit();
         for (name, judge) in &mut self.judges {
             let bound = &mut self.bound;
             let mut learner: Box<dyn Agent<G> + '_> = match temperature {
@@ -220,17 +236,25 @@ impl<G: Kit> Experiment<'_, G> {
             };
             let mut scratch = Scratch::default();
             let mut tally = Tally::new(2);
+            let players = game.players() as u64;
+            let mut deal = 0.0;
             for g in 0..games {
                 let mut order = vec![1; game.players()];
-                order[(g % game.players() as u64) as usize] = 0;
-                let (mut dice, mut choices) = (stream(seed, "measure dice", g), stream(seed, "measure", g));
+                order[(g % players) as usize] = 0;
+                // Where utilities count, each deal is played in all seats.
+                let dealt = if unit.is_some() { g / players } else { g };
+                let (mut dice, mut choices) =
+                    (stream(seed, "measure dice", dealt), stream(seed, "measure", g));
                 let mut agents: [&mut dyn Agent<G>; 2] = [&mut *learner, &mut **judge];
                 let utilities = play(game, &mut agents, &order, (&mut dice, &mut choices), &mut scratch);
                 tally.add(&order, &utilities);
+                deal += own_utility(&order, &utilities);
+                if (g + 1).is_multiple_of(players) || g + 1 == games {
+                    tally.net.add(deal / (g % players + 1) as f64);
+                    deal = 0.0;
+                }
             }
-            let points = tally.points[0];
-            let score = points / games as f64;
-            all.push(Match { against: name.clone(), games, score, ci95: wilson95(points, games) });
+            all.push(Match::of(name, &tally, unit.as_ref()));
         }
         all
     }

@@ -1,0 +1,109 @@
+//! Hold'em's [`Kit`]: an encoder, scripts, SoarBot, a starter config.
+
+use super::encoder::Features;
+use super::equity::worth;
+use super::rules::Holdem;
+use super::soarbot::{Profile, SoarBot, agreement, profiles};
+use super::state::{Action, State};
+use super::text;
+use crate::Family;
+use adept_game::{Deliberator, Encoder, Found, GameError, Kit, Named, Recorded, Script};
+use std::path::Path;
+use std::sync::Arc;
+
+impl Family for Holdem {
+    const USUAL: &str = "holdem:limit:2";
+
+    fn named(name: &str) -> Found<Self> {
+        text::named(name)
+    }
+}
+
+/// Prefix of agents that bet by their chances.
+const EQUITY: &str = "equity:";
+/// Prefix of agents whose rules come from a file.
+const RULES: &str = "rules:";
+
+/// The profile that an agent follows.
+fn profile(agent: &str) -> Found<Profile> {
+    match agent.strip_prefix(RULES) {
+        Some(path) => Some(Profile::read(Path::new(path))),
+        None => Profile::built_in(agent),
+    }
+}
+
+/// The player to move, by the seat.
+fn mover(state: &State) -> usize {
+    state.mover.into()
+}
+
+impl Kit for Holdem {
+    fn about(&self) -> String {
+        "Texas hold'em, fixed limit: holdem:limit:N for 2 to 10 players; then blinds=5/10, bets=10/20, cap=4, stack=200".into()
+    }
+
+    fn encoders(&self) -> Vec<Named> {
+        vec![Named {
+            name: Features::NAME.into(),
+            about: "own cards, exact chances, hand and board, bets so far, seat, and a move".into(),
+        }]
+    }
+
+    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+        (name == Features::NAME).then(|| Arc::new(Features::new()) as _)
+    }
+
+    fn starter(&self) -> Option<String> {
+        Some(include_str!("starter.toml").into())
+    }
+
+    fn scripts(&self) -> Vec<Named> {
+        Named::list(&[
+            ("always-call", "checks or calls"),
+            ("always-raise", "bets or raises if possible, otherwise calls"),
+            (
+                "equity:T",
+                "bets or raises if its expected share of the pot against one random hand is above T, otherwise checks or calls",
+            ),
+        ])
+    }
+
+    fn script(&self, name: &str) -> Option<Script<Self>> {
+        let choose: Box<dyn Fn(&State) -> Action + Send + Sync> = match name {
+            "always-call" => Box::new(|_| Action::Call),
+            "always-raise" => Box::new(|_| Action::Raise),
+            _ => {
+                let least: f64 = name.strip_prefix(EQUITY)?.parse().ok()?;
+                Box::new(move |state: &State| {
+                    let board: Vec<_> = state.board().collect();
+                    let chance = state.hole(mover(state)).map_or(0.0, |hole| worth(hole, &board).equity);
+                    if chance > least { Action::Raise } else { Action::Call }
+                })
+            }
+        };
+        Some(Arc::new(move |_: &Self, state: &State, actions: &[Action], p: &mut Vec<f64>| {
+            let wanted = choose(state);
+            let chosen = if actions.contains(&wanted) { wanted } else { Action::Call };
+            p.clear();
+            p.extend(actions.iter().map(|action| f64::from(u8::from(*action == chosen))));
+        }))
+    }
+
+    fn deliberators(&self) -> Vec<Named> {
+        let built_in = profiles().map(|(name, about)| Named { name: name.into(), about: about.into() });
+        let own = Named { name: "rules:FILE".into(), about: "rules of your own, from a TOML file".into() };
+        built_in.chain([own]).collect()
+    }
+
+    fn deliberator(&self, name: &str, settings: &serde_json::Value) -> Found<Arc<dyn Deliberator<Self>>> {
+        let profile = profile(name)?;
+        if !settings.is_null() {
+            return Some(Err(GameError(format!("{name} has no settings: change its rule file instead"))));
+        }
+        Some(profile.map(|profile| Arc::new(SoarBot::new(name, profile)) as _))
+    }
+
+    fn recorded(&self, agent: &str, path: &Path) -> Found<Recorded> {
+        Some(profile(agent)?.and_then(|profile| agreement(&profile, path)))
+    }
+}

@@ -1,0 +1,293 @@
+//! The rules of fixed-limit Texas hold'em: blinds, bets, all-ins, side pots.
+
+use super::cards::Card;
+use super::state::{Action, BOARD, Deal, Entry, MAX_PLAYERS, MOST_RAISES, Phase, ROUNDS, State};
+use super::strength::{Hand, Strength, Strengths};
+use adept_game::GameError;
+use rand::{Rng, RngExt};
+
+/// Fixed-limit Texas hold'em with these stakes.
+///
+/// Two cards each; bets before the flop, on three cards, on the turn and on the river; the best five of seven cards win. Bets
+/// have a fixed size, and their number in a round is limited.
+///
+/// A player without enough chips pays what is left and plays for that part of the pot. A raise of less than half a bet that takes
+/// the last chips does not count as a raise: players who have acted may only call it or fold. Odd chips of a shared pot go to the
+/// first winners after the button.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holdem {
+    pub(super) name: String,
+    pub(super) players: u8,
+    pub(super) stakes: Stakes,
+}
+
+/// Stakes in chips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stakes {
+    /// Small and big blind.
+    pub blinds: [u32; 2],
+    /// Size of bets and raises in each round.
+    pub bets: [u32; ROUNDS],
+    /// Raises of each round at most; before the flop without the big blind, later with the first bet.
+    pub raises: [u8; ROUNDS],
+    /// Chips of each player at the start; `None` without a limit.
+    pub stack: Option<u32>,
+}
+
+impl Default for Stakes {
+    /// Bets of 10 and 20 as at a $10/$20 table, four bets a round.
+    fn default() -> Self {
+        Self { blinds: [5, 10], bets: [10, 10, 20, 20], raises: [3, 4, 4, 4], stack: None }
+    }
+}
+
+/// Chips of a bet, a blind or a stack at most.
+const MOST_CHIPS: u32 = 1_000_000;
+
+impl Holdem {
+    /// A game for 2 to 10 players.
+    ///
+    /// # Errors
+    /// Which number is out of range.
+    pub fn new(players: usize, stakes: Stakes) -> Result<Self, GameError> {
+        let fault = |what: String| Err(GameError(what));
+        if !(2..=MAX_PLAYERS).contains(&players) {
+            return fault(format!("hold'em has 2 to {MAX_PLAYERS} players, found {players}"));
+        }
+        let Stakes { blinds: [small, big], bets, raises, stack } = stakes;
+        if small > big || big == 0 || big > MOST_CHIPS {
+            return fault(format!(
+                "blinds={small}/{big}: the small one is at most the big one, this at most {MOST_CHIPS}"
+            ));
+        }
+        if bets.iter().any(|bet| !(1..=MOST_CHIPS).contains(bet)) {
+            return fault(format!("bets={}/{}: a bet has 1 to {MOST_CHIPS} chips", bets[0], bets[3]));
+        }
+        if raises.iter().any(|most| *most > MOST_RAISES) {
+            return fault(format!("cap={}: at most {MOST_RAISES} bets a round", raises[3]));
+        }
+        if stack.is_some_and(|stack| stack < big || stack > MOST_CHIPS) {
+            return fault(format!(
+                "stack={}: from the big blind, {big}, to {MOST_CHIPS}",
+                stack.unwrap_or(0)
+            ));
+        }
+        let name = super::text::name(players, &stakes);
+        Ok(Self { name, players: players as u8, stakes })
+    }
+
+    /// The stakes.
+    pub fn stakes(&self) -> &Stakes {
+        &self.stakes
+    }
+
+    pub(super) fn seats(&self) -> usize {
+        self.players.into()
+    }
+
+    /// The seats of the small and the big blind.
+    pub fn blind_seats(&self) -> [usize; 2] {
+        if self.players == 2 { [1, 0] } else { [0, 1] }
+    }
+
+    /// The seat that would act first in a round.
+    pub(super) fn first(&self, round: usize) -> usize {
+        match (round, self.players) {
+            (0, 2) => 1,
+            (0, players) => 2 % usize::from(players),
+            _ => 0,
+        }
+    }
+
+    fn chips(&self, state: &State, player: usize) -> u32 {
+        self.stakes.stack.map_or(u32::MAX, |stack| stack - state.paid[player])
+    }
+
+    fn everyone(&self) -> u16 {
+        ((1u32 << self.players) - 1) as u16
+    }
+
+    /// Whether the mover may bet or raise.
+    pub(super) fn may_raise(&self, state: &State) -> bool {
+        let (round, mover) = (usize::from(state.round), usize::from(state.mover));
+        let done = state.bets - u8::from(round == 0);
+        if done >= self.stakes.raises[round] || state.has_acted(mover) {
+            return false;
+        }
+        // Someone must be able to answer, and there must be chips beyond the call.
+        let others = self.everyone() & !state.folded & !state.all_in & !(1 << mover);
+        others != 0 && self.chips(state, mover) > state.to_call(mover)
+    }
+
+    pub(super) fn pay(&self, state: &mut State, player: usize, amount: u32) {
+        let chips = self.chips(state, player);
+        state.paid[player] += amount.min(chips);
+        if amount >= chips {
+            state.all_in |= 1 << player;
+        }
+    }
+
+    /// Lets the mover act.
+    pub(super) fn act(&self, state: &mut State, action: Action) {
+        let mover = usize::from(state.mover);
+        let owed = state.to_call(mover);
+        state.acted |= 1 << mover;
+        state.moved |= 1 << mover;
+        match action {
+            Action::Fold => {
+                state.folded |= 1 << mover;
+                state.history.push(Entry::Fold);
+            }
+            Action::Call => {
+                self.pay(state, mover, owed);
+                state.history.push(Entry::Call);
+            }
+            Action::Raise => {
+                let bet = self.stakes.bets[usize::from(state.round)];
+                self.pay(state, mover, owed + bet);
+                let more = state.paid[mover] - state.level;
+                state.level = state.paid[mover];
+                if 2 * more >= bet {
+                    state.bets += 1;
+                    state.acted = 1 << mover;
+                }
+                state.history.push(Entry::Raise);
+            }
+            Action::Deal(_) => {}
+        }
+        self.go_on(state);
+    }
+
+    /// Finds the next mover, or ends the round or the hand.
+    fn go_on(&self, state: &mut State) {
+        let left = self.everyone() & !state.folded;
+        if left & (left - 1) == 0 {
+            state.phase = Phase::Over;
+            return;
+        }
+        let able = left & !state.all_in;
+        let seats = self.seats();
+        for step in 1..=seats {
+            let seat = (usize::from(state.mover) + step) % seats;
+            let owes = state.paid[seat] < state.level;
+            if able >> seat & 1 == 1 && (owes || !state.has_acted(seat) && self.others_can_act(able, seat)) {
+                state.mover = seat as u8;
+                state.phase = Phase::Act;
+                return;
+            }
+        }
+        self.end_round(state);
+    }
+
+    /// Whether a bet of this seat could be answered.
+    fn others_can_act(&self, able: u16, seat: usize) -> bool {
+        able & !(1 << seat) != 0
+    }
+
+    fn end_round(&self, state: &mut State) {
+        state.history.push(Entry::End);
+        state.phase = if usize::from(state.round) + 1 == ROUNDS { Phase::Over } else { Phase::Deal };
+    }
+
+    /// Number of cards that chance deals next.
+    pub(super) fn cards_to_deal(&self, state: &State) -> usize {
+        match state.paid[self.blind_seats()[1]] {
+            0 => 2 * self.seats(),
+            _ => BOARD[usize::from(state.round) + 1] - usize::from(state.board_cards),
+        }
+    }
+
+    pub(super) fn deal(&self, state: &mut State, deal: &Deal) {
+        let seats = self.seats();
+        if state.paid[self.blind_seats()[1]] == 0 {
+            let mut cards = deal.cards().map(|card| card.map_or(u8::MAX, Card::byte));
+            for seat in 0..seats {
+                state.hole[seat] = [cards.next().unwrap_or(u8::MAX), cards.next().unwrap_or(u8::MAX)];
+            }
+            for (seat, blind) in self.blind_seats().into_iter().zip(self.stakes.blinds) {
+                self.pay(state, seat, blind);
+            }
+            state.level = self.stakes.blinds[1];
+            state.bets = 1;
+            state.mover = ((self.first(0) + seats - 1) % seats) as u8;
+        } else {
+            for card in deal.cards() {
+                let at = usize::from(state.board_cards);
+                if at < state.board.len() {
+                    state.board[at] = card.map_or(u8::MAX, Card::byte);
+                    state.board_cards += 1;
+                }
+            }
+            state.round += 1;
+            state.bets = 0;
+            state.acted = 0;
+            state.moved = 0;
+            state.mover = (seats - 1) as u8;
+        }
+        self.go_on(state);
+    }
+
+    /// Deals at random.
+    pub(super) fn draw(&self, state: &State, rng: &mut dyn Rng) -> Deal {
+        let mut seen = state.seen();
+        Deal::new((0..self.cards_to_deal(state)).map(|_| {
+            loop {
+                let card = Card::of_number(rng.random_range(0..52u8))?;
+                if !seen.contains(card) {
+                    seen.insert(card);
+                    return Some(card);
+                }
+            }
+        }))
+    }
+
+    /// What each player wins or loses in a finished hand, in chips.
+    pub fn payoffs(&self, state: &State) -> [i64; MAX_PLAYERS] {
+        let seats = self.seats();
+        let mut net = [0i64; MAX_PLAYERS];
+        for (net, paid) in net.iter_mut().zip(&state.paid) {
+            *net = -i64::from(*paid);
+        }
+        let left = self.everyone() & !state.folded;
+        if left & (left - 1) == 0 {
+            if left != 0 {
+                net[left.trailing_zeros() as usize] += i64::from(state.pot());
+            }
+            return net;
+        }
+        let table = Strengths::shared();
+        let board = state.board().fold(Hand::default(), Hand::with);
+        let mut strengths = [Strength::default(); MAX_PLAYERS];
+        for (seat, strength) in strengths.iter_mut().enumerate().take(seats) {
+            if let Some([a, b]) = state.hole(seat).filter(|_| left >> seat & 1 == 1) {
+                *strength = table.of(&board.with(a).with(b));
+            }
+        }
+        // One pot for each height of payments; usually there is only one.
+        let mut below = 0;
+        loop {
+            let above = (0..seats).filter(|s| left >> s & 1 == 1 && state.paid[*s] > below);
+            let Some(top) = above.map(|seat| state.paid[seat]).min() else { break };
+            let part = |paid: u32| i64::from(paid.clamp(below, top) - below);
+            let mut pot: i64 = state.paid[..seats].iter().map(|paid| part(*paid)).sum();
+            if (0..seats).all(|s| left >> s & 1 == 0 || state.paid[s] <= top) {
+                // What folded players paid beyond the last pot belongs to it.
+                pot +=
+                    state.paid[..seats].iter().map(|paid| i64::from(paid.saturating_sub(top))).sum::<i64>();
+            }
+            let plays = |s: usize| left >> s & 1 == 1 && state.paid[s] >= top;
+            let best = (0..seats).filter(|s| plays(*s)).map(|s| strengths[s]).max();
+            let wins = |s: usize| plays(s) && Some(strengths[s]) == best;
+            let winners = (0..seats).filter(|s| wins(*s)).count() as i64;
+            let mut odd = pot % winners;
+            for (seat, net) in net.iter_mut().enumerate().take(seats) {
+                if wins(seat) {
+                    *net += pot / winners + i64::from(odd > 0);
+                    odd -= i64::from(odd > 0);
+                }
+            }
+            below = top;
+        }
+        net
+    }
+}

@@ -1,0 +1,258 @@
+//! SoarBot as an agent.
+
+use super::super::rules::Holdem;
+use super::super::state::{Action, Deal, Entry, State};
+use super::attributes::{Attributes, proposal_name};
+use super::profile::{Profile, Proposed, STAGES};
+use adept_game::deliberation::Condition;
+use adept_game::{Choice, Deliberation, Deliberator, Game, Turn};
+
+/// A player that follows a [`Profile`].
+#[derive(Clone, Debug)]
+pub struct SoarBot {
+    name: String,
+    profile: Profile,
+}
+
+/// What nobody else sees of the player, with its probability.
+#[derive(Clone, Copy, Debug)]
+struct Hidden {
+    weight: f64,
+    /// The flag that is drawn once a hand.
+    maybe: bool,
+    /// It has checked to raise at its next turn in this stage.
+    pending: bool,
+    /// It has raised after such a check in this hand.
+    used: bool,
+}
+
+impl SoarBot {
+    /// A player with this name.
+    pub fn new(name: &str, profile: Profile) -> Self {
+        Self { name: name.into(), profile }
+    }
+
+    /// Its rules.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    fn fresh(&self) -> Vec<Hidden> {
+        let one = |maybe: bool, weight: f64| Hidden { weight, maybe, pending: false, used: false };
+        let all = [one(true, self.profile.maybe), one(false, 1.0 - self.profile.maybe)];
+        all.into_iter().filter(|hidden| hidden.weight > 0.0).collect()
+    }
+
+    /// What may be hidden in the player at its decision, given what it did before in this hand.
+    fn hidden(&self, game: &Holdem, state: &State, player: usize) -> Vec<Hidden> {
+        let mut hidden = self.fresh();
+        if !self.remembers(game, state, player) {
+            return hidden;
+        }
+        // Plays the hand again up to now.
+        let mut past = game.start();
+        let mut board = state.board();
+        let hole = (0..game.players()).flat_map(|seat| match state.hole(seat) {
+            Some([a, b]) => [Some(a), Some(b)],
+            None => [None, None],
+        });
+        game.apply(&mut past, &Action::Deal(Deal::new(hole)));
+        for entry in state.history().entries() {
+            let action = match entry {
+                Entry::End => {
+                    let cards = game.cards_to_deal(&past);
+                    let deal = Deal::new(board.by_ref().take(cards).map(Some).collect::<Vec<_>>());
+                    game.apply(&mut past, &Action::Deal(deal));
+                    hidden.iter_mut().for_each(|hidden| hidden.pending = false);
+                    continue;
+                }
+                Entry::Fold => Action::Fold,
+                Entry::Call => Action::Call,
+                Entry::Raise => Action::Raise,
+            };
+            if game.turn(&past) == Turn::Player(player) {
+                hidden = self.learn(game, &past, player, &hidden, action);
+            }
+            game.apply(&mut past, &action);
+        }
+        hidden
+    }
+
+    /// Whether what the player did before can matter now.
+    fn remembers(&self, game: &Holdem, state: &State, player: usize) -> bool {
+        let stage = &self.profile.stages[state.round()];
+        // In this stage, or a check followed by a raise in an earlier one.
+        let (mut acted, mut called, mut trapped) = (false, false, false);
+        let mut past = SeatOrder::new(game);
+        for entry in state.history().entries() {
+            let seat = past.next(entry);
+            if entry == Entry::End {
+                called = false;
+            } else if seat == player {
+                acted = true;
+                trapped |= called && entry == Entry::Raise;
+                called |= entry == Entry::Call;
+            }
+        }
+        state.has_moved(player) || trapped || acted && stage.asks_maybe
+    }
+
+    /// What may be hidden after an own action.
+    fn learn(
+        &self,
+        game: &Holdem,
+        past: &State,
+        player: usize,
+        before: &[Hidden],
+        action: Action,
+    ) -> Vec<Hidden> {
+        let mut after = Vec::with_capacity(2 * before.len());
+        for hidden in before {
+            for (proposal, p) in self.proposals(game, past, player, hidden).into_iter().enumerate() {
+                if p > 0.0 && played(game, past, proposal) == action {
+                    let trap = proposal == Proposed::CheckRaise as usize;
+                    let used = hidden.used || hidden.pending && action == Action::Raise;
+                    after.push(Hidden { weight: hidden.weight * p, pending: trap, used, ..*hidden });
+                }
+            }
+        }
+        let total: f64 = after.iter().map(|hidden| hidden.weight).sum();
+        if total <= 0.0 {
+            // Someone else played so far: nothing is known about it.
+            return before.iter().map(|hidden| Hidden { pending: false, ..*hidden }).collect();
+        }
+        after.iter_mut().for_each(|hidden| hidden.weight /= total);
+        after
+    }
+
+    /// The probability of each proposal.
+    fn proposals(&self, game: &Holdem, state: &State, player: usize, hidden: &Hidden) -> [f64; 4] {
+        if hidden.pending {
+            return [0.0, 0.0, 1.0, 0.0];
+        }
+        let attributes = Attributes::new(game, state, player, self.profile.straights);
+        // Without own cards there is nothing to go by.
+        attributes.map_or([0.0, 1.0, 0.0, 0.0], |a| a.proposals(&self.profile, (hidden.maybe, hidden.used)))
+    }
+
+    /// The probability to fold, call and raise.
+    pub fn policy(&self, game: &Holdem, state: &State, player: usize) -> [f64; 3] {
+        let mut p = [0.0; 3];
+        for hidden in self.hidden(game, state, player) {
+            for (proposal, q) in self.proposals(game, state, player, &hidden).into_iter().enumerate() {
+                let place = match played(game, state, proposal) {
+                    Action::Fold => 0,
+                    Action::Raise => 2,
+                    _ => 1,
+                };
+                p[place] += hidden.weight * q;
+            }
+        }
+        p
+    }
+
+    /// The strengths, the rules that fire and their numbers, in lines.
+    fn reasons(&self, game: &Holdem, state: &State, player: usize) -> Vec<String> {
+        let Some(attributes) = Attributes::new(game, state, player, self.profile.straights) else {
+            return vec!["its cards are not known".into()];
+        };
+        let mut lines = Vec::new();
+        let flags: Vec<&str> = attributes.flags.names().collect();
+        lines.push(format!("{}: {}", STAGES[attributes.stage], flags.join(", ")));
+        for hidden in self.hidden(game, state, player) {
+            let all = self.profile.stages[attributes.stage].asks_maybe;
+            let maybe = match (all, hidden.maybe) {
+                (false, _) => "",
+                (true, true) => " with maybe",
+                (true, false) => " without maybe",
+            };
+            if hidden.pending {
+                lines.push(format!("{:.0} %{maybe}: it has checked to raise", 100.0 * hidden.weight));
+                continue;
+            }
+            let mut fired = Vec::new();
+            let strength =
+                attributes.fire(&self.profile, (hidden.maybe, hidden.used), |rule| fired.push(rule));
+            let shown = if strength.is_finite() { format!(", strength {strength}") } else { String::new() };
+            lines.push(format!("{:.0} %{maybe}{shown}:", 100.0 * hidden.weight));
+            fired.sort_by(|a, b| b.score.total_cmp(&a.score));
+            for rule in fired {
+                let why: Vec<String> =
+                    rule.when.iter().filter_map(|c| attributes.text(c, strength)).collect();
+                let why = if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) };
+                lines.push(format!("  {} {} “{}”{why}", rule.score, rule.action.name(), rule.name));
+            }
+        }
+        lines
+    }
+}
+
+/// The move of a proposal: a check-raise begins with a check, a raise at the cap is a call, and what is free is not folded.
+fn played(game: &Holdem, state: &State, proposal: usize) -> Action {
+    match proposal_name(proposal) {
+        "fold" if state.to_call(state.mover.into()) > 0 => Action::Fold,
+        "raise" if game.may_raise(state) => Action::Raise,
+        _ => Action::Call,
+    }
+}
+
+/// Tells the seats of the moves of a history.
+struct SeatOrder {
+    past: State,
+    game: Holdem,
+}
+
+impl SeatOrder {
+    fn new(game: &Holdem) -> Self {
+        let mut past = game.start();
+        game.deal(&mut past, &Deal::new([]));
+        Self { past, game: game.clone() }
+    }
+
+    fn next(&mut self, entry: Entry) -> usize {
+        let seat = self.past.mover.into();
+        match entry {
+            Entry::Fold => self.game.act(&mut self.past, Action::Fold),
+            Entry::Call => self.game.act(&mut self.past, Action::Call),
+            Entry::Raise => self.game.act(&mut self.past, Action::Raise),
+            Entry::End => self.game.deal(&mut self.past, &Deal::new([])),
+        }
+        seat
+    }
+}
+
+impl Deliberator<Holdem> for SoarBot {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn deliberate(&self, game: &Holdem, state: &State, player: usize, found: &mut Deliberation<Action>) {
+        found.clear();
+        if found.explains {
+            found.remarks = self.reasons(game, state, player);
+        }
+        let p = self.policy(game, state, player);
+        for (action, p) in [Action::Fold, Action::Call, Action::Raise].into_iter().zip(p) {
+            let legal = match action {
+                Action::Fold => state.to_call(player) > 0,
+                Action::Raise => game.may_raise(state),
+                _ => true,
+            };
+            if legal {
+                found.add(action, p, None, &[]);
+            }
+        }
+    }
+
+    fn choice(&self) -> Choice {
+        Choice::Proportional
+    }
+
+    fn condition_text(&self, _: &Holdem, _: Condition) -> String {
+        String::new()
+    }
+
+    fn operator_text(&self, _: &Holdem, _: &[Condition]) -> String {
+        String::new()
+    }
+}
