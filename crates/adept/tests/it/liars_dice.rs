@@ -105,7 +105,7 @@ fn play(plan: &Tournament, out: &Path, resume: bool, threads: usize, stop_after:
     let options = TournamentOptions { out: out.into(), resume, threads };
     let (cancel, seen) = (Cancel::default(), std::cell::Cell::new(0));
     let watch = |event: TournamentEvent<'_>| {
-        seen.set(seen.get() + usize::from(matches!(event, TournamentEvent::Played(_))));
+        seen.set(seen.get() + usize::from(matches!(event, TournamentEvent::Played(..))));
         if seen.get() >= stop_after {
             cancel.cancel();
         }

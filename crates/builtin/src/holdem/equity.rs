@@ -70,8 +70,13 @@ static PLACES: [[u16; RANKS]; 5] = {
 };
 
 /// The number of a multiset of ranks, which are in ascending order.
+#[inline]
 fn number(ranks: &[u8]) -> usize {
-    ranks.iter().zip(&PLACES).map(|(rank, places)| usize::from(places[usize::from(*rank)])).sum()
+    let mut number = 0;
+    for k in 0..ranks.len() {
+        number += usize::from(PLACES[k][usize::from(ranks[k])]);
+    }
+    number
 }
 
 impl Rows {
@@ -108,11 +113,21 @@ impl Rows {
         rows
     }
 
+    #[inline]
     fn row(&self, ranks: &mut [u8]) -> &Lanes {
-        ranks.sort_unstable();
+        // Insertion: there are at most five.
+        for k in 1..ranks.len() {
+            let mut at = k;
+            while at > 0 && ranks[at - 1] > ranks[at] {
+                ranks.swap(at - 1, at);
+                at -= 1;
+            }
+        }
         &self.0[ranks.len() - 3][number(ranks)]
     }
 }
+
+// The loops below count by places, because iterators would not be inlined everywhere.
 
 /// The number of hands of each pair of ranks.
 #[inline]
@@ -122,21 +137,27 @@ fn hands(counts: &Counts) -> Lanes {
     for a in 0..RANKS {
         let n = counts[a];
         lanes[at] = n * (n - 1) / 2;
-        for (lane, other) in lanes[at + 1..at + RANKS - a].iter_mut().zip(&counts[a + 1..]) {
-            *lane = n * other;
+        for b in a + 1..RANKS {
+            lanes[at + b - a] = n * counts[b];
         }
         at += RANKS - a;
     }
     lanes
 }
 
+/// All bits or none, so that loops need no branches.
+#[inline(always)]
+fn when(condition: bool) -> i16 {
+    -i16::from(condition)
+}
+
 /// Twice the number of hands below `mine`, and once those equal to it.
-#[inline]
+#[inline(never)]
 fn points(row: &Lanes, hands: &Lanes, mine: i16) -> i32 {
     let (mut below, mut up_to) = (0i16, 0i16);
-    for (strength, n) in row.iter().zip(hands) {
-        below += if *strength < mine { *n } else { 0 };
-        up_to += if *strength <= mine { *n } else { 0 };
+    for k in 0..LANES {
+        below += hands[k] & when(row[k] < mine);
+        up_to += hands[k] & when(row[k] <= mine);
     }
     i32::from(below) + i32::from(up_to)
 }
@@ -200,8 +221,12 @@ impl Spot {
         Card::all().filter(|card| self.alive[usize::from(card.suit())] >> card.rank() & 1 == 1)
     }
 
+    #[inline]
     fn row<'r>(&self, rows: &'r Rows) -> &'r Lanes {
-        let mut ranks = self.board.map(Card::rank);
+        let mut ranks = [0; 5];
+        for k in 0..5 {
+            ranks[k] = self.board[k].rank();
+        }
         rows.row(&mut ranks[..self.cards])
     }
 
@@ -240,7 +265,9 @@ impl Spot {
             3 => points(row, all, mine) - points(row, both, mine),
             4 => {
                 let mut others = self.left;
-                others.iter_mut().enumerate().for_each(|(rank, n)| *n -= (alive >> rank & 1) as i16);
+                for (rank, n) in others.iter_mut().enumerate() {
+                    *n -= (alive >> rank & 1) as i16;
+                }
                 points(row, &hands(&others), mine)
             }
             _ => 0,
@@ -277,8 +304,13 @@ impl Spot {
 }
 
 /// One card for each rank in the set.
+#[inline]
 fn ones(ranks: u16) -> Counts {
-    std::array::from_fn(|rank| (ranks >> rank & 1) as i16)
+    let mut counts = [0; RANKS];
+    for rank in 0..RANKS {
+        counts[rank] = (ranks >> rank & 1) as i16;
+    }
+    counts
 }
 
 /// The exact expected share of the pot on the flop: all turns, rivers and hands of the opponent.
@@ -326,6 +358,16 @@ fn flop_equity(rows: &Rows, spot: &Spot) -> f64 {
                 if needed == 2 && !river_fits || !ordered {
                     continue;
                 }
+                // Off the suit only the rank counts: one card stands for all of it.
+                let mut times = 1;
+                if needed == 1 && !river_fits {
+                    let rank = river.rank();
+                    let off = |s: &usize| *s != suit && next.alive[*s] >> rank & 1 == 1;
+                    if (0..usize::from(river.suit())).any(|s| off(&s)) {
+                        continue;
+                    }
+                    times = (0..SUITS).filter(off).count() as i64;
+                }
                 let board = next.with(river);
                 let at = lane(turn.rank().into(), river.rank().into());
                 if turned != (suit, board.alive[suit]) {
@@ -334,8 +376,16 @@ fn flop_equity(rows: &Rows, spot: &Spot) -> f64 {
                 }
                 let row = board.row(rows);
                 let own = board.suited[suit] | board.own[suit];
-                let strength = if own.count_ones() >= 5 { board.strength() } else { row[mine] };
-                sum += i64::from(board.points_by_suit(suit, row, &all[at], &both, strength) - plain[at]);
+                let has_flush = own.count_ones() >= 5;
+                let lowest = Strengths::lowest_flush() as i16;
+                if board.suited[suit].count_ones() == 3 && !has_flush && row[mine] < lowest {
+                    // Nothing changes but that hands with two cards of the suit win.
+                    sum -= times * i64::from(points(row, &both, row[mine]));
+                    continue;
+                }
+                let strength = if has_flush { board.strength() } else { row[mine] };
+                let found = board.points_by_suit(suit, row, &all[at], &both, strength);
+                sum += times * i64::from(found - plain[at]);
             }
         }
     }
@@ -355,23 +405,36 @@ fn place(mine: i16, other: i16) -> usize {
 }
 
 /// Counts hands of `n` by where they are now and later.
-#[inline]
+#[inline(never)]
 fn count(changes: &mut Changes, now: (&Lanes, i16), later: (&Lanes, i16), n: &Lanes, times: i16) {
-    // Below and up to, now and later: the nine counts follow from four and the sums.
-    let mut sums = [[0i16; 3]; 3];
-    for (k, n) in n.iter().enumerate() {
-        let (a, b) = (now.0[k], later.0[k]);
-        let masks = |x: i16, mine: i16| [-i16::from(x > mine), -i16::from(x == mine), -i16::from(x < mine)];
-        let (first, second) = (masks(a, now.1), masks(b, later.1));
-        for (row, first) in sums.iter_mut().zip(first) {
-            for (sum, second) in row.iter_mut().zip(second) {
-                *sum += n & first & second;
-            }
-        }
+    // Hands below and up to the own strength now, later, and both; all others follow from these.
+    let (mut below, mut up_to, mut all) = (0i16, 0i16, 0i16);
+    let (mut later_below, mut later_up_to) = (0i16, 0i16);
+    let (mut bb, mut bu, mut ub, mut uu) = (0i16, 0i16, 0i16, 0i16);
+    for k in 0..LANES {
+        let n = n[k];
+        let (a, b) = (n & when(now.0[k] < now.1), n & when(now.0[k] <= now.1));
+        let (is_below, is_up_to) = (when(later.0[k] < later.1), when(later.0[k] <= later.1));
+        all += n;
+        below += a;
+        up_to += b;
+        later_below += n & is_below;
+        later_up_to += n & is_up_to;
+        bb += a & is_below;
+        bu += a & is_up_to;
+        ub += b & is_below;
+        uu += b & is_up_to;
     }
-    for (row, sums) in changes.iter_mut().zip(sums) {
-        for (all, sum) in row.iter_mut().zip(sums) {
-            *all = all.wrapping_add((i32::from(sum) * i32::from(times)) as u32);
+    // Behind is 0, tied 1, ahead 2; ahead now are the hands below.
+    let found = [
+        [all - up_to - (later_up_to - uu), later_up_to - uu - (later_below - ub), later_below - ub],
+        [up_to - below - (uu - bu), uu - bu - (ub - bb), ub - bb],
+        [below - bu, bu - bb, bb],
+    ];
+    for first in 0..3 {
+        for second in 0..3 {
+            let more = (i32::from(found[first][second]) * i32::from(times)) as u32;
+            changes[first][second] = changes[first][second].wrapping_add(more);
         }
     }
 }
@@ -432,10 +495,18 @@ fn changes_one_by_one(spot: &Spot) -> Changes {
     for (i, a) in rest.iter().enumerate() {
         for (j, b) in rest.iter().enumerate().skip(i + 1) {
             let first = place(mine, table.of(&board.with(*a).with(*b)).number() as i16);
+            let (mut below, mut up_to) = (0, 0);
             for (k, (board, mine)) in later.iter().enumerate() {
-                if k != i && k != j {
-                    changes[first][place(*mine, table.of(&board.with(*a).with(*b)).number() as i16)] += 1;
-                }
+                let other = table.of(&board.with(*a).with(*b)).number() as i16;
+                // The opponent's cards cannot come.
+                let may_come = k != i && k != j;
+                below += u32::from(may_come && other < *mine);
+                up_to += u32::from(may_come && other <= *mine);
+            }
+            let all = later.len() as u32 - 2;
+            let found = [all - up_to, up_to - below, below];
+            for second in 0..3 {
+                changes[first][second] += found[second];
             }
         }
     }

@@ -25,7 +25,7 @@ const EQUITY: &str = "equity:";
 const RULES: &str = "rules:";
 
 /// The profile that an agent follows.
-fn profile(agent: &str) -> Found<Profile> {
+fn profile(agent: &str) -> Found<Arc<Profile>> {
     match agent.strip_prefix(RULES) {
         Some(path) => Some(Profile::read(Path::new(path))),
         None => Profile::built_in(agent),

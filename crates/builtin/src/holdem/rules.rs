@@ -140,6 +140,7 @@ impl Holdem {
             }
             Action::Call => {
                 self.pay(state, mover, owed);
+                state.called |= 1 << mover;
                 state.history.push(Entry::Call);
             }
             Action::Raise => {
@@ -151,6 +152,7 @@ impl Holdem {
                     state.bets += 1;
                     state.acted = 1 << mover;
                 }
+                state.raised_late |= state.called & 1 << mover;
                 state.history.push(Entry::Raise);
             }
             Action::Deal(_) => {}
@@ -222,6 +224,7 @@ impl Holdem {
             state.bets = 0;
             state.acted = 0;
             state.moved = 0;
+            state.called = 0;
             state.mover = (seats - 1) as u8;
         }
         self.go_on(state);

@@ -125,6 +125,10 @@ pub struct State {
     pub(super) acted: u16,
     /// A bit for each seat that has acted in this round.
     pub(super) moved: u16,
+    /// A bit for each seat that has checked or called in this round.
+    pub(super) called: u16,
+    /// A bit for each seat that has raised after a check or call in some round.
+    pub(super) raised_late: u16,
     /// Bets and raises of this round; the big blind counts as one.
     pub(super) bets: u8,
     /// What a player must have paid in the hand to stay in it.
@@ -147,6 +151,8 @@ impl State {
             all_in: 0,
             acted: 0,
             moved: 0,
+            called: 0,
+            raised_late: 0,
             bets: 0,
             level: 0,
             paid: [0; MAX_PLAYERS],

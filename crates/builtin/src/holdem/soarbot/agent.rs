@@ -6,12 +6,13 @@ use super::attributes::{Attributes, proposal_name};
 use super::profile::{Profile, Proposed, STAGES};
 use adept_game::deliberation::Condition;
 use adept_game::{Choice, Deliberation, Deliberator, Game, Turn};
+use std::sync::Arc;
 
 /// A player that follows a [`Profile`].
 #[derive(Clone, Debug)]
 pub struct SoarBot {
     name: String,
-    profile: Profile,
+    profile: Arc<Profile>,
 }
 
 /// What nobody else sees of the player, with its probability.
@@ -28,7 +29,7 @@ struct Hidden {
 
 impl SoarBot {
     /// A player with this name.
-    pub fn new(name: &str, profile: Profile) -> Self {
+    pub fn new(name: &str, profile: Arc<Profile>) -> Self {
         Self { name: name.into(), profile }
     }
 
@@ -46,8 +47,16 @@ impl SoarBot {
     /// What may be hidden in the player at its decision, given what it did before in this hand.
     fn hidden(&self, game: &Holdem, state: &State, player: usize) -> Vec<Hidden> {
         let mut hidden = self.fresh();
-        if !self.remembers(game, state, player) {
-            return hidden;
+        if !self.remembers(state, player) {
+            // Without its flag, a first decision in a stage is the same whatever came before.
+            if !self.profile.stages[state.round()].asks_maybe {
+                hidden.truncate(1);
+                hidden[0].weight = 1.0;
+                return hidden;
+            }
+            if state.round() == 0 {
+                return hidden;
+            }
         }
         // Plays the hand again up to now.
         let mut past = game.start();
@@ -78,23 +87,9 @@ impl SoarBot {
         hidden
     }
 
-    /// Whether what the player did before can matter now.
-    fn remembers(&self, game: &Holdem, state: &State, player: usize) -> bool {
-        let stage = &self.profile.stages[state.round()];
-        // In this stage, or a check followed by a raise in an earlier one.
-        let (mut acted, mut called, mut trapped) = (false, false, false);
-        let mut past = SeatOrder::new(game);
-        for entry in state.history().entries() {
-            let seat = past.next(entry);
-            if entry == Entry::End {
-                called = false;
-            } else if seat == player {
-                acted = true;
-                trapped |= called && entry == Entry::Raise;
-                called |= entry == Entry::Call;
-            }
-        }
-        state.has_moved(player) || trapped || acted && stage.asks_maybe
+    /// Whether what the player did before can matter now: in this stage, or a raise after a check in an earlier one.
+    fn remembers(&self, state: &State, player: usize) -> bool {
+        state.has_moved(player) || state.raised_late >> player & 1 == 1
     }
 
     /// What may be hidden after an own action.
@@ -107,8 +102,9 @@ impl SoarBot {
         action: Action,
     ) -> Vec<Hidden> {
         let mut after = Vec::with_capacity(2 * before.len());
+        let attributes = Attributes::new(game, past, player, self.profile.straights);
         for hidden in before {
-            for (proposal, p) in self.proposals(game, past, player, hidden).into_iter().enumerate() {
+            for (proposal, p) in self.proposals(attributes.as_ref(), hidden).into_iter().enumerate() {
                 if p > 0.0 && played(game, past, proposal) == action {
                     let trap = proposal == Proposed::CheckRaise as usize;
                     let used = hidden.used || hidden.pending && action == Action::Raise;
@@ -126,11 +122,10 @@ impl SoarBot {
     }
 
     /// The probability of each proposal.
-    fn proposals(&self, game: &Holdem, state: &State, player: usize, hidden: &Hidden) -> [f64; 4] {
+    fn proposals(&self, attributes: Option<&Attributes>, hidden: &Hidden) -> [f64; 4] {
         if hidden.pending {
             return [0.0, 0.0, 1.0, 0.0];
         }
-        let attributes = Attributes::new(game, state, player, self.profile.straights);
         // Without own cards there is nothing to go by.
         attributes.map_or([0.0, 1.0, 0.0, 0.0], |a| a.proposals(&self.profile, (hidden.maybe, hidden.used)))
     }
@@ -138,8 +133,9 @@ impl SoarBot {
     /// The probability to fold, call and raise.
     pub fn policy(&self, game: &Holdem, state: &State, player: usize) -> [f64; 3] {
         let mut p = [0.0; 3];
+        let attributes = Attributes::new(game, state, player, self.profile.straights);
         for hidden in self.hidden(game, state, player) {
-            for (proposal, q) in self.proposals(game, state, player, &hidden).into_iter().enumerate() {
+            for (proposal, q) in self.proposals(attributes.as_ref(), &hidden).into_iter().enumerate() {
                 let place = match played(game, state, proposal) {
                     Action::Fold => 0,
                     Action::Raise => 2,
@@ -193,31 +189,6 @@ fn played(game: &Holdem, state: &State, proposal: usize) -> Action {
         "fold" if state.to_call(state.mover.into()) > 0 => Action::Fold,
         "raise" if game.may_raise(state) => Action::Raise,
         _ => Action::Call,
-    }
-}
-
-/// Tells the seats of the moves of a history.
-struct SeatOrder {
-    past: State,
-    game: Holdem,
-}
-
-impl SeatOrder {
-    fn new(game: &Holdem) -> Self {
-        let mut past = game.start();
-        game.deal(&mut past, &Deal::new([]));
-        Self { past, game: game.clone() }
-    }
-
-    fn next(&mut self, entry: Entry) -> usize {
-        let seat = self.past.mover.into();
-        match entry {
-            Entry::Fold => self.game.act(&mut self.past, Action::Fold),
-            Entry::Call => self.game.act(&mut self.past, Action::Call),
-            Entry::Raise => self.game.act(&mut self.past, Action::Raise),
-            Entry::End => self.game.deal(&mut self.past, &Deal::new([])),
-        }
-        seat
     }
 }
 

@@ -46,7 +46,8 @@ pub(super) struct Attributes {
     /// The stage, from 0 before the flop.
     pub(super) stage: usize,
     pub(super) hole: [Card; 2],
-    pub(super) board: Vec<Card>,
+    pub(super) board: [Card; 5],
+    pub(super) board_cards: usize,
     pub(super) flags: Flags,
     pub(super) to_call: f64,
     pub(super) bet_size: f64,
@@ -64,8 +65,15 @@ impl Attributes {
     /// The attributes of the player, who is to move. `None` if the own cards are not known.
     pub(super) fn new(game: &Holdem, state: &State, player: usize, straights: Straights) -> Option<Self> {
         let (hole, stage) = (state.hole(player)?, state.round());
-        let board: Vec<Card> = state.board().collect();
-        let mut flags = if board.is_empty() { Flags::default() } else { analyse(hole, &board, straights) };
+        let (mut board, mut board_cards) = ([hole[0]; 5], 0);
+        for card in state.board() {
+            board[board_cards] = card;
+            board_cards += 1;
+        }
+        let mut flags = match board_cards {
+            0 => Flags::default(),
+            cards => analyse(hole, &board[..cards], straights),
+        };
         let [small, big] = game.blind_seats();
         flags.set(Timing::of(player, game.seats()).flag(), true);
         flags.set(Flag::SmallBlind, player == small);
@@ -77,6 +85,7 @@ impl Attributes {
             stage,
             hole,
             board,
+            board_cards,
             flags,
             to_call: f64::from(state.to_call(player)),
             bet_size: f64::from(game.stakes().bets[stage]),
@@ -99,6 +108,10 @@ impl Attributes {
         self.flags.set(Flag::PairInHole, a.rank() == b.rank());
     }
 
+    pub(super) fn board(&self) -> &[Card] {
+        &self.board[..self.board_cards]
+    }
+
     /// HR^(n − 1): the chance to be ahead of each of the others, if their cards are uniformly random.
     fn best_hand(&self) -> f64 {
         if self.probability.get().is_nan() {
@@ -115,9 +128,9 @@ impl Attributes {
     }
 
     fn potentials(&self) -> (f64, f64) {
-        match self.board.len() {
-            3 | 4 => {
-                let worth = worth(self.hole, &self.board);
+        match self.board() {
+            board @ ([_, _, _] | [_, _, _, _]) => {
+                let worth = worth(self.hole, board);
                 (worth.better, worth.worse)
             }
             _ => (0.0, 0.0),

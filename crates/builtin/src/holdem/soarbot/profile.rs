@@ -5,6 +5,7 @@ use adept_game::{GameError, limits};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A set of rules for all four stages.
 #[derive(Clone, Debug)]
@@ -199,6 +200,9 @@ struct RuleFile {
 /// The stages as they are named in rule files.
 pub(super) const STAGES: [&str; 4] = ["preflop", "flop", "turn", "river"];
 
+/// Profiles that are kept.
+const MOST_KEPT: usize = 16;
+
 /// Rules of a stage at most.
 const MOST_RULES: usize = 1000;
 
@@ -212,19 +216,32 @@ pub(super) const BUILT_IN: [(&str, &str); 3] = [
 
 impl Profile {
     /// The profile of the program with this name.
-    pub fn built_in(name: &str) -> Option<Result<Self, GameError>> {
+    pub fn built_in(name: &str) -> Option<Result<Arc<Self>, GameError>> {
         let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
-        Some(Self::parse(text).map_err(|what| GameError(format!("{name}: {what}"))))
+        Some(Self::known(text).map_err(|what| GameError(format!("{name}: {what}"))))
     }
 
     /// Reads a rule file.
     ///
     /// # Errors
     /// The file, the place and what was expected.
-    pub fn read(path: &Path) -> Result<Self, GameError> {
+    pub fn read(path: &Path) -> Result<Arc<Self>, GameError> {
         let fault = |what: String| GameError(format!("{}: {what}", path.display()));
         let text = limits::read_text(path, limits::CONFIG_BYTES).map_err(|e| fault(e.to_string()))?;
-        Self::parse(&text).map_err(fault)
+        Self::known(&text).map_err(fault)
+    }
+
+    /// The profile with this text. The last ones are kept, because matches open their agents many times.
+    fn known(text: &str) -> Result<Arc<Self>, String> {
+        static KEPT: Mutex<Vec<(String, Arc<Profile>)>> = Mutex::new(Vec::new());
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, profile)) = kept.iter().find(|(known, _)| known == text) {
+            return Ok(profile.clone());
+        }
+        let profile = Arc::new(Self::parse(text)?);
+        kept.truncate(MOST_KEPT - 1);
+        kept.insert(0, (text.into(), profile.clone()));
+        Ok(profile)
     }
 
     fn parse(text: &str) -> Result<Self, String> {

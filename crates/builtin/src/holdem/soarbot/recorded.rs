@@ -42,8 +42,10 @@ fn attributes(row: &Row, profile: &Profile) -> Result<(Attributes, (bool, bool))
     if board.len() != expected {
         return Err(format!("column board: {} cards instead of {expected}", board.len()));
     }
-    let (hole, board): ([Card; 2], Vec<Card>) = ([*a, *b], board.to_vec());
-    let mut flags = if stage == 0 { Flags::default() } else { analyse(hole, &board, profile.straights) };
+    let hole: [Card; 2] = [*a, *b];
+    let mut flags = if stage == 0 { Flags::default() } else { analyse(hole, board, profile.straights) };
+    let mut cards = [hole[0]; 5];
+    cards[..expected].copy_from_slice(board);
     let timing = match row.bet_timing.as_str() {
         "button" => Flag::Button,
         "blind" => Flag::Blind,
@@ -62,7 +64,8 @@ fn attributes(row: &Row, profile: &Profile) -> Result<(Attributes, (bool, bool))
     let mut attributes = Attributes {
         stage,
         hole,
-        board,
+        board: cards,
+        board_cards: expected,
         flags,
         to_call: row.to_call,
         bet_size: row.bet_size,
