@@ -35,6 +35,7 @@ fn hint(mut command: clap::Command, kind: &str) -> Option<String> {
             &[("out", "--out chooses another place"), ("resume", "--resume continues what was stopped")]
         }
         "io" => &[("out", "--out chooses another place"), ("resume", "--resume continues what was stopped")],
+        "interrupted" => &[("resume", "--resume continues what was stopped")],
         "checkpoint" if best => &[("best", "leave out --best to take the latest checkpoint")],
         "checkpoint" => &[("like", "--like names a checkpoint or config of the same network")],
         _ => return None,
@@ -65,16 +66,16 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
             error.exit()
         }
     };
+    let json = matches.get_flag("json");
+    if json {
+        output::ask_for_json();
+    }
     lost_file::watch();
     progress::show_work();
     // A person at the terminal knows what the program waits for, and the line editor reads Ctrl-C as a key.
     if matches.subcommand_name() != Some("play") {
         progress::show_life();
         progress::obey_signals();
-    }
-    let json = matches.get_flag("json");
-    if json {
-        output::ask_for_json();
     }
     let named = matches.subcommand().and_then(|(name, below)| {
         let tool = tools.iter().find(|tool| tool.command().get_name() == name)?;
@@ -88,17 +89,11 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let missing = |cause: &(dyn std::error::Error + 'static)| {
-                let io = cause.downcast_ref::<std::io::Error>();
-                io.is_some_and(|e| e.kind() == std::io::ErrorKind::NotFound)
-            };
-            let is_missing = error.chain().any(missing);
             let own = named.and_then(|(tool, _)| error.chain().find_map(|cause| tool.kind(cause)));
             let kind = own.unwrap_or_else(|| output::kind(&error));
             output::json_error_if_asked(kind, &error.to_string());
             output::say(format!("error: {error}"));
-            // What is missing was to be read: another place for the results would not help.
-            if let Some(hint) = hint(line, kind).filter(|_| !is_missing) {
+            if let Some(hint) = hint(line, kind) {
                 output::say(format!("hint: {hint}"));
             }
             ExitCode::FAILURE

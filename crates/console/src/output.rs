@@ -24,8 +24,9 @@ static PRINTED: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// If the value has no form in JSON or stdout is closed.
 pub fn json(value: &impl Serialize) -> Result<()> {
-    PRINTED.store(true, Ordering::Relaxed);
+    // A signal may ask for an object at the same time: whoever has the lock prints it, and the other waits for its end.
     let mut out = std::io::stdout().lock();
+    PRINTED.store(true, Ordering::Relaxed);
     serde_json::to_writer_pretty(&mut out, value)?;
     writeln!(out)?;
     Ok(())
@@ -54,16 +55,12 @@ pub(crate) fn json_error_if_asked(kind: &str, message: &str) {
 
 /// Prints an error as the JSON object, unless the command printed its own before it failed.
 pub(crate) fn json_error(kind: &str, message: &str) {
+    let _lock = std::io::stdout().lock();
     if !PRINTED.load(Ordering::Relaxed) {
         // If stdout is closed, there is nothing left to say.
         let _ = json(&json!({ "error": { "kind": kind, "message": message } }));
     }
 }
-
-/// Work that was stopped and kept for later.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Interrupted(pub(crate) String);
 
 /// The kind of an error, for programs that call this one. The book lists them: docs/commands.md.
 pub(crate) fn kind(error: &anyhow::Error) -> &'static str {
@@ -73,9 +70,6 @@ pub(crate) fn kind(error: &anyhow::Error) -> &'static str {
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     if cause.is::<ConfigError>() {
         return Some("config");
-    }
-    if cause.is::<Interrupted>() {
-        return Some("interrupted");
     }
     if cause.is::<std::io::Error>() {
         return Some("io");

@@ -267,15 +267,14 @@ static STOPS: OnceLock<Cancel> = OnceLock::new();
 
 /// Answers Ctrl-C and other requests to end. Work that stops by itself ([`on_interrupt`]) is asked to; a second Ctrl-C ends
 /// the process at once. Other work, such as solving a table, is ended. Nothing is lost by that: files are replaced as a whole,
-/// and runs go on from their latest checkpoint.
+/// and runs go on from their latest checkpoint. Signals that the parent process ignores stay ignored: a script may want its
+/// background jobs to outlive Ctrl-C, and nohup its command to outlive the terminal.
 pub(crate) fn obey_signals() {
-    let stays = hangup_is_ignored();
+    let ignored = ignored_signals();
     if let Err(e) = ctrlc::set_handler(interrupted) {
         say(format!("warning: Ctrl-C will not write a checkpoint: {e}"));
     }
-    if stays {
-        ignore_hangup();
-    }
+    ignore(&ignored);
 }
 
 /// Asked to end when Ctrl-C is pressed: the runs of this command, which write a checkpoint and stop.
@@ -284,12 +283,12 @@ pub(crate) fn on_interrupt() -> Cancel {
 }
 
 fn interrupted() {
-    let Some(asked) = STOPS.get() else { end("stopped before the end: nothing was kept") };
+    let Some(asked) = STOPS.get() else { end("stopped before the end") };
     if asked.requested() {
         std::process::exit(INTERRUPTED);
     }
     asked.cancel();
-    say("\nstopping: writing a checkpoint (again to stop at once)");
+    // Before anything is said, because nobody may read it.
     std::thread::spawn(move || {
         std::thread::sleep(PATIENCE);
         // The command itself reports what was saved, if nothing else holds it up.
@@ -301,38 +300,49 @@ fn interrupted() {
         }
         end("stopped before the end: continue with --resume where the command has it")
     });
+    say("\nstopping: writing a checkpoint (again to stop at once)");
 }
 
 fn end(message: &str) -> ! {
+    // A pipe that nobody reads must not keep the process.
+    std::thread::spawn(|| {
+        std::thread::sleep(PATIENCE);
+        std::process::exit(INTERRUPTED);
+    });
     json_error_if_asked("interrupted", message);
     say(message);
     std::process::exit(INTERRUPTED);
 }
 
-/// Whether the parent process, such as nohup, wants this program to outlive its terminal.
+/// Signals that would end the process and that its parent wants ignored.
 #[cfg(unix)]
-fn hangup_is_ignored() -> bool {
-    // SAFETY: all zeros is a valid sigaction. Without a new action, the call only writes the current one to it.
-    unsafe {
-        let mut present: libc::sigaction = std::mem::zeroed();
-        let asked = libc::sigaction(libc::SIGHUP, std::ptr::null(), &mut present);
-        asked == 0 && present.sa_sigaction == libc::SIG_IGN
-    }
+fn ignored_signals() -> Vec<libc::c_int> {
+    let is_ignored = |signal: &libc::c_int| {
+        // SAFETY: all zeros is a valid sigaction. Without a new action, the call only writes the current one to it.
+        unsafe {
+            let mut present: libc::sigaction = std::mem::zeroed();
+            let asked = libc::sigaction(*signal, std::ptr::null(), &mut present);
+            asked == 0 && present.sa_sigaction == libc::SIG_IGN
+        }
+    };
+    [libc::SIGHUP, libc::SIGINT, libc::SIGTERM].into_iter().filter(is_ignored).collect()
 }
 
-/// Ignores SIGHUP, which the handler for all termination signals would otherwise receive.
+/// Ignores these signals, which the handler for all of them would otherwise receive.
 #[cfg(unix)]
-fn ignore_hangup() {
-    // SAFETY: ignoring a signal runs none of our code.
-    unsafe {
-        libc::signal(libc::SIGHUP, libc::SIG_IGN);
+fn ignore(signals: &[libc::c_int]) {
+    for signal in signals {
+        // SAFETY: ignoring a signal runs none of our code.
+        unsafe {
+            libc::signal(*signal, libc::SIG_IGN);
+        }
     }
 }
 
 #[cfg(not(unix))]
-fn hangup_is_ignored() -> bool {
-    false
+fn ignored_signals() -> Vec<i32> {
+    Vec::new()
 }
 
 #[cfg(not(unix))]
-fn ignore_hangup() {}
+fn ignore(_: &[i32]) {}

@@ -96,7 +96,10 @@ fn each(
 }
 
 pub(super) fn interrupted(options: &ReproduceOptions) -> TrainError {
-    TrainError::Interrupted { path: options.out.clone(), message: "was interrupted: resume it".into() }
+    TrainError::Interrupted {
+        path: options.out.clone(),
+        message: "was interrupted: resume it to keep its finished runs".into(),
+    }
 }
 
 /// Mean over several runs of the value that `value` reads from a line of metrics, at each measured step.

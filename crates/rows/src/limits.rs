@@ -130,8 +130,10 @@ pub fn read_text(path: &Path, limit: u64) -> std::io::Result<String> {
 pub fn read_list(path: &Path) -> std::io::Result<String> {
     let fault = |message: String| Err(std::io::Error::new(ErrorKind::InvalidData, message));
     let about = std::fs::metadata(path)?;
-    if about.is_file() && about.len() > LINE_BYTES as u64 {
-        let mut head = vec![0; LINE_BYTES];
+    // A line and its end.
+    let length = LINE_BYTES + 2;
+    if about.is_file() && about.len() > length as u64 {
+        let mut head = vec![0; length];
         File::open(path)?.read_exact(&mut head)?;
         match head.iter().rposition(|&b| b == b'\n') {
             None => return fault(too_long(1)),
@@ -157,7 +159,7 @@ static CLAIMS: Mutex<Claims> = Mutex::new(Claims { taken: 0, free: None });
 
 struct Claims {
     taken: u64,
-    /// Free memory at the time of the first of these claims.
+    /// Free memory when these claims together first were more than [`SMALL`].
     free: Option<u64>,
 }
 
@@ -165,7 +167,7 @@ struct Claims {
 const SMALL: u64 = 1 << 27;
 
 /// Memory that is claimed until this is dropped. Memory counts as used only when it is written, so two things that fit one
-/// by one may not fit together.
+/// by one may not fit together. What does not fit is refused and does not wait.
 #[derive(Debug)]
 pub struct Claim(u64);
 
@@ -193,7 +195,12 @@ impl Claim {
             if claims.free.is_none() {
                 claims.free = free_memory();
             }
-            if let Some(free) = claims.free.filter(|free| *free < needed) {
+            // Other programs may have given some back since: what is free now, beside all that was claimed.
+            let is_short = |free: &u64| *free < needed;
+            if claims.free.as_ref().is_some_and(is_short) {
+                claims.free = claims.free.max(free_memory());
+            }
+            if let Some(free) = claims.free.filter(is_short) {
                 return Err(Short { needed, free });
             }
         }
@@ -300,6 +307,8 @@ mod tests {
             read_list(&path).map_err(|e| e.to_string())
         };
         assert_eq!(found(b"a\nb\n").unwrap(), "a\nb\n");
+        let line = |length: usize| [&vec![b'x'; length][..], b"\r\n", &[b'\n'; LINE_BYTES]].concat();
+        assert!(found(&line(LINE_BYTES)).is_ok() && found(&line(LINE_BYTES + 1)).is_err());
         let long = "line 1 is longer than 4096 bytes: is this a list, one entry a line?";
         assert_eq!(found(&[b'x'; 2 * LINE_BYTES]).unwrap_err(), long);
         let late = [b"a\n", &[b'x'; 2 * LINE_BYTES][..]].concat();

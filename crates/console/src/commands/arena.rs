@@ -10,10 +10,6 @@ use anyhow::{Result, bail};
 use std::path::Path;
 
 pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Result<()> {
-    if !args.config.exists() {
-        let file = args.config.display();
-        bail!("{file}: file not found; `adept arena --help` shows what a tournament file says");
-    }
     let config = Tournament::parse(&Source::read(&args.config, &args.set)?, games)?;
     let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", config.name));
     let options = TournamentOptions {
@@ -43,7 +39,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
         say(format!("{:.0} s; written: {}", table.seconds, options.out.join("arena.md").display()));
     }
     if !table.finished {
-        return Err(output::Interrupted("stopped before the end: continue with --resume".into()).into());
+        bail!("stopped before the end: continue with --resume");
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Res
         bail!("{}", others.join("\n"));
     }
     if !table.finished {
-        return Err(output::Interrupted("stopped before the end: continue with --resume".into()).into());
+        bail!("stopped before the end: continue with --resume");
     }
     if table.rows.iter().all(|row| row.seeds == 0) {
         bail!("no run finished: all diverged");
@@ -71,6 +71,9 @@ fn tell(progress: &Progress, event: SweepEvent<'_>) {
 
 fn figure(record: &Record) -> String {
     record.r#final.as_ref().map_or_else(String::new, |score| match (score.equity, score.matches) {
+        (None, Some(found)) if score.unit.is_some() => {
+            format!("{found:+.0} {} per game, ", score.unit.as_deref().unwrap_or_default())
+        }
         (Some(equity), _) => format!("equity {equity:+.4}, "),
         (None, Some(points)) => format!("{points:.4} points per game, "),
         (None, None) if score.exploitability.is_some() => format!("exploitability {:.5}, ", score.figure()),

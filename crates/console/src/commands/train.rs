@@ -14,7 +14,7 @@ use adept_lab::{AnyGame, Catalogue};
 use adept_model::{ExpertUse, LIVE};
 use adept_trainer::config::{self, Config, Suite};
 use adept_trainer::run::{Host, Record, Score, TrainError, TrainOptions};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -90,8 +90,7 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     if cancel.requested() && (runs.len() as u64) < args.seeds.unwrap_or(1)
         || runs.iter().any(|(_, r)| !r.finished && (cancel.requested() || args.max_seconds.is_none()))
     {
-        let advice = if args.resume { "" } else { ": continue with --resume" };
-        return Err(output::Interrupted(format!("stopped before the end{advice}")).into());
+        bail!("stopped before the end{}", if args.resume { "" } else { ": continue with --resume" });
     }
     Ok(())
 }
@@ -259,10 +258,9 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
     let meaning = match figure {
         Some(Suite::Equity) => "exact, (wins − losses) / games".to_string(),
         Some(Suite::Matches) => {
-            format!(
-                "{} games per measurement, 1 for a win, ½ for a draw, a share for a shared win",
-                config.evaluate.games
-            )
+            let unit = runs.iter().find_map(|(_, r)| r.r#final.as_ref()?.unit.clone());
+            let meaning = unit.unwrap_or("1 for a win, ½ for a draw, a share for a shared win".into());
+            format!("{meaning}, {} games per measurement", config.evaluate.games)
         }
         Some(Suite::Exploitability) => "(br₀ + br₁) / 2 in units of utility, lower is better".into(),
         Some(Suite::Rms) => {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// Version of the layout that this program writes. It also reads all older versions.
@@ -447,10 +447,15 @@ pub fn read_weights(path: &Path) -> Result<Vec<u8>, ModelError> {
     let about = fs::metadata(path).map_err(ModelError::io(path))?;
     if about.is_file() {
         let mut head = [0; 9];
-        let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
+        let read = match fs::File::open(path).and_then(|mut file| file.read_exact(&mut head)) {
+            Err(e) if e.kind() == ErrorKind::UnexpectedEof => false,
+            // It may be whole, and cannot be read at the moment.
+            Err(e) => return Err(ModelError::io(path)(e)),
+            Ok(()) => true,
+        };
         let (length, rest) = head.split_at(8);
         let length = length.iter().rev().fold(0, |n: u64, &b| n << 8 | u64::from(b));
-        if read.is_err() || length > limits::HEADER_BYTES.min(about.len()) || rest != b"{" {
+        if !read || length > limits::HEADER_BYTES.min(about.len()) || rest != b"{" {
             return Err(fault(path, "is not a safetensors file"));
         }
     }

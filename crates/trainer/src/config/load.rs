@@ -36,7 +36,8 @@ impl Source {
                     near if near != path && near.exists() => {
                         format!("file not found: did you mean `{}`?", near.display())
                     }
-                    _ => "file not found; `adept config new tictactoe` prints the config of an experiment"
+                    _ => "file not found; `adept config new tictactoe` prints the config of an experiment, and \
+                          `adept arena --help` shows one of a tournament"
                         .into(),
                 },
                 std::io::ErrorKind::IsADirectory => {

@@ -174,6 +174,7 @@ impl<G: Kit> Experiment<'_, G> {
             spread: self.tests.as_ref().map(|tests| tests.test.spread()),
             validation: evaluation.validation,
             matches: evaluation.matches.first().map(|m| m.score),
+            unit: evaluation.matches.first().and_then(|m| m.unit.clone()),
             exploitability,
             experts: evaluation.experts.clone(),
         };

@@ -44,9 +44,12 @@ pub struct Score {
     /// Root mean square error on the validation positions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<f64>,
-    /// Points per game against the first opponent, if games are measured.
+    /// Result per game against the first opponent, if games are measured: points, or utility in `unit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matches: Option<f64>,
+    /// The unit of `matches`, if it is not points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
     /// Mean win of a best response, if measured: (br₀ + br₁) / 2, in units of utility.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploitability: Option<f64>,
@@ -435,8 +438,9 @@ pub fn list_runs(root: &Path) -> Result<Vec<RunSummary>, ModelError> {
     while let Some((folder, depth)) = waiting.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
-            // A folder below that nobody may read holds no runs of ours.
-            Err(e) if e.kind() == ErrorKind::NotFound || depth > 0 => continue,
+            // A folder below that we may not read holds no runs of ours.
+            Err(e) if e.kind() == ErrorKind::PermissionDenied && depth > 0 => continue,
+            Err(e) if e.kind() == ErrorKind::NotFound => continue,
             Err(e) => return Err(io(&folder)(e)),
         };
         for path in entries.flatten().map(|e| e.path()).filter(|p| p.is_dir()) {
