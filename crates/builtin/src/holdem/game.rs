@@ -80,7 +80,7 @@ impl Game for Holdem {
         let stakes = &self.stakes;
         let bets = stakes.bets.iter().zip(stakes.raises).map(|(bet, raises)| bet * u32::from(raises));
         let most = stakes.blinds[1] + bets.sum::<u32>();
-        let most = stakes.stack.map_or(most, |stack| stack.min(most));
+        let most = most.min(stakes.stacks[..self.seats()].iter().copied().max().unwrap_or(most));
         f64::from(most) * (self.seats() - 1) as f64
     }
 

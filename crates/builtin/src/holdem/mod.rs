@@ -14,7 +14,7 @@ mod text;
 pub use cards::{Card, CardSet, DECK, parse_cards};
 pub use encoder::Features;
 pub use equity::{Worth, enumerate, preflop, strength_now, worth};
-pub use rules::{Holdem, Stakes};
+pub use rules::{Holdem, NO_LIMIT, Stakes};
 pub use soarbot::{Flag, Flags, Profile, SoarBot, Straights, agreement, analyse};
 pub use state::{Action, Deal, Entry, History, MAX_PLAYERS, ROUNDS, State};
 pub use strength::{Category, Hand, Strength, Strengths};

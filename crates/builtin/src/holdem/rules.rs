@@ -30,16 +30,24 @@ pub struct Stakes {
     pub bets: [u32; ROUNDS],
     /// Raises of each round at most; before the flop without the big blind, later with the first bet.
     pub raises: [u8; ROUNDS],
-    /// Chips of each player at the start; `None` without a limit.
-    pub stack: Option<u32>,
+    /// Chips of each seat at the start; [`NO_LIMIT`] for as many as it takes.
+    pub stacks: [u32; MAX_PLAYERS],
 }
 
 impl Default for Stakes {
     /// Bets of 10 and 20 as at a $10/$20 table, four bets a round.
     fn default() -> Self {
-        Self { blinds: [5, 10], bets: [10, 10, 20, 20], raises: [3, 4, 4, 4], stack: None }
+        Self {
+            blinds: [5, 10],
+            bets: [10, 10, 20, 20],
+            raises: [3, 4, 4, 4],
+            stacks: [NO_LIMIT; MAX_PLAYERS],
+        }
     }
 }
+
+/// The stack of a player who always has enough chips.
+pub const NO_LIMIT: u32 = u32::MAX;
 
 /// Chips of a bet, a blind or a stack at most.
 const MOST_CHIPS: u32 = 1_000_000;
@@ -54,7 +62,7 @@ impl Holdem {
         if !(2..=MAX_PLAYERS).contains(&players) {
             return fault(format!("hold'em has 2 to {MAX_PLAYERS} players, found {players}"));
         }
-        let Stakes { blinds: [small, big], bets, raises, stack } = stakes;
+        let Stakes { blinds: [small, big], bets, raises, stacks } = stakes;
         if small > big || big == 0 || big > MOST_CHIPS {
             return fault(format!(
                 "blinds={small}/{big}: the small one is at most the big one, this at most {MOST_CHIPS}"
@@ -66,11 +74,9 @@ impl Holdem {
         if raises.iter().any(|most| *most > MOST_RAISES) {
             return fault(format!("cap={}: at most {MOST_RAISES} bets a round", raises[3]));
         }
-        if stack.is_some_and(|stack| stack < big || stack > MOST_CHIPS) {
-            return fault(format!(
-                "stack={}: from the big blind, {big}, to {MOST_CHIPS}",
-                stack.unwrap_or(0)
-            ));
+        let fits = |stack: u32| stack == NO_LIMIT || (big..=MOST_CHIPS).contains(&stack);
+        if let Some(stack) = stacks[..players].iter().find(|stack| !fits(**stack)) {
+            return fault(format!("stack={stack}: from the big blind, {big}, to {MOST_CHIPS}"));
         }
         let name = super::text::name(players, &stakes);
         Ok(Self { name, players: players as u8, stakes })
@@ -100,7 +106,7 @@ impl Holdem {
     }
 
     fn chips(&self, state: &State, player: usize) -> u32 {
-        self.stakes.stack.map_or(u32::MAX, |stack| stack - state.paid[player])
+        self.stakes.stacks[player] - state.paid[player]
     }
 
     fn everyone(&self) -> u16 {

@@ -15,7 +15,7 @@ pub(super) const PREFIX: &str = "holdem:limit:";
 
 /// The options of a name, for messages.
 const OPTIONS: &str = "options after the number of players are blinds=5/10, bets=10/20 (or four), cap=4 (bets a round, with the big \
-                       blind; or raises=3/4/4/4) and stack=200, joined by colons";
+                       blind; or raises=3/4/4/4) and stack=200 (or one for each seat, 200/50), joined by colons";
 
 /// The name of a rule set: only what differs from the default is written.
 pub(super) fn name(players: usize, stakes: &Stakes) -> String {
@@ -38,8 +38,10 @@ pub(super) fn name(players: usize, stakes: &Stakes) -> String {
             _ => write!(name, ":raises={}", list(&raises.map(u32::from))),
         };
     }
-    if let Some(stack) = stakes.stack {
-        let _ = write!(name, ":stack={stack}");
+    let stacks = &stakes.stacks[..players];
+    if stacks != &usual.stacks[..players] {
+        let same = stacks.iter().all(|stack| *stack == stacks[0]);
+        let _ = write!(name, ":stack={}", list(if same { &stacks[..1] } else { stacks }));
     }
     name
 }
@@ -53,7 +55,8 @@ pub(super) fn named(name: &str) -> Option<Result<Holdem, GameError>> {
     let read = || {
         let mut parts = name.strip_prefix(PREFIX).ok_or_else(|| fault("no such game"))?.split(':');
         let players = parts.next().unwrap_or_default();
-        let players = players.parse().map_err(|_| fault(&format!("`{players}` is no number of players")))?;
+        let players: usize =
+            players.parse().map_err(|_| fault(&format!("`{players}` is no number of players")))?;
         let mut stakes = Stakes::default();
         for part in parts {
             let wrong = || fault(&format!("`{part}` is no option"));
@@ -70,7 +73,8 @@ pub(super) fn named(name: &str) -> Option<Result<Holdem, GameError>> {
                     stakes.raises = [cap - 1, cap, cap, cap];
                 }
                 ("raises", &[a, b, c, d]) => stakes.raises = [small(a)?, small(b)?, small(c)?, small(d)?],
-                ("stack", &[stack]) => stakes.stack = Some(stack),
+                ("stack", &[stack]) => stakes.stacks.fill(stack),
+                ("stack", all) if all.len() == players => stakes.stacks[..players].copy_from_slice(all),
                 _ => return Err(wrong()),
             }
         }
