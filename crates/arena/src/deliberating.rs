@@ -2,7 +2,7 @@
 
 use crate::agents::{Agent, Scratch, draw};
 use adept_game::deliberation::preference;
-use adept_game::{Deliberation, Deliberator, Game, Stream};
+use adept_game::{Choice, Deliberation, Deliberator, Game, Stream};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -71,6 +71,8 @@ impl<G: Game> Agent<G> for Deliberating<G> {
             let name = game.action_text(state, &candidate.action);
             let valued = match candidate.class {
                 Some(class) => class.to_string(),
+                // Such deliberators give the probability itself.
+                None if self.deliberator.choice() == Choice::Proportional => String::new(),
                 None => format!("success {:.3}", candidate.success),
             };
             let fate = match candidate.dropped {

@@ -145,9 +145,9 @@ fn random_hands_keep_their_chips_and_their_text() {
             let strengths: Vec<u32> = (0..players).map(strength).collect();
             let text = game.position_text(&state);
             assert_eq!(net[..players], plain_payoffs(&state, players, &strengths)[..], "{text}");
-            for seat in 0..players {
+            for (seat, won) in net.iter().enumerate().take(players) {
                 assert!(state.paid(seat) <= game.stakes().stacks[seat], "{text}");
-                assert!((net[seat] as f64).abs() <= game.scale(), "{text}");
+                assert!((*won as f64).abs() <= game.scale(), "{text}");
                 // What one sees does not tell the cards of those who folded.
                 let shown = game.shown_to(&state, seat);
                 let hidden = (0..players).filter(|other| *other != seat && state.has_folded(*other));

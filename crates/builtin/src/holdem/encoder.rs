@@ -21,9 +21,10 @@ const BETS: usize = 5;
 impl Features {
     /// Name of the encoder.
     pub const NAME: &str = "features";
+}
 
-    /// The encoder.
-    pub fn new() -> Self {
+impl Default for Features {
+    fn default() -> Self {
         use ChannelKind::{Bits, Dense, Index};
         let list: [(&str, ChannelKind, &str); 8] = [
             (

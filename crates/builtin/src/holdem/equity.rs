@@ -224,8 +224,8 @@ impl Spot {
     #[inline]
     fn row<'r>(&self, rows: &'r Rows) -> &'r Lanes {
         let mut ranks = [0; 5];
-        for k in 0..5 {
-            ranks[k] = self.board[k].rank();
+        for (rank, card) in ranks.iter_mut().zip(&self.board) {
+            *rank = card.rank();
         }
         rows.row(&mut ranks[..self.cards])
     }
@@ -307,8 +307,8 @@ impl Spot {
 #[inline]
 fn ones(ranks: u16) -> Counts {
     let mut counts = [0; RANKS];
-    for rank in 0..RANKS {
-        counts[rank] = (ranks >> rank & 1) as i16;
+    for (rank, n) in counts.iter_mut().enumerate() {
+        *n = (ranks >> rank & 1) as i16;
     }
     counts
 }

@@ -50,7 +50,7 @@ impl Kit for Holdem {
     }
 
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        (name == Features::NAME).then(|| Arc::new(Features::new()) as _)
+        (name == Features::NAME).then(|| Arc::new(Features::default()) as _)
     }
 
     fn starter(&self) -> Option<String> {

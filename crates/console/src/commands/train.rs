@@ -137,6 +137,7 @@ fn estimate(
 fn score(score: Option<&Score>) -> Value {
     score.map_or(Value::Null, |s| match s.rms {
         _ if s.exploitability.is_some() => json!({ "exploitability": s.exploitability, "step": s.step }),
+        _ if s.unit.is_some() => json!({ "matches": s.matches, "unit": s.unit, "step": s.step }),
         _ if s.matches.is_some() => json!({ "matches": s.matches, "step": s.step }),
         Some(errors) => json!({
             "rms": errors.rms,

@@ -65,6 +65,17 @@ fn channels(config: &Config, game: &GameInfo, rules: &dyn Rules) -> Result<Vec<C
     })
 }
 
+/// Whether a name is this one, or has its form: `equity:0.5` that of `equity:T`.
+fn is_form(known: &str, name: &str) -> bool {
+    let parameter = |(_, last): &(&str, &str)| last.chars().all(char::is_uppercase);
+    match known.rsplit_once(':').filter(parameter) {
+        Some((head, _)) => {
+            name.strip_prefix(head).is_some_and(|rest| rest.len() > 1 && rest.starts_with(':'))
+        }
+        None => known == name,
+    }
+}
+
 /// The agents that a config may name: those that need no checkpoint.
 pub(super) struct Agents<'a> {
     game: &'a GameInfo,
@@ -104,7 +115,7 @@ impl<'a> Agents<'a> {
         }
         match spec {
             AgentSpec::Random | AgentSpec::Minimax => Ok(()),
-            AgentSpec::Named(name) if self.own.contains(&name.as_str()) => Ok(()),
+            AgentSpec::Named(name) if self.own.iter().any(|own| is_form(own, &name)) => Ok(()),
             AgentSpec::Named(name) if !is_checkpoint(&name) => fault(
                 path,
                 format!("{} has no agent `{name}`{}", self.game.name, names::suggest(&name, &known)),

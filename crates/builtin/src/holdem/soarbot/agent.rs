@@ -155,9 +155,16 @@ impl SoarBot {
         let mut lines = Vec::new();
         let flags: Vec<&str> = attributes.flags.names().collect();
         lines.push(format!("{}: {}", STAGES[attributes.stage], flags.join(", ")));
-        for hidden in self.hidden(game, state, player) {
-            let all = self.profile.stages[attributes.stage].asks_maybe;
-            let maybe = match (all, hidden.maybe) {
+        lines.push(attributes.chances());
+        // Without a question for the flag, both of its values decide alike.
+        let asks = self.profile.stages[attributes.stage].asks_maybe;
+        let mut all = self.hidden(game, state, player);
+        if !asks && all.iter().all(|hidden| !hidden.pending && hidden.used == all[0].used) {
+            all.truncate(1);
+            all[0].weight = 1.0;
+        }
+        for hidden in all {
+            let maybe = match (asks, hidden.maybe) {
                 (false, _) => "",
                 (true, true) => " with maybe",
                 (true, false) => " without maybe",

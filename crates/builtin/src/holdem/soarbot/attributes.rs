@@ -164,6 +164,22 @@ impl Attributes {
         }
     }
 
+    /// The exact chances and the pot odds, in a line.
+    pub(super) fn chances(&self) -> String {
+        let worth = worth(self.hole, self.board());
+        let mut text = format!(
+            "against one random hand: share of the pot {:.3}, ahead now {:.3}",
+            worth.equity, worth.now
+        );
+        if matches!(self.board_cards, 3 | 4) {
+            text.push_str(&format!(", better next card {:.3}, worse {:.3}", worth.better, worth.worse));
+        }
+        if self.to_call > 0.0 {
+            text.push_str(&format!("; pot odds {}", self.pot_odds()));
+        }
+        text
+    }
+
     fn holds(&self, condition: &Condition, flags: Flags, strength: f64) -> bool {
         match condition {
             Condition::Any(any) => flags.0 & any.0 != 0,

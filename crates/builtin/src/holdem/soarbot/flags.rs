@@ -222,6 +222,6 @@ fn straights_around(flags: &mut Flags, all: u16, shared: u16) {
         |first: u32| [0, 2, 3, 4, 6].iter().all(|k| has(all, first, *k)) && (2..5).all(|k| !is_ace(first, k));
     let four = open || (0..13).any(gaps);
     flags.set(Flag::FourStraight, four && !straight);
-    flags.set(Flag::InsideStraight, in_window(all, 9, 4) && !(four && !straight));
+    flags.set(Flag::InsideStraight, (straight || !four) && in_window(all, 9, 4));
     straights_on_board(flags, shared, 9, row(shared));
 }

@@ -1,0 +1,80 @@
+//! Hold'em by the commands: recorded decisions, matches in bets, a short run.
+
+mod common;
+
+use common::Desk;
+use serde_json::Value;
+use std::fs;
+
+fn json(desk: &Desk, args: &[&str]) -> Value {
+    let output = desk.run(&[args, &["--json"]].concat());
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn recorded_decisions_are_compared() {
+    let desk = Desk::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/soarbot-2002-decisions.csv");
+    let found = json(&desk, &["evaluate", "soarbot-2002", "--recorded", file]);
+    assert_eq!((&found["recorded"]["rows"], &found["recorded"]["agree"]), (&600.into(), &600.into()));
+    assert_eq!(found["recorded"]["share"], 1.0);
+    let other = json(&desk, &["evaluate", "soarbot", "--recorded", file, "--game", "holdem:limit:2"]);
+    let differences = other["recorded"]["differences"].as_array().unwrap();
+    assert_eq!(differences.len() as u64, 600 - other["recorded"]["agree"].as_u64().unwrap());
+    assert!(differences[0]["line"].is_u64() && differences[0]["recorded"] != differences[0]["chosen"]);
+    let refused = |args: &[&str]| {
+        let output = desk.run(args);
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(refused(&["evaluate", "nobody", "--recorded", file]).contains("there is no agent `nobody`"));
+    fs::write(desk.path("bad.csv"), "stage,hole\nflop,Ah Kd\n").unwrap();
+    assert!(
+        refused(&["evaluate", "soarbot", "--recorded", &desk.path("bad.csv")])
+            .contains("missing field `board`")
+    );
+}
+
+/// Each deal is played in both seats, so an agent draws against itself up to its own chance; always calling wins nothing from
+/// always raising.
+#[test]
+fn matches_count_bets() {
+    let desk = Desk::new();
+    fs::write(
+        desk.path("t.toml"),
+        "name = \"t\"\ngame = \"holdem:limit:2\"\ngames = 2000\nagents = [{ name = \"always-call\" }, { name = \
+         \"always-raise\" }, { name = \"equity:0.5\" }]",
+    )
+    .unwrap();
+    let table = json(&desk, &["arena", "t.toml"]);
+    assert_eq!(table["unit"], "mbb");
+    let score = |k: usize| table["pairs"][k]["score"].as_f64().unwrap();
+    assert_eq!(score(0), 0.0);
+    // The best response to always calling wins about 1163.
+    assert!((900.0..1400.0).contains(&-score(1)), "{}", score(1));
+    assert!(table["pairs"][1]["p"].as_f64().unwrap() < 1e-6);
+    let text = fs::read_to_string(desk.path("checkpoints/runs/arena-t/arena.md")).unwrap();
+    assert!(text.contains("in mbb a game and seat"), "{text}");
+}
+
+/// A few hands of learning: the config is checked with agents that take a parameter, and results have their unit.
+#[test]
+fn a_network_learns_from_hands() {
+    let desk = Desk::new();
+    let config = desk.run(&["config", "new", "holdem:limit:2"]).stdout;
+    fs::write(desk.path("my.toml"), config).unwrap();
+    let short =
+        ["--set", "learn.td.games=2000", "--set", "evaluate.every=1000", "--set", "evaluate.games=400"];
+    let field = [
+        "--set",
+        "learn.td.field=[\"self\",\"soarbot\",\"equity:0.5\"]",
+        "--set",
+        "evaluate.against=[\"random\"]",
+    ];
+    let run = json(&desk, &[&["train", "my.toml"], &short[..], &field].concat());
+    assert_eq!(run["final"]["unit"], "mbb", "{run}");
+    assert!(run["final"]["matches"].is_f64(), "{run}");
+    let wrong = desk.run(&["train", "my.toml", "--set", "learn.td.field=[\"equity\"]", "--out", "other"]);
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("has no agent `equity`"));
+}
