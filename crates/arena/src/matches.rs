@@ -175,10 +175,30 @@ pub fn play<G: Game, A: Agent<G>>(
     utilities
 }
 
-/// Mean utility of the seats of the first agent.
-pub fn own_utility(order: &[usize], utilities: &[f64]) -> f64 {
-    let own = || order.iter().zip(utilities).filter(|(agent, _)| **agent == 0).map(|(_, utility)| utility);
-    own().sum::<f64>() / own().count().max(1) as f64
+/// Utility of the first agent's seats in the games of one deal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Deal {
+    sum: f64,
+    seats: u64,
+    games: u64,
+}
+
+impl Deal {
+    /// Counts one game: the agent and the utility of each seat. When the deal was played `orders` times, it is added to the
+    /// tally and the next one begins.
+    pub fn add(&mut self, order: &[usize], utilities: &[f64], orders: u64, net: &mut Net) {
+        for (agent, utility) in order.iter().zip(utilities) {
+            if *agent == 0 {
+                self.sum += utility;
+                self.seats += 1;
+            }
+        }
+        self.games += 1;
+        if self.games == orders {
+            net.add(self.sum / self.seats.max(1) as f64);
+            *self = Self::default();
+        }
+    }
 }
 
 /// Games per task, at least: enough that the cost of creating the agents is negligible.
@@ -207,7 +227,7 @@ pub fn compete<G: Game, E: Send>(
         let mut agents = make()?;
         let mut tally = Tally::new(agents.len());
         let mut scratch = Scratch::default();
-        let mut deal = 0.0;
+        let mut deal = Deal::default();
         for g in chunk * chunk_of..games.min((chunk + 1) * chunk_of) {
             if stop() {
                 break;
@@ -217,11 +237,7 @@ pub fn compete<G: Game, E: Send>(
             let mut choices = stream(seed, "match choices", g);
             let utilities = play(game, &mut agents, order, (&mut dice, &mut choices), &mut scratch);
             tally.add(order, &utilities);
-            deal += own_utility(order, &utilities);
-            if (g + 1).is_multiple_of(turn) || g + 1 == games {
-                tally.net.add(deal / (g % turn + 1) as f64);
-                deal = 0.0;
-            }
+            deal.add(order, &utilities, turn, &mut tally.net);
         }
         Ok(tally)
     };
@@ -264,9 +280,13 @@ mod tests {
 
     #[test]
     fn utilities_are_averaged_over_deals() {
-        assert_eq!(own_utility(&[0, 1, 0], &[3.0, -4.0, 1.0]), 2.0);
         let mut tally = Tally::new(2);
-        [1.0, 3.0, 2.0, 2.0].into_iter().for_each(|utility| tally.net.add(utility));
+        [1.0, 3.0, 2.0].into_iter().for_each(|utility| tally.net.add(utility));
+        // Two seats, then one: (3 + 1 + 2) / 3. A deal that was not played in all orders does not count.
+        let mut deal = Deal::default();
+        deal.add(&[0, 1, 0], &[3.0, -4.0, 1.0], 2, &mut tally.net);
+        deal.add(&[1, 0, 1], &[-1.0, 2.0, -1.0], 2, &mut tally.net);
+        deal.add(&[0, 1, 0], &[9.0, 0.0, 9.0], 2, &mut tally.net);
         let unit = Unit { name: "cents", about: String::new(), size: 0.01 };
         // The variance between deals is 2/3.
         let error = 100.0 * (2.0_f64 / 3.0 / 4.0).sqrt();

@@ -170,6 +170,7 @@ fn illegal_moves_are_refused_with_the_reason() {
         ("cc:AhKd|/2c3c", "are not 3 cards"),
         ("x:AhKd|", "`x` is no move"),
         ("c:AhKd", "cards of 1 seats instead of 2"),
+        ("c/c:AhKd|", "a slash comes before the end of a round"),
         ("AhKd", "there is no colon"),
     ] {
         assert!(refused(text).contains(why), "{}", refused(text));
@@ -183,6 +184,7 @@ fn illegal_moves_are_refused_with_the_reason() {
         ("holdem", "no such game"),
         ("holdem:limit:1", "2 to 10 players"),
         ("holdem:limit:2:cap=9", "at most 8 bets"),
+        ("holdem:limit:11:stack=5/5/5/5/5/5/5/5/5/5/5", "`stack=5/5/5/5/5/5/5/5/5/5/5` is no option"),
         ("holdem:limit:2:stack=5", "from the big blind"),
         ("holdem:limit:2:bets=10", "`bets=10` is no option"),
         ("holdem:limit:2:blinds=20/10", "the small one is at most the big one"),

@@ -148,7 +148,8 @@ impl Encoder<Holdem> for Features {
         let in_hand = |seat: &usize| !state.has_folded(*seat);
         let first = game.first(state.round());
         let order = |seat: usize| (seat + game.players() - first) % game.players();
-        let after = (0..game.players()).filter(|s| in_hand(s) && order(*s) > order(player)).count();
+        let acts = |seat: &usize| in_hand(seat) && !state.is_all_in(*seat);
+        let after = (0..game.players()).filter(|s| acts(s) && order(*s) > order(player)).count();
         let left = (0..game.players()).filter(in_hand).count();
         seats[after.min(MAX_PLAYERS - 1)] = 1.0;
         seats[MAX_PLAYERS + left.clamp(1, MAX_PLAYERS) - 1] = 1.0;

@@ -74,6 +74,9 @@ impl Kit for Holdem {
             "always-raise" => Box::new(|_| Action::Raise),
             _ => {
                 let least: f64 = name.strip_prefix(EQUITY)?.parse().ok()?;
+                if !(0.0..=1.0).contains(&least) {
+                    return None;
+                }
                 Box::new(move |state: &State| {
                     let board: Vec<_> = state.board().collect();
                     let chance = state.hole(mover(state)).map_or(0.0, |hole| worth(hole, &board).equity);

@@ -5,7 +5,7 @@
 
 use super::cards::{Card, parse_cards};
 use super::rules::{Holdem, Stakes};
-use super::state::{Action, BOARD, Deal, Entry, Phase, ROUNDS, State};
+use super::state::{Action, BOARD, Deal, Entry, MAX_PLAYERS, Phase, ROUNDS, State};
 use super::strength::{Hand, Strengths};
 use adept_game::{Game, GameError, Turn};
 use std::fmt::Write;
@@ -22,7 +22,7 @@ pub(super) fn name(players: usize, stakes: &Stakes) -> String {
     let usual = Stakes::default();
     let mut name = format!("{PREFIX}{players}");
     let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join("/");
-    if stakes.blinds != usual.blinds {
+    if stakes.blinds != [stakes.bets[0] / 2, stakes.bets[0]] {
         let _ = write!(name, ":blinds={}", list(&stakes.blinds));
     }
     if stakes.bets != usual.bets {
@@ -57,7 +57,7 @@ pub(super) fn named(name: &str) -> Option<Result<Holdem, GameError>> {
         let players = parts.next().unwrap_or_default();
         let players: usize =
             players.parse().map_err(|_| fault(&format!("`{players}` is no number of players")))?;
-        let mut stakes = Stakes::default();
+        let (mut stakes, mut blinds) = (Stakes::default(), None);
         for part in parts {
             let wrong = || fault(&format!("`{part}` is no option"));
             let (key, value) = part.split_once('=').ok_or_else(wrong)?;
@@ -65,7 +65,7 @@ pub(super) fn named(name: &str) -> Option<Result<Holdem, GameError>> {
             let numbers = numbers.map_err(|_| wrong())?;
             let small = |n: u32| u8::try_from(n).map_err(|_| wrong());
             match (key, &numbers[..]) {
-                ("blinds", &[small, big]) => stakes.blinds = [small, big],
+                ("blinds", &[small, big]) => blinds = Some([small, big]),
                 ("bets", &[low, high]) => stakes.bets = [low, low, high, high],
                 ("bets", &[a, b, c, d]) => stakes.bets = [a, b, c, d],
                 ("cap", &[cap]) if cap > 0 => {
@@ -74,10 +74,13 @@ pub(super) fn named(name: &str) -> Option<Result<Holdem, GameError>> {
                 }
                 ("raises", &[a, b, c, d]) => stakes.raises = [small(a)?, small(b)?, small(c)?, small(d)?],
                 ("stack", &[stack]) => stakes.stacks.fill(stack),
-                ("stack", all) if all.len() == players => stakes.stacks[..players].copy_from_slice(all),
+                ("stack", all) if all.len() == players && players <= MAX_PLAYERS => {
+                    stakes.stacks[..players].copy_from_slice(all)
+                }
                 _ => return Err(wrong()),
             }
         }
+        stakes.blinds = blinds.unwrap_or([stakes.bets[0] / 2, stakes.bets[0]]);
         Holdem::new(players, stakes).map_err(|e| fault(&e.0))
     };
     Some(read())
@@ -168,7 +171,8 @@ pub(super) fn parse(game: &Holdem, text: &str) -> Result<State, GameError> {
     for letter in moves.chars() {
         while next_board(&mut state)? {}
         let action = match letter {
-            '/' => continue,
+            '/' if state.history().entries().last() == Some(Entry::End) => continue,
+            '/' => return Err(wrong("a slash comes before the end of a round".into())),
             'f' => Action::Fold,
             'c' => Action::Call,
             'r' => Action::Raise,
@@ -275,7 +279,7 @@ pub(super) fn event(game: &Holdem, state: &State, action: Action, seat: usize) -
     if game.turn(&after) != Turn::Over {
         return None;
     }
-    let name = |player: usize| if player == seat { "You".into() } else { format!("Player {player}") };
+    let name = |player: usize| if player == seat { "You".into() } else { format!("Player {}", player + 1) };
     let verb = |player: usize, verb: &str| if player == seat { verb.into() } else { format!("{verb}s") };
     let mut text = String::new();
     let showdown = (0..game.seats()).filter(|p| !after.has_folded(*p)).count() > 1;
@@ -316,7 +320,7 @@ pub(super) fn board(game: &Holdem, state: &State, marks: &[(Action, String)]) ->
             () if state.phase == Phase::Act && usize::from(state.mover) == seat => ", to act",
             () => "",
         };
-        let _ = writeln!(text, "player {seat}{role}: {cards}, has paid {}{fate}", state.paid(seat));
+        let _ = writeln!(text, "player {}{role}: {cards}, has paid {}{fate}", seat + 1, state.paid(seat));
     }
     let shown: Vec<Card> = state.board().collect();
     let shown = if shown.is_empty() { "no cards yet".into() } else { spaced(shown) };

@@ -208,6 +208,11 @@ pub fn check<G: Kit>(game: &G, tournament: &Tournament, games: &dyn Catalogue) -
         };
         return Err(("orders".into(), message));
     }
+    if game.unit().is_some() && tournament.games < 2 * listed {
+        let message =
+            format!("a spread needs at least two deals in each of {listed} orders: {} games", 2 * listed);
+        return Err(("games".into(), message));
+    }
     for (i, order) in tournament.orders.iter().flatten().enumerate() {
         let both = order.contains('X') && order.contains('Y');
         if order.len() != game.players() || !both || order.chars().any(|c| c != 'X' && c != 'Y') {

@@ -6,7 +6,7 @@ use super::folder::Score;
 use super::start::shared_rows;
 use crate::config::Suite;
 use crate::positions::{PositionErrors, Set};
-use adept_arena::matches::{Tally, own_utility, play};
+use adept_arena::matches::{Deal, Tally, play};
 use adept_arena::{Agent, Boltzmann, Equity, ExactError, Greedy, Scratch, equity};
 use adept_game::stream;
 use adept_game::{Kit, Unit};
@@ -238,7 +238,7 @@ impl<G: Kit> Experiment<'_, G> {
             let mut scratch = Scratch::default();
             let mut tally = Tally::new(2);
             let players = game.players() as u64;
-            let mut deal = 0.0;
+            let mut deal = Deal::default();
             for g in 0..games {
                 let mut order = vec![1; game.players()];
                 order[(g % players) as usize] = 0;
@@ -249,11 +249,7 @@ impl<G: Kit> Experiment<'_, G> {
                 let mut agents: [&mut dyn Agent<G>; 2] = [&mut *learner, &mut **judge];
                 let utilities = play(game, &mut agents, &order, (&mut dice, &mut choices), &mut scratch);
                 tally.add(&order, &utilities);
-                deal += own_utility(&order, &utilities);
-                if (g + 1).is_multiple_of(players) || g + 1 == games {
-                    tally.net.add(deal / (g % players + 1) as f64);
-                    deal = 0.0;
-                }
+                deal.add(&order, &utilities, players, &mut tally.net);
             }
             all.push(Match::of(name, &tally, unit.as_ref()));
         }

@@ -79,7 +79,9 @@ impl Attributes {
         flags.set(Flag::SmallBlind, player == small);
         flags.set(Flag::BigBlind, player == big);
         let left = |seat: &usize| !state.has_folded(*seat);
-        let waiting = |seat: &usize| *seat == player || left(seat) && !state.has_moved(*seat);
+        let waiting = |seat: &usize| {
+            *seat == player || left(seat) && !state.is_all_in(*seat) && !state.has_moved(*seat)
+        };
         let raises = game.stakes().raises[stage.min(ROUNDS - 1)];
         let mut attributes = Self {
             stage,

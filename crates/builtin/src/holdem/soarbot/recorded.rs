@@ -29,6 +29,9 @@ struct Row {
     action: String,
 }
 
+/// Actions of a record. A check-raise begins as a call.
+const ACTIONS: [&str; 3] = ["fold", "call", "raise"];
+
 /// Bets of a round at most, in the recorded games.
 const CAP: f64 = 4.0;
 
@@ -36,8 +39,15 @@ fn attributes(row: &Row, profile: &Profile) -> Result<(Attributes, (bool, bool))
     let stage = STAGES.iter().position(|stage| *stage == row.stage);
     let stage =
         stage.ok_or_else(|| format!("column stage: `{}` is not one of {}", row.stage, STAGES.join(", ")))?;
+    // Together, because no card comes twice.
     let all = parse_cards(&format!("{} {}", row.hole, row.board)).map_err(|e| e.0)?;
-    let ([a, b], board) = all.split_first_chunk::<2>().ok_or("column hole: two cards are needed")?;
+    let ([a, b], board) = all
+        .split_first_chunk::<2>()
+        .filter(|_| parse_cards(&row.hole).is_ok_and(|hole| hole.len() == 2))
+        .ok_or("column hole: two cards are needed")?;
+    if !ACTIONS.contains(&row.action.as_str()) {
+        return Err(format!("column action: `{}` is not one of {}", row.action, ACTIONS.join(", ")));
+    }
     let expected = [0, 3, 4, 5][stage];
     if board.len() != expected {
         return Err(format!("column board: {} cards instead of {expected}", board.len()));
