@@ -177,13 +177,13 @@ pub fn play<G: Game, A: Agent<G>>(
 
 /// Utility of the first agent's seats in the games of one deal.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Deal {
+pub struct DealSum {
     sum: f64,
     seats: u64,
     games: u64,
 }
 
-impl Deal {
+impl DealSum {
     /// Counts one game: the agent and the utility of each seat. When the deal was played `orders` times, it is added to the
     /// tally and the next one begins.
     pub fn add(&mut self, order: &[usize], utilities: &[f64], orders: u64, net: &mut Net) {
@@ -227,7 +227,7 @@ pub fn compete<G: Game, E: Send>(
         let mut agents = make()?;
         let mut tally = Tally::new(agents.len());
         let mut scratch = Scratch::default();
-        let mut deal = Deal::default();
+        let mut deal = DealSum::default();
         for g in chunk * chunk_of..games.min((chunk + 1) * chunk_of) {
             if stop() {
                 break;
@@ -283,11 +283,11 @@ mod tests {
         let mut tally = Tally::new(2);
         [1.0, 3.0, 2.0].into_iter().for_each(|utility| tally.net.add(utility));
         // Two seats, then one: (3 + 1 + 2) / 3. A deal that was not played in all orders does not count.
-        let mut deal = Deal::default();
+        let mut deal = DealSum::default();
         deal.add(&[0, 1, 0], &[3.0, -4.0, 1.0], 2, &mut tally.net);
         deal.add(&[1, 0, 1], &[-1.0, 2.0, -1.0], 2, &mut tally.net);
         deal.add(&[0, 1, 0], &[9.0, 0.0, 9.0], 2, &mut tally.net);
-        let unit = Unit { name: "cents", about: String::new(), size: 0.01 };
+        let unit = Unit { name: "cents", size: 0.01 };
         // The variance between deals is 2/3.
         let error = 100.0 * (2.0_f64 / 3.0 / 4.0).sqrt();
         let [low, high] = tally.ci95(Some(&unit));

@@ -171,6 +171,7 @@ fn illegal_moves_are_refused_with_the_reason() {
         ("x:AhKd|", "`x` is no move"),
         ("c:AhKd", "cards of 1 seats instead of 2"),
         ("c/c:AhKd|", "a slash comes before the end of a round"),
+        ("cc/cc/cc/cc:AhKd|/2c3c4c/5d/6d", "at a showdown the cards of all who are left"),
         ("AhKd", "there is no colon"),
     ] {
         assert!(refused(text).contains(why), "{}", refused(text));
@@ -183,7 +184,10 @@ fn illegal_moves_are_refused_with_the_reason() {
     for (name, why) in [
         ("holdem", "no such game"),
         ("holdem:limit:1", "2 to 10 players"),
-        ("holdem:limit:2:cap=9", "at most 8 bets"),
+        ("holdem:limit:2:cap=9", "9 raises: at most 8 in a round"),
+        ("holdem:limit:2:raises=3/9/4/4", "9 raises"),
+        ("holdem:limit:2:bets=10/0/20/20", "a bet of 0"),
+        ("holdem:limit:2:cap=4:raises=3/4/4/4", "after another option of its kind"),
         ("holdem:limit:11:stack=5/5/5/5/5/5/5/5/5/5/5", "`stack=5/5/5/5/5/5/5/5/5/5/5` is no option"),
         ("holdem:limit:2:stack=5", "from the big blind"),
         ("holdem:limit:2:bets=10", "`bets=10` is no option"),
@@ -273,6 +277,32 @@ fn the_rules_of_2002_decide_as_recorded() {
     assert!(mended.share > 0.85 && mended.share < 0.95, "{}", mended.share);
 }
 
+/// Rules may read the chances in every stage, not only on the river.
+#[test]
+fn chances_are_those_of_the_board_so_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let game = limit(2);
+    // Of 1081 hands on 7-2-2, 91 with a deuce and three pairs of sevens beat aces, and one shares; before the flop 85.2 % is theirs.
+    let cases = [
+        ("preflop", ":|AsAd", "best-hand-probability >= 0.852", "best-hand-probability >= 0.853"),
+        ("flop", "cc/c:|AsAd/7c2d2h", "best-hand-probability >= 0.912", "best-hand-probability >= 0.913"),
+        // Four to a flush: nine of 47 cards, and more.
+        ("flop", "cc/c:|AsKs/7s2s9d", "potential >= 0.2", "potential >= 0.9"),
+        ("turn", "cc/cc/c:|AsKs/7s2s9d/3c", "adjusted-odds >= 0.1", "potential >= 0.9"),
+    ];
+    for (stage, position, holds, fails) in cases {
+        let raise = |when: &str| {
+            let rule = format!(
+                "[{stage}]\nrule = [{{ name = \"a\", when = [\"{when}\"], action = \"raise\", score = 30 }}]"
+            );
+            std::fs::write(&path, format!("straights = \"exact\"\n{rule}")).unwrap();
+            policy(&game, &SoarBot::new("mine", Profile::read(&path).unwrap()), position)[2]
+        };
+        assert_eq!((raise(holds), raise(fails)), (1.0, 0.0), "{stage} {position}");
+    }
+}
+
 fn policy(game: &Holdem, agent: &SoarBot, text: &str) -> [f64; 3] {
     let state = read(game, text);
     let Turn::Player(player) = game.turn(&state) else { panic!("{text}") };
@@ -313,7 +343,7 @@ fn rule_files_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.toml");
     let read = |text: &str| {
-        std::fs::write(&path, format!("name = \"mine\"\nstraights = \"exact\"\n{text}")).unwrap();
+        std::fs::write(&path, format!("straights = \"exact\"\n{text}")).unwrap();
         Profile::read(&path).map(|_| ()).map_err(|e| e.0)
     };
     let rule = |when: &str| {
@@ -326,6 +356,7 @@ fn rule_files_are_checked() {
         ("aces", "flop.rule `a`: `aces` is no flag; there are pair, "),
         ("pots > 2", "`pots` is no number; there are strength, "),
         ("pot > big", "`big` is no number"),
+        ("pot > nan", "`nan` is no number"),
         ("none of dangers", "[sets] has no `dangers`"),
     ] {
         let error = rule(when).unwrap_err();

@@ -56,6 +56,21 @@ fn matches_count_bets() {
     assert!(table["pairs"][1]["p"].as_f64().unwrap() < 1e-6);
     let text = fs::read_to_string(desk.path("checkpoints/runs/arena-t/arena.md")).unwrap();
     assert!(text.contains("in mbb a game and seat"), "{text}");
+    let short = desk.run(&["arena", "t.toml", "--set", "games=3", "--out", "short"]);
+    assert!(
+        String::from_utf8_lossy(&short.stderr).contains("must be at least 4, two deals in each of 2 orders")
+    );
+    // Of three seats an agent has one or two in turn: what one wins the other loses, whichever is named first.
+    let table = |agents: &str| {
+        let set = ["--set", "game=holdem:limit:3", "--set", "games=1200", "--set", agents, "--out"];
+        let out = format!("o{}", agents.len());
+        json(&desk, &[&["arena", "t.toml"], &set[..], &[&out]].concat())["pairs"][0]["score"]
+            .as_f64()
+            .unwrap()
+    };
+    let first = table("agents=[{name=\"always-call\"},{name=\"always-raise\"}]");
+    let second = table("agents=[{name=\"always-raise\"}, {name=\"always-call\"}]");
+    assert!((first + second).abs() < 1e-9, "{first} {second}");
 }
 
 /// A few hands of learning: the config is checked with agents that take a parameter, and results have their unit.
@@ -75,6 +90,8 @@ fn a_network_learns_from_hands() {
     let run = json(&desk, &[&["train", "my.toml"], &short[..], &field].concat());
     assert_eq!(run["final"]["unit"], "mbb", "{run}");
     assert!(run["final"]["matches"].is_f64(), "{run}");
+    let few = desk.run(&["train", "my.toml", "--set", "evaluate.games=3", "--out", "other"]);
+    assert!(String::from_utf8_lossy(&few.stderr).contains("must be at least 4, two deals in each seat"));
     let wrong = desk.run(&["train", "my.toml", "--set", "learn.td.field=[\"equity\"]", "--out", "other"]);
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("has no agent `equity`"));
 }

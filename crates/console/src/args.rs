@@ -207,7 +207,7 @@ pub(crate) struct PlayArgs {
     /// Rule set. Default: the rule set of the checkpoint.
     #[arg(long)]
     pub(crate) game: Option<String>,
-    /// Your seat: 1 moves first.
+    /// Your seat, from 1.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub(crate) seat: u64,
     /// Seed of the dice and the agent's random draws. Default: another one each time.

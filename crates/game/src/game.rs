@@ -25,10 +25,16 @@ pub struct GameError(pub String);
 pub struct Unit {
     /// Its short name.
     pub name: &'static str,
-    /// What it is, in a few words.
-    pub about: String,
     /// Utility of one unit.
     pub size: f64,
+}
+
+impl Unit {
+    /// Games of a match at least, if its agents sit in this many orders. The spread of results is that between deals, each played
+    /// in all of them, so it takes two deals.
+    pub fn least_games(orders: u64) -> u64 {
+        orders.saturating_mul(2)
+    }
 }
 
 /// A game of n players, with or without chance and hidden information.

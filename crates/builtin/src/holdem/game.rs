@@ -86,8 +86,7 @@ impl Game for Holdem {
 
     /// Thousandths of a small bet.
     fn unit(&self) -> Option<Unit> {
-        let about = "thousandths of a small bet a hand".into();
-        Some(Unit { name: "mbb", about, size: f64::from(self.stakes.bets[0]) / 1000.0 })
+        Some(Unit { name: "mbb", size: f64::from(self.stakes.bets[0]) / 1000.0 })
     }
 
     fn hides(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::encoder::Features;
 use super::equity::worth;
 use super::rules::Holdem;
-use super::soarbot::{Profile, SoarBot, agreement, profiles};
+use super::soarbot::{Profile, SoarBot, agreement, names};
 use super::state::{Action, State};
 use super::text;
 use crate::Family;
@@ -93,7 +93,9 @@ impl Kit for Holdem {
     }
 
     fn deliberators(&self) -> Vec<Named> {
-        let built_in = profiles().map(|(name, about)| Named { name: name.into(), about: about.into() });
+        let about = |name| Some(Profile::built_in(name)?.ok()?.about.clone());
+        let built_in =
+            names().filter_map(|name| Some(Named { name: name.into(), about: about(name)?.into() }));
         let own = Named { name: "rules:FILE".into(), about: "rules of your own, from a TOML file".into() };
         built_in.chain([own]).collect()
     }

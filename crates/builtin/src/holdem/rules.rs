@@ -68,11 +68,11 @@ impl Holdem {
                 "blinds={small}/{big}: the small one is at most the big one, this at most {MOST_CHIPS}"
             ));
         }
-        if bets.iter().any(|bet| !(1..=MOST_CHIPS).contains(bet)) {
-            return fault(format!("bets={}/{}: a bet has 1 to {MOST_CHIPS} chips", bets[0], bets[3]));
+        if let Some(bet) = bets.iter().find(|bet| !(1..=MOST_CHIPS).contains(*bet)) {
+            return fault(format!("a bet of {bet}: it has 1 to {MOST_CHIPS} chips"));
         }
-        if raises.iter().any(|most| *most > MOST_RAISES) {
-            return fault(format!("cap={}: at most {MOST_RAISES} bets a round", raises[3]));
+        if let Some(most) = raises.iter().find(|most| **most > MOST_RAISES) {
+            return fault(format!("{most} raises: at most {MOST_RAISES} in a round"));
         }
         let fits = |stack: u32| stack == NO_LIMIT || (big..=MOST_CHIPS).contains(&stack);
         if let Some(stack) = stacks[..players].iter().find(|stack| !fits(**stack)) {
@@ -278,12 +278,7 @@ impl Holdem {
             let above = (0..seats).filter(|s| left >> s & 1 == 1 && state.paid[*s] > below);
             let Some(top) = above.map(|seat| state.paid[seat]).min() else { break };
             let part = |paid: u32| i64::from(paid.clamp(below, top) - below);
-            let mut pot: i64 = state.paid[..seats].iter().map(|paid| part(*paid)).sum();
-            if (0..seats).all(|s| left >> s & 1 == 0 || state.paid[s] <= top) {
-                // What folded players paid beyond the last pot belongs to it.
-                pot +=
-                    state.paid[..seats].iter().map(|paid| i64::from(paid.saturating_sub(top))).sum::<i64>();
-            }
+            let pot: i64 = state.paid[..seats].iter().map(|paid| part(*paid)).sum();
             let plays = |s: usize| left >> s & 1 == 1 && state.paid[s] >= top;
             let best = (0..seats).filter(|s| plays(*s)).map(|s| strengths[s]).max();
             let wins = |s: usize| plays(s) && Some(strengths[s]) == best;

@@ -57,10 +57,16 @@ pub(super) fn named(name: &str) -> Option<Result<Holdem, GameError>> {
         let players = parts.next().unwrap_or_default();
         let players: usize =
             players.parse().map_err(|_| fault(&format!("`{players}` is no number of players")))?;
-        let (mut stakes, mut blinds) = (Stakes::default(), None);
+        let (mut stakes, mut blinds, mut keys) = (Stakes::default(), None, Vec::new());
         for part in parts {
             let wrong = || fault(&format!("`{part}` is no option"));
             let (key, value) = part.split_once('=').ok_or_else(wrong)?;
+            // A cap is a number of raises too.
+            let meant = if key == "raises" { "cap" } else { key };
+            if keys.contains(&meant) {
+                return Err(fault(&format!("`{part}` comes after another option of its kind")));
+            }
+            keys.push(meant);
             let numbers: Result<Vec<u32>, _> = value.split('/').map(str::parse).collect();
             let numbers = numbers.map_err(|_| wrong())?;
             let small = |n: u32| u8::try_from(n).map_err(|_| wrong());
@@ -195,6 +201,10 @@ pub(super) fn parse(game: &Holdem, text: &str) -> Result<State, GameError> {
     while next_board(&mut state)? {}
     if boards.next().is_some() {
         return Err(wrong("the board has cards of a round that is not reached".into()));
+    }
+    let mut in_hand = (0..game.seats()).filter(|seat| !state.has_folded(*seat));
+    if state.phase == Phase::Over && in_hand.clone().count() > 1 && in_hand.any(|s| state.hole(s).is_none()) {
+        return Err(wrong("at a showdown the cards of all who are left must be known".into()));
     }
     Ok(state)
 }

@@ -3,7 +3,7 @@
 use adept_arena::cfr::{Decisions, Policy};
 use adept_arena::matches::{compete, orders};
 use adept_arena::{Agent, Boltzmann, GameModel, Greedy, OpenError, open};
-use adept_game::Kit;
+use adept_game::{Kit, Unit};
 use adept_model::checkpoint::{Manifest, Output};
 use adept_trainer::config::Config;
 use adept_trainer::run::{Match, TrainError};
@@ -42,6 +42,10 @@ pub(super) fn matches<G: Kit>(
     games: u64,
 ) -> Result<MatchesReport, TrainError> {
     let others = game.players() - 1;
+    let least = Unit::least_games(game.players() as u64);
+    if game.unit().is_some() && games < least {
+        return Err(TrainError::Suite(format!("measure at least {least} games, two deals in each seat")));
+    }
     let play = |against: &String| -> Result<Match, OpenError> {
         let make = || Ok::<_, OpenError>(vec![player(game, path)?, open::agent(game, against)?]);
         let tally = compete(game, make, &orders(&[1, others]), games, 1, || false)?;

@@ -3,7 +3,7 @@
 use super::learners;
 use crate::catalogue::Catalogue;
 use adept_arena::{matches, open};
-use adept_game::{Kit, limits};
+use adept_game::{Kit, Unit, limits};
 use adept_trainer::config::{ConfigError, Fault, Source, Written, name_and_seed, parse_as};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -208,9 +208,9 @@ pub fn check<G: Kit>(game: &G, tournament: &Tournament, games: &dyn Catalogue) -
         };
         return Err(("orders".into(), message));
     }
-    if game.unit().is_some() && tournament.games < 2 * listed {
-        let message =
-            format!("a spread needs at least two deals in each of {listed} orders: {} games", 2 * listed);
+    let least = Unit::least_games(listed);
+    if game.unit().is_some() && tournament.games < least {
+        let message = format!("must be at least {least}, two deals in each of {listed} orders of the seats");
         return Err(("games".into(), message));
     }
     for (i, order) in tournament.orders.iter().flatten().enumerate() {

@@ -288,7 +288,7 @@ fn standings(
         points[b][a] += (1.0 - pair.score) * pair.games as f64;
         scores[a].push(pair.score);
         if tournament.seats == Seats::Half {
-            scores[b].push(other(pair.score, in_units));
+            scores[b].push(other(pair, in_units));
         }
     }
     let equal = pairs.iter().all(|pair| (pair.share - 0.5).abs() < 1e-9);
@@ -303,9 +303,9 @@ fn standings(
     all
 }
 
-/// The score of the second agent where both have as many seats: the rest of a point, or what the first one loses.
-fn other(score: f64, in_units: bool) -> f64 {
-    if in_units { -score } else { 1.0 - score }
+/// The score of the second agent: the rest of a point, or what the first one loses, by seat.
+fn other(pair: &PairScore, in_units: bool) -> f64 {
+    if in_units { -pair.score * pair.share / (1.0 - pair.share) } else { 1.0 - pair.score }
 }
 
 fn save(files: &Files, out: &Path, table: &Standings) -> Result<(), TrainError> {
@@ -321,7 +321,7 @@ impl Standings {
     fn score(&self, a: &str, b: &str) -> Option<f64> {
         let one = self.pairs.iter().find(|p| p.a == a && p.b == b).map(|p| p.score);
         let other =
-            || self.pairs.iter().find(|p| p.a == b && p.b == a).map(|p| other(p.score, self.unit.is_some()));
+            || self.pairs.iter().find(|p| p.a == b && p.b == a).map(|p| other(p, self.unit.is_some()));
         one.or_else(|| if self.tournament.seats == Seats::Half { other() } else { None })
     }
 

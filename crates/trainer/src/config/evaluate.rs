@@ -3,7 +3,7 @@
 use super::Config;
 use super::check::{Agents, Fault, fault};
 use super::learn::{NO_PUBLIC_TREE, check_distribution};
-use adept_game::{GameInfo, Suite, limits};
+use adept_game::{GameInfo, Suite, Unit, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -117,6 +117,10 @@ impl Evaluate {
         if config.measures(Suite::Matches) && !(1..=limits::EVALUATION_GAMES).contains(&self.games) {
             let message = format!("must lie in 1..{}, found {}", limits::EVALUATION_GAMES, self.games);
             return fault("evaluate.games", message);
+        }
+        let least = Unit::least_games(game.players as u64);
+        if config.measures(Suite::Matches) && game.unit.is_some() && self.games < least {
+            return fault("evaluate.games", format!("must be at least {least}, two deals in each seat"));
         }
         if config.measures(Suite::Rms) && game.distributions.is_empty() {
             let message = format!("{} has no exact values of positions, which `rms` needs", game.name);

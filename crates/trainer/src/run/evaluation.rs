@@ -6,7 +6,7 @@ use super::folder::Score;
 use super::start::shared_rows;
 use crate::config::Suite;
 use crate::positions::{PositionErrors, Set};
-use adept_arena::matches::{Deal, Tally, play};
+use adept_arena::matches::{DealSum, Tally, play};
 use adept_arena::{Agent, Boltzmann, Equity, ExactError, Greedy, Scratch, equity};
 use adept_game::stream;
 use adept_game::{Kit, Unit};
@@ -238,7 +238,7 @@ impl<G: Kit> Experiment<'_, G> {
             let mut scratch = Scratch::default();
             let mut tally = Tally::new(2);
             let players = game.players() as u64;
-            let mut deal = Deal::default();
+            let mut deal = DealSum::default();
             for g in 0..games {
                 let mut order = vec![1; game.players()];
                 order[(g % players) as usize] = 0;

@@ -33,11 +33,6 @@ impl SoarBot {
         Self { name: name.into(), profile }
     }
 
-    /// Its rules.
-    pub fn profile(&self) -> &Profile {
-        &self.profile
-    }
-
     fn fresh(&self) -> Vec<Hidden> {
         let one = |maybe: bool, weight: f64| Hidden { weight, maybe, pending: false, used: false };
         let all = [one(true, self.profile.maybe), one(false, 1.0 - self.profile.maybe)];

@@ -117,8 +117,10 @@ impl Attributes {
     /// HR^(n − 1): the chance to be ahead of each of the others, if their cards are uniformly random.
     fn best_hand(&self) -> f64 {
         if self.probability.get().is_nan() {
-            let one =
-                if self.board.is_empty() { preflop(self.hole) } else { strength_now(self.hole, &self.board) };
+            let one = match self.board() {
+                [] => preflop(self.hole),
+                board => strength_now(self.hole, board),
+            };
             self.probability.set(one.powf(self.active - 1.0));
         }
         self.probability.get()

@@ -16,14 +16,5 @@ mod recorded;
 pub use agent::SoarBot;
 pub use flags::{Flag, Flags, Straights, analyse};
 pub use profile::Profile;
+pub(super) use profile::names;
 pub use recorded::agreement;
-
-/// Names of the profiles of the program, with their descriptions.
-pub(super) fn profiles() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [
-        ("soarbot", "SoarBot (Follek 2003): the rules of the thesis, faults mended"),
-        ("soarbot-2002", "SoarBot: its published rules of 2002, with their faults"),
-        ("soarbot-hutchison", "SoarBot with Hutchison's points before the flop: tight"),
-    ]
-    .into_iter()
-}

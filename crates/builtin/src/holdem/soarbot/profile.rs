@@ -10,8 +10,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A set of rules for all four stages.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// Name of the agent.
-    pub name: String,
     /// One line about it.
     pub about: String,
     /// Probability that the flag `maybe` is set, which is drawn once a hand.
@@ -153,7 +151,6 @@ pub(super) enum Condition {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    name: String,
     #[serde(default)]
     about: String,
     #[serde(default)]
@@ -208,11 +205,16 @@ const MOST_RULES: usize = 1000;
 
 /// The profiles of the program: the thesis with its faults mended, the published rules with them, and the thesis with
 /// Hutchison's points before the flop.
-pub(super) const BUILT_IN: [(&str, &str); 3] = [
+const BUILT_IN: [(&str, &str); 3] = [
     ("soarbot", include_str!("soarbot.toml")),
     ("soarbot-2002", include_str!("soarbot-2002.toml")),
     ("soarbot-hutchison", include_str!("soarbot-hutchison.toml")),
 ];
+
+/// The names of the profiles of the program.
+pub(in super::super) fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
 
 impl Profile {
     /// The profile of the program with this name.
@@ -268,7 +270,11 @@ impl Profile {
                 conditions.collect::<Result<Vec<_>, _>>().map_err(|e| format!("{place}: {e}"))
             };
             for (i, strength) in file.strength.iter().enumerate() {
-                let when = read(format!("{name}.strength, number {}", i + 1), &strength.when)?;
+                let place = format!("{name}.strength, number {}", i + 1);
+                if !strength.is.is_finite() {
+                    return Err(format!("{place}: `is` is not a number"));
+                }
+                let when = read(place, &strength.when)?;
                 stage.strengths.push((strength.is, when));
             }
             for rule in file.rule {
@@ -288,8 +294,8 @@ impl Profile {
                 Condition::Compare(..) => false,
             });
         }
-        let File { name, about, maybe, straights, .. } = file;
-        Ok(Self { name, about, maybe, straights, stages })
+        let File { about, maybe, straights, .. } = file;
+        Ok(Self { about, maybe, straights, stages })
     }
 }
 
@@ -331,9 +337,9 @@ fn condition(text: &str, sets: &BTreeMap<String, Flags>) -> Result<Condition, St
         format!("`{text}`: `{}` is no number; there are {}", what.trim(), known.join(", "))
     };
     let left = number_of(left).ok_or_else(|| unknown(left))?;
-    let right = match right.trim().parse() {
-        Ok(constant) => Value::Constant(constant),
-        Err(_) => Value::Number(number_of(right).ok_or_else(|| unknown(right))?),
+    let right = match right.trim().parse::<f64>() {
+        Ok(constant) if constant.is_finite() => Value::Constant(constant),
+        _ => Value::Number(number_of(right).ok_or_else(|| unknown(right))?),
     };
     Ok(Condition::Compare(left, *relation, right))
 }

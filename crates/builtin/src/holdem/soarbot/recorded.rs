@@ -48,6 +48,18 @@ fn attributes(row: &Row, profile: &Profile) -> Result<(Attributes, (bool, bool))
     if !ACTIONS.contains(&row.action.as_str()) {
         return Err(format!("column action: `{}` is not one of {}", row.action, ACTIONS.join(", ")));
     }
+    let yes = |column: &str, text: &str| match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(format!("column {column}: `{text}` is not yes or no")),
+    };
+    let hidden = (yes("bluff", &row.bluff)?, yes("check_raise_used", &row.check_raise_used)?);
+    if !["small", "big", "no"].contains(&row.blind.as_str()) {
+        return Err(format!("column blind: `{}` is not one of small, big, no", row.blind));
+    }
+    if !(row.bet_size.is_finite() && row.bet_size > 0.0) {
+        return Err(format!("column bet_size: `{}` is not a size of a bet", row.bet_size));
+    }
     let expected = [0, 3, 4, 5][stage];
     if board.len() != expected {
         return Err(format!("column board: {} cards instead of {expected}", board.len()));
@@ -88,7 +100,7 @@ fn attributes(row: &Row, profile: &Profile) -> Result<(Attributes, (bool, bool))
         probability: Cell::new(row.best_hand_probability),
     };
     attributes.suit();
-    Ok((attributes, (row.bluff == "yes", row.check_raise_used == "yes")))
+    Ok((attributes, hidden))
 }
 
 /// Compares the proposals of a profile with those recorded in a CSV file. A row agrees if the recorded action is among the
@@ -101,9 +113,11 @@ pub fn agreement(profile: &Profile, path: &Path) -> Result<Recorded, GameError> 
     let text = limits::read_list(path).map_err(|e| fault(e.to_string()))?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let mut recorded = Recorded::default();
-    for (i, row) in reader.deserialize().enumerate() {
-        let line = i as u64 + 2;
-        let row: Row = row.map_err(|e| fault(e.to_string()))?;
+    let header = reader.headers().map_err(|e| fault(e.to_string()))?.clone();
+    for record in reader.records() {
+        let record = record.map_err(|e| fault(e.to_string()))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let row: Row = record.deserialize(Some(&header)).map_err(|e| fault(e.to_string()))?;
         let (attributes, hidden) =
             attributes(&row, profile).map_err(|e| fault(format!("line {line}, {e}")))?;
         let p = attributes.proposals(profile, hidden);
