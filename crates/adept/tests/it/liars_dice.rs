@@ -102,7 +102,7 @@ fn plan(text: &str) -> Result<Tournament, String> {
 }
 
 fn play(plan: &Tournament, out: &Path, resume: bool, threads: usize, stop_after: usize) -> Standings {
-    let options = TournamentOptions { out: out.into(), resume, threads };
+    let options = TournamentOptions { out: out.into(), resume, threads, histories: 0 };
     let (cancel, seen) = (Cancel::default(), std::cell::Cell::new(0));
     let watch = |event: TournamentEvent<'_>| {
         seen.set(seen.get() + usize::from(matches!(event, TournamentEvent::Played(..))));
@@ -130,7 +130,7 @@ fn tournaments_do_not_depend_on_threads_and_go_on_where_they_stopped() {
     let parts = folder.path().join("parts");
     let stopped = play(&plan, &parts, false, 1, 1);
     assert!(!stopped.finished && stopped.pairs.len() == 1);
-    let refused = TournamentOptions { out: parts.clone(), resume: false, threads: 1 };
+    let refused = TournamentOptions { out: parts.clone(), threads: 1, ..Default::default() };
     let error = tournament(&plan, &refused, &|_| {}, &Cancel::default()).expect_err("it was begun");
     assert!(error.to_string().contains("resume it"), "{error}");
     assert_eq!(play(&plan, &parts, true, 1, usize::MAX), whole);

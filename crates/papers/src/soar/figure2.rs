@@ -110,7 +110,12 @@ fn soar_figure2(work: Work<'_>) -> Result<SoarFigure2, TrainError> {
         for seed in seeds(options) {
             let plan = plan(classes, suffix, seed, options.quick);
             let folder = options.out.join(&plan.name);
-            let how = TournamentOptions { out: folder, resume: options.resume, threads: options.threads };
+            let how = TournamentOptions {
+                out: folder,
+                resume: options.resume,
+                threads: options.threads,
+                ..TournamentOptions::default()
+            };
             let table = tournament(games, &plan, &how, &|_| {}, cancel)?;
             if !table.finished {
                 return Err(crate::runs::interrupted(options));
