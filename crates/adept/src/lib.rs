@@ -18,9 +18,10 @@
 mod builtin;
 mod oracle;
 pub mod prelude;
+mod serve;
 
 pub use adept_arena as arena;
-pub use adept_builtin::{bearoff, connect_four, liars_dice, tictactoe};
+pub use adept_builtin::{bearoff, connect_four, holdem, liars_dice, tictactoe};
 pub use adept_console as console;
 pub use adept_console::{Reproduce, Tool};
 pub use adept_game as game;
@@ -39,7 +40,7 @@ pub fn main_with(games: &dyn Catalogue) -> ExitCode {
 
 /// Runs the command line of this process with these games and these commands besides.
 pub fn main_with_tools(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
-    let mut all: Vec<&dyn Tool> = vec![&oracle::Oracle];
+    let mut all: Vec<&dyn Tool> = vec![&oracle::Oracle, &serve::Serve];
     all.extend(tools);
     adept_console::main_with(games, &all)
 }

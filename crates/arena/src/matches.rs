@@ -78,7 +78,9 @@ impl Net {
         self.squares += utility * utility;
     }
 
-    fn and(self, other: Self) -> Self {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
         Self {
             deals: self.deals + other.deals,
             sum: self.sum + other.sum,
@@ -161,6 +163,18 @@ pub fn play<G: Game, A: Agent<G>>(
     (dice, choices): (&mut Stream, &mut Stream),
     scratch: &mut Scratch<G>,
 ) -> Vec<f64> {
+    played(game, agents, order, (dice, choices), scratch, |_| {})
+}
+
+/// The same, and shows each move and chance outcome to `watch`.
+fn played<G: Game, A: Agent<G>>(
+    game: &G,
+    agents: &mut [A],
+    order: &[usize],
+    (dice, choices): (&mut Stream, &mut Stream),
+    scratch: &mut Scratch<G>,
+    mut watch: impl FnMut(&G::Action),
+) -> Vec<f64> {
     let mut state = game.start();
     loop {
         let action = match game.turn(&state) {
@@ -168,6 +182,7 @@ pub fn play<G: Game, A: Agent<G>>(
             Turn::Chance => game.sample(&state, dice),
             Turn::Player(player) => agents[order[player]].choose(game, &state, player, scratch, choices),
         };
+        watch(&action);
         game.apply(&mut state, &action);
     }
     let mut utilities = Vec::with_capacity(order.len());
@@ -201,6 +216,28 @@ impl DealSum {
     }
 }
 
+/// The seat order of game `g`, its dice, and the agents' random draws.
+fn draws(orders: &[Order], g: u64, seed: u64) -> (&Order, Stream, Stream) {
+    let turns = orders.len() as u64;
+    let (dice, choices) = (stream(seed, "match dice", g / turns), stream(seed, "match choices", g));
+    (&orders[(g % turns) as usize], dice, choices)
+}
+
+/// Game `g` of [`compete`] once more: the number of the agent in each seat, and all moves and chance outcomes.
+pub fn replay<'a, G: Game, A: Agent<G>>(
+    game: &G,
+    agents: &mut [A],
+    orders: &'a [Order],
+    g: u64,
+    seed: u64,
+) -> (&'a Order, Vec<G::Action>) {
+    let (order, mut dice, mut choices) = draws(orders, g, seed);
+    let mut actions = Vec::new();
+    let watch = |action: &G::Action| actions.push(action.clone());
+    played(game, agents, order, (&mut dice, &mut choices), &mut Scratch::default(), watch);
+    (order, actions)
+}
+
 /// Games per task, at least: enough that the cost of creating the agents is negligible.
 const CHUNK: u64 = 50;
 
@@ -232,9 +269,7 @@ pub fn compete<G: Game, E: Send>(
             if stop() {
                 break;
             }
-            let order = &orders[(g % orders.len() as u64) as usize];
-            let mut dice = stream(seed, "match dice", g / orders.len() as u64);
-            let mut choices = stream(seed, "match choices", g);
+            let (order, mut dice, mut choices) = draws(orders, g, seed);
             let utilities = play(game, &mut agents, order, (&mut dice, &mut choices), &mut scratch);
             tally.add(order, &utilities);
             deal.add(order, &utilities, turn, &mut tally.net);

@@ -246,7 +246,7 @@ fn rows_hold_what_the_player_knows() {
     let row = |text: &str, action: Action| {
         let state = read(&game, text);
         let Turn::Player(player) = game.turn(&state) else { panic!("{text}") };
-        let mut row = OneRow { dense: vec![0.0; width], index: vec![0] };
+        let mut row = OneRow { dense: vec![0.0; width], index: vec![0; 2] };
         encoder.encode(&game, Afterstate { state: &state, action: Some(&action), player }, row.push());
         (row.dense, row.index)
     };
@@ -254,7 +254,8 @@ fn rows_hold_what_the_player_knows() {
     let own = row("rcc/c:|AcQd|/As7d9d", Action::Call);
     assert_eq!(whole, own);
     assert!(whole.0.iter().all(|v| v.is_finite() && v.abs() <= 1.0));
-    assert_eq!(whole.1, [1]);
+    // The flop, and the highest steps of the share of the pot.
+    assert!(whole.1[0] == 1 && whole.1[1] > 50, "{:?}", whole.1);
     assert_ne!(whole.0, row("rcc/c:|AcQd|/As7d9d", Action::Raise).0);
     // A pair of aces with a queen: top pair, and far ahead of one random hand.
     assert!(whole.0[28] > 0.8 && whole.0[29] > 0.85, "{:?}", &whole.0[28..32]);
@@ -370,4 +371,171 @@ fn rule_files_are_checked() {
     assert!(read("maybe = 2.0").unwrap_err().contains("a probability"));
     let missing = Profile::read(Path::new("no/such.toml")).unwrap_err().0;
     assert!(missing.contains("no/such.toml"), "{missing}");
+}
+
+/// An all-in raise of less than half a bet counts, and the next one adds a full bet; nobody raises whom no one can answer.
+#[test]
+fn raises_beside_short_stacks() {
+    let mut stacks = [NO_LIMIT; MAX_PLAYERS];
+    stacks[..4].copy_from_slice(&[100, 100, 100, 22]);
+    let game = Holdem::new(4, Stakes { stacks, ..Stakes::default() }).unwrap();
+    // The button has 22 chips: its raise brings two.
+    let state = read(&game, "rrr:|||");
+    assert_eq!((state.bets(), state.to_call(1)), (4, 22));
+    // The big blind is all in with 20, the small blind has one chip left: the button can only call.
+    stacks[..3].copy_from_slice(&[11, 20, 100]);
+    let game = Holdem::new(3, Stakes { stacks, ..Stakes::default() }).unwrap();
+    let state = read(&game, "ccr:||");
+    assert_eq!(legal(&game, &state), [Action::Fold, Action::Call]);
+}
+
+#[test]
+fn game_definitions() {
+    let mut stacks = [NO_LIMIT; MAX_PLAYERS];
+    stacks[..4].copy_from_slice(&[50, 60, 70, 80]);
+    let uneven = Stakes { bets: [2, 2, 4, 8], raises: [1, 2, 3, 4], stacks, blinds: [1, 3] };
+    for game in [limit(2), limit(3), limit(9), Holdem::new(4, uneven).unwrap()] {
+        let name = game.name();
+        let again = Holdem::of_definition(&game.definition()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(again, game);
+    }
+    let text = limit(2).definition();
+    // As the dealer's own file of heads-up hold'em says it.
+    for line in ["blind = 10 5", "raiseSize = 10 10 20 20", "firstPlayer = 2 1 1 1", "maxRaises = 3 4 4 4"] {
+        assert!(text.contains(line), "{text}");
+    }
+    let faults = [
+        ("", "", "no line END GAMEDEF"),
+        ("limit\n", "nolimit\n", "line 2: `nolimit`"),
+        ("limit\n", "", "no line `limit`"),
+        ("blind = 10 5\n", "", "`blind` is missing"),
+        ("blind = 10 5", "blind = 10 5 5", "small and the big blind"),
+        ("numRanks = 13", "numRanks = 6", "`numRanks = 6`: hold'em has `13`"),
+        ("firstPlayer = 2 1 1 1", "firstPlayer = 1 1 1 1", "hold'em has `2 1 1 1`"),
+        ("numPlayers = 2", "numPlayers = 11", "expected 2 to 10"),
+        ("numSuits = 4", "numSuits = four", "line 9: `numSuits = four`"),
+        ("numSuits = 4", "suits = 4", "`suits` is no key"),
+        ("numSuits = 4", "blind = 10 5", "`blind` comes twice"),
+        ("maxRaises = 3 4 4 4", "maxRaises = 3 4 4", "expected 4 numbers"),
+        ("maxRaises = 3 4 4 4", "maxRaises = 3 4 4 9", "9 raises: at most 8"),
+        ("maxRaises = 3 4 4 4", "maxRaises = 3 4 4 400", "too many raises"),
+    ];
+    for (from, to, expected) in faults {
+        let wrong = if from.is_empty() { "GAMEDEF\n".to_string() } else { text.replace(from, to) };
+        let error = Holdem::of_definition(&wrong).unwrap_err().to_string();
+        assert!(error.contains(expected), "{from} → {to}: {error}");
+    }
+}
+
+/// Plays at random and returns all moves and deals.
+fn random_hand(game: &Holdem, number: u64) -> Vec<Action> {
+    let mut rng = stream(number, "hand", 0);
+    let (mut state, mut all, mut actions) = (game.start(), Vec::new(), Vec::new());
+    loop {
+        let action = match game.turn(&state) {
+            Turn::Over => return all,
+            Turn::Chance => game.sample(&state, &mut rng),
+            Turn::Player(_) => {
+                game.actions(&state, &mut actions);
+                actions[rng.random_range(0..actions.len())]
+            }
+        };
+        game.apply(&mut state, &action);
+        all.push(action);
+    }
+}
+
+/// What is written comes back: every decision of every hand.
+#[test]
+fn hand_histories() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hands.phhs");
+    let mut stacks = [NO_LIMIT; MAX_PLAYERS];
+    stacks[..5].copy_from_slice(&[11, 22, 33, 100, 57]);
+    let short = Holdem::new(5, Stakes { stacks, ..Stakes::default() }).unwrap();
+    for game in [limit(2), limit(6), short] {
+        let (mut text, mut expected) = (String::new(), Vec::new());
+        let names = vec!["someone \"else\""; game.players()];
+        for number in 0..200 {
+            let hand = random_hand(&game, number);
+            text += &game.history(number + 1, &names, &hand).unwrap().unwrap();
+            text.push('\n');
+            let mut state = game.start();
+            for action in &hand {
+                if let Turn::Player(_) = game.turn(&state) {
+                    expected.push((state.clone(), None));
+                }
+                game.apply(&mut state, action);
+            }
+        }
+        std::fs::write(&path, &text).unwrap();
+        assert_eq!(game.read_positions(&path).unwrap(), expected, "{}", game.name());
+    }
+}
+
+#[test]
+fn a_hand_history_by_letter() {
+    let game = limit(2);
+    let state = read(&game, "rc/rc/cc/cc:AhKd|QsQc/2c7dTs/3h/4h");
+    let mut actions = Vec::new();
+    let (mut past, mut boards) = (game.start(), vec!["4h", "3h", "2c7dTs", "AhKdQsQc"]);
+    let mut moves = state.history().entries();
+    while past != state {
+        let action = match game.turn(&past) {
+            Turn::Chance => {
+                let dealt = adept_builtin::holdem::parse_cards(boards.pop().unwrap()).unwrap();
+                Action::Deal(adept_builtin::holdem::Deal::new(dealt.into_iter().map(Some)))
+            }
+            _ => match moves.find(|entry| *entry != adept_builtin::holdem::Entry::End).unwrap() {
+                adept_builtin::holdem::Entry::Fold => Action::Fold,
+                adept_builtin::holdem::Entry::Raise => Action::Raise,
+                _ => Action::Call,
+            },
+        };
+        game.apply(&mut past, &action);
+        actions.push(action);
+    }
+    let text = game.history(1, &["a", "b"], &actions).unwrap().unwrap();
+    insta::assert_snapshot!(text, @r#"
+    [1]
+    variant = "FT"
+    ante_trimming_status = true
+    antes = [0, 0]
+    blinds_or_straddles = [5, 10]
+    small_bet = 10
+    big_bet = 20
+    starting_stacks = [inf, inf]
+    actions = ["d dh p1 AhKd", "d dh p2 QsQc", "p2 cbr 20", "p1 cc", "d db 2c7dTs", "p1 cbr 10", "p2 cc", "d db 3h", "p1 cc", "p2 cc", "d db 4h", "p1 cc", "p2 cc", "p1 sm AhKd", "p2 sm QsQc"]
+    players = ["a", "b"]
+    _won = [-30, 30]
+    "#);
+    // A file of one hand has no number before it; hidden cards make no positions.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hand.phh");
+    let one = text.trim_start_matches("[1]\n");
+    std::fs::write(&path, one.replace("p2 QsQc", "p2 ????").replace(", \"p2 sm QsQc\"", "")).unwrap();
+    assert_eq!(game.read_positions(&path).unwrap().len(), 4);
+    let faults = [
+        ("\"FT\"", "\"NT\"", "expected `FT`"),
+        ("p2 cbr 20", "p2 cbr 30", "action 3: the bet is 20 in this game"),
+        ("\"p2 cbr 20\"", "\"p1 cc\"", "it is the turn of p2"),
+        ("\"p2 cbr 20\"", "\"p3 cc\"", "players are p1 to p2"),
+        ("p2 QsQc", "p2 QsJc", "action 15, `p2 sm QsQc`: the player shows other cards"),
+        ("2c7dTs", "2c7dAh", "has the card Ah twice"),
+        ("\"d db 2c7dTs\", ", "", "the next cards of the board come before it"),
+        ("d db 2c7dTs", "d db 2c7d", "3 cards of the board"),
+        ("small_bet = 10", "small_bet = 5", "small_bet is 5, but holdem:limit:2 has 10"),
+        ("[5, 10]", "[10, 5]", "blinds_or_straddles"),
+        ("[inf, inf]", "[30, 30]", "starting_stacks"),
+        ("[inf, inf]", "[inf, inf, inf]", "the number of players is 3"),
+        ("[0, 0]", "[1, 1]", "antes"),
+        ("p2 cbr 20", "p2 jump", "expected `d dh pN CARDS`"),
+        ("variant", "= variant", "hand 1, from line 1"),
+    ];
+    for (from, to, expected) in faults {
+        assert!(text.contains(from), "{from}");
+        std::fs::write(&path, text.replace(from, to)).unwrap();
+        let error = game.read_positions(&path).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains("hand.phh: hand 1"), "{from} → {to}: {error}");
+    }
 }

@@ -95,3 +95,68 @@ fn a_network_learns_from_hands() {
     let wrong = desk.run(&["train", "my.toml", "--set", "learn.td.field=[\"equity\"]", "--out", "other"]);
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("has no agent `equity`"));
 }
+
+/// Hands that are written down by a tournament or at the terminal are read again, and a network values their decisions.
+#[test]
+fn hands_are_written_down() {
+    let desk = Desk::new();
+    let plan = "name = \"t\"\ngame = \"holdem:limit:2\"\ngames = 20\nagents = [{ name = \"random\" }, { name = \"always-raise\" }]";
+    fs::write(desk.path("t.toml"), plan).unwrap();
+    json(&desk, &["arena", "t.toml", "--histories", "15", "--out", "t"]);
+    let text = fs::read_to_string(desk.path("t/histories/001-random-always-raise.phhs")).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("variant")).count(), 15);
+    assert!(
+        text.contains("[1]")
+            && text.contains("[15]")
+            && text.contains("players = [\"random\", \"always-raise\"]")
+    );
+    // The same hands again, also if only they are asked for after the tournament.
+    fs::remove_dir_all(desk.path("t/histories")).unwrap();
+    json(&desk, &["arena", "t.toml", "--histories", "15", "--out", "t"]);
+    assert_eq!(fs::read_to_string(desk.path("t/histories/001-random-always-raise.phhs")).unwrap(), text);
+    let other = plan.replace("holdem:limit:2", "tictactoe").replace("always-raise", "minimax");
+    fs::write(desk.path("u.toml"), other).unwrap();
+    let refused = desk.run(&["arena", "u.toml", "--histories", "5"]);
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("tictactoe has no usual format of whole games")
+    );
+
+    let play = [
+        "play",
+        "always-call",
+        "--game",
+        "holdem:limit:2",
+        "--seat",
+        "2",
+        "--seed",
+        "3",
+        "--history",
+        "mine.phhs",
+    ];
+    for number in 1..3 {
+        let output = desk.run_with(&play, "raise\nundo\ncall\ncheck\nbet\ncheck\n");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(&format!("added as number {number}")), "{said}");
+    }
+    let left = desk.run_with(&play, "raise\n");
+    assert!(String::from_utf8_lossy(&left.stderr).contains("nothing is added"));
+    let mine = fs::read_to_string(desk.path("mine.phhs")).unwrap();
+    assert_eq!(mine.matches("players = [\"always-call\", \"you\"]").count(), 2);
+    // The raise was taken back.
+    assert_eq!(mine.matches("\"p2 cc\", \"p1 cc\", \"d db").count(), 2, "{mine}");
+    let config = desk.run(&["config", "new", "holdem:limit:2"]).stdout;
+    fs::write(desk.path("my.toml"), config).unwrap();
+    let short = ["--set", "learn.td.games=500", "--set", "evaluate.every=500", "--set", "evaluate.games=40"];
+    json(&desk, &[&["train", "my.toml", "--out", "run"], &short[..]].concat());
+    json(&desk, &["evaluate", "run", "--positions", "mine.phhs", "--out", "values.csv"]);
+    let values = fs::read_to_string(desk.path("values.csv")).unwrap();
+    assert_eq!(values.lines().count(), 1 + 2 * 9, "{values}");
+    let hidden = desk.run(&["value", "run", "crc/r:AhKd|/2c7dTs"]);
+    assert!(
+        String::from_utf8_lossy(&hidden.stderr).contains("player 2 is to move, and its cards are missing")
+    );
+    fs::write(desk.path("bad.phhs"), mine.replace("p1 cc", "p1 call")).unwrap();
+    let refused = desk.run(&["evaluate", "run", "--positions", "bad.phhs"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("bad.phhs: hand 1, from line 1 on: action 4, `p1 call`: expected"), "{said}");
+}

@@ -219,6 +219,9 @@ pub(crate) struct PlayArgs {
     /// Use the best checkpoint of the run.
     #[arg(long)]
     pub(crate) best: bool,
+    /// Add the game to this file, in the usual format of the game, such as PHH for poker.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) history: Option<PathBuf>,
 }
 
 /// Parses a number of threads, where 0 means all cores.
@@ -248,6 +251,10 @@ pub(crate) struct ArenaArgs {
     /// Continue an interrupted tournament.
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Write the first N games of each pair to the folder `histories`, in the usual format of the game, such as PHH for poker.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
+        value_parser = clap::value_parser!(u64).range(0..=limits::HISTORIES))]
+    pub(crate) histories: u64,
 }
 
 #[derive(Debug, Args)]

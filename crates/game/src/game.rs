@@ -135,6 +135,12 @@ pub trait Game: Send + Sync + 'static {
         state.clone()
     }
 
+    /// What this player must know to decide and a position read from text can lack, such as `its cards`. None if nothing is
+    /// missing.
+    fn missing(&self, _state: &Self::State, _player: usize) -> Option<&'static str> {
+        None
+    }
+
     /// The player whose action led to this state, if the state shows it. None at the start and after a chance outcome.
     fn just_acted(&self, _state: &Self::State) -> Option<usize> {
         None

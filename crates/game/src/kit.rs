@@ -131,6 +131,36 @@ pub trait Kit: Game + Sized {
         None
     }
 
+    /// What a player may want to know at a decision, for hints in play beside what the opponent thinks: lines that end with a line
+    /// break.
+    fn advice(&self, _state: &Self::State, _player: usize) -> Option<String> {
+        None
+    }
+
+    /// Suffix of files that hold whole games in the usual format of this game, such as `phhs`, the hand histories of poker.
+    /// None if it has none.
+    fn history_suffix(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// A whole game in that format: its number in the file, from 1, the name of the agent in each seat, and all moves and
+    /// chance outcomes from the start. The texts of several games, one after another, are a file.
+    fn history(&self, _number: u64, _names: &[&str], _actions: &[Self::Action]) -> Found<String> {
+        None
+    }
+
+    /// The suffix of files of whole games, if this game can be written in its format.
+    ///
+    /// # Errors
+    /// Why not: the game has no such format, or these rules do not fit into it.
+    fn writes_histories(&self) -> Result<&'static str, GameError> {
+        // What does not fit depends on the rules alone, so a game without any move shows it.
+        match (self.history_suffix(), self.history(1, &vec![""; self.players()], &[])) {
+            (Some(suffix), Some(written)) => written.map(|_| suffix),
+            _ => Err(GameError(format!("{} has no usual format of whole games", self.name()))),
+        }
+    }
+
     /// Its distributions of positions; the first is the default. Games with a single start position have none.
     fn distributions(&self) -> Vec<Named> {
         Vec::new()

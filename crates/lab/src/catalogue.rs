@@ -84,6 +84,17 @@ pub trait AnyGame: Rules {
         cancel: &Cancel,
     ) -> Result<(Tally, f64), OpenError>;
 
+    /// The first `count` games of one pair as a file of whole games, in the usual format of the game.
+    fn histories(
+        &self,
+        tournament: &Tournament,
+        pair: (&Player, &Player),
+        count: u64,
+        cancel: &Cancel,
+    ) -> Result<String, OpenError>;
+
+    fn writes_histories(&self) -> Result<&'static str, GameError>;
+
     fn play(
         &self,
         options: &PlayOptions,
@@ -107,7 +118,7 @@ impl<G: Kit> AnyGame for G {
         if curves::is_stale(&path) {
             // The result stands without its picture, in a folder that is read-only by now for example. Who stops a run does
             // not wait for a baseline.
-            if record.finished
+            if !cancel.requested()
                 && curves::References::read(&path).is_none()
                 && let Ok(Some(references)) = curves::of_game(self, config, &record)
             {
@@ -188,6 +199,20 @@ impl<G: Kit> AnyGame for G {
         cancel: &Cancel,
     ) -> Result<(Tally, f64), OpenError> {
         tournament::play_pair(self, tournament, pair, cancel)
+    }
+
+    fn histories(
+        &self,
+        tournament: &Tournament,
+        pair: (&Player, &Player),
+        count: u64,
+        cancel: &Cancel,
+    ) -> Result<String, OpenError> {
+        tournament::histories(self, tournament, pair, count, cancel)
+    }
+
+    fn writes_histories(&self) -> Result<&'static str, GameError> {
+        Kit::writes_histories(self)
     }
 
     fn play(

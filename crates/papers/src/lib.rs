@@ -7,12 +7,14 @@ pub mod q_learner;
 mod q_post;
 mod runs;
 mod soar;
+mod soarbot;
 mod table1;
 mod table2;
 
 pub use experts::{ExpertsPoint, ExpertsStudy};
 pub use q_post::{QPost, QPostRow, q_post};
 pub use soar::{Relation, SoarFigure, SoarFigure2, SoarLearning, SoarRow};
+pub use soarbot::{SoarBotDays, SoarBotRow, SoarBotStudy};
 pub use table1::{Reproduced, Row, table1};
 pub use table2::{BearoffRow, Curve, Figure2, Table2, figure2, table2};
 
@@ -20,7 +22,7 @@ use adept_lab::reproduction::Reproduction;
 use adept_trainer::run::TrainError;
 
 /// All reproductions.
-pub const ALL: [&dyn Reproduction; 10] = [
+pub const ALL: [&dyn Reproduction; 11] = [
     &table1::Table1,
     &table2::Table2Rows,
     &table2::Curves,
@@ -31,6 +33,7 @@ pub const ALL: [&dyn Reproduction; 10] = [
     &SoarFigure::Figure5,
     &SoarFigure::Figure6,
     &q_post::Post,
+    &soarbot::Days,
 ];
 
 /// What finished runs wait for, as it is shown.

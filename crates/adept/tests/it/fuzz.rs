@@ -5,7 +5,8 @@
 use crate::common::{load_any, parse};
 use adept::bearoff::two_sided::{Settings, Table};
 use adept::bearoff::{Position, Roll};
-use adept::game::{Game, Stream, Turn, stream};
+use adept::game::{Game, Kit, Stream, Turn, stream};
+use adept::holdem::Holdem;
 use adept::liars_dice::LiarsDice;
 use adept::model::checkpoint;
 use adept::{Builtin, Catalogue};
@@ -91,7 +92,7 @@ fn mutated(text: &[u8], other: &[u8], rng: &mut Stream) -> Vec<u8> {
 
 #[test]
 fn configs() {
-    let folders = ["tictactoe", "bearoff", "liars-dice", "liars-dice/arena"];
+    let folders = ["tictactoe", "bearoff", "liars-dice", "liars-dice/arena", "holdem"];
     let files = folders.iter().flat_map(|folder| fs::read_dir(shared("configs").join(folder)).unwrap());
     let mut paths: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "toml"));
@@ -267,4 +268,53 @@ fn headers_of_tables() {
             let _ = (table.verify(), table.value(position));
         }
     }
+}
+
+/// Hand histories, game definitions, rule files and positions of hold'em, all of which come from other programs.
+#[test]
+fn files_of_poker_programs() {
+    let (mut rng, folder) = (stream(1, "fuzz poker", 0), tempfile::tempdir().unwrap());
+    let game = adept::holdem::named("holdem:limit:3:stack=200/90/60").unwrap().unwrap();
+    let mut hands = String::new();
+    for number in 1..=4 {
+        let (mut state, mut actions, mut legal) = (game.start(), Vec::new(), Vec::new());
+        while game.turn(&state) != Turn::Over {
+            let action = match game.turn(&state) {
+                Turn::Chance => game.sample(&state, &mut rng),
+                _ => {
+                    game.actions(&state, &mut legal);
+                    legal[rng.random_range(0..legal.len())]
+                }
+            };
+            game.apply(&mut state, &action);
+            actions.push(action);
+        }
+        hands += &game.history(number, &["a", "b", "c"], &actions).unwrap().unwrap();
+    }
+    let (definition, rules) =
+        (game.definition(), fs::read(shared("crates/builtin/src/holdem/soarbot/soarbot.toml")));
+    let (rules, position) = (rules.unwrap(), "crc/r:AhKd|QsQc|2h2d/2c7dTs");
+    let [phh, toml] = ["a.phhs", "a.toml"].map(|name| folder.path().join(name));
+    fs::write(&phh, &hands).unwrap();
+    assert!(!game.read_positions(&phh).unwrap().is_empty());
+    let mut good = 0;
+    for round in 0..rounds(4000) {
+        fs::write(&phh, mutated(hands.as_bytes(), position.as_bytes(), &mut rng)).unwrap();
+        good += u64::from(game.read_positions(&phh).is_ok());
+        let text = mutated(definition.as_bytes(), hands.as_bytes(), &mut rng);
+        if let Ok(other) = Holdem::of_definition(&String::from_utf8_lossy(&text)) {
+            // What is read can be written and read again.
+            assert_eq!(Holdem::of_definition(&other.definition()).unwrap(), other);
+        }
+        let text = mutated(position.as_bytes(), hands.as_bytes(), &mut rng);
+        if let Ok((state, _)) = game.parse_position(&String::from_utf8_lossy(&text)) {
+            assert_eq!(game.parse_position(&game.position_text(&state)).unwrap().0, state);
+        }
+        // A rule file is large, and each is read once.
+        if round % 8 == 0 {
+            fs::write(&toml, mutated(&rules, hands.as_bytes(), &mut rng)).unwrap();
+            let _ = game.deliberator(&format!("rules:{}", toml.display()), &serde_json::Value::Null);
+        }
+    }
+    assert!(good > 0, "some changes do no harm");
 }

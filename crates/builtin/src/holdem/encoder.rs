@@ -15,6 +15,8 @@ pub struct Features {
 const RANKS: usize = 13;
 /// Flags of own cards and board: all up to this one.
 const FLAGS: usize = Flag::BlankOnBoard as usize + 1;
+/// Steps of the share of the pot.
+const SHARES: u64 = 64;
 /// Counts of bets that are told apart in a round.
 const BETS: usize = 5;
 
@@ -26,7 +28,7 @@ impl Features {
 impl Default for Features {
     fn default() -> Self {
         use ChannelKind::{Bits, Dense, Index};
-        let list: [(&str, ChannelKind, &str); 8] = [
+        let list: [(&str, ChannelKind, &str); 9] = [
             (
                 "cards",
                 Bits(2 + 2 * RANKS),
@@ -61,6 +63,7 @@ impl Default for Features {
             ),
             ("action", Bits(3), "the move: fold, check or call, bet or raise"),
             ("street", Index(ROUNDS as u64), "before the flop, flop, turn, river"),
+            ("share", Index(SHARES), "the expected share of the pot in 64 steps, for a gate"),
         ];
         Self {
             channels: list.into_iter().map(|(name, kind, about)| Channel::fixed(name, kind, about)).collect(),
@@ -160,6 +163,7 @@ impl Encoder<Holdem> for Features {
         };
         part(3)[action] = 1.0;
         row.index[0] = state.round() as u64;
+        row.index[1] = ((found.equity * SHARES as f64) as u64).min(SHARES - 1);
     }
 
     fn needs_action(&self) -> bool {

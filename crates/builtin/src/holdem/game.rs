@@ -77,10 +77,8 @@ impl Game for Holdem {
 
     /// What one player can lose, times the number of others: the most that one can win.
     fn scale(&self) -> f64 {
-        let stakes = &self.stakes;
-        let bets = stakes.bets.iter().zip(stakes.raises).map(|(bet, raises)| bet * u32::from(raises));
-        let most = stakes.blinds[1] + bets.sum::<u32>();
-        let most = most.min(stakes.stacks[..self.seats()].iter().copied().max().unwrap_or(most));
+        let most = self.stakes.most_paid();
+        let most = most.min(self.stakes.stacks[..self.seats()].iter().copied().max().unwrap_or(most));
         f64::from(most) * (self.seats() - 1) as f64
     }
 
@@ -103,6 +101,10 @@ impl Game for Holdem {
             }
         }
         shown
+    }
+
+    fn missing(&self, state: &State, player: usize) -> Option<&'static str> {
+        state.hole(player).is_none().then_some("its cards")
     }
 
     fn info(&self, state: &State, player: usize) -> State {

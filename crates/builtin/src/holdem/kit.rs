@@ -3,11 +3,11 @@
 use super::encoder::Features;
 use super::equity::worth;
 use super::rules::Holdem;
-use super::soarbot::{Profile, SoarBot, agreement, names};
+use super::soarbot::{Profile, Read as Memory, SoarBot, agreement, names};
 use super::state::{Action, State};
-use super::text;
+use super::{history, text};
 use crate::Family;
-use adept_game::{Deliberator, Encoder, Found, GameError, Kit, Named, Recorded, Script};
+use adept_game::{Deliberator, Encoder, Found, GameError, Kit, Named, Read, Recorded, Script, files};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -43,14 +43,23 @@ impl Kit for Holdem {
     }
 
     fn encoders(&self) -> Vec<Named> {
-        vec![Named {
-            name: Features::NAME.into(),
-            about: "own cards, exact chances, hand and board, bets so far, seat, and a move".into(),
-        }]
+        Named::list(&[
+            (Features::NAME, "own cards, exact chances, hand and board, bets so far, seat, and a move"),
+            (
+                "rules:soarbot",
+                "what SoarBot's rules read, as the key of a rule memory (lookup), and what they think of a move; rules:FILE for \
+                 rules of your own",
+            ),
+        ])
     }
 
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        (name == Features::NAME).then(|| Arc::new(Features::default()) as _)
+        if name == Features::NAME {
+            return Some(Arc::new(Features::default()));
+        }
+        let of = name.strip_prefix(RULES)?;
+        let profile = Profile::built_in(of).unwrap_or_else(|| Profile::read(Path::new(of)));
+        Some(Arc::new(Memory::new(name, profile)))
     }
 
     fn starter(&self) -> Option<String> {
@@ -106,6 +115,29 @@ impl Kit for Holdem {
             return Some(Err(GameError(format!("{name} has no settings: change its rule file instead"))));
         }
         Some(profile.map(|profile| Arc::new(SoarBot::new(name, profile)) as _))
+    }
+
+    /// The exact chances, the pot odds, and what SoarBot would do and why.
+    fn advice(&self, state: &State, player: usize) -> Option<String> {
+        let soarbot = SoarBot::new("soarbot", Profile::built_in("soarbot")?.ok()?);
+        Some(soarbot.advice(self, state, player))
+    }
+
+    fn history_suffix(&self) -> Option<&'static str> {
+        Some(history::SUFFIX)
+    }
+
+    fn history(&self, number: u64, names: &[&str], actions: &[Action]) -> Found<String> {
+        Some(history::write(self, number, names, actions))
+    }
+
+    /// Also the decisions of hand histories, `.phh` and `.phhs`.
+    fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
+        if history::is_history(path) {
+            history::read(self, path)
+        } else {
+            files::lines_of_positions(self, path)
+        }
     }
 
     fn recorded(&self, agent: &str, path: &Path) -> Found<Recorded> {

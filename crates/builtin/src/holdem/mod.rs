@@ -1,9 +1,11 @@
 //! Texas hold'em with fixed limits: rules, the strength of hands, exact chances, and SoarBot, a player made of rules.
 
 mod cards;
+mod definition;
 mod encoder;
 mod equity;
 mod game;
+mod history;
 mod kit;
 mod rules;
 mod soarbot;
@@ -18,3 +20,4 @@ pub use rules::{Holdem, NO_LIMIT, Stakes};
 pub use soarbot::{Flag, Flags, Profile, SoarBot, Straights, agreement, analyse};
 pub use state::{Action, Deal, Entry, History, MAX_PLAYERS, ROUNDS, State};
 pub use strength::{Category, Hand, Strength, Strengths};
+pub use text::named;

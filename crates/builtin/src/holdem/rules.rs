@@ -11,9 +11,9 @@ use rand::{Rng, RngExt};
 /// Two cards each; bets before the flop, on three cards, on the turn and on the river; the best five of seven cards win. Bets
 /// have a fixed size, and their number in a round is limited.
 ///
-/// A player without enough chips pays what is left and plays for that part of the pot. A raise of less than half a bet that takes
-/// the last chips does not count as a raise: players who have acted may only call it or fold. Odd chips of a shared pot go to the
-/// first winners after the button.
+/// A player without enough chips pays what is left and plays for that part of the pot. After a raise of less
+/// than half a bet, with the last chips, players who have acted may only call it or fold. It counts as one of the bets of the round,
+/// and the next raise adds a full bet, as in PokerKit. Odd chips of a shared pot go to the first winners after the button.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holdem {
     pub(super) name: String,
@@ -43,6 +43,14 @@ impl Default for Stakes {
             raises: [3, 4, 4, 4],
             stacks: [NO_LIMIT; MAX_PLAYERS],
         }
+    }
+}
+
+impl Stakes {
+    /// What a player with enough chips can pay in a hand at most.
+    pub fn most_paid(&self) -> u32 {
+        let bets = self.bets.iter().zip(self.raises).map(|(bet, raises)| bet * u32::from(raises));
+        self.blinds[1] + bets.sum::<u32>()
     }
 }
 
@@ -120,8 +128,11 @@ impl Holdem {
         if done >= self.stakes.raises[round] || state.has_acted(mover) {
             return false;
         }
-        // Someone must be able to answer, and there must be chips beyond the call.
-        let others = self.everyone() & !state.folded & !state.all_in & !(1 << mover);
+        // Someone must be able to pay more too, and there must be chips beyond the call.
+        let mut others = self.everyone() & !state.folded & !state.all_in & !(1 << mover);
+        while others != 0 && self.stakes.stacks[others.trailing_zeros() as usize] <= state.level {
+            others &= others - 1;
+        }
         others != 0 && self.chips(state, mover) > state.to_call(mover)
     }
 
@@ -154,8 +165,8 @@ impl Holdem {
                 self.pay(state, mover, owed + bet);
                 let more = state.paid[mover] - state.level;
                 state.level = state.paid[mover];
+                state.bets += 1;
                 if 2 * more >= bet {
-                    state.bets += 1;
                     state.acted = 1 << mover;
                 }
                 state.raised_late |= state.called & 1 << mover;

@@ -69,10 +69,8 @@ pub struct History {
     count: u16,
 }
 
-/// Room for every hand: a round has at most one move of each player after the blinds and after each raise, and each player may
-/// once go all in with a raise too short to count.
-const WORDS: usize =
-    ((MOST_RAISES as usize + 1) * MAX_PLAYERS * ROUNDS + MAX_PLAYERS * MAX_PLAYERS + ROUNDS) / 32 + 1;
+/// Room for every hand: a round has at most one move of each player after the blinds and after each raise.
+const WORDS: usize = ((MOST_RAISES as usize + 1) * MAX_PLAYERS * ROUNDS + ROUNDS) / 32 + 1;
 
 /// An entry of a [`History`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,7 +47,7 @@ pub(super) fn name(players: usize, stakes: &Stakes) -> String {
 }
 
 /// The rule set with this name; none if it belongs to another game.
-pub(super) fn named(name: &str) -> Option<Result<Holdem, GameError>> {
+pub fn named(name: &str) -> Option<Result<Holdem, GameError>> {
     if name != "holdem" && !name.starts_with("holdem:") {
         return None;
     }

@@ -16,6 +16,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
         out: args.out.clone().unwrap_or_else(folder),
         resume: args.resume,
         threads: args.threads,
+        histories: args.histories,
     };
     let watch = |event: TournamentEvent<'_>| match event {
         TournamentEvent::Learns(name) => say(format!("{name} learns")),
@@ -31,12 +32,23 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
             p_text(pair.p)
         )),
     };
+    let played = std::cell::Cell::new(false);
+    let watch = |event: TournamentEvent<'_>| {
+        played.set(true);
+        watch(event);
+    };
     let table = tournament(games, &config, &options, &watch, &on_interrupt())?;
+    if table.finished && !played.get() {
+        say("already finished: this is the earlier result, nothing was played");
+    }
     if as_json {
         output::json(&table)?;
     } else {
         output::text(&table.markdown())?;
         say(format!("{:.0} s; written: {}", table.seconds, options.out.join("arena.md").display()));
+        if options.histories > 0 && table.finished {
+            say(format!("games: {}", options.out.join("histories").display()));
+        }
     }
     if !table.finished {
         bail!("stopped before the end: continue with --resume");

@@ -11,7 +11,7 @@ use crate::catalogue::Catalogue;
 use adept_arena::matches::{self, Order, Tally};
 use adept_arena::statistics::{binomial_test, normal_test, ratings};
 use adept_arena::{OpenError, open};
-use adept_game::{Kit, Unit};
+use adept_game::{Kit, Unit, work};
 use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_model::limits;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Options of a tournament.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TournamentOptions {
     /// Folder of its files.
     pub out: PathBuf,
@@ -31,6 +31,8 @@ pub struct TournamentOptions {
     pub resume: bool,
     /// Threads; all cores if 0.
     pub threads: usize,
+    /// How many games of each pair to write down, in the usual format of the game, at most [`limits::HISTORIES`].
+    pub histories: u64,
 }
 
 /// Result of a pair of agents.
@@ -120,6 +122,11 @@ pub fn tournament(
     let files = Files::default();
     let game = games.find(&tournament.game)?;
     let unit = game.info().unit;
+    // Before anything is played.
+    let suffix = match options.histories {
+        0 => None,
+        _ => Some(game.writes_histories().map_err(|e| OpenError::Unknown(e.to_string()))?),
+    };
     let mut table = begin(tournament, options, unit.as_ref())?;
     let players = players(tournament, &options.out, games)?;
     let meetings = meetings(tournament, &players);
@@ -149,7 +156,58 @@ pub fn tournament(
         table.finished = table.pairs.len() == meetings.len();
         save(&files, &options.out, &table)?;
     }
+    if let (Some(suffix), false) = (suffix, cancel.requested()) {
+        // Once more from their seeds, so that writing them down costs the other games nothing.
+        let folder = options.out.join("histories");
+        files.create_folder(&folder)?;
+        for (number, (a, b)) in meetings.iter().enumerate() {
+            let (a, b) = (&players[*a], &players[*b]);
+            let text = game.histories(tournament, (a, b), options.histories, cancel)?;
+            if cancel.requested() {
+                let message = "the games were not all written down: ask for them again".into();
+                return Err(TrainError::Interrupted { path: folder, message });
+            }
+            let name = format!("{:03}-{}-{}.{suffix}", number + 1, plain(&a.name), plain(&b.name));
+            files.replace(&folder.join(name), text.as_bytes())?;
+        }
+    }
     Ok(table)
+}
+
+/// A name as part of a file name.
+fn plain(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
+    name.chars().map(|c| if fits(c) { c } else { '-' }).take(60).collect()
+}
+
+/// The first games of one pair, written down.
+///
+/// # Errors
+/// If an agent is not available, or the game cannot be written in its format.
+pub fn histories<G: Kit>(
+    game: &G,
+    tournament: &Tournament,
+    (a, b): (&Player, &Player),
+    count: u64,
+    cancel: &Cancel,
+) -> Result<String, OpenError> {
+    let orders = orders(tournament, game.players());
+    let open = |player: &Player| open::agent_with(game, &player.agent, &player.changes);
+    let mut agents = [open(a)?, open(b)?];
+    let what = format!("writing games of {} and {}", a.name, b.name);
+    let (mut text, count) = (String::new(), count.min(tournament.games));
+    for g in (0..count).take_while(|_| !cancel.requested()) {
+        let (order, actions) = matches::replay(game, &mut agents, &orders, g, tournament.seed);
+        let names: Vec<&str> = order.iter().map(|agent| [&*a.name, &*b.name][*agent]).collect();
+        match game.history(g + 1, &names, &actions) {
+            Some(Ok(one)) => text.push_str(&one),
+            Some(Err(error)) => return Err(OpenError::Unknown(error.to_string())),
+            None => {}
+        }
+        text.push('\n');
+        work::share(&what, (g + 1) as f64 / count as f64);
+    }
+    Ok(text)
 }
 
 /// An empty table, or the table of an earlier call.
@@ -171,7 +229,13 @@ fn begin(
     };
     let text = match limits::read(&path, limits::RECORD_BYTES) {
         Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(empty),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            let is_there = |file: &&&str| options.out.join(file).exists();
+            return match ["run.json", "sweep.json", "manifest.json"].iter().find(is_there) {
+                Some(file) => taken(&format!("holds something else ({file}): choose another folder")),
+                None => Ok(empty),
+            };
+        }
         Err(source) => return Err(ModelError::Io { path, source }.into()),
     };
     let Ok(table) = serde_json::from_slice::<Standings>(&text) else {

@@ -142,6 +142,33 @@ impl SoarBot {
         p
     }
 
+    /// What it would do in place of the player, and why, in lines.
+    pub(in super::super) fn advice(&self, game: &Holdem, state: &State, player: usize) -> String {
+        let mut choices: Vec<(&str, f64)> = [
+            "fold",
+            if state.to_call(player) > 0 { "call" } else { "check" },
+            if state.bets() > 0 { "raise" } else { "bet" },
+        ]
+        .into_iter()
+        .zip(self.policy(game, state, player))
+        .filter(|(_, p)| *p > 0.0)
+        .collect();
+        choices.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let shown: Vec<String> = choices
+            .iter()
+            .map(
+                |(name, p)| if *p < 0.9995 { format!("{name} ({:.0} %)", 100.0 * p) } else { (*name).into() },
+            )
+            .collect();
+        let mut text = format!("In your place {} would {}:\n", self.name, shown.join(" or "));
+        for line in self.reasons(game, state, player) {
+            text.push_str("  ");
+            text.push_str(&line);
+            text.push('\n');
+        }
+        text
+    }
+
     /// The strengths, the rules that fire and their numbers, in lines.
     fn reasons(&self, game: &Holdem, state: &State, player: usize) -> Vec<String> {
         let Some(attributes) = Attributes::new(game, state, player, self.profile.straights) else {

@@ -11,6 +11,9 @@ use std::cell::Cell;
 /// Pot odds of a free card.
 const FREE: f64 = 9999.0;
 
+/// An odd number with as many ones as zeros in all its parts: 2⁶⁴ / the golden ratio.
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Where a player acts, by the order from the button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timing {
@@ -231,6 +234,20 @@ impl Attributes {
             }
         }
         strength
+    }
+
+    /// Which conditions of the stage's rules hold, mixed into a number that begins with this one. The flags that are hidden from
+    /// others are not set.
+    pub(super) fn read(&self, profile: &Profile, begin: u64) -> u64 {
+        let flags = self.flags_with(false, false);
+        let strength = self.strengths(profile, flags).fold(f64::INFINITY, f64::min);
+        let stage = &profile.stages[self.stage];
+        let begin = begin.wrapping_mul(MIX) ^ strength.to_bits();
+        let conditions = stage.rules.iter().flat_map(|rule| &rule.when);
+        conditions.fold(begin.wrapping_mul(MIX), |key, condition| {
+            // An odd factor keeps every difference; the rotation brings high bits down again.
+            (key.rotate_left(23) ^ u64::from(self.holds(condition, flags, strength))).wrapping_mul(MIX)
+        })
     }
 
     /// The probability of each proposal: fold, call, raise, check-raise. Those with the highest score share it.

@@ -10,11 +10,13 @@
 mod agent;
 mod attributes;
 mod flags;
+mod memory;
 mod profile;
 mod recorded;
 
 pub use agent::SoarBot;
 pub use flags::{Flag, Flags, Straights, analyse};
+pub(super) use memory::Read;
 pub use profile::Profile;
 pub(super) use profile::names;
 pub use recorded::agreement;

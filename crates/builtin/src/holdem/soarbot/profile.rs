@@ -247,7 +247,11 @@ impl Profile {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|e| e.to_string().trim_end().to_string())?;
+        let file: File = toml::from_str(text).map_err(|e| {
+            let line =
+                e.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+            format!("line {line}: {}", e.message().trim_end())
+        })?;
         if !(0.0..=1.0).contains(&file.maybe) {
             return Err(format!("maybe = {}: a probability, from 0 to 1", file.maybe));
         }

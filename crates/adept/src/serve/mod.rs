@@ -1,0 +1,156 @@
+//! The command `serve`: plays by the protocols of other programs.
+
+mod acpc;
+
+use adept_arena::AgentSpec;
+use adept_builtin::holdem::{self, Holdem, NO_LIMIT};
+use adept_console::Tool;
+use adept_console::output::{self, say};
+use adept_game::{Game, GameError};
+use adept_lab::Catalogue;
+use adept_model::{checkpoint, limits};
+use anyhow::{Context, Result};
+use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// The command `serve`.
+pub(crate) struct Serve;
+
+#[derive(Debug, Args)]
+struct ServeArgs {
+    #[command(subcommand)]
+    protocol: Protocol,
+}
+
+#[derive(Debug, Subcommand)]
+enum Protocol {
+    /// Play hold'em at a dealer of the Annual Computer Poker Competition (protocol 2.0.0).
+    #[command(
+        after_help = "Example:\n  adept serve acpc 127.0.0.1 16177 checkpoints/holdem/limit-2 --log match.txt"
+    )]
+    Acpc(AcpcArgs),
+    /// Print the game definition that a dealer needs for a game, or the name of the game in a definition file.
+    #[command(after_help = "Example:\n  adept serve gamedef holdem:limit:2 > limit-2.game")]
+    Gamedef {
+        /// A game, such as holdem:limit:2, or a definition file.
+        game: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct AcpcArgs {
+    /// Host of the dealer, a name or an address.
+    host: String,
+    /// Port of the dealer. It gives each player another one.
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    port: u16,
+    /// Checkpoint, run, or the name of an agent (see adept list agents).
+    agent: String,
+    /// Rule set. Default: the rule set of the checkpoint, or holdem:limit:2.
+    #[arg(long, conflicts_with = "gamedef")]
+    game: Option<String>,
+    /// Game definition file of the dealer, instead of --game.
+    #[arg(long, value_name = "FILE")]
+    gamedef: Option<PathBuf>,
+    /// Hands of the match. With fewer than these, a dealer that ends the connection is an error.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=limits::GAMES))]
+    hands: Option<u64>,
+    /// Seed of the agent's random draws.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Write every line from and to the dealer to this file.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
+impl Tool for Serve {
+    fn command(&self) -> clap::Command {
+        ServeArgs::augment_args(clap::Command::new("serve"))
+            .about("Play by the protocols of other programs")
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+    }
+
+    fn run(&self, _games: &dyn Catalogue, matches: &ArgMatches, as_json: bool) -> Result<()> {
+        match ServeArgs::from_arg_matches(matches)?.protocol {
+            Protocol::Acpc(args) => acpc(&args, as_json),
+            Protocol::Gamedef { game } => gamedef(&game, as_json),
+        }
+    }
+
+    fn kind(&self, cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+        cause.downcast_ref::<acpc::Lost>().map(|_| "protocol")
+    }
+}
+
+fn acpc(args: &AcpcArgs, as_json: bool) -> Result<()> {
+    let game = match (&args.gamedef, &args.game) {
+        (Some(path), _) => definition(path)?,
+        (None, Some(name)) => named(name)?,
+        (None, None) => of_agent(&args.agent)?,
+    };
+    if game.stakes().stacks[..game.players()].iter().any(|stack| *stack != NO_LIMIT) {
+        say(
+            "warning: dealers have other rules for raises that take the last chips; where they differ, the match ends with the \
+             hand and the move",
+        );
+    }
+    let agent = adept_arena::open::agent(&game, &args.agent)?;
+    let place = acpc::Place { host: &args.host, port: args.port };
+    let (result, end) = acpc::play(&game, agent, &place, args.hands, args.seed, args.log.as_deref())?;
+    if as_json {
+        // An error takes the place of the result.
+        end?;
+        return output::json(&result);
+    }
+    say(result.text(&args.agent));
+    end
+}
+
+fn gamedef(game: &str, as_json: bool) -> Result<()> {
+    let path = Path::new(game);
+    let (holdem, is_file) = match path.is_file() {
+        true => (definition(path)?, true),
+        false => (named(game)?, false),
+    };
+    if as_json {
+        return output::json(&json!({ "game": holdem.name(), "definition": holdem.definition() }));
+    }
+    output::text(&if is_file { format!("{}\n", holdem.name()) } else { holdem.definition() })
+}
+
+fn definition(path: &Path) -> Result<Holdem> {
+    let text = limits::read_text(path, limits::CONFIG_BYTES).with_context(|| path.display().to_string());
+    let read = Holdem::of_definition(&text?);
+    Ok(read.map_err(|e| GameError(format!("{}: {e}", path.display())))?)
+}
+
+fn named(name: &str) -> Result<Holdem> {
+    match holdem::named(name) {
+        Some(found) => Ok(found?),
+        None => Err(GameError(format!(
+            "`{name}`: poker dealers play hold'em with fixed limits, such as holdem:limit:2; other games are not served"
+        ))
+        .into()),
+    }
+}
+
+/// The game of a checkpoint; heads-up hold'em for agents.
+fn of_agent(agent: &str) -> Result<Holdem> {
+    let usual = named("holdem:limit:2")?;
+    let spec = AgentSpec::parse(agent).map_err(GameError)?;
+    let of = match &spec {
+        AgentSpec::Greedy(of) | AgentSpec::Epsilon(_, of) | AgentSpec::Boltzmann(_, of) => of,
+        AgentSpec::Named(of) => of,
+        _ => return Ok(usual),
+    };
+    // A folder goes before an agent of that name, an agent before a run.
+    if !Path::new(of).is_dir() && adept_arena::open::agent(&usual, of).is_ok() {
+        return Ok(usual);
+    }
+    match checkpoint::named(Path::new(of))? {
+        Some(folder) => named(&checkpoint::read(&checkpoint::locate(&folder, false)?)?.manifest.game),
+        None => Ok(usual),
+    }
+}
