@@ -235,7 +235,8 @@ impl AgentSpec {
                 Ok(Self::Epsilon(e, c))
             }
             Some(("boltzmann", rest)) => {
-                let (t, c) = parameter(rest, "boltzmann:T:CHECKPOINT with T above 0", 1e-6..=1e6)?;
+                let (t, c) =
+                    parameter(rest, "boltzmann:T:CHECKPOINT with T in 0.000001..1000000", 1e-6..=1e6)?;
                 Ok(Self::Boltzmann(t, c))
             }
             _ if text == "random" => Ok(Self::Random),

@@ -74,6 +74,7 @@ pub fn inspect<G: Kit>(
         }
     };
     if game.hides() {
+        complete(game, state, player, &position)?;
         return Ok(hidden(game, bound, state, player, position));
     }
     let after = mover.map(after);
@@ -122,6 +123,17 @@ fn hidden<G: Kit>(
     moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
     let value = moves.first().map_or(0.0, |m| m.explanation.value);
     PositionValue { position, value, to_move: Some(player + 1), after: None, moves }
+}
+
+/// Checks that the player to move knows all that a decision needs.
+fn complete<G: Kit>(game: &G, state: &G::State, player: usize, text: &str) -> Result<(), OpenError> {
+    match game.missing(state, player) {
+        None => Ok(()),
+        Some(what) => Err(OpenError::Unknown(format!(
+            "`{text}`: player {} is to move, and {what} are missing: a value depends on them",
+            player + 1
+        ))),
+    }
 }
 
 /// The softmax of these logits.
@@ -250,6 +262,7 @@ fn hidden_values<G: Kit>(
                 return Err(OpenError::Unknown(message));
             }
             Turn::Player(player) => {
+                complete(game, state, player, &game.position_text(state))?;
                 bound.weigh(game, state, player, &mut actions, &mut found);
                 let best = |a: f32, b: &f32| if b.is_nan() || *b > a { *b } else { a };
                 values.push(found.iter().fold(f32::NEG_INFINITY, best));
@@ -300,6 +313,7 @@ pub fn choices<G: Kit>(game: &G, bound: &mut GameModel<G>, text: &str) -> Result
     let Turn::Player(player) = game.turn(&state) else {
         return Err(OpenError::Unknown(format!("`{text}`: no player is to move; the roll may be missing")));
     };
+    complete(game, &state, player, text)?;
     let (mut actions, mut found) = (Vec::new(), Vec::new());
     game.actions(&state, &mut actions);
     bound.values(game, &state, player, &actions, &mut found);

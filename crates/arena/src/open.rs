@@ -52,8 +52,26 @@ pub fn encoder<G: Kit>(game: &G, name: Option<&str>) -> Result<Arc<dyn Encoder<G
     let (priors, own): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(|part| part.starts_with(PRIOR));
     let own = own.join("+");
     let names = || encoders.iter().map(|e| &*e.name).collect::<Vec<_>>().join(", ");
-    let unknown =
-        || OpenError::Unknown(format!("{} has no encoder `{own}`; it has {}", game.name(), names()));
+    if let Some(added) = experts.first().or(priors.first()).filter(|_| own.is_empty()) {
+        return Err(OpenError::Unknown(format!(
+            "`{added}` adds to an encoder: put one before it, such as `{}+{added}`; {} has {}",
+            encoders.first().map_or("bits", |e| &*e.name),
+            game.name(),
+            names()
+        )));
+    }
+    let unknown = || {
+        // A known part with parameters that it does not take: its description names those it does.
+        let form = own.split('+').filter_map(|part| part.split_once(':')).find_map(|(head, _)| {
+            let mut forms = encoders.iter();
+            forms.find(|e| e.name.split(':').next() == Some(head)).map(|e| (&e.name, &e.about))
+        });
+        let it_has = match form {
+            Some((name, about)) => format!("`{name}` is {about}"),
+            None => format!("it has {}", names()),
+        };
+        OpenError::Unknown(format!("{} has no encoder `{own}`; {it_has}", game.name()))
+    };
     let found = game.encoder(&own).ok_or_else(unknown)?;
     found.fits(game).map_err(OpenError::Unknown)?;
     if !experts.is_empty() {

@@ -573,7 +573,7 @@ fn agents_as_users_write_them() {
         assert_eq!(AgentSpec::parse(text), Ok(spec), "{text}");
     }
     let epsilon = "write epsilon:E:CHECKPOINT with E in 0..1";
-    let boltzmann = "write boltzmann:T:CHECKPOINT with T above 0";
+    let boltzmann = "write boltzmann:T:CHECKPOINT with T in 0.000001..1000000";
     for (text, usage) in [
         ("epsilon:", epsilon),
         ("epsilon:0.1", epsilon),

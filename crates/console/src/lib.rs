@@ -27,8 +27,16 @@ fn given() -> impl Iterator<Item = String> {
 
 /// Options that help against an error of this kind, if the command of this process has them. Libraries say what to do, and
 /// this says how.
-fn hint(mut command: clap::Command, kind: &str) -> Option<String> {
+fn hint(mut command: clap::Command, kind: &str, message: &str) -> Option<String> {
     let given: Vec<String> = given().collect();
+    // Another place for the output does not help against what is wrong with an input.
+    let is_input = |(i, arg): (usize, &String)| {
+        let is_value = i == 0 || given[i - 1] == "--out" || given[i - 1].starts_with("--set");
+        arg.len() > 1 && !arg.starts_with('-') && !is_value && message.starts_with(arg.as_str())
+    };
+    if kind == "io" && given.iter().enumerate().any(is_input) {
+        return None;
+    }
     let best = given.iter().any(|arg| arg == "--best");
     let advice: &[(&str, &str)] = match kind {
         "folder" => {
@@ -54,9 +62,16 @@ fn hint(mut command: clap::Command, kind: &str) -> Option<String> {
     (!fits.is_empty()).then(|| fits.join("; "))
 }
 
+/// The command and those below it, which read `-1` as a value.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    command.mut_subcommands(|below| with_negative_numbers(below).allow_negative_numbers(true))
+}
+
 /// Runs the command line of this process with these games and tools.
 pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
+    // A negative number is a value that is out of range, not an option.
     let line = Cli::command().subcommands(tools.iter().map(|tool| tool.command()));
+    let line = with_negative_numbers(line);
     let matches = match line.clone().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => {
@@ -93,7 +108,7 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
             let kind = own.unwrap_or_else(|| output::kind(&error));
             output::json_error_if_asked(kind, &error.to_string());
             output::say(format!("error: {error}"));
-            if let Some(hint) = hint(line, kind) {
+            if let Some(hint) = hint(line, kind, &error.to_string()) {
                 output::say(format!("hint: {hint}"));
             }
             ExitCode::FAILURE

@@ -2,7 +2,7 @@
 
 use crate::output::{self, json_error_if_asked, say};
 use adept_game::work;
-use adept_trainer::run::{Cancel, Event, Match, Observer, Score};
+use adept_trainer::run::{Cancel, Event, Match, Observer};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
@@ -165,9 +165,13 @@ impl Count {
 impl Observer for Count {
     fn event(&self, seed: u64, event: Event<'_>) {
         if let Event::Ended(record) = event {
+            let Some(score) = &record.r#final else {
+                // Stopped before its end: it does not count as done.
+                self.bar.set_message(format!("{} seed {seed}: stopped", record.name));
+                return;
+            };
             self.bar.inc(1);
-            let figure = record.r#final.as_ref().map_or(f64::NAN, Score::figure);
-            let text = format!("{} seed {seed}: {figure:.4}", record.name);
+            let text = format!("{} seed {seed}: {:.4}", record.name, score.figure());
             if self.bar.is_hidden() {
                 say(format!("{}/{} {text}, {:.1} s", self.bar.position(), self.total, record.seconds));
             }
@@ -285,6 +289,7 @@ pub(crate) fn on_interrupt() -> Cancel {
 fn interrupted() {
     let Some(asked) = STOPS.get() else { end("stopped before the end") };
     if asked.requested() {
+        work::remove_unfinished();
         std::process::exit(INTERRUPTED);
     }
     asked.cancel();
@@ -300,7 +305,7 @@ fn interrupted() {
         }
         end("stopped before the end: continue with --resume where the command has it")
     });
-    say("\nstopping: writing a checkpoint (again to stop at once)");
+    say("\nstopping, and saving what can be continued (again to stop at once)");
 }
 
 fn end(message: &str) -> ! {
@@ -309,6 +314,7 @@ fn end(message: &str) -> ! {
         std::thread::sleep(PATIENCE);
         std::process::exit(INTERRUPTED);
     });
+    work::remove_unfinished();
     json_error_if_asked("interrupted", message);
     say(message);
     std::process::exit(INTERRUPTED);

@@ -1,8 +1,10 @@
 //! Reports of long work to whoever shows progress, such as a command line.
 //!
-//! Games and libraries call [`share`] while they solve a table or draw positions. Without a receiver, reports are dropped.
+//! Games and libraries call [`share`] while they solve a table or draw positions. Without a receiver, reports are dropped. A large
+//! file that is being written is [`Unfinished`]: a process that ends before it is complete removes it.
 
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 type Receiver = Box<dyn Fn(&str, f64) + Send + Sync>;
 
@@ -19,5 +21,32 @@ pub fn receive(receiver: impl Fn(&str, f64) + Send + Sync + 'static) {
 pub fn share(what: &str, done: f64) {
     if let Some(receiver) = RECEIVER.get() {
         receiver(what, done);
+    }
+}
+
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A file that is being written under a temporary name, until this is dropped.
+#[derive(Debug)]
+pub struct Unfinished(PathBuf);
+
+impl Unfinished {
+    /// Notes that this file begins.
+    pub fn new(path: &Path) -> Self {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.into());
+        Self(path.into())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
+    }
+}
+
+/// Removes all files that are being written, for a process that ends now.
+pub fn remove_unfinished() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        let _ = std::fs::remove_file(path);
     }
 }

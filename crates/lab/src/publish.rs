@@ -2,6 +2,7 @@
 
 use crate::catalogue::Catalogue;
 use crate::compare::folders;
+use crate::curves::References;
 use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, ExpertsReport, Report, Suite};
 use crate::statistics::{mean_sd, plus_minus};
 use adept_model::checkpoint::{self, Checkpoint, Rival};
@@ -201,9 +202,13 @@ fn card(
         text.push('\n');
     }
     if let (true, Some(against)) = (config.measures(Suite::Matches), config.evaluate_against().first()) {
+        let in_unit = runs.iter().find_map(|(_, r)| r.r#final.as_ref()?.unit.as_deref());
+        let what = in_unit.map_or("Points per game".into(), |unit| format!("{unit} per game and seat"));
+        let references = References::read(&runs[0].0);
+        let beside = references.map_or_else(String::new, |r| format!("; {}", r.baseline));
         let _ = writeln!(
             text,
-            "Points per game against {against}, {} games per measurement:\n",
+            "{what} against {against}, {} games per measurement{beside}:\n",
             config.evaluate.games
         );
     }
@@ -213,12 +218,13 @@ fn card(
                 runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();
             if !figures.is_empty() {
                 let summary = mean_sd(&figures);
-                let each: Vec<String> = figures.iter().map(|f| format!("{f:.6}")).collect();
+                let digits = if summary.mean.abs() > 10.0 { 1 } else { 6 };
+                let each: Vec<String> = figures.iter().map(|f| format!("{f:.digits$}")).collect();
                 let _ = match &each[..] {
                     [one] => writeln!(text, "{name}, seed {}: {one}.\n", seeds(runs)),
                     each => writeln!(
                         text,
-                        "{name}, seeds {}: {:.6} ± {:.6} ({}).\n",
+                        "{name}, seeds {}: {:.digits$} ± {:.digits$} ({}).\n",
                         seeds(runs),
                         summary.mean,
                         summary.sd,

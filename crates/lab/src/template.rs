@@ -1,6 +1,6 @@
 //! Configs to start from, for `adept config new`.
 
-use adept_game::{GameError, GameInfo};
+use adept_game::{GameError, GameInfo, Suite};
 use adept_trainer::config::{Games, SELF, Source, parse};
 
 /// The learning methods, by the name of their section in a config.
@@ -19,7 +19,7 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
         }
         _ => starter,
     };
-    let name = info.name.replace(':', "-");
+    let name = info.name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
     let name = method.map_or(name.clone(), |method| format!("{name}-{method}"));
     let text = format!(
         "name  = \"my-{name}\"\nabout = \"what this experiment is for\"\n\n[game]\nrules   = \"{}\"\n{rest}",
@@ -39,6 +39,12 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
 fn section(method: &str, info: &GameInfo) -> Result<String, GameError> {
     let against = info.scripts.first().map_or(SELF, |script| &*script.name);
     Ok(match method {
+        "td" if info.usual_suites.contains(&Suite::Exploitability) => format!(
+            "# TD finds no equilibrium: who always plays the best action can be exploited.\n\
+             # `adept config new {} --method regrets` does.\n{}",
+            info.name,
+            include_str!("templates/td.toml").replace("{against}", against)
+        ),
         "td" => include_str!("templates/td.toml").replace("{against}", against),
         "expectation" => include_str!("templates/expectation.toml").into(),
         "supervised" => include_str!("templates/supervised.toml").into(),

@@ -122,7 +122,11 @@ impl Files {
     pub fn replace(&self, path: &Path, bytes: &[u8]) -> Result {
         limits::check_target(path).map_err(ModelError::io(path))?;
         let temporary = temporary(path);
-        let replaced = self.write(&temporary, bytes).and_then(|()| self.rename(&temporary, path));
+        let write = self.write(&temporary, bytes).map_err(|error| match error {
+            ModelError::Io { source, .. } => ModelError::Io { path: path.into(), source },
+            other => other,
+        });
+        let replaced = write.and_then(|()| self.rename(&temporary, path));
         if replaced.is_err() {
             // Frees space on a full disk. The first error is the one to report.
             let _ = self.remove(&temporary);

@@ -154,7 +154,7 @@ impl Optimiser {
             if (0.0..1.0).contains(&v) {
                 Ok(())
             } else {
-                Err((key, format!("must lie in 0..1 (1 excluded), found {v}")))
+                Err((key, format!("must lie in 0..1 (1 excluded), found {v:?}")))
             }
         };
         let positive = |key, v: f32| {

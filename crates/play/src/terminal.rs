@@ -23,6 +23,8 @@ pub struct PlayOptions {
     pub hints: bool,
     /// Use the best checkpoint of a run.
     pub best: bool,
+    /// Write the game down, in the usual format of the game.
+    pub history: bool,
 }
 
 /// A played game.
@@ -40,6 +42,9 @@ pub struct Played {
     pub position: String,
     /// Utility for the person; `None` if the game was left early.
     pub outcome: Option<f64>,
+    /// The whole game in its usual format, if asked for and played to its end.
+    #[serde(skip)]
+    pub history: Option<String>,
 }
 
 /// Why a game cannot start or continue.
@@ -108,7 +113,8 @@ struct Table<'a, G: Kit> {
     options: &'a PlayOptions,
     opponent: Opponent<G>,
     state: G::State,
-    moves: Vec<String>,
+    /// All moves and chance outcomes so far, with their texts.
+    moves: Vec<(G::Action, String)>,
 }
 
 impl<'a, G: Kit> Table<'a, G> {
@@ -120,6 +126,9 @@ impl<'a, G: Kit> Table<'a, G> {
                 game.players(),
                 game.players()
             )));
+        }
+        if options.history {
+            game.writes_histories().map_err(|e| PlayError::Options(e.to_string()))?;
         }
         let path = Path::new(&options.opponent);
         // An agent of the game goes before a run of that name, a folder before both.
@@ -133,7 +142,9 @@ impl<'a, G: Kit> Table<'a, G> {
     }
 
     fn play(mut self, input: &mut dyn Input, out: &mut dyn Write) -> Result<Played, PlayError> {
-        let mut rng = stream(self.options.seed, "terminal", 0);
+        // Draws depend on the place in the game, so that a move that is taken back and made again leads to the same cards or
+        // dice.
+        let mut chances = 0;
         let mut scratch = Scratch::default();
         writeln!(
             out,
@@ -149,18 +160,22 @@ impl<'a, G: Kit> Table<'a, G> {
             let player = match self.game.turn(&self.state) {
                 Turn::Over => break,
                 Turn::Chance => {
-                    let action = self.game.sample(&self.state, &mut rng);
+                    let action = self
+                        .game
+                        .sample(&self.state, &mut stream(self.options.seed, "terminal chance", chances));
+                    chances += 1;
                     let text = self.game.chance_text(&self.state, &action, self.options.seat);
                     if !text.is_empty() {
                         writeln!(out, "\n{text}")?;
                     }
-                    self.moves.push(self.game.action_text(&self.state, &action));
-                    self.game.apply(&mut self.state, &action);
+                    let text = self.game.action_text(&self.state, &action);
+                    self.go_on(action, text);
                     continue;
                 }
                 Turn::Player(player) => player,
             };
             if player != self.options.seat {
+                let mut rng = stream(self.options.seed, "terminal choices", self.moves.len() as u64);
                 let (action, thoughts) = self.answer(player, &mut scratch, &mut rng);
                 let text = self.game.action_text(&self.state, &action);
                 match self.game.players() {
@@ -168,21 +183,21 @@ impl<'a, G: Kit> Table<'a, G> {
                     _ => writeln!(out, "\nPlayer {} moves {text}.{thoughts}", player + 1)?,
                 }
                 self.reveal(&action, out)?;
-                self.game.apply(&mut self.state, &action);
-                self.moves.push(text);
+                self.go_on(action, text);
                 continue;
             }
             writeln!(out, "\n{}", self.board(player, self.options.hints))?;
             let action = loop {
-                let Some(line) = input.line("your move> ", out)? else { return Ok(self.over(None)) };
+                let Some(line) = input.line("your move> ", out)? else { return Ok(self.over(None, None)) };
                 match line.trim() {
                     "" => continue,
-                    "quit" | "q" => return Ok(self.over(None)),
+                    "quit" | "q" => return Ok(self.over(None, None)),
                     "help" | "?" => writeln!(out, "{}", self.help())?,
                     "hint" | "h" => writeln!(out, "\n{}", self.board(player, true))?,
                     "undo" | "u" => match past.pop() {
-                        Some((state, moves)) => {
-                            (self.state, self.moves) = (state, moves);
+                        Some((state, moves, before)) => {
+                            (self.state, chances) = (state, before);
+                            self.moves.truncate(moves);
                             writeln!(out, "\n{}", self.board(player, self.options.hints))?;
                         }
                         None => writeln!(out, "there is nothing to take back")?,
@@ -193,10 +208,10 @@ impl<'a, G: Kit> Table<'a, G> {
                     },
                 }
             };
-            past.push((self.state.clone(), self.moves.clone()));
-            self.moves.push(self.game.action_text(&self.state, &action));
+            past.push((self.state.clone(), self.moves.len(), chances));
             self.reveal(&action, out)?;
-            self.game.apply(&mut self.state, &action);
+            let text = self.game.action_text(&self.state, &action);
+            self.go_on(action, text);
         }
         let outcome = self.game.utility(&self.state, self.options.seat);
         let said = match outcome {
@@ -205,7 +220,8 @@ impl<'a, G: Kit> Table<'a, G> {
             _ => "A draw.",
         };
         writeln!(out, "\n{}\n{said}", self.game.board(&self.state, &[]))?;
-        Ok(self.over(Some(outcome)))
+        let history = if self.options.history { self.history()? } else { None };
+        Ok(self.over(Some(outcome), history))
     }
 
     /// What a person can type here.
@@ -235,13 +251,28 @@ impl<'a, G: Kit> Table<'a, G> {
         )
     }
 
-    fn over(self, outcome: Option<f64>) -> Played {
+    fn go_on(&mut self, action: G::Action, text: String) {
+        self.game.apply(&mut self.state, &action);
+        self.moves.push((action, text));
+    }
+
+    /// The game in its usual format, as number 1.
+    fn history(&self) -> Result<Option<String>, PlayError> {
+        let seats = 0..self.game.players();
+        let name = |seat| if seat == self.options.seat { "you" } else { &*self.options.opponent };
+        let names: Vec<&str> = seats.map(name).collect();
+        let actions: Vec<G::Action> = self.moves.iter().map(|(action, _)| action.clone()).collect();
+        self.game.history(1, &names, &actions).transpose().map_err(|e| PlayError::Options(e.to_string()))
+    }
+
+    fn over(self, outcome: Option<f64>, history: Option<String>) -> Played {
         Played {
+            history,
             game: self.game.name().into(),
             opponent: self.options.opponent.clone(),
             seed: self.options.seed,
             position: self.game.position_text(&self.state),
-            moves: self.moves,
+            moves: self.moves.into_iter().map(|(_, text)| text).collect(),
             outcome,
         }
     }
@@ -329,6 +360,16 @@ impl<'a, G: Kit> Table<'a, G> {
         }
         if let (Opponent::Other(agent), true) = (&mut self.opponent, hints) {
             below = agent.explain(self.game, &self.state, player);
+        }
+        // A deliberating agent has said as much already.
+        let kind = |name: &str| name.split(':').next().unwrap_or_default().to_string();
+        let opponent = kind(&self.options.opponent);
+        let deliberates = || self.game.deliberators().iter().any(|agent| kind(&agent.name) == opponent);
+        if hints
+            && let Some(advice) = self.game.advice(&self.state, player)
+            && !deliberates()
+        {
+            below.push_str(&advice);
         }
         let seen = self.game.shown_to(&self.state, self.options.seat);
         format!("{}{below}", self.game.board(&seen, &marks))

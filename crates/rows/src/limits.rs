@@ -30,6 +30,8 @@ pub const EXAMPLES: u64 = 10_000_000;
 pub const GAMES: u64 = 1_000_000_000;
 /// Games of a measurement during a run.
 pub const EVALUATION_GAMES: u64 = 10_000_000;
+/// Games of one pair of a tournament that are written down.
+pub const HISTORIES: u64 = 100_000;
 /// Seat orders of a pair of a tournament.
 pub const ORDERS: u64 = 10_000;
 /// Agents of a tournament.

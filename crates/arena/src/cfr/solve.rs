@@ -3,7 +3,7 @@
 use super::{CfrPlus, Mccfr, Policy, Tree};
 use crate::exact::ExactError;
 use crate::open::{self, OpenError};
-use adept_game::{Kit, PublicTree, TreeVisitor};
+use adept_game::{Kit, PublicTree, TreeVisitor, work};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
@@ -144,14 +144,22 @@ impl<G: Kit> TreeVisitor<G> for Solve<'_> {
             SolverKind::Mccfr => Solver::Sampling(Mccfr::on(tree.clone(), options.seed)),
         };
         let (mut seconds, mut done, mut curve) = (0.0, 0, Vec::new());
+        let (what, mut slice) = (format!("solving {}", game.name()), 1);
         // Record a point each time the number of iterations doubles.
         let until = std::iter::successors(Some(1), |n: &u64| n.checked_mul(2))
             .take_while(|n| *n < options.iterations);
         for until in until.chain([options.iterations]) {
-            let start = Instant::now();
-            solver.iterate(until - done);
-            seconds += start.elapsed().as_secs_f64();
-            done = until;
+            while done < until {
+                let start = Instant::now();
+                let part = slice.min(until - done);
+                solver.iterate(part);
+                let took = start.elapsed().as_secs_f64();
+                seconds += took;
+                done += part;
+                // Reports come every tenth of a second or so, which costs nothing beside the work.
+                slice = if took < 0.1 { slice.saturating_mul(2) } else { (slice / 2).max(1) };
+                work::share(&what, done as f64 / options.iterations as f64);
+            }
             curve.push(Point { iterations: done, exploitability: solver.average().exploitability() });
         }
         let average = solver.average();

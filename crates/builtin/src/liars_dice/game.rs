@@ -173,7 +173,10 @@ impl Game for LiarsDice {
 
     fn chance_text(&self, _: &State, action: &Action, seat: usize) -> String {
         match action {
-            Action::Starter(p) => format!("{} begins.", text::who(*p, seat)),
+            Action::Starter(p) => match text::who(*p, seat) {
+                you if usize::from(*p) == seat => format!("{you} begin."),
+                player => format!("{player} begins."),
+            },
             Action::Roll(_) => String::new(),
             _ => text::action(action),
         }

@@ -258,10 +258,11 @@ pub(super) fn who(player: u8, seat: usize) -> String {
 pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usize) -> Option<String> {
     let end = game.showdown(state, action)?;
     let mut text = String::from("The cups are lifted:");
-    for (p, s) in state.seats.iter().enumerate().filter(|(_, s)| s.dice > 0) {
+    for (k, (p, s)) in state.seats.iter().enumerate().filter(|(_, s)| s.dice > 0).enumerate() {
         let _ = write!(
             text,
-            " {} {}{}{}",
+            "{} {} had {}{}{}",
+            if k == 0 { "" } else { "," },
             who(p as u8, seat),
             s.cup,
             if s.pushed.is_empty() { "" } else { "+" },

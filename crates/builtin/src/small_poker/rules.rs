@@ -282,6 +282,10 @@ impl Game for SmallPoker {
         shown
     }
 
+    fn missing(&self, state: &State, player: usize) -> Option<&'static str> {
+        state.cards[player].is_none().then_some("its cards")
+    }
+
     fn just_acted(&self, state: &State) -> Option<usize> {
         let moves = state.table.rounds.last()?.len();
         moves.checked_sub(1).map(|last| last % 2)

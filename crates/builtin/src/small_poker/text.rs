@@ -168,7 +168,8 @@ pub(super) fn board(game: &SmallPoker, state: &State, marks: &[(Action, String)]
     for player in 0..usize::from(state.dealt) {
         let _ = writeln!(
             text,
-            "player {player}: {}, has paid {}",
+            "player {}: {}, has paid {}",
+            player + 1,
             card(state.cards[player]),
             game.paid(&state.table)[player]
         );
@@ -181,7 +182,7 @@ pub(super) fn board(game: &SmallPoker, state: &State, marks: &[(Action, String)]
         table.rounds.push(Vec::new());
         let mut names = Vec::new();
         for (k, a) in moves.iter().enumerate() {
-            names.push(format!("{} {}s", k % 2, action(&table, *a)));
+            names.push(format!("player {} {}s", k % 2 + 1, action(&table, *a)));
             SmallPoker::advance(&mut table, *a);
         }
         let _ = writeln!(text, "round {}: {}", r + 1, names.join(", "));

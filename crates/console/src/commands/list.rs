@@ -8,9 +8,9 @@ use adept_game::{GameInfo, Named};
 use adept_lab::curves::{canvas, curves, svg};
 use adept_lab::gates::{self, CellMap};
 use adept_lab::{AnyGame, Catalogue};
-use adept_model::Architecture;
 use adept_model::device::devices;
 use adept_model::files::Files;
+use adept_model::{Architecture, ModelError};
 use adept_trainer::run::{RunSummary, list_runs};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
@@ -102,6 +102,10 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
             };
         }
     };
+    // The usual folder comes with the first run; another one must be there.
+    if folder != Path::new("checkpoints/runs") {
+        std::fs::metadata(folder).map_err(ModelError::io(folder))?;
+    }
     let runs = list_runs(folder)?;
     if as_json {
         return output::json(&json!({ "runs": runs }));

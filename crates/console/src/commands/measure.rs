@@ -1,14 +1,15 @@
 //! The commands `evaluate`, `value` and `describe`.
 
+use super::games_with;
 use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, ValueArgs};
 use crate::output::{self, say};
-use adept_arena::MoveLoss;
+use adept_arena::{MoveLoss, OpenError};
 use adept_game::Difference;
 use adept_lab::Catalogue;
 use adept_lab::measure::{self, DecisionsRow, EvaluateOptions};
 use adept_lab::publish::{self, PublishOptions, shares};
 use adept_model::Explanation;
-use adept_model::limits;
+use adept_model::{checkpoint, limits};
 use adept_trainer::positions::PositionErrors;
 use adept_trainer::run::Match;
 use anyhow::Result;
@@ -41,6 +42,17 @@ fn recorded(games: &dyn Catalogue, args: &EvaluateArgs, file: &Path, as_json: bo
 }
 
 pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool) -> Result<()> {
+    if args.recorded.is_none()
+        && checkpoint::named(&args.of.checkpoint)?.is_none()
+        && let Some(name) = args.of.checkpoint.to_str()
+        && let Some(game) = games_with(games, name).first()
+    {
+        let message = format!(
+            "`{name}` is an agent of {}, not a checkpoint: `adept arena` measures agents against each other",
+            game.info().name
+        );
+        return Err(OpenError::Unknown(message).into());
+    }
     if let Some(file) = &args.recorded {
         return recorded(games, args, file, as_json);
     }

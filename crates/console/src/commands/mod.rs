@@ -1,5 +1,8 @@
 //! The commands; each file has one command or a group of related ones.
 
+use adept_lab::{AnyGame, Catalogue};
+use std::sync::Arc;
+
 pub(crate) mod arena;
 pub(crate) mod bench;
 pub(crate) mod compare;
@@ -12,3 +15,9 @@ pub(crate) mod reproduce;
 pub(crate) mod solve;
 pub(crate) mod sweep;
 pub(crate) mod train;
+
+/// The games that have an agent of this name.
+fn games_with(games: &dyn Catalogue, agent: &str) -> Vec<Arc<dyn AnyGame>> {
+    let all = games.names().into_iter().filter_map(|name| games.find(&name).ok());
+    all.filter(|game| game.info().agents().iter().any(|known| known == agent)).collect()
+}

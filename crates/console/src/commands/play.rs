@@ -1,26 +1,33 @@
 //! The command `play`.
 
+use super::games_with;
 use crate::args::PlayArgs;
 use crate::output;
 use adept_arena::AgentSpec;
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::checkpoint;
-use adept_play::{Input, PlayOptions};
+use adept_model::files::Files;
+use adept_model::limits;
+use adept_play::{Input, PlayOptions, Played};
 use anyhow::{Result, bail};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
-use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use std::io::{ErrorKind, IsTerminal, Write, stderr, stdin, stdout};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Result<()> {
+    if let Some(path) = &args.history {
+        games_in(path)?;
+    }
     let options = PlayOptions {
         opponent: args.opponent.clone(),
         seat: args.seat as usize - 1,
         seed: args.seed.unwrap_or_else(fresh_seed),
         hints: args.hints,
         best: args.best,
+        history: args.history.is_some(),
     };
     let game = game_of(games, args)?;
     let mut input: Box<dyn Input> = match Editor::new() {
@@ -29,9 +36,45 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
     };
     if as_json {
         let played = game.play(&options, &mut *input, &mut stderr())?;
+        save(args, &played)?;
         return output::json(&played);
     }
-    game.play(&options, &mut *input, &mut stdout())?;
+    let played = game.play(&options, &mut *input, &mut stdout())?;
+    save(args, &played)
+}
+
+/// The text of a file of whole games, and how many it has. A missing file has none.
+fn games_in(path: &Path) -> Result<(String, u64)> {
+    let text = match limits::read_text(path, limits::RECORD_BYTES) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        Err(error) => bail!("{}: {error}", path.display()),
+    };
+    Files::default().try_file(path)?;
+    let is_number = |line: &str| line.strip_prefix('[')?.strip_suffix(']')?.parse::<u64>().ok();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let begins = lines.clone().next().is_none_or(|first| is_number(first).is_some());
+    let games = lines.by_ref().filter_map(is_number).max().unwrap_or(0);
+    if !begins || games > limits::LENGTH {
+        bail!("{}: this is no file of games that were written down; name another one", path.display());
+    }
+    Ok((text, games))
+}
+
+/// Adds a game to its file.
+fn save(args: &PlayArgs, played: &Played) -> Result<()> {
+    let Some(path) = &args.history else { return Ok(()) };
+    let Some(history) = &played.history else {
+        output::say(format!("{}: nothing is added, because the game is not over", path.display()));
+        return Ok(());
+    };
+    // Another game may have been added since this one began.
+    let (text, number) = games_in(path)?;
+    let (_, rest) = history.split_once('\n').unwrap_or_default();
+    let before = if number == 0 { String::new() } else { text.trim_end().to_string() + "\n\n" };
+    let history = format!("[{}]\n{rest}", number + 1);
+    Files::default().replace(path, (before + &history).as_bytes())?;
+    output::say(format!("{}: added as number {}", path.display(), number + 1));
     Ok(())
 }
 
@@ -85,12 +128,7 @@ fn game_of(games: &dyn Catalogue, args: &PlayArgs) -> Result<Arc<dyn AnyGame>> {
     {
         return path(Path::new(&of));
     }
-    let has = |name: &String| {
-        let game = games.find(name).ok()?;
-        let agent = args.opponent.split(':').next_back().unwrap_or_default();
-        game.info().agents().iter().any(|known| known == agent).then_some(game)
-    };
-    let found: Vec<Arc<dyn AnyGame>> = games.names().iter().filter_map(has).collect();
+    let found = games_with(games, args.opponent.split(':').next_back().unwrap_or_default());
     if let Some(game) = found.first() {
         let names: Vec<String> = found.iter().map(|game| game.info().name.to_string()).collect();
         if names.len() > 1 {

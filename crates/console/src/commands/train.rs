@@ -3,6 +3,7 @@
 use crate::args::TrainArgs;
 use crate::output;
 use crate::progress::{Progress, on_interrupt};
+use adept_game::Unit;
 use adept_lab::curves::{self, Point, References};
 use adept_lab::measure::Baseline;
 use adept_lab::publish::shares;
@@ -78,7 +79,7 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
         }
         output::json(&value)?;
     } else {
-        let mut text = as_text(&runs, references.as_ref(), &config)?;
+        let mut text = as_text(&runs, references.as_ref(), &config, game.info().unit)?;
         if let Some(path) = &drawn {
             text.push_str(&format!("mean curve:  {}\n", path.display()));
         }
@@ -208,11 +209,22 @@ fn as_value(
     value
 }
 
-fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: &Config) -> Result<String> {
+fn as_text(
+    runs: &[(PathBuf, Record)],
+    references: Option<&References>,
+    config: &Config,
+    unit_of_game: Option<Unit>,
+) -> Result<String> {
+    let in_units = unit_of_game.is_some() && config.figure() == Some(Suite::Matches);
     let (mut text, games, unit) = (String::new(), config.learn.length(), config.learn.unit());
     let figure = config.figure();
     if let ([(path, record)], Some(figure)) = (runs, figure) {
-        text.push_str(&curve(&curves::points(path, record).unwrap_or_default(), figure, references, unit));
+        text.push_str(&curve(
+            &curves::points(path, record).unwrap_or_default(),
+            (figure, in_units),
+            references,
+            unit,
+        ));
     }
     let details: &[&str] = match figure {
         Some(Suite::Rms) => &["mean abs.", "largest"],
@@ -227,7 +239,7 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
     if has_best {
         header.extend(["best", &at]);
     }
-    let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), |v| shown(figure, v));
+    let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), |v| shown(figure, in_units, v));
     let rows: Vec<Vec<String>> = runs
         .iter()
         .map(|(path, r)| {
@@ -253,14 +265,14 @@ fn as_text(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
     text.push_str(&output::table(&header, &rows));
     text.push('\n');
     if runs.len() > 1 {
-        text.push_str(&summary(runs, references, config));
+        text.push_str(&summary(runs, references, config, in_units));
     }
     let compared = references.map_or_else(String::new, |r| format!("; {}, {}", r.baseline, r.best));
     let meaning = match figure {
         Some(Suite::Equity) => "exact, (wins − losses) / games".to_string(),
         Some(Suite::Matches) => {
-            let unit = runs.iter().find_map(|(_, r)| r.r#final.as_ref()?.unit.clone());
-            let meaning = unit.unwrap_or("1 for a win, ½ for a draw, a share for a shared win".into());
+            let points = "1 for a win, ½ for a draw, a share for a shared win";
+            let meaning = unit_of_game.map_or(points, |unit| unit.name);
             format!("{meaning}, {} games per measurement", config.evaluate.games)
         }
         Some(Suite::Exploitability) => "(br₀ + br₁) / 2 in units of utility, lower is better".into(),
@@ -355,17 +367,23 @@ fn experts(runs: &[(PathBuf, Record)]) -> String {
     text
 }
 
-/// A figure with its usual digits.
-fn shown(figure: Option<Suite>, v: f64) -> String {
+/// A figure with its usual digits; results in the unit of a game have none after the point.
+fn shown(figure: Option<Suite>, in_units: bool, v: f64) -> String {
     match figure {
         Some(Suite::Rms | Suite::Exploitability) => output::short(v),
+        Some(Suite::Matches) if in_units => format!("{v:+.0}"),
         Some(Suite::Matches) => format!("{v:.4}"),
         _ => format!("{v:+.4}"),
     }
 }
 
 /// What several seeds reached, how sure that is, and how it compares with the baseline.
-fn summary(runs: &[(PathBuf, Record)], references: Option<&References>, config: &Config) -> String {
+fn summary(
+    runs: &[(PathBuf, Record)],
+    references: Option<&References>,
+    config: &Config,
+    in_units: bool,
+) -> String {
     let figure = config.figure();
     let finals: Vec<(f64, u64)> =
         runs.iter().filter_map(|(_, r)| Some((r.r#final.as_ref()?.figure(), r.seed))).collect();
@@ -375,8 +393,12 @@ fn summary(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
     let lower_is_better = figure.is_some_and(curves::is_error);
     let merit = |v: f64| if lower_is_better { -v } else { v };
     let best = finals.iter().max_by(|a, b| merit(a.0).total_cmp(&merit(b.0)));
-    let mut text =
-        format!("{} seeds: {} ± {}", sample.n, shown(figure, mean), shown(figure, sd).replace('+', ""));
+    let mut text = format!(
+        "{} seeds: {} ± {}",
+        sample.n,
+        shown(figure, in_units, mean),
+        shown(figure, in_units, sd).replace('+', "")
+    );
     // The baseline of matches is itself an estimate.
     let test = references.filter(|_| figure != Some(Suite::Matches)).and_then(|r| {
         let known = Sample { mean: Some(r.baseline.value), sd: Some(0.0), n: 2 };
@@ -394,7 +416,7 @@ fn summary(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
         text.push_str(&format!(", {p}"));
     }
     if let Some((value, seed)) = best {
-        text.push_str(&format!("; best: seed {seed} with {}", shown(figure, *value)));
+        text.push_str(&format!("; best: seed {seed} with {}", shown(figure, in_units, *value)));
     }
     text + "\n"
 }
@@ -403,24 +425,41 @@ fn summary(runs: &[(PathBuf, Record)], references: Option<&References>, config: 
 const BAR: usize = 40;
 
 /// Draws the curve of a run in about twenty lines.
-fn curve(points: &[Point], figure: Suite, references: Option<&References>, unit: &str) -> String {
+fn curve(
+    points: &[Point],
+    (figure, in_units): (Suite, bool),
+    references: Option<&References>,
+    unit: &str,
+) -> String {
     let every = points.len().div_ceil(20).max(1);
     let taken = points.iter().enumerate().filter(|(i, _)| (i + 1) % every == 0 || i + 1 == points.len());
     let error = curves::is_error(figure);
-    // A bar runs from the baseline to the best possible value, or has ten columns for each factor of ten.
-    let from = references.map_or(if error { 1.0 } else { 0.0 }, |r| r.baseline.value);
-    let to = references.map_or(1.0, |r| r.best.value);
+    // A bar runs from the baseline to the best possible value, or has ten columns for each factor of ten. In units there is
+    // no best possible value: the highest one takes its place.
+    let all = points.iter().map(|point| point.value);
+    let (lowest, highest) =
+        (all.clone().fold(f64::INFINITY, f64::min), all.fold(f64::NEG_INFINITY, f64::max));
+    let (from, to) = match references {
+        Some(r) if in_units => (r.baseline.value.min(lowest).min(0.0), highest),
+        Some(r) => (r.baseline.value, r.best.value),
+        None => (1.0, 1.0),
+    };
     let length = |value: f64| match error {
         true => (from / value).log10() * 10.0,
         false => (value - from) / (to - from) * BAR as f64,
     };
     let rows: Vec<Vec<String>> = taken
         .map(|(_, point)| {
-            let length = length(point.value).round();
+            let length = if references.is_some() { length(point.value).round() } else { 0.0 };
             // NaN and negative lengths become 0.
             let bar = "▪".repeat((length.max(0.0) as usize).min(BAR));
             let loss = point.loss.map_or_else(|| "–".into(), output::short);
-            vec![point.step.to_string(), shown(Some(figure), point.value), loss, format!("{bar:<BAR$}")]
+            vec![
+                point.step.to_string(),
+                shown(Some(figure), in_units, point.value),
+                loss,
+                format!("{bar:<BAR$}"),
+            ]
         })
         .collect();
     if rows.is_empty() {
@@ -433,12 +472,16 @@ fn curve(points: &[Point], figure: Suite, references: Option<&References>, unit:
         _ => "exploitability",
     };
     let scale = match references {
+        None => String::new(),
         _ if error => format!("ten ▪ are a factor of 10, from {}", output::short(from)),
+        Some(_) if in_units => {
+            let (low, high) = (format!("{from:+.0}"), format!("highest {to:+.0}"));
+            format!("{low}{high:>width$}", width = BAR - low.chars().count())
+        }
         Some(r) => {
             let (low, high) = (r.baseline.to_string(), r.best.to_string());
             format!("{low}{high:>width$}", width = BAR.saturating_sub(low.chars().count()).max(1))
         }
-        None => format!("0{:>width$}", 1, width = BAR - 1),
     };
     output::table(&[unit, name, "loss", &format!("{scale:<BAR$}")], &rows) + "\n"
 }

@@ -80,6 +80,8 @@ pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
     let (a, b) = (Side::read(a)?, Side::read(b)?);
     let alike = measured(&a.config) == measured(&b.config);
     let figure = a.config.figure().or(b.config.figure()).map_or("equity", Suite::name);
+    // What is not the same quantity has no name of its own.
+    let figure = if a.config.figure() == b.config.figure() { figure } else { "figure" };
     let metrics = [
         metric(&format!("final_{figure}"), &a.finals(), &b.finals(), alike),
         metric(&format!("best_{figure}"), &a.bests(), &b.bests(), alike),

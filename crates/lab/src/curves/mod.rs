@@ -140,7 +140,7 @@ pub fn curve(runs: &[(PathBuf, Record)]) -> Result<Option<Curve>, ModelError> {
 /// # Errors
 /// [`CompareError::Side`] if one names no runs, or if they do not measure the same figure.
 pub fn curves(given: &[PathBuf]) -> Result<Vec<Curve>, CompareError> {
-    let mut found: Vec<Curve> = Vec::new();
+    let (mut found, mut named): (Vec<Curve>, Vec<&PathBuf>) = (Vec::new(), Vec::new());
     for given in given {
         let fail = |message: String| CompareError::Side { given: given.clone(), message };
         let mut experiments: Vec<Vec<(PathBuf, Record)>> = Vec::new();
@@ -189,6 +189,15 @@ pub fn curves(given: &[PathBuf]) -> Result<Vec<Curve>, CompareError> {
         }
         if found.is_empty() {
             return Err(fail("has no measurements yet".into()));
+        }
+        found.iter_mut().skip(named.len()).for_each(|_| named.push(given));
+    }
+    // Runs of a sweep that are given one by one have one name too.
+    let names: Vec<String> = found.iter().map(|curve| curve.name.clone()).collect();
+    for ((curve, given), name) in found.iter_mut().zip(named).zip(&names) {
+        if names.iter().filter(|other| *other == name).count() > 1 {
+            curve.name =
+                given.file_name().map_or(name.clone(), |folder| folder.to_string_lossy().into_owned());
         }
     }
     Ok(found)

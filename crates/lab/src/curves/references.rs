@@ -27,7 +27,9 @@ impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, value } = self;
         // Four digits, but no more than four places after the point.
-        if *value != 0.0 && value.abs() < 0.01 {
+        if value.abs() >= 10.0 {
+            write!(f, "{name} {value:+.0}")
+        } else if *value != 0.0 && value.abs() < 0.01 {
             write!(f, "{name} {value:.2e}")
         } else {
             write!(f, "{name} {value:.4}")

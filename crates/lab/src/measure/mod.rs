@@ -23,7 +23,7 @@ pub use adept_game::Suite;
 use adept_game::{Kit, Read, Recorded, stream, work};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::files::Files;
-use adept_model::{Description, Usage};
+use adept_model::{Description, ModelError, Usage};
 use adept_trainer::config::{self, Config, no_equity};
 use adept_trainer::positions::Positions;
 use adept_trainer::run::TrainError;
@@ -170,6 +170,7 @@ pub fn recorded(
     agent: &str,
     file: &Path,
 ) -> Result<Recorded, TrainError> {
+    std::fs::metadata(file).map_err(ModelError::io(file))?;
     let names = game.map_or_else(|| games.names(), |name| vec![name.into()]);
     for name in names {
         if let Some(found) = games.find(&name)?.recorded(agent, file) {
@@ -210,6 +211,10 @@ pub fn evaluate_of<G: Kit>(
     let path = checkpoint.path.clone();
     let (mut bound, manifest) = open::bind(game, checkpoint)?;
     let files = [&options.positions, &options.decisions];
+    for path in files.into_iter().flatten() {
+        // Before anything that takes time.
+        std::fs::metadata(path).map_err(ModelError::io(path))?;
+    }
     let elsewhere = options.exhaustive || files.iter().any(|file| file.is_some());
     let usual = || if elsewhere { Vec::new() } else { game.usual_suites() };
     let suites = if options.suites.is_empty() { usual() } else { options.suites.clone() };
@@ -240,7 +245,7 @@ pub fn evaluate_of<G: Kit>(
         match suite {
             Suite::Equity if !game.is_small() => {
                 let why = no_equity(game.name());
-                let message = format!("{why}: measure another suite, such as `rms` or `speed`");
+                let message = format!("{why}: measure {}", suites_of(game));
                 return Err(TrainError::Suite(message));
             }
             Suite::Equity if game.hides() => {
@@ -252,7 +257,8 @@ pub fn evaluate_of<G: Kit>(
                 return Err(TrainError::Suite(message));
             }
             Suite::Rms | Suite::MoveLoss if game.distributions().is_empty() => {
-                let message = format!("{} has no exact values of positions: measure `equity`", game.name());
+                let message =
+                    format!("{} has no exact values of positions: measure {}", game.name(), suites_of(game));
                 return Err(TrainError::Suite(message));
             }
             Suite::Equity => {
@@ -352,6 +358,20 @@ fn measure_equity<G: Kit>(
     })
 }
 
+/// Checks that a file has positions.
+fn has_positions(path: &Path, count: usize) -> Result<(), TrainError> {
+    match count {
+        0 => Err(OpenError::Unknown(format!("{}: has no positions", path.display())).into()),
+        _ => Ok(()),
+    }
+}
+
+/// The suites that a game has, for messages.
+fn suites_of<G: Kit>(game: &G) -> String {
+    let names: Vec<String> = game.usual_suites().iter().map(|suite| format!("`{}`", suite.name())).collect();
+    names.join(" or ")
+}
+
 /// The values that a checkpoint gives to positions in the game's text form, then to the positions of a file.
 ///
 /// # Errors
@@ -366,6 +386,7 @@ pub fn value_of<G: Kit>(
     let mut named: Vec<(String, Read<G>)> = texts.iter().cloned().zip(inspect::read(game, texts)?).collect();
     if let Some(file) = file {
         let read = game.read_positions(file).map_err(|e| OpenError::Unknown(e.to_string()))?;
+        has_positions(file, read.len())?;
         named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
     }
     let values = named.into_iter().map(|(name, p)| inspect::inspect(game, &mut bound, &p, name));
@@ -406,6 +427,7 @@ fn value_file<G: Kit>(
     out: Option<&Path>,
 ) -> Result<Valued, TrainError> {
     let read = game.read_positions(path).map_err(|e| OpenError::Unknown(e.to_string()))?;
+    has_positions(path, read.len())?;
     let mut values = Vec::new();
     inspect::values(game, bound, &read, &mut values)?;
     let usual = path.with_extension("values.csv");

@@ -145,7 +145,7 @@ pub(super) fn schedule(path: &str, schedule: &Schedule, low: f64, high: f64) -> 
     }
     if least < low || most > high {
         let found = if least < low { least } else { most };
-        return fault(path, format!("must lie in {low}..{high}, found {found}"));
+        return fault(path, format!("must lie in {low}..{high}, found {found:?}"));
     }
     if schedule.shape == Shape::Exponential && least <= 0.0 {
         return fault(path, "an exponential schedule needs both ends above 0");

@@ -41,13 +41,21 @@ impl Source {
                         .into(),
                 },
                 std::io::ErrorKind::IsADirectory => {
-                    "is a folder, not a config: name a file; the config of a run is in its run.json, and \
-                     `adept runs compare` shows how it differs from another"
-                        .into()
+                    let own = path.join("config.toml");
+                    match own.is_file() {
+                        true => format!("is the folder of a run; its config is `{}`", own.display()),
+                        false => "is a folder, not a config: name a file".into(),
+                    }
                 }
                 _ => format!("cannot be read: {e}"),
             },
         })?;
+        if text.trim_start().starts_with('{') {
+            let message = "is JSON, the record of a run or of another command, not a config; the config of a run is the file \
+                           config.toml in its folder"
+                .into();
+            return Err(ConfigError { file, place: None, line: None, message });
+        }
         Ok(Self { file, text, set: set.to_vec() })
     }
 }
@@ -128,7 +136,7 @@ pub fn parse(source: &Source, games: &dyn Games) -> Result<Config, ConfigError> 
 /// # Errors
 /// If the text is not TOML, or names an unknown method.
 pub fn in_present_form(text: &str) -> Result<Option<String>, String> {
-    let mut document: DocumentMut = text.parse().map_err(|e: TomlError| one_line(&e.to_string()))?;
+    let mut document: DocumentMut = text.parse().map_err(|e: TomlError| one_line(e.message()))?;
     if migrate::document(&mut document) {
         return Ok(Some(document.to_string()));
     }

@@ -8,7 +8,7 @@ use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
 use super::source::Source;
 use super::start::{Init, Start, begin_with_cells, begin_with_clusters};
-use crate::config::{Config, Examples, Suite};
+use crate::config::{Config, Examples, Method, Suite};
 use crate::positions::{Tests, oracle};
 use adept_arena::cfr::Decisions;
 use adept_arena::{Agent, GameModel, OpenError, open};
@@ -170,6 +170,8 @@ fn earlier(
                 // An extended run whose config file has the old length.
                 false if config.is_extended_by(&record.config) =>
                     "the run was made longer, so give its length in the config or with --set; or ",
+                false if matches!(config.learn.method, Method::Regrets(_)) && options.resume =>
+                    "runs of regrets cannot be made longer; ",
                 false => "",
             }
         )),

@@ -194,8 +194,12 @@ impl Folder {
         };
         let format = &record["format"];
         if !format.as_u64().is_some_and(|f| (1..=u64::from(FORMAT)).contains(&f)) {
-            let message =
-                format!("its run.json has format {format}, but this program reads formats up to {FORMAT}");
+            let message = match format.as_u64() {
+                Some(_) => {
+                    format!("its run.json has format {format}, but this program reads formats up to {FORMAT}")
+                }
+                None => "its run.json is damaged: it has no number `format`".into(),
+            };
             return Ok(Found::Other(message));
         }
         Ok(match migrated(record) {

@@ -5,7 +5,8 @@ use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_model::limits;
 use serde_json::Value;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// The record of the run in this folder; `None` if there is no run.
@@ -30,14 +31,15 @@ pub fn lock_of(path: &Path) -> Result<Option<Lock>, ModelError> {
 /// [`ModelError::Io`], and [`ModelError::Checkpoint`] with the line that is damaged.
 pub fn measurements(path: &Path, record: &Record) -> Result<Vec<Value>, ModelError> {
     let path = Folder::new(path.into(), Files::default()).metrics_path();
-    let bytes = match limits::read(&path, limits::LIST_BYTES) {
-        Ok(bytes) => bytes,
+    // Anything after that is left over from an interrupted step.
+    let valid = record.metrics_bytes.min(limits::LIST_BYTES);
+    let mut bytes = Vec::new();
+    match File::open(&path).and_then(|file| file.take(valid).read_to_end(&mut bytes)) {
+        Ok(_) => {}
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(ModelError::Io { path, source }),
-    };
-    // Anything after that is left over from an interrupted step.
-    let valid = usize::try_from(record.metrics_bytes).unwrap_or(usize::MAX).min(bytes.len());
-    let text = String::from_utf8_lossy(&bytes[..valid]);
+    }
+    let text = String::from_utf8_lossy(&bytes);
     let line = |(i, line)| {
         serde_json::from_str(line).map_err(|e| ModelError::Checkpoint {
             path: path.clone(),

@@ -13,7 +13,7 @@ use super::order::GROUP;
 use super::table::{Precision, Storage, Table, TableError};
 use crate::bearoff::{MAX_CHECKERS, rank};
 use crate::memory::fetch;
-use adept_game::limits;
+use adept_game::{limits, work};
 use memmap2::Mmap;
 use rayon::prelude::*;
 use std::fs::{File, TryLockError};
@@ -209,7 +209,7 @@ fn write(table: &Table, values: &[u8], path: &Path) -> io::Result<()> {
 }
 
 /// Writes a file under a temporary name, syncs it and renames it. An existing file stays until then. The temporary name
-/// is always the same, so an interrupted call leaves at most one such file, which the next call overwrites.
+/// is always the same, so a killed process leaves at most one such file, which the next call overwrites.
 pub(in crate::bearoff) fn replace(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
@@ -231,11 +231,13 @@ pub(in crate::bearoff) fn replace(
         }
         TryLockError::Error(e) => e,
     })?;
+    let unfinished = work::Unfinished::new(&partial);
     let written = file
         .set_len(0)
         .and_then(|()| fill(&mut file))
         .and_then(|()| file.sync_all())
         .and_then(|()| std::fs::rename(&partial, path));
+    drop(unfinished);
     if written.is_err() {
         // Report the first error.
         let _ = std::fs::remove_file(&partial);

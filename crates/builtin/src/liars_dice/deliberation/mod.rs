@@ -113,8 +113,8 @@ impl Deliberator<LiarsDice> for Deliberate {
                     evaluate(Some(model), model_read, found);
                     if explains {
                         found.remarks.push(format!(
-                            "model: the bidder holds {} dice that match {}'s among {}",
-                            model.held, model.face, model.cup
+                            "model: of the bidder's {} dice, {} match the face {}",
+                            model.cup, model.held, model.face
                         ));
                     }
                 }

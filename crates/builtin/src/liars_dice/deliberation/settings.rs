@@ -180,11 +180,16 @@ impl DeliberateSettings {
             ("bid_risky", self.bid_risky, "bid_safe", self.bid_safe),
             ("challenge_safe", self.challenge_safe, "challenge_risky", self.challenge_risky),
         ];
-        match ordered.iter().find(|(_, low, _, high)| low.is_nan() || high.is_nan() || low > high) {
+        let bounds = ordered.iter().flat_map(|&(low, a, high, b)| [(low, a), (high, b)]);
+        if let Some((name, value)) =
+            bounds.chain([("exact_risky", self.exact_risky)]).find(|(_, value)| value.is_nan())
+        {
+            return Err(format!("{name} = {value}: must be a number"));
+        }
+        match ordered.iter().find(|(_, low, _, high)| low > high) {
             Some((low, a, high, b)) => {
                 Err(format!("{low} = {a} is above {high} = {b}: classes would overlap"))
             }
-            None if self.exact_risky.is_nan() => Err("exact_risky is not a number".into()),
             None => Ok(()),
         }
     }

@@ -49,6 +49,9 @@ impl Examples {
                 path,
                 format!("must be at most {}; leave it out to draw new examples throughout", limits::EXAMPLES),
             ),
+            Self::File(ref file) if file.as_os_str().is_empty() => {
+                fault(path, "is empty: give a number of examples or the path of a CSV file")
+            }
             _ => Ok(()),
         }
     }

@@ -126,7 +126,7 @@ impl TdSettings {
             schedule("learn.td.temperature", temperature, 1e-6, 1e6)?;
         }
         if !(0.0..=1.0).contains(&self.discount) {
-            return fault("learn.td.discount", format!("must lie in 0..1, found {}", self.discount));
+            return fault("learn.td.discount", format!("must lie in 0..1, found {:?}", self.discount));
         }
         let plain = self.discount == 1.0 && self.rewards == Rewards::Outcome && self.next == Next::Highest;
         if online && !(plain && self.temperature.is_none() && self.gap_discount.is_none()) {
