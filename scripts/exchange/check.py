@@ -36,7 +36,9 @@ def main():
         folder = pathlib.Path(folder)
         checkpoints = options.checkpoints
         if not checkpoints:
-            checkpoints = sorted(p.parent for p in ROOT.glob("checkpoints/*/*/manifest.json"))
+            published = sorted(ROOT.glob("checkpoints/*/*/manifest.json"))
+            # A table of positions is no graph.
+            checkpoints = [p.parent for p in published if json.loads(p.read_text())["kind"] == "network"]
             checkpoints += tictactoe(options.adept, folder)
         rows = [check(options, pathlib.Path(c), folder) for c in checkpoints]
     columns = [key for key in rows[0] if key != "checkpoint"]
