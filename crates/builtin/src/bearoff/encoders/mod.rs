@@ -143,8 +143,11 @@ impl Encoder<Bearoff> for Sides {
     #[inline]
     fn fetch(&self, game: &Bearoff, after: Afterstate<'_, Bearoff>) {
         let table = self.table(game);
-        for side in after.state.sides {
-            fetch(&table.floats[side.rank() * table.width..][..table.width]);
+        let fetch_side = |side: Side| fetch(&table.floats[side.rank() * table.width..][..table.width]);
+        fetch_side(after.state.sides[after.player]);
+        // All candidates of a decision share the other side, which the decision before has read.
+        if after.action.is_none() {
+            fetch_side(after.state.sides[1 - after.player]);
         }
     }
 
