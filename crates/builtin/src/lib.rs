@@ -45,4 +45,5 @@ games! {
     liars_dice::LiarsDice,
     small_poker::SmallPoker,
     holdem::Holdem,
+    declared::Declared,
 }

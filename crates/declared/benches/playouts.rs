@@ -1,0 +1,70 @@
+//! Random games and states a second on one core: `cargo bench -p adept-declared --bench playouts`.
+
+use adept_declared::{Batch, Declared, Monitor, SHIPPED};
+use adept_game::{Game, Turn, stream};
+use rand::RngExt;
+use std::time::{Duration, Instant};
+
+/// Time for each figure.
+const TIME: Duration = Duration::from_secs(2);
+
+fn main() {
+    let [a, b, c, d] = ["lanes, games/s", "lanes, moves/s", "monitor, moves/s", "game, moves/s"];
+    println!("{:<18} {a:>14} {b:>14} {c:>16} {d:>14}", "");
+    for (name, source) in SHIPPED {
+        let game = match Declared::read(name, source) {
+            Ok(game) => game,
+            Err(fault) => return println!("{fault}"),
+        };
+        let mut batch = Batch::new(&game, &mut stream(1, "lanes", 0));
+        let begin = Instant::now();
+        let mut results = batch.run(100);
+        while begin.elapsed() < TIME {
+            results = batch.run(100);
+        }
+        let seconds = begin.elapsed().as_secs_f64();
+        let (games, moves) = (results.games() as f64 / seconds, results.moves as f64 / seconds);
+        println!(
+            "{name:<18} {games:>14.0} {moves:>14.0} {:>16.0} {:>14.0}",
+            monitored(&game),
+            one_by_one(&game)
+        );
+    }
+}
+
+/// Moves a second of one random game after another, followed by a monitor.
+fn monitored(game: &Declared) -> f64 {
+    let (mut rng, mut monitor, mut moves) = (stream(1, "games", 0), Monitor::new(game), 0_u64);
+    let begin = Instant::now();
+    while begin.elapsed() < TIME / 4 {
+        for _ in 0..16 {
+            loop {
+                let legal = monitor.count();
+                if legal == 0 {
+                    break;
+                }
+                if let Some(action) = monitor.legal(rng.random_range(0..legal)) {
+                    monitor.apply(action);
+                    moves += 1;
+                }
+            }
+            monitor.restart();
+        }
+    }
+    moves as f64 / begin.elapsed().as_secs_f64()
+}
+
+/// Moves a second of one random game after another, by the functions of [`Game`].
+fn one_by_one(game: &Declared) -> f64 {
+    let (mut rng, mut actions, mut moves) = (stream(1, "games", 0), Vec::new(), 0_u64);
+    let begin = Instant::now();
+    while begin.elapsed() < TIME / 4 {
+        let mut state = game.start();
+        while game.turn(&state) != Turn::Over {
+            game.actions(&state, &mut actions);
+            game.apply(&mut state, &actions[rng.random_range(0..actions.len())]);
+            moves += 1;
+        }
+    }
+    moves as f64 / begin.elapsed().as_secs_f64()
+}

@@ -1,0 +1,208 @@
+//! A rule file whose names are resolved and checked.
+
+use crate::error::{Place, RuleError};
+use crate::parse::parse;
+use crate::resolve::Reader;
+use rustc_hash::FxHashMap;
+
+/// An object by number.
+pub(crate) type Object = u16;
+/// Arguments of a relation or an operator.
+pub(crate) type Tuple = Vec<Object>;
+
+/// A declared game.
+#[derive(Clone, Debug)]
+pub(crate) struct Declaration {
+    pub(crate) name: String,
+    pub(crate) about: Option<String>,
+    pub(crate) players: usize,
+    pub(crate) objects: Vec<String>,
+    /// The number that an object is, if it is one.
+    pub(crate) values: Vec<Option<i32>>,
+    pub(crate) by_value: FxHashMap<i32, Object>,
+    pub(crate) types: Vec<Type>,
+    pub(crate) relations: Vec<Relation>,
+    /// Relations with rules, each after those that it is made of. Relations that depend on each other are one group.
+    pub(crate) order: Vec<Vec<usize>>,
+    pub(crate) operators: Vec<Operator>,
+    pub(crate) endings: Vec<(Ending, Rule)>,
+    pub(crate) stuck: Ending,
+    pub(crate) limit: Option<u32>,
+    pub(crate) board: Option<Board>,
+}
+
+/// A type of objects.
+#[derive(Clone, Debug)]
+pub(crate) struct Type {
+    pub(crate) name: String,
+    pub(crate) members: Vec<Object>,
+    /// What each object becomes when the other player looks; the identity for those without an entry.
+    pub(crate) flip: FxHashMap<Object, Object>,
+}
+
+/// How a relation gets its tuples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// They never change.
+    Static,
+    /// They are the state.
+    Dynamic,
+    /// They follow from the state.
+    Derived,
+}
+
+/// A relation.
+#[derive(Clone, Debug)]
+pub(crate) struct Relation {
+    pub(crate) name: String,
+    /// Where it is declared.
+    pub(crate) place: Place,
+    pub(crate) arity: usize,
+    /// Type of each argument; empty for relations that are derived.
+    pub(crate) types: Vec<usize>,
+    pub(crate) kind: Kind,
+    /// Tuples of a static relation, or those with which a dynamic one begins.
+    pub(crate) tuples: Vec<Tuple>,
+    pub(crate) rules: Vec<Rule>,
+}
+
+/// Conditions, and what they prove or change.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    pub(crate) place: Place,
+    pub(crate) head: Vec<Expression>,
+    /// Number of variables.
+    pub(crate) variables: usize,
+    /// In an order in which every variable is bound before it is tested.
+    pub(crate) body: Vec<Condition>,
+}
+
+/// An operator.
+#[derive(Clone, Debug)]
+pub(crate) struct Operator {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+    pub(crate) types: Vec<usize>,
+    /// Its head holds the parameters, its body the preconditions.
+    pub(crate) rule: Rule,
+    pub(crate) effects: Vec<Effect>,
+}
+
+/// A tuple that an operator adds or deletes. The first variables of its rule are the parameters of the operator.
+#[derive(Clone, Debug)]
+pub(crate) struct Effect {
+    pub(crate) place: Place,
+    pub(crate) adds: bool,
+    pub(crate) relation: usize,
+    pub(crate) rule: Rule,
+}
+
+/// A condition.
+#[derive(Clone, Debug)]
+pub(crate) enum Condition {
+    Holds { negated: bool, relation: usize, args: Vec<Expression> },
+    Compare { left: Expression, sign: &'static str, right: Expression },
+}
+
+/// A sum; one summand alone is an object.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Expression(pub(crate) Vec<(bool, Summand)>);
+
+/// A summand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Summand {
+    Variable(usize),
+    Object(Object),
+    Number(i32),
+}
+
+/// The result for the player who moved or, if stuck, cannot move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Win,
+    Lose,
+    Draw,
+}
+
+/// How positions are drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Board {
+    pub(crate) relation: usize,
+    /// Argument that is drawn.
+    pub(crate) mark: usize,
+    /// Arguments of each cell, row by row from the top; the argument that is drawn is not set.
+    pub(crate) rows: Vec<Vec<Tuple>>,
+    /// Character of each object that is drawn.
+    pub(crate) marks: FxHashMap<Object, char>,
+}
+
+/// A value of an expression.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value {
+    Object(Object),
+    /// A number that is no object.
+    Number(i32),
+}
+
+impl Declaration {
+    /// Reads a rule file.
+    pub(crate) fn read(source: &str) -> Result<Self, RuleError> {
+        Reader::default().read(parse(source)?)
+    }
+
+    /// What an object of this type becomes when the other player looks.
+    pub(crate) fn flipped(&self, of: usize, object: Object) -> Object {
+        self.types[of].flip.get(&object).copied().unwrap_or(object)
+    }
+
+    /// The value of an expression. None if a variable is not bound, or a summand of several is not a number.
+    pub(crate) fn value(&self, expression: &Expression, binding: &[Option<Object>]) -> Option<Value> {
+        if let [(false, summand)] = expression.0[..] {
+            return match summand {
+                Summand::Variable(v) => binding[v].map(Value::Object),
+                Summand::Object(object) => Some(Value::Object(object)),
+                Summand::Number(number) => Some(Value::Number(number)),
+            };
+        }
+        let mut sum = 0_i64;
+        for &(subtracted, summand) in &expression.0 {
+            let number = match summand {
+                Summand::Variable(v) => self.values[usize::from(binding[v]?)]?,
+                Summand::Object(object) => self.values[usize::from(object)]?,
+                Summand::Number(number) => number,
+            };
+            sum += if subtracted { -i64::from(number) } else { i64::from(number) };
+        }
+        let number = i32::try_from(sum).ok()?;
+        Some(self.by_value.get(&number).map_or(Value::Number(number), |&object| Value::Object(object)))
+    }
+
+    /// Whether a comparison of two values holds.
+    pub(crate) fn compare(&self, left: Value, sign: &str, right: Value) -> bool {
+        let number = |value| match value {
+            Value::Object(object) => self.values[usize::from(object)],
+            Value::Number(number) => Some(number),
+        };
+        let ordered = |test: fn(&i32, &i32) -> bool| {
+            number(left).zip(number(right)).is_some_and(|(left, right)| test(&left, &right))
+        };
+        match sign {
+            "=" => left == right,
+            "!=" => left != right,
+            "<" => ordered(i32::lt),
+            "<=" => ordered(i32::le),
+            ">" => ordered(i32::gt),
+            _ => ordered(i32::ge),
+        }
+    }
+
+    /// A relation or an operator with its arguments, as text.
+    pub(crate) fn shown(&self, name: &str, tuple: &[Object]) -> String {
+        if tuple.is_empty() {
+            return name.into();
+        }
+        let args: Vec<&str> =
+            tuple.iter().map(|&object| self.objects[usize::from(object)].as_str()).collect();
+        format!("{name}({})", args.join(","))
+    }
+}

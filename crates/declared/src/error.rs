@@ -1,0 +1,47 @@
+//! Faults in rule files, with their place.
+
+use std::fmt;
+
+/// A place in a rule file: line and column, both from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+/// What is wrong in a rule file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    /// The place.
+    pub place: Place,
+    /// What was found and what was expected.
+    pub what: String,
+}
+
+impl RuleError {
+    pub(crate) fn new(place: Place, what: impl Into<String>) -> Self {
+        Self { place, what: what.into() }
+    }
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: {}", self.place.line, self.place.column, self.what)
+    }
+}
+
+impl std::error::Error for RuleError {}
+
+/// `what` and, if one of `names` is close to `found`, a question for it.
+pub(crate) fn unknown(what: String, found: &str, names: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let near = names
+        .map(|name| (strsim::damerau_levenshtein(found, name.as_ref()), name))
+        .filter(|(distance, _)| *distance <= 2 && distance * 2 <= found.chars().count())
+        .min_by_key(|(distance, _)| *distance);
+    match near {
+        Some((_, name)) => format!("{what}; did you mean `{}`?", name.as_ref()),
+        None => what,
+    }
+}

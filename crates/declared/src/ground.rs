@@ -1,0 +1,589 @@
+//! Compiles a declaration: binds all variables, drops what is static, and makes circuits of the rest.
+//!
+//! Rules are written for the player to move. For the second player the same rules are bound to flipped facts.
+
+use crate::circuit::{Builder, Cone, FALSE, Literal, TRUE};
+use crate::declaration::{
+    Condition, Declaration, Ending, Expression, Kind, Object, Relation, Rule, Summand, Tuple, Value,
+};
+use crate::error::RuleError;
+use rustc_hash::FxHashMap;
+use std::ops::ControlFlow;
+
+/// Most facts of a state.
+const FACTS: usize = 1 << 14;
+/// Most operators with all their arguments.
+const MOVES: usize = 1 << 16;
+/// Most tuples of a relation.
+const TUPLES: usize = 1 << 20;
+/// Most gates.
+const GATES: usize = 1 << 21;
+/// Most steps of binding variables: about a second.
+const STEPS: u64 = 40_000_000;
+
+/// A compiled game.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) declaration: Declaration,
+    /// Relation and arguments of each fact.
+    pub(crate) facts: Vec<(usize, Tuple)>,
+    /// Number of each fact.
+    pub(crate) numbers: FxHashMap<(usize, Tuple), u32>,
+    /// What each fact is for the other player.
+    pub(crate) flip: Vec<u32>,
+    /// Facts that hold at the start.
+    pub(crate) start: Vec<u32>,
+    pub(crate) moves: Vec<Move>,
+    /// For each player.
+    pub(crate) views: Vec<View>,
+    /// All outputs in one circuit: for each player, whether each move is legal, then what ends the game; then the conditions of
+    /// all conditional effects, player by player and move by move.
+    pub(crate) whole: Cone,
+}
+
+/// An operator with its arguments, as the first player sees it.
+#[derive(Debug)]
+pub(crate) struct Move {
+    pub(crate) operator: usize,
+    pub(crate) tuple: Tuple,
+}
+
+/// The rules as one player has them.
+#[derive(Debug)]
+pub(crate) struct View {
+    /// An output for each move: whether it is legal.
+    pub(crate) legal: Cone,
+    /// Outputs that hold after a move of this player end the game.
+    pub(crate) over: Cone,
+    /// What each output of `over` means.
+    pub(crate) results: Vec<Ending>,
+    pub(crate) effects: Vec<Effects>,
+}
+
+/// What a move changes. Facts are cleared first, then set.
+#[derive(Debug, Default)]
+pub(crate) struct Effects {
+    pub(crate) clear: Vec<u32>,
+    pub(crate) set: Vec<u32>,
+    /// Facts that are cleared or set if the output with their number holds before the move.
+    pub(crate) conditional: Option<Conditional>,
+}
+
+/// Conditions, and for each the fact that it sets (true) or clears.
+pub(crate) type Conditional = (Cone, Vec<(u32, bool)>);
+
+/// The tuples of a relation that can hold.
+#[derive(Default)]
+struct Table {
+    tuples: Vec<Tuple>,
+    numbers: FxHashMap<Tuple, u32>,
+    /// For each argument: tuples with each object.
+    by: Vec<FxHashMap<Object, Vec<u32>>>,
+    /// When each tuple holds, for each player. Empty for static relations.
+    holds: [Vec<Literal>; 2],
+}
+
+impl Table {
+    fn add(&mut self, tuple: Tuple) -> usize {
+        if let Some(&number) = self.numbers.get(&tuple) {
+            return number as usize;
+        }
+        let number = self.tuples.len();
+        self.by.resize_with(tuple.len(), FxHashMap::default);
+        for (by, &object) in self.by.iter_mut().zip(&tuple) {
+            by.entry(object).or_default().push(number as u32);
+        }
+        self.numbers.insert(tuple.clone(), number as u32);
+        self.tuples.push(tuple);
+        number
+    }
+}
+
+/// A condition on the state that is left of a rule: relation, tuple, and whether it is negated.
+type Rest = (usize, u32, bool);
+
+struct Grounder<'a> {
+    declaration: &'a Declaration,
+    tables: Vec<Table>,
+    builder: Builder,
+    steps: u64,
+}
+
+impl Rules {
+    /// Reads and compiles a rule file.
+    pub(crate) fn read(source: &str) -> Result<Self, RuleError> {
+        Self::of(Declaration::read(source)?)
+    }
+
+    fn of(declaration: Declaration) -> Result<Self, RuleError> {
+        let mut facts = Vec::new();
+        let mut tables: Vec<Table> = Vec::new();
+        for (number, relation) in declaration.relations.iter().enumerate() {
+            let mut table = Table::default();
+            match relation.kind {
+                Kind::Static => {
+                    for tuple in &relation.tuples {
+                        table.add(tuple.clone());
+                    }
+                }
+                Kind::Dynamic => {
+                    let sizes = relation.types.iter().map(|&of| declaration.types[of].members.len());
+                    let size = sizes.fold(1_usize, usize::saturating_mul);
+                    if facts.len() + size > FACTS {
+                        let total = facts.len().saturating_add(size);
+                        let what = format!(
+                            "{total} facts with those of `{}`: a state has at most {FACTS}",
+                            relation.name
+                        );
+                        return Err(RuleError::new(relation.place, what));
+                    }
+                    for tuple in product(&declaration, &relation.types) {
+                        table.add(tuple.clone());
+                        facts.push((number, tuple));
+                    }
+                }
+                Kind::Derived => {}
+            }
+            tables.push(table);
+        }
+        let numbers: FxHashMap<_, _> = facts.iter().cloned().zip(0..).collect();
+        let flipped = |(relation, tuple): &(usize, Tuple)| {
+            let types = &declaration.relations[*relation].types;
+            let tuple =
+                tuple.iter().zip(types).map(|(&object, &of)| declaration.flipped(of, object)).collect();
+            numbers[&(*relation, tuple)]
+        };
+        let flip: Vec<u32> = facts.iter().map(flipped).collect();
+        let builder = Builder::new(facts.len());
+        for (fact, (relation, _)) in facts.iter().enumerate() {
+            let [first, second] = &mut tables[*relation].holds;
+            first.push(builder.fact(fact));
+            second.push(builder.fact(flip[fact] as usize));
+        }
+        let start =
+            declaration.relations.iter().enumerate().filter(|(_, relation)| relation.kind == Kind::Dynamic);
+        let start =
+            start.flat_map(|(r, relation)| relation.tuples.iter().map(move |tuple| (r, tuple.clone())));
+        let start = start.map(|fact| numbers[&fact]).collect();
+        let mut grounder = Grounder { declaration: &declaration, tables, builder, steps: 0 };
+        grounder.derive()?;
+        let (moves, views, whole) = grounder.compile(&numbers)?;
+        Ok(Self { facts, numbers, flip, start, moves, views, whole, declaration })
+    }
+
+    /// Arguments of a move as this player writes them.
+    pub(crate) fn move_tuple(&self, number: usize, player: usize) -> Tuple {
+        let Move { operator, tuple } = &self.moves[number];
+        if player == 0 {
+            return tuple.clone();
+        }
+        let types = &self.declaration.operators[*operator].types;
+        tuple.iter().zip(types).map(|(&object, &of)| self.declaration.flipped(of, object)).collect()
+    }
+}
+
+/// All tuples of objects of these types.
+fn product(declaration: &Declaration, types: &[usize]) -> Vec<Tuple> {
+    types.iter().fold(vec![Vec::new()], |tuples, &of| {
+        let members = &declaration.types[of].members;
+        let longer = |tuple: &Tuple| {
+            let tuple = tuple.clone();
+            members.iter().map(move |&object| tuple.iter().copied().chain([object]).collect())
+        };
+        tuples.iter().flat_map(longer).collect()
+    })
+}
+
+impl Grounder<'_> {
+    /// Finds the tuples of all relations with rules.
+    fn derive(&mut self) -> Result<(), RuleError> {
+        for group in &self.declaration.order {
+            if self.declaration.relations[group[0]].kind == Kind::Static {
+                // Until nothing new follows.
+                loop {
+                    let before: usize = group.iter().map(|&r| self.tables[r].tuples.len()).sum();
+                    for &relation in group {
+                        for (tuple, _) in self.heads(relation)? {
+                            self.tables[relation].add(tuple);
+                        }
+                        self.check_size(relation)?;
+                    }
+                    if before == group.iter().map(|&r| self.tables[r].tuples.len()).sum::<usize>() {
+                        break;
+                    }
+                }
+                continue;
+            }
+            for &relation in group {
+                let mut reasons: [Vec<Vec<Literal>>; 2] = Default::default();
+                for (tuple, rest) in self.heads(relation)? {
+                    let both = [self.gate(0, &rest), self.gate(1, &rest)];
+                    if both == [FALSE; 2] {
+                        continue;
+                    }
+                    let number = self.tables[relation].add(tuple);
+                    for (reasons, gate) in reasons.iter_mut().zip(both) {
+                        reasons.resize_with(reasons.len().max(number + 1), Vec::new);
+                        reasons[number].push(gate);
+                    }
+                }
+                self.check_size(relation)?;
+                for (view, reasons) in reasons.into_iter().enumerate() {
+                    let holds = reasons.into_iter().map(|reasons| self.builder.any(reasons)).collect();
+                    self.tables[relation].holds[view] = holds;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_size(&self, relation: usize) -> Result<(), RuleError> {
+        let (count, Relation { name, place, .. }) =
+            (self.tables[relation].tuples.len(), &self.declaration.relations[relation]);
+        if count > TUPLES {
+            return Err(RuleError::new(*place, format!("`{name}` has {count} tuples, more than {TUPLES}")));
+        }
+        if self.builder.len() > GATES {
+            return Err(RuleError::new(*place, format!("more than {GATES} gates with those of `{name}`")));
+        }
+        Ok(())
+    }
+
+    /// The tuples that the rules of a relation can prove, each with what its proof asks of the state.
+    fn heads(&mut self, relation: usize) -> Result<Vec<(Tuple, Vec<Rest>)>, RuleError> {
+        let declaration = self.declaration;
+        let of = &declaration.relations[relation];
+        let mut heads = Vec::new();
+        for rule in &of.rules {
+            self.bind(rule, &[], &of.name, |binding, rest| {
+                if let Some(tuple) = tuple_of(declaration, &rule.head, binding) {
+                    heads.push((tuple, rest.to_vec()));
+                }
+            })?;
+        }
+        Ok(heads)
+    }
+
+    /// When all of this holds, for a player.
+    fn gate(&mut self, view: usize, rest: &[Rest]) -> Literal {
+        let literal = |&(relation, tuple, negated): &Rest| {
+            self.tables[relation].holds[view][tuple as usize] ^ Literal::from(negated)
+        };
+        let inputs = rest.iter().map(literal).collect();
+        self.builder.all(inputs)
+    }
+
+    /// Calls `found` with every binding of a rule, and with what is left to ask of the state. The first variables are given.
+    fn bind(
+        &mut self,
+        rule: &Rule,
+        given: &[Object],
+        name: &str,
+        mut found: impl FnMut(&[Option<Object>], &[Rest]),
+    ) -> Result<(), RuleError> {
+        let mut binding = vec![None; rule.variables];
+        for (slot, &object) in binding.iter_mut().zip(given) {
+            *slot = Some(object);
+        }
+        let mut join = Join {
+            declaration: self.declaration,
+            tables: &self.tables,
+            body: &rule.body,
+            rest: Vec::new(),
+            steps: self.steps,
+            found: &mut found,
+        };
+        let flow = join.from(0, &mut binding);
+        self.steps = join.steps;
+        match flow {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => {
+                let what = format!(
+                    "{name} has too many combinations of objects: more than {STEPS} were tried; ask for static relations that \
+                     leave fewer"
+                );
+                Err(RuleError::new(rule.place, what))
+            }
+        }
+    }
+
+    fn compile(
+        &mut self,
+        numbers: &FxHashMap<(usize, Tuple), u32>,
+    ) -> Result<(Vec<Move>, Vec<View>, Cone), RuleError> {
+        let declaration = self.declaration;
+        let views = declaration.players;
+        let mut moves = Vec::new();
+        let mut legal = vec![Vec::new(); views];
+        for (operator, of) in declaration.operators.iter().enumerate() {
+            // The same arguments may be found in several ways.
+            let mut ways: Vec<(Tuple, Vec<Vec<Rest>>)> = Vec::new();
+            let mut places: FxHashMap<Tuple, usize> = FxHashMap::default();
+            self.bind(&of.rule, &[], &of.name, |binding, rest| {
+                let Some(tuple) = tuple_of(declaration, &of.rule.head, binding) else { return };
+                let place = *places.entry(tuple).or_insert_with_key(|tuple| {
+                    ways.push((tuple.clone(), Vec::new()));
+                    ways.len() - 1
+                });
+                ways[place].1.push(rest.to_vec());
+            })?;
+            for (tuple, ways) in ways {
+                let mut gates = Vec::new();
+                for view in 0..views {
+                    let any: Vec<Literal> = ways.iter().map(|rest| self.gate(view, rest)).collect();
+                    gates.push(self.builder.any(any));
+                }
+                if gates.iter().all(|&gate| gate == FALSE) {
+                    continue;
+                }
+                legal.iter_mut().zip(gates).for_each(|(legal, gate)| legal.push(gate));
+                moves.push(Move { operator, tuple });
+                if moves.len() > MOVES || self.builder.len() > GATES {
+                    let what = format!(
+                        "more than {MOVES} moves or {GATES} gates with those of operator `{}`",
+                        of.name
+                    );
+                    return Err(RuleError::new(of.place, what));
+                }
+            }
+        }
+        if moves.is_empty() {
+            return Err(RuleError::new(declaration.operators[0].place, "no operator can ever be legal"));
+        }
+        let mut effects = Vec::with_capacity(views);
+        let mut conditions = Vec::new();
+        for view in 0..views {
+            let of_view = moves.iter().map(|one| self.effects(one, view, numbers, &mut conditions));
+            effects.push(of_view.collect::<Result<Vec<_>, _>>()?);
+        }
+        let mut results = Vec::new();
+        let mut over = vec![Vec::new(); views];
+        for ending in [Ending::Win, Ending::Lose, Ending::Draw] {
+            for (_, rule) in declaration.endings.iter().filter(|(of, _)| *of == ending) {
+                let mut ways = Vec::new();
+                self.bind(rule, &[], "an ending", |_, rest| ways.push(rest.to_vec()))?;
+                for (view, over) in over.iter_mut().enumerate() {
+                    let any: Vec<Literal> = ways.iter().map(|rest| self.gate(view, rest)).collect();
+                    over.push(self.builder.any(any));
+                }
+                results.push(ending);
+            }
+        }
+        let whole: Vec<Literal> =
+            legal.iter().zip(&over).flat_map(|(legal, over)| legal.iter().chain(over)).copied().collect();
+        let whole = self.builder.cone(&[whole, conditions].concat());
+        let views = legal.into_iter().zip(over).zip(effects).map(|((legal, over), effects)| View {
+            legal: self.builder.cone(&legal),
+            over: self.builder.cone(&over),
+            results: results.clone(),
+            effects,
+        });
+        Ok((moves, views.collect(), whole))
+    }
+
+    /// What a move of a player changes.
+    fn effects(
+        &mut self,
+        one: &Move,
+        view: usize,
+        numbers: &FxHashMap<(usize, Tuple), u32>,
+        conditions: &mut Vec<Literal>,
+    ) -> Result<Effects, RuleError> {
+        let declaration = self.declaration;
+        let (mut effects, mut gates, mut changed) = (Effects::default(), Vec::new(), Vec::new());
+        let operator = &declaration.operators[one.operator];
+        for effect in &operator.effects {
+            let types = &declaration.relations[effect.relation].types;
+            let (mut found, mut outside) = (Vec::new(), None);
+            self.bind(&effect.rule, &one.tuple, &operator.name, |binding, rest| {
+                let tuple = tuple_of(declaration, &effect.rule.head, binding).and_then(|tuple| {
+                    let seen = tuple.iter().zip(types).map(|(&object, &of)| match view {
+                        0 => object,
+                        _ => declaration.flipped(of, object),
+                    });
+                    numbers.get(&(effect.relation, seen.collect())).copied()
+                });
+                match tuple {
+                    Some(fact) => found.push((fact, rest.to_vec())),
+                    None => outside = Some(()),
+                }
+            })?;
+            if outside.is_some() {
+                let shown = declaration.shown(&operator.name, &one.tuple);
+                let relation = &declaration.relations[effect.relation].name;
+                let verb = if effect.adds { "adds" } else { "deletes" };
+                let what = format!(
+                    "{shown} {verb} a tuple of `{relation}` with an object that is not of its type; forbid it by a condition"
+                );
+                return Err(RuleError::new(effect.place, what));
+            }
+            for (fact, rest) in found {
+                match self.gate(view, &rest) {
+                    FALSE => {}
+                    TRUE if effect.adds => effects.set.push(fact),
+                    TRUE => effects.clear.push(fact),
+                    gate => {
+                        gates.push(gate);
+                        changed.push((fact, effect.adds));
+                    }
+                }
+            }
+        }
+        if !gates.is_empty() {
+            effects.conditional = Some((self.builder.cone(&gates), changed));
+            conditions.extend(gates);
+        }
+        Ok(effects)
+    }
+}
+
+/// The arguments of a head. None if one is not an object.
+fn tuple_of(declaration: &Declaration, head: &[Expression], binding: &[Option<Object>]) -> Option<Tuple> {
+    let object = |expression| match declaration.value(expression, binding)? {
+        Value::Object(object) => Some(object),
+        Value::Number(_) => None,
+    };
+    head.iter().map(object).collect()
+}
+
+/// Binds the variables of a rule, condition by condition.
+struct Join<'a, F> {
+    declaration: &'a Declaration,
+    tables: &'a [Table],
+    body: &'a [Condition],
+    rest: Vec<Rest>,
+    steps: u64,
+    found: F,
+}
+
+impl<F: FnMut(&[Option<Object>], &[Rest])> Join<'_, F> {
+    fn from(&mut self, at: usize, binding: &mut Vec<Option<Object>>) -> ControlFlow<()> {
+        self.steps += 1;
+        if self.steps > STEPS {
+            return ControlFlow::Break(());
+        }
+        let Some(condition) = self.body.get(at) else {
+            (self.found)(binding, &self.rest);
+            return ControlFlow::Continue(());
+        };
+        match condition {
+            Condition::Compare { left, sign, right } => self.compare(at, (left, sign, right), binding),
+            Condition::Holds { negated, relation, args } => {
+                let values: Vec<Option<Value>> =
+                    args.iter().map(|arg| self.declaration.value(arg, binding)).collect();
+                if *negated {
+                    self.without(at, *relation, &values, binding)
+                } else {
+                    self.with(at, (*relation, args), &values, binding)
+                }
+            }
+        }
+    }
+
+    fn compare(
+        &mut self,
+        at: usize,
+        (left, sign, right): (&Expression, &str, &Expression),
+        binding: &mut Vec<Option<Object>>,
+    ) -> ControlFlow<()> {
+        let free = |e: &Expression| match e.0[..] {
+            [(false, Summand::Variable(v))] if binding[v].is_none() => Some(v),
+            _ => None,
+        };
+        let (variable, other) = match (free(left), free(right)) {
+            (Some(v), _) => (v, right),
+            (_, Some(v)) => (v, left),
+            (None, None) => {
+                let values = [left, right].map(|e| self.declaration.value(e, binding));
+                return match values {
+                    [Some(left), Some(right)] if self.declaration.compare(left, sign, right) => {
+                        self.from(at + 1, binding)
+                    }
+                    _ => ControlFlow::Continue(()),
+                };
+            }
+        };
+        let Some(Value::Object(object)) = self.declaration.value(other, binding) else {
+            return ControlFlow::Continue(());
+        };
+        binding[variable] = Some(object);
+        let flow = self.from(at + 1, binding);
+        binding[variable] = None;
+        flow
+    }
+
+    /// A negated condition, all arguments bound. What cannot hold does not.
+    fn without(
+        &mut self,
+        at: usize,
+        relation: usize,
+        values: &[Option<Value>],
+        binding: &mut Vec<Option<Object>>,
+    ) -> ControlFlow<()> {
+        let object = |value: &Option<Value>| match value {
+            Some(Value::Object(object)) => Some(*object),
+            _ => None,
+        };
+        let tuple: Option<Tuple> = values.iter().map(object).collect();
+        let found = tuple.and_then(|tuple| self.tables[relation].numbers.get(&tuple).copied());
+        match found {
+            None => self.from(at + 1, binding),
+            Some(_) if self.declaration.relations[relation].kind == Kind::Static => ControlFlow::Continue(()),
+            Some(number) => {
+                self.rest.push((relation, number, true));
+                let flow = self.from(at + 1, binding);
+                self.rest.pop();
+                flow
+            }
+        }
+    }
+
+    /// A condition that binds its free variables.
+    fn with(
+        &mut self,
+        at: usize,
+        (relation, args): (usize, &[Expression]),
+        values: &[Option<Value>],
+        binding: &mut Vec<Option<Object>>,
+    ) -> ControlFlow<()> {
+        let table = &self.tables[relation];
+        let is_state = self.declaration.relations[relation].kind != Kind::Static;
+        let mut fewest: Option<&[u32]> = None;
+        for (place, (value, arg)) in values.iter().zip(args).enumerate() {
+            match value {
+                Some(Value::Object(object)) => {
+                    let tuples = table.by.get(place).and_then(|by| by.get(object)).map_or(&[][..], |t| t);
+                    if fewest.is_none_or(|fewest| tuples.len() < fewest.len()) {
+                        fewest = Some(tuples);
+                    }
+                }
+                // A number that is no object, or a sum of what is no number.
+                Some(Value::Number(_)) => return ControlFlow::Continue(()),
+                None if arg.0.len() > 1 => return ControlFlow::Continue(()),
+                None => {}
+            }
+        }
+        let count = fewest.map_or(table.tuples.len(), <[u32]>::len);
+        for i in 0..count {
+            let number = fewest.map_or(i, |fewest| fewest[i] as usize);
+            let before = binding.clone();
+            let fits = args.iter().zip(&table.tuples[number]).all(|(arg, &object)| match arg.0[..] {
+                [(false, Summand::Variable(v))] => *binding[v].get_or_insert(object) == object,
+                _ => self.declaration.value(arg, binding) == Some(Value::Object(object)),
+            });
+            self.steps += 1;
+            if fits {
+                if is_state {
+                    self.rest.push((relation, number as u32, false));
+                }
+                let flow = self.from(at + 1, binding);
+                if is_state {
+                    self.rest.pop();
+                }
+                flow?;
+            }
+            *binding = before;
+        }
+        ControlFlow::Continue(())
+    }
+}

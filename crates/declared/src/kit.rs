@@ -1,0 +1,182 @@
+//! What commands need of a declared game besides its rules.
+
+use crate::game::{Declared, State};
+use adept_game::{
+    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Turn, limits,
+};
+use rustc_hash::FxHashSet;
+use std::path::Path;
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Rule files that come with adept, by name.
+pub const SHIPPED: &[(&str, &str)] = &[
+    ("birthday", include_str!("../games/birthday.game")),
+    ("breakthrough", include_str!("../games/breakthrough.game")),
+    ("connect-four", include_str!("../games/connect-four.game")),
+    ("eight-puzzle", include_str!("../games/eight-puzzle.game")),
+    ("hanoi", include_str!("../games/hanoi.game")),
+    ("hexapawn-3x3", include_str!("../games/hexapawn-3x3.game")),
+    ("hexapawn-3x3-loss", include_str!("../games/hexapawn-3x3-loss.game")),
+    ("hexapawn-4x4", include_str!("../games/hexapawn-4x4.game")),
+    ("hexapawn-4x4-loss", include_str!("../games/hexapawn-4x4-loss.game")),
+    ("merlin", include_str!("../games/merlin.game")),
+    ("nim", include_str!("../games/nim.game")),
+    ("nim-cycle", include_str!("../games/nim-cycle.game")),
+    ("nim-lines", include_str!("../games/nim-lines.game")),
+    ("nim-path", include_str!("../games/nim-path.game")),
+    ("pennies", include_str!("../games/pennies.game")),
+    ("tic-tac-toe", include_str!("../games/tic-tac-toe.game")),
+    ("tic-tac-toe-4x4", include_str!("../games/tic-tac-toe-4x4.game")),
+];
+
+/// The game that stands for all of them in lists.
+pub const USUAL: &str = "declared:hexapawn-3x3";
+
+/// States up to which a game is small: exact measurement then takes seconds.
+const SMALL: usize = 100_000;
+
+impl Declared {
+    /// The game that `name` names: `file:PATH` for a rule file, `declared:NAME` for one that comes with adept. None if the name
+    /// has another form.
+    pub fn named(name: &str) -> Option<Result<Self, GameError>> {
+        if let Some(path) = name.strip_prefix("file:") {
+            return Some(Self::open(name, Path::new(path)));
+        }
+        let wanted = name.strip_prefix("declared:")?;
+        let found = SHIPPED.iter().find(|(name, _)| *name == wanted);
+        Some(match found {
+            Some((_, source)) => Self::read(name, source),
+            None => {
+                let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+                Err(GameError(format!(
+                    "there is no rule file `{wanted}`; there are {}; `file:PATH` names a file of your own",
+                    names.join(", ")
+                )))
+            }
+        })
+    }
+
+    fn open(name: &str, path: &Path) -> Result<Self, GameError> {
+        let source = limits::read_text(path, limits::CONFIG_BYTES)
+            .map_err(|e| GameError(format!("cannot read the rules in {}: {e}", path.display())))?;
+        Self::read(name, &source)
+    }
+
+    /// Whether fewer than [`SMALL`] states can be reached.
+    fn count(&self) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut open = vec![self.start()];
+        let mut actions = Vec::new();
+        while let Some(state) = open.pop() {
+            if self.turn(&state) == Turn::Over || !seen.insert(state.clone()) {
+                continue;
+            }
+            if seen.len() > SMALL {
+                return false;
+            }
+            self.actions(&state, &mut actions);
+            for action in &actions {
+                let mut next = state.clone();
+                self.apply(&mut next, action);
+                open.push(next);
+            }
+        }
+        true
+    }
+}
+
+impl Kit for Declared {
+    fn about(&self) -> String {
+        let declaration = &self.rules.declaration;
+        let about = declaration.about.clone().unwrap_or_else(|| declaration.name.clone());
+        if self.name() != USUAL {
+            return about;
+        }
+        let others: Vec<&str> =
+            SHIPPED.iter().map(|(name, _)| *name).filter(|name| !USUAL.ends_with(name)).collect();
+        format!("{about}; file:PATH for a rule file of your own, declared:NAME for {}", others.join(", "))
+    }
+
+    fn encoders(&self) -> Vec<Named> {
+        Named::list(&[(
+            "bits",
+            "a bit for every fact, as the player who moved sees it; a key of all for tables",
+        )])
+    }
+
+    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+        (name == "bits").then(|| Arc::new(Bits::of(self)) as _)
+    }
+
+    fn starter(&self) -> Option<String> {
+        let text = match (self.players(), self.is_small()) {
+            (1, true) => include_str!("starters/alone.toml").into(),
+            (1, false) => {
+                let text = include_str!("starters/alone.toml");
+                text.replace(
+                    "[\"equity\"]          # +1 if",
+                    "[\"matches\"]         # mean over games: +1 if",
+                ) + "games  = 100\n"
+            }
+            (_, true) => include_str!("starters/small.toml").into(),
+            (_, false) => include_str!("starters/large.toml").into(),
+        };
+        Some(text)
+    }
+
+    fn is_small(&self) -> bool {
+        *self.facts.small.get_or_init(|| self.count())
+    }
+}
+
+/// The facts of a position as bits.
+#[derive(Debug)]
+struct Bits {
+    channels: [Channel; 2],
+}
+
+impl Bits {
+    fn of(game: &Declared) -> Self {
+        let rules = &game.rules;
+        let fact = |(relation, tuple): &(usize, Vec<u16>)| {
+            rules.declaration.shown(&rules.declaration.relations[*relation].name, tuple)
+        };
+        let facts: Vec<String> = rules.facts.iter().map(fact).collect();
+        Self {
+            channels: [
+                Channel::new("facts", ChannelKind::Bits(facts.len())).about(facts.join(" ")),
+                Channel::fixed(
+                    "position",
+                    ChannelKind::Key,
+                    "hash of all facts, as the player who moved sees them",
+                ),
+            ],
+        }
+    }
+}
+
+impl Encoder<Declared> for Bits {
+    fn name(&self) -> &str {
+        "bits"
+    }
+
+    fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    fn encode(&self, game: &Declared, after: Afterstate<'_, Declared>, row: RowMut<'_>) {
+        let State { moves, .. } = after.state;
+        let facts = game.seen_by(after.state, after.player);
+        for (fact, input) in row.dense.iter_mut().enumerate() {
+            *input = (facts[fact / 64] >> (fact % 64) & 1) as f32;
+        }
+        let bytes: Vec<u8> =
+            facts.iter().chain([&u64::from(*moves)]).flat_map(|word| word.to_le_bytes()).collect();
+        row.index[0] = xxh3_64(&bytes);
+    }
+
+    fn needs_action(&self) -> bool {
+        false
+    }
+}

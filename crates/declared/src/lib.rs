@@ -1,0 +1,27 @@
+//! Games declared in a text file.
+//!
+//! A rule file names the objects of a game, its relations, operators and endings. It is compiled to circuits: a gate for every
+//! tuple of a relation that depends on the state. [`Declared`] is such a game, like any other.
+
+mod batch;
+mod circuit;
+mod declaration;
+mod error;
+mod game;
+mod ground;
+mod kit;
+mod lex;
+mod monitor;
+mod parse;
+#[cfg(test)]
+mod plain;
+mod resolve;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use batch::{Batch, Playouts};
+pub use error::{Place, RuleError};
+pub use game::{Declared, State};
+pub use kit::{SHIPPED, USUAL};
+pub use monitor::Monitor;

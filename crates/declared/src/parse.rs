@@ -1,0 +1,409 @@
+//! The grammar of rule files.
+
+use crate::error::{Place, RuleError};
+use crate::lex::{Token, words};
+
+/// A word with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Word {
+    pub(crate) text: String,
+    pub(crate) place: Place,
+}
+
+/// An argument: a sum of names and numbers, each with whether it is subtracted.
+pub(crate) type Sum = Vec<(bool, Word)>;
+
+/// A relation with arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct Atom {
+    pub(crate) relation: Word,
+    pub(crate) args: Vec<Sum>,
+}
+
+/// A condition.
+#[derive(Clone, Debug)]
+pub(crate) enum Condition {
+    /// The relation holds or, negated, does not.
+    Holds { negated: bool, atom: Atom },
+    /// A comparison by one of `=`, `!=`, `<`, `<=`, `>`, `>=`.
+    Compare { left: Sum, sign: &'static str, right: Sum, place: Place },
+}
+
+/// `add` or `delete`, with the condition after `where`.
+#[derive(Clone, Debug)]
+pub(crate) struct Effect {
+    pub(crate) adds: bool,
+    pub(crate) atom: Atom,
+    pub(crate) when: Vec<Condition>,
+}
+
+/// An operator.
+#[derive(Clone, Debug)]
+pub(crate) struct Operator {
+    pub(crate) name: Word,
+    /// Variable and type of each parameter.
+    pub(crate) params: Vec<(Word, Word)>,
+    pub(crate) when: Vec<Condition>,
+    pub(crate) effects: Vec<Effect>,
+}
+
+/// A statement of a rule file.
+#[derive(Clone, Debug)]
+pub(crate) enum Statement {
+    About(String),
+    Players(Word),
+    /// A type with its objects.
+    Objects {
+        name: Word,
+        members: Vec<Word>,
+    },
+    /// A type whose objects are exchanged when the other player moves; all in the opposite order if there are no pairs.
+    Flip {
+        name: Word,
+        pairs: Vec<(Word, Word)>,
+    },
+    /// A relation with its types and the tuples that it begins with.
+    Relation {
+        dynamic: bool,
+        name: Word,
+        types: Vec<Word>,
+        tuples: Vec<Vec<Word>>,
+    },
+    Derive {
+        head: Atom,
+        when: Vec<Condition>,
+    },
+    Operator(Operator),
+    /// `win if`, `lose if`, `draw if`.
+    Ending {
+        result: Word,
+        when: Vec<Condition>,
+    },
+    /// The result for a player without a legal operator.
+    Stuck(Word),
+    Limit(Word),
+    /// The role of each argument of a relation that is drawn, and the squares row by row.
+    Board {
+        relation: Word,
+        roles: Vec<Word>,
+        rows: Vec<Vec<Word>>,
+    },
+    Marks(Vec<(Word, String)>),
+}
+
+/// A parsed file: its name and statements.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) name: String,
+    pub(crate) statements: Vec<(Statement, Place)>,
+}
+
+/// Statements by their first words.
+const STATEMENTS: &str = "about, players, objects, flip, static, dynamic, derive, operator, win, lose, draw, stuck, limit, board or marks";
+
+/// Objects in a range, such as `1..9`.
+pub(crate) const RANGE: i64 = 4096;
+
+/// Most conditions of a rule.
+const CONDITIONS: usize = 256;
+/// Most arguments of a relation or an operator, and summands of an argument.
+const ARGUMENTS: usize = 16;
+
+/// Reads a rule file.
+pub(crate) fn parse(source: &str) -> Result<Source, RuleError> {
+    let mut parser = Parser { words: words(source)?, at: 0 };
+    parser.keyword("game")?;
+    let name = parser.text("the name of the game")?;
+    let mut statements = Vec::new();
+    while *parser.peek() != Token::End {
+        let place = parser.place();
+        statements.push((parser.statement()?, place));
+    }
+    Ok(Source { name, statements })
+}
+
+struct Parser {
+    words: Vec<(Token, Place)>,
+    at: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        &self.words[self.at].0
+    }
+
+    fn place(&self) -> Place {
+        self.words[self.at].1
+    }
+
+    fn next(&mut self) -> Token {
+        let token = self.peek().clone();
+        self.at = (self.at + 1).min(self.words.len() - 1);
+        token
+    }
+
+    fn expected<T>(&self, what: &str) -> Result<T, RuleError> {
+        Err(RuleError::new(self.place(), format!("found {} where {what} was expected", self.peek().shown())))
+    }
+
+    fn accept(&mut self, sign: &str) -> bool {
+        let found = matches!(self.peek(), Token::Sign(s) if *s == sign);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn sign(&mut self, sign: &str) -> Result<(), RuleError> {
+        if self.accept(sign) { Ok(()) } else { self.expected(&format!("`{sign}`")) }
+    }
+
+    fn is_keyword(&self, word: &str) -> bool {
+        matches!(self.peek(), Token::Name(name) if name == word)
+    }
+
+    fn accept_keyword(&mut self, word: &str) -> bool {
+        let found = self.is_keyword(word);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn keyword(&mut self, word: &str) -> Result<(), RuleError> {
+        if self.accept_keyword(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
+    }
+
+    fn text(&mut self, what: &str) -> Result<String, RuleError> {
+        match self.peek().clone() {
+            Token::Text(text) => {
+                self.next();
+                Ok(text)
+            }
+            _ => self.expected(&format!("{what} in double quotes")),
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Result<Word, RuleError> {
+        let place = self.place();
+        match self.peek().clone() {
+            Token::Name(text) => {
+                self.next();
+                Ok(Word { text, place })
+            }
+            _ => self.expected(what),
+        }
+    }
+
+    fn number(&mut self, what: &str) -> Result<Word, RuleError> {
+        let place = self.place();
+        match *self.peek() {
+            Token::Number(number) => {
+                self.next();
+                Ok(Word { text: number.to_string(), place })
+            }
+            _ => self.expected(what),
+        }
+    }
+
+    /// A name or a number.
+    fn object(&mut self) -> Result<Word, RuleError> {
+        if matches!(self.peek(), Token::Number(_)) {
+            self.number("an object")
+        } else {
+            self.name("an object, a name or a whole number,")
+        }
+    }
+
+    /// One or more items between commas.
+    fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T, RuleError>,
+    ) -> Result<Vec<T>, RuleError> {
+        let mut items = vec![item(self)?];
+        while self.accept(",") {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// Items between commas in brackets. There may be none, and then the brackets may be left out.
+    fn bracketed<T>(
+        &mut self,
+        item: impl FnMut(&mut Self) -> Result<T, RuleError>,
+    ) -> Result<Vec<T>, RuleError> {
+        if !self.accept("(") || self.accept(")") {
+            return Ok(Vec::new());
+        }
+        let place = self.place();
+        let items = self.list(item)?;
+        if items.len() > ARGUMENTS {
+            return Err(RuleError::new(place, format!("more than {ARGUMENTS} arguments")));
+        }
+        self.sign(")")?;
+        Ok(items)
+    }
+
+    fn statement(&mut self) -> Result<Statement, RuleError> {
+        let first = self.name(&format!("a statement ({STATEMENTS})"))?;
+        Ok(match first.text.as_str() {
+            "about" => Statement::About(self.text("one line about the game")?),
+            "players" => Statement::Players(self.number("1 or 2")?),
+            "objects" => {
+                let name = self.name("the name of a type of objects")?;
+                self.sign("=")?;
+                let members = self.list(Self::members)?.into_iter().flatten().collect();
+                Statement::Objects { name, members }
+            }
+            "flip" => {
+                let name = self.name("a type of objects")?;
+                let pairs = match self.accept_keyword("reversed") {
+                    true => Vec::new(),
+                    false => self.list(|p| Ok((p.object()?, p.object()?)))?,
+                };
+                Statement::Flip { name, pairs }
+            }
+            "static" | "dynamic" => {
+                let name = self.name("the name of a relation")?;
+                let types = self.bracketed(|p| p.name("a type of objects"))?;
+                let tuple = |p: &mut Self| types.iter().map(|_| p.object()).collect::<Result<Vec<_>, _>>();
+                let tuples = match self.accept("=") {
+                    // A relation without arguments holds or does not.
+                    true if types.is_empty() => {
+                        self.keyword("true")?;
+                        vec![Vec::new()]
+                    }
+                    true => self.list(tuple)?,
+                    false => Vec::new(),
+                };
+                Statement::Relation { dynamic: first.text == "dynamic", name, types, tuples }
+            }
+            "derive" => {
+                let head = self.atom()?;
+                Statement::Derive { head, when: self.conditions("if")? }
+            }
+            "operator" => {
+                let name = self.name("the name of the operator")?;
+                let params = self.bracketed(|p| {
+                    let variable = p.name("a variable with its type, such as `s: square`,")?;
+                    p.sign(":")?;
+                    Ok((variable, p.name("a type of objects")?))
+                })?;
+                let when = if self.is_keyword("if") { self.conditions("if")? } else { Vec::new() };
+                let mut effects = Vec::new();
+                while self.is_keyword("add") || self.is_keyword("delete") {
+                    let adds = self.name("`add`")?.text == "add";
+                    let atoms = self.list(Self::atom)?;
+                    let when = if self.is_keyword("where") { self.conditions("where")? } else { Vec::new() };
+                    effects.extend(atoms.into_iter().map(|atom| Effect { adds, atom, when: when.clone() }));
+                }
+                if effects.is_empty() {
+                    return self.expected("`add` or `delete` (an operator changes something)");
+                }
+                Statement::Operator(Operator { name, params, when, effects })
+            }
+            "win" | "lose" | "draw" => Statement::Ending { result: first, when: self.conditions("if")? },
+            "stuck" => Statement::Stuck(self.name("`win`, `lose` or `draw`")?),
+            "limit" => Statement::Limit(self.number("the most moves of a game")?),
+            "board" => {
+                let relation = self.name("a dynamic relation")?;
+                let roles = self.bracketed(|p| p.name("`mark`, `square`, `across`, `up` or `down`"))?;
+                let mut rows = Vec::new();
+                if self.accept("=") {
+                    loop {
+                        let mut row = vec![self.object()?];
+                        while matches!(self.peek(), Token::Name(_) | Token::Number(_))
+                            && !self.begins_statement()
+                        {
+                            row.push(self.object()?);
+                        }
+                        rows.push(row);
+                        if !self.accept("/") {
+                            break;
+                        }
+                    }
+                }
+                Statement::Board { relation, roles, rows }
+            }
+            "marks" => Statement::Marks(
+                self.list(|p| Ok((p.object()?, p.text("a character to draw, such as \"X\",")?)))?,
+            ),
+            other => {
+                let what = format!("`{other}` begins no statement; statements begin with {STATEMENTS}");
+                return Err(RuleError::new(first.place, what));
+            }
+        })
+    }
+
+    /// Whether the next word is the first of a statement, after a list without commas.
+    fn begins_statement(&self) -> bool {
+        matches!(self.peek(), Token::Name(name) if STATEMENTS.split([',', ' ']).any(|word| word == name))
+    }
+
+    /// An object, or a range of numbers.
+    fn members(&mut self) -> Result<Vec<Word>, RuleError> {
+        let first = self.object()?;
+        if !self.accept("..") {
+            return Ok(vec![first]);
+        }
+        let last = self.number("the last number of the range")?;
+        let (Ok(from), Ok(to)) = (first.text.parse::<i64>(), last.text.parse::<i64>()) else {
+            return Err(RuleError::new(first.place, "a range goes from a number to a number"));
+        };
+        if from > to || to - from >= RANGE {
+            let what = format!("a range from {from} to {to}; it must go up and have at most {RANGE} numbers");
+            return Err(RuleError::new(first.place, what));
+        }
+        Ok((from..=to).map(|n| Word { text: n.to_string(), place: first.place }).collect())
+    }
+
+    fn conditions(&mut self, keyword: &str) -> Result<Vec<Condition>, RuleError> {
+        self.keyword(keyword)?;
+        let place = self.place();
+        let conditions = self.list(Self::condition)?;
+        if conditions.len() > CONDITIONS {
+            return Err(RuleError::new(place, format!("more than {CONDITIONS} conditions")));
+        }
+        Ok(conditions)
+    }
+
+    fn condition(&mut self) -> Result<Condition, RuleError> {
+        let place = self.place();
+        if self.accept_keyword("not") {
+            return Ok(Condition::Holds { negated: true, atom: self.atom()? });
+        }
+        let left = self.sum()?;
+        for sign in ["=", "!=", "<", "<=", ">", ">="] {
+            if self.accept(sign) {
+                return Ok(Condition::Compare { left, sign, right: self.sum()?, place });
+            }
+        }
+        match <[_; 1]>::try_from(left) {
+            Ok([(false, relation)]) if relation.text.parse::<i64>().is_err() => {
+                let args = self.bracketed(Self::sum)?;
+                Ok(Condition::Holds { negated: false, atom: Atom { relation, args } })
+            }
+            _ => self.expected("a comparison (=, !=, <, <=, >, >=)"),
+        }
+    }
+
+    fn atom(&mut self) -> Result<Atom, RuleError> {
+        let relation = self.name("a relation")?;
+        Ok(Atom { relation, args: self.bracketed(Self::sum)? })
+    }
+
+    fn sum(&mut self) -> Result<Sum, RuleError> {
+        let mut sum = vec![(false, self.object()?)];
+        loop {
+            let subtracted = match () {
+                () if self.accept("+") => false,
+                () if self.accept("-") => true,
+                () => return Ok(sum),
+            };
+            if sum.len() == ARGUMENTS {
+                return Err(RuleError::new(self.place(), format!("more than {ARGUMENTS} summands")));
+            }
+            sum.push((subtracted, self.object()?));
+        }
+    }
+}

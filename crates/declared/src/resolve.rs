@@ -1,0 +1,686 @@
+//! Resolves the names of a rule file and checks what it says.
+
+use crate::declaration::{
+    Board, Condition, Declaration, Effect, Ending, Expression, Kind, Object, Operator, Relation, Rule,
+    Summand, Tuple, Type,
+};
+use crate::error::{Place, RuleError, unknown};
+use crate::parse::{self, Source, Statement, Sum, Word};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// Most objects of a game.
+const OBJECTS: usize = 4096;
+/// Most tuples of a relation in its file.
+const TUPLES: usize = 1 << 18;
+/// Most moves of a game that `limit` may allow.
+const LIMIT: i32 = 1_000_000;
+/// Most relations, types included.
+const RELATIONS: usize = 512;
+
+/// Resolves names.
+#[derive(Default)]
+pub(crate) struct Reader {
+    objects: Vec<String>,
+    values: Vec<Option<i32>>,
+    by_name: FxHashMap<String, Object>,
+    types: Vec<Type>,
+    relations: Vec<Relation>,
+}
+
+/// The variables of a rule.
+#[derive(Default)]
+struct Scope {
+    names: Vec<String>,
+}
+
+impl Reader {
+    pub(crate) fn read(mut self, source: Source) -> Result<Declaration, RuleError> {
+        let statements = source.statements;
+        for (statement, _) in &statements {
+            if let Statement::Objects { name, members } = statement {
+                self.objects(name, members)?;
+            }
+        }
+        for (statement, _) in &statements {
+            match statement {
+                Statement::Flip { name, pairs } => self.flip(name, pairs)?,
+                Statement::Relation { dynamic, name, types, tuples } => {
+                    self.relation(*dynamic, name, types, tuples)?;
+                }
+                _ => {}
+            }
+        }
+        // Heads come first, because rules may be written in any order.
+        for (statement, _) in &statements {
+            if let Statement::Derive { head, .. } = statement {
+                self.head(&head.relation, head.args.len())?;
+            }
+        }
+        let (mut players, mut stuck, mut limit, mut about) = (2, None, None, None);
+        let (mut operators, mut endings, mut board, mut marks) =
+            (Vec::<Operator>::new(), Vec::new(), None, Vec::new());
+        for (statement, place) in statements {
+            match statement {
+                Statement::Derive { head, when } => self.derive(&head, &when, place)?,
+                Statement::Operator(operator) => {
+                    if operators.iter().any(|other| other.name == operator.name.text) {
+                        let what = format!("there is another operator `{}`", operator.name.text);
+                        return Err(RuleError::new(operator.name.place, what));
+                    }
+                    operators.push(self.operator(&operator)?);
+                }
+                Statement::Ending { result, when } => {
+                    let rule = self.rule(Scope::default(), &[], &[], &when, place)?;
+                    endings.push((ending(&result)?, rule));
+                }
+                Statement::Stuck(result) => once(&mut stuck, ending(&result)?, "stuck", place)?,
+                Statement::Players(word) => match word.text.as_str() {
+                    "1" => players = 1,
+                    "2" => players = 2,
+                    other => {
+                        let what = format!("{other} players; games of 1 or 2 players can be declared");
+                        return Err(RuleError::new(word.place, what));
+                    }
+                },
+                Statement::Limit(word) => {
+                    let most = word.text.parse().ok().filter(|n| (1..=LIMIT).contains(n));
+                    let Some(most) = most else {
+                        let what = format!("a limit of {} moves; it may be from 1 to {LIMIT}", word.text);
+                        return Err(RuleError::new(word.place, what));
+                    };
+                    once(&mut limit, most as u32, "limit", place)?;
+                }
+                Statement::About(text) => once(&mut about, text, "about", place)?,
+                Statement::Board { relation, roles, rows } => {
+                    once(&mut board, self.board(&relation, &roles, &rows)?, "board", place)?;
+                }
+                Statement::Marks(list) => marks.extend(list),
+                Statement::Objects { .. } | Statement::Flip { .. } | Statement::Relation { .. } => {}
+            }
+        }
+        if let Some(board) = &mut board {
+            self.marks(board, &marks)?;
+        }
+        if operators.is_empty() {
+            return Err(RuleError::new(
+                Place { line: 1, column: 1 },
+                "a game without an operator: nobody can move",
+            ));
+        }
+        let order = self.order()?;
+        let by_value = self.values.iter().enumerate();
+        Ok(Declaration {
+            name: source.name,
+            about,
+            players,
+            by_value: by_value.filter_map(|(i, value)| Some(((*value)?, i as Object))).collect(),
+            objects: self.objects,
+            values: self.values,
+            types: self.types,
+            relations: self.relations,
+            order,
+            operators,
+            endings,
+            stuck: stuck.unwrap_or(Ending::Draw),
+            limit,
+            board,
+        })
+    }
+
+    fn objects(&mut self, name: &Word, members: &[Word]) -> Result<(), RuleError> {
+        let mut of = Type { name: name.text.clone(), members: Vec::new(), flip: FxHashMap::default() };
+        for word in members {
+            let next = self.objects.len();
+            let object = *self.by_name.entry(word.text.clone()).or_insert(next as Object);
+            if usize::from(object) == next {
+                if next == OBJECTS {
+                    return Err(RuleError::new(word.place, format!("more than {OBJECTS} objects")));
+                }
+                self.objects.push(word.text.clone());
+                self.values.push(word.text.parse().ok());
+            }
+            if of.members.contains(&object) {
+                return Err(RuleError::new(word.place, format!("`{}` is listed twice", word.text)));
+            }
+            of.members.push(object);
+        }
+        // A type is a relation too, so that conditions can ask for it.
+        let tuples = of.members.iter().map(|&object| vec![object]).collect();
+        let types = vec![self.types.len()];
+        self.add(
+            name,
+            Relation {
+                name: name.text.clone(),
+                place: name.place,
+                arity: 1,
+                types,
+                kind: Kind::Static,
+                tuples,
+                rules: Vec::new(),
+            },
+        )?;
+        self.types.push(of);
+        Ok(())
+    }
+
+    fn flip(&mut self, name: &Word, pairs: &[(Word, Word)]) -> Result<(), RuleError> {
+        let of = self.type_of(name)?;
+        let members = self.types[of].members.clone();
+        if !self.types[of].flip.is_empty() {
+            return Err(RuleError::new(name.place, format!("`{}` is flipped twice", name.text)));
+        }
+        if pairs.is_empty() {
+            self.types[of].flip = members.iter().copied().zip(members.iter().rev().copied()).collect();
+            return Ok(());
+        }
+        for (a, b) in pairs {
+            let (x, y) = (self.member(a, of)?, self.member(b, of)?);
+            let flip = &mut self.types[of].flip;
+            for (from, to, word) in [(x, y, a), (y, x, b)] {
+                if flip.insert(from, to).is_some_and(|other| other != to) {
+                    let what = format!("`{}` is flipped to two objects", word.text);
+                    return Err(RuleError::new(word.place, what));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn relation(
+        &mut self,
+        dynamic: bool,
+        name: &Word,
+        types: &[Word],
+        tuples: &[Vec<Word>],
+    ) -> Result<(), RuleError> {
+        let types = types.iter().map(|word| self.type_of(word)).collect::<Result<Vec<_>, _>>()?;
+        if tuples.len() > TUPLES {
+            return Err(RuleError::new(name.place, format!("`{}` has more than {TUPLES} tuples", name.text)));
+        }
+        let read = |words: &Vec<Word>| {
+            words.iter().zip(&types).map(|(word, &of)| self.member(word, of)).collect::<Result<Tuple, _>>()
+        };
+        let tuples = tuples.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let kind = if dynamic { Kind::Dynamic } else { Kind::Static };
+        let arity = types.len();
+        self.add(
+            name,
+            Relation {
+                name: name.text.clone(),
+                place: name.place,
+                arity,
+                types,
+                kind,
+                tuples,
+                rules: Vec::new(),
+            },
+        )
+    }
+
+    fn add(&mut self, name: &Word, relation: Relation) -> Result<(), RuleError> {
+        if self.relations.iter().any(|other| other.name == relation.name) {
+            let what = format!("there is another relation or type `{}`", relation.name);
+            return Err(RuleError::new(name.place, what));
+        }
+        if name.text == "not" || self.by_name.contains_key(&name.text) {
+            let what = format!(
+                "`{}` cannot be the name of a relation or type, because it has another meaning",
+                name.text
+            );
+            return Err(RuleError::new(name.place, what));
+        }
+        if self.relations.len() == RELATIONS {
+            return Err(RuleError::new(name.place, format!("more than {RELATIONS} relations and types")));
+        }
+        self.relations.push(relation);
+        Ok(())
+    }
+
+    /// A derived relation, made at its first rule.
+    fn head(&mut self, name: &Word, arity: usize) -> Result<(), RuleError> {
+        match self.relations.iter().find(|relation| relation.name == name.text) {
+            Some(relation) if relation.kind != Kind::Derived => {
+                let what =
+                    format!("`{}` is declared as static or dynamic and cannot be derived too", name.text);
+                Err(RuleError::new(name.place, what))
+            }
+            Some(relation) => arguments(name, relation.arity, arity),
+            None => {
+                let name_text = name.text.clone();
+                let (types, tuples, rules) = (Vec::new(), Vec::new(), Vec::new());
+                self.add(
+                    name,
+                    Relation {
+                        name: name_text,
+                        place: name.place,
+                        arity,
+                        types,
+                        kind: Kind::Derived,
+                        tuples,
+                        rules,
+                    },
+                )
+            }
+        }
+    }
+
+    fn type_of(&self, name: &Word) -> Result<usize, RuleError> {
+        self.types.iter().position(|of| of.name == name.text).ok_or_else(|| {
+            let names = self.types.iter().map(|of| &of.name);
+            let what = format!(
+                "`{}` is not a type of objects: declare it with `objects {} = …`",
+                name.text, name.text
+            );
+            RuleError::new(name.place, unknown(what, &name.text, names))
+        })
+    }
+
+    /// An object of this type.
+    fn member(&self, word: &Word, of: usize) -> Result<Object, RuleError> {
+        let of = &self.types[of];
+        let found = self.by_name.get(&word.text).filter(|object| of.members.contains(object));
+        found.copied().ok_or_else(|| {
+            let names = of.members.iter().map(|&object| &self.objects[usize::from(object)]);
+            let what = format!("`{}` is not an object of type {}", word.text, of.name);
+            RuleError::new(word.place, unknown(what, &word.text, names))
+        })
+    }
+
+    fn find(&self, name: &Word, arity: usize) -> Result<usize, RuleError> {
+        let found = self.relations.iter().position(|relation| relation.name == name.text);
+        let Some(found) = found else {
+            let names = self.relations.iter().map(|relation| &relation.name);
+            let what = format!("there is no relation `{}`", name.text);
+            return Err(RuleError::new(name.place, unknown(what, &name.text, names)));
+        };
+        arguments(name, self.relations[found].arity, arity)?;
+        Ok(found)
+    }
+
+    fn derive(
+        &mut self,
+        head: &parse::Atom,
+        when: &[parse::Condition],
+        place: Place,
+    ) -> Result<(), RuleError> {
+        let relation = self.find(&head.relation, head.args.len())?;
+        let rule = self.rule(Scope::default(), &head.args, &[], when, place)?;
+        self.relations[relation].rules.push(rule);
+        Ok(())
+    }
+
+    fn operator(&self, operator: &parse::Operator) -> Result<Operator, RuleError> {
+        let mut scope = Scope::default();
+        let mut types = Vec::new();
+        for (variable, of) in &operator.params {
+            if self.by_name.contains_key(&variable.text) {
+                let what = format!("`{}` is an object and cannot be a variable", variable.text);
+                return Err(RuleError::new(variable.place, what));
+            }
+            if scope.names.contains(&variable.text) {
+                return Err(RuleError::new(
+                    variable.place,
+                    format!("two parameters are called `{}`", variable.text),
+                ));
+            }
+            scope.names.push(variable.text.clone());
+            types.push(self.type_of(of)?);
+        }
+        let head: Vec<Sum> =
+            operator.params.iter().map(|(variable, _)| vec![(false, variable.clone())]).collect();
+        let names = scope.names.clone();
+        let rule = self.rule(scope, &head, &types, &operator.when, operator.name.place)?;
+        let mut effects = Vec::new();
+        for effect in &operator.effects {
+            let relation = self.find(&effect.atom.relation, effect.atom.args.len())?;
+            if self.relations[relation].kind != Kind::Dynamic {
+                let what =
+                    format!("`{}` is not dynamic, so no operator can change it", effect.atom.relation.text);
+                return Err(RuleError::new(effect.atom.relation.place, what));
+            }
+            let scope = Scope { names: names.clone() };
+            let rule =
+                self.rule(scope, &effect.atom.args, &types, &effect.when, effect.atom.relation.place)?;
+            self.fit(&rule.head, relation, &effect.atom)?;
+            effects.push(Effect { place: effect.atom.relation.place, adds: effect.adds, relation, rule });
+        }
+        Ok(Operator { name: operator.name.text.clone(), place: operator.name.place, types, rule, effects })
+    }
+
+    /// A rule whose first variables, the parameters, have these types.
+    fn rule(
+        &self,
+        mut scope: Scope,
+        head: &[Sum],
+        params: &[usize],
+        when: &[parse::Condition],
+        place: Place,
+    ) -> Result<Rule, RuleError> {
+        let mut waiting = Vec::new();
+        for condition in when {
+            waiting.push(match condition {
+                parse::Condition::Holds { negated, atom } => {
+                    let relation = self.find(&atom.relation, atom.args.len())?;
+                    let args = self.expressions(&mut scope, &atom.args)?;
+                    self.fit(&args, relation, atom)?;
+                    (Condition::Holds { negated: *negated, relation, args }, atom.relation.place)
+                }
+                parse::Condition::Compare { left, sign, right, place } => {
+                    let (left, right) =
+                        (self.expression(&mut scope, left)?, self.expression(&mut scope, right)?);
+                    (Condition::Compare { left, sign, right }, *place)
+                }
+            });
+        }
+        let head_expressions = self.expressions(&mut scope, head)?;
+        for (variable, &of) in params.iter().enumerate() {
+            let args = vec![Expression(vec![(false, Summand::Variable(variable))])];
+            // Types come first in the list of relations, in their order.
+            waiting.push((Condition::Holds { negated: false, relation: of, args }, place));
+        }
+        let mut bound = vec![false; scope.names.len()];
+        let mut body = Vec::new();
+        while !waiting.is_empty() {
+            let best =
+                (0..waiting.len()).filter_map(|i| Some((self.effort(&waiting[i].0, &bound)?, i))).min();
+            let Some((_, i)) = best else {
+                let (condition, place) = &waiting[0];
+                let free = first_free(condition, &bound).map_or("", |v| scope.names[v].as_str());
+                return Err(unbound(free, *place));
+            };
+            let (condition, _) = waiting.remove(i);
+            variables_of(&condition, |v| bound[v] = true);
+            body.push(condition);
+        }
+        for (expression, sum) in head_expressions.iter().zip(head) {
+            for (&(_, summand), (_, word)) in expression.0.iter().zip(sum) {
+                if matches!(summand, Summand::Variable(v) if !bound[v]) {
+                    return Err(unbound(&word.text, word.place));
+                }
+            }
+        }
+        Ok(Rule { place, head: head_expressions, variables: scope.names.len(), body })
+    }
+
+    /// How costly it is to take this condition next. None if it cannot be taken yet.
+    fn effort(&self, condition: &Condition, bound: &[bool]) -> Option<(u8, usize)> {
+        let free = |e: &Expression| {
+            e.0.iter().filter(|(_, s)| matches!(s, Summand::Variable(v) if !bound[*v])).count()
+        };
+        let alone = |e: &Expression| matches!(e.0[..], [(false, Summand::Variable(_))]);
+        match condition {
+            Condition::Compare { left, sign, right } => match (free(left), free(right)) {
+                (0, 0) => Some((0, 0)),
+                (0, 1) if *sign == "=" && alone(right) => Some((1, 0)),
+                (1, 0) if *sign == "=" && alone(left) => Some((1, 0)),
+                _ => None,
+            },
+            Condition::Holds { negated, relation, args } => {
+                let count: usize = args.iter().map(&free).sum();
+                match count {
+                    0 => Some((0, 1)),
+                    _ if *negated || args.iter().any(|e| free(e) > 0 && !alone(e)) => None,
+                    _ => {
+                        let relation = &self.relations[*relation];
+                        let is_type = relation.kind == Kind::Static && relation.arity == 1;
+                        Some((
+                            if relation.kind == Kind::Static { 2 } else { 3 } + u8::from(is_type) * 2,
+                            count,
+                        ))
+                    }
+                }
+            }
+        }
+    }
+
+    fn expressions(&self, scope: &mut Scope, sums: &[Sum]) -> Result<Vec<Expression>, RuleError> {
+        sums.iter().map(|sum| self.expression(scope, sum)).collect()
+    }
+
+    fn expression(&self, scope: &mut Scope, sum: &Sum) -> Result<Expression, RuleError> {
+        let summand = |(subtracted, word): &(bool, Word)| {
+            let found = match self.by_name.get(&word.text) {
+                Some(&object) if sum.len() > 1 && self.values[usize::from(object)].is_none() => {
+                    let what = format!("`{}` is not a number and cannot be added", word.text);
+                    return Err(RuleError::new(word.place, what));
+                }
+                Some(&object) => Summand::Object(object),
+                None => match word.text.parse() {
+                    Ok(number) => Summand::Number(number),
+                    Err(_) => Summand::Variable(
+                        scope.names.iter().position(|name| *name == word.text).unwrap_or_else(|| {
+                            scope.names.push(word.text.clone());
+                            scope.names.len() - 1
+                        }),
+                    ),
+                },
+            };
+            Ok((*subtracted, found))
+        };
+        Ok(Expression(sum.iter().map(summand).collect::<Result<_, _>>()?))
+    }
+
+    /// Objects written as arguments must be of the right type.
+    fn fit(&self, args: &[Expression], relation: usize, atom: &parse::Atom) -> Result<(), RuleError> {
+        for ((expression, &of), sum) in args.iter().zip(&self.relations[relation].types).zip(&atom.args) {
+            if let ([(false, Summand::Object(_) | Summand::Number(_))], [(_, word)]) =
+                (&expression.0[..], &sum[..])
+            {
+                self.member(word, of)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn board(&self, name: &Word, roles: &[Word], rows: &[Vec<Word>]) -> Result<Board, RuleError> {
+        let relation = self.find(name, roles.len())?;
+        let of = &self.relations[relation];
+        if of.kind != Kind::Dynamic {
+            return Err(RuleError::new(
+                name.place,
+                format!("`{}` is not dynamic; draw a dynamic relation", name.text),
+            ));
+        }
+        let place = |role: &str| roles.iter().position(|word| word.text == role);
+        let count = |role: &str| roles.iter().filter(|word| word.text == role).count();
+        let members = |at: usize| self.types[of.types[at]].members.iter().copied();
+        let fault = || {
+            let what = "a board has one `mark` and either one `square`, followed by `= …` with the squares row by row, or `across` and `up` or `down`";
+            RuleError::new(name.place, what)
+        };
+        let mark = place("mark").filter(|_| count("mark") == 1).ok_or_else(fault)?;
+        let cell = |pairs: &[(usize, Object)]| {
+            let mut tuple = vec![0; roles.len()];
+            pairs.iter().for_each(|&(at, object)| tuple[at] = object);
+            tuple
+        };
+        let vertical = place("up").map(|at| (at, true)).or(place("down").map(|at| (at, false)));
+        let rows = match (place("square"), place("across"), vertical) {
+            (Some(square), None, None) if roles.len() == 2 && !rows.is_empty() => rows
+                .iter()
+                .map(|row| {
+                    row.iter()
+                        .map(|word| Ok(cell(&[(square, self.member(word, of.types[square])?)])))
+                        .collect()
+                })
+                .collect::<Result<Vec<Vec<_>>, RuleError>>()?,
+            (None, Some(across), Some((vertical, up))) if roles.len() == 3 && rows.is_empty() => {
+                let row = |y: Object| members(across).map(|x| cell(&[(across, x), (vertical, y)])).collect();
+                let mut rows: Vec<Vec<_>> = members(vertical).map(row).collect();
+                if up {
+                    rows.reverse();
+                }
+                rows
+            }
+            _ => return Err(fault()),
+        };
+        let marks = members(mark).map(|object| {
+            let name = &self.objects[usize::from(object)];
+            (object, name.chars().next().unwrap_or('?').to_ascii_uppercase())
+        });
+        Ok(Board { relation, mark, rows, marks: marks.collect() })
+    }
+
+    fn marks(&self, board: &mut Board, marks: &[(Word, String)]) -> Result<(), RuleError> {
+        let of = self.relations[board.relation].types[board.mark];
+        for (word, text) in marks {
+            let object = self.member(word, of)?;
+            let mut characters = text.chars();
+            match (characters.next(), characters.next()) {
+                (Some(c), None) if !c.is_whitespace() && !c.is_control() && !"./@".contains(c) => {
+                    board.marks.insert(object, c);
+                }
+                _ => {
+                    let what = format!(
+                        "\"{}\" must be one character that is not a space, ., / or @",
+                        text.escape_debug()
+                    );
+                    return Err(RuleError::new(word.place, what));
+                }
+            }
+        }
+        let objects = &self.types[of].members;
+        let twice = objects.iter().enumerate().find_map(|(i, a)| {
+            objects[..i].iter().find(|b| board.marks[b] == board.marks[a]).map(|b| (*a, *b))
+        });
+        if let Some((a, b)) = twice {
+            let [a, b] = [a, b].map(|object| &self.objects[usize::from(object)]);
+            let what = format!("{b} and {a} are drawn by the same character; choose others with `marks`");
+            return Err(RuleError::new(Place { line: 1, column: 1 }, what));
+        }
+        Ok(())
+    }
+
+    /// Derived relations, each after those that it is made of. Those that follow from static relations alone become static,
+    /// and may depend on themselves.
+    fn order(&mut self) -> Result<Vec<Vec<usize>>, RuleError> {
+        let n = self.relations.len();
+        let mut dynamic: Vec<bool> =
+            self.relations.iter().map(|relation| relation.kind == Kind::Dynamic).collect();
+        let parts = |relation: &Relation| -> BTreeSet<(usize, bool)> {
+            let body = relation.rules.iter().flat_map(|rule| &rule.body);
+            body.filter_map(|condition| match condition {
+                Condition::Holds { negated, relation, .. } => Some((*relation, *negated)),
+                Condition::Compare { .. } => None,
+            })
+            .collect()
+        };
+        let parts: Vec<_> = self.relations.iter().map(parts).collect();
+        // reaches[a][b]: how a is made of b, at any depth; 2 through a negation.
+        let mut reaches = vec![vec![0_u8; n]; n];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for a in 0..n {
+                for &(b, negated) in &parts[a] {
+                    if dynamic[b] && !dynamic[a] {
+                        (dynamic[a], changed) = (true, true);
+                    }
+                    let own = 1 + u8::from(negated);
+                    if reaches[a][b] < own {
+                        (reaches[a][b], changed) = (own, true);
+                    }
+                    let further = reaches[b].clone();
+                    for (reached, further) in reaches[a].iter_mut().zip(further) {
+                        let through = if further == 0 { 0 } else { own.max(further) };
+                        if *reached < through {
+                            (*reached, changed) = (through, true);
+                        }
+                    }
+                }
+            }
+        }
+        for a in 0..n {
+            let Relation { name, place, .. } = &self.relations[a];
+            match reaches[a][a] {
+                2 => {
+                    let what = format!("`{name}` depends on itself through `not`, so it has no meaning");
+                    return Err(RuleError::new(*place, what));
+                }
+                1 if dynamic[a] => {
+                    let what = format!(
+                        "`{name}` depends on itself and on the state; only static relations may depend on themselves"
+                    );
+                    return Err(RuleError::new(*place, what));
+                }
+                _ => {}
+            }
+        }
+        let mut order: Vec<usize> = (0..n).filter(|&a| self.relations[a].kind == Kind::Derived).collect();
+        // What a relation is made of reaches fewer relations, or the same ones if it reaches itself. Relations that depend on each
+        // other reach the same ones and each other.
+        let key = |a: usize| {
+            let reached: Vec<bool> = reaches[a].iter().map(|&r| r > 0).collect();
+            (reached.iter().filter(|&&r| r).count(), reaches[a][a] == 0, reached)
+        };
+        order.sort_by_cached_key(|&a| key(a));
+        for &a in &order {
+            if !dynamic[a] {
+                self.relations[a].kind = Kind::Static;
+            }
+        }
+        Ok(order.chunk_by(|&a, &b| reaches[a][b] > 0 && reaches[b][a] > 0).map(<[usize]>::to_vec).collect())
+    }
+}
+
+fn arguments(name: &Word, expected: usize, found: usize) -> Result<(), RuleError> {
+    if expected == found {
+        return Ok(());
+    }
+    let s = if expected == 1 { "" } else { "s" };
+    let what = format!("`{}` has {expected} argument{s}, found {found}", name.text);
+    Err(RuleError::new(name.place, what))
+}
+
+fn ending(word: &Word) -> Result<Ending, RuleError> {
+    match word.text.as_str() {
+        "win" => Ok(Ending::Win),
+        "lose" => Ok(Ending::Lose),
+        "draw" => Ok(Ending::Draw),
+        other => {
+            Err(RuleError::new(word.place, format!("`{other}` where `win`, `lose` or `draw` was expected")))
+        }
+    }
+}
+
+fn once<T>(slot: &mut Option<T>, value: T, what: &str, place: Place) -> Result<(), RuleError> {
+    match slot.replace(value) {
+        Some(_) => Err(RuleError::new(place, format!("a second `{what}`"))),
+        None => Ok(()),
+    }
+}
+
+fn unbound(variable: &str, place: Place) -> RuleError {
+    let what = format!(
+        "nothing tells what `{variable}` stands for: it is not an object, and no relation without `not` binds it"
+    );
+    RuleError::new(place, what)
+}
+
+fn variables_of(condition: &Condition, mut visit: impl FnMut(usize)) {
+    let mut each = |expression: &Expression| {
+        for (_, summand) in &expression.0 {
+            if let Summand::Variable(v) = summand {
+                visit(*v);
+            }
+        }
+    };
+    match condition {
+        Condition::Holds { args, .. } => args.iter().for_each(each),
+        Condition::Compare { left, right, .. } => {
+            each(left);
+            each(right);
+        }
+    }
+}
+
+fn first_free(condition: &Condition, bound: &[bool]) -> Option<usize> {
+    let mut free = None;
+    variables_of(condition, |v| {
+        if !bound[v] && free.is_none() {
+            free = Some(v);
+        }
+    });
+    free
+}

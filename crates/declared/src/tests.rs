@@ -1,0 +1,628 @@
+//! Compiled rules against the plain interpreter, and exact values of the games that come with adept.
+
+use crate::batch::Batch;
+use crate::declaration::Ending;
+use crate::game::{Declared, State, Status};
+use crate::kit::SHIPPED;
+use crate::monitor::Monitor;
+use crate::plain::Plain;
+use adept_game::{Game, Turn, stream};
+use rand::RngExt;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+fn source(name: &str) -> &'static str {
+    SHIPPED.iter().find(|(other, _)| *other == name).unwrap().1
+}
+
+fn shipped(name: &str) -> Declared {
+    Declared::read(name, source(name)).unwrap()
+}
+
+/// A shipped game with one text replaced by another.
+fn changed(name: &str, changes: &[(&str, &str)]) -> Declared {
+    let text = changes.iter().fold(source(name).to_string(), |text, (from, to)| {
+        assert!(text.contains(from), "{name} has no {from}");
+        text.replace(from, to)
+    });
+    Declared::read(name, &text).unwrap()
+}
+
+#[test]
+fn compiled_rules_agree_with_the_plain_interpreter() {
+    for (name, _) in SHIPPED {
+        let game = shipped(name);
+        let rules = &game.rules;
+        for walk in 0..2 {
+            let mut rng = stream(walk, "walk", 0);
+            let (mut state, mut plain) = (game.start(), Plain::new(&rules.declaration));
+            for _ in 0..40 {
+                let seen = game.seen_by(&state, state.mover.into());
+                let facts = (0..rules.facts.len()).filter(|f| seen[f / 64] >> (f % 64) & 1 == 1);
+                let facts: BTreeSet<_> = facts.map(|f| rules.facts[f].clone()).collect();
+                assert_eq!(facts, plain.facts, "{name}: {}", game.position_text(&state));
+                let mut actions = Vec::new();
+                game.actions(&state, &mut actions);
+                let of = |&action: &u32| {
+                    let one = &rules.moves[action as usize];
+                    (one.operator, one.tuple.clone())
+                };
+                let legal: BTreeSet<_> = actions.iter().map(of).collect();
+                if state.status == Status::Going {
+                    assert_eq!(legal, plain.legal(), "{name}: {}", game.position_text(&state));
+                    assert_eq!(legal.len(), actions.len());
+                    assert!(!legal.is_empty());
+                } else {
+                    break;
+                }
+                let action = actions[rng.random_range(0..actions.len())];
+                let (mover, (operator, tuple)) = (state.mover, of(&action));
+                game.apply(&mut state, &action);
+                let expected = match plain.apply(operator, &tuple) {
+                    Some(Ending::Win) => Status::Won(mover),
+                    Some(Ending::Lose) => Status::Lost(mover),
+                    Some(Ending::Draw) => Status::Drawn,
+                    None if !plain.legal().is_empty() => Status::Going,
+                    None if rules.declaration.stuck == Ending::Lose => Status::Lost(state.mover),
+                    None => Status::Drawn,
+                };
+                assert_eq!(state.status, expected, "{name}: {}", game.position_text(&state));
+                assert_eq!(game.parse_position(&game.position_text(&state)).unwrap(), (state.clone(), None));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_monitor_follows_the_rules_and_takes_moves_back() {
+    for (name, _) in SHIPPED {
+        let game = shipped(name);
+        let mut monitor = Monitor::new(&game);
+        for walk in 0..4 {
+            let mut rng = stream(walk, "monitor", 0);
+            let mut states = vec![game.start()];
+            for _ in 0..100 {
+                let state = states.last().unwrap();
+                assert_eq!(monitor.state(), state, "{name}");
+                let mut actions = Vec::new();
+                game.actions(state, &mut actions);
+                let legal: Vec<u32> = (0..monitor.count()).filter_map(|place| monitor.legal(place)).collect();
+                assert_eq!(legal, actions, "{name}");
+                if actions.is_empty() || rng.random_range(0..4) == 0 {
+                    assert_eq!(monitor.undo(), states.len() > 1, "{name}");
+                    if states.len() > 1 {
+                        states.pop();
+                    }
+                    continue;
+                }
+                let action = actions[rng.random_range(0..actions.len())];
+                let mut next = state.clone();
+                game.apply(&mut next, &action);
+                monitor.apply(action);
+                states.push(next);
+            }
+            monitor.restart();
+        }
+    }
+}
+
+#[test]
+fn games_in_lanes_follow_the_rules() {
+    for (name, _) in SHIPPED {
+        let game = shipped(name);
+        let mut batch = Batch::new(&game, &mut stream(1, "lanes", 0));
+        let lanes = [0, 63, 64, 300, 511];
+        let mut states = lanes.map(|_| game.start());
+        let mut ended = 0;
+        for _ in 0..60 {
+            batch.run(1);
+            for (state, &lane) in states.iter_mut().zip(&lanes) {
+                let chosen = batch.chosen_in(lane);
+                let mut actions = Vec::new();
+                game.actions(state, &mut actions);
+                assert!(chosen.len() == 1 && actions.contains(&(chosen[0] as u32)), "{name}: {chosen:?}");
+                game.apply(state, &(chosen[0] as u32));
+                if game.turn(state) == Turn::Over {
+                    *state = game.start();
+                    ended += 1;
+                }
+                let seen = game.seen_by(state, state.mover.into());
+                for fact in 0..game.rules.facts.len() {
+                    assert_eq!(seen[fact / 64] >> (fact % 64) & 1 == 1, batch.holds(fact, lane), "{name}");
+                }
+            }
+        }
+        assert!(ended > 0 || game.rules.declaration.limit.is_some(), "{name}");
+    }
+}
+
+#[test]
+fn random_games_have_their_exact_results() {
+    for (name, expected) in [
+        ("tic-tac-toe", [58.49, 12.7, 28.81]),
+        ("hexapawn-4x4", [46.84, 16.65, 36.51]),
+        ("hexapawn-4x4-loss", [54.45, 0.0, 45.55]),
+        ("pennies", [50.36, 0.0, 49.64]),
+        ("nim", [50.0, 0.0, 50.0]),
+    ] {
+        let game = shipped(name);
+        let results = Batch::new(&game, &mut stream(2, "lanes", 0)).run(6000);
+        let games = results.games() as f64;
+        assert!(games > 200_000.0, "{name}: {games}");
+        for (found, expected) in [results.won, results.drawn, results.lost].into_iter().zip(expected) {
+            let percent = 100.0 * found as f64 / games;
+            // Four standard errors, and what the first games of all lanes, which end early, add.
+            assert!((percent - expected).abs() < 200.0 / games.sqrt() + 0.05, "{name}: {percent} {expected}");
+        }
+    }
+}
+
+/// What is known of a state: its value for player 1 and the plies to it, and wins, draws and losses of player 1 of random against
+/// random, perfect against random, random against perfect.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    value: i8,
+    plies: u16,
+    play: [[f64; 3]; 3],
+}
+
+/// A perfect player takes a move of the best value, among these that with the best result against random.
+fn solve(
+    game: &Declared,
+    state: &State,
+    key: &dyn Fn(&State) -> State,
+    known: &mut FxHashMap<State, Known>,
+) -> Known {
+    if game.turn(state) == Turn::Over {
+        let value = game.utility(state, 0) as i8;
+        let mut play = [0.0; 3];
+        play[(1 - value) as usize] = 1.0;
+        return Known { value, plies: 0, play: [play; 3] };
+    }
+    let state = key(state);
+    if let Some(&found) = known.get(&state) {
+        return found;
+    }
+    let mut actions = Vec::new();
+    game.actions(&state, &mut actions);
+    let next: Vec<Known> = actions
+        .iter()
+        .map(|action| {
+            let mut next = state.clone();
+            game.apply(&mut next, action);
+            solve(game, &next, key, known)
+        })
+        .collect();
+    let first = state.mover == 0;
+    let sign = if first { 1.0 } else { -1.0 };
+    let value = next.iter().map(|n| n.value * sign as i8).max().unwrap() * sign as i8;
+    let best = || next.iter().filter(|n| n.value == value);
+    let wins = f64::from(value) * sign > 0.0;
+    let plies = if wins { best().map(|n| n.plies).min() } else { best().map(|n| n.plies).max() };
+    let mean =
+        |k: usize| [0, 1, 2].map(|r| next.iter().map(|n| n.play[k][r]).sum::<f64>() / next.len() as f64);
+    let perfect = |k: usize| {
+        let result = |n: &&Known| (n.play[k][0] - n.play[k][2]) * sign;
+        best().max_by(|a, b| result(a).total_cmp(&result(b))).unwrap().play[k]
+    };
+    let play = if first { [mean(0), perfect(1), mean(2)] } else { [mean(0), mean(1), perfect(2)] };
+    let found = Known { value, plies: plies.unwrap() + 1, play };
+    known.insert(state, found);
+    found
+}
+
+fn solved(game: &Declared) -> Known {
+    solve(game, &game.start(), &State::clone, &mut FxHashMap::default())
+}
+
+/// Reachable states, and how many of them are terminal.
+fn reachable(game: &Declared) -> (usize, usize) {
+    let (mut seen, mut open, mut actions) =
+        (std::collections::HashSet::new(), vec![game.start()], Vec::new());
+    seen.insert(game.start());
+    while let Some(state) = open.pop() {
+        game.actions(&state, &mut actions);
+        for action in &actions {
+            let mut next = state.clone();
+            game.apply(&mut next, action);
+            if seen.insert(next.clone()) {
+                open.push(next);
+            }
+        }
+    }
+    (seen.len(), seen.iter().filter(|state| state.status != Status::Going).count())
+}
+
+/// Asserts percentages of wins, draws and losses, rounded to hundredths.
+fn assert_play(name: &str, known: &Known, expected: [[f64; 3]; 3]) {
+    let percent = known.play.map(|play| play.map(|share| (share * 10_000.0).round() / 100.0));
+    assert_eq!(percent, expected, "{name}");
+}
+
+#[test]
+fn two_player_games_have_their_exact_values() {
+    type Row = (&'static str, i8, Option<u16>, (usize, usize), [[f64; 3]; 3]);
+    let rows: [Row; 6] = [
+        ("tic-tac-toe", 0, None, (5478, 958), [[58.49, 12.7, 28.81], [99.48, 0.52, 0.0], [0.0, 8.36, 91.64]]),
+        (
+            "hexapawn-3x3",
+            0,
+            None,
+            (135, 65),
+            [[46.76, 28.86, 24.38], [55.56, 44.44, 0.0], [0.0, 26.39, 73.61]],
+        ),
+        (
+            "hexapawn-3x3-loss",
+            -1,
+            Some(6),
+            (135, 65),
+            [[59.95, 0.0, 40.05], [87.5, 0.0, 12.5], [0.0, 0.0, 100.0]],
+        ),
+        (
+            "hexapawn-4x4",
+            0,
+            None,
+            (20_286, 8866),
+            [[46.84, 16.65, 36.51], [97.31, 2.69, 0.0], [0.0, 2.67, 97.33]],
+        ),
+        (
+            "hexapawn-4x4-loss",
+            1,
+            Some(11),
+            (20_286, 8866),
+            [[54.45, 0.0, 45.55], [100.0, 0.0, 0.0], [0.81, 0.0, 99.19]],
+        ),
+        ("pennies", 1, None, (30, 2), [[50.36, 0.0, 49.64], [100.0, 0.0, 0.0], [1.23, 0.0, 98.77]]),
+    ];
+    for (name, value, plies, states, play) in rows {
+        let game = shipped(name);
+        let known = solved(&game);
+        assert_eq!((known.value, reachable(&game)), (value, states), "{name}");
+        assert!(plies.is_none_or(|plies| plies == known.plies), "{name}: {} plies", known.plies);
+        assert_play(name, &known, play);
+    }
+}
+
+/// The value for player 1 of a game whose text is changed, and the plies to it.
+fn value_of(name: &str, changes: &[(&str, &str)]) -> (i8, u16) {
+    let known = solved(&changed(name, changes));
+    (known.value, known.plies)
+}
+
+/// What each fact becomes under the eight symmetries of an n × n board whose facts are (piece, column, row).
+fn symmetries(game: &Declared, n: usize) -> Vec<Vec<usize>> {
+    let rules = &game.rules;
+    let object = |number: usize| {
+        rules.declaration.objects.iter().position(|name| *name == number.to_string()).unwrap()
+    };
+    let number = |object: u16| rules.declaration.objects[usize::from(object)].parse::<usize>().unwrap();
+    (0..8)
+        .map(|k| {
+            let image = |(relation, tuple): &(usize, Vec<u16>)| {
+                let (mut x, mut y) = (number(tuple[1]), number(tuple[2]));
+                if k & 1 > 0 {
+                    x = n + 1 - x;
+                }
+                if k & 2 > 0 {
+                    y = n + 1 - y;
+                }
+                if k & 4 > 0 {
+                    (x, y) = (y, x);
+                }
+                let tuple = vec![tuple[0], object(x) as u16, object(y) as u16];
+                rules.numbers[&(*relation, tuple)] as usize
+            };
+            rules.facts.iter().map(image).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn tic_tac_toe_4x4_has_its_exact_value() {
+    let game = shipped("tic-tac-toe-4x4");
+    let symmetries = symmetries(&game, 4);
+    let images = |state: &State| -> Vec<u64> {
+        let image = |symmetry: &Vec<usize>| {
+            let (mut facts, mut left) = (0, state.facts[0]);
+            while left != 0 {
+                facts |= 1 << symmetry[left.trailing_zeros() as usize];
+                left &= left - 1;
+            }
+            facts
+        };
+        symmetries.iter().map(image).collect()
+    };
+    let key = |state: &State| {
+        let mut state = state.clone();
+        state.facts[0] = images(&state).into_iter().min().unwrap();
+        state
+    };
+    let mut known = FxHashMap::default();
+    let start = solve(&game, &game.start(), &key, &mut known);
+    assert_eq!(start.value, 0);
+    assert_play("4×4", &start, [[31.66, 41.62, 26.72], [99.29, 0.71, 0.0], [0.0, 2.54, 97.46]]);
+    // Terminal states are not kept, so they are found again from those before them.
+    let mut terminal = std::collections::HashSet::new();
+    for state in known.keys() {
+        terminal.extend(neighbours(&game, state).iter().map(key).filter(|next| !known.contains_key(next)));
+    }
+    let orbit = |state: &State| images(state).into_iter().collect::<BTreeSet<_>>().len();
+    let ended: usize = terminal.iter().map(orbit).sum();
+    assert_eq!((known.keys().map(orbit).sum::<usize>() + ended, ended), (9_722_011, 659_392));
+}
+
+#[test]
+fn nim_has_its_exact_values() {
+    let start = "a 3, b 4, c 5";
+    let heaps = |list: &[u8]| {
+        let names = ["a", "b", "c", "d"];
+        let heaps =
+            names.iter().zip(list).map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ");
+        let objects = format!("heap   = {}", names[..list.len()].join(", "));
+        let most = format!("0..{}", list.iter().max().unwrap());
+        changed("nim", &[("heap   = a, b, c", &objects), ("0..5", &most), (start, &heaps)])
+    };
+    for (list, value, states) in [
+        (&[3, 4, 5][..], 1, 120),
+        (&[1, 2, 3], -1, 24),
+        (&[2, 3, 4], 1, 60),
+        (&[3, 5, 7], 1, 192),
+        (&[1, 3, 5, 7], -1, 384),
+    ] {
+        let game = heaps(list);
+        let mut known = FxHashMap::default();
+        assert_eq!(solve(&game, &game.start(), &State::clone, &mut known).value, value, "{list:?}");
+        let facts: BTreeSet<_> = known.keys().map(|state| state.facts.to_vec()).collect();
+        // The empty position is terminal and so not among them.
+        assert_eq!(facts.len() + 1, states, "{list:?}");
+    }
+    let known = solved(&shipped("nim"));
+    assert_eq!(known.plies, 11);
+    assert_play("nim", &known, [[50.0, 0.0, 50.0], [100.0, 0.0, 0.0], [0.01, 0.0, 99.99]]);
+    // Normal play of pennies loses for multiples of 4, misère for 1 more.
+    for n in 1..=15_i32 {
+        let most = format!("left(number) = {n}");
+        let value = |stuck| value_of("pennies", &[("left(number) = 15", &most), ("stuck lose", stuck)]).0;
+        assert_eq!(value("stuck lose") < 0, n % 4 == 0, "{n}");
+        assert_eq!(value("stuck win") < 0, n % 4 == 1, "{n}");
+    }
+    for n in 2..=12 {
+        let nodes = format!("1..{n}");
+        assert_eq!(value_of("nim-path", &[("1..8", &nodes)]).0, 1, "{n}");
+        if n >= 3 {
+            assert_eq!(value_of("nim-cycle", &[("1..8", &nodes)]).0, -1, "{n}");
+        }
+    }
+    assert_eq!(value_of("nim-lines", &[]), (1, 7));
+    assert_eq!(
+        distances(&shipped("nim-lines"), "1").keys().map(|state| &state.facts).collect::<BTreeSet<_>>().len(),
+        512
+    );
+}
+
+#[test]
+fn birthday_belongs_to_the_second_player_at_even_tables() {
+    for n in 2..=11 {
+        let seats = format!("1..{n}");
+        let value = value_of("birthday", &[("1..8", &seats)]).0;
+        assert_eq!(value < 0, n % 2 == 0 && n >= 4, "{n}");
+    }
+}
+
+/// Facts after each legal move, whether the game is over or not.
+fn neighbours(game: &Declared, state: &State) -> Vec<State> {
+    let mut going = state.clone();
+    (going.status, going.moves) = (Status::Going, 0);
+    let mut actions = Vec::new();
+    game.actions(&going, &mut actions);
+    let next = |action: &u32| {
+        let mut next = going.clone();
+        game.apply(&mut next, action);
+        (next.status, next.moves) = (Status::Going, 0);
+        next
+    };
+    actions.iter().map(next).collect()
+}
+
+/// Moves from this state to all others.
+fn distances(game: &Declared, from: &str) -> FxHashMap<State, u32> {
+    let mut state = game.parse_position(from).unwrap().0;
+    (state.status, state.moves) = (Status::Going, 0);
+    let mut found = FxHashMap::from_iter([(state.clone(), 0)]);
+    let mut layer = vec![state];
+    for distance in 1.. {
+        let next = layer.iter().flat_map(|state| neighbours(game, state));
+        layer = next
+            .filter(|state| {
+                found.insert(state.clone(), distance).map(|old| found.insert(state.clone(), old)).is_none()
+            })
+            .collect();
+        if layer.is_empty() {
+            break;
+        }
+    }
+    found
+}
+
+#[test]
+fn hanoi_takes_its_moves() {
+    for (n, mean, walk) in [
+        (2, 2.0, None),
+        (3, 4.667, Some(141.56)),
+        (4, 10.0, Some(805.93)),
+        (5, 20.667, Some(4305.2)),
+        (6, 42.0, None),
+    ] {
+        let disks = format!("1..{n}");
+        let on = |peg: &str| (1..=n).map(|disk| format!("{disk} {peg}")).collect::<Vec<_>>().join(", ");
+        let game = changed("hanoi", &[("1..3", &disks), ("1 a, 2 a, 3 a", &on("a"))]);
+        let goal = (1..=n).map(|disk| format!("on({disk},c)")).collect::<Vec<_>>().join(" ");
+        let found = distances(&game, &goal);
+        assert_eq!(found.len(), 3_usize.pow(n));
+        let key = |state: &State| (state.facts.clone(), 0);
+        let by_facts: FxHashMap<_, u32> = found.iter().map(|(state, &d)| (key(state), d)).collect();
+        assert_eq!(by_facts[&key(&game.start())], 2_u32.pow(n) - 1);
+        let total: u32 = found.values().sum();
+        assert!((f64::from(total) / found.len() as f64 - mean).abs() < 6e-4, "{n}");
+        let Some(walk) = walk else { continue };
+        assert!((random_walk(&game, &found) - walk).abs() < if n == 5 { 0.06 } else { 0.006 }, "{n}");
+    }
+}
+
+/// Mean number of random moves from the start to the state at distance 0, by Gaussian elimination.
+fn random_walk(game: &Declared, distances: &FxHashMap<State, u32>) -> f64 {
+    let states: Vec<&State> = distances.iter().filter(|(_, d)| **d > 0).map(|(state, _)| state).collect();
+    let numbers: FxHashMap<&State, usize> = states.iter().copied().zip(0..).collect();
+    let n = states.len();
+    let mut rows = vec![vec![0.0; n + 1]; n];
+    for (i, state) in states.iter().enumerate() {
+        let next = neighbours(game, state);
+        (rows[i][i], rows[i][n]) = (1.0, 1.0);
+        for other in &next {
+            if let Some(&j) = numbers.get(other) {
+                rows[i][j] -= 1.0 / next.len() as f64;
+            }
+        }
+    }
+    for i in 0..n {
+        let pivot: Vec<f64> = rows[i].iter().map(|x| x / rows[i][i]).collect();
+        for (j, row) in rows.iter_mut().enumerate() {
+            if j != i && row[i] != 0.0 {
+                let factor = row[i];
+                row.iter_mut().zip(&pivot).for_each(|(x, p)| *x -= factor * p);
+            }
+        }
+        rows[i] = pivot;
+    }
+    let mut start = game.start();
+    (start.status, start.moves) = (Status::Going, 0);
+    rows[numbers[&start]][n]
+}
+
+#[test]
+fn the_8_puzzle_has_its_longest_solutions() {
+    let game = shipped("eight-puzzle");
+    for (goal, longest, count, mean) in
+        [("123/456/78. @0", 31, 2, 21.972), ("123/8.4/765 @0", 30, 148, 21.503)]
+    {
+        let found = distances(&game, goal);
+        assert_eq!(found.len(), 181_440);
+        assert_eq!(found.values().max(), Some(&longest));
+        assert_eq!(found.values().filter(|d| **d == longest).count(), count);
+        let total: u32 = found.values().sum();
+        assert!((f64::from(total) / found.len() as f64 - mean).abs() < 6e-4);
+    }
+}
+
+#[test]
+fn merlin_has_its_solutions() {
+    let game = shipped("merlin");
+    let found = distances(&game, "@0");
+    assert_eq!(found.len(), 512);
+    let lit = |squares: &[&str]| {
+        let facts: Vec<String> = squares.iter().map(|square| format!("lit({square})")).collect();
+        let mut state = game.parse_position(&facts.join(" ")).unwrap().0;
+        (state.status, state.moves) = (Status::Going, 0);
+        found[&state]
+    };
+    assert_eq!(lit(&["a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3"]), 5);
+    assert_eq!(lit(&["a1", "b1", "c1", "a2", "c2", "a3", "b3", "c3"]), 8);
+}
+
+#[test]
+fn lines_in_three_dimensions_are_derived() {
+    for (n, lines) in [(3, 49), (4, 76)] {
+        let source = format!(
+            "game \"cube\" objects n = 1..{n} objects step = 0..2
+             dynamic on(n, n, n)
+             # From a by step - 1 in each direction: the first direction that moves goes up.
+             derive line(a, b, c, d, e, f) if n(a), n(b), n(c), step(d), step(e), step(f), d + e + f >= 0,
+               fits(a, d), fits(b, e), fits(c, f), up(d, e, f)
+             derive fits(a, 1) if n(a)
+             derive fits(1, 2) if n(1)
+             derive fits({n}, 0) if n({n})
+             derive up(2, e, f) if step(e), step(f)
+             derive up(1, 2, f) if step(f)
+             derive up(1, 1, 2) if step(1)
+             operator take(a: n, b: n, c: n) if not on(a, b, c) add on(a, b, c)
+             win if line(a, b, c, d, e, f), on(a, b, c)"
+        );
+        let declaration = crate::declaration::Declaration::read(&source).unwrap();
+        let plain = Plain::new(&declaration);
+        assert_eq!(plain.count("line"), lines, "{n}");
+    }
+}
+
+#[test]
+fn faults_say_where_and_what() {
+    let game = |rest: &str| {
+        let head = "game \"g\"\nobjects p = x, o\nobjects s = 1..3\nflip p x o\ndynamic on(p, s)\n";
+        Declared::read("g", &format!("{head}{rest}")).map(|_| String::new()).unwrap_or_else(|e| e.0)
+    };
+    let put = "operator put(a: s) if not on(x, a), not on(o, a) add on(x, a)\n";
+    assert_eq!(game(put), "");
+    let cases = [
+        "operator put(a: s) if not on(x, b) add on(x, a)",
+        "operator put(a: s) if not an(x, a) add on(x, a)",
+        "operator put(a: s) if not on(x) add on(x, a)",
+        "operator put(a: s) if not on(x, a) add on(y, a)",
+        "operator put(a: s) if not on(x, a) add on(1, a)",
+        "operator put(a: s) if not on(x, a) add s(a)",
+        "operator put(a: s) if not on(x, a) add on(x, a + 1)",
+        "operator put(a: s)",
+        "derive a(s) if b(s)\nderive b(s) if s(s), not a(s)\noperator put(a: s) add on(x, a)",
+        "derive c(v) if d(v)\nderive d(v) if s(v), not c(v)\noperator put(a: s) add on(x, a)",
+        "derive c(v) if on(x, v)\nderive c(v) if c(w), s(v)\noperator put(a: s) add on(x, a)",
+        "operator put(a: s) if not on(x, a) add on(x, a) delete on(x, a)\nwinn if on(x, 1)",
+        "operator put(a: s) if on(x, a), a < add on(x, a)",
+        "operator swap(a: s) if on(x, a) delete on(x, a) add on(o, a)\n",
+        "limit 0",
+        "players 3",
+        "",
+        "objects q = 1..5000",
+        "objects q = 1..400\ndynamic at(q, q, q)\noperator put(a: s) add on(x, a)",
+        "operator put(a: s) add on(x, a)",
+        "board on(mark, across)\noperator put(a: s) add on(x, a)",
+        "stuck loose\noperator put(a: s) add on(x, a)",
+    ];
+    let found: Vec<String> = cases.iter().map(|rest| format!("{rest}\n  {}\n", game(rest))).collect();
+    insta::assert_snapshot!(found.join("\n"));
+}
+
+/// Rule files in which words are dropped, doubled, exchanged or taken from elsewhere are read or refused, and never panic.
+#[test]
+fn damaged_rule_files_are_refused() {
+    let mut read = 0;
+    for round in 0..4000 {
+        let mut rng = stream(round, "damage", 0);
+        let (name, text) = SHIPPED[rng.random_range(0..SHIPPED.len())];
+        let (_, other) = SHIPPED[rng.random_range(0..SHIPPED.len())];
+        let mut words: Vec<&str> = text.split_inclusive([' ', ',', '(', ')']).collect();
+        let others: Vec<&str> = other.split_inclusive([' ', ',', '(', ')', '\n']).collect();
+        for _ in 0..rng.random_range(1..4) {
+            let at = rng.random_range(0..words.len());
+            match rng.random_range(0..5) {
+                0 => drop(words.remove(at)),
+                1 => words.insert(at, words[at]),
+                2 => words[at] = others[rng.random_range(0..others.len())],
+                3 => words.swap(at, 0),
+                _ => {
+                    words[at] = ["-", "99999999999", "\"", "not ", "0..4095", "= ", "\u{0}", "é"]
+                        [rng.random_range(0..8)]
+                }
+            }
+        }
+        if let Ok(game) = Declared::read(name, &words.concat()) {
+            read += 1;
+            let state = game.start();
+            assert_eq!(
+                game.parse_position(&game.position_text(&state)).map(|(state, _)| state),
+                Ok(state),
+                "{words:?}"
+            );
+            Monitor::new(&game).count();
+            Batch::new(&game, &mut rng).run(2);
+        }
+    }
+    assert!((200..800).contains(&read), "{read}");
+}

@@ -1,0 +1,188 @@
+//! Positions and moves as texts, and boards.
+//!
+//! A position is the player to move, 1 or 2, the board row by row if the rules have one, all other facts that hold, and `@n` after
+//! n moves if the rules limit them: `2 X../.O./X..`, or `1 heap(a,3) heap(b,1)`.
+
+use crate::declaration::{Board, Object, Tuple};
+use crate::game::{Declared, State, Status};
+use adept_game::GameError;
+use std::fmt::Write;
+
+/// Columns of a list of moves.
+const WIDTH: usize = 76;
+
+/// A move as this player writes it.
+pub(crate) fn action(game: &Declared, player: usize, number: u32) -> String {
+    let declaration = &game.rules.declaration;
+    let name = &declaration.operators[game.rules.moves[number as usize].operator].name;
+    declaration.shown(name, &game.rules.move_tuple(number as usize, player))
+}
+
+/// The object that is drawn in a cell.
+fn drawn(game: &Declared, state: &State, board: &Board, cell: &Tuple) -> Option<Object> {
+    let of = game.rules.declaration.relations[board.relation].types[board.mark];
+    game.rules.declaration.types[of].members.iter().copied().find(|&object| {
+        let mut tuple = cell.clone();
+        tuple[board.mark] = object;
+        state.holds(game.rules.numbers[&(board.relation, tuple)] as usize)
+    })
+}
+
+pub(crate) fn position(game: &Declared, state: &State) -> String {
+    let rules = &game.rules;
+    let mut words = Vec::new();
+    if rules.declaration.players == 2 {
+        words.push((state.mover + 1).to_string());
+    }
+    let mut shown = vec![false; rules.facts.len()];
+    if let Some(board) = &rules.declaration.board {
+        let row = |row: &Vec<Tuple>| -> String {
+            let cell =
+                |cell: &Tuple| drawn(game, state, board, cell).map_or('.', |object| board.marks[&object]);
+            row.iter().map(cell).collect()
+        };
+        words.push(board.rows.iter().map(row).collect::<Vec<_>>().join("/"));
+        for cell in board.rows.iter().flatten() {
+            // A second object in the same cell stays among the other facts.
+            if let Some(object) = drawn(game, state, board, cell) {
+                let mut tuple = cell.clone();
+                tuple[board.mark] = object;
+                shown[rules.numbers[&(board.relation, tuple)] as usize] = true;
+            }
+        }
+    }
+    for (number, (relation, tuple)) in rules.facts.iter().enumerate() {
+        if state.holds(number) && !shown[number] {
+            words.push(rules.declaration.shown(&rules.declaration.relations[*relation].name, tuple));
+        }
+    }
+    if rules.declaration.limit.is_some() {
+        words.push(format!("@{}", state.moves));
+    }
+    if words.is_empty() { "-".into() } else { words.join(" ") }
+}
+
+pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
+    let rules = &game.rules;
+    let declaration = &rules.declaration;
+    let fail = |why: String| {
+        let example = position(game, &adept_game::Game::start(game));
+        GameError(format!("`{text}` is not a position: {why}; the game begins with `{example}`"))
+    };
+    let mut state = adept_game::Game::start(game);
+    state.facts.fill(0);
+    (state.mover, state.moves) = (0, 0);
+    let mut words = text.split_whitespace().peekable();
+    if declaration.players == 2 {
+        state.mover = match words.next() {
+            Some("1") => 0,
+            Some("2") => 1,
+            _ => return Err(fail("it begins with the player to move, 1 or 2".into())),
+        };
+    }
+    if let Some(board) = &declaration.board {
+        let found: Vec<Vec<char>> =
+            words.next().unwrap_or_default().split('/').map(|row| row.chars().collect()).collect();
+        let sizes = |rows: Vec<usize>| rows.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let expected: Vec<usize> = board.rows.iter().map(Vec::len).collect();
+        if found.iter().map(Vec::len).collect::<Vec<_>>() != expected {
+            let found = sizes(found.iter().map(Vec::len).collect());
+            return Err(fail(format!("rows of {found} squares instead of {}", sizes(expected))));
+        }
+        for (cell, c) in board.rows.iter().flatten().zip(found.into_iter().flatten()) {
+            if c == '.' {
+                continue;
+            }
+            let Some((&object, _)) = board.marks.iter().find(|(_, mark)| **mark == c) else {
+                return Err(fail(format!("`{c}` is no mark of its board")));
+            };
+            let mut tuple = cell.clone();
+            tuple[board.mark] = object;
+            state.write(rules.numbers[&(board.relation, tuple)], true);
+        }
+    }
+    for word in words {
+        if word == "-" {
+            continue;
+        }
+        if let (Some(count), Some(limit)) = (word.strip_prefix('@'), declaration.limit) {
+            state.moves = count
+                .parse()
+                .ok()
+                .filter(|moves| *moves <= limit)
+                .ok_or_else(|| fail(format!("`{word}` is not a number of moves up to {limit}")))?;
+            continue;
+        }
+        let named = |(_, (relation, tuple)): &(usize, &(usize, Tuple))| {
+            declaration.shown(&declaration.relations[*relation].name, tuple) == word
+        };
+        let Some((fact, _)) = rules.facts.iter().enumerate().find(named) else {
+            return Err(fail(format!("`{word}` is not a fact of the game")));
+        };
+        state.write(fact as u32, true);
+    }
+    state.status = Status::Going;
+    let last = if declaration.players == 2 { 1 - state.mover } else { 0 };
+    state.status = game.status_of(&state, Some(last));
+    Ok(state)
+}
+
+pub(crate) fn board(game: &Declared, state: &State, marks: &[(u32, String)]) -> String {
+    let declaration = &game.rules.declaration;
+    let name = |object: Object| declaration.objects[usize::from(object)].as_str();
+    let mut text = String::new();
+    match &declaration.board {
+        None => {
+            text.push_str(&position(game, state));
+            text.push('\n');
+        }
+        Some(board) => {
+            let of = &declaration.relations[board.relation];
+            // Names of squares or, for boards of coordinates, of rows and columns.
+            let labels: Vec<usize> = (0..of.arity).filter(|&at| at != board.mark).collect();
+            let cells = board.rows.iter().flatten();
+            let widest =
+                |at: usize| cells.clone().map(|cell| name(cell[at]).chars().count()).max().unwrap_or(1);
+            let square =
+                |cell: &Tuple| drawn(game, state, board, cell).map_or('.', |object| board.marks[&object]);
+            if let [at] = labels[..] {
+                let wide = widest(at);
+                for row in &board.rows {
+                    let marks: Vec<String> = row.iter().map(|cell| square(cell).to_string()).collect();
+                    let names: Vec<String> =
+                        row.iter().map(|cell| format!("{:<wide$}", name(cell[at]))).collect();
+                    let _ = writeln!(text, "  {}     {}", marks.join(" "), names.join(" ").trim_end());
+                }
+            } else if let Some(first) = board.rows.first().and_then(|row| row.first()) {
+                // What changes along a row is the column.
+                let column = board.rows[0].get(1).map_or(labels[0], |next| {
+                    labels.iter().copied().find(|&at| next[at] != first[at]).unwrap_or(labels[0])
+                });
+                let row_label = labels.iter().copied().find(|&at| at != column).unwrap_or(column);
+                let (left, wide) = (widest(row_label), widest(column));
+                for row in &board.rows {
+                    let _ = write!(text, "  {:>left$} ", name(row[0][row_label]));
+                    for cell in row {
+                        let _ = write!(text, " {:>wide$}", square(cell));
+                    }
+                    text.push('\n');
+                }
+                let _ = write!(text, "  {:left$} ", "");
+                for cell in &board.rows[0] {
+                    let _ = write!(text, " {:>wide$}", name(cell[column]));
+                }
+                text.push('\n');
+            }
+        }
+    }
+    let entries: Vec<String> = marks
+        .iter()
+        .map(|(one, mark)| format!("{} {mark}", action(game, state.mover.into(), *one)))
+        .collect();
+    let wide = entries.iter().map(|entry| entry.chars().count()).max().unwrap_or(0) + 2;
+    for line in entries.chunks((WIDTH / wide).max(1)) {
+        let line: Vec<String> = line.iter().map(|entry| format!("{entry:<wide$}")).collect();
+        let _ = writeln!(text, "  {}", line.concat().trim_end());
+    }
+    text
+}
