@@ -116,8 +116,9 @@ impl Random {
 struct Plan {
     facts: usize,
     start: Vec<bool>,
-    /// Flipped number of each fact; empty if one player plays alone.
+    /// Flipped number of each fact; empty if one player plays alone, or results are those of the first player anyway.
     flip: Vec<u32>,
+    alone: bool,
     over: Cone,
     results: Vec<Ending>,
     stuck: Ending,
@@ -168,7 +169,8 @@ impl Batch {
         let plan = Plan {
             facts: rules.facts.len(),
             start: (0..rules.facts.len()).map(|fact| start.holds(fact)).collect(),
-            flip: if game.players() == 2 { rules.flip.clone() } else { Vec::new() },
+            flip: if game.players() == 2 && !rules.absolute { rules.flip.clone() } else { Vec::new() },
+            alone: game.players() == 1,
             over: view.over.clone(),
             results: view.results.clone(),
             stuck: rules.declaration.stuck,
@@ -337,7 +339,7 @@ impl Batch {
                 *made += 1;
                 reached.0[lane / 64] |= u64::from(*made >= limit) << (lane % 64);
             }
-            let ending = if plan.flip.is_empty() { Ending::Lose } else { Ending::Draw };
+            let ending = if plan.alone { Ending::Lose } else { Ending::Draw };
             results[ending as usize] = results[ending as usize].or(reached.without(over));
             over = over.or(reached);
         }

@@ -64,6 +64,16 @@ impl Builder {
         self.gates.len()
     }
 
+    /// Number of facts.
+    pub(crate) fn facts(&self) -> usize {
+        self.facts
+    }
+
+    /// Inputs of a node that is a gate.
+    pub(crate) fn inputs(&self, node: usize) -> Option<&[Literal]> {
+        node.checked_sub(self.facts + 1).map(|gate| &*self.gates[gate])
+    }
+
     /// What must be computed for these outputs.
     pub(crate) fn cone(&self, outputs: &[Literal]) -> Cone {
         let mut needed = vec![false; self.gates.len()];

@@ -2,6 +2,7 @@
 
 use crate::declaration::Ending;
 use crate::error::RuleError;
+use crate::gdl;
 use crate::ground::Rules;
 use crate::monitor::Net;
 use crate::text;
@@ -58,7 +59,8 @@ impl Declared {
     /// # Errors
     /// The first fault of the file, with its place; or that the game may never end.
     pub fn read(name: &str, source: &str) -> Result<Self, GameError> {
-        let rules = Rules::read(source).map_err(|e: RuleError| GameError(format!("{name}: {e}")))?;
+        let read = if name.ends_with(".kif") { gdl::read(name, source) } else { Rules::read(source) };
+        let rules = read.map_err(|e: RuleError| GameError(format!("{name}: {e}")))?;
         let mut start = State {
             facts: SmallVec::from_elem(0, rules.facts.len().div_ceil(64).max(1)),
             mover: 0,
@@ -76,28 +78,36 @@ impl Declared {
         if game.status_of(&game.start, Some(before)) != Status::Going {
             return Err(GameError(format!("{name}: a condition that ends the game holds at the start")));
         }
-        game.check_end()?;
+        game.try_out()?;
         Ok(game)
     }
 
-    /// Plays a few random games, which must end.
-    fn check_end(&self) -> Result<(), GameError> {
-        if self.rules.declaration.limit.is_some() {
-            return Ok(());
-        }
+    /// Plays a few random games, which must end, and in which players must move in turn.
+    fn try_out(&self) -> Result<(), GameError> {
         let mut actions = Vec::new();
         for trial in 0..TRIALS {
             let (mut rng, mut state): (Stream, _) = (stream(0, "trial games", trial), self.start());
             let mut moves = 0;
             while self.turn(&state) != Turn::Over {
                 self.actions(&state, &mut actions);
+                let player = |action: &u32| self.rules.moves[*action as usize].player;
+                if actions.iter().filter_map(player).any(|player| player != state.mover) {
+                    return Err(GameError(format!(
+                        "{}: the roles do not move in turn, at {}; adept plays games in which they do",
+                        self.name,
+                        self.position_text(&state)
+                    )));
+                }
                 let action = actions[rng.random_range(0..actions.len())];
                 self.apply(&mut state, &action);
                 moves += 1;
                 if moves > LONGEST {
+                    let limit = match self.name.ends_with(".kif") {
+                        true => "count the moves in a fact that makes it terminal",
+                        false => "add a line such as `limit 200`, the most moves of a game",
+                    };
                     return Err(GameError(format!(
-                        "{}: a random game did not end in {LONGEST} moves; add a line such as `limit 200`, the most moves of \
-                         a game",
+                        "{}: a random game did not end in {LONGEST} moves; {limit}",
                         self.name
                     )));
                 }

@@ -39,11 +39,15 @@ pub(crate) struct Rules {
     /// All outputs in one circuit: for each player, whether each move is legal, then what ends the game; then the conditions of
     /// all conditional effects, player by player and move by move.
     pub(crate) whole: Cone,
+    /// Whether the first view has the moves of both players, and its results are those of the first player.
+    pub(crate) absolute: bool,
 }
 
 /// An operator with its arguments, as the first player sees it.
 #[derive(Debug)]
 pub(crate) struct Move {
+    /// The player who makes it, where that is not whoever is to move.
+    pub(crate) player: Option<u8>,
     pub(crate) operator: usize,
     pub(crate) tuple: Tuple,
 }
@@ -61,7 +65,7 @@ pub(crate) struct View {
 }
 
 /// What a move changes. Facts are cleared first, then set.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Effects {
     pub(crate) clear: Vec<u32>,
     pub(crate) set: Vec<u32>,
@@ -74,17 +78,17 @@ pub(crate) type Conditional = (Cone, Vec<(u32, bool)>);
 
 /// The tuples of a relation that can hold.
 #[derive(Default)]
-struct Table {
-    tuples: Vec<Tuple>,
-    numbers: FxHashMap<Tuple, u32>,
+pub(crate) struct Table {
+    pub(crate) tuples: Vec<Tuple>,
+    pub(crate) numbers: FxHashMap<Tuple, u32>,
     /// For each argument: tuples with each object.
     by: Vec<FxHashMap<Object, Vec<u32>>>,
     /// When each tuple holds, for each player. Empty for static relations.
-    holds: [Vec<Literal>; 2],
+    pub(crate) holds: [Vec<Literal>; 2],
 }
 
 impl Table {
-    fn add(&mut self, tuple: Tuple) -> usize {
+    pub(crate) fn add(&mut self, tuple: Tuple) -> usize {
         if let Some(&number) = self.numbers.get(&tuple) {
             return number as usize;
         }
@@ -102,11 +106,13 @@ impl Table {
 /// A condition on the state that is left of a rule: relation, tuple, and whether it is negated.
 type Rest = (usize, u32, bool);
 
-struct Grounder<'a> {
-    declaration: &'a Declaration,
-    tables: Vec<Table>,
-    builder: Builder,
+pub(crate) struct Grounder<'a> {
+    pub(crate) declaration: &'a Declaration,
+    pub(crate) tables: Vec<Table>,
+    pub(crate) builder: Builder,
     steps: u64,
+    /// Whether `not` is taken to hold wherever the state decides, to find all that can ever hold.
+    pub(crate) relaxed: bool,
 }
 
 impl Rules {
@@ -165,16 +171,16 @@ impl Rules {
         let start =
             start.flat_map(|(r, relation)| relation.tuples.iter().map(move |tuple| (r, tuple.clone())));
         let start = start.map(|fact| numbers[&fact]).collect();
-        let mut grounder = Grounder { declaration: &declaration, tables, builder, steps: 0 };
+        let mut grounder = Grounder { declaration: &declaration, tables, builder, steps: 0, relaxed: false };
         grounder.derive()?;
         let (moves, views, whole) = grounder.compile(&numbers)?;
-        Ok(Self { facts, numbers, flip, start, moves, views, whole, declaration })
+        Ok(Self { facts, numbers, flip, start, moves, views, whole, absolute: false, declaration })
     }
 
     /// Arguments of a move as this player writes them.
     pub(crate) fn move_tuple(&self, number: usize, player: usize) -> Tuple {
-        let Move { operator, tuple } = &self.moves[number];
-        if player == 0 {
+        let Move { player: of, operator, tuple } = &self.moves[number];
+        if player == 0 || of.is_some() {
             return tuple.clone();
         }
         let types = &self.declaration.operators[*operator].types;
@@ -195,23 +201,16 @@ fn product(declaration: &Declaration, types: &[usize]) -> Vec<Tuple> {
 }
 
 impl Grounder<'_> {
+    /// A grounder with these tuples of static and dynamic relations.
+    pub(crate) fn new(declaration: &Declaration, tables: Vec<Table>, builder: Builder) -> Grounder<'_> {
+        Grounder { declaration, tables, builder, steps: 0, relaxed: false }
+    }
+
     /// Finds the tuples of all relations with rules.
-    fn derive(&mut self) -> Result<(), RuleError> {
+    pub(crate) fn derive(&mut self) -> Result<(), RuleError> {
         for group in &self.declaration.order {
             if self.declaration.relations[group[0]].kind == Kind::Static {
-                // Until nothing new follows.
-                loop {
-                    let before: usize = group.iter().map(|&r| self.tables[r].tuples.len()).sum();
-                    for &relation in group {
-                        for (tuple, _) in self.heads(relation)? {
-                            self.tables[relation].add(tuple);
-                        }
-                        self.check_size(relation)?;
-                    }
-                    if before == group.iter().map(|&r| self.tables[r].tuples.len()).sum::<usize>() {
-                        break;
-                    }
-                }
+                self.closure(group)?;
                 continue;
             }
             for &relation in group {
@@ -237,7 +236,23 @@ impl Grounder<'_> {
         Ok(())
     }
 
-    fn check_size(&self, relation: usize) -> Result<(), RuleError> {
+    /// Adds to static relations what follows from each other, until nothing new follows.
+    pub(crate) fn closure(&mut self, group: &[usize]) -> Result<(), RuleError> {
+        loop {
+            let before: usize = group.iter().map(|&r| self.tables[r].tuples.len()).sum();
+            for &relation in group {
+                for (tuple, _) in self.heads(relation)? {
+                    self.tables[relation].add(tuple);
+                }
+                self.check_size(relation)?;
+            }
+            if before == group.iter().map(|&r| self.tables[r].tuples.len()).sum::<usize>() {
+                return Ok(());
+            }
+        }
+    }
+
+    pub(crate) fn check_size(&self, relation: usize) -> Result<(), RuleError> {
         let (count, Relation { name, place, .. }) =
             (self.tables[relation].tuples.len(), &self.declaration.relations[relation]);
         if count > TUPLES {
@@ -250,7 +265,7 @@ impl Grounder<'_> {
     }
 
     /// The tuples that the rules of a relation can prove, each with what its proof asks of the state.
-    fn heads(&mut self, relation: usize) -> Result<Vec<(Tuple, Vec<Rest>)>, RuleError> {
+    pub(crate) fn heads(&mut self, relation: usize) -> Result<Vec<(Tuple, Vec<Rest>)>, RuleError> {
         let declaration = self.declaration;
         let of = &declaration.relations[relation];
         let mut heads = Vec::new();
@@ -291,6 +306,7 @@ impl Grounder<'_> {
             body: &rule.body,
             rest: Vec::new(),
             steps: self.steps,
+            relaxed: self.relaxed,
             found: &mut found,
         };
         let flow = join.from(0, &mut binding);
@@ -337,7 +353,7 @@ impl Grounder<'_> {
                     continue;
                 }
                 legal.iter_mut().zip(gates).for_each(|(legal, gate)| legal.push(gate));
-                moves.push(Move { operator, tuple });
+                moves.push(Move { player: None, operator, tuple });
                 if moves.len() > MOVES || self.builder.len() > GATES {
                     let what = format!(
                         "more than {MOVES} moves or {GATES} gates with those of operator `{}`",
@@ -453,6 +469,7 @@ struct Join<'a, F> {
     body: &'a [Condition],
     rest: Vec<Rest>,
     steps: u64,
+    relaxed: bool,
     found: F,
 }
 
@@ -529,6 +546,7 @@ impl<F: FnMut(&[Option<Object>], &[Rest])> Join<'_, F> {
         match found {
             None => self.from(at + 1, binding),
             Some(_) if self.declaration.relations[relation].kind == Kind::Static => ControlFlow::Continue(()),
+            Some(_) if self.relaxed => self.from(at + 1, binding),
             Some(number) => {
                 self.rest.push((relation, number, true));
                 let flow = self.from(at + 1, binding);
