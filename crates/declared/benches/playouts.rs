@@ -1,4 +1,5 @@
-//! Random games and states a second on one core: `cargo bench -p adept-declared --bench playouts`.
+//! Random games and states a second on one core: `cargo bench -p adept-declared --bench playouts`, with names of games after `--` for
+//! these alone.
 
 use adept_declared::{Batch, Declared, Monitor, SHIPPED};
 use adept_game::{Game, Turn, stream};
@@ -11,7 +12,11 @@ const TIME: Duration = Duration::from_secs(2);
 fn main() {
     let [a, b, c, d] = ["lanes, games/s", "lanes, moves/s", "monitor, moves/s", "game, moves/s"];
     println!("{:<18} {a:>14} {b:>14} {c:>16} {d:>14}", "");
-    for (name, source) in SHIPPED {
+    // Cargo adds `--bench`.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    for (name, source) in
+        SHIPPED.iter().filter(|(name, _)| wanted.is_empty() || wanted.iter().any(|w| w == name))
+    {
         let game = match Declared::read(name, source) {
             Ok(game) => game,
             Err(fault) => return println!("{fault}"),

@@ -96,18 +96,19 @@ struct Random([Lanes; 4]);
 impl Random {
     #[inline(always)]
     fn draw(&mut self) -> Lanes {
-        let [a, b, c, d] = self.0.map(|lanes| lanes.0);
-        let (mut drawn, mut next) = ([0; WORDS], [[0; WORDS]; 4]);
+        let [a, b, c, d] = &mut self.0;
+        let mut drawn = Lanes::NONE;
         for w in 0..WORDS {
-            drawn[w] = a[w].wrapping_add(d[w]).rotate_left(23).wrapping_add(a[w]);
-            let (c, d) = (c[w] ^ a[w], d[w] ^ b[w]);
-            next[0][w] = a[w] ^ d;
-            next[1][w] = b[w] ^ c;
-            next[2][w] = c ^ (b[w] << 17);
-            next[3][w] = d.rotate_left(45);
+            drawn.0[w] = a.0[w].wrapping_add(d.0[w]).rotate_left(23).wrapping_add(a.0[w]);
+            let shifted = b.0[w] << 17;
+            c.0[w] ^= a.0[w];
+            d.0[w] ^= b.0[w];
+            b.0[w] ^= c.0[w];
+            a.0[w] ^= d.0[w];
+            c.0[w] ^= shifted;
+            d.0[w] = d.0[w].rotate_left(45);
         }
-        self.0 = next.map(Lanes);
-        Lanes(drawn)
+        drawn
     }
 }
 
@@ -116,8 +117,10 @@ impl Random {
 struct Plan {
     facts: usize,
     start: Vec<bool>,
-    /// Flipped number of each fact; empty if one player plays alone, or results are those of the first player anyway.
-    flip: Vec<u32>,
+    /// Facts that are exchanged when the other player looks.
+    swaps: Vec<(u32, u32)>,
+    /// Whether facts are as the first player sees them, and results are those of the first player.
+    absolute: bool,
     alone: bool,
     over: Cone,
     results: Vec<Ending>,
@@ -128,7 +131,6 @@ struct Plan {
     set: (Vec<u32>, Vec<u32>),
     /// Moves with conditional effects: their number, conditions, and the facts that are set or cleared.
     conditional: Vec<(usize, Conditional)>,
-    digits: usize,
     limit: Option<u32>,
 }
 
@@ -139,7 +141,9 @@ pub struct Batch {
     random: Random,
     /// Values of the nodes: false, the facts, the gates of the cone that was computed last.
     values: Vec<Lanes>,
-    spare: Vec<Lanes>,
+    /// Which moves are legal, and whether they are at the start.
+    legal: Vec<Lanes>,
+    first_legal: Vec<bool>,
     chosen: Vec<Lanes>,
     changes: Vec<(u32, bool, Lanes)>,
     /// Lanes in which the second player is to move.
@@ -155,6 +159,7 @@ impl Batch {
         let rules = &game.rules;
         let view = &rules.views[0];
         let start = game.start();
+        let absolute = rules.absolute || game.players() == 1;
         let list = |of: fn(&Effects) -> &Vec<u32>| {
             let (mut facts, mut ends) = (Vec::new(), Vec::new());
             for effects in &view.effects {
@@ -169,7 +174,12 @@ impl Batch {
         let plan = Plan {
             facts: rules.facts.len(),
             start: (0..rules.facts.len()).map(|fact| start.holds(fact)).collect(),
-            flip: if game.players() == 2 && !rules.absolute { rules.flip.clone() } else { Vec::new() },
+            swaps: if absolute {
+                Vec::new()
+            } else {
+                (0..).zip(rules.flip.iter().copied()).filter(|(a, b)| a < b).collect()
+            },
+            absolute,
             alone: game.players() == 1,
             over: view.over.clone(),
             results: view.results.clone(),
@@ -178,7 +188,6 @@ impl Batch {
             clear: list(|effects| &effects.clear),
             set: list(|effects| &effects.set),
             conditional: conditional.collect(),
-            digits: (rules.moves.len().ilog2() as usize + 1).min(DIGITS),
             limit: rules.declaration.limit,
         };
         let gates = plan.conditional.iter().map(|(_, (cone, _))| cone.len());
@@ -187,11 +196,14 @@ impl Batch {
         for (value, &holds) in values[1..].iter_mut().zip(&plan.start) {
             *value = if holds { Lanes::ALL } else { Lanes::NONE };
         }
+        compute(&plan.legal, &mut values);
+        let legal: Vec<Lanes> = plan.legal.outputs().iter().map(|&output| value(&values, output)).collect();
         let random = Random([0; 4].map(|_| Lanes([0; WORDS].map(|_| rng.next_u64()))));
         Self {
             random,
+            first_legal: legal.iter().map(|legal| legal.any()).collect(),
+            legal,
             values,
-            spare: vec![Lanes::NONE; plan.facts],
             chosen: vec![Lanes::NONE; rules.moves.len()],
             changes: Vec::new(),
             second: Lanes::NONE,
@@ -252,36 +264,41 @@ impl Batch {
     /// Draws one of the legal moves in every lane. There is one in each.
     #[inline(always)]
     fn choose(&mut self) {
-        let Plan { legal, digits, .. } = &self.plan;
-        let digits = *digits;
-        compute(legal, &mut self.values);
-        let mut count = [Lanes::NONE; DIGITS];
-        for &output in legal.outputs() {
-            let mut carry = value(&self.values, output);
+        let (mut count, mut digits) = ([Lanes::NONE; DIGITS], 0);
+        for &legal in &self.legal {
+            let mut carry = legal;
             for digit in &mut count[..digits] {
                 (*digit, carry) = (digit.xor(carry), digit.and(carry));
             }
+            // As many digits as the largest count has.
+            if carry.any() && digits < DIGITS {
+                count[digits] = carry;
+                digits += 1;
+            }
         }
         // ⌊u · count / 2^(digits + EXTRA)⌋ for random u of so many bits, from the lowest bit up: the sum keeps its upper half.
-        let mut sum = [Lanes::NONE; DIGITS + 1];
+        let mut left = [Lanes::NONE; DIGITS];
         for _ in 0..digits + EXTRA {
             let bit = self.random.draw();
             let mut carry = Lanes::NONE;
-            for (digit, count) in sum[..digits].iter_mut().zip(&count) {
-                let add = count.and(bit);
-                let both = digit.xor(add);
-                (*digit, carry) = (both.xor(carry), digit.and(add).or(both.and(carry)));
+            for d in 0..digits {
+                let add = count[d].and(bit);
+                let both = left[d].xor(add);
+                let sum = both.xor(carry);
+                carry = left[d].and(add).or(both.and(carry));
+                // Shifted down by one digit.
+                if d > 0 {
+                    left[d - 1] = sum;
+                }
             }
-            for d in 1..digits {
-                sum[d - 1] = sum[d];
+            if digits > 0 {
+                left[digits - 1] = carry;
             }
-            sum[digits - 1] = carry;
         }
         // The move before which so many others are legal.
-        let mut left = sum;
         let mut open = Lanes::ALL;
-        for (chosen, &output) in self.chosen.iter_mut().zip(self.plan.legal.outputs()) {
-            let legal = value(&self.values, output).and(open);
+        for (chosen, &legal) in self.chosen.iter_mut().zip(&self.legal) {
+            let legal = legal.and(open);
             let mut more = Lanes::NONE;
             for digit in &left[..digits] {
                 more = more.or(*digit);
@@ -343,22 +360,22 @@ impl Batch {
             results[ending as usize] = results[ending as usize].or(reached.without(over));
             over = over.or(reached);
         }
-        if !plan.flip.is_empty() {
-            for (&flipped, &value) in plan.flip.iter().zip(&self.values[1..]) {
-                self.spare[flipped as usize] = value;
+        if !plan.absolute {
+            for &(a, b) in &plan.swaps {
+                self.values.swap(1 + a as usize, 1 + b as usize);
             }
-            self.values[1..=plan.facts].copy_from_slice(&self.spare);
             self.second = self.second.xor(Lanes::ALL);
         }
         compute(&plan.legal, &mut self.values);
         let mut going = Lanes::NONE;
-        for &output in plan.legal.outputs() {
-            going = going.or(value(&self.values, output));
+        for (legal, &output) in self.legal.iter_mut().zip(plan.legal.outputs()) {
+            *legal = value(&self.values, output);
+            going = going.or(*legal);
         }
         let stuck = Lanes::ALL.without(going).without(over);
         if stuck.any() {
             // The player who is stuck is the next one; alone it is the same.
-            let ending = match (plan.stuck, plan.flip.is_empty()) {
+            let ending = match (plan.stuck, plan.absolute) {
                 (Ending::Win, false) => Ending::Lose,
                 (Ending::Lose, false) => Ending::Win,
                 (ending, _) => ending,
@@ -370,13 +387,16 @@ impl Batch {
             return;
         }
         // Lanes in which the second player is to move now are those in which the first one moved.
-        let first = if plan.flip.is_empty() { Lanes::ALL } else { self.second };
+        let first = if plan.absolute { Lanes::ALL } else { self.second };
         let [won, lost, drawn] = results;
         self.results.won += won.and(first).count() + lost.without(first).count();
         self.results.lost += lost.and(first).count() + won.without(first).count();
         self.results.drawn += drawn.count();
         for (value, &holds) in self.values[1..].iter_mut().zip(&plan.start) {
             *value = if holds { value.or(over) } else { value.without(over) };
+        }
+        for (legal, &holds) in self.legal.iter_mut().zip(&self.first_legal) {
+            *legal = if holds { legal.or(over) } else { legal.without(over) };
         }
         self.second = self.second.without(over);
         if plan.limit.is_some() {

@@ -202,13 +202,13 @@ impl<'a> Compiler<'a> {
             .map(|(r, tuple)| self.gate(&format!("next {}", self.bare(*r)), tuple))
             .collect();
         let (mut effects, mut conditions) = (Vec::new(), Vec::new());
-        for &(m, role) in &real {
+        for (&(m, role), &legal) in real.iter().zip(&legal) {
             let mut made = idle.clone();
             made[m] = TRUE;
             if let Some(&Some(wait)) = waits.get(1 - role.min(1)) {
                 made[wait] = TRUE;
             }
-            effects.push(folder.effects(&next, &made, &mut conditions));
+            effects.push(folder.effects(&next, &made, legal, &mut conditions));
         }
         let mut declaration = self.declaration.clone();
         declaration.players = roles.len();
@@ -409,18 +409,36 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// What the moves made change, if these gates are the next facts.
-    fn effects(&mut self, next: &[Literal], made: &[Literal], conditions: &mut Vec<Literal>) -> Effects {
+    /// What the moves made change, if these gates are the next facts and `legal` holds before.
+    fn effects(
+        &mut self,
+        next: &[Literal],
+        made: &[Literal],
+        legal: Literal,
+        conditions: &mut Vec<Literal>,
+    ) -> Effects {
+        // Facts that a legal move implies are known.
+        let mut given = FxHashMap::default();
+        for &input in self.new.inputs(legal as usize / 2).filter(|_| legal % 2 == 0).unwrap_or(&[legal]) {
+            if (1..=self.facts).contains(&(input as usize / 2)) {
+                given.insert(input as usize / 2, if input % 2 == 0 { TRUE } else { FALSE });
+            }
+        }
         let (mut effects, mut gates, mut changed) = (Effects::default(), Vec::new(), Vec::new());
         let mut known = FxHashMap::default();
         for (fact, &literal) in next.iter().enumerate() {
+            let gate = self.copy(literal, made, &mut known);
             let own = self.new.fact(fact);
-            match self.copy(literal, made, &mut known) {
-                gate if gate == own => {}
-                FALSE => effects.clear.push(fact as u32),
-                TRUE => effects.set.push(fact as u32),
-                gate => {
-                    let (set, clear) = (self.new.all(vec![gate, own ^ 1]), self.new.all(vec![gate ^ 1, own]));
+            if gate == own {
+                continue;
+            }
+            let (gate, own) = (self.restrict(gate, &mut given), *given.get(&(fact + 1)).unwrap_or(&own));
+            let set = self.new.all(vec![gate, own ^ 1]);
+            let clear = self.new.all(vec![gate ^ 1, own]);
+            match (gate, set, clear) {
+                (FALSE, _, clear) if clear != FALSE => effects.clear.push(fact as u32),
+                (TRUE, set, _) if set != FALSE => effects.set.push(fact as u32),
+                _ => {
                     for (gate, adds) in [(set, true), (clear, false)] {
                         if gate != FALSE {
                             gates.push(gate);
@@ -435,5 +453,33 @@ impl<'a> Folder<'a> {
             conditions.extend(gates);
         }
         effects
+    }
+
+    /// A literal of the new circuit where the values of some nodes are given. Those of others are added.
+    fn restrict(&mut self, literal: Literal, given: &mut FxHashMap<usize, Literal>) -> Literal {
+        let node = literal as usize / 2;
+        let mut open = vec![node];
+        while let Some(&top) = open.last() {
+            if given.contains_key(&top) {
+                open.pop();
+                continue;
+            }
+            let Some(inputs) = self.new.inputs(top).map(<[Literal]>::to_vec) else {
+                given.insert(top, top as Literal * 2);
+                open.pop();
+                continue;
+            };
+            let before = open.len();
+            open.extend(
+                inputs.iter().map(|input| *input as usize / 2).filter(|input| !given.contains_key(input)),
+            );
+            if open.len() == before {
+                let all = inputs.iter().map(|input| given[&(*input as usize / 2)] ^ (input % 2)).collect();
+                let gate = self.new.all(all);
+                given.insert(top, gate);
+                open.pop();
+            }
+        }
+        given[&node] ^ (literal % 2)
     }
 }
