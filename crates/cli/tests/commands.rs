@@ -967,3 +967,40 @@ fn a_stopped_run_has_a_curve() {
     let curve = fs::read_to_string(desk.folder.path().join("run/curve.svg")).unwrap();
     assert!(curve.contains("polyline"), "{curve}");
 }
+
+/// A rule file in the working folder gets every command, in both forms; its faults name file, line and column.
+#[test]
+fn a_game_in_a_file_is_a_game() {
+    let desk = Desk::new();
+    let games = configs().join("../../crates/declared/games");
+    for (file, position, action) in [
+        ("hexapawn-3x3.game", "2 BBB/W../.WW", "capture(2,3,1)"),
+        ("nim.kif", "2 heap(a,3) heap(b,0) heap(c,2) control(second)", "leave(a,2)"),
+    ] {
+        std::fs::copy(games.join(file), desk.path(file)).unwrap();
+        let name = format!("file:{file}");
+        let config = desk.text(&["config", "new", &name]);
+        std::fs::write(desk.path("my.toml"), config).unwrap();
+        desk.text(&["config", "check", "my.toml"]);
+        let run = ["--out", "run", "--set", "learn.td.games=2000", "--set", "evaluate.every=1000", "--json"];
+        let trained = desk.run(&[&["train", "my.toml"][..], &run].concat());
+        let trained: Value = serde_json::from_slice(&trained.stdout).unwrap();
+        assert!(trained["final"]["equity"].as_f64().unwrap() > 0.3, "{trained}");
+        let value = desk.text(&["value", "run", position]);
+        assert!(value.contains(action), "{value}");
+        let played = desk.run_with(&["play", "run", "--seed", "3"], "quit\n");
+        assert!(String::from_utf8_lossy(&played.stdout).contains(&name));
+        std::fs::remove_dir_all(desk.path("run")).unwrap();
+    }
+    std::fs::write(
+        desk.path("bad.game"),
+        "game \"bad\"\nobjects s = 1..3\ndynamic on(s)\noperator put(a: s) if not in(a) add on(a)",
+    )
+    .unwrap();
+    let refused = desk.run(&["config", "new", "file:bad.game"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(text.contains("file:bad.game: line 4, column 27: there is no relation `in`"), "{text}");
+    let refused = desk.run(&["config", "new", "file:nowhere.game"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot read the rules in nowhere.game"));
+}
