@@ -50,6 +50,8 @@ pub(crate) enum Status {
 
 /// Random games that a new game must end.
 const TRIALS: u64 = 8;
+/// Gates that may be read before a game is used: a fraction of a second.
+pub(crate) const WORK: usize = 100_000_000;
 /// Moves in which a random game must end if the rules give no limit.
 const LONGEST: usize = 20_000;
 
@@ -82,9 +84,16 @@ impl Declared {
         Ok(game)
     }
 
+    /// Gates and facts that a move reads.
+    pub(crate) fn cost(&self) -> usize {
+        let view = &self.rules.views[0];
+        view.legal.len() + view.over.len() + view.legal.outputs().len() + self.rules.facts.len()
+    }
+
     /// Plays a few random games, which must end, and in which players must move in turn.
     fn try_out(&self) -> Result<(), GameError> {
         let mut actions = Vec::new();
+        let mut left = WORK / self.cost();
         for trial in 0..TRIALS {
             let (mut rng, mut state): (Stream, _) = (stream(0, "trial games", trial), self.start());
             let mut moves = 0;
@@ -101,6 +110,10 @@ impl Declared {
                 let action = actions[rng.random_range(0..actions.len())];
                 self.apply(&mut state, &action);
                 moves += 1;
+                left = left.saturating_sub(1);
+                if left == 0 {
+                    return Ok(());
+                }
                 if moves > LONGEST {
                     let limit = match self.name.ends_with(".kif") {
                         true => "count the moves in a fact that makes it terminal",

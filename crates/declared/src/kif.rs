@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 const OBJECT: &str = "any object";
 /// Deepest nesting of brackets.
 const DEPTH: usize = 64;
+/// Most rules.
+const RULES: usize = 1 << 16;
 /// Most rules that `or` may make of one.
 const CASES: usize = 1024;
 
@@ -161,6 +163,12 @@ impl Reader {
         let mut cases = vec![Vec::new()];
         for condition in body {
             cases = self.both(cases, condition, false)?;
+        }
+        if self.statements.len() + cases.len() > RULES {
+            return Err(RuleError::new(
+                place,
+                format!("more than {RULES} rules, each case of an `or` counted"),
+            ));
         }
         for when in cases {
             self.statements.push((Statement::Derive { head: head.clone(), when }, place));

@@ -1,6 +1,6 @@
 //! What commands need of a declared game besides its rules.
 
-use crate::game::{Declared, State};
+use crate::game::{Declared, State, WORK};
 use adept_game::{
     Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Turn, limits,
 };
@@ -67,23 +67,22 @@ impl Declared {
         Self::read(name, &source)
     }
 
-    /// Whether fewer than [`SMALL`] states can be reached.
+    /// Whether at most [`SMALL`] states can be reached, as far as a second's work tells.
     fn count(&self) -> bool {
-        let mut seen = FxHashSet::default();
-        let mut open = vec![self.start()];
-        let mut actions = Vec::new();
+        let mut left = 4 * WORK / self.cost();
+        let (mut seen, mut open, mut actions) = (FxHashSet::default(), vec![self.start()], Vec::new());
         while let Some(state) = open.pop() {
-            if self.turn(&state) == Turn::Over || !seen.insert(state.clone()) {
-                continue;
-            }
-            if seen.len() > SMALL {
-                return false;
-            }
             self.actions(&state, &mut actions);
             for action in &actions {
                 let mut next = state.clone();
                 self.apply(&mut next, action);
-                open.push(next);
+                left = left.saturating_sub(1);
+                if self.turn(&next) != Turn::Over && seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+            if seen.len() > SMALL || left == 0 {
+                return false;
             }
         }
         true
