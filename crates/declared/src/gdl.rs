@@ -419,7 +419,8 @@ impl<'a> Folder<'a> {
     ) -> Effects {
         // Facts that a legal move implies are known.
         let mut given = FxHashMap::default();
-        for &input in self.new.inputs(legal as usize / 2).filter(|_| legal.is_multiple_of(2)).unwrap_or(&[legal]) {
+        let all = self.new.inputs(legal as usize / 2).filter(|_| legal.is_multiple_of(2));
+        for &input in all.unwrap_or(&[legal]) {
             if (1..=self.facts).contains(&(input as usize / 2)) {
                 given.insert(input as usize / 2, if input % 2 == 0 { TRUE } else { FALSE });
             }
