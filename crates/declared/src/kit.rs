@@ -67,9 +67,9 @@ impl Declared {
         Self::read(name, &source)
     }
 
-    /// Whether at most [`SMALL`] states can be reached, as far as a second's work tells.
+    /// Whether at most [`SMALL`] states can be reached, as far as a fraction of a second tells.
     fn count(&self) -> bool {
-        let mut left = 4 * WORK / self.cost();
+        let mut left = WORK / self.cost();
         let (mut seen, mut open, mut actions) = (FxHashSet::default(), vec![self.start()], Vec::new());
         while let Some(state) = open.pop() {
             self.actions(&state, &mut actions);
