@@ -50,7 +50,7 @@ pub fn inspect<G: Kit>(
     (state, last): &Read<G>,
     position: String,
 ) -> Result<PositionValue, OpenError> {
-    let exact = |value: f64| Explanation { value: value as f32, gates: vec![], experts: vec![] };
+    let exact = |value: f64| Explanation { value: value as f32, ..Explanation::default() };
     let knows = last.is_some() || !bound.encoder().needs_action();
     let mover = game.just_acted(state).filter(|_| knows);
     let mut after = |mover| bound.learner.explain(&bound.encode(game, state, last.as_ref(), mover));
@@ -112,7 +112,7 @@ fn hidden<G: Kit>(
     bound.weigh(game, state, player, &mut actions, &mut values);
     let policy = (bound.output == Output::Logits).then(|| policy_of(&values));
     let thought = |(i, action): (usize, &G::Action)| {
-        let without = || Explanation { value: values[i], gates: vec![], experts: vec![] };
+        let without = || Explanation { value: values[i], ..Explanation::default() };
         MoveValue {
             action: game.action_text(state, action),
             probability: policy.as_ref().map(|p| p[i]),

@@ -10,6 +10,7 @@ pub mod evaluator;
 pub mod exact;
 mod experts;
 mod frozen;
+pub mod grade;
 pub mod inspect;
 mod judge;
 pub mod matches;
@@ -22,6 +23,7 @@ pub use agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scr
 pub use deliberating::Deliberating;
 pub use evaluator::{Candidates, Evaluator, GameModel, Known, each_after};
 pub use exact::{Equity, ExactError, equity, expected_utilities};
+pub use grade::{Alone, Grade, Grader, Shares, Worst};
 pub use judge::{MoveLoss, TIE, move_loss};
 pub use open::OpenError;
 pub use pool::Pool;

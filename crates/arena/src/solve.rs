@@ -6,10 +6,10 @@ use adept_game::{Game, Turn};
 use rustc_hash::FxHashMap;
 
 /// Exact values within this distance are equal. They differ only by summation order.
-const TIE: f64 = 1e-12;
+pub(crate) const TIE: f64 = 1e-12;
 
 /// Splits the probability evenly among the entries with the highest value.
-fn best_uniform(values: &[f64], probabilities: &mut Vec<f64>) {
+pub(crate) fn best_uniform(values: &[f64], probabilities: &mut Vec<f64>) {
     let best = values.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
     let ties = values.iter().filter(|&&v| v >= best - TIE).count();
     probabilities.clear();
@@ -32,6 +32,11 @@ impl<G: Game> Minimax<G> {
         let mut solved = Self { known: FxHashMap::default() };
         solved.value(game, &game.start())?;
         Ok(solved)
+    }
+
+    /// The states in which a player is to move.
+    pub(crate) fn states(&self) -> impl Iterator<Item = &G::State> {
+        self.known.keys()
     }
 
     /// Minimax value for the player to move, or for player 0 if the game is over.
@@ -61,7 +66,7 @@ impl<G: Game> Minimax<G> {
     }
 
     /// Value of an action for the player to move.
-    fn after(
+    pub(crate) fn after(
         &mut self,
         game: &G,
         state: &G::State,

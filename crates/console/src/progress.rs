@@ -121,6 +121,9 @@ impl Progress {
                 let Some(run) = shown.get_mut(name) else { return };
                 if let Some((against, equity)) = evaluation.equity.first() {
                     run.figure = format!(", equity {:+.4} against {against}", equity.equity);
+                    if let Some(grade) = &evaluation.grade {
+                        run.figure += if grade.optimal { ", optimal" } else { ", not optimal" };
+                    }
                 } else if let Some(exploitability) = evaluation.exploitability {
                     run.figure = format!(", exploitability {exploitability:.5}");
                 } else if let Some(first) = evaluation.matches.first() {

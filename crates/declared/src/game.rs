@@ -5,6 +5,7 @@ use crate::error::RuleError;
 use crate::gdl;
 use crate::ground::Rules;
 use crate::monitor::Net;
+use crate::structure::Structure;
 use crate::text;
 use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
 use rand::RngExt;
@@ -27,6 +28,8 @@ pub(crate) struct Facts {
     pub(crate) small: OnceLock<bool>,
     /// The circuit of a [`Monitor`](crate::Monitor).
     pub(crate) net: OnceLock<Arc<Net>>,
+    /// What the encoder `rules` reads.
+    pub(crate) structure: OnceLock<Result<Arc<Structure>, String>>,
 }
 
 /// A position: which facts hold, who is to move, and how many moves were made if the game limits them.

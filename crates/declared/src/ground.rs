@@ -104,7 +104,7 @@ impl Table {
 }
 
 /// A condition on the state that is left of a rule: relation, tuple, and whether it is negated.
-type Rest = (usize, u32, bool);
+pub(crate) type Rest = (usize, u32, bool);
 
 pub(crate) struct Grounder<'a> {
     pub(crate) declaration: &'a Declaration,
@@ -122,56 +122,15 @@ impl Rules {
     }
 
     fn of(declaration: Declaration) -> Result<Self, RuleError> {
-        let mut facts = Vec::new();
-        let mut tables: Vec<Table> = Vec::new();
-        for (number, relation) in declaration.relations.iter().enumerate() {
-            let mut table = Table::default();
-            match relation.kind {
-                Kind::Static => {
-                    for tuple in &relation.tuples {
-                        table.add(tuple.clone());
-                    }
-                }
-                Kind::Dynamic => {
-                    let sizes = relation.types.iter().map(|&of| declaration.types[of].members.len());
-                    let size = sizes.fold(1_usize, usize::saturating_mul);
-                    if facts.len() + size > FACTS {
-                        let total = facts.len().saturating_add(size);
-                        let what = format!(
-                            "{total} facts with those of `{}`: a state has at most {FACTS}",
-                            relation.name
-                        );
-                        return Err(RuleError::new(relation.place, what));
-                    }
-                    for tuple in product(&declaration, &relation.types) {
-                        table.add(tuple.clone());
-                        facts.push((number, tuple));
-                    }
-                }
-                Kind::Derived => {}
-            }
-            tables.push(table);
-        }
+        let facts = facts_of(&declaration)?;
         let numbers: FxHashMap<_, _> = facts.iter().cloned().zip(0..).collect();
-        let flipped = |(relation, tuple): &(usize, Tuple)| {
-            let types = &declaration.relations[*relation].types;
-            let tuple =
-                tuple.iter().zip(types).map(|(&object, &of)| declaration.flipped(of, object)).collect();
-            numbers[&(*relation, tuple)]
-        };
-        let flip: Vec<u32> = facts.iter().map(flipped).collect();
-        let builder = Builder::new(facts.len());
-        for (fact, (relation, _)) in facts.iter().enumerate() {
-            let [first, second] = &mut tables[*relation].holds;
-            first.push(builder.fact(fact));
-            second.push(builder.fact(flip[fact] as usize));
-        }
+        let flip = flips(&declaration, &facts, &numbers);
         let start =
             declaration.relations.iter().enumerate().filter(|(_, relation)| relation.kind == Kind::Dynamic);
         let start =
             start.flat_map(|(r, relation)| relation.tuples.iter().map(move |tuple| (r, tuple.clone())));
         let start = start.map(|fact| numbers[&fact]).collect();
-        let mut grounder = Grounder { declaration: &declaration, tables, builder, steps: 0, relaxed: false };
+        let mut grounder = Grounder::of(&declaration, &facts, &flip);
         grounder.derive()?;
         let (moves, views, whole) = grounder.compile(&numbers)?;
         Ok(Self { facts, numbers, flip, start, moves, views, whole, absolute: false, declaration })
@@ -186,6 +145,41 @@ impl Rules {
         let types = &self.declaration.operators[*operator].types;
         tuple.iter().zip(types).map(|(&object, &of)| self.declaration.flipped(of, object)).collect()
     }
+}
+
+/// All tuples of all dynamic relations.
+fn facts_of(declaration: &Declaration) -> Result<Vec<(usize, Tuple)>, RuleError> {
+    let mut facts = Vec::new();
+    for (number, relation) in declaration.relations.iter().enumerate() {
+        if relation.kind != Kind::Dynamic {
+            continue;
+        }
+        let sizes = relation.types.iter().map(|&of| declaration.types[of].members.len());
+        let size = sizes.fold(1_usize, usize::saturating_mul);
+        if facts.len() + size > FACTS {
+            let total = facts.len().saturating_add(size);
+            let what =
+                format!("{total} facts with those of `{}`: a state has at most {FACTS}", relation.name);
+            return Err(RuleError::new(relation.place, what));
+        }
+        facts.extend(product(declaration, &relation.types).into_iter().map(|tuple| (number, tuple)));
+    }
+    Ok(facts)
+}
+
+/// What each fact is for the other player.
+fn flips(
+    declaration: &Declaration,
+    facts: &[(usize, Tuple)],
+    numbers: &FxHashMap<(usize, Tuple), u32>,
+) -> Vec<u32> {
+    let flipped = |(relation, tuple): &(usize, Tuple)| {
+        let types = &declaration.relations[*relation].types;
+        let tuple =
+            tuple.iter().zip(types).map(|(&object, &of)| declaration.flipped(of, object)).collect();
+        numbers[&(*relation, tuple)]
+    };
+    facts.iter().map(flipped).collect()
 }
 
 /// All tuples of objects of these types.
@@ -204,6 +198,28 @@ impl Grounder<'_> {
     /// A grounder with these tuples of static and dynamic relations.
     pub(crate) fn new(declaration: &Declaration, tables: Vec<Table>, builder: Builder) -> Grounder<'_> {
         Grounder { declaration, tables, builder, steps: 0, relaxed: false }
+    }
+
+    /// A grounder of a file of ours, with static and dynamic relations filled in.
+    pub(crate) fn of<'a>(declaration: &'a Declaration, facts: &[(usize, Tuple)], flip: &[u32]) -> Grounder<'a> {
+        let mut tables: Vec<Table> = Vec::new();
+        for relation in &declaration.relations {
+            let mut table = Table::default();
+            if relation.kind == Kind::Static {
+                for tuple in &relation.tuples {
+                    table.add(tuple.clone());
+                }
+            }
+            tables.push(table);
+        }
+        let builder = Builder::new(facts.len());
+        for (fact, (relation, tuple)) in facts.iter().enumerate() {
+            let table = &mut tables[*relation];
+            table.add(tuple.clone());
+            table.holds[0].push(builder.fact(fact));
+            table.holds[1].push(builder.fact(flip[fact] as usize));
+        }
+        Grounder::new(declaration, tables, builder)
     }
 
     /// Finds the tuples of all relations with rules.
@@ -280,7 +296,7 @@ impl Grounder<'_> {
     }
 
     /// When all of this holds, for a player.
-    fn gate(&mut self, view: usize, rest: &[Rest]) -> Literal {
+    pub(crate) fn gate(&mut self, view: usize, rest: &[Rest]) -> Literal {
         let literal = |&(relation, tuple, negated): &Rest| {
             self.tables[relation].holds[view][tuple as usize] ^ Literal::from(negated)
         };
@@ -289,7 +305,7 @@ impl Grounder<'_> {
     }
 
     /// Calls `found` with every binding of a rule, and with what is left to ask of the state. The first variables are given.
-    fn bind(
+    pub(crate) fn bind(
         &mut self,
         rule: &Rule,
         given: &[Object],
@@ -454,7 +470,7 @@ impl Grounder<'_> {
 }
 
 /// The arguments of a head. None if one is not an object.
-fn tuple_of(declaration: &Declaration, head: &[Expression], binding: &[Option<Object>]) -> Option<Tuple> {
+pub(crate) fn tuple_of(declaration: &Declaration, head: &[Expression], binding: &[Option<Object>]) -> Option<Tuple> {
     let object = |expression| match declaration.value(expression, binding)? {
         Value::Object(object) => Some(object),
         Value::Number(_) => None,

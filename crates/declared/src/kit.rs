@@ -1,6 +1,7 @@
 //! What commands need of a declared game besides its rules.
 
 use crate::game::{Declared, State, WORK};
+use crate::structure::{Module, Reads, Structure};
 use adept_game::{
     Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Turn, limits,
 };
@@ -102,14 +103,18 @@ impl Kit for Declared {
     }
 
     fn encoders(&self) -> Vec<Named> {
-        Named::list(&[(
-            "bits",
-            "a bit for every fact, as the player who moved sees it; a key of all for tables",
-        )])
+        Named::list(&[
+            ("bits", "a bit for every fact, as the player who moved sees it; a key of all for tables"),
+            ("rules", "a channel for every relation, operator and ending of the rules, as the architecture `rules` reads them"),
+        ])
     }
 
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        (name == "bits").then(|| Arc::new(Bits::of(self)) as _)
+        match name {
+            "bits" => Some(Arc::new(Bits::of(self))),
+            "rules" => Some(Arc::new(Relations::of(self))),
+            _ => None,
+        }
     }
 
     fn starter(&self) -> Option<String> {
@@ -130,6 +135,53 @@ impl Kit for Declared {
 
     fn is_small(&self) -> bool {
         *self.facts.small.get_or_init(|| self.count())
+    }
+}
+
+/// What each module of the rules reads.
+#[derive(Debug)]
+struct Relations {
+    channels: Vec<Channel>,
+    /// Or why there is none.
+    structure: Result<Arc<Structure>, String>,
+}
+
+impl Relations {
+    fn of(game: &Declared) -> Self {
+        let structure = game.structure().clone();
+        let channel = |module: &Module| {
+            let kind = match module.reads {
+                Reads::Tuples { count, .. } => ChannelKind::Bits(count),
+                Reads::Rules(_) => ChannelKind::Dense(module.width()),
+            };
+            Channel::new(module.name.clone(), kind).about(module.about.clone()).made_of(module.parts.clone())
+        };
+        let channels = structure.iter().flat_map(|s| &s.modules).map(channel).collect();
+        Self { channels, structure }
+    }
+}
+
+impl Encoder<Declared> for Relations {
+    fn name(&self) -> &str {
+        "rules"
+    }
+
+    fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    fn fits(&self, _game: &Declared) -> Result<(), String> {
+        self.structure.as_ref().map(|_| ()).map_err(String::clone)
+    }
+
+    fn encode(&self, game: &Declared, after: Afterstate<'_, Declared>, row: RowMut<'_>) {
+        if let Ok(structure) = &self.structure {
+            structure.fill(&game.seen_by(after.state, after.player), row.dense);
+        }
+    }
+
+    fn needs_action(&self) -> bool {
+        false
     }
 }
 

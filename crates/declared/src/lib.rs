@@ -18,6 +18,7 @@ mod parse;
 #[cfg(test)]
 mod plain;
 mod resolve;
+mod structure;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -25,6 +25,8 @@ pub struct GameInfo {
     pub usual_suites: Vec<Suite>,
     /// Whether all its states can be enumerated, for exact equity, minimax and best responses.
     pub is_small: bool,
+    /// Whether it is a two-player zero-sum game.
+    pub zero_sum: bool,
     /// Whether the game has hidden information.
     pub hides: bool,
     /// Whether it is a small two-player game with hidden information that solvers support.
@@ -48,6 +50,7 @@ impl GameInfo {
             distributions: game.distributions(),
             usual_suites: game.usual_suites(),
             is_small: game.is_small(),
+            zero_sum: game.zero_sum(),
             hides: game.hides(),
             has_public_tree: game.has_public_tree(),
             players: game.players(),

@@ -10,6 +10,9 @@ use std::str::FromStr;
 pub enum Suite {
     /// Exact match equity of greedy play against opponents, in games whose states can be enumerated.
     Equity,
+    /// Exact grades of greedy play in games without chance: against a best response, random and perfect play; moves above the
+    /// shortest solution in games for one player.
+    Grade,
     /// Root mean square error of values against exact values, on sampled positions.
     Rms,
     /// Value that choices lose, measured by exact values.
@@ -25,8 +28,9 @@ pub enum Suite {
 
 impl Suite {
     /// All suites with one-line descriptions.
-    pub const ALL: [(Self, &'static str); 6] = [
+    pub const ALL: [(Self, &'static str); 7] = [
         (Self::Equity, "exact match equity of greedy play, in small games"),
+        (Self::Grade, "exact: against a best response, random and perfect play; shortest solutions"),
         (Self::Rms, "errors of values against exact values, on sampled positions"),
         (Self::MoveLoss, "value that choices lose, measured by exact values"),
         (Self::Matches, "games against opponents, who take all other seats"),
@@ -35,12 +39,13 @@ impl Suite {
     ];
 
     /// Suites that can be measured during a run.
-    pub const IN_RUNS: [Self; 4] = [Self::Equity, Self::Rms, Self::Matches, Self::Exploitability];
+    pub const IN_RUNS: [Self; 5] = [Self::Equity, Self::Grade, Self::Rms, Self::Matches, Self::Exploitability];
 
     /// Its name in configs and reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Equity => "equity",
+            Self::Grade => "grade",
             Self::Rms => "rms",
             Self::MoveLoss => "move_loss",
             Self::Matches => "matches",

@@ -21,6 +21,9 @@ pub enum Architecture {
     Symbolic(Symbolic),
     /// A table over two index channels selects the expert. The table is learned from the run's examples.
     Cells(Cells),
+    /// A module for each channel, joined as the channels say what they are made of: the hierarchy that follows from the rules
+    /// of a game.
+    Modules(Modules),
     /// One value per position. At the top level: a table that adds an entry for each new position.
     Lookup(Lookup),
     /// A value p from the encoder, corrected by a network: y = tanh(atanh(p) + z).
@@ -165,6 +168,40 @@ pub struct Cells {
     /// Examples that the small network learns from.
     #[serde(default = "probe")]
     pub probe: u64,
+}
+
+/// A module for each dense channel, in a hierarchy that the encoder declares: each channel names the channels that it is made
+/// of (encoder `rules` of games from rule files: facts, then relations, operators, endings).
+///
+/// ```text
+/// units of module m    hₘ = tanh(Wₘ [xₘ, hₚ for each part p of m] + bₘ)
+/// its estimate         yₘ = tanh(vₘ · hₘ + cₘ)
+/// the top module       h₀ = tanh(W₀ [h₁, …, hₖ] + b₀),  y₀ = tanh(v₀ · h₀ + c₀)
+/// weights              s = softmax(A [h₁, …, hₖ] + a)
+/// output               y = Σₘ sₘ yₘ + s₀ y₀
+/// ```
+///
+/// Modules and weights learn jointly from the squared error of y, so a module that was right where it counted gets more
+/// weight there. Levinson ("General game-playing and reinforcement learning", 1996) describes modules that combine the
+/// recommendations of their parts, non-linearly and by their past accuracy, but prints no equation: these are our reading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Modules {
+    /// Units hₘ of each module.
+    #[serde(default = "module_units")]
+    pub units: usize,
+    /// Units h₀ of the top module.
+    #[serde(default = "top_units")]
+    pub top: usize,
+    /// Channels to use, with those that they are made of. Default: all dense and bits channels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Vec<String>>,
+    /// Initial weights and biases are uniform in ±init.
+    #[serde(default)]
+    pub init: InitScale,
+    /// Factor on the run's learning rate.
+    #[serde(default = "one")]
+    pub rate: f32,
 }
 
 /// A table with one value per position.
@@ -327,6 +364,14 @@ fn classes() -> usize {
 
 fn gamma() -> f32 {
     0.5
+}
+
+fn module_units() -> usize {
+    8
+}
+
+fn top_units() -> usize {
+    32
 }
 
 fn probe() -> u64 {
@@ -525,7 +570,7 @@ impl Architecture {
             }
             Self::Cells(cells) => return cells.expert.keep_random_gates(),
             Self::Residual(residual) => return residual.net.keep_random_gates(),
-            Self::Mlp(_) | Self::Lookup(_) | Self::Frozen(_) => return,
+            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Frozen(_) => return,
         };
         if gate.clusters.is_none() && gate.begins_as_clusters(*threshold).is_some() {
             gate.clusters = Some(0.0);
@@ -579,7 +624,7 @@ impl Architecture {
             }
             Self::Cells(cells) => below(&cells.expert, "expert".into(), found),
             Self::Residual(residual) => below(&residual.net, "net".into(), found),
-            Self::Mlp(_) | Self::Lookup(_) | Self::Frozen(_) => {}
+            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Frozen(_) => {}
         }
     }
 
@@ -591,6 +636,7 @@ impl Architecture {
             Self::MetaPi(_) => "meta_pi",
             Self::Symbolic(_) => "symbolic",
             Self::Cells(_) => "cells",
+            Self::Modules(_) => "modules",
             Self::Lookup(_) => "lookup",
             Self::Residual(_) => "residual",
             Self::Frozen(_) => "frozen",
@@ -598,12 +644,13 @@ impl Architecture {
     }
 
     /// Name and one-line description of every architecture.
-    pub const KINDS: [(&'static str, &'static str); 8] = [
+    pub const KINDS: [(&'static str, &'static str); 9] = [
         ("mlp", "multi-layer perceptron, any layers and activations, optional neuron sensitivities"),
         ("hme", "hierarchical mixture of experts: competing experts, trained by likelihood"),
         ("meta_pi", "Meta-Pi: co-operating experts, trained by the squared error of their blend"),
         ("symbolic", "an index channel of the encoder selects the expert"),
         ("cells", "a table over two index channels, learned from examples, selects the expert"),
+        ("modules", "a module for each channel, joined as the rules of a game say (encoder `rules`)"),
         ("lookup", "one value per position; at the top level a table that grows"),
         ("residual", "a value from a channel of the encoder, corrected by a network: tanh(atanh(p) + z)"),
         ("frozen", "a value from a channel of the encoder, unchanged: an expert that does not learn"),

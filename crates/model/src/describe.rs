@@ -102,6 +102,10 @@ impl Program {
                     let names: Vec<_> = channels.iter().map(|&c| &*self.channels[c].name).collect();
                     format!("input {} → {}", names.join(" + "), width(out))
                 }
+                Op::Concat { xs, out } => {
+                    let widths: Vec<String> = xs.iter().map(|x| width(x).to_string()).collect();
+                    format!("concat {} → {}", widths.join(" + "), width(out))
+                }
                 Op::Affine { x, out, .. } => format!("affine {} → {}", width(x), width(out)),
                 Op::Scale { x, .. } => format!("scale {}", width(x)),
                 Op::Activation { x, f, .. } => format!("{} {}", format!("{f:?}").to_lowercase(), width(x)),

@@ -30,11 +30,14 @@ pub enum TensorData {
 }
 
 /// The value of one row, with the weights and values of the experts behind it.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Explanation {
     /// The first output of this node, in [−1, 1]. For an expert inside a residual node: its own correction z of the
     /// prior.
     pub value: f32,
+    /// Its name, if it is a module.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Weight of each expert after the selection threshold; empty for a node without experts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<f32>,

@@ -1,7 +1,7 @@
 //! Lowers an architecture to an op program.
 
 use crate::architecture::{
-    Architecture, Cells, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual,
+    Architecture, Cells, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, Modules, OneOrEach, Residual,
     SENSITIVITY_MIN, Symbolic,
 };
 use crate::error::ModelError;
@@ -30,6 +30,7 @@ pub fn lower(
         groups: vec![],
         widths: vec![],
         clusters: vec![],
+        modules: vec![],
         length: 0,
         nodes: 0,
     };
@@ -47,6 +48,10 @@ pub fn lower(
         groups: builder.groups,
         widths: builder.widths,
         body,
+        modules: match architecture {
+            Architecture::Modules(_) => builder.modules,
+            _ => Vec::new(),
+        },
         clusters: builder.clusters,
         mixture_density: matches!(architecture, Architecture::Hme(_)),
     })
@@ -93,6 +98,8 @@ struct Builder<'a> {
     groups: Vec<Group>,
     widths: Vec<usize>,
     clusters: Vec<Clusters>,
+    /// Names of the modules of the last node with modules.
+    modules: Vec<String>,
     length: usize,
     /// Nodes so far.
     nodes: usize,
@@ -158,6 +165,7 @@ impl Builder<'_> {
             }
             Architecture::Symbolic(symbolic) => self.symbolic(symbolic, at)?,
             Architecture::Cells(cells) => self.cells(cells, at)?,
+            Architecture::Modules(modules) => self.modules(modules, at)?,
             Architecture::Lookup(lookup) => self.lookup(lookup, at)?,
             Architecture::Residual(residual) => self.residual(residual, at)?,
             Architecture::Frozen(frozen) => self.frozen(frozen, at)?,
@@ -215,16 +223,124 @@ impl Builder<'_> {
         Ok(Block { ops, results: vec![out] })
     }
 
+    /// Lowers modules, part by part. A value with several readers is read through an [`Op::Concat`] for each.
+    fn modules(&mut self, modules: &Modules, at: &At) -> Result<Block, ModelError> {
+        check_rates(&[modules.rate], at, "rate")?;
+        check_init(modules.init, at)?;
+        for (key, units) in [("units", modules.units), ("top", modules.top)] {
+            if units == 0 {
+                return at.fail(key, "needs at least one unit");
+            }
+        }
+        let group = self.group("weights", modules.rate);
+        let mut known: Vec<(usize, ValueId)> = Vec::new();
+        let mut ops = Vec::new();
+        let mut names = Vec::new();
+        let mut estimates = Vec::new();
+        for channel in self.with_parts(modules.inputs.as_deref(), at)? {
+            let Channel { name, kind, parts, .. } = self.channels[channel].clone();
+            let mut units_of_parts = Vec::with_capacity(parts.len());
+            for part in &parts {
+                match known.iter().find(|(c, _)| self.channels[*c].name == *part) {
+                    Some((_, units)) => units_of_parts.push(*units),
+                    None => {
+                        let message = format!("`{name}` is made of `{part}`, which is not before it");
+                        return at.fail("inputs", message);
+                    }
+                }
+            }
+            let parts = units_of_parts;
+            let mut x = self.value(kind.dense_width());
+            ops.push(Op::Input { channels: vec![channel], out: x });
+            if !parts.is_empty() {
+                let all: Vec<ValueId> = [x].into_iter().chain(parts).collect();
+                x = self.concat(&all, &mut ops);
+            }
+            let here = at.name("module").name(&name);
+            let units = self.dense((x, modules.units), (modules.init, group), (&here, "units"), &mut ops)?;
+            let x = self.concat(&[units], &mut ops);
+            estimates.push(self.dense((x, self.outputs), (modules.init, group), (&here, "estimate"), &mut ops)?);
+            known.push((channel, units));
+            names.push(name.into_owned());
+        }
+        let all: Vec<ValueId> = known.iter().map(|(_, units)| *units).collect();
+        let here = at.name("module").name("top");
+        let x = self.concat(&all, &mut ops);
+        let units = self.dense((x, modules.top), (modules.init, group), (&here, "units"), &mut ops)?;
+        estimates.push(self.dense((units, self.outputs), (modules.init, group), (&here, "estimate"), &mut ops)?);
+        names.push("top".into());
+        let gate = self.group("gate", modules.rate);
+        let x = self.concat(&all, &mut ops);
+        let logits = self.affine((x, estimates.len()), (modules.init, gate), (at, "gate"), &mut ops)?;
+        let log_weights = self.value(estimates.len());
+        ops.push(Op::LogSoftmax { x: logits, out: log_weights });
+        let y = self.concat(&estimates, &mut ops);
+        let out = self.value(self.outputs);
+        ops.push(Op::Blend { log_weights, y, out });
+        self.modules = names;
+        Ok(Block { ops, results: vec![out] })
+    }
+
+    fn concat(&mut self, xs: &[ValueId], ops: &mut Vec<Op>) -> ValueId {
+        let out = self.value(xs.iter().map(|&x| self.widths[x]).sum());
+        ops.push(Op::Concat { xs: xs.to_vec(), out });
+        out
+    }
+
+    /// x W + b, with parameters `NAME.weight` and `NAME.bias`.
+    fn affine(
+        &mut self,
+        (x, units): (ValueId, usize),
+        (init, group): (InitScale, usize),
+        (at, name): (&At, &str),
+        ops: &mut Vec<Op>,
+    ) -> Result<ValueId, ModelError> {
+        let (here, width) = (at.name(name), self.widths[x]);
+        let init = Init::Uniform(match init {
+            InitScale::Uniform(a) => a,
+            InitScale::Named(InitName::FanIn) => 1.0 / (width as f32).sqrt(),
+        });
+        let weight = self.param(&here, "weight", vec![width, units], init, group)?;
+        let bias = self.param(&here, "bias", vec![units], init, group)?;
+        let out = self.value(units);
+        ops.push(Op::Affine { x, weight, bias, out });
+        Ok(out)
+    }
+
+    /// tanh(x W + b).
+    fn dense(
+        &mut self,
+        x: (ValueId, usize),
+        settings: (InitScale, usize),
+        name: (&At, &str),
+        ops: &mut Vec<Op>,
+    ) -> Result<ValueId, ModelError> {
+        let net = self.affine(x, settings, name, ops)?;
+        let out = self.value(x.1);
+        ops.push(Op::Activation { x: net, f: Activation::Tanh, out });
+        Ok(out)
+    }
+
+    /// These channels and all that they are made of, in the order of the encoder.
+    fn with_parts(&self, names: Option<&[String]>, at: &At) -> Result<Vec<usize>, ModelError> {
+        let mut wanted = self.dense_channels(names, at)?;
+        let mut next = 0;
+        while let Some(&channel) = wanted.get(next) {
+            for part in &self.channels[channel].parts {
+                let found = self.channels.iter().position(|c| c.name == *part);
+                if let Some(found) = found.filter(|found| !wanted.contains(found)) {
+                    wanted.push(found);
+                }
+            }
+            next += 1;
+        }
+        wanted.sort_unstable();
+        Ok(wanted)
+    }
+
     fn layers(&mut self, layers: Layers<'_>, at: &At) -> Result<(Vec<Op>, ValueId), ModelError> {
         check_rates(&[layers.rate], at, "rate")?;
-        if let InitScale::Uniform(a) = layers.init
-            && !(a > 0.0 && a <= MAX_INIT)
-        {
-            return at.fail(
-                "init",
-                format!("weights cannot be drawn from ±{a}: write a number above 0, such as 0.4"),
-            );
-        }
+        check_init(layers.init, at)?;
         let channels = self.dense_channels(layers.inputs, at)?;
         let mut width = channels.iter().map(|&c| self.channels[c].kind.dense_width()).sum();
         let mut x = self.value(width);
@@ -382,14 +498,9 @@ impl Builder<'_> {
         check_rates(&[gate.rate], at, "rate")?;
         let (channel, n) = self.index_channel(Some(channel), at)?;
         let group = self.group("gate", gate.rate);
+        check_init(gate.init, at)?;
         let init = match gate.init {
-            InitScale::Uniform(a) if a > 0.0 && a <= MAX_INIT => a,
-            InitScale::Uniform(a) => {
-                return at.fail(
-                    "init",
-                    format!("weights cannot be drawn from ±{a}: write a number above 0, such as 0.4"),
-                );
-            }
+            InitScale::Uniform(a) => a,
             InitScale::Named(InitName::FanIn) => 1.0,
         };
         let table = self.param(at, "table", vec![n, experts], Init::Uniform(init), group)?;
@@ -601,6 +712,15 @@ fn check_lookup(lookup: &Lookup, at: &At) -> Result<(), ModelError> {
         return at.fail("initial", format!("a value lies in −1..1, found {}", lookup.initial));
     }
     check_rates(&[lookup.rate], at, "rate")
+}
+
+fn check_init(init: InitScale, at: &At) -> Result<(), ModelError> {
+    match init {
+        InitScale::Uniform(a) if !(a > 0.0 && a <= MAX_INIT) => {
+            at.fail("init", format!("weights cannot be drawn from ±{a}: write a number above 0, such as 0.4"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_rates(rates: &[f32], at: &At, key: &str) -> Result<(), ModelError> {

@@ -8,7 +8,7 @@ impl Architecture {
     /// The experts of a node over rows of these channels, in order; empty for a leaf.
     pub fn experts(&self, channels: &[Channel]) -> Vec<&Self> {
         match self {
-            Self::Mlp(_) | Self::Lookup(_) | Self::Residual(_) | Self::Frozen(_) => Vec::new(),
+            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Residual(_) | Self::Frozen(_) => Vec::new(),
             Self::Hme(Hme { experts, expert, .. }) | Self::MetaPi(MetaPi { experts, expert, .. }) => {
                 match (experts, expert) {
                     (Experts::List(list), _) => list.iter().collect(),
@@ -114,7 +114,7 @@ impl Architecture {
     /// Resets the settings that may differ between networks with compatible weights.
     fn forget_settings(&mut self) {
         let (experts, expert) = match self {
-            Self::Mlp(_) | Self::Lookup(_) | Self::Frozen(_) => return,
+            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Frozen(_) => return,
             Self::Hme(hme) => {
                 (hme.threshold, hme.variance) = (0.0, 1.0);
                 (&mut hme.experts, &mut hme.expert)

@@ -118,6 +118,13 @@ pub struct CellGate {
 /// One operation. Shapes are `[rows, width]`; `log` values are natural logarithms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
+    /// out = these values, concatenated.
+    Concat {
+        /// `[rows, widths]`, in order.
+        xs: Vec<ValueId>,
+        /// `[rows, Σ widths]`.
+        out: ValueId,
+    },
     /// out = these dense, bits or value channels, concatenated.
     Input {
         /// Channel numbers.
@@ -283,6 +290,8 @@ pub struct Program {
     pub widths: Vec<usize>,
     /// The ops. The results are the output `[rows, outputs]` and the log density `[rows, 1]`.
     pub body: Block,
+    /// Names of the modules whose estimates the output blends, if the architecture has modules at the top.
+    pub modules: Vec<String>,
     /// Gates that are initialised from clusters of rows.
     pub clusters: Vec<Clusters>,
     /// Whether the density is that of a mixture. Its gradient does not follow from the gradient of the output.

@@ -118,6 +118,9 @@ impl<'a> Row<'a> {
                 }
                 self.values[out] = all;
             }
+            Op::Concat { ref xs, out } => {
+                self.values[out] = xs.iter().flat_map(|&x| self.values[x].iter().copied()).collect();
+            }
             Op::Affine { x, weight, bias, out } => {
                 let (weight, bias) = (self.param(weight), self.param(bias));
                 let mut net = bias.to_vec();

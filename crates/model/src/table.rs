@@ -187,7 +187,7 @@ impl Learner for Table {
 
     fn explain(&mut self, rows: &Rows) -> Explanation {
         let value = if rows.is_empty() { self.initial } else { self.value(rows, 0) };
-        Explanation { value, gates: vec![], experts: vec![] }
+        Explanation { value, ..Explanation::default() }
     }
 
     fn usage(&self) -> Option<Usage> {

@@ -36,7 +36,7 @@ impl ChannelKind {
     }
 }
 
-/// A named channel. Two channels are equal if their names and kinds are equal. [`about`](Self::about) is documentation
+/// A named channel. Two channels are equal if their names, kinds and parts are equal. [`about`](Self::about) is documentation
 /// and is not saved in checkpoints.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Channel {
@@ -48,17 +48,20 @@ pub struct Channel {
     /// Meaning of each input: one line for all inputs, or one line for each range.
     #[serde(skip)]
     pub about: Cow<'static, str>,
+    /// Names of the channels that this one is made of, in games whose rules say so. The architecture `modules` reads them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
 }
 
 impl Channel {
     /// A channel with this name and kind, without documentation.
     pub fn new(name: impl Into<Cow<'static, str>>, kind: ChannelKind) -> Self {
-        Self { name: name.into(), kind, about: Cow::Borrowed("") }
+        Self { name: name.into(), kind, about: Cow::Borrowed(""), parts: Vec::new() }
     }
 
     /// A documented channel, usable in constants.
     pub const fn fixed(name: &'static str, kind: ChannelKind, about: &'static str) -> Self {
-        Self { name: Cow::Borrowed(name), kind, about: Cow::Borrowed(about) }
+        Self { name: Cow::Borrowed(name), kind, about: Cow::Borrowed(about), parts: Vec::new() }
     }
 
     /// Sets the documentation of the inputs.
@@ -66,11 +69,17 @@ impl Channel {
     pub fn about(self, about: impl Into<Cow<'static, str>>) -> Self {
         Self { about: about.into(), ..self }
     }
+
+    /// Sets the channels that it is made of.
+    #[must_use]
+    pub fn made_of(self, parts: Vec<String>) -> Self {
+        Self { parts, ..self }
+    }
 }
 
 impl PartialEq for Channel {
     fn eq(&self, other: &Self) -> bool {
-        (&self.name, self.kind) == (&other.name, other.kind)
+        (&self.name, self.kind, &self.parts) == (&other.name, other.kind, &other.parts)
     }
 }
 

@@ -3,10 +3,10 @@
 use super::games_with;
 use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, ValueArgs};
 use crate::output::{self, say};
-use adept_arena::{MoveLoss, OpenError};
+use adept_arena::{MoveLoss, OpenError, Shares};
 use adept_game::Difference;
 use adept_lab::Catalogue;
-use adept_lab::measure::{self, DecisionsRow, EvaluateOptions};
+use adept_lab::measure::{self, DecisionsRow, EvaluateOptions, GradeReport};
 use adept_lab::publish::{self, PublishOptions, shares};
 use adept_model::Explanation;
 use adept_model::{checkpoint, limits};
@@ -93,6 +93,10 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
             let shares: Vec<String> = usage.share.iter().map(|s| format!("{:.1} %", 100.0 * s)).collect();
             let _ = writeln!(text, "experts run on {} of {} evaluations", shares.join(", "), usage.rows);
         }
+    }
+    if let Some(found) = &report.grade {
+        text.push('\n');
+        text.push_str(&grades(found));
     }
     if let Some(rms) = &report.rms {
         let _ = writeln!(
@@ -334,6 +338,48 @@ pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> R
         }
     }
     output::text(&text)
+}
+
+/// The exact grades of greedy play.
+fn grades(found: &GradeReport) -> String {
+    let mut text = String::new();
+    let sure = |seats: &[f64]| format!("{:+.3} as player 1, {:+.3} as player 2", seats[0], seats[1]);
+    if let Some(grade) = &found.grade {
+        let row = |name: &str, seats: &[Shares]| {
+            let percent = |share: f64| format!("{:.2}", 100.0 * share);
+            let shares = seats.iter().copied().chain([Shares::mean(seats)]);
+            let cells = shares.map(|s| [s.win, s.draw, s.loss].map(percent).join(" / "));
+            [name.to_string()].into_iter().chain(cells).collect::<Vec<_>>()
+        };
+        let rows = [row("random play", &grade.random), row("perfect play", &grade.perfect)];
+        let header = ["exact, win / draw / loss in % against", "player 1", "player 2", "both"];
+        text.push_str(&output::table(&header, &rows));
+        let worst = &grade.best_response;
+        let _ = writeln!(
+            text,
+            "against a best response: {}; perfect play {}{}",
+            sure(&worst.seats),
+            sure(&worst.best),
+            if worst.optimal { ": optimal" } else { "" }
+        );
+        let _ = writeln!(text, "a correct move in {:.2} % of {} states", 100.0 * grade.correct, grade.states);
+    }
+    if let Some(seats) = &found.sure {
+        let _ = writeln!(text, "against a best response: {}", sure(seats));
+    }
+    if let Some(alone) = &found.alone {
+        let moves = match alone.solved > 0.0 {
+            true => format!(" in {:.1} moves", alone.moves),
+            false => String::new(),
+        };
+        let _ = writeln!(
+            text,
+            "solves the game from its start in {:.0} % of games{moves}; the shortest solution has {} moves",
+            100.0 * alone.solved,
+            alone.optimum
+        );
+    }
+    text
 }
 
 fn experts(explanation: &Explanation, depth: usize, text: &mut String) {

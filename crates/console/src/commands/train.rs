@@ -136,6 +136,15 @@ fn estimate(
 }
 
 fn score(score: Option<&Score>) -> Value {
+    let mut found = figures(score);
+    if let (Some(object), Some(score)) = (found.as_object_mut(), score) {
+        object.extend(score.grade.as_ref().map(|grade| ("grade".into(), json!(grade))));
+        object.extend(score.alone.as_ref().map(|alone| ("alone".into(), json!(alone))));
+    }
+    found
+}
+
+fn figures(score: Option<&Score>) -> Value {
     score.map_or(Value::Null, |s| match s.rms {
         _ if s.exploitability.is_some() => json!({ "exploitability": s.exploitability, "step": s.step }),
         _ if s.unit.is_some() => json!({ "matches": s.matches, "unit": s.unit, "step": s.step }),
@@ -163,6 +172,7 @@ fn one(path: &Path, record: &Record) -> Value {
         "seed": record.seed,
         "finished": record.finished,
         "early": record.early,
+        "optimal": record.optimal,
         "engine": record.config.learn.engine,
         "device": record.config.learn.device,
         "timing": record.timing.map(|t| json!({
@@ -239,6 +249,10 @@ fn as_text(
     if has_best {
         header.extend(["best", &at]);
     }
+    let graded = runs.iter().any(|(_, r)| r.r#final.as_ref().is_some_and(|f| f.grade.is_some()));
+    if graded {
+        header.push("optimal from");
+    }
     let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), |v| shown(figure, in_units, v));
     let rows: Vec<Vec<String>> = runs
         .iter()
@@ -258,6 +272,9 @@ fn as_text(
             if has_best {
                 row.push(number(best.map(Score::figure)));
                 row.push(best.map_or_else(|| "–".to_string(), |s| s.step.to_string()));
+            }
+            if graded {
+                row.push(r.optimal.map_or_else(|| "–".to_string(), |step| step.to_string()));
             }
             row
         })

@@ -114,7 +114,7 @@ fn measured(config: &Config) -> (&str, Option<String>) {
         Some(Suite::Equity | Suite::Matches) => config.evaluate_against().into_iter().next(),
         Some(Suite::Rms) => Some(positions()),
         Some(Suite::Exploitability) => Some("best responses".into()),
-        Some(Suite::MoveLoss | Suite::Speed) | None => None,
+        Some(Suite::Grade | Suite::MoveLoss | Suite::Speed) | None => None,
     };
     (&config.game.rules, by)
 }

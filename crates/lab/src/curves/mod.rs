@@ -102,7 +102,7 @@ pub fn points(run: &Path, record: &Record) -> Result<Vec<Point>, ModelError> {
             Suite::Rms => line["rms"]["rms"].as_f64()?,
             Suite::Matches => line["matches"][0]["score"].as_f64()?,
             Suite::Exploitability => line["exploitability"].as_f64()?,
-            Suite::MoveLoss | Suite::Speed => return None,
+            Suite::Grade | Suite::MoveLoss | Suite::Speed => return None,
         };
         let point = Point { step: line["step"].as_u64()?, value, loss: line["loss"].as_f64() };
         (value.abs() < DRAWN).then_some(point)

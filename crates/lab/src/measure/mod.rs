@@ -2,6 +2,7 @@
 
 mod decisions;
 mod exhaustive;
+mod grade;
 mod experts;
 mod play;
 mod positions;
@@ -10,6 +11,7 @@ mod speed;
 
 pub use decisions::{DecisionsReport, DecisionsRow, Peer};
 pub use exhaustive::ExhaustiveReport;
+pub use grade::GradeReport;
 pub use experts::{ExpertsReport, Single, Trained};
 pub use play::{ExploitabilityReport, MatchesReport};
 pub use positions::{ErrorsOf, FileReport, MoveLossReport, RmsReport};
@@ -70,6 +72,9 @@ pub struct Report {
     /// Exact match equity of greedy play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub equity: Option<EquityReport>,
+    /// Exact grades of greedy play.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grade: Option<GradeReport>,
     /// Errors of V.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rms: Option<RmsReport>,
@@ -230,6 +235,7 @@ pub fn evaluate_of<G: Kit>(
         step: manifest.step,
         unit,
         equity: None,
+        grade: None,
         rms: None,
         move_loss: None,
         matches: None,
@@ -266,6 +272,7 @@ pub fn evaluate_of<G: Kit>(
                 let against = if options.against.is_empty() { own() } else { options.against.clone() };
                 report.equity = Some(measure_equity(game, &mut bound, &against)?);
             }
+            Suite::Grade => report.grade = Some(grade::grade(game, &mut bound)?),
             Suite::Rms => {
                 let count = options.samples.unwrap_or(100_000);
                 report.rms = Some(positions::rms(game, &mut bound, distribution, count)?);

@@ -106,7 +106,7 @@ impl Sweep {
             Some(Suite::Rms) => Metric::Rms,
             Some(Suite::Matches) => Metric::Matches,
             Some(Suite::Exploitability) => Metric::Exploitability,
-            Some(Suite::MoveLoss | Suite::Speed) | None => Metric::Loss,
+            Some(Suite::Grade | Suite::MoveLoss | Suite::Speed) | None => Metric::Loss,
         };
         let all: Vec<(&Job<'_>, &State)> = jobs.iter().zip(states).collect();
         // The jobs of a combination are adjacent.

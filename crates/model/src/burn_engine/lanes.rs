@@ -195,6 +195,7 @@ fn parameters_mut(op: &mut Op) -> Vec<&mut ParamId> {
         Op::Scale { beta, .. } => vec![beta],
         Op::Gather { table, .. } => vec![table],
         Op::Input { .. }
+        | Op::Concat { .. }
         | Op::Activation { .. }
         | Op::LogSoftmax { .. }
         | Op::Threshold { .. }
@@ -210,6 +211,7 @@ fn parameters_mut(op: &mut Op) -> Vec<&mut ParamId> {
 fn values_mut(op: &mut Op) -> Vec<&mut ValueId> {
     match op {
         Op::Input { out, .. } | Op::Gather { out, .. } => vec![out],
+        Op::Concat { xs, out } => xs.iter_mut().chain([out]).collect(),
         Op::Affine { x, out, .. }
         | Op::Scale { x, out, .. }
         | Op::Activation { x, out, .. }

@@ -215,6 +215,11 @@ impl Pass<'_> {
         let param = |id: usize| self.params[id].clone();
         let (out, result) = match *op {
             Op::Input { ref channels, out } => (out, self.input(channels)),
+            Op::Concat { ref xs, out } => {
+                // A value that is the same for all lanes has one.
+                let lanes = xs.iter().map(|&x| self.value(x).dims()[0]).max().unwrap_or(1);
+                (out, Tensor::cat(xs.iter().map(|&x| self.in_lanes(x, lanes)).collect(), 2))
+            }
             Op::Affine { x, weight, bias, out } => (out, self.value(x).matmul(param(weight)) + param(bias)),
             Op::Scale { x, beta, out } => (out, self.value(x) * param(beta)),
             Op::Activation { x, f, out } => {

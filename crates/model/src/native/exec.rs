@@ -7,7 +7,7 @@ use super::kernels::{
     dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights, mixed_forward,
     narrow_forward, narrow_rows, residual, residual_backward, stride,
 };
-use super::plan::{CellNumbers, Dense, MixedForm, Plan, Route, Select, Source, Step};
+use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
 use super::selected::Selected;
 use super::simd::{Chunk, Isa};
 use crate::program::ValueId;
@@ -179,6 +179,20 @@ impl Plan {
                             to[at..at + len].copy_from_slice(&from[first..first + len]);
                             at += len;
                         }
+                    }
+                    ws.values[*out] = to;
+                }
+                Step::Join { parts, out } => {
+                    let mut to = ws.size(self, *out, n);
+                    let to_stride = stride(self.widths[*out]);
+                    let mut column = 0;
+                    for part in parts {
+                        let width = self.widths[part.x];
+                        let from = ws.values[part.x].chunks_exact(stride(width)).take(n);
+                        for (r, from) in from.enumerate() {
+                            copy(&mut to[r * to_stride + column..], from, width);
+                        }
+                        column += width;
                     }
                     ws.values[*out] = to;
                 }
@@ -471,6 +485,7 @@ impl Plan {
                     ws.adjoints[dense.out].resize(n * stride(self.widths[dense.out]));
                 }
                 Step::Gate(gate) => self.zero_adjoints(ws, &[gate.logs], n),
+                Step::Join { out, .. } if !results.contains(out) => self.zero_adjoints(ws, &[*out], n),
                 Step::Route(route) => {
                     for out in route.out.iter().filter(|out| !results.contains(out)) {
                         self.zero_adjoints(ws, &[*out], n);
@@ -482,6 +497,30 @@ impl Plan {
         for step in steps.iter().rev() {
             match step {
                 Step::Copy { .. } => {}
+                Step::Join { parts, out } => {
+                    let from_stride = stride(self.widths[*out]);
+                    // Backwards, so that the last of equal parts sets what the others add to.
+                    let mut end = self.widths[*out];
+                    for part in parts.iter().rev() {
+                        let width = self.widths[part.x];
+                        let column = end - width;
+                        end = column;
+                        if part.adjoint == PartAdjoint::None {
+                            continue;
+                        }
+                        let mut dx = take(&mut ws.adjoints[part.x]);
+                        dx.resize(n * stride(width));
+                        let dy = ws.adjoints[*out].chunks_exact(from_stride).take(n);
+                        for (dx, dy) in dx.chunks_exact_mut(stride(width)).zip(dy) {
+                            let dy = &dy[column..column + width];
+                            match part.adjoint {
+                                PartAdjoint::Add => dx.iter_mut().zip(dy).for_each(|(dx, dy)| *dx += dy),
+                                _ => dx[..width].copy_from_slice(dy),
+                            }
+                        }
+                        ws.adjoints[part.x] = dx;
+                    }
+                }
                 Step::Dense(dense) => {
                     let mut dy = take(&mut ws.adjoints[dense.out]);
                     let mut dx = match dense.x {

@@ -35,13 +35,32 @@ impl Plan {
     fn node(&self, steps: &[Step], output: ValueId, ws: &Workspace) -> Explanation {
         let value = ws.value(output).first().copied().unwrap_or(f32::NAN);
         let route = steps.iter().find_map(|s| if let Step::Route(route) = s { Some(route) } else { None });
-        let Some(route) = route else { return Explanation { value, gates: vec![], experts: vec![] } };
+        if let (None, Some(explained)) = (route, self.modules(steps, value, ws)) {
+            return explained;
+        }
+        let Some(route) = route else { return Explanation { value, ..Explanation::default() } };
         let gates = self.gates(steps, route, ws);
         let expert = |(branch, gate): (&super::plan::Branch, &f32)| {
             (*gate > 0.0).then(|| self.node(&branch.steps, branch.results[0], ws))
         };
         let experts = route.branches.iter().zip(&gates).map(expert).collect();
-        Explanation { value, gates, experts }
+        Explanation { value, name: None, gates, experts }
+    }
+
+    /// The estimates of modules, which are the columns of what a blend without a route reads.
+    fn modules(&self, steps: &[Step], value: f32, ws: &Workspace) -> Option<Explanation> {
+        let blend = steps.iter().find_map(|step| match step {
+            Step::Blend { gate, y, out, .. } if self.widths[*out] == 1 => Some((gate.weights, *y)),
+            _ => None,
+        });
+        let (weights, y) = blend?;
+        let gates = ws.value(weights)[..self.widths[weights]].to_vec();
+        let names = self.program.modules.iter().cloned().map(Some).chain(std::iter::repeat(None));
+        let estimate = |(value, name): (&f32, Option<String>)| {
+            Some(Explanation { value: *value, name, ..Explanation::default() })
+        };
+        let experts = ws.value(y)[..gates.len()].iter().zip(names).map(estimate).collect();
+        Some(Explanation { value, name: None, gates, experts })
     }
 
     /// Weight of each branch for the first row.

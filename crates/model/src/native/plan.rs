@@ -38,6 +38,11 @@ pub(crate) enum Step {
         pieces: Vec<(usize, usize)>,
         out: ValueId,
     },
+    /// Concatenates values.
+    Join {
+        parts: Vec<Part>,
+        out: ValueId,
+    },
     /// y = f(β ∘ (x W + b)).
     Dense(Dense),
     Gate(Gate),
@@ -73,6 +78,24 @@ pub(crate) enum Step {
         x: ValueId,
         out: ValueId,
     },
+}
+
+/// A value that a [`Step::Join`] reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) x: ValueId,
+    pub(crate) adjoint: PartAdjoint,
+}
+
+/// What becomes of the adjoint of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PartAdjoint {
+    /// It is not needed: the part is an input.
+    None,
+    /// It is set, by the last step that reads the part.
+    Set,
+    /// It is added to that of later steps.
+    Add,
 }
 
 #[derive(Debug)]
@@ -364,6 +387,14 @@ fn physical_len(shape: &[usize]) -> usize {
     entries.next_multiple_of(LANES)
 }
 
+/// The values that an op concatenates.
+fn concatenated(op: &Op) -> Option<&[ValueId]> {
+    match op {
+        Op::Concat { xs, .. } => Some(xs),
+        _ => None,
+    }
+}
+
 struct Planner<'a> {
     program: &'a Program,
     places: &'a [Span],
@@ -391,6 +422,21 @@ impl Planner<'_> {
                         sources.push((*out, Source::Value(*out)));
                         steps.push(Step::Copy { pieces, out: *out });
                     }
+                }
+                Op::Concat { xs, out } => {
+                    let later = |x: &ValueId| {
+                        let later = block.ops[i + 1..].iter();
+                        later.filter_map(concatenated).any(|xs| xs.contains(x))
+                    };
+                    let part = |(at, x): (usize, &ValueId)| {
+                        let adjoint = match () {
+                            _ if sources.iter().any(|(id, _)| id == x) => PartAdjoint::None,
+                            _ if later(x) || xs[at + 1..].contains(x) => PartAdjoint::Add,
+                            _ => PartAdjoint::Set,
+                        };
+                        Part { x: *x, adjoint }
+                    };
+                    steps.push(Step::Join { parts: xs.iter().enumerate().map(part).collect(), out: *out });
                 }
                 Op::Affine { x, weight, bias, out } => {
                     let known = sources.iter().find(|(id, _)| id == x).map(|(_, source)| *source);
@@ -494,7 +540,8 @@ impl Planner<'_> {
             let (before, from) = steps.split_at_mut(at);
             if let (Some(Step::Dense(hidden)), Step::Dense(head)) = (before.last_mut(), &from[0]) {
                 let follows = matches!(head.x, Source::Value(x) if x == hidden.out);
-                let read = block.results.contains(&hidden.out);
+                let read = block.results.contains(&hidden.out)
+                    || block.ops.iter().filter_map(concatenated).any(|xs| xs.contains(&hidden.out));
                 let fits = head.outputs == 1 && is_narrow(hidden.inputs, hidden.outputs);
                 hidden.narrow = follows && !read && fits;
             }

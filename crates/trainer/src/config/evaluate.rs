@@ -111,6 +111,14 @@ impl Evaluate {
             return fault("evaluate.suites", message);
         }
         self.check_equity(config, game)?;
+        let solved = game.is_small && !game.hides && (game.zero_sum || game.players == 1);
+        if config.measures(Suite::Grade) && !solved {
+            let message = format!(
+                "`grade` solves the game, and {} is too large, has hidden information or is not zero-sum: leave it out",
+                game.name
+            );
+            return fault("evaluate.suites", message);
+        }
         if config.measures(Suite::Exploitability) && !game.has_public_tree {
             return fault("evaluate.suites", NO_PUBLIC_TREE);
         }

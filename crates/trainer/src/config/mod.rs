@@ -13,7 +13,7 @@ pub use error::ConfigError;
 pub use evaluate::{Checkpoints, Evaluate, no_equity};
 pub use learn::{
     Examples, ExpectationSettings, GapDiscount, Learn, Method, Next, RegretSettings, Rewards, SELF,
-    SupervisedSettings, TdSettings, TraceKind,
+    SupervisedSettings, TdSettings, TraceKind, Along,
 };
 pub use load::{Source, Written, in_present_form, load, parse, parse_as};
 pub use rules::{Games, One, Rules, in_either, no_game};

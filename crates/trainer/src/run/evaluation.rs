@@ -6,8 +6,9 @@ use super::folder::Score;
 use super::start::shared_rows;
 use crate::config::Suite;
 use crate::positions::{PositionErrors, Set};
+use adept_arena::grade::alone;
 use adept_arena::matches::{DealSum, Tally, play};
-use adept_arena::{Agent, Boltzmann, Equity, ExactError, Greedy, Scratch, equity};
+use adept_arena::{Agent, Alone, Boltzmann, Equity, ExactError, Grader, Greedy, Scratch, Worst, equity};
 use adept_game::stream;
 use adept_game::{Kit, Unit};
 use adept_model::{ExpertUse, ModelError, Usage};
@@ -31,6 +32,12 @@ pub struct Evaluation {
     /// Exact match equity by opponent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub equity: Vec<(String, Equity)>,
+    /// What greedy play is sure of in each seat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Worst>,
+    /// Moves to the solution, in games for one player.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alone: Option<Alone>,
     /// Results of played games by opponent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Match>,
@@ -112,6 +119,10 @@ impl<G: Kit> Experiment<'_, G> {
                 Err(other) => return Err(other.into()),
             }
         }
+        let (grade, alone) = self.grade()?;
+        if self.record.optimal.is_none() && grade.as_ref().is_some_and(|grade| grade.optimal) {
+            self.record.optimal = Some(step);
+        }
         let errors = self.tests.as_ref().map(|tests| {
             let mut errors = |set: &Set| set.errors(&mut *self.bound.learner, &mut self.values);
             (errors(&tests.test), errors(&tests.validation).rms)
@@ -140,6 +151,8 @@ impl<G: Kit> Experiment<'_, G> {
             explore: learn.explore().map(|explore| explore.at(share)),
             lambda: learn.td().map(|td| f64::from(td.lambda.at(share) as f32)),
             equity: equities,
+            grade: grade.clone(),
+            alone,
             matches,
             entries: self.bound.learner.entries().filter(|_| self.config.measures(Suite::Matches)),
             exploitability,
@@ -174,6 +187,8 @@ impl<G: Kit> Experiment<'_, G> {
             spread: self.tests.as_ref().map(|tests| tests.test.spread()),
             validation: evaluation.validation,
             matches: evaluation.matches.first().map(|m| m.score),
+            grade,
+            alone,
             unit: evaluation.matches.first().and_then(|m| m.unit.clone()),
             exploitability,
             experts: evaluation.experts.clone(),
@@ -208,6 +223,23 @@ impl<G: Kit> Experiment<'_, G> {
         let tenth = |step: u64| u128::from(step) * 10 / u128::from(self.record.games.max(1));
         let pause = self.config.evaluate_every().max(self.config.learn.batch);
         tenth(step) > tenth(step.saturating_sub(pause)) || step == self.record.games
+    }
+
+    /// Exact grades of greedy play, if they are measured.
+    fn grade(&mut self) -> Result<(Option<Worst>, Option<Alone>), TrainError> {
+        if !self.config.measures(Suite::Grade) {
+            return Ok((None, None));
+        }
+        let mut greedy = Greedy::new(&mut self.bound);
+        if self.game.players() == 1 {
+            return Ok((None, Some(alone(self.game, &mut greedy)?)));
+        }
+        if self.grader.is_none() {
+            self.grader = Some(Grader::new(self.game)?);
+        }
+        let grader = self.grader.as_mut();
+        let worst = grader.map(|grader| grader.worst(self.game, &mut greedy)).transpose()?;
+        Ok((worst, None))
     }
 
     /// How the experts share positions.

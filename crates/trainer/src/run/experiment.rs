@@ -11,7 +11,7 @@ use super::start::{Init, Start, begin_with_cells, begin_with_clusters};
 use crate::config::{Config, Examples, Method, Suite};
 use crate::positions::{Tests, oracle};
 use adept_arena::cfr::Decisions;
-use adept_arena::{Agent, GameModel, OpenError, open};
+use adept_arena::{Agent, GameModel, Grader, OpenError, open};
 use adept_game::{Kit, stream};
 use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::{ModelError, Rows, Tensor};
@@ -237,6 +237,8 @@ pub(super) struct Experiment<'a, G: Kit> {
     /// Rows on which the use of experts is measured, once they are drawn.
     pub(super) shared: Rows,
     pub(super) judges: Vec<(String, Box<dyn Agent<G>>)>,
+    /// The solved game, once greedy play is graded.
+    pub(super) grader: Option<Grader<G>>,
     pub(super) folder: Folder,
     pub(super) record: Record,
     /// Sum of losses since the last measurement.
@@ -288,6 +290,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             config: config.clone(),
             finished: false,
             early: None,
+            optimal: None,
             step: 0,
             games: config.learn.length(),
             init: starts.iter().map(|s| s.origin.clone()).collect(),
@@ -310,6 +313,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             values: Vec::new(),
             shared: Rows::new(&channels),
             judges: judges?,
+            grader: None,
             folder,
             record,
             loss: 0.0,

@@ -6,6 +6,7 @@
 
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
+use adept_arena::{Alone, Worst};
 use adept_model::checkpoint::{Origin, is_name};
 use adept_model::files::Files;
 use adept_model::limits;
@@ -47,6 +48,12 @@ pub struct Score {
     /// Result per game against the first opponent, if games are measured: points, or utility in `unit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matches: Option<f64>,
+    /// What greedy play is sure of in each seat, if measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Worst>,
+    /// Moves to the solution, if measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<Alone>,
     /// The unit of `matches`, if it is not points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
@@ -108,6 +115,9 @@ pub struct Record {
     /// Why it ended before the last game, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early: Option<String>,
+    /// The first measurement at which greedy play was optimal in both seats, if that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimal: Option<u64>,
     /// Games learned from, or samples.
     pub step: u64,
     /// Games of the whole run, or samples.
@@ -308,6 +318,7 @@ impl Folder {
         record.metrics_bytes = before.map(|line| line.len() as u64).sum();
         record.milestones.retain(|milestone| *milestone <= name);
         record.best.take_if(|best| best.step > step);
+        record.optimal.take_if(|optimal| *optimal > step);
         (record.latest, record.step) = (Some(name), step);
         self.write_record(record)
     }

@@ -380,6 +380,7 @@ impl TdSettings {
             rewards: (self.rewards == Rewards::Steps).then_some(to_reward),
             rate: learn.rate_at(game),
             traces: self.traces,
+            along: self.along,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Plays games of the learner against itself or opponents, and learns from them.
 
 use super::returns::{Bootstrap, Decision, Returns};
-use crate::config::TraceKind;
+use crate::config::{Along, TraceKind};
 use adept_arena::{Agent, GameModel, Scratch as Lists, agents};
 use adept_game::{Game, Stream, Turn};
 use adept_model::{Learner, ModelError, Rows, Samples};
@@ -22,6 +22,8 @@ pub struct PlaySettings {
     pub rate: f32,
     /// How TD(λ) is computed.
     pub traces: TraceKind,
+    /// Whose decisions a return runs along.
+    pub along: Along,
 }
 
 /// Losses of the online steps of a game; zero if samples are collected.
@@ -112,7 +114,8 @@ impl<G: Game> TdPlayer<G> {
                 self.apply(game, &action, settings);
                 continue;
             }
-            let chain = &mut self.chains[player];
+            // With `both`, the first chain holds the decisions of both players.
+            let chain = &mut self.chains[if settings.along == Along::Both { 0 } else { player }];
             let explores = settings.temperature.is_none() && rng.random::<f64>() < settings.explore;
             // Values at the first decision are not used: there is no earlier afterstate.
             let candidates = if explores && chain.decisions.is_empty() {
@@ -139,7 +142,7 @@ impl<G: Game> TdPlayer<G> {
                 chain.rows.len() as u32 - 1
             });
             let reward = std::mem::take(&mut self.rewards[player]);
-            let decision = Decision { row, value: candidates.values[choice], greedy, reward };
+            let decision = Decision { row, value: candidates.values[choice], greedy, reward, player };
             let action = candidates.actions[choice].clone();
             chain.decisions.push(decision);
             bound.note_weighed();
@@ -158,6 +161,7 @@ impl<G: Game> TdPlayer<G> {
             self.apply(game, &action, settings);
         }
         for (player, chain) in self.chains.iter().enumerate() {
+            let player = chain.decisions.last().map_or(player, |last| last.player);
             let mut z = (game.utility(&self.state, player) / game.scale()) as f32;
             if let Some(factor) = settings.rewards {
                 z = self.rewards[player] + factor * z;

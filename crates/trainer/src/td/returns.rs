@@ -1,4 +1,4 @@
-//! One player's decisions in one game, and their targets.
+//! Decisions of one player in one game, or of both, and their targets.
 
 use adept_model::{Rows, Samples};
 
@@ -13,6 +13,8 @@ pub(crate) struct Decision {
     pub(crate) greedy: f32,
     /// Rewards since the previous decision.
     pub(crate) reward: f32,
+    /// Who decided.
+    pub(crate) player: usize,
 }
 
 /// How the target of a decision follows from the next decision.
@@ -33,7 +35,7 @@ impl Decision {
     }
 }
 
-/// One player's decisions in one game, in order.
+/// Decisions of one game, in order.
 #[derive(Debug)]
 pub(crate) struct Returns {
     pub(crate) decisions: Vec<Decision>,
@@ -55,7 +57,8 @@ impl Returns {
     ///
     /// G_t = (1 − λ) V_{t+1} + λ G_{t+1} (Sutton 1988), where G of the last afterstate is the outcome z. If the
     /// next move was exploring and not greedy, G_t is the greedy value there (Watkins), unless `chosen` is set.
-    /// With rewards and a discount, G_t is r + γ times this.
+    /// With rewards and a discount, G_t is r + γ times this. If the next decision is the opponent's, in a zero-sum game,
+    /// its value counts with the opposite sign.
     #[inline]
     pub(crate) fn targets(&self, z: f32, bootstrap: Bootstrap, samples: &mut Samples) {
         let Bootstrap { lambda, discount, chosen } = bootstrap;
@@ -66,7 +69,9 @@ impl Returns {
                     true => next.greedy,
                     false => next.value + lambda * (target - next.value),
                 };
-                target = next.reward + discount * follows;
+                // What is good for the opponent is bad for the player.
+                let sign = if next.player == decision.player { 1.0 } else { -1.0 };
+                target = next.reward + sign * discount * follows;
             }
             if let Some(row) = decision.row {
                 samples.rows.push_from(&self.rows, row as usize);
@@ -90,7 +95,7 @@ mod tests {
         let decisions = decisions
             .iter()
             .enumerate()
-            .map(|(i, &(value, greedy))| Decision { row: Some(i as u32), value, greedy, reward: 0.0 })
+            .map(|(i, &(value, greedy))| Decision { row: Some(i as u32), value, greedy, reward: 0.0, player: 0 })
             .collect();
         Returns { decisions, rows }
     }
@@ -127,6 +132,15 @@ mod tests {
     fn an_exploring_move_cuts_the_trace_and_leaves_the_greedy_value() {
         let chain = chain(&[(0.1, 0.1), (-0.5, 0.3), (0.4, 0.4)]);
         assert_eq!(targets(&chain, -1.0, 1.0), [0.3, -1.0, -1.0]);
+    }
+
+    #[test]
+    fn the_value_of_a_reply_counts_with_the_opposite_sign() {
+        let mut chain = chain(&[(0.1, 0.1), (-0.5, 0.3), (0.4, 0.4)]);
+        chain.decisions[1].player = 1;
+        // The reply explores: what it gave up does not help the first player.
+        assert_eq!(targets(&chain, -1.0, 1.0), [-0.3, 1.0, -1.0]);
+        assert_eq!(targets(&chain, -1.0, 0.0), [-0.3, -0.4, -1.0]);
     }
 
     #[test]

@@ -69,6 +69,10 @@ impl<'a> Builder<'a> {
                 let inputs: Vec<String> = channels.iter().map(|&c| self.channel(c)).collect();
                 self.join(&inputs, out);
             }
+            Op::Concat { ref xs, out } => {
+                let parts: Vec<String> = xs.iter().map(|&x| self.names[x].clone()).collect();
+                self.join(&parts, out);
+            }
             Op::Affine { x, weight, bias, out } => {
                 let (weight, bias) = (self.param(weight), self.param(bias));
                 let x = self.names[x].clone();

@@ -10,7 +10,7 @@ pub use expectation::ExpectationSettings;
 pub(super) use regrets::NO_PUBLIC_TREE;
 pub use regrets::RegretSettings;
 pub use supervised::{Examples, SupervisedSettings};
-pub use td::{GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
+pub use td::{Along, GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
 
 use super::check::{Fault, fault, schedule};
 use super::{Config, Schedule};

@@ -49,6 +49,11 @@ pub struct TdSettings {
     /// action (SARSA).
     #[serde(default, skip_serializing_if = "is_usual")]
     pub next: Next,
+    /// Whose decisions a return runs along: those of one player, or those of both in turn, where the value of a reply counts
+    /// with the opposite sign. `both` is for self-play in two-player zero-sum games. Values then reach back twice as fast, and
+    /// an exploring reply does not change what its opponent learns.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub along: Along,
     /// ε of ε-greedy play, in [0, 1]. An exploring move that is not greedy cuts the trace.
     #[serde(default = "explore")]
     pub explore: Schedule,
@@ -91,6 +96,17 @@ pub enum Next {
     Highest,
     /// The value of the chosen action: SARSA(λ).
     Chosen,
+}
+
+/// Whose decisions a return runs along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Along {
+    /// Those of the player who learns.
+    #[default]
+    Own,
+    /// Those of both players, in turn.
+    Both,
 }
 
 /// Internal decisions of a deliberating agent. A return is discounted once more for each.
@@ -139,7 +155,31 @@ impl TdSettings {
         if online {
             self.check_online(config)?;
         }
+        self.check_along(game)?;
         self.check_workers(config)
+    }
+
+    fn check_along(&self, game: &GameInfo) -> Result<(), Fault> {
+        if self.along == Along::Own {
+            return Ok(());
+        }
+        if !game.zero_sum || game.hides {
+            let message = format!(
+                "`both` is for zero-sum games of two players without hidden information, and {} is not one: leave it out",
+                game.name
+            );
+            return fault("learn.td.along", message);
+        }
+        if self.against != SELF || self.field.is_some() {
+            return fault("learn.td.along", "`both` learns from self-play: leave out `against` and `field`");
+        }
+        if self.traces == TraceKind::Online || self.rewards == Rewards::Steps || self.gap_discount.is_some() {
+            return fault(
+                "learn.td.along",
+                "`both` needs returns of the outcome, computed backwards: leave out `traces`, `rewards` and `gap_discount`",
+            );
+        }
+        Ok(())
     }
 
     fn check_opponents(&self, agents: &Agents<'_>) -> Result<(), Fault> {

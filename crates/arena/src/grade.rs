@@ -1,0 +1,364 @@
+//! Exact grades of a policy: how it fares against the best response, against random play and against perfect play, and how often
+//! it has a correct move.
+
+use crate::agents::{Agent, Random, Scratch};
+use crate::exact::{ExactError, MAX_STATES, branches};
+use crate::solve::{Minimax, TIE};
+use adept_game::{Game, Turn, stream};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+/// Games that are played alone to count moves.
+const ALONE: u64 = 100;
+/// Most moves of such a game.
+const LONGEST: u64 = 10_000;
+
+/// Shares of games that end in each way, for one player.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shares {
+    /// Share of games won.
+    pub win: f64,
+    /// Share of games drawn.
+    pub draw: f64,
+    /// Share of games lost.
+    pub loss: f64,
+}
+
+impl Shares {
+    fn of(utility: f64) -> Self {
+        let one = |holds: bool| f64::from(u8::from(holds));
+        Self { win: one(utility > 0.0), draw: one(utility == 0.0), loss: one(utility < 0.0) }
+    }
+
+    fn add(&mut self, other: Self, share: f64) {
+        self.win += share * other.win;
+        self.draw += share * other.draw;
+        self.loss += share * other.loss;
+    }
+
+    /// Mean of the shares of several seats.
+    pub fn mean(seats: &[Self]) -> Self {
+        let mut mean = Self::default();
+        seats.iter().for_each(|seat| mean.add(*seat, 1.0 / seats.len() as f64));
+        mean
+    }
+}
+
+/// The utility that a policy is sure of in each seat: against a best response. In zero-sum games of two.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Worst {
+    /// As player 1 and as player 2.
+    pub seats: Vec<f64>,
+    /// What perfect play is sure of.
+    pub best: Vec<f64>,
+    /// Whether the policy reaches that in both seats.
+    pub optimal: bool,
+}
+
+/// Exact grades of a policy in a two-player zero-sum game without chance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Grade {
+    /// Against a best response.
+    pub best_response: Worst,
+    /// Against random play, in each seat.
+    pub random: Vec<Shares>,
+    /// Against perfect play, in each seat. Of several best moves, perfect play takes those that do best against random play.
+    pub perfect: Vec<Shares>,
+    /// Mean probability of a move that keeps the exact value, over all reachable states.
+    pub correct: f64,
+    /// Reachable states in which a player is to move.
+    pub states: u64,
+}
+
+/// Moves to the solution of a game for one player, from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Alone {
+    /// Share of games that reach the highest utility.
+    pub solved: f64,
+    /// Mean moves of the games that do; 0 if none does.
+    pub moves: f64,
+    /// Least moves that reach it.
+    pub optimum: u64,
+}
+
+/// A solved game, to grade policies.
+pub struct Grader<G: Game> {
+    minimax: Minimax<G>,
+    /// For each seat: value against random play of perfect play.
+    against_random: Vec<FxHashMap<G::State, f64>>,
+}
+
+impl<G: Game> Grader<G> {
+    /// Solves the game.
+    ///
+    /// # Errors
+    /// See [`Minimax::solve`].
+    pub fn new(game: &G) -> Result<Self, ExactError> {
+        Ok(Self { minimax: Minimax::solve(game)?, against_random: vec![FxHashMap::default(); 2] })
+    }
+
+    /// What a policy is sure of.
+    ///
+    /// # Errors
+    /// See [`ExactError`].
+    pub fn worst(&mut self, game: &G, agent: &mut dyn Agent<G>) -> Result<Worst, ExactError> {
+        let value = self.minimax.value(game, &game.start())?;
+        let first = match game.turn(&game.start()) {
+            Turn::Player(1) => -value,
+            _ => value,
+        };
+        let best = vec![first, -first];
+        let seats = worst(game, agent)?;
+        let optimal = seats.iter().zip(&best).all(|(seat, best)| *seat >= best - TIE);
+        Ok(Worst { seats, best, optimal })
+    }
+
+    /// All grades of a policy.
+    ///
+    /// # Errors
+    /// See [`ExactError`].
+    pub fn grade(&mut self, game: &G, agent: &mut dyn Agent<G>) -> Result<Grade, ExactError> {
+        let best_response = self.worst(game, agent)?;
+        let mut correct = 0.0;
+        let (mut actions, mut p) = (Vec::new(), Vec::new());
+        let states: Vec<G::State> = self.minimax.states().cloned().collect();
+        for state in &states {
+            let Turn::Player(player) = game.turn(state) else { continue };
+            game.actions(state, &mut actions);
+            agent.policy(game, state, player, &actions, &mut p);
+            let best = self.best(game, state, player, &actions)?;
+            correct += p.iter().zip(best).filter(|(_, best)| *best).map(|(p, _)| p).sum::<f64>();
+        }
+        let mut random = Vec::new();
+        let mut perfect = Vec::new();
+        for seat in 0..2 {
+            random.push(shares(game, agent, &mut Random, seat)?);
+            perfect.push(shares(game, agent, &mut Perfect(self), seat)?);
+        }
+        Ok(Grade {
+            best_response,
+            random,
+            perfect,
+            correct: correct / states.len().max(1) as f64,
+            states: states.len() as u64,
+        })
+    }
+
+    /// Whether each action keeps the exact value.
+    fn best(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+    ) -> Result<Vec<bool>, ExactError> {
+        let values = actions.iter().map(|action| self.minimax.after(game, state, player, action));
+        let values: Vec<f64> = values.collect::<Result<_, _>>()?;
+        let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Ok(values.into_iter().map(|value| value >= best - TIE).collect())
+    }
+
+    /// What perfect play in `seat` gets against random play.
+    fn value_against_random(&mut self, game: &G, state: &G::State, seat: usize) -> Result<f64, ExactError> {
+        let Turn::Player(player) = game.turn(state) else { return Ok(game.utility(state, seat)) };
+        if let Some(&known) = self.against_random[seat].get(state) {
+            return Ok(known);
+        }
+        let mut actions = Vec::new();
+        game.actions(state, &mut actions);
+        let best = if player == seat { self.best(game, state, player, &actions)? } else { vec![true; actions.len()] };
+        let (mut sum, mut most) = (0.0, f64::NEG_INFINITY);
+        for (action, _) in actions.iter().zip(best).filter(|(_, best)| *best) {
+            let mut next = state.clone();
+            game.apply(&mut next, action);
+            let value = self.value_against_random(game, &next, seat)?;
+            sum += value;
+            most = most.max(value);
+        }
+        let value = if player == seat { most } else { sum / actions.len() as f64 };
+        self.against_random[seat].insert(state.clone(), value);
+        Ok(value)
+    }
+}
+
+/// Perfect play; of several best moves those that do best against random play.
+struct Perfect<'a, G: Game>(&'a mut Grader<G>);
+
+impl<G: Game> Agent<G> for Perfect<'_, G> {
+    fn name(&self) -> &str {
+        "perfect"
+    }
+
+    fn policy(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        probabilities: &mut Vec<f64>,
+    ) {
+        // The game was solved, so no error can occur here.
+        let best = self.0.best(game, state, player, actions).unwrap_or_default();
+        let values: Vec<f64> = actions
+            .iter()
+            .zip(best)
+            .map(|(action, best)| {
+                let mut next = state.clone();
+                game.apply(&mut next, action);
+                let value = self.0.value_against_random(game, &next, player).unwrap_or(f64::NEG_INFINITY);
+                if best { value } else { f64::NEG_INFINITY }
+            })
+            .collect();
+        crate::solve::best_uniform(&values, probabilities);
+    }
+}
+
+/// The utility that a policy is sure of in each seat: its opponent plays a best response. It walks only through states that the
+/// policy leads to.
+///
+/// # Errors
+/// See [`ExactError`].
+pub fn worst<G: Game>(game: &G, agent: &mut dyn Agent<G>) -> Result<Vec<f64>, ExactError> {
+    let mut seats = Vec::with_capacity(2);
+    for seat in 0..game.players() {
+        seats.push(worst_of(game, agent, &game.start(), seat, &mut FxHashMap::default())?);
+    }
+    Ok(seats)
+}
+
+fn worst_of<G: Game>(
+    game: &G,
+    agent: &mut dyn Agent<G>,
+    state: &G::State,
+    seat: usize,
+    known: &mut FxHashMap<G::State, f64>,
+) -> Result<f64, ExactError> {
+    if game.turn(state) == Turn::Over {
+        return Ok(game.utility(state, seat));
+    }
+    if let Some(&known) = known.get(state) {
+        return Ok(known);
+    }
+    let own = game.turn(state) == Turn::Player(seat) || game.turn(state) == Turn::Chance;
+    let next = branches(game, state, &mut |state, player, actions, p| {
+        if own {
+            agent.policy(game, state, player, actions, p);
+        } else {
+            // All replies are asked; their probabilities do not count.
+            p.clear();
+            p.resize(actions.len(), 1.0 / actions.len() as f64);
+        }
+    })?;
+    let (mut mean, mut least) = (0.0, f64::INFINITY);
+    for (next, p) in next {
+        let value = worst_of(game, agent, &next, seat, known)?;
+        mean += p * value;
+        least = least.min(value);
+    }
+    let value = if own { mean } else { least };
+    if known.len() >= MAX_STATES {
+        return Err(ExactError::Size(MAX_STATES));
+    }
+    known.insert(state.clone(), value);
+    Ok(value)
+}
+
+/// How games of an agent in `seat` against another one end.
+///
+/// # Errors
+/// See [`ExactError`].
+pub fn shares<G: Game>(
+    game: &G,
+    agent: &mut dyn Agent<G>,
+    other: &mut dyn Agent<G>,
+    seat: usize,
+) -> Result<Shares, ExactError> {
+    shares_of(game, (agent, other), &game.start(), seat, &mut FxHashMap::default())
+}
+
+fn shares_of<G: Game>(
+    game: &G,
+    (agent, other): (&mut dyn Agent<G>, &mut dyn Agent<G>),
+    state: &G::State,
+    seat: usize,
+    known: &mut FxHashMap<G::State, Shares>,
+) -> Result<Shares, ExactError> {
+    if game.turn(state) == Turn::Over {
+        return Ok(Shares::of(game.utility(state, seat)));
+    }
+    if let Some(&known) = known.get(state) {
+        return Ok(known);
+    }
+    let next = branches(game, state, &mut |state, player, actions, p| match player == seat {
+        true => agent.policy(game, state, player, actions, p),
+        false => other.policy(game, state, player, actions, p),
+    })?;
+    let mut all = Shares::default();
+    for (next, p) in next {
+        all.add(shares_of(game, (&mut *agent, &mut *other), &next, seat, known)?, p);
+    }
+    if known.len() >= MAX_STATES {
+        return Err(ExactError::Size(MAX_STATES));
+    }
+    known.insert(state.clone(), all);
+    Ok(all)
+}
+
+/// The least moves from the start to the highest utility, in a game for one player without chance.
+///
+/// # Errors
+/// [`ExactError::Chance`], or [`ExactError::Size`] if too many states were seen before a solution.
+pub fn shortest<G: Game>(game: &G) -> Result<u64, ExactError> {
+    let (mut seen, mut layer, mut actions) = (FxHashSet::default(), vec![game.start()], Vec::new());
+    for moves in 1.. {
+        let mut next = Vec::new();
+        for state in &layer {
+            if game.turn(state) == Turn::Chance {
+                return Err(ExactError::Chance);
+            }
+            game.actions(state, &mut actions);
+            for action in &actions {
+                let mut after = state.clone();
+                game.apply(&mut after, action);
+                match game.turn(&after) {
+                    Turn::Over if game.utility(&after, 0) >= game.scale() => return Ok(moves),
+                    Turn::Over => {}
+                    _ if seen.insert(after.clone()) => next.push(after),
+                    _ => {}
+                }
+            }
+        }
+        if next.is_empty() || seen.len() > MAX_STATES {
+            return Err(ExactError::Size(seen.len()));
+        }
+        layer = next;
+    }
+    unreachable!("the loop has no end")
+}
+
+/// Plays a game for one player from its start.
+///
+/// # Errors
+/// See [`shortest`].
+pub fn alone<G: Game>(game: &G, agent: &mut dyn Agent<G>) -> Result<Alone, ExactError> {
+    let optimum = shortest(game)?;
+    let (mut solved, mut all) = (0_u64, 0_u64);
+    let mut scratch = Scratch::default();
+    for g in 0..ALONE {
+        let (mut state, mut rng, mut moves) = (game.start(), stream(0, "alone", g), 0);
+        while let Turn::Player(player) = game.turn(&state) {
+            let action = agent.choose(game, &state, player, &mut scratch, &mut rng);
+            game.apply(&mut state, &action);
+            moves += 1;
+            if moves >= LONGEST {
+                break;
+            }
+        }
+        if game.turn(&state) == Turn::Over && game.utility(&state, 0) >= game.scale() {
+            solved += 1;
+            all += moves;
+        }
+    }
+    let moves = if solved == 0 { 0.0 } else { all as f64 / solved as f64 };
+    Ok(Alone { solved: solved as f64 / ALONE as f64, moves, optimum })
+}

@@ -1,0 +1,38 @@
+//! The suite `grade`: exact grades of greedy play in games without chance.
+
+use adept_arena::grade::{alone, worst};
+use adept_arena::{Alone, GameModel, Grade, Grader, Greedy, OpenError};
+use adept_game::Kit;
+use adept_trainer::run::TrainError;
+use serde::Serialize;
+
+/// Exact grades. Which there are depends on the game.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct GradeReport {
+    /// Of a small two-player game.
+    #[serde(flatten)]
+    pub grade: Option<Grade>,
+    /// What the policy is sure of in each seat, in a two-player game that is too large for the other grades.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sure: Option<Vec<f64>>,
+    /// Of a game for one player.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alone: Option<Alone>,
+}
+
+/// Grades greedy play.
+pub(super) fn grade<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Result<GradeReport, TrainError> {
+    let mut greedy = Greedy::new(bound);
+    let mut report = GradeReport::default();
+    if game.players() == 1 {
+        report.alone = Some(alone(game, &mut greedy)?);
+    } else if game.hides() || !game.zero_sum() {
+        let message = format!("`grade` is for zero-sum games of two without hidden information; {} is not one", game.name());
+        return Err(OpenError::Unknown(message).into());
+    } else if game.is_small() {
+        report.grade = Some(Grader::new(game)?.grade(game, &mut greedy)?);
+    } else {
+        report.sure = Some(worst(game, &mut greedy)?);
+    }
+    Ok(report)
+}
