@@ -107,7 +107,8 @@ impl<G: Game> Grader<G> {
             Turn::Player(1) => -value,
             _ => value,
         };
-        let best = vec![first, -first];
+        // 0 rather than −0.
+        let best = vec![first + 0.0, 0.0 - first];
         let seats = worst(game, agent)?;
         let optimal = seats.iter().zip(&best).all(|(seat, best)| *seat >= best - TIE);
         Ok(Worst { seats, best, optimal })

@@ -9,7 +9,7 @@ use crate::frozen::Frozen;
 use crate::solve::{BestResponse, Minimax};
 use adept_game::{Encoder, Game, GameInfo, Kit, Turn, Valuation, stream};
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
-use adept_model::{Architecture, ModelError, Optimiser, names};
+use adept_model::{ModelError, Optimiser, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -209,7 +209,7 @@ pub fn bind<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<(GameModel<G>, M
         ));
     }
     // Before memory is taken for the parameters that the manifest promises.
-    if !matches!(manifest.architecture, Architecture::Lookup(_)) {
+    if !manifest.architecture.grows() {
         let wanted = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?.parameters();
         let held: usize = tensors.iter().map(|t| t.shape.iter().product::<usize>()).sum();
         if held < wanted {

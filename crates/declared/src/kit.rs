@@ -3,8 +3,9 @@
 use crate::game::{Declared, State, WORK};
 use crate::structure::{Module, Reads, Structure};
 use adept_game::{
-    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Turn, limits,
+    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Turn, limits, stream,
 };
+use rand::RngExt;
 use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -105,6 +106,7 @@ impl Kit for Declared {
     fn encoders(&self) -> Vec<Named> {
         Named::list(&[
             ("bits", "a bit for every fact, as the player who moved sees it; a key of all for tables"),
+            ("blind", "the same bits without names, in an order that tells nothing"),
             ("rules", "a channel for every relation, operator and ending of the rules, as the architecture `rules` reads them"),
         ])
     }
@@ -112,6 +114,7 @@ impl Kit for Declared {
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
         match name {
             "bits" => Some(Arc::new(Bits::of(self))),
+            "blind" => Some(Arc::new(Blind::of(self))),
             "rules" => Some(Arc::new(Relations::of(self))),
             _ => None,
         }
@@ -177,6 +180,48 @@ impl Encoder<Declared> for Relations {
     fn encode(&self, game: &Declared, after: Afterstate<'_, Declared>, row: RowMut<'_>) {
         if let Ok(structure) = &self.structure {
             structure.fill(&game.seen_by(after.state, after.player), row.dense);
+        }
+    }
+
+    fn needs_action(&self) -> bool {
+        false
+    }
+}
+
+/// The facts as bits without meaning.
+#[derive(Debug)]
+struct Blind {
+    channels: [Channel; 1],
+    /// The input of each fact.
+    order: Vec<u32>,
+}
+
+impl Blind {
+    fn of(game: &Declared) -> Self {
+        let count = game.rules.facts.len();
+        let mut order: Vec<u32> = (0..count as u32).collect();
+        let mut rng = stream(0, "order of bits", count as u64);
+        for i in (1..count).rev() {
+            order.swap(i, rng.random_range(0..=i));
+        }
+        let channels = [Channel::fixed("bits", ChannelKind::Bits(count), "bits without meaning")];
+        Self { channels, order }
+    }
+}
+
+impl Encoder<Declared> for Blind {
+    fn name(&self) -> &str {
+        "blind"
+    }
+
+    fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    fn encode(&self, game: &Declared, after: Afterstate<'_, Declared>, row: RowMut<'_>) {
+        let facts = game.seen_by(after.state, after.player);
+        for (fact, &input) in self.order.iter().enumerate() {
+            row.dense[input as usize] = (facts[fact / 64] >> (fact % 64) & 1) as f32;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::program::{Block, Op, Program, Selector};
-use adept_model::{Architecture, ModelError, lower};
+use adept_model::{ModelError, lower};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -41,7 +41,7 @@ pub fn cell_maps(path: &Path) -> Result<Vec<CellMap>, ModelError> {
     let Checkpoint { manifest, tensors, .. } = checkpoint::read(&path)?;
     let mut maps: Vec<CellMap> = Vec::new();
     // A table that grows has no program.
-    if !matches!(manifest.architecture, Architecture::Lookup(_)) {
+    if !manifest.architecture.grows() {
         let program = lower(&manifest.architecture, &manifest.channels, 1)?;
         let flat = program.parameters_in(&tensors)?;
         collect(&program, &program.body, &flat, &mut maps);

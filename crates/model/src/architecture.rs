@@ -26,6 +26,8 @@ pub enum Architecture {
     Modules(Modules),
     /// One value per position. At the top level: a table that adds an entry for each new position.
     Lookup(Lookup),
+    /// Weights of sets of bits, found by the learner, which is told nothing about them. Only at the top level.
+    Blind(Blind),
     /// A value p from the encoder, corrected by a network: y = tanh(atanh(p) + z).
     Residual(Residual),
     /// A value from the encoder, unchanged: a frozen expert.
@@ -227,6 +229,46 @@ pub struct Lookup {
     pub rate: f32,
 }
 
+/// The blind learner: V = tanh(Σ w), the sum of the weights of all sets of literals that hold in a position. It is handed bits
+/// without meaning and the choices of each decision.
+///
+/// Levinson, "General game-playing and reinforcement learning" (1996), "Blind learning". The paper measured the first two
+/// stages; the others are proposed there and not measured. What stands in parentheses is our reading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Blind {
+    /// The bits channel that it sees. Default: the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// Stage 1: a weight for each bit.
+    #[serde(default = "yes")]
+    pub bits: bool,
+    /// Stage 2: number of random sets of two to four bits that are on together.
+    #[serde(default = "random_sets")]
+    pub sets: usize,
+    /// Stage 3: variables, sets of bits of which one is on at any time (or at most one; that none is on is then a new
+    /// literal).
+    #[serde(default = "yes")]
+    pub variables: bool,
+    /// Stage 4: pairs of literals (those whose mean error is surely not 0), and relations: pairs of two variables with
+    /// similar weights of their bits and a similar weight of the pair, which share a weight.
+    #[serde(default = "yes")]
+    pub relations: bool,
+    /// Stage 5: sets found so far serve as new bits (so that larger sets are found in the same way).
+    #[serde(default = "yes")]
+    pub tuples: bool,
+    /// Parity sets: sets of bits whose parity one operator changes (and no other; an operator is known by the bits that it
+    /// changes).
+    #[serde(default = "yes")]
+    pub parity: bool,
+    /// Most sets with a weight.
+    #[serde(default = "most_sets")]
+    pub most: usize,
+    /// Factor on the run's learning rate.
+    #[serde(default = "one")]
+    pub rate: f32,
+}
+
 /// A prior p from a value channel, corrected by the output z of a network: y = tanh(atanh(p) + z).
 ///
 /// p is clamped to ±(1 − 10⁻⁶), so that any z can still change it. If z is 0, y equals p, so a network with small
@@ -364,6 +406,18 @@ fn classes() -> usize {
 
 fn gamma() -> f32 {
     0.5
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn random_sets() -> usize {
+    64
+}
+
+fn most_sets() -> usize {
+    4_000
 }
 
 fn module_units() -> usize {
@@ -570,7 +624,7 @@ impl Architecture {
             }
             Self::Cells(cells) => return cells.expert.keep_random_gates(),
             Self::Residual(residual) => return residual.net.keep_random_gates(),
-            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Frozen(_) => return,
+            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Frozen(_) => return,
         };
         if gate.clusters.is_none() && gate.begins_as_clusters(*threshold).is_some() {
             gate.clusters = Some(0.0);
@@ -581,6 +635,11 @@ impl Architecture {
         if let Some(expert) = expert {
             expert.keep_random_gates();
         }
+    }
+
+    /// Whether it grows while it learns, and so has no program: a table, or the blind learner.
+    pub fn grows(&self) -> bool {
+        matches!(self, Self::Lookup(_) | Self::Blind(_))
     }
 
     /// Settings that work but hardly ever learn well, each as a sentence with its path in the config.
@@ -624,7 +683,7 @@ impl Architecture {
             }
             Self::Cells(cells) => below(&cells.expert, "expert".into(), found),
             Self::Residual(residual) => below(&residual.net, "net".into(), found),
-            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Frozen(_) => {}
+            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Frozen(_) => {}
         }
     }
 
@@ -638,13 +697,14 @@ impl Architecture {
             Self::Cells(_) => "cells",
             Self::Modules(_) => "modules",
             Self::Lookup(_) => "lookup",
+            Self::Blind(_) => "blind",
             Self::Residual(_) => "residual",
             Self::Frozen(_) => "frozen",
         }
     }
 
     /// Name and one-line description of every architecture.
-    pub const KINDS: [(&'static str, &'static str); 9] = [
+    pub const KINDS: [(&'static str, &'static str); 10] = [
         ("mlp", "multi-layer perceptron, any layers and activations, optional neuron sensitivities"),
         ("hme", "hierarchical mixture of experts: competing experts, trained by likelihood"),
         ("meta_pi", "Meta-Pi: co-operating experts, trained by the squared error of their blend"),
@@ -652,6 +712,7 @@ impl Architecture {
         ("cells", "a table over two index channels, learned from examples, selects the expert"),
         ("modules", "a module for each channel, joined as the rules of a game say (encoder `rules`)"),
         ("lookup", "one value per position; at the top level a table that grows"),
+        ("blind", "weights of sets of bits, found by the learner, which is told nothing about them"),
         ("residual", "a value from a channel of the encoder, corrected by a network: tanh(atanh(p) + z)"),
         ("frozen", "a value from a channel of the encoder, unchanged: an expert that does not learn"),
     ];

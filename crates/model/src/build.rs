@@ -1,6 +1,7 @@
 //! Builds the learner of an architecture.
 
 use crate::architecture::Architecture;
+use crate::blind::BlindLearner;
 use crate::device::{Compute, Engine};
 use crate::error::ModelError;
 use crate::learner::Learner;
@@ -64,13 +65,17 @@ pub fn build_on(
     rng: &mut dyn Rng,
 ) -> Result<Box<dyn Learner>, ModelError> {
     compute.check().map_err(ModelError::Unsupported)?;
-    if let Architecture::Lookup(lookup) = architecture {
+    if architecture.grows() {
         if compute.engine == Engine::Burn {
             return Err(ModelError::Unsupported(
-                "a lookup table does not learn with tensors: use the native engine".into(),
+                "a lookup table and the blind learner do not learn with tensors: use the native engine".into(),
             ));
         }
-        return Ok(Box::new(Table::new(lookup, channels, optimiser)?));
+    }
+    match architecture {
+        Architecture::Lookup(lookup) => return Ok(Box::new(Table::new(lookup, channels, optimiser)?)),
+        Architecture::Blind(blind) => return Ok(Box::new(BlindLearner::new(blind, channels, optimiser)?)),
+        _ => {}
     }
     let program = Arc::new(lower(architecture, channels, 1)?);
     let claim = Claim::new(memory(&program, optimiser))?;

@@ -29,7 +29,7 @@ pub fn cluster_gates(
     rows: impl FnOnce() -> Result<Rows, ModelError>,
     rng: &mut impl Rng,
 ) -> Result<Vec<Tensor>, ModelError> {
-    if matches!(architecture, Architecture::Lookup(_)) {
+    if architecture.grows() {
         return Ok(Vec::new());
     }
     let program = lower(architecture, channels, 1)?;

@@ -5,6 +5,7 @@
 //! [`checkpoint`] saves it to disk.
 
 pub mod architecture;
+mod blind;
 mod build;
 #[cfg(feature = "burn")]
 pub mod burn_engine;
@@ -32,6 +33,7 @@ mod usage;
 
 pub use adept_rows::{Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsError, Samples, limits};
 pub use architecture::Architecture;
+pub use blind::BlindLearner;
 pub use build::{build, build_on};
 pub use cells::{CellExamples, find_cells};
 pub use clusters::cluster_gates;

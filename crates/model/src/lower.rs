@@ -167,6 +167,9 @@ impl Builder<'_> {
             Architecture::Cells(cells) => self.cells(cells, at)?,
             Architecture::Modules(modules) => self.modules(modules, at)?,
             Architecture::Lookup(lookup) => self.lookup(lookup, at)?,
+            Architecture::Blind(_) => {
+                return at.fail("", "learns only by itself, not as a part: write it at the top level");
+            }
             Architecture::Residual(residual) => self.residual(residual, at)?,
             Architecture::Frozen(frozen) => self.frozen(frozen, at)?,
         };
@@ -271,7 +274,7 @@ impl Builder<'_> {
         names.push("top".into());
         let gate = self.group("gate", modules.rate);
         let x = self.concat(&all, &mut ops);
-        let logits = self.affine((x, estimates.len()), (modules.init, gate), (at, "gate"), &mut ops)?;
+        let logits = self.affine((x, estimates.len()), (modules.init, gate), (&at.name("gate"), "layer.0"), &mut ops)?;
         let log_weights = self.value(estimates.len());
         ops.push(Op::LogSoftmax { x: logits, out: log_weights });
         let y = self.concat(&estimates, &mut ops);

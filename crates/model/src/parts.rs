@@ -8,7 +8,7 @@ impl Architecture {
     /// The experts of a node over rows of these channels, in order; empty for a leaf.
     pub fn experts(&self, channels: &[Channel]) -> Vec<&Self> {
         match self {
-            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Residual(_) | Self::Frozen(_) => Vec::new(),
+            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Residual(_) | Self::Frozen(_) => Vec::new(),
             Self::Hme(Hme { experts, expert, .. }) | Self::MetaPi(MetaPi { experts, expert, .. }) => {
                 match (experts, expert) {
                     (Experts::List(list), _) => list.iter().collect(),
@@ -42,7 +42,7 @@ impl Architecture {
                 experts.map(|(i, expert)| (format!("expert.{i}"), expert)).collect()
             }
         };
-        for (name, node) in nodes.into_iter().filter(|(_, node)| !matches!(node, Self::Lookup(_))) {
+        for (name, node) in nodes.into_iter().filter(|(_, node)| !matches!(node, Self::Lookup(_) | Self::Blind(_))) {
             let below = node.parts(channels).into_iter();
             let below: Vec<_> = below.map(|(inner, node)| (format!("{name}.{inner}"), node)).collect();
             parts.push((name, node));
@@ -70,6 +70,12 @@ impl Architecture {
             return match here.by == there.by {
                 true => Ok(()),
                 false => Err("the tables have different keys".into()),
+            };
+        }
+        if let (Self::Blind(here), Self::Blind(there)) = (self, found) {
+            return match here.input == there.input {
+                true => Ok(()),
+                false => Err("they see different bits".into()),
             };
         }
         if self.kind() != found.kind() {
@@ -114,7 +120,7 @@ impl Architecture {
     /// Resets the settings that may differ between networks with compatible weights.
     fn forget_settings(&mut self) {
         let (experts, expert) = match self {
-            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Frozen(_) => return,
+            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Frozen(_) => return,
             Self::Hme(hme) => {
                 (hme.threshold, hme.variance) = (0.0, 1.0);
                 (&mut hme.experts, &mut hme.expert)

@@ -66,6 +66,7 @@ fn the_seeds_bring_up_everything() {
                 Op::Route { select: Selector::Cells(_), .. } => "Route by cells",
                 Op::Gather { .. } => "Gather",
                 Op::Residual { .. } => "Residual",
+                Op::Concat { .. } => "Concat",
             });
         });
         features.extend(case.features);
@@ -73,11 +74,11 @@ fn the_seeds_bring_up_everything() {
         assert!(reference::margins(&case.program, &double(&case.params), &case.rows) >= MARGIN);
         assert!(case.rows.check(&case.program.channels).is_ok());
     }
-    assert_eq!(ops.len(), 15, "{ops:?}");
+    assert_eq!(ops.len(), 16, "{ops:?}");
     assert_eq!(outputs, BTreeSet::from([1, 2, 3]));
     assert_eq!(features, BTreeSet::from(FEATURES));
     for (kind, _) in Architecture::KINDS {
-        let leaf = matches!(kind, "mlp" | "lookup" | "frozen");
+        let leaf = matches!(kind, "mlp" | "modules" | "lookup" | "frozen");
         // A frozen value at the top has nothing to learn.
         let first = if kind == "frozen" { 2 } else { 1 };
         for depth in first..=if leaf { MAX_DEPTH } else { MAX_DEPTH - 1 } {

@@ -52,6 +52,10 @@ pub const KEY_PARTS: usize = 64;
 pub const NODES: usize = 1 << 17;
 /// Experts of a node.
 pub const EXPERTS: usize = 4096;
+/// Bits that the blind learner reads.
+pub const BLIND_BITS: usize = 1 << 14;
+/// Sets of bits to which the blind learner gives a weight.
+pub const BLIND_FEATURES: usize = 1 << 20;
 /// Classes of a channel of learned cells.
 pub const CLASSES: usize = 256;
 /// States of a game that is searched or solved as a whole.

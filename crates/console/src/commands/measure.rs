@@ -348,11 +348,11 @@ fn grades(found: &GradeReport) -> String {
         let row = |name: &str, seats: &[Shares]| {
             let percent = |share: f64| format!("{:.2}", 100.0 * share);
             let shares = seats.iter().copied().chain([Shares::mean(seats)]);
-            let cells = shares.map(|s| [s.win, s.draw, s.loss].map(percent).join(" / "));
+            let cells = shares.map(|s| [s.win, s.draw, s.loss].map(percent).join("/"));
             [name.to_string()].into_iter().chain(cells).collect::<Vec<_>>()
         };
-        let rows = [row("random play", &grade.random), row("perfect play", &grade.perfect)];
-        let header = ["exact, win / draw / loss in % against", "player 1", "player 2", "both"];
+        let rows = [row("against random", &grade.random), row("against perfect", &grade.perfect)];
+        let header = ["win/draw/loss, %", "as player 1", "as player 2", "both"];
         text.push_str(&output::table(&header, &rows));
         let worst = &grade.best_response;
         let _ = writeln!(

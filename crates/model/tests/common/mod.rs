@@ -78,7 +78,7 @@ pub(crate) fn channels() -> Vec<Channel> {
     vec![
         Channel::new("fields", ChannelKind::Dense(5)),
         Channel::new("phase", ChannelKind::Index(3)),
-        Channel::new("flags", ChannelKind::Bits(3)),
+        Channel::new("flags", ChannelKind::Bits(3)).made_of(vec!["fields".into()]),
         Channel::new("prior", ChannelKind::Value),
         Channel::new("cell", ChannelKind::Index(7)),
         Channel::new("hint", ChannelKind::Value),
@@ -121,7 +121,7 @@ pub(crate) fn each_op(block: &Block, visit: &mut impl FnMut(&Op)) {
 pub(crate) fn each_node(node: &Architecture, depth: usize, visit: &mut impl FnMut(&Architecture, usize)) {
     visit(node, depth);
     let (list, one): (&[Architecture], _) = match node {
-        Architecture::Mlp(_) | Architecture::Modules(_) | Architecture::Lookup(_) | Architecture::Frozen(_) => (&[], None),
+        Architecture::Mlp(_) | Architecture::Modules(_) | Architecture::Lookup(_) | Architecture::Blind(_) | Architecture::Frozen(_) => (&[], None),
         Architecture::Hme(hme) => (listed(&hme.experts), hme.expert.as_deref()),
         Architecture::MetaPi(pi) => (listed(&pi.experts), pi.expert.as_deref()),
         Architecture::Symbolic(s) => (s.experts.as_deref().unwrap_or(&[]), s.expert.as_deref()),
@@ -213,6 +213,7 @@ impl Draw {
             return match self.range(0, 9) {
                 0 | 1 => self.lookup(),
                 2 => self.frozen(),
+                3 | 4 => self.modules(),
                 _ => self.mlp(),
             };
         }
@@ -223,6 +224,15 @@ impl Draw {
             7 => self.cells(height),
             _ => self.residual(height),
         }
+    }
+
+    fn modules(&mut self) -> Value {
+        let mut modules = json!({ "units": self.pick(&[1, 3, 8, 16, 17]), "top": self.pick(&[1, 5, 16]) });
+        if self.chance(0.3) {
+            // What a channel is made of comes along.
+            modules["inputs"] = json!([self.pick(&["flags", "fields"])]);
+        }
+        json!({ "modules": modules })
     }
 
     fn mlp(&mut self) -> Value {

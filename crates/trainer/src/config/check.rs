@@ -44,6 +44,9 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
         Architecture::Lookup(lookup) => {
             adept_model::Table::new(lookup, &channels, config.learn.optimiser).map(|_| ())
         }
+        Architecture::Blind(blind) => {
+            adept_model::BlindLearner::new(blind, &channels, config.learn.optimiser).map(|_| ())
+        }
         network => adept_model::lower(network, &channels, 1).map(|_| ()),
     };
     match outcome {

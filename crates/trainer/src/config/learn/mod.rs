@@ -17,7 +17,7 @@ use super::{Config, Schedule};
 use adept_game::{GameInfo, limits};
 use adept_model::checkpoint::Output;
 use adept_model::optimiser::Optimiser;
-use adept_model::{Architecture, Compute, DeviceName, Engine};
+use adept_model::{Compute, DeviceName, Engine};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -273,9 +273,9 @@ impl Learn {
             Method::Supervised(supervised) => supervised.check(game),
             Method::Regrets(regrets) => regrets.check(config, game),
         }?;
-        let table = matches!(config.architecture, Architecture::Lookup(_));
+        let table = config.architecture.grows();
         if table && self.td().is_none() && self.batch > 1 {
-            return fault("learn.batch", "a table learns entry by entry: leave `batch` out");
+            return fault("learn.batch", "a table learns entry by entry, and the blind learner too: leave `batch` out");
         }
         schedule("learn.rate", &self.rate, 0.0, 1e9)?;
         if self.rate.range().1 == 0.0 {
@@ -283,14 +283,14 @@ impl Learn {
         }
         self.optimiser.check().map_err(|(key, m)| (format!("learn.optimiser.{key}"), m))?;
         if table && self.optimiser != Optimiser::default() {
-            return fault("learn.optimiser", "a table learns by plain steps: leave `optimiser` out");
+            return fault("learn.optimiser", "a table learns by plain steps, and the blind learner too: leave `optimiser` out");
         }
         self.compute().check().map_err(|m| ("learn.device".to_string(), m))?;
         if self.engine == Engine::Burn {
             if table {
                 return fault(
                     "learn.engine",
-                    "a table learns entry by entry, not by tensors: leave `engine` out",
+                    "tables and the blind learner do not learn with tensors: leave `engine` out",
                 );
             }
             if matches!(self.optimiser, Optimiser::Soap(_)) {

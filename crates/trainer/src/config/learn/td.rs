@@ -228,6 +228,9 @@ impl TdSettings {
                  take `meta_pi`",
             );
         }
+        if matches!(config.architecture, Architecture::Blind(_)) {
+            return fault("learn.td.traces", "the blind learner learns from returns: write `backward`");
+        }
         if learn.batch > 1 {
             return fault("learn.batch", "online traces step at every move: leave `batch` out");
         }
@@ -262,10 +265,10 @@ impl TdSettings {
             _ => ("learn.td.workers", true),
         };
         if apart
-            && matches!(config.architecture, Architecture::Lookup(_))
+            && config.architecture.grows()
             && config.learn.engine == Engine::Native
         {
-            return fault(path, "a table grows while it plays: leave this out");
+            return fault(path, "a table, or the blind learner, grows while it plays: leave this out");
         }
         if apart && self.traces == TraceKind::Online {
             return fault(path, "online traces step at every move: leave this out");
