@@ -3,7 +3,7 @@
 use crate::game::{Declared, State, WORK};
 use crate::structure::{Module, Reads, Structure};
 use adept_game::{
-    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Turn, limits, stream,
+    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Script, Turn, limits, stream,
 };
 use rand::RngExt;
 use rustc_hash::FxHashSet;
@@ -120,6 +120,14 @@ impl Kit for Declared {
         }
     }
 
+    fn scripts(&self) -> Vec<Named> {
+        Named::list(&[("greedy", "takes a move that wins at once; if there is none, any move")])
+    }
+
+    fn script(&self, name: &str) -> Option<Script<Self>> {
+        (name == "greedy").then(|| Arc::new(greedy) as _)
+    }
+
     fn starter(&self) -> Option<String> {
         let text = match (self.players(), self.is_small()) {
             (1, true) => include_str!("starters/alone.toml").into(),
@@ -139,6 +147,24 @@ impl Kit for Declared {
     fn is_small(&self) -> bool {
         *self.facts.small.get_or_init(|| self.count())
     }
+}
+
+/// Shares the probability among moves that win at once, or among all moves.
+fn greedy(game: &Declared, state: &State, actions: &[u32], probabilities: &mut Vec<f64>) {
+    let player = usize::from(state.mover);
+    let wins = |action: &u32| {
+        let mut next = state.clone();
+        game.apply(&mut next, action);
+        game.turn(&next) == Turn::Over && game.utility(&next, player) > 0.0
+    };
+    let wins: Vec<bool> = actions.iter().map(wins).collect();
+    let count = wins.iter().filter(|wins| **wins).count();
+    probabilities.clear();
+    probabilities.extend(wins.into_iter().map(|wins| match count {
+        0 => 1.0 / actions.len() as f64,
+        _ if wins => 1.0 / count as f64,
+        _ => 0.0,
+    }));
 }
 
 /// What each module of the rules reads.

@@ -288,7 +288,7 @@ impl Maker<'_> {
             }
             if let Some(bindings) = self.bindings(rule, name)? {
                 about.push(format!(
-                    "{} bindings of {} conditions and {} counterparts: {} patterns, {} pairs of counts, {} pairs of them that meet",
+                    "bindings: {}, conditions: {} and {} of the other player; {} patterns, {} pairs of counts, {} of two that meet",
                     bindings.count,
                     bindings.own.len(),
                     bindings.other.len(),

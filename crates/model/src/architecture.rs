@@ -421,7 +421,7 @@ fn most_sets() -> usize {
 }
 
 fn module_units() -> usize {
-    8
+    16
 }
 
 fn top_units() -> usize {

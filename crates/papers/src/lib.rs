@@ -2,6 +2,7 @@
 
 mod discontinuous;
 mod experts;
+mod levinson;
 mod picture;
 pub mod q_learner;
 mod q_post;
@@ -12,6 +13,7 @@ mod table1;
 mod table2;
 
 pub use experts::{ExpertsPoint, ExpertsStudy};
+pub use levinson::{LevinsonRow, LevinsonStudy, Transfer};
 pub use q_post::{QPost, QPostRow, q_post};
 pub use soar::{Relation, SoarFigure, SoarFigure2, SoarLearning, SoarRow};
 pub use soarbot::{SoarBotDays, SoarBotRow, SoarBotStudy};
@@ -22,7 +24,7 @@ use adept_lab::reproduction::Reproduction;
 use adept_trainer::run::TrainError;
 
 /// All reproductions.
-pub const ALL: [&dyn Reproduction; 11] = [
+pub const ALL: [&dyn Reproduction; 12] = [
     &table1::Table1,
     &table2::Table2Rows,
     &table2::Curves,
@@ -34,6 +36,7 @@ pub const ALL: [&dyn Reproduction; 11] = [
     &SoarFigure::Figure6,
     &q_post::Post,
     &soarbot::Days,
+    &levinson::Learners,
 ];
 
 /// What finished runs wait for, as it is shown.

@@ -7,7 +7,7 @@ use crate::positions::{Examples, Part, Positions, encode, rows_of_own_games, row
 use adept_arena::{GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::{stream, work};
-use adept_model::checkpoint::{self, Origin};
+use adept_model::checkpoint::{self, Checkpoint, Origin};
 use adept_model::{
     Architecture, CellExamples, Channel, Learner, ModelError, Rows, Samples, Tensor, cluster_gates,
     find_cells,
@@ -70,6 +70,13 @@ impl Start {
         let encoder = open::encoder(game, config.game.encoder.as_deref())?;
         let (found, channels) = (&from.manifest, encoder.channels().to_vec());
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
+        if let (Architecture::Modules(_), Architecture::Modules(_)) = (&config.architecture, &found.architecture)
+            && found.encoder == encoder.name()
+            && found.channels != channels
+            && init.part.is_none()
+        {
+            return Self::modules(&config.architecture, &channels, from, located);
+        }
         if found.game != game.name() || found.encoder != encoder.name() || found.channels != channels {
             let message = format!(
                 "is for {} with the encoder `{}`, but this experiment is for {} with `{}`: its weights would mean \
@@ -88,6 +95,33 @@ impl Start {
         let weights = weights.map(|t| Tensor { name: format!("{prefix}{}", t.name), ..t }).collect();
         let origin = Origin { path: located, checksum: found.checksum.clone(), part };
         Ok(Self { origin, weights })
+    }
+
+    /// The modules of another game that have the same name and the same shape here: their rules read the same, so their weights
+    /// mean the same.
+    fn modules(
+        architecture: &Architecture,
+        channels: &[Channel],
+        from: Checkpoint,
+        located: PathBuf,
+    ) -> Result<Self, TrainError> {
+        let program = adept_model::lower(architecture, channels, 1)?;
+        let fits = |t: &Tensor| program.params.iter().any(|p| p.name == t.name && p.shape == t.shape);
+        let weights: Vec<Tensor> = from.tensors.into_iter().filter(fits).collect();
+        let mut names: Vec<&str> = weights
+            .iter()
+            .filter_map(|t| t.name.strip_prefix("module.")?.strip_suffix(".units.weight"))
+            .collect();
+        names.dedup();
+        if names.is_empty() {
+            let message = format!(
+                "has no module with the name and shape of one of {}: nothing can be taken over",
+                program.modules.join(", ")
+            );
+            return Err(OpenError::Mismatch { path: located, message }.into());
+        }
+        let part = Some(format!("modules {}", names.join(", ")));
+        Ok(Self { origin: Origin { path: located, checksum: from.manifest.checksum, part }, weights })
     }
 
     /// Copies the weights to their part.
