@@ -10,6 +10,12 @@ pub enum ExactError {
     /// Its chance outcomes can only be sampled.
     #[error("the game has too many chance outcomes to list; exact computation is not possible")]
     Chance,
+    /// It may go on for too many moves, or for ever.
+    #[error("a game of more than {0} moves: too long to measure exactly; give it a limit of moves")]
+    Depth(usize),
+    /// It has no solution.
+    #[error("no sequence of moves reaches the highest result of the game")]
+    Unsolvable,
     /// It has too many states.
     #[error("more than {0} states: too many to measure exactly; play matches instead")]
     Size(usize),

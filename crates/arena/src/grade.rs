@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 const ALONE: u64 = 100;
 /// Most moves of such a game.
 const LONGEST: u64 = 10_000;
+/// Most moves of a game that is walked through.
+const DEEPEST: usize = 2_000;
 
 /// Shares of games that end in each way, for one player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,7 +46,7 @@ impl Shares {
     }
 }
 
-/// The utility that a policy is sure of in each seat: against a best response. In zero-sum games of two.
+/// The utility that a policy is guaranteed in each seat: against a best response. In zero-sum games of two.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Worst {
     /// As player 1 and as player 2.
@@ -53,6 +55,14 @@ pub struct Worst {
     pub best: Vec<f64>,
     /// Whether the policy reaches that in both seats.
     pub optimal: bool,
+}
+
+impl Worst {
+    /// What a policy is sure of, beside what perfect play is.
+    pub fn of(seats: Vec<f64>, best: Vec<f64>) -> Self {
+        let optimal = seats.iter().zip(&best).all(|(seat, best)| *seat >= best - TIE);
+        Self { seats, best, optimal }
+    }
 }
 
 /// Exact grades of a policy in a two-player zero-sum game without chance.
@@ -102,16 +112,21 @@ impl<G: Game> Grader<G> {
     /// # Errors
     /// See [`ExactError`].
     pub fn worst(&mut self, game: &G, agent: &mut dyn Agent<G>) -> Result<Worst, ExactError> {
+        Ok(Worst::of(worst(game, agent)?, self.best(game)?))
+    }
+
+    /// What perfect play is sure of in each seat.
+    ///
+    /// # Errors
+    /// See [`ExactError`].
+    pub fn best(&mut self, game: &G) -> Result<Vec<f64>, ExactError> {
         let value = self.minimax.value(game, &game.start())?;
         let first = match game.turn(&game.start()) {
             Turn::Player(1) => -value,
             _ => value,
         };
         // 0 rather than −0.
-        let best = vec![first + 0.0, 0.0 - first];
-        let seats = worst(game, agent)?;
-        let optimal = seats.iter().zip(&best).all(|(seat, best)| *seat >= best - TIE);
-        Ok(Worst { seats, best, optimal })
+        Ok(vec![first + 0.0, 0.0 - first])
     }
 
     /// All grades of a policy.
@@ -127,7 +142,7 @@ impl<G: Game> Grader<G> {
             let Turn::Player(player) = game.turn(state) else { continue };
             game.actions(state, &mut actions);
             agent.policy(game, state, player, &actions, &mut p);
-            let best = self.best(game, state, player, &actions)?;
+            let best = self.keeps(game, state, player, &actions)?;
             correct += p.iter().zip(best).filter(|(_, best)| *best).map(|(p, _)| p).sum::<f64>();
         }
         let mut random = Vec::new();
@@ -146,7 +161,7 @@ impl<G: Game> Grader<G> {
     }
 
     /// Whether each action keeps the exact value.
-    fn best(
+    fn keeps(
         &mut self,
         game: &G,
         state: &G::State,
@@ -167,7 +182,11 @@ impl<G: Game> Grader<G> {
         }
         let mut actions = Vec::new();
         game.actions(state, &mut actions);
-        let best = if player == seat { self.best(game, state, player, &actions)? } else { vec![true; actions.len()] };
+        let best = if player == seat {
+            self.keeps(game, state, player, &actions)?
+        } else {
+            vec![true; actions.len()]
+        };
         let (mut sum, mut most) = (0.0, f64::NEG_INFINITY);
         for (action, _) in actions.iter().zip(best).filter(|(_, best)| *best) {
             let mut next = state.clone();
@@ -199,7 +218,7 @@ impl<G: Game> Agent<G> for Perfect<'_, G> {
         probabilities: &mut Vec<f64>,
     ) {
         // The game was solved, so no error can occur here.
-        let best = self.0.best(game, state, player, actions).unwrap_or_default();
+        let best = self.0.keeps(game, state, player, actions).unwrap_or_default();
         let values: Vec<f64> = actions
             .iter()
             .zip(best)
@@ -222,7 +241,7 @@ impl<G: Game> Agent<G> for Perfect<'_, G> {
 pub fn worst<G: Game>(game: &G, agent: &mut dyn Agent<G>) -> Result<Vec<f64>, ExactError> {
     let mut seats = Vec::with_capacity(2);
     for seat in 0..game.players() {
-        seats.push(worst_of(game, agent, &game.start(), seat, &mut FxHashMap::default())?);
+        seats.push(worst_of(game, agent, &game.start(), (seat, 0), &mut FxHashMap::default())?);
     }
     Ok(seats)
 }
@@ -231,9 +250,12 @@ fn worst_of<G: Game>(
     game: &G,
     agent: &mut dyn Agent<G>,
     state: &G::State,
-    seat: usize,
+    (seat, depth): (usize, usize),
     known: &mut FxHashMap<G::State, f64>,
 ) -> Result<f64, ExactError> {
+    if depth > DEEPEST {
+        return Err(ExactError::Depth(DEEPEST));
+    }
     if game.turn(state) == Turn::Over {
         return Ok(game.utility(state, seat));
     }
@@ -252,7 +274,7 @@ fn worst_of<G: Game>(
     })?;
     let (mut mean, mut least) = (0.0, f64::INFINITY);
     for (next, p) in next {
-        let value = worst_of(game, agent, &next, seat, known)?;
+        let value = worst_of(game, agent, &next, (seat, depth + 1), known)?;
         mean += p * value;
         least = least.min(value);
     }
@@ -308,12 +330,15 @@ fn shares_of<G: Game>(
 /// The least moves from the start to the highest utility, in a game for one player without chance.
 ///
 /// # Errors
-/// [`ExactError::Chance`], or [`ExactError::Size`] if too many states were seen before a solution.
+/// [`ExactError::Chance`], [`ExactError::Unsolvable`], or [`ExactError::Size`] if too many states were seen before a solution.
 pub fn shortest<G: Game>(game: &G) -> Result<u64, ExactError> {
     let (mut seen, mut layer, mut actions) = (FxHashSet::default(), vec![game.start()], Vec::new());
     for moves in 1.. {
         let mut next = Vec::new();
         for state in &layer {
+            if seen.len() > MAX_STATES {
+                return Err(ExactError::Size(MAX_STATES));
+            }
             if game.turn(state) == Turn::Chance {
                 return Err(ExactError::Chance);
             }
@@ -329,20 +354,16 @@ pub fn shortest<G: Game>(game: &G) -> Result<u64, ExactError> {
                 }
             }
         }
-        if next.is_empty() || seen.len() > MAX_STATES {
-            return Err(ExactError::Size(seen.len()));
+        if next.is_empty() {
+            return Err(ExactError::Unsolvable);
         }
         layer = next;
     }
     unreachable!("the loop has no end")
 }
 
-/// Plays a game for one player from its start.
-///
-/// # Errors
-/// See [`shortest`].
-pub fn alone<G: Game>(game: &G, agent: &mut dyn Agent<G>) -> Result<Alone, ExactError> {
-    let optimum = shortest(game)?;
+/// Plays a game for one player from its start. `optimum` is that of [`shortest`].
+pub fn alone<G: Game>(game: &G, agent: &mut dyn Agent<G>, optimum: u64) -> Alone {
     let (mut solved, mut all) = (0_u64, 0_u64);
     let mut scratch = Scratch::default();
     for g in 0..ALONE {
@@ -361,5 +382,5 @@ pub fn alone<G: Game>(game: &G, agent: &mut dyn Agent<G>) -> Result<Alone, Exact
         }
     }
     let moves = if solved == 0 { 0.0 } else { all as f64 / solved as f64 };
-    Ok(Alone { solved: solved as f64 / ALONE as f64, moves, optimum })
+    Alone { solved: solved as f64 / ALONE as f64, moves, optimum }
 }

@@ -2,8 +2,8 @@
 
 use adept_arena::agents::draw;
 use adept_arena::{
-    Agent, AgentSpec, BestResponse, Boltzmann, EpsilonGreedy, Equity, Evaluator, GameModel, Greedy, Minimax,
-    Random, Scripted, equity, expected_utilities, open,
+    Agent, AgentSpec, BestResponse, Boltzmann, EpsilonGreedy, Equity, Evaluator, GameModel, Grader, Greedy,
+    Minimax, Random, Scripted, Shares, equity, expected_utilities, open,
 };
 use adept_builtin::tictactoe::{Fields, Position, TicTacToe, ttt_moves};
 use adept_game::{Encoder, Game, Turn, stream};
@@ -631,4 +631,31 @@ fn what_cannot_be_opened_says_why() {
 fn scripts_are_agents_by_their_name() {
     assert_eq!(agent("ttt").name(), "ttt");
     assert!(Scripted::new(&GAME, "ttt").is_some() && Scripted::new(&GAME, "random").is_none());
+}
+
+/// The grades of play whose exact results are known: random and perfect play of tic-tac-toe.
+#[test]
+fn grades_of_known_play_are_exact() {
+    let percent = |seats: &[Shares]| -> Vec<[f64; 3]> {
+        seats.iter().map(|s| [s.win, s.draw, s.loss].map(|share| (1e4 * share).round() / 100.0)).collect()
+    };
+    let mut grader = Grader::new(&GAME).unwrap();
+    let random = grader.grade(&GAME, &mut Random).unwrap();
+    assert_eq!(percent(&random.random), [[58.49, 12.7, 28.81], [28.81, 12.7, 58.49]]);
+    assert_eq!(percent(&random.perfect), [[0.0, 8.36, 91.64], [0.0, 0.52, 99.48]]);
+    // 5,478 reachable states without the 958 that end the game.
+    assert_eq!(random.states, 4_520);
+    assert!(random.correct > 0.5 && random.correct < 0.9 && !random.best_response.optimal);
+    assert!(random.best_response.seats.iter().all(|sure| *sure < -0.9));
+    let perfect = grader.grade(&GAME, &mut *agent("minimax")).unwrap();
+    assert!((perfect.correct - 1.0).abs() < 1e-9 && perfect.best_response.optimal);
+    assert_eq!(percent(&perfect.perfect), [[0.0, 100.0, 0.0]; 2]);
+    // What it is sure of is what the best response leaves.
+    let mut ttt = agent("ttt");
+    let best = BestResponse::solve(&GAME, agent("ttt"))
+        .map(|mut best| [1, 0].map(|seat| -best.value(&GAME, &GAME.start(), seat).unwrap()));
+    let worst = grader.worst(&GAME, &mut *ttt).unwrap();
+    for (sure, left) in worst.seats.iter().zip(best.unwrap()) {
+        assert!((sure - left).abs() < 1e-12, "{sure} {left}");
+    }
 }

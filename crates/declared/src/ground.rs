@@ -175,8 +175,7 @@ fn flips(
 ) -> Vec<u32> {
     let flipped = |(relation, tuple): &(usize, Tuple)| {
         let types = &declaration.relations[*relation].types;
-        let tuple =
-            tuple.iter().zip(types).map(|(&object, &of)| declaration.flipped(of, object)).collect();
+        let tuple = tuple.iter().zip(types).map(|(&object, &of)| declaration.flipped(of, object)).collect();
         numbers[&(*relation, tuple)]
     };
     facts.iter().map(flipped).collect()
@@ -200,8 +199,12 @@ impl Grounder<'_> {
         Grounder { declaration, tables, builder, steps: 0, relaxed: false }
     }
 
-    /// A grounder of a file of ours, with static and dynamic relations filled in.
-    pub(crate) fn of<'a>(declaration: &'a Declaration, facts: &[(usize, Tuple)], flip: &[u32]) -> Grounder<'a> {
+    /// A grounder for a rule file of adept, with static and dynamic relations filled in.
+    pub(crate) fn of<'a>(
+        declaration: &'a Declaration,
+        facts: &[(usize, Tuple)],
+        flip: &[u32],
+    ) -> Grounder<'a> {
         let mut tables: Vec<Table> = Vec::new();
         for relation in &declaration.relations {
             let mut table = Table::default();
@@ -470,7 +473,11 @@ impl Grounder<'_> {
 }
 
 /// The arguments of a head. None if one is not an object.
-pub(crate) fn tuple_of(declaration: &Declaration, head: &[Expression], binding: &[Option<Object>]) -> Option<Tuple> {
+pub(crate) fn tuple_of(
+    declaration: &Declaration,
+    head: &[Expression],
+    binding: &[Option<Object>],
+) -> Option<Tuple> {
     let object = |expression| match declaration.value(expression, binding)? {
         Value::Object(object) => Some(object),
         Value::Number(_) => None,

@@ -3,7 +3,8 @@
 use crate::game::{Declared, State, WORK};
 use crate::structure::{Module, Reads, Structure};
 use adept_game::{
-    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Script, Turn, limits, stream,
+    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Script, Turn, limits,
+    stream,
 };
 use rand::RngExt;
 use rustc_hash::FxHashSet;
@@ -106,8 +107,11 @@ impl Kit for Declared {
     fn encoders(&self) -> Vec<Named> {
         Named::list(&[
             ("bits", "a bit for every fact, as the player who moved sees it; a key of all for tables"),
-            ("blind", "the same bits without names, in an order that tells nothing"),
-            ("rules", "a channel for every relation, operator and ending of the rules, as the architecture `rules` reads them"),
+            ("blind", "the same bits without names, shuffled"),
+            (
+                "rules",
+                "a channel for every relation, operator and ending of the rules, for the architecture `modules`",
+            ),
         ])
     }
 

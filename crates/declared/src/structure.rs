@@ -24,7 +24,12 @@ use std::sync::Arc;
 const PATTERN: usize = 8;
 /// Pairs of counts of a rule up to which crossings are told apart.
 const CROSSING: usize = 36;
-/// Most tuples of a relation that get weights of their own.
+/// Most bindings that share a condition and are compared with each other. A condition that more of them share says little about
+/// any two.
+const MEETING: usize = 64;
+/// Most outputs.
+const OUTPUTS: usize = 1 << 18;
+/// Most tuples of a relation that get weights of their own. A relation with more is read through its rules only.
 const TUPLES: usize = 4_096;
 
 /// The modules of a game.
@@ -109,8 +114,7 @@ impl Bindings {
                 conditions.iter().zip(negated).filter(|(holds, negated)| holds != negated).count()
             };
             let (own, other) = conditions.split_at(self.own.len());
-            let pair =
-                satisfied(own, &self.own) * (self.other.len() + 1) + satisfied(other, &self.other);
+            let pair = satisfied(own, &self.own) * (self.other.len() + 1) + satisfied(other, &self.other);
             if let Some(one) = counts.get_mut(pair) {
                 *one += 1.0;
             }
@@ -153,17 +157,20 @@ impl Structure {
     /// The structure of compiled rules.
     ///
     /// # Errors
-    /// As compiling, which came this far before.
+    /// As compiling, or that there are too many conditions to read.
     pub(crate) fn of(rules: &Rules) -> Result<Self, RuleError> {
         let declaration = &rules.declaration;
         let mut grounder = Grounder::of(declaration, &rules.facts, &rules.flip);
         grounder.derive()?;
-        let mut maker = Maker { declaration, grounder, modules: Vec::new(), outputs: Vec::new() };
+        let types = types_of(declaration);
+        let mut maker = Maker { declaration, types, grounder, modules: Vec::new(), outputs: Vec::new() };
         for (number, relation) in declaration.relations.iter().enumerate() {
             if relation.kind == Kind::Dynamic {
                 let tuples = &maker.grounder.tables[number];
-                let (holds, texts) =
-                    (tuples.holds[0].clone(), tuples.tuples.iter().map(|t| declaration.shown(&relation.name, t)));
+                let (holds, texts) = (
+                    tuples.holds[0].clone(),
+                    tuples.tuples.iter().map(|t| declaration.shown(&relation.name, t)),
+                );
                 let texts = texts.collect();
                 maker.tuples(relation.name.clone(), Vec::new(), holds, texts);
             }
@@ -186,7 +193,11 @@ impl Structure {
             let mut holds: [Vec<Literal>; 2] = Default::default();
             for view in 0..views {
                 // The gates of the same rules were made in the same order.
-                holds[view] = maker.legal(number, view, &moves.iter().map(|(m, _)| &rules.moves[*m].tuple[..]).collect::<Vec<_>>())?;
+                holds[view] = maker.legal(
+                    number,
+                    view,
+                    &moves.iter().map(|(m, _)| &rules.moves[*m].tuple[..]).collect::<Vec<_>>(),
+                )?;
             }
             let texts = moves.into_iter().map(|(_, text)| text).collect();
             let name = match declaration.relations.iter().any(|relation| relation.name == operator.name) {
@@ -196,10 +207,11 @@ impl Structure {
             maker.rules(&name, &[&operator.rule], Some((holds, texts)))?;
         }
         for ending in [Ending::Win, Ending::Lose, Ending::Draw] {
+            // A name in a rule file has no `-`.
             let name = match ending {
-                Ending::Win => "win",
-                Ending::Lose => "lose",
-                Ending::Draw => "draw",
+                Ending::Win => "ending-win",
+                Ending::Lose => "ending-lose",
+                Ending::Draw => "ending-draw",
             };
             let rules: Vec<&Rule> =
                 declaration.endings.iter().filter(|(of, _)| *of == ending).map(|(_, rule)| rule).collect();
@@ -238,8 +250,46 @@ impl Structure {
     }
 }
 
+/// The type of each argument of each relation, as far as it is known: derived relations have those of what they are made of.
+fn types_of(declaration: &Declaration) -> Vec<Vec<Option<usize>>> {
+    let relations = declaration.relations.iter().enumerate();
+    let mut types: Vec<Vec<Option<usize>>> = relations
+        .map(|(number, relation)| match relation.types[..] {
+            // Types are the first relations, in their order.
+            [] if number < declaration.types.len() => vec![Some(number)],
+            [] => vec![None; relation.arity],
+            _ => relation.types.iter().map(|&of| Some(of)).collect(),
+        })
+        .collect();
+    for &number in declaration.order.iter().flatten() {
+        for at in 0..declaration.relations[number].arity {
+            let rules = &declaration.relations[number].rules;
+            let mut found = rules.iter().map(|rule| type_in(&types, rule, rule.head.get(at)?));
+            let first = found.next().flatten();
+            if types[number][at].is_none() && found.all(|other| other == first) {
+                types[number][at] = first;
+            }
+        }
+    }
+    types
+}
+
+/// The type of a variable in a rule, by what the conditions say.
+fn type_in(types: &[Vec<Option<usize>>], rule: &Rule, expression: &Expression) -> Option<usize> {
+    let [(false, Summand::Variable(_))] = expression.0[..] else { return None };
+    rule.body.iter().find_map(|condition| match condition {
+        Condition::Holds { relation, args, .. } => {
+            let at = args.iter().position(|arg| arg == expression)?;
+            *types[*relation].get(at)?
+        }
+        Condition::Compare { .. } => None,
+    })
+}
+
 struct Maker<'a> {
     declaration: &'a Declaration,
+    /// The type of each argument of each relation, if it is known.
+    types: Vec<Vec<Option<usize>>>,
     grounder: Grounder<'a>,
     modules: Vec<Module>,
     outputs: Vec<Literal>,
@@ -247,7 +297,7 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     /// A module of tuples. What is the same in all positions is left out.
-    fn tuples(&mut self, name: String, parts: Vec<String>, holds: Vec<Literal>, texts: Vec<String>) -> bool {
+    fn tuples(&mut self, name: String, parts: Vec<String>, holds: Vec<Literal>, texts: Vec<String>) {
         let (first, mut about) = (self.outputs.len(), Vec::new());
         for (literal, text) in holds.into_iter().zip(texts) {
             if literal > TRUE {
@@ -258,10 +308,14 @@ impl Maker<'_> {
         let count = about.len();
         if !(1..=TUPLES).contains(&count) {
             self.outputs.truncate(first);
-            return false;
+            return;
         }
-        self.modules.push(Module { name, parts, reads: Reads::Tuples { first, count }, about: about.join(" ") });
-        true
+        self.modules.push(Module {
+            name,
+            parts,
+            reads: Reads::Tuples { first, count },
+            about: about.join(" "),
+        });
     }
 
     /// The modules of a relation, an operator or endings: one of the rules, and one of the tuples for both players.
@@ -301,17 +355,17 @@ impl Maker<'_> {
         }
         let mut parts: Vec<String> = parts.into_iter().collect();
         if !found.is_empty() {
-            let named = format!("{name}-rules");
+            let named = if tuples.is_some() { format!("{name}-rules") } else { name.to_string() };
             let reads = Reads::Rules(found);
             self.modules.push(Module { name: named.clone(), parts, reads, about: about.join("; ") });
             parts = vec![named];
         }
         if let Some(([own, other], texts)) = tuples {
             // The other player's tuples, where they are not the same.
-            let theirs: BTreeSet<Literal> = own.iter().copied().collect();
+            let known: BTreeSet<Literal> = own.iter().copied().collect();
             let all = texts.iter().cloned().zip(own);
             let others = texts.iter().map(|text| format!("their:{text}")).zip(other);
-            let all = all.chain(others.filter(|(_, literal)| !theirs.contains(literal)));
+            let all = all.chain(others.filter(|(_, literal)| !known.contains(literal)));
             let (texts, holds) = all.unzip();
             self.tuples(name.into(), parts, holds, texts);
         }
@@ -319,7 +373,12 @@ impl Maker<'_> {
     }
 
     /// When each move of an operator is legal, for a player.
-    fn legal(&mut self, operator: usize, view: usize, tuples: &[&[Object]]) -> Result<Vec<Literal>, RuleError> {
+    fn legal(
+        &mut self,
+        operator: usize,
+        view: usize,
+        tuples: &[&[Object]],
+    ) -> Result<Vec<Literal>, RuleError> {
         let declaration = self.declaration;
         let of = &declaration.operators[operator];
         let mut ways: rustc_hash::FxHashMap<Vec<Object>, Vec<Vec<crate::ground::Rest>>> = Default::default();
@@ -352,8 +411,10 @@ impl Maker<'_> {
             for condition in &conditions {
                 let Condition::Holds { negated, relation, args } = condition else { continue };
                 let literals = found.iter().map(|binding| self.literal(*relation, args, binding, view));
-                let literals: Vec<Literal> = literals.collect();
-                if literals.iter().all(|&l| l <= TRUE) || columns.iter().any(|(_, _, known)| *known == literals) {
+                let Some(literals) = literals.collect::<Option<Vec<Literal>>>() else { continue };
+                if literals.iter().all(|&l| l <= TRUE)
+                    || columns.iter().any(|(_, _, known)| *known == literals)
+                {
                     continue;
                 }
                 columns.push((view == 1, *negated, literals));
@@ -363,6 +424,12 @@ impl Maker<'_> {
             return Ok(None);
         }
         let first = self.outputs.len();
+        if first + found.len() * columns.len() > OUTPUTS {
+            let what = format!(
+                "more than {OUTPUTS} conditions to read with those of `{name}`; use the encoder `bits`"
+            );
+            return Err(RuleError::new(rule.place, what));
+        }
         for binding in 0..found.len() {
             self.outputs.extend(columns.iter().map(|(_, _, literals)| literals[binding]));
         }
@@ -374,42 +441,50 @@ impl Maker<'_> {
                 let (_, negated, literals) = &columns[c];
                 let output = first + binding * columns.len() + c;
                 if literals[binding] > TRUE {
-                    let (_, bindings) = places.entry((literals[binding], *negated)).or_insert((output, Vec::new()));
+                    let (_, bindings) =
+                        places.entry((literals[binding], *negated)).or_insert((output, Vec::new()));
                     if bindings.last() != Some(&(binding as u32)) {
                         bindings.push(binding as u32);
                     }
                 }
             }
         }
-        let shared = places.into_iter().filter(|(_, (_, bindings))| bindings.len() > 1);
+        let shared = places.into_iter().filter(|(_, (_, bindings))| (2..=MEETING).contains(&bindings.len()));
         let shared = shared.map(|((_, negated), (output, bindings))| (output, negated, bindings)).collect();
         let signs = |of: bool| columns.iter().filter(|c| c.0 == of).map(|c| c.1).collect();
         Ok(Some(Bindings { first, count: found.len(), own: signs(false), other: signs(true), shared }))
     }
 
-    /// When a condition holds for a binding, or its counterpart.
-    fn literal(&self, relation: usize, args: &[Expression], binding: &[Option<Object>], view: usize) -> Literal {
-        let declaration = self.declaration;
-        let Some(mut tuple) = tuple_of(declaration, args, binding) else { return FALSE };
+    /// When a condition holds for a binding, or its counterpart. None if it is not known what becomes of an object when the
+    /// other player looks.
+    fn literal(
+        &self,
+        relation: usize,
+        args: &[Expression],
+        binding: &[Option<Object>],
+        view: usize,
+    ) -> Option<Literal> {
+        let Some(mut tuple) = tuple_of(self.declaration, args, binding) else { return Some(FALSE) };
         if view == 1 {
             // Places stay where they are: they are written as the other player writes them. Constants are as in the rule.
             for (at, (object, arg)) in tuple.iter_mut().zip(args).enumerate() {
                 if arg.0.iter().any(|(_, summand)| matches!(summand, Summand::Variable(_))) {
-                    *object = self.flipped(relation, at, *object);
+                    *object = self.flipped(relation, at, *object)?;
                 }
             }
         }
         let table = &self.grounder.tables[relation];
-        table.numbers.get(&tuple).map_or(FALSE, |&number| table.holds[view][number as usize])
+        Some(table.numbers.get(&tuple).map_or(FALSE, |&number| table.holds[view][number as usize]))
     }
 
-    fn flipped(&self, relation: usize, at: usize, object: Object) -> Object {
-        let declaration = self.declaration;
-        if let Some(&of) = declaration.relations[relation].types.get(at) {
-            return declaration.flipped(of, object);
+    fn flipped(&self, relation: usize, at: usize, object: Object) -> Option<Object> {
+        if let Some(of) = self.types[relation].get(at).copied().flatten() {
+            return Some(self.declaration.flipped(of, object));
         }
-        let with_flip = declaration.types.iter().find_map(|of| of.flip.get(&object));
-        with_flip.copied().unwrap_or(object)
+        let types = self.declaration.types.iter().filter(|of| of.members.contains(&object));
+        let mut all = types.map(|of| of.flip.get(&object).copied().unwrap_or(object));
+        let first = all.next().unwrap_or(object);
+        all.all(|other| other == first).then_some(first)
     }
 }
 

@@ -6,7 +6,8 @@ use crate::game::{Declared, State, Status};
 use crate::kit::SHIPPED;
 use crate::monitor::Monitor;
 use crate::plain::Plain;
-use adept_game::{Game, Turn, stream};
+use adept_game::{Afterstate, Game, Kit, Turn, stream};
+use adept_rows::Rows;
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -712,4 +713,118 @@ fn damaged_rule_files_are_refused() {
         }
     }
     assert!((200..800).contains(&read), "{read}");
+}
+
+/// A row of an encoder for the player who just moved, channel by channel.
+fn row_of(game: &Declared, encoder: &str, state: &State) -> Vec<(String, Vec<f32>)> {
+    let encoder = game.encoder(encoder).unwrap();
+    encoder.fits(game).unwrap();
+    let channels = encoder.channels();
+    let mut rows = Rows::new(channels);
+    let player = game.just_acted(state).unwrap();
+    encoder.encode(game, Afterstate { state, action: None, player }, rows.push());
+    let (mut first, mut found) = (0, Vec::new());
+    for channel in channels {
+        let width = channel.kind.dense_width();
+        found.push((channel.name.to_string(), rows.dense_row(0)[first..first + width].to_vec()));
+        first += width;
+    }
+    found
+}
+
+#[test]
+fn modules_read_the_rules_of_tic_tac_toe() {
+    let game = shipped("tic-tac-toe");
+    // X has moved last: its two crosses on the diagonal, one nought, six empty squares.
+    let (state, _) = game.parse_position("2 ..X/.O./X..").unwrap();
+    let row = row_of(&game, "rules", &state);
+    let names: Vec<&str> = row.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["on", "put-rules", "put", "ending-win"]);
+    let of = |name: &str| &row.iter().find(|(other, _)| other == name).unwrap().1;
+    assert_eq!(of("on").iter().sum::<f32>(), 3.0);
+    assert_eq!(of("put").iter().sum::<f32>(), 6.0);
+    // Lines by own and other marks: 64 patterns, then 4 × 4 counts, then pairs of counts.
+    let (counts, lines) = (&of("ending-win")[64..80], of("ending-win"));
+    let at = |own: usize, other: usize| counts[own * 4 + other];
+    assert_eq!(lines[..64].iter().sum::<f32>(), 8.0);
+    // The diagonal with both crosses and the nought; four lines with one cross; three with the nought alone.
+    assert_eq!((at(2, 1), at(1, 0), at(0, 1), at(0, 0)), (1.0, 4.0, 3.0, 0.0));
+    // Where two lines with one cross meet in an empty square: two corners.
+    let kind = |own: usize, other: usize| own * 4 + other;
+    let pair = |a: usize, b: usize| lines[80 + a.max(b) * (a.max(b) + 1) / 2 + a.min(b)];
+    assert_eq!(pair(kind(1, 0), kind(1, 0)), 2.0);
+    assert_eq!(pair(kind(2, 1), kind(2, 1)), 0.0);
+}
+
+/// Both players see the same game: after a move of either the row is that of the exchanged position.
+#[test]
+fn encoders_see_with_the_eyes_of_who_moved() {
+    for (name, _) in SHIPPED.iter().filter(|(name, _)| !name.ends_with(".kif")) {
+        let game = shipped(name);
+        if game.players() == 1 {
+            continue;
+        }
+        let mut rng = stream(3, "walk", 0);
+        let mut state = game.start();
+        for _ in 0..12 {
+            let mut actions = Vec::new();
+            game.actions(&state, &mut actions);
+            let Some(&action) = actions.get(rng.random_range(0..actions.len().max(1))) else { break };
+            game.apply(&mut state, &action);
+            let mut other = state.clone();
+            other.facts = game.seen_by(&state, 1);
+            other.mover = 1 - state.mover;
+            for encoder in ["bits", "blind", "rules"] {
+                assert_eq!(
+                    row_of(&game, encoder, &state),
+                    row_of(&game, encoder, &other),
+                    "{name} {encoder}"
+                );
+            }
+        }
+    }
+}
+
+/// Every binding of a rule has one pattern.
+#[test]
+fn all_games_have_modules() {
+    for (name, source) in SHIPPED {
+        let game = shipped(name);
+        let encoder = game.encoder("rules").unwrap();
+        if name.ends_with(".kif") {
+            assert!(encoder.fits(&game).unwrap_err().contains("GDL"), "{name}");
+            continue;
+        }
+        let (mut state, mut actions) = (game.start(), Vec::new());
+        game.actions(&state, &mut actions);
+        game.apply(&mut state, &actions[0]);
+        let row = row_of(&game, "rules", &state);
+        assert!(
+            row.iter().any(|(name, _)| name.ends_with("-rules") || name.starts_with("ending-")),
+            "{name}"
+        );
+        for channel in encoder.channels() {
+            for part in &channel.parts {
+                let place = |name: &str| encoder.channels().iter().position(|c| c.name == name);
+                assert!(place(part) < place(&channel.name) && place(part).is_some(), "{name}: {part}");
+            }
+        }
+        // Rows are whole numbers of bindings, and some of them are not 0.
+        assert!(row.iter().flat_map(|(_, v)| v).all(|v| *v >= 0.0 && v.fract() == 0.0), "{source}");
+    }
+}
+
+#[test]
+fn greedy_play_wins_where_it_can() {
+    let game = shipped("tic-tac-toe");
+    let script = game.script("greedy").unwrap();
+    let policy = |text: &str| {
+        let (state, _) = game.parse_position(text).unwrap();
+        let (mut actions, mut p) = (Vec::new(), Vec::new());
+        game.actions(&state, &mut actions);
+        script(&game, &state, &actions, &mut p);
+        p.into_iter().filter(|p| *p > 0.0).collect::<Vec<f64>>()
+    };
+    assert_eq!(policy("1 XX./OO./..."), [1.0]);
+    assert_eq!(policy("1 .../.../..."), [1.0 / 9.0; 9]);
 }

@@ -39,7 +39,8 @@ impl Suite {
     ];
 
     /// Suites that can be measured during a run.
-    pub const IN_RUNS: [Self; 5] = [Self::Equity, Self::Grade, Self::Rms, Self::Matches, Self::Exploitability];
+    pub const IN_RUNS: [Self; 5] =
+        [Self::Equity, Self::Grade, Self::Rms, Self::Matches, Self::Exploitability];
 
     /// Its name in configs and reports.
     pub fn name(self) -> &'static str {

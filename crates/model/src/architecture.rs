@@ -243,11 +243,11 @@ pub struct Blind {
     /// Stage 1: a weight for each bit.
     #[serde(default = "yes")]
     pub bits: bool,
-    /// Stage 2: number of random sets of two to four bits that are on together.
+    /// Stage 2: at most so many random sets of two to four bits that are on together.
     #[serde(default = "random_sets")]
     pub sets: usize,
     /// Stage 3: variables, sets of bits of which one is on at any time (or at most one; that none is on is then a new
-    /// literal).
+    /// literal). Not looked for among more than 512 bits.
     #[serde(default = "yes")]
     pub variables: bool,
     /// Stage 4: pairs of literals (those whose mean error is surely not 0), and relations: pairs of two variables with
@@ -261,7 +261,7 @@ pub struct Blind {
     /// changes).
     #[serde(default = "yes")]
     pub parity: bool,
-    /// Most sets with a weight.
+    /// Sets with a weight above which no further ones are added.
     #[serde(default = "most_sets")]
     pub most: usize,
     /// Factor on the run's learning rate.

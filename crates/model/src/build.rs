@@ -68,7 +68,8 @@ pub fn build_on(
     if architecture.grows() {
         if compute.engine == Engine::Burn {
             return Err(ModelError::Unsupported(
-                "a lookup table and the blind learner do not learn with tensors: use the native engine".into(),
+                "a lookup table and the blind learner do not learn with tensors: use the native engine"
+                    .into(),
             ));
         }
     }

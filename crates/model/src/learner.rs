@@ -67,6 +67,9 @@ pub trait Learner: Any + Send {
     /// Tells the learner that a training decision evaluated these rows. Tables may add entries for them.
     fn weighed(&mut self, _rows: &Rows) {}
 
+    /// Tells the learner that the player in a training game chose this row.
+    fn chosen(&mut self, _rows: &Rows, _row: usize) {}
+
     /// Takes one step on Σ weight · loss at learning rate `rate`. Returns Σ weight · loss before the step. Does nothing
     /// without samples.
     ///

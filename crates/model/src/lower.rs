@@ -1,8 +1,8 @@
 //! Lowers an architecture to an op program.
 
 use crate::architecture::{
-    Architecture, Cells, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, Modules, OneOrEach, Residual,
-    SENSITIVITY_MIN, Symbolic,
+    Architecture, Cells, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, Modules, OneOrEach,
+    Residual, SENSITIVITY_MIN, Symbolic,
 };
 use crate::error::ModelError;
 use crate::names::suggest;
@@ -242,6 +242,9 @@ impl Builder<'_> {
         let mut estimates = Vec::new();
         for channel in self.with_parts(modules.inputs.as_deref(), at)? {
             let Channel { name, kind, parts, .. } = self.channels[channel].clone();
+            if names.iter().any(|known: &String| *known == name) {
+                return at.fail("inputs", format!("the encoder has two channels `{name}`"));
+            }
             let mut units_of_parts = Vec::with_capacity(parts.len());
             for part in &parts {
                 match known.iter().find(|(c, _)| self.channels[*c].name == *part) {
@@ -262,19 +265,30 @@ impl Builder<'_> {
             let here = at.name("module").name(&name);
             let units = self.dense((x, modules.units), (modules.init, group), (&here, "units"), &mut ops)?;
             let x = self.concat(&[units], &mut ops);
-            estimates.push(self.dense((x, self.outputs), (modules.init, group), (&here, "estimate"), &mut ops)?);
+            estimates.push(self.dense(
+                (x, self.outputs),
+                (modules.init, group),
+                (&here, "estimate"),
+                &mut ops,
+            )?);
             known.push((channel, units));
             names.push(name.into_owned());
         }
         let all: Vec<ValueId> = known.iter().map(|(_, units)| *units).collect();
-        let here = at.name("module").name("top");
+        let here = at.name("top");
         let x = self.concat(&all, &mut ops);
         let units = self.dense((x, modules.top), (modules.init, group), (&here, "units"), &mut ops)?;
-        estimates.push(self.dense((units, self.outputs), (modules.init, group), (&here, "estimate"), &mut ops)?);
+        estimates.push(self.dense(
+            (units, self.outputs),
+            (modules.init, group),
+            (&here, "estimate"),
+            &mut ops,
+        )?);
         names.push("top".into());
         let gate = self.group("gate", modules.rate);
         let x = self.concat(&all, &mut ops);
-        let logits = self.affine((x, estimates.len()), (modules.init, gate), (&at.name("gate"), "layer.0"), &mut ops)?;
+        let logits =
+            self.affine((x, estimates.len()), (modules.init, gate), (&at.name("gate"), "layer.0"), &mut ops)?;
         let log_weights = self.value(estimates.len());
         ops.push(Op::LogSoftmax { x: logits, out: log_weights });
         let y = self.concat(&estimates, &mut ops);

@@ -8,7 +8,12 @@ impl Architecture {
     /// The experts of a node over rows of these channels, in order; empty for a leaf.
     pub fn experts(&self, channels: &[Channel]) -> Vec<&Self> {
         match self {
-            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Residual(_) | Self::Frozen(_) => Vec::new(),
+            Self::Mlp(_)
+            | Self::Modules(_)
+            | Self::Lookup(_)
+            | Self::Blind(_)
+            | Self::Residual(_)
+            | Self::Frozen(_) => Vec::new(),
             Self::Hme(Hme { experts, expert, .. }) | Self::MetaPi(MetaPi { experts, expert, .. }) => {
                 match (experts, expert) {
                     (Experts::List(list), _) => list.iter().collect(),
@@ -42,7 +47,9 @@ impl Architecture {
                 experts.map(|(i, expert)| (format!("expert.{i}"), expert)).collect()
             }
         };
-        for (name, node) in nodes.into_iter().filter(|(_, node)| !matches!(node, Self::Lookup(_) | Self::Blind(_))) {
+        for (name, node) in
+            nodes.into_iter().filter(|(_, node)| !matches!(node, Self::Lookup(_) | Self::Blind(_)))
+        {
             let below = node.parts(channels).into_iter();
             let below: Vec<_> = below.map(|(inner, node)| (format!("{name}.{inner}"), node)).collect();
             parts.push((name, node));

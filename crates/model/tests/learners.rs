@@ -6,8 +6,8 @@ use adept_model::architecture::Lookup;
 use adept_model::optimiser::{Adam, Sgd, Soap};
 use adept_model::program::PRIOR_LIMIT;
 use adept_model::{
-    Architecture, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Program, Rows, Samples,
-    Table, TensorData, lower,
+    Architecture, BlindLearner, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Program, Rows,
+    Samples, Table, TensorData, lower,
 };
 use common::{SEEDS, case};
 use std::sync::Arc;
@@ -480,4 +480,90 @@ fn explanations_add_up() {
         *(if priors.is_empty() { &mut plain } else { &mut corrected }) += 1;
     }
     assert!(plain > 20 && corrected > 5, "{plain} mixtures, {corrected} below a residual node");
+}
+
+/// A blind learner over four dice of two faces.
+fn blind(settings: &str) -> BlindLearner {
+    let channels = [Channel::new("bits", ChannelKind::Bits(8))];
+    BlindLearner::new(&serde_json::from_str(settings).unwrap(), &channels, Optimiser::default()).unwrap()
+}
+
+/// All sixteen throws, and whether an even number of the first three dice show the second face.
+fn throws() -> Samples {
+    let mut samples = Samples::new(&[Channel::new("bits", ChannelKind::Bits(8))]);
+    for throw in 0..16_usize {
+        let row = samples.rows.push();
+        (0..4).for_each(|die| row.dense[2 * die + (throw >> die & 1)] = 1.0);
+        samples.targets.push(if (throw & 7).count_ones() % 2 == 0 { 0.8 } else { -0.8 });
+        samples.weights.push(1.0);
+    }
+    samples
+}
+
+/// The parity of three dice is no sum of weights of bits or pairs: it takes sets of three, which stage 5 finds.
+#[test]
+fn the_blind_learner_finds_what_bits_alone_cannot_say() {
+    let error = |settings: &str| {
+        let (mut learner, samples) = (blind(settings), throws());
+        for _ in 0..600 {
+            learner.weighed(&samples.rows);
+            learner.update(&samples, 0.3).unwrap();
+        }
+        let mut values = Vec::new();
+        learner.evaluate(&samples.rows, &mut values);
+        let worst = values.iter().zip(&samples.targets).map(|(v, t)| (v - t).abs());
+        (worst.fold(0.0, f32::max), learner.describe().ops)
+    };
+    let (all, ops) = error("{\"sets\": 0}");
+    assert!(all < 0.1, "{all} {ops:?}");
+    assert!(ops.iter().any(|op| op == "4 variables"), "{ops:?}");
+    for less in ["{\"sets\": 0, \"tuples\": false}", "{\"sets\": 0, \"tuples\": false, \"relations\": false}"]
+    {
+        let (found, ops) = error(less);
+        assert!(found > 0.5, "{found} {ops:?}");
+    }
+}
+
+/// A state that does not fit is refused, whatever number in it is wrong, and the learner is unchanged.
+#[test]
+fn a_damaged_state_of_the_blind_learner_is_refused_or_harmless() {
+    let (mut learner, samples) = (blind("{}"), throws());
+    for _ in 0..200 {
+        learner.weighed(&samples.rows);
+        learner.update(&samples, 0.3).unwrap();
+    }
+    let whole = learner.state(true).unwrap();
+    let mut refused = 0;
+    for tensor in 0..whole.len() {
+        for damage in 0..3 {
+            let mut state = whole.clone();
+            match (&mut state[tensor].data, damage) {
+                (_, 0) => {
+                    state.remove(tensor);
+                }
+                (TensorData::U64(data), 1) => data.iter_mut().for_each(|n| *n = n.wrapping_add(1 << 40)),
+                (TensorData::U64(data), _) => {
+                    data.pop();
+                    state[tensor].shape[0] = state[tensor].shape[0].saturating_sub(1);
+                }
+                (TensorData::F32(data), 1) => data.iter_mut().for_each(|n| *n = f32::NAN),
+                (TensorData::F32(data), _) => {
+                    data.pop();
+                    state[tensor].shape[0] = state[tensor].shape[0].saturating_sub(1);
+                }
+            }
+            let mut other = blind("{}");
+            match other.restore(&state) {
+                Err(_) => refused += 1,
+                Ok(()) => {
+                    other.weighed(&samples.rows);
+                    other.update(&samples, 0.3).unwrap();
+                }
+            }
+        }
+    }
+    assert!(refused > 20, "{refused}");
+    let mut other = blind("{}");
+    other.restore(&whole).unwrap();
+    assert_eq!(other.state(true).unwrap(), whole);
 }

@@ -400,7 +400,9 @@ fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
     for (i, (gate, expert)) in explanation.gates.iter().zip(&explanation.experts).enumerate() {
         let Some(expert) = expert else { continue };
         let (indent, number) = ("  ".repeat(depth), i + 1);
-        let _ = write!(text, "\n{indent}expert {number}: weight {gate:.2}, value {:+.3}", expert.value);
+        let name =
+            expert.name.as_ref().map_or_else(|| format!("expert {number}"), |name| format!("module {name}"));
+        let _ = write!(text, "\n{indent}{name}: weight {gate:.2}, value {:+.3}", expert.value);
         describe_gates(expert, depth + 1, text);
     }
 }

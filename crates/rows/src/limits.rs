@@ -54,8 +54,8 @@ pub const NODES: usize = 1 << 17;
 pub const EXPERTS: usize = 4096;
 /// Bits that the blind learner reads.
 pub const BLIND_BITS: usize = 1 << 14;
-/// Sets of bits to which the blind learner gives a weight.
-pub const BLIND_FEATURES: usize = 1 << 20;
+/// Weighted sets of bits of the blind learner.
+pub const BLIND_FEATURES: usize = 1 << 16;
 /// Classes of a channel of learned cells.
 pub const CLASSES: usize = 256;
 /// States of a game that is searched or solved as a whole.

@@ -56,7 +56,7 @@ fn eventful(architecture: &str, learn: &str) -> Config {
     config
 }
 
-fn all_kinds() -> [Config; 3] {
+fn all_kinds() -> [Config; 4] {
     [
         eventful(MLP, "optimiser.adam = {}\nbatch = 4\nworkers = 2\noverlap = true"),
         eventful(
@@ -64,6 +64,7 @@ fn all_kinds() -> [Config; 3] {
             "optimiser.sgd = { momentum = 0.5 }",
         ),
         eventful("lookup]\nby = \"position\"", ""),
+        eventful("modules]\nunits = 3\ntop = 4", "batch = 4"),
     ]
 }
 

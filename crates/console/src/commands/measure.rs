@@ -386,9 +386,11 @@ fn experts(explanation: &Explanation, depth: usize, text: &mut String) {
     for (i, (gate, expert)) in explanation.gates.iter().zip(&explanation.experts).enumerate() {
         let indent = "  ".repeat(depth);
         let number = i + 1;
+        let module = expert.as_ref().and_then(|e| e.name.as_ref());
+        let named = module.map_or_else(|| format!("expert {number}"), |name| format!("module {name}"));
         match expert {
             Some(e) => {
-                let _ = writeln!(text, "{indent}  expert {number}: weight {gate:.3}, value {:+.4}", e.value);
+                let _ = writeln!(text, "{indent}  {named}: weight {gate:.3}, value {:+.4}", e.value);
                 experts(e, depth + 1, text);
             }
             // If a rule picks one of nine experts, lines for the eight idle ones are not useful.

@@ -1,8 +1,8 @@
 //! The suite `grade`: exact grades of greedy play in games without chance.
 
-use adept_arena::grade::{alone, worst};
-use adept_arena::{Alone, GameModel, Grade, Grader, Greedy, OpenError};
-use adept_game::Kit;
+use adept_arena::grade::{alone, shortest, worst};
+use adept_arena::{Alone, GameModel, Grade, Grader, Greedy};
+use adept_game::{Kit, Turn};
 use adept_trainer::run::TrainError;
 use serde::Serialize;
 
@@ -25,10 +25,13 @@ pub(super) fn grade<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Result<GradeR
     let mut greedy = Greedy::new(bound);
     let mut report = GradeReport::default();
     if game.players() == 1 {
-        report.alone = Some(alone(game, &mut greedy)?);
-    } else if game.hides() || !game.zero_sum() {
-        let message = format!("`grade` is for zero-sum games of two without hidden information; {} is not one", game.name());
-        return Err(OpenError::Unknown(message).into());
+        report.alone = Some(alone(game, &mut greedy, shortest(game)?));
+    } else if game.hides() || !game.zero_sum() || game.turn(&game.start()) == Turn::Chance {
+        let message = format!(
+            "`grade` is for zero-sum games of two without chance or hidden information; {} is not one",
+            game.name()
+        );
+        return Err(TrainError::Suite(message));
     } else if game.is_small() {
         report.grade = Some(Grader::new(game)?.grade(game, &mut greedy)?);
     } else {

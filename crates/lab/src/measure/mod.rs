@@ -2,8 +2,8 @@
 
 mod decisions;
 mod exhaustive;
-mod grade;
 mod experts;
+mod grade;
 mod play;
 mod positions;
 mod rules;
@@ -11,8 +11,8 @@ mod speed;
 
 pub use decisions::{DecisionsReport, DecisionsRow, Peer};
 pub use exhaustive::ExhaustiveReport;
-pub use grade::GradeReport;
 pub use experts::{ExpertsReport, Single, Trained};
+pub use grade::GradeReport;
 pub use play::{ExploitabilityReport, MatchesReport};
 pub use positions::{ErrorsOf, FileReport, MoveLossReport, RmsReport};
 pub use rules::{Rule, rules, rules_of};

@@ -13,16 +13,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Positions seen before variables and parity sets are looked for.
 pub(super) const WARM_UP: u32 = 2_000;
 /// Samples between two times at which sets are added.
-const GROW: u64 = 400;
+const GROW: u64 = 200;
 /// Sets added at a time.
 const AT_ONCE: usize = 16;
 /// Samples that a pair needs before it may become a feature, and those that a pair like known ones needs.
-const TRIED: f32 = 12.0;
+const TRIED: f32 = 8.0;
 const TRIED_ALIKE: f32 = 4.0;
 /// How far the mean error of a pair must be from 0, in standard errors.
-const SURE: f32 = 3.0;
+const SURE: f32 = 2.0;
 /// Features that are paired with further literals at a sample.
-const PAIRED: usize = 12;
+const PAIRED: usize = 24;
 /// Most pairs with statistics.
 const PAIRS: usize = 1 << 18;
 /// Differences of weights up to which pairs are alike.
@@ -30,7 +30,7 @@ const ALIKE: f32 = 0.15;
 /// Samples that a feature needs before it is compared.
 const SETTLED: u32 = 32;
 /// Most literals of a feature.
-const LONGEST: usize = 24;
+pub(super) const LONGEST: usize = 24;
 
 /// What a literal asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,11 +96,25 @@ pub(super) struct Features {
     pub(super) random: u64,
     held: Vec<u16>,
     active: Vec<u32>,
+    drawn: Vec<u32>,
 }
 
 impl Features {
     pub(super) fn new(settings: &Blind, bits: usize) -> Self {
-        let mut features = Self {
+        let mut features = Self::empty(settings, bits);
+        // The empty set holds everywhere.
+        features.add(Vec::new());
+        if settings.bits {
+            (0..bits).for_each(|bit| {
+                features.add(vec![bit as u16]);
+            });
+        }
+        features
+    }
+
+    /// A learner without any set.
+    pub(super) fn empty(settings: &Blind, bits: usize) -> Self {
+        Self {
             settings: settings.clone(),
             together: Together::new(bits),
             operators: Operators::default(),
@@ -118,15 +132,8 @@ impl Features {
             random: 0x9e37_79b9_7f4a_7c15,
             held: Vec::new(),
             active: Vec::new(),
-        };
-        // The empty set holds everywhere.
-        features.add(Vec::new());
-        if settings.bits {
-            (0..bits).for_each(|bit| {
-                features.add(vec![bit as u16]);
-            });
+            drawn: Vec::new(),
         }
-        features
     }
 
     /// Adds a feature, unless it is there. Returns its number.
@@ -222,7 +229,7 @@ impl Features {
 
     /// Sees the choices of a decision.
     pub(super) fn choices(&mut self, choices: &[Sight]) {
-        if self.found {
+        if self.found || choices.is_empty() {
             return;
         }
         choices.iter().for_each(|choice| self.together.see(choice));
@@ -234,12 +241,19 @@ impl Features {
         }
     }
 
+    /// Sees what was chosen.
+    pub(super) fn chosen(&mut self, choice: Sight) {
+        if !self.found && self.settings.parity {
+            self.operators.before = Some(choice);
+        }
+    }
+
     /// Looks for variables and parity sets.
     fn find(&mut self) {
         self.found = true;
         if self.settings.variables {
             let variables = self.together.variables();
-            let often: Vec<bool> = variables
+            let empty: Vec<bool> = variables
                 .iter()
                 .map(|variable| {
                     let bits = self.variable_of.len();
@@ -248,7 +262,7 @@ impl Features {
                 })
                 .collect();
             self.set_variables(variables);
-            for (number, _) in often.iter().enumerate().filter(|(_, often)| **often) {
+            for (number, _) in empty.iter().enumerate().filter(|(_, empty)| **empty) {
                 self.add_literal(Literal::NoneOf(number as u16));
             }
         }
@@ -264,20 +278,29 @@ impl Features {
         self.add(vec![number]);
     }
 
-    /// Takes a step towards a target. Returns ½ weight · error² before the step.
-    pub(super) fn learn(&mut self, sight: &Sight, target: f32, weight: f32, rate: f32) -> f64 {
+    /// Takes a step towards a target.
+    pub(super) fn learn(&mut self, sight: &Sight, target: f32, weight: f32, rate: f32) {
         self.look(sight);
         let error = target - self.sum().tanh();
-        let step = rate * weight * error / self.active.len().max(1) as f32;
+        // A relation with k active members counts k times, and moves k steps.
+        let mut members: FxHashMap<u32, f32> = FxHashMap::default();
+        for &number in &self.active {
+            let relation = self.features[number as usize].relation;
+            if relation > 0 {
+                *members.entry(relation).or_default() += 1.0;
+            }
+        }
+        let moved = self.active.len() as f32 + members.values().map(|k| k * k).sum::<f32>();
+        let step = rate * weight * error / moved.max(1.0);
         for i in 0..self.active.len() {
             let feature = &mut self.features[self.active[i] as usize];
             feature.weight += step;
-            feature.uses += 1;
+            feature.uses = feature.uses.saturating_add(1);
             if let Some(relation) = (feature.relation as usize).checked_sub(1) {
                 self.relations[relation].weight += step;
             }
         }
-        self.samples += 1;
+        self.samples = self.samples.wrapping_add(1);
         self.draw_set();
         if self.features.len() < self.settings.most {
             self.pair(error);
@@ -285,13 +308,14 @@ impl Features {
                 self.grow();
             }
         }
-        0.5 * f64::from(weight) * f64::from(error) * f64::from(error)
     }
 
     /// Stage 2: now and then, a random set of bits that are on together.
     fn draw_set(&mut self) {
         let bits = self.held.iter().filter(|&&l| usize::from(l) < self.variable_of.len()).count();
-        let due = self.samples.is_multiple_of(8) && self.samples / 8 <= self.settings.sets as u64;
+        let due = self.samples.is_multiple_of(8)
+            && self.samples / 8 <= self.settings.sets as u64
+            && self.features.len() < self.settings.most;
         if !due || bits < 2 {
             return;
         }
@@ -311,18 +335,16 @@ impl Features {
         if !self.settings.relations {
             return;
         }
-        for turn in 0..PAIRED.min(self.active.len()) {
-            // All bits in turn, then features at random.
-            let at = match self.settings.tuples {
-                true => self.next_random(self.active.len()),
-                false => (self.samples as usize + turn) % self.active.len(),
-            };
-            let number = self.active[at];
+        let mut drawn = std::mem::take(&mut self.drawn);
+        drawn.clear();
+        let longest = if self.settings.tuples { LONGEST } else { 1 };
+        let fits = |number: &u32| (1..=longest).contains(&self.features[*number as usize].literals.len());
+        drawn.extend(self.active.iter().copied().filter(fits));
+        for turn in 0..PAIRED.min(drawn.len()) {
+            let other = turn + self.next_random(drawn.len() - turn);
+            drawn.swap(turn, other);
+            let number = drawn[turn];
             let feature = &self.features[number as usize];
-            let fits = if self.settings.tuples { 1..=LONGEST } else { 1..=1 };
-            if !fits.contains(&feature.literals.len()) {
-                continue;
-            }
             for &literal in &self.held {
                 if feature.literals.contains(&literal)
                     || self.numbers.contains_key(&joined(&feature.literals, literal)[..])
@@ -338,11 +360,18 @@ impl Features {
                 pair.square += error * error;
             }
         }
+        self.drawn = drawn;
     }
 
     /// Stages 4 and 5: the pairs whose errors are surest become features; similar pairs become relations.
     fn grow(&mut self) {
         self.relate();
+        // Sets that became features some other way.
+        let (features, numbers) = (&self.features, &self.numbers);
+        let known = |(feature, literal): (u32, u16)| {
+            numbers.contains_key(&joined(&features[feature as usize].literals, literal))
+        };
+        self.pairs.retain(|key, _| !known(*key));
         let mut ranked: Vec<(f32, (u32, u16))> = Vec::new();
         for (&key, pair) in &self.pairs {
             let mean = pair.sum / pair.count;
@@ -360,8 +389,9 @@ impl Features {
             let pair = self.pairs[&(feature, literal)];
             let relation = self.relation_like((feature, literal), pair.sum / pair.count);
             let literals = joined(&self.features[feature as usize].literals, literal);
+            let before = self.features.len();
             let added = self.add(literals) as usize;
-            if let Some(relation) = relation {
+            if let (Some(relation), true) = (relation, added == before) {
                 self.features[added].relation = relation as u32 + 1;
             }
         }
@@ -375,7 +405,8 @@ impl Features {
     /// The weights of the literals of a pair, the smaller one first, if they are bits of two variables.
     fn weights(&self, literals: &[u16]) -> Option<[f32; 2]> {
         let [a, b] = literals else { return None };
-        let variable = |literal: &u16| self.variable_of.get(usize::from(*literal)).copied().filter(|v| *v > 0);
+        let variable =
+            |literal: &u16| self.variable_of.get(usize::from(*literal)).copied().filter(|v| *v > 0);
         let (u, v) = (variable(a)?, variable(b)?);
         let weight = |literal: &u16| Some(self.features[*self.numbers.get(&[*literal][..])? as usize].weight);
         let (a, b) = (weight(a)?, weight(b)?);
@@ -404,7 +435,8 @@ impl Features {
         }
         for (i, &(number, weights)) in loose.iter().enumerate() {
             let own = self.features[number].weight;
-            let known = self.relations.iter().position(|r| near(r.bits, weights) && (r.weight - own).abs() < ALIKE);
+            let known =
+                self.relations.iter().position(|r| near(r.bits, weights) && (r.weight - own).abs() < ALIKE);
             if let Some(known) = known {
                 self.join(number, known);
                 continue;

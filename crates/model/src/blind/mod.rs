@@ -21,7 +21,7 @@ use features::{Features, Literal};
 use sight::Sight;
 use std::ops::Range;
 
-/// A [`Learner`] that hands the bits channel of its rows, and nothing else, to the blind learner.
+/// A [`Learner`] that hands a bits channel of its rows, and nothing else, to the blind learner.
 #[derive(Clone, Debug)]
 pub struct BlindLearner {
     channels: Vec<Channel>,
@@ -32,7 +32,7 @@ pub struct BlindLearner {
 }
 
 impl BlindLearner {
-    /// A learner that knows nothing, over the only bits channel.
+    /// A learner that knows nothing, over the bits channel that the settings name, or the only one.
     ///
     /// # Errors
     /// [`ModelError::Architecture`] if there is no such channel, or a setting cannot work.
@@ -51,7 +51,8 @@ impl BlindLearner {
             (Some(name), _) => match names.iter().position(|known| known == name) {
                 Some(at) => known[at],
                 None => {
-                    let message = format!("the encoder has no bits channel `{name}`{}", suggest(name, &names));
+                    let message =
+                        format!("the encoder has no bits channel `{name}`{}", suggest(name, &names));
                     return fail("input", message);
                 }
             },
@@ -62,17 +63,31 @@ impl BlindLearner {
         let width = channels[channel].kind.dense_width();
         if width > limits::BLIND_BITS {
             let most = limits::BLIND_BITS;
-            return fail("", format!("reads at most {most} bits, channel `{}` has {width}", channels[channel].name));
+            return fail(
+                "",
+                format!("reads at most {most} bits, channel `{}` has {width}", channels[channel].name),
+            );
         }
         if !(1..=limits::BLIND_FEATURES).contains(&settings.most) {
-            return fail("most", format!("write 1 to {} features, found {}", limits::BLIND_FEATURES, settings.most));
+            return fail(
+                "most",
+                format!("write 1 to {} features, found {}", limits::BLIND_FEATURES, settings.most),
+            );
         }
         if settings.sets > settings.most {
-            return fail("sets", format!("must be at most `most`, {}, found {}", settings.most, settings.sets));
+            return fail(
+                "sets",
+                format!("must be at most `most`, {}, found {}", settings.most, settings.sets),
+            );
         }
-        let needs = [("tuples", settings.tuples, settings.relations, "relations")];
-        if let Some((key, _, _, other)) = needs.into_iter().find(|(_, on, other, _)| *on && !other) {
-            return fail(key, format!("builds on `{other}`: turn both on or both off"));
+        if settings.tuples && !settings.relations {
+            return fail("tuples", "builds on `relations`: turn both on or both off".into());
+        }
+        if !(settings.rate >= 0.0 && settings.rate.is_finite()) {
+            return fail(
+                "rate",
+                format!("a learning-rate factor must be at least 0, found {}", settings.rate),
+            );
         }
         let first = Layout::of(channels).offsets[channel];
         Ok(Self {
@@ -107,18 +122,28 @@ impl Learner for BlindLearner {
         self.features.choices(&choices);
     }
 
+    fn chosen(&mut self, rows: &Rows, row: usize) {
+        let sight = self.sight(rows, row);
+        self.features.chosen(sight);
+    }
+
     fn entries(&self) -> Option<usize> {
         Some(self.features.features.len())
     }
 
     fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
-        if samples.targets.iter().chain(&samples.weights).any(|number| !number.is_finite()) {
-            return Err(ModelError::Diverged { what: "loss".into() });
-        }
+        // Before the first step, so that nothing changes if a loss is not finite.
         let mut loss = 0.0;
         for (row, (&target, &weight)) in samples.targets.iter().zip(&samples.weights).enumerate() {
+            let error = f64::from(target - self.features.value(&self.sight(&samples.rows, row)));
+            loss += 0.5 * f64::from(weight) * error * error;
+        }
+        if !loss.is_finite() {
+            return Err(ModelError::Diverged { what: "loss".into() });
+        }
+        for (row, (&target, &weight)) in samples.targets.iter().zip(&samples.weights).enumerate() {
             let sight = self.sight(&samples.rows, row);
-            loss += self.features.learn(&sight, target, weight, rate * self.settings.rate);
+            self.features.learn(&sight, target, weight, rate * self.settings.rate);
         }
         Ok(loss)
     }
@@ -150,7 +175,8 @@ impl Learner for BlindLearner {
             group: "weights".into(),
             rate: self.settings.rate,
         };
-        let of_size = |test: fn(usize) -> bool| known.features.iter().filter(|f| test(f.literals.len())).count();
+        let of_size =
+            |test: fn(usize) -> bool| known.features.iter().filter(|f| test(f.literals.len())).count();
         let parities = known.literals.iter().filter(|l| matches!(l, Literal::Odd(_))).count();
         Description {
             parameters: n + known.relations.len(),

@@ -1,13 +1,13 @@
 //! Parity sets: sets of bits whose parity one operator changes, and no other.
 //!
-//! An operator is known by the bits that it changes. The position before a move is one of the choices before, where one player
-//! moves all the time; otherwise it is taken to be what most choices agree on.
+//! An operator is known by the bits that it changes. The position before a move is what was chosen before, where one player moves
+//! all the time; otherwise it is taken to be what most choices agree on.
 
 use super::sight::Sight;
 use std::collections::BTreeMap;
 
 /// Operators above which no sets are looked for.
-const MOST: usize = 64;
+pub(super) const OPERATORS: usize = 64;
 
 /// The changes that were seen, with how often.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,18 +23,18 @@ impl Changes {
         self.decisions += 1;
         self.known += u32::from(changes.iter().all(|change| self.counts.contains_key(change)));
         for change in changes {
-            if self.counts.len() < 4 * MOST || self.counts.contains_key(&change) {
+            if self.counts.len() < 4 * OPERATORS || self.counts.contains_key(&change) {
                 *self.counts.entry(change).or_default() += 1;
             }
         }
     }
 
-    /// The changes that came often enough to be operators. None if they do not repeat.
+    /// The changes that came often enough to be operators; empty if they do not repeat.
     fn operators(&self) -> Vec<Sight> {
         let most = self.counts.values().copied().max().unwrap_or(0);
         let often = self.counts.iter().filter(|(_, count)| **count * 8 >= most);
         let found: Vec<Sight> = often.map(|(words, _)| Sight::from_words(words.clone())).collect();
-        match found.len() <= MOST && self.known * 10 >= self.decisions * 8 {
+        match found.len() <= OPERATORS && self.known * 10 >= self.decisions * 8 {
             true => found,
             false => Vec::new(),
         }
@@ -44,9 +44,9 @@ impl Changes {
 /// What is known of operators.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Operators {
-    /// Choices of the decision before.
-    pub(super) before: Vec<Sight>,
-    /// Changes from one of the choices before.
+    /// The last choice.
+    pub(super) before: Option<Sight>,
+    /// Changes from the last choice.
     pub(super) alone: Changes,
     /// Changes from what most choices agree on.
     pub(super) majority: Changes,
@@ -58,17 +58,9 @@ impl Operators {
         let from = |parent: &Sight| -> Vec<Vec<u64>> {
             choices.iter().map(|choice| choice.changes(parent).words().to_vec()).collect()
         };
-        if choices.len() > 1 {
-            // The parent whose changes are best known, then the one with the fewest changed bits.
-            let rank = |parent: &&Sight| {
-                let new = from(parent).iter().filter(|change| !self.alone.counts.contains_key(*change)).count();
-                (new, choices.iter().map(|choice| choice.changes(parent).count()).sum::<u32>())
-            };
-            let own = |parent: &&Sight| choices.iter().all(|choice| choice != *parent);
-            if let Some(parent) = self.before.iter().filter(own).min_by_key(rank) {
-                let changes = from(parent);
-                self.alone.see(changes);
-            }
+        if let Some(before) = &self.before {
+            let changes = from(before);
+            self.alone.see(changes);
         }
         if choices.len() > 2 {
             let bits = choices[0].words().len() * 64;
@@ -78,7 +70,6 @@ impl Operators {
             let changes = from(&Sight::from_words(words));
             self.majority.see(changes);
         }
-        self.before = choices.to_vec();
     }
 
     /// Sets of several bits whose parity one operator changes, and no other.
@@ -89,8 +80,8 @@ impl Operators {
     }
 }
 
-/// For each operator k, a set S with |S ∩ k| odd and |S ∩ j| even for all others, if there is one: linear equations over two
-/// numbers.
+/// For each operator k, a set S with |S ∩ k| odd and |S ∩ j| even for all others, if there is one: linear equations
+/// modulo 2.
 fn solve(operators: &[Sight]) -> Vec<Sight> {
     let n = operators.len();
     // Each row: an operator, and which operators were added to it.
@@ -147,14 +138,16 @@ mod tests {
     }
 
     #[test]
-    fn operators_of_one_player_are_found_from_choices_alone() {
+    fn operators_of_one_player_are_found_from_choices() {
         let operators = [0b011_u64, 0b110, 0b100];
         let (mut state, mut found) = (0_u64, Operators::default());
         for turn in 0..200_usize {
             let choices: Vec<Sight> =
                 operators.iter().map(|operator| Sight::from_words(vec![state ^ operator])).collect();
             found.see(&choices);
-            state ^= operators[turn * turn % 7 % 3];
+            let choice = turn * turn % 7 % 3;
+            found.before = Some(choices[choice].clone());
+            state ^= operators[choice];
         }
         let sets = found.sets();
         let operators = operators.map(|operator| Sight::from_words(vec![operator]));

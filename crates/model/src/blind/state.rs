@@ -1,7 +1,7 @@
 //! The blind learner as tensors, and back.
 
-use super::features::{Features, Literal, Pair, Relation};
-use super::parity::Changes;
+use super::features::{Features, LONGEST, Literal, Pair, Relation};
+use super::parity::{Changes, OPERATORS};
 use super::sight::Sight;
 use crate::architecture::Blind;
 use crate::error::ModelError;
@@ -52,6 +52,8 @@ impl Features {
             floats("weights", self.features.iter().map(|f| f.weight).collect()),
             integers("member", self.features.iter().map(|f| u64::from(f.relation)).collect()),
             floats("relations", self.relations.iter().map(|r| r.weight).collect()),
+            floats("pairs", self.relations.iter().flat_map(|r| r.bits).collect()),
+            integers("found", vec![u64::from(self.found)]),
         ];
         if !training {
             return state;
@@ -61,19 +63,24 @@ impl Features {
         let pair = |of: fn(&Pair) -> f32| pairs.iter().map(|(_, pair)| of(pair)).collect();
         state.extend([
             integers("optimiser.uses", self.features.iter().map(|f| u64::from(f.uses)).collect()),
-            floats("optimiser.bits", self.relations.iter().flat_map(|r| r.bits).collect()),
-            integers("optimiser.pairs", pairs.iter().flat_map(|((f, l), _)| [u64::from(*f), u64::from(*l)]).collect()),
+            integers(
+                "optimiser.pairs",
+                pairs.iter().flat_map(|((f, l), _)| [u64::from(*f), u64::from(*l)]).collect(),
+            ),
             floats("optimiser.count", pair(|p| p.count)),
             floats("optimiser.sum", pair(|p| p.sum)),
             floats("optimiser.square", pair(|p| p.square)),
-            integers("optimiser.counters", vec![self.samples, self.random, u64::from(self.found)]),
+            integers("optimiser.counters", vec![self.samples, self.random]),
         ]);
         if !self.found {
             let operators = &self.operators;
             state.extend([
                 integers("optimiser.seen", vec![u64::from(self.together.seen)]),
                 integers("optimiser.both", self.together.both.iter().map(|&n| u64::from(n)).collect()),
-                integers("optimiser.before", operators.before.iter().flat_map(|s| s.words().to_vec()).collect()),
+                integers(
+                    "optimiser.before",
+                    operators.before.iter().flat_map(|s| s.words().to_vec()).collect(),
+                ),
             ]);
             for (name, changes) in [("alone", &operators.alone), ("majority", &operators.majority)] {
                 let words = changes.counts.keys().flatten().copied().collect();
@@ -86,36 +93,46 @@ impl Features {
         state
     }
 
-    /// A learner from its tensors. Without the training state, training begins anew.
+    /// A learner from its tensors. Without the training state, statistics begin anew.
     pub(super) fn restored(settings: &Blind, bits: usize, state: &[Tensor]) -> Result<Self, ModelError> {
         let named = ByName::new(state);
-        let damaged = |name: &str| ModelError::Unsupported(format!("the tensor `{name}` does not fit the others"));
+        let damaged =
+            |name: &str| ModelError::Unsupported(format!("the tensor `{name}` does not fit the others"));
         let find = |name: &str| {
             let length = state.iter().find(|t| t.name == name).map_or(0, |t| t.shape.iter().product());
             named.find(name, &[length])
         };
         let ints = |name: &str| find(name)?.integers();
         let reals = |name: &str| find(name)?.floats();
-        let mut blind = Self::new(settings, bits);
-        blind.set_variables(lists(ints("variables")?, bits).ok_or_else(|| damaged("variables"))?);
+        let mut blind = Self::empty(settings, bits);
+        let variables = lists(ints("variables")?, bits).filter(|all| all.len() <= bits);
+        blind.set_variables(variables.ok_or_else(|| damaged("variables"))?);
         let none: Option<Vec<u16>> = ints("none")?
             .iter()
             .map(|&v| u16::try_from(v).ok().filter(|v| usize::from(*v) < blind.variables.len()))
             .collect();
-        let none = none.ok_or_else(|| damaged("none"))?;
+        let none = none.filter(|none| none.len() <= blind.variables.len()).ok_or_else(|| damaged("none"))?;
         blind.literals.extend(none.into_iter().map(Literal::NoneOf));
         let words = bits.div_ceil(64);
         let sights = |flat: &[u64], name: &str| match flat.len() % words.max(1) {
             0 => Ok(flat.chunks(words.max(1)).map(|w| Sight::from_words(w.to_vec())).collect::<Vec<_>>()),
             _ => Err(damaged(name)),
         };
-        blind.literals.extend(sights(ints("odd")?, "odd")?.into_iter().map(Literal::Odd));
+        let odd = sights(ints("odd")?, "odd")?;
+        if odd.len() > OPERATORS {
+            return Err(damaged("odd"));
+        }
+        blind.literals.extend(odd.into_iter().map(Literal::Odd));
+        blind.found = ints("found")? == [1];
+        if !blind.found && blind.literals.len() > bits {
+            return Err(damaged("found"));
+        }
         let sets = lists(ints("sets")?, blind.literals.len()).ok_or_else(|| damaged("sets"))?;
         let (weights, members) = (reals("weights")?, ints("member")?);
         let relations = reals("relations")?;
         if (weights.len(), members.len()) != (sets.len(), sets.len())
             || sets.len() > limits::BLIND_FEATURES + bits + blind.literals.len() + 1
-            || sets.iter().any(|set| set.windows(2).any(|pair| pair[0] >= pair[1]))
+            || sets.iter().any(|set| set.len() > LONGEST + 1 || set.windows(2).any(|pair| pair[0] >= pair[1]))
             || members.iter().any(|&m| m > relations.len() as u64)
         {
             return Err(damaged("sets"));
@@ -130,9 +147,12 @@ impl Features {
         for (feature, (&weight, &member)) in blind.features.iter_mut().zip(weights.iter().zip(members)) {
             (feature.weight, feature.relation) = (weight, member as u32);
         }
-        blind.relations =
-            relations.iter().map(|&weight| Relation { weight, ..Relation::default() }).collect();
-        blind.found = true;
+        let pairs = reals("pairs")?;
+        if pairs.len() != 2 * relations.len() {
+            return Err(damaged("pairs"));
+        }
+        let relation = |(&weight, pair): (&f32, &[f32])| Relation { weight, bits: [pair[0], pair[1]] };
+        blind.relations = relations.iter().zip(pairs.chunks_exact(2)).map(relation).collect();
         if state.iter().any(|t| t.name == "optimiser.counters") {
             blind.restore_training(&ints, &reals, &sights, &damaged)?;
         }
@@ -146,20 +166,16 @@ impl Features {
         sights: &dyn Fn(&[u64], &str) -> Result<Vec<Sight>, ModelError>,
         damaged: &dyn Fn(&str) -> ModelError,
     ) -> Result<(), ModelError> {
-        let &[samples, random, found] = ints("optimiser.counters")? else {
+        let &[samples, random] = ints("optimiser.counters")? else {
             return Err(damaged("optimiser.counters"));
         };
-        (self.samples, self.random, self.found) = (samples, random, found != 0);
+        (self.samples, self.random) = (samples, random);
         let uses = ints("optimiser.uses")?;
-        let bits = reals("optimiser.bits")?;
-        if uses.len() != self.features.len() || bits.len() != 2 * self.relations.len() {
+        if uses.len() != self.features.len() {
             return Err(damaged("optimiser.uses"));
         }
         for (feature, &uses) in self.features.iter_mut().zip(uses) {
             feature.uses = u32::try_from(uses).unwrap_or(u32::MAX);
-        }
-        for (relation, bits) in self.relations.iter_mut().zip(bits.chunks_exact(2)) {
-            relation.bits = [bits[0], bits[1]];
         }
         let keys = ints("optimiser.pairs")?;
         let numbers = [reals("optimiser.count")?, reals("optimiser.sum")?, reals("optimiser.square")?];
@@ -184,7 +200,7 @@ impl Features {
         }
         self.together.both = both.iter().map(small).collect();
         self.together.seen = ints("optimiser.seen")?.first().map_or(0, small);
-        self.operators.before = sights(ints("optimiser.before")?, "optimiser.before")?;
+        self.operators.before = sights(ints("optimiser.before")?, "optimiser.before")?.into_iter().next();
         for name in ["alone", "majority"] {
             let words = sights(ints(&format!("optimiser.{name}.words"))?, name)?;
             let counts = ints(&format!("optimiser.{name}.counts"))?;
@@ -192,7 +208,8 @@ impl Features {
             if counts.len() != words.len() {
                 return Err(damaged(name));
             }
-            let counts = words.into_iter().map(|s| s.words().to_vec()).zip(counts.iter().map(small)).collect();
+            let counts =
+                words.into_iter().map(|s| s.words().to_vec()).zip(counts.iter().map(small)).collect();
             let changes = Changes { counts, decisions: small(decisions), known: small(known) };
             if name == "alone" {
                 self.operators.alone = changes;
@@ -239,6 +256,7 @@ mod tests {
             }
             let sights: Vec<Sight> = choices.iter().map(|(sight, _)| sight.clone()).collect();
             blind.choices(&sights);
+            blind.chosen(sights[turn as usize % 4].clone());
             for (sight, bits) in &choices {
                 let target = if bits[..3] == bits[3..6] { 0.9 } else { -0.5 };
                 blind.learn(sight, target, 1.0, 0.1);

@@ -1,4 +1,4 @@
-//! Stage 3: variables, sets of bits of which one is on at most at any time.
+//! Stage 3: variables, sets of bits of which at most one is on at any time.
 
 use super::sight::Sight;
 
@@ -23,13 +23,14 @@ impl Together {
     }
 
     pub(super) fn see(&mut self, sight: &Sight) {
-        self.seen += 1;
+        self.seen = self.seen.saturating_add(1);
         if self.bits == 0 {
             return;
         }
         for a in sight.on() {
             for b in sight.on() {
-                self.both[a * self.bits + b] += 1;
+                let both = &mut self.both[a * self.bits + b];
+                *both = both.saturating_add(1);
             }
         }
     }
@@ -45,7 +46,7 @@ impl Together {
             let (mut set, mut total) = (vec![first], on(first));
             for &bit in &left {
                 let apart = set.iter().all(|&other| self.both[bit * self.bits + other] == 0);
-                if apart && total + on(bit) <= self.seen {
+                if apart && total.saturating_add(on(bit)) <= self.seen {
                     set.push(bit);
                     total += on(bit);
                 }

@@ -121,7 +121,11 @@ pub(crate) fn each_op(block: &Block, visit: &mut impl FnMut(&Op)) {
 pub(crate) fn each_node(node: &Architecture, depth: usize, visit: &mut impl FnMut(&Architecture, usize)) {
     visit(node, depth);
     let (list, one): (&[Architecture], _) = match node {
-        Architecture::Mlp(_) | Architecture::Modules(_) | Architecture::Lookup(_) | Architecture::Blind(_) | Architecture::Frozen(_) => (&[], None),
+        Architecture::Mlp(_)
+        | Architecture::Modules(_)
+        | Architecture::Lookup(_)
+        | Architecture::Blind(_)
+        | Architecture::Frozen(_) => (&[], None),
         Architecture::Hme(hme) => (listed(&hme.experts), hme.expert.as_deref()),
         Architecture::MetaPi(pi) => (listed(&pi.experts), pi.expert.as_deref()),
         Architecture::Symbolic(s) => (s.experts.as_deref().unwrap_or(&[]), s.expert.as_deref()),

@@ -12,8 +12,8 @@ pub use check::{Fault, name_and_seed};
 pub use error::ConfigError;
 pub use evaluate::{Checkpoints, Evaluate, no_equity};
 pub use learn::{
-    Examples, ExpectationSettings, GapDiscount, Learn, Method, Next, RegretSettings, Rewards, SELF,
-    SupervisedSettings, TdSettings, TraceKind, Along,
+    Along, Examples, ExpectationSettings, GapDiscount, Learn, Method, Next, RegretSettings, Rewards, SELF,
+    SupervisedSettings, TdSettings, TraceKind,
 };
 pub use load::{Source, Written, in_present_form, load, parse, parse_as};
 pub use rules::{Games, One, Rules, in_either, no_game};

@@ -6,7 +6,7 @@ use super::folder::Score;
 use super::start::shared_rows;
 use crate::config::Suite;
 use crate::positions::{PositionErrors, Set};
-use adept_arena::grade::alone;
+use adept_arena::grade::{alone, shortest, worst};
 use adept_arena::matches::{DealSum, Tally, play};
 use adept_arena::{Agent, Alone, Boltzmann, Equity, ExactError, Grader, Greedy, Scratch, Worst, equity};
 use adept_game::stream;
@@ -119,7 +119,13 @@ impl<G: Kit> Experiment<'_, G> {
                 Err(other) => return Err(other.into()),
             }
         }
-        let (grade, alone) = self.grade()?;
+        let (grade, alone) = match self.grade() {
+            Err(TrainError::Exact(ExactError::Policy(_))) => {
+                self.bound.learner.state(false)?;
+                return Err(self.diverged("value of a position".into(), step));
+            }
+            found => found?,
+        };
         if self.record.optimal.is_none() && grade.as_ref().is_some_and(|grade| grade.optimal) {
             self.record.optimal = Some(step);
         }
@@ -232,14 +238,17 @@ impl<G: Kit> Experiment<'_, G> {
         }
         let mut greedy = Greedy::new(&mut self.bound);
         if self.game.players() == 1 {
-            return Ok((None, Some(alone(self.game, &mut greedy)?)));
+            let optimum = match self.optimum {
+                Some(optimum) => optimum,
+                None => *self.optimum.insert(shortest(self.game)?),
+            };
+            return Ok((None, Some(alone(self.game, &mut greedy, optimum))));
         }
-        if self.grader.is_none() {
-            self.grader = Some(Grader::new(self.game)?);
-        }
-        let grader = self.grader.as_mut();
-        let worst = grader.map(|grader| grader.worst(self.game, &mut greedy)).transpose()?;
-        Ok((worst, None))
+        let best = match &self.sure {
+            Some(best) => best.clone(),
+            None => self.sure.insert(Grader::new(self.game)?.best(self.game)?).clone(),
+        };
+        Ok((Some(Worst::of(worst(self.game, &mut greedy)?, best)), None))
     }
 
     /// How the experts share positions.

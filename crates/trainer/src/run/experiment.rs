@@ -11,7 +11,7 @@ use super::start::{Init, Start, begin_with_cells, begin_with_clusters};
 use crate::config::{Config, Examples, Method, Suite};
 use crate::positions::{Tests, oracle};
 use adept_arena::cfr::Decisions;
-use adept_arena::{Agent, GameModel, Grader, OpenError, open};
+use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::{Kit, stream};
 use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::{ModelError, Rows, Tensor};
@@ -237,8 +237,10 @@ pub(super) struct Experiment<'a, G: Kit> {
     /// Rows on which the use of experts is measured, once they are drawn.
     pub(super) shared: Rows,
     pub(super) judges: Vec<(String, Box<dyn Agent<G>>)>,
-    /// The solved game, once greedy play is graded.
-    pub(super) grader: Option<Grader<G>>,
+    /// What perfect play is sure of in each seat, once greedy play is graded.
+    pub(super) sure: Option<Vec<f64>>,
+    /// The least moves to the solution, in a game for one player.
+    pub(super) optimum: Option<u64>,
     pub(super) folder: Folder,
     pub(super) record: Record,
     /// Sum of losses since the last measurement.
@@ -313,7 +315,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
             values: Vec::new(),
             shared: Rows::new(&channels),
             judges: judges?,
-            grader: None,
+            sure: None,
+            optimum: None,
             folder,
             record,
             loss: 0.0,

@@ -70,11 +70,16 @@ impl Start {
         let encoder = open::encoder(game, config.game.encoder.as_deref())?;
         let (found, channels) = (&from.manifest, encoder.channels().to_vec());
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
-        if let (Architecture::Modules(_), Architecture::Modules(_)) = (&config.architecture, &found.architecture)
+        if let (Architecture::Modules(_), Architecture::Modules(_)) =
+            (&config.architecture, &found.architecture)
             && found.encoder == encoder.name()
-            && found.channels != channels
+            && (found.game != game.name() || found.channels != channels)
             && init.part.is_none()
         {
+            if !taken.is_empty() {
+                let message = "comes after another checkpoint: modules are taken from one".into();
+                return Err(mismatch(message).into());
+            }
             return Self::modules(&config.architecture, &channels, from, located);
         }
         if found.game != game.name() || found.encoder != encoder.name() || found.channels != channels {
@@ -97,8 +102,8 @@ impl Start {
         Ok(Self { origin, weights })
     }
 
-    /// The modules of another game that have the same name and the same shape here: their rules read the same, so their weights
-    /// mean the same.
+    /// The modules of another game whose channels are the same here, and are made of the same channels. If all modules have the
+    /// same names, also how they are combined.
     fn modules(
         architecture: &Architecture,
         channels: &[Channel],
@@ -106,16 +111,25 @@ impl Start {
         located: PathBuf,
     ) -> Result<Self, TrainError> {
         let program = adept_model::lower(architecture, channels, 1)?;
-        let fits = |t: &Tensor| program.params.iter().any(|p| p.name == t.name && p.shape == t.shape);
+        let other = adept_model::lower(&from.manifest.architecture, &from.manifest.channels, 1)?;
+        let shared =
+            |name: &str| channels.iter().any(|c| c.name == name && from.manifest.channels.contains(c));
+        let fits = |t: &Tensor| {
+            let here = program.params.iter().any(|p| p.name == t.name && p.shape == t.shape);
+            here && match t.name.strip_prefix("module.").and_then(|name| name.rsplitn(3, '.').nth(2)) {
+                Some(module) => shared(module),
+                None => other.modules == program.modules,
+            }
+        };
         let weights: Vec<Tensor> = from.tensors.into_iter().filter(fits).collect();
-        let mut names: Vec<&str> = weights
-            .iter()
-            .filter_map(|t| t.name.strip_prefix("module.")?.strip_suffix(".units.weight"))
-            .collect();
-        names.dedup();
+        let named = |t: &Tensor| {
+            let name = t.name.strip_prefix("module.")?.strip_suffix(".units.weight")?;
+            Some(name.to_string())
+        };
+        let names: Vec<String> = weights.iter().filter_map(named).collect();
         if names.is_empty() {
             let message = format!(
-                "has no module with the name and shape of one of {}: nothing can be taken over",
+                "has no module that reads the same as one of {}: nothing can be taken over",
                 program.modules.join(", ")
             );
             return Err(OpenError::Mismatch { path: located, message }.into());

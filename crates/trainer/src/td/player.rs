@@ -146,6 +146,9 @@ impl<G: Game> TdPlayer<G> {
             let action = candidates.actions[choice].clone();
             chain.decisions.push(decision);
             bound.note_weighed();
+            if let Some(row) = decision.row {
+                bound.learner.chosen(&chain.rows, row as usize);
+            }
             if online {
                 let learner = &mut *bound.learner;
                 step_online(

@@ -95,7 +95,13 @@ mod tests {
         let decisions = decisions
             .iter()
             .enumerate()
-            .map(|(i, &(value, greedy))| Decision { row: Some(i as u32), value, greedy, reward: 0.0, player: 0 })
+            .map(|(i, &(value, greedy))| Decision {
+                row: Some(i as u32),
+                value,
+                greedy,
+                reward: 0.0,
+                player: 0,
+            })
             .collect();
         Returns { decisions, rows }
     }

@@ -273,9 +273,18 @@ impl Learn {
             Method::Supervised(supervised) => supervised.check(game),
             Method::Regrets(regrets) => regrets.check(config, game),
         }?;
+        if config.architecture.kind() == "blind" && self.td().is_none() {
+            return fault(
+                "architecture.blind",
+                "learns from games, by the choices in them: write `[learn.td]`",
+            );
+        }
         let table = config.architecture.grows();
         if table && self.td().is_none() && self.batch > 1 {
-            return fault("learn.batch", "a table learns entry by entry, and the blind learner too: leave `batch` out");
+            return fault(
+                "learn.batch",
+                "a table learns entry by entry, and the blind learner too: leave `batch` out",
+            );
         }
         schedule("learn.rate", &self.rate, 0.0, 1e9)?;
         if self.rate.range().1 == 0.0 {
@@ -283,7 +292,10 @@ impl Learn {
         }
         self.optimiser.check().map_err(|(key, m)| (format!("learn.optimiser.{key}"), m))?;
         if table && self.optimiser != Optimiser::default() {
-            return fault("learn.optimiser", "a table learns by plain steps, and the blind learner too: leave `optimiser` out");
+            return fault(
+                "learn.optimiser",
+                "a table learns by plain steps, and the blind learner too: leave `optimiser` out",
+            );
         }
         self.compute().check().map_err(|m| ("learn.device".to_string(), m))?;
         if self.engine == Engine::Burn {

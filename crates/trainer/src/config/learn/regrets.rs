@@ -112,7 +112,9 @@ impl RegretSettings {
                                symbolic";
                 return fault(path, message);
             }
-            if let Some(kind @ ("hme" | "lookup" | "residual")) = architecture.map(Architecture::kind) {
+            if let Some(kind @ ("hme" | "lookup" | "residual" | "modules" | "blind")) =
+                architecture.map(Architecture::kind)
+            {
                 return fault(
                     path,
                     format!(

@@ -173,10 +173,13 @@ impl TdSettings {
         if self.against != SELF || self.field.is_some() {
             return fault("learn.td.along", "`both` learns from self-play: leave out `against` and `field`");
         }
-        if self.traces == TraceKind::Online || self.rewards == Rewards::Steps || self.gap_discount.is_some() {
+        let plain =
+            self.rewards == Rewards::Outcome && self.next == Next::Highest && self.gap_discount.is_none();
+        if self.traces == TraceKind::Online || !plain {
             return fault(
                 "learn.td.along",
-                "`both` needs returns of the outcome, computed backwards: leave out `traces`, `rewards` and `gap_discount`",
+                "`both` needs returns of the outcome, computed backwards from the highest values: leave out `traces`, \
+                 `rewards`, `next` and `gap_discount`",
             );
         }
         Ok(())
@@ -264,10 +267,7 @@ impl TdSettings {
             1 => ("learn.td.overlap", config.learn.overlaps()),
             _ => ("learn.td.workers", true),
         };
-        if apart
-            && config.architecture.grows()
-            && config.learn.engine == Engine::Native
-        {
+        if apart && config.architecture.grows() && config.learn.engine == Engine::Native {
             return fault(path, "a table, or the blind learner, grows while it plays: leave this out");
         }
         if apart && self.traces == TraceKind::Online {
