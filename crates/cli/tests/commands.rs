@@ -1004,3 +1004,64 @@ fn a_game_in_a_file_is_a_game() {
     let refused = desk.run(&["config", "new", "file:nowhere.game"]);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot read the rules in nowhere.game"));
 }
+
+#[test]
+fn declared_games_are_learned_from_their_rules_and_from_bits_alone() {
+    let desk = Desk::new();
+    let config =
+        |name: &str| configs().join(format!("../declared/{name}.toml")).to_string_lossy().into_owned();
+    let (informed, blind) = (config("informed"), config("blind"));
+    let small =
+        ["--set", "game.rules=declared:hexapawn-3x3", "--set", "learn.td.games=600", "--out", "small"];
+    let trained = desk.json(&[&["train", &informed][..], &small].concat());
+    assert!(trained["final"]["grade"]["seats"].as_array().is_some_and(|seats| seats.len() == 2), "{trained}");
+    assert!(trained["optimal"].as_u64().is_some_and(|games| games <= 600), "{trained}");
+    let graded = desk.json(&["evaluate", "small", "--suite", "grade"]);
+    let grade = &graded["grade"];
+    assert_eq!(grade["best_response"]["best"], serde_json::json!([0.0, 0.0]));
+    let won = grade["random"][0]["win"].as_f64().unwrap();
+    assert!((0.3..0.56).contains(&won) && grade["correct"].as_f64().unwrap() > 0.8, "{grade}");
+    let text = desk.text(&["evaluate", "small", "--suite", "grade"]);
+    assert!(text.contains("against a best response:") && text.contains("a correct move in"), "{text}");
+    let value = desk.text(&["value", "small", "1 BBB/.../WWW"]);
+    assert!(value.contains("module capture-rules: weight"), "{value}");
+    // Modules of the smaller game begin the larger one.
+    let large =
+        ["--set", "game.rules=declared:hexapawn-4x4", "--set", "learn.td.games=100", "--out", "large"];
+    let begun = desk.text(&[&["train", &informed, "--init", "small"][..], &large].concat());
+    assert!(begun.contains("(modules alive-rules, alive, capture-rules, ending-win, step-rules)"), "{begun}");
+    let refused = desk.fails(
+        &["train", &informed, "--init", "small", "--set", "game.rules=declared:merlin", "--out", "m"],
+        1,
+    );
+    assert!(refused.contains("no module that reads the same"), "{refused}");
+    // The blind learner goes on from where it stopped.
+    let few = |games: &str| format!("learn.td.games={games}");
+    desk.text(&["train", &blind, "--set", &few("400"), "--out", "whole"]);
+    let described = desk.text(&["describe", "whole"]);
+    assert!(described.contains("9 variables"), "{described}");
+    let graded = desk.json(&["evaluate", "whole", "--suite", "grade"]);
+    assert!(graded["grade"]["random"][0]["win"].as_f64().unwrap() > 0.6, "{graded}");
+    for (set, expected) in [
+        ("learn.td.against=\"random\"", "`both` learns from self-play"),
+        ("architecture.blind.relations=false", "builds on `relations`"),
+        ("learn.td.traces=\"online\"", "computed backwards"),
+        ("game.encoder=\"rules\"", "name the bits channel"),
+    ] {
+        let refused = desk.fails(&["train", &blind, "--set", set, "--out", "no"], 1);
+        assert!(refused.contains(expected), "{refused}");
+    }
+    // Alone: moves beside the shortest solution.
+    let alone = [
+        "learn.td.along=\"own\"",
+        "learn.td.discount=0.95",
+        "learn.td.games=300",
+        "evaluate.against=[\"random\"]",
+    ];
+    let mut args = vec!["train", &blind, "--set", "game.rules=declared:hanoi", "--out", "hanoi"];
+    alone.iter().for_each(|set| args.extend(["--set", set]));
+    let trained = desk.json(&args);
+    assert_eq!(trained["final"]["alone"]["optimum"], 7, "{trained}");
+    let text = desk.text(&["evaluate", "hanoi", "--suite", "grade"]);
+    assert!(text.contains("the shortest solution has 7 moves"), "{text}");
+}

@@ -3,6 +3,7 @@
 //! Architectures nest to any depth: each expert of a mixture or of a symbolic gate is an architecture.
 
 use crate::program::Activation;
+use adept_rows::Channel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
@@ -170,6 +171,9 @@ pub struct Cells {
     /// Examples that the small network learns from.
     #[serde(default = "probe")]
     pub probe: u64,
+    /// How often, in the first half of the run, each cell goes to the expert that errs least in it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reassign: u64,
 }
 
 /// A module for each dense channel, in a hierarchy that the encoder declares: each channel names the channels that it is made
@@ -408,6 +412,10 @@ fn gamma() -> f32 {
     0.5
 }
 
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 fn yes() -> bool {
     true
 }
@@ -634,6 +642,17 @@ impl Architecture {
         }
         if let Some(expert) = expert {
             expert.keep_random_gates();
+        }
+    }
+
+    /// How often learned cells are reassigned, the most of all nodes.
+    pub fn reassigns(&self, channels: &[Channel]) -> u64 {
+        match self {
+            Self::Cells(cells) => cells.reassign.max(cells.expert.reassigns(channels)),
+            Self::Residual(residual) => residual.net.reassigns(channels),
+            _ => {
+                self.experts(channels).into_iter().map(|expert| expert.reassigns(channels)).max().unwrap_or(0)
+            }
         }
     }
 

@@ -24,6 +24,9 @@ const RATE: f64 = 0.01;
 const RESTARTS: usize = 4;
 /// Maximum number of rounds of a run.
 const ROUNDS: usize = 60;
+/// Samples that a cell needs to be given to another expert, and the share of its error that the other one may make.
+const FEW: u32 = 16;
+const CLEARLY: f64 = 0.9;
 /// Added to the mean squared error of a cell, so that no weight is 0.
 const LEAST: f64 = 1e-12;
 
@@ -77,6 +80,64 @@ pub fn find_cells(
         tensors.extend(gate.tensors(&site.name));
     }
     Ok(tensors)
+}
+
+/// Gives each cell of the outermost cell gates to the expert that errs least in it, by the squared error on `samples`; cells with few
+/// samples keep theirs, and so do those in which no other expert is clearly better. Returns the changed tables and the share of
+/// samples whose expert changes. `learner` only evaluates: it is changed.
+///
+/// # Errors
+/// [`ModelError::Unsupported`] if the learner has no program.
+pub fn reassigned_cells(
+    learner: &mut dyn Learner,
+    samples: &Samples,
+) -> Result<(Vec<Tensor>, f64), ModelError> {
+    let Some(program) = learner.program().cloned() else {
+        return Err(ModelError::Unsupported("has no learned cells".into()));
+    };
+    let mut state = learner.state(false)?;
+    let flat = program.parameters_in(&state)?;
+    let (mut tensors, mut changed) = (Vec::new(), 0.0);
+    for op in &program.body.ops {
+        let Op::Route { select: Selector::Cells(gate), branches, .. } = op else { continue };
+        let tables = program.cells(gate, &flat);
+        let columns = gate.channels.map(|channel| program.layout.offsets[channel]);
+        let cell = |row: usize| {
+            let index = samples.rows.index_row(row);
+            tables.cell(columns.map(|column| index[column]))
+        };
+        let cells: Vec<usize> = (0..samples.len()).map(cell).collect();
+        let mut counts = vec![0_u32; tables.table.len()];
+        cells.iter().for_each(|&cell| counts[cell] += 1);
+        let name = &program.params[gate.table].name;
+        let shape = program.params[gate.table].shape.clone();
+        let put = |data: Vec<f32>| Tensor::f32(name.clone(), shape.clone(), data);
+        let mut errors = vec![vec![0.0_f64; tables.table.len()]; branches.len()];
+        let mut values = Vec::new();
+        for (expert, errors) in errors.iter_mut().enumerate() {
+            if let Some(place) = state.iter_mut().find(|t| t.name == *name) {
+                *place = put(vec![expert as f32; tables.table.len()]);
+            }
+            learner.restore(&state)?;
+            learner.evaluate(&samples.rows, &mut values);
+            for ((&cell, value), target) in cells.iter().zip(&values).zip(&samples.targets) {
+                errors[cell] += f64::from(target - value).powi(2);
+            }
+        }
+        let choose = |cell: usize| {
+            let own = tables.table[cell] as usize;
+            let best = (0..branches.len())
+                .min_by(|&a, &b| errors[a][cell].total_cmp(&errors[b][cell]))
+                .unwrap_or(own);
+            let better = errors[best][cell] < CLEARLY * errors[own][cell];
+            if counts[cell] >= FEW && better { best } else { own }
+        };
+        let table: Vec<usize> = (0..tables.table.len()).map(choose).collect();
+        let moved = cells.iter().filter(|&&cell| table[cell] != tables.table[cell] as usize).count();
+        changed += moved as f64 / samples.len().max(1) as f64;
+        tensors.push(put(table.into_iter().map(|expert| expert as f32).collect()));
+    }
+    Ok((tensors, changed))
 }
 
 /// A node of learned cells.

@@ -35,7 +35,7 @@ pub use adept_rows::{Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsEr
 pub use architecture::Architecture;
 pub use blind::BlindLearner;
 pub use build::{build, build_on};
-pub use cells::{CellExamples, find_cells};
+pub use cells::{CellExamples, find_cells, reassigned_cells};
 pub use clusters::cluster_gates;
 pub use describe::{Description, TensorInfo};
 pub use device::{Compute, DeviceName, Engine};

@@ -572,6 +572,10 @@ impl Builder<'_> {
         if !(0.0..=4.0).contains(&cells.gamma) {
             return at.fail("gamma", format!("γ lies in 0..=4, found {}", cells.gamma));
         }
+        if cells.reassign > limits::REASSIGNS {
+            let most = limits::REASSIGNS;
+            return at.fail("reassign", format!("write at most {most} times, found {}", cells.reassign));
+        }
         if !(1..=limits::EXAMPLES).contains(&cells.probe) {
             let most = limits::EXAMPLES;
             return at.fail("probe", format!("write 1 to {most} examples, found {}", cells.probe));

@@ -142,7 +142,7 @@ impl Architecture {
                 return;
             }
             Self::Cells(cells) => {
-                (cells.gamma, cells.probe) = (0.5, 1);
+                (cells.gamma, cells.probe, cells.reassign) = (0.5, 1, 0);
                 return cells.expert.forget_settings();
             }
             Self::Residual(residual) => return residual.net.forget_settings(),

@@ -7,7 +7,7 @@ use adept_model::optimiser::{Adam, Sgd, Soap};
 use adept_model::program::PRIOR_LIMIT;
 use adept_model::{
     Architecture, BlindLearner, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Program, Rows,
-    Samples, Table, TensorData, lower,
+    Samples, Table, TensorData, lower, reassigned_cells,
 };
 use common::{SEEDS, case};
 use std::sync::Arc;
@@ -566,4 +566,44 @@ fn a_damaged_state_of_the_blind_learner_is_refused_or_harmless() {
     let mut other = blind("{}");
     other.restore(&whole).unwrap();
     assert_eq!(other.state(true).unwrap(), whole);
+}
+
+/// Each cell goes to the expert that made its targets.
+#[test]
+fn cells_go_to_the_expert_that_errs_least() {
+    let channels = [
+        Channel::new("x", ChannelKind::Dense(3)),
+        Channel::new("a", ChannelKind::Index(4)),
+        Channel::new("b", ChannelKind::Index(4)),
+    ];
+    let text = r#"{ "cells": { "by": ["a", "b"], "experts": 2, "expert": { "mlp": { "hidden": [2] } } } }"#;
+    let architecture: Architecture = serde_json::from_str(text).unwrap();
+    let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+    let mut flat = common::params_for(&program, 5);
+    let mut set = |name: &str, entries: &[f32]| {
+        let param = program.params.iter().find(|p| p.name == name).unwrap();
+        flat[param.offset..][..entries.len()].copy_from_slice(entries);
+    };
+    set("gate.classes.0", &[0.0, 1.0, 2.0, 3.0]);
+    set("gate.classes.1", &[0.0, 1.0, 2.0, 3.0]);
+    let right: Vec<f32> = (0..16).map(|cell| f32::from(u8::from(cell / 4 > 1 || cell % 4 == 3))).collect();
+    set("gate.table", &right);
+    let mut network = Network::new(program.clone(), &flat, Optimiser::default());
+    let mut samples = Samples::new(&channels);
+    for i in 0..4_000_u64 {
+        let row = samples.rows.push();
+        row.dense.copy_from_slice(&[0, 1, 2].map(|k| ((i * 37 + k * 11) % 64) as f32 / 32.0 - 1.0));
+        row.index.copy_from_slice(&[i % 4, i / 4 % 4]);
+        samples.weights.push(1.0);
+    }
+    network.evaluate(&samples.rows, &mut samples.targets);
+    // All cells to the first expert.
+    let mut state = network.state(false).unwrap();
+    let table = state.iter_mut().find(|t| t.name == "gate.table").unwrap();
+    table.data = TensorData::F32(vec![0.0; 16]);
+    network.restore(&state).unwrap();
+    let (tables, moved) = reassigned_cells(&mut network, &samples).unwrap();
+    assert_eq!(tables.len(), 1);
+    assert_eq!(tables[0].data, TensorData::F32(right));
+    assert!((moved - 10.0 / 16.0).abs() < 1e-9, "{moved}");
 }

@@ -52,6 +52,8 @@ pub const KEY_PARTS: usize = 64;
 pub const NODES: usize = 1 << 17;
 /// Experts of a node.
 pub const EXPERTS: usize = 4096;
+/// Times that learned cells are given to other experts.
+pub const REASSIGNS: u64 = 1_000;
 /// Bits that the blind learner reads.
 pub const BLIND_BITS: usize = 1 << 14;
 /// Weighted sets of bits of the blind learner.

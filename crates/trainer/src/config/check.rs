@@ -1,7 +1,7 @@
 //! Checks that the parser cannot make: settings that cannot work, alone or together.
 //! Each section checks itself. This module holds the checks that they share.
 
-use super::{Config, Games, Rules, Schedule, Shape};
+use super::{Config, Games, Method, Rules, Schedule, Shape};
 use adept_arena::AgentSpec;
 use adept_game::{GameInfo, limits};
 use adept_model::names;
@@ -40,6 +40,12 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
     config.learn.check(config, game)?;
     config.evaluate.check(config, game)?;
     config.checkpoints.check()?;
+    if config.architecture.reassigns(&channels) > 0 && !matches!(config.learn.method, Method::Supervised(_)) {
+        return fault(
+            "architecture",
+            "`reassign` compares experts on exact examples: it needs `[learn.supervised]`",
+        );
+    }
     let outcome = match &config.architecture {
         Architecture::Lookup(lookup) => {
             adept_model::Table::new(lookup, &channels, config.learn.optimiser).map(|_| ())

@@ -7,7 +7,7 @@ use super::games::{SelfPlayState, Span};
 use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
 use super::source::Source;
-use super::start::{Init, Start, begin_with_cells, begin_with_clusters};
+use super::start::{Init, Start, begin_with_cells, begin_with_clusters, reassign_cells};
 use crate::config::{Config, Examples, Method, Suite};
 use crate::positions::{Tests, oracle};
 use adept_arena::cfr::Decisions;
@@ -403,6 +403,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             let begin = step;
             let (end, then) = (self.batch_end(begin), self.batch_end(self.batch_end(begin)));
             self.batch(begin..end, end..then)?;
+            self.reassign(begin, end)?;
             // Whether a multiple of n lies in (begin, end].
             let crosses = |n: u64| end / n > begin / n || end == games;
             step = end;
@@ -432,6 +433,20 @@ impl<'a, G: Kit> Experiment<'a, G> {
             if stop || over {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Reassigns learned cells, if this is due after the batch that ends at `end`: evenly over the first half of the run.
+    fn reassign(&mut self, begin: u64, end: u64) -> Result<(), TrainError> {
+        let times = self.config.architecture.reassigns(self.bound.learner.channels());
+        let due = |time: &u64| {
+            let at = (u128::from(self.record.games) * u128::from(*time) / (2 * u128::from(times))) as u64;
+            (begin + 1..=end).contains(&at)
+        };
+        for time in (1..=times).filter(due).collect::<Vec<_>>() {
+            reassign_cells(self.game, self.config, self.record.seed, &mut self.bound, time)?;
+            self.source.publish(&mut *self.bound.learner)?;
         }
         Ok(())
     }

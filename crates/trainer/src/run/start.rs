@@ -250,6 +250,33 @@ pub(super) fn begin_with_cells<G: Kit>(
     Ok(replace(&mut *bound.learner, found)?)
 }
 
+/// Examples by which cells are reassigned.
+const REASSIGNED: u64 = 1 << 17;
+
+/// Gives each learned cell to the expert that errs least in it, by new examples. `time` numbers the times.
+pub(super) fn reassign_cells<G: Kit>(
+    game: &G,
+    config: &Config,
+    seed: u64,
+    bound: &mut GameModel<G>,
+    time: u64,
+) -> Result<(), TrainError> {
+    let mut samples = Samples::new(bound.learner.channels());
+    let with = (&**bound.encoder(), bound.learner.channels());
+    let mut examples = Examples::new(game, config, seed, with)?;
+    let first = 2 * CELLULAR + time * REASSIGNED;
+    examples.fill(game, &**bound.encoder(), first..first + REASSIGNED, &mut samples);
+    let (tables, _) = adept_model::reassigned_cells(&mut *bound.learner.player()?, &samples)?;
+    // With the state of the optimiser.
+    let mut state = bound.learner.state(true)?;
+    for table in tables {
+        if let Some(place) = state.iter_mut().find(|t| t.name == table.name) {
+            *place = table;
+        }
+    }
+    Ok(bound.learner.restore(&state)?)
+}
+
 /// Where the cells of a run come from.
 enum Cellular<'a, G: Kit> {
     Examples {
