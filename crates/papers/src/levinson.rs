@@ -495,7 +495,7 @@ fn markdown(study: &LevinsonStudy) -> String {
     );
     text.push_str(
         "\n## Modules of a smaller game\n\nMean equity against random play after so many games, from new weights and with \
-         the modules of the smaller game that have the same name and shape.\n",
+         the modules of the smaller game that read the same.\n",
     );
     for transfer in &study.transfers {
         let line = |name: &str, values: &[f64]| {
