@@ -333,7 +333,9 @@ fn shares_of<G: Game>(
 /// [`ExactError::Chance`], [`ExactError::Unsolvable`], or [`ExactError::Size`] if too many states were seen before a solution.
 pub fn shortest<G: Game>(game: &G) -> Result<u64, ExactError> {
     let (mut seen, mut layer, mut actions) = (FxHashSet::default(), vec![game.start()], Vec::new());
-    for moves in 1.. {
+    let mut moves = 0;
+    loop {
+        moves += 1;
         let mut next = Vec::new();
         for state in &layer {
             if seen.len() > MAX_STATES {
@@ -359,7 +361,6 @@ pub fn shortest<G: Game>(game: &G) -> Result<u64, ExactError> {
         }
         layer = next;
     }
-    unreachable!("the loop has no end")
 }
 
 /// Plays a game for one player from its start. `optimum` is that of [`shortest`].

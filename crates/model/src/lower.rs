@@ -1,8 +1,8 @@
 //! Lowers an architecture to an op program.
 
 use crate::architecture::{
-    Architecture, Cells, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, Modules, OneOrEach,
-    Residual, SENSITIVITY_MIN, Symbolic,
+    Architecture, Cells, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual,
+    SENSITIVITY_MIN, Symbolic,
 };
 use crate::error::ModelError;
 use crate::names::suggest;
@@ -10,6 +10,8 @@ use crate::program::{
     Activation, Block, CellGate, Clusters, Group, Init, Op, Param, ParamId, Program, Selector, ValueId,
 };
 use adept_rows::{Channel, ChannelKind, Layout, limits};
+
+mod modules;
 
 /// Maximum scale of the initial weights.
 const MAX_INIT: f32 = 1000.0;
@@ -226,82 +228,37 @@ impl Builder<'_> {
         Ok(Block { ops, results: vec![out] })
     }
 
-    /// Lowers modules, part by part. A value with several readers is read through an [`Op::Concat`] for each.
-    fn modules(&mut self, modules: &Modules, at: &At) -> Result<Block, ModelError> {
-        check_rates(&[modules.rate], at, "rate")?;
-        check_init(modules.init, at)?;
-        for (key, units) in [("units", modules.units), ("top", modules.top)] {
+    fn layers(&mut self, layers: Layers<'_>, at: &At) -> Result<(Vec<Op>, ValueId), ModelError> {
+        check_rates(&[layers.rate], at, "rate")?;
+        check_init(layers.init, at)?;
+        let channels = self.dense_channels(layers.inputs, at)?;
+        let width = channels.iter().map(|&c| self.channels[c].kind.dense_width()).sum();
+        let mut x = self.value(width);
+        let mut ops = vec![Op::Input { channels, out: x }];
+        let group = self.group(layers.group, layers.rate);
+        for (i, (&units, &f)) in layers.widths.iter().zip(&layers.activations).enumerate() {
             if units == 0 {
-                return at.fail(key, "needs at least one unit");
+                return at.fail("hidden", "a layer needs at least one unit");
+            }
+            let here = at.name(&format!("layer.{i}"));
+            let net = self.affine((x, units), (layers.init, group), (at, &format!("layer.{i}")), &mut ops)?;
+            x = net;
+            if let Some(sensitivity) = &layers.sensitivity {
+                let (initial, rate) = sensitivity[i];
+                let group = self.group("sensitivity", rate * layers.rate);
+                let beta = self.param(&here, "sensitivity", vec![units], Init::Constant(initial), group)?;
+                self.params[beta].min = Some(SENSITIVITY_MIN);
+                let out = self.value(units);
+                ops.push(Op::Scale { x, beta, out });
+                x = out;
+            }
+            if f != Activation::Linear {
+                let out = self.value(units);
+                ops.push(Op::Activation { x, f, out });
+                x = out;
             }
         }
-        let group = self.group("weights", modules.rate);
-        let mut known: Vec<(usize, ValueId)> = Vec::new();
-        let mut ops = Vec::new();
-        let mut names = Vec::new();
-        let mut estimates = Vec::new();
-        for channel in self.with_parts(modules.inputs.as_deref(), at)? {
-            let Channel { name, kind, parts, .. } = self.channels[channel].clone();
-            if names.iter().any(|known: &String| *known == name) {
-                return at.fail("inputs", format!("the encoder has two channels `{name}`"));
-            }
-            let mut units_of_parts = Vec::with_capacity(parts.len());
-            for part in &parts {
-                match known.iter().find(|(c, _)| self.channels[*c].name == *part) {
-                    Some((_, units)) => units_of_parts.push(*units),
-                    None => {
-                        let message = format!("`{name}` is made of `{part}`, which is not before it");
-                        return at.fail("inputs", message);
-                    }
-                }
-            }
-            let parts = units_of_parts;
-            let mut x = self.value(kind.dense_width());
-            ops.push(Op::Input { channels: vec![channel], out: x });
-            if !parts.is_empty() {
-                let all: Vec<ValueId> = [x].into_iter().chain(parts).collect();
-                x = self.concat(&all, &mut ops);
-            }
-            let here = at.name("module").name(&name);
-            let units = self.dense((x, modules.units), (modules.init, group), (&here, "units"), &mut ops)?;
-            let x = self.concat(&[units], &mut ops);
-            estimates.push(self.dense(
-                (x, self.outputs),
-                (modules.init, group),
-                (&here, "estimate"),
-                &mut ops,
-            )?);
-            known.push((channel, units));
-            names.push(name.into_owned());
-        }
-        let all: Vec<ValueId> = known.iter().map(|(_, units)| *units).collect();
-        let here = at.name("top");
-        let x = self.concat(&all, &mut ops);
-        let units = self.dense((x, modules.top), (modules.init, group), (&here, "units"), &mut ops)?;
-        estimates.push(self.dense(
-            (units, self.outputs),
-            (modules.init, group),
-            (&here, "estimate"),
-            &mut ops,
-        )?);
-        names.push("top".into());
-        let gate = self.group("gate", modules.rate);
-        let x = self.concat(&all, &mut ops);
-        let logits =
-            self.affine((x, estimates.len()), (modules.init, gate), (&at.name("gate"), "layer.0"), &mut ops)?;
-        let log_weights = self.value(estimates.len());
-        ops.push(Op::LogSoftmax { x: logits, out: log_weights });
-        let y = self.concat(&estimates, &mut ops);
-        let out = self.value(self.outputs);
-        ops.push(Op::Blend { log_weights, y, out });
-        self.modules = names;
-        Ok(Block { ops, results: vec![out] })
-    }
-
-    fn concat(&mut self, xs: &[ValueId], ops: &mut Vec<Op>) -> ValueId {
-        let out = self.value(xs.iter().map(|&x| self.widths[x]).sum());
-        ops.push(Op::Concat { xs: xs.to_vec(), out });
-        out
+        Ok((ops, x))
     }
 
     /// x W + b, with parameters `NAME.weight` and `NAME.bias`.
@@ -322,78 +279,6 @@ impl Builder<'_> {
         let out = self.value(units);
         ops.push(Op::Affine { x, weight, bias, out });
         Ok(out)
-    }
-
-    /// tanh(x W + b).
-    fn dense(
-        &mut self,
-        x: (ValueId, usize),
-        settings: (InitScale, usize),
-        name: (&At, &str),
-        ops: &mut Vec<Op>,
-    ) -> Result<ValueId, ModelError> {
-        let net = self.affine(x, settings, name, ops)?;
-        let out = self.value(x.1);
-        ops.push(Op::Activation { x: net, f: Activation::Tanh, out });
-        Ok(out)
-    }
-
-    /// These channels and all that they are made of, in the order of the encoder.
-    fn with_parts(&self, names: Option<&[String]>, at: &At) -> Result<Vec<usize>, ModelError> {
-        let mut wanted = self.dense_channels(names, at)?;
-        let mut next = 0;
-        while let Some(&channel) = wanted.get(next) {
-            for part in &self.channels[channel].parts {
-                let found = self.channels.iter().position(|c| c.name == *part);
-                if let Some(found) = found.filter(|found| !wanted.contains(found)) {
-                    wanted.push(found);
-                }
-            }
-            next += 1;
-        }
-        wanted.sort_unstable();
-        Ok(wanted)
-    }
-
-    fn layers(&mut self, layers: Layers<'_>, at: &At) -> Result<(Vec<Op>, ValueId), ModelError> {
-        check_rates(&[layers.rate], at, "rate")?;
-        check_init(layers.init, at)?;
-        let channels = self.dense_channels(layers.inputs, at)?;
-        let mut width = channels.iter().map(|&c| self.channels[c].kind.dense_width()).sum();
-        let mut x = self.value(width);
-        let mut ops = vec![Op::Input { channels, out: x }];
-        let group = self.group(layers.group, layers.rate);
-        for (i, (&units, &f)) in layers.widths.iter().zip(&layers.activations).enumerate() {
-            if units == 0 {
-                return at.fail("hidden", "a layer needs at least one unit");
-            }
-            let here = at.name(&format!("layer.{i}"));
-            let init = Init::Uniform(match layers.init {
-                InitScale::Uniform(a) => a,
-                InitScale::Named(InitName::FanIn) => 1.0 / (width as f32).sqrt(),
-            });
-            let weight = self.param(&here, "weight", vec![width, units], init, group)?;
-            let bias = self.param(&here, "bias", vec![units], init, group)?;
-            let net = self.value(units);
-            ops.push(Op::Affine { x, weight, bias, out: net });
-            x = net;
-            if let Some(sensitivity) = &layers.sensitivity {
-                let (initial, rate) = sensitivity[i];
-                let group = self.group("sensitivity", rate * layers.rate);
-                let beta = self.param(&here, "sensitivity", vec![units], Init::Constant(initial), group)?;
-                self.params[beta].min = Some(SENSITIVITY_MIN);
-                let out = self.value(units);
-                ops.push(Op::Scale { x, beta, out });
-                x = out;
-            }
-            if f != Activation::Linear {
-                let out = self.value(units);
-                ops.push(Op::Activation { x, f, out });
-                x = out;
-            }
-            width = units;
-        }
-        Ok((ops, x))
     }
 
     /// Lowers a mixture node: gates gᵢ, weights sᵢ, experts, output y = Σᵢ sᵢ yᵢ.
