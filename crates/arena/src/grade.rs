@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 const ALONE: u64 = 100;
 /// Most moves of such a game.
 const LONGEST: u64 = 10_000;
+/// Most states that a policy may lead to.
+const WALKED: usize = 1_000_000;
 /// Most moves of a game that is walked through.
 const DEEPEST: usize = 2_000;
 
@@ -279,8 +281,8 @@ fn worst_of<G: Game>(
         least = least.min(value);
     }
     let value = if own { mean } else { least };
-    if known.len() >= MAX_STATES {
-        return Err(ExactError::Size(MAX_STATES));
+    if known.len() >= WALKED {
+        return Err(ExactError::Size(WALKED));
     }
     known.insert(state.clone(), value);
     Ok(value)

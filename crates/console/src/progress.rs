@@ -122,6 +122,7 @@ impl Progress {
                 if let Some((against, equity)) = evaluation.equity.first() {
                     run.figure = format!(", equity {:+.4} against {against}", equity.equity);
                     if let Some(grade) = &evaluation.grade {
+                        run.figure = format!(", equity {:+.4}", equity.equity);
                         run.figure += if grade.optimal { ", optimal" } else { ", not optimal" };
                     }
                 } else if let Some(exploitability) = evaluation.exploitability {

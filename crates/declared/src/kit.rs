@@ -105,14 +105,17 @@ impl Kit for Declared {
     }
 
     fn encoders(&self) -> Vec<Named> {
-        Named::list(&[
+        let mut all = Named::list(&[
             ("bits", "a bit for every fact, as the player who moved sees it; a key of all for tables"),
             ("blind", "the same bits without names, shuffled"),
-            (
+        ]);
+        if !self.rules.absolute {
+            all.extend(Named::list(&[(
                 "rules",
-                "a channel for every relation, operator and ending of the rules, for the architecture `modules`",
-            ),
-        ])
+                "channels for every relation, operator and ending of the rules, for the architecture `modules`",
+            )]));
+        }
+        all
     }
 
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {

@@ -98,6 +98,29 @@ impl Bindings {
         }
     }
 
+    /// What its inputs are, in words.
+    fn about(&self) -> String {
+        let conditions = self.conditions();
+        let mut inputs = Vec::new();
+        for (count, what) in [
+            (self.patterns(), "patterns"),
+            (self.counts(), "pairs of counts"),
+            (self.crossings(), "pairs of bindings that meet"),
+        ] {
+            if count > 0 {
+                inputs.push(format!("{count} {what}"));
+            }
+        }
+        let s = |n: usize| if n == 1 { "" } else { "s" };
+        format!(
+            "{} binding{} with {conditions} condition{}: {}",
+            self.count,
+            s(self.count),
+            s(conditions),
+            inputs.join(", ")
+        )
+    }
+
     fn width(&self) -> usize {
         self.patterns() + self.counts() + self.crossings()
     }
@@ -341,15 +364,7 @@ impl Maker<'_> {
                 }
             }
             if let Some(bindings) = self.bindings(rule, name)? {
-                about.push(format!(
-                    "bindings: {}, conditions: {} and {} of the other player; {} patterns, {} pairs of counts, {} of two that meet",
-                    bindings.count,
-                    bindings.own.len(),
-                    bindings.other.len(),
-                    bindings.patterns(),
-                    bindings.counts(),
-                    bindings.crossings()
-                ));
+                about.push(bindings.about());
                 found.push(bindings);
             }
         }

@@ -171,7 +171,7 @@ pub struct Cells {
     /// Examples that the small network learns from.
     #[serde(default = "probe")]
     pub probe: u64,
-    /// How often, in the first half of the run, each cell goes to the expert that errs least in it.
+    /// How often, in the first half of the run, each cell goes to the expert that errs least in it. Default: 0, never.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reassign: u64,
 }

@@ -170,7 +170,7 @@ impl Builder<'_> {
             Architecture::Modules(modules) => self.modules(modules, at)?,
             Architecture::Lookup(lookup) => self.lookup(lookup, at)?,
             Architecture::Blind(_) => {
-                return at.fail("", "learns only by itself, not as a part: write it at the top level");
+                return at.fail("", "has no graph and cannot be a part of a network: write it at the top level, and export it as safetensors");
             }
             Architecture::Residual(residual) => self.residual(residual, at)?,
             Architecture::Frozen(frozen) => self.frozen(frozen, at)?,

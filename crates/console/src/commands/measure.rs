@@ -360,7 +360,7 @@ fn grades(found: &GradeReport) -> String {
             "against a best response: {}; perfect play {}{}",
             sure(&worst.seats),
             sure(&worst.best),
-            if worst.optimal { ": optimal" } else { "" }
+            if worst.optimal { ": optimal" } else { ": not optimal" }
         );
         let _ = writeln!(text, "a correct move in {:.2} % of {} states", 100.0 * grade.correct, grade.states);
     }

@@ -274,12 +274,28 @@ fn as_text(
                 row.push(best.map_or_else(|| "–".to_string(), |s| s.step.to_string()));
             }
             if graded {
-                row.push(r.optimal.map_or_else(|| "–".to_string(), |step| step.to_string()));
+                let at_end = last.and_then(|s| s.grade.as_ref()).is_some_and(|grade| grade.optimal);
+                row.push(match r.optimal {
+                    Some(step) if at_end => step.to_string(),
+                    Some(step) => format!("{step}, not at end"),
+                    None => "–".to_string(),
+                });
             }
             row
         })
         .collect();
     text.push_str(&output::table(&header, &rows));
+    for (path, r) in runs {
+        if let Some(alone) = r.r#final.as_ref().and_then(|score| score.alone) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            text.push_str(&format!(
+                "{name}: solves the game in {:.0} % of games, in {:.1} moves; the shortest solution has {}\n",
+                100.0 * alone.solved,
+                alone.moves,
+                alone.optimum
+            ));
+        }
+    }
     text.push('\n');
     if runs.len() > 1 {
         text.push_str(&summary(runs, references, config, in_units));

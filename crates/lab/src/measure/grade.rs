@@ -28,7 +28,7 @@ pub(super) fn grade<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Result<GradeR
         report.alone = Some(alone(game, &mut greedy, shortest(game)?));
     } else if game.hides() || !game.zero_sum() || game.turn(&game.start()) == Turn::Chance {
         let message = format!(
-            "`grade` is for zero-sum games of two without chance or hidden information; {} is not one",
+            "`grade` needs a game for one player, or a zero-sum game for two, without chance or hidden information; {} is neither",
             game.name()
         );
         return Err(TrainError::Suite(message));

@@ -80,6 +80,10 @@ impl BlindLearner {
                 format!("must be at most `most`, {}, found {}", settings.most, settings.sets),
             );
         }
+        let any = settings.bits || settings.sets > 0 || settings.variables || settings.parity;
+        if !any {
+            return fail("bits", "nothing is left to learn: turn on at least one stage".into());
+        }
         if settings.tuples && !settings.relations {
             return fail("tuples", "builds on `relations`: turn both on or both off".into());
         }

@@ -129,7 +129,7 @@ impl Start {
         let names: Vec<String> = weights.iter().filter_map(named).collect();
         if names.is_empty() {
             let message = format!(
-                "has no module that reads the same as one of {}: nothing can be taken over",
+                "no module of this checkpoint fits: {} need the same inputs and the same number of units",
                 program.modules.join(", ")
             );
             return Err(OpenError::Mismatch { path: located, message }.into());

@@ -51,7 +51,7 @@ pub struct TdSettings {
     pub next: Next,
     /// Whose decisions a return runs along: those of one player, or those of both in turn, where the value of a reply counts
     /// with the opposite sign. `both` is for self-play in two-player zero-sum games. Values then reach back twice as fast, and
-    /// an exploring reply does not change what its opponent learns.
+    /// an exploring reply does not change what its opponent learns. Default: `own`.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub along: Along,
     /// ε of ε-greedy play, in [0, 1]. An exploring move that is not greedy cuts the trace.
