@@ -1031,7 +1031,7 @@ fn declared_games_are_learned_from_their_rules_and_from_bits_alone() {
     let begun = desk.text(&[&["train", &informed, "--init", "small"][..], &large].concat());
     assert!(begun.contains("(modules alive-rules, alive, capture-rules, ending-win, step-rules)"), "{begun}");
     let refused = desk.fails(
-        &["train", &informed, "--init", "small", "--set", "game.rules=declared:merlin", "--out", "m"],
+        &["train", &informed, "--init", "small", "--set", "game.rules=declared:nim", "--out", "m"],
         1,
     );
     assert!(refused.contains("no module of this checkpoint fits"), "{refused}");
@@ -1045,7 +1045,7 @@ fn declared_games_are_learned_from_their_rules_and_from_bits_alone() {
     for (set, expected) in [
         ("learn.td.against=\"random\"", "`both` learns from self-play"),
         ("architecture.blind.relations=false", "builds on `relations`"),
-        ("learn.td.traces=\"online\"", "computed backwards"),
+        ("learn.td.traces=\"online\"", "learns from returns"),
         ("game.encoder=\"rules\"", "name the bits channel"),
     ] {
         let refused = desk.fails(&["train", &blind, "--set", set, "--out", "no"], 1);

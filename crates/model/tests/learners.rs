@@ -488,19 +488,25 @@ fn blind(settings: &str) -> BlindLearner {
     BlindLearner::new(&serde_json::from_str(settings).unwrap(), &channels, Optimiser::default()).unwrap()
 }
 
-/// All sixteen throws, and whether an even number of the first three dice show the second face.
+/// All sixteen throws. Whether the first two dice agree counts only if the third shows its second face.
 fn throws() -> Samples {
     let mut samples = Samples::new(&[Channel::new("bits", ChannelKind::Bits(8))]);
     for throw in 0..16_usize {
         let row = samples.rows.push();
         (0..4).for_each(|die| row.dense[2 * die + (throw >> die & 1)] = 1.0);
-        samples.targets.push(if (throw & 7).count_ones() % 2 == 0 { 0.8 } else { -0.8 });
+        let agree = throw & 1 == throw >> 1 & 1;
+        samples.targets.push(match (throw >> 2 & 1, agree) {
+            (0, _) => 0.2,
+            (_, true) => 0.8,
+            (_, false) => -0.8,
+        });
         samples.weights.push(1.0);
     }
     samples
 }
 
-/// The parity of three dice is no sum of weights of bits or pairs: it takes sets of three, which stage 5 finds.
+/// What two dice mean where a third one decides is not a sum of weights of bits or pairs: it takes sets of three, which stage 5
+/// finds.
 #[test]
 fn the_blind_learner_finds_what_bits_alone_cannot_say() {
     let error = |settings: &str| {
@@ -515,12 +521,12 @@ fn the_blind_learner_finds_what_bits_alone_cannot_say() {
         (worst.fold(0.0, f32::max), learner.describe().ops)
     };
     let (all, ops) = error("{\"sets\": 0}");
-    assert!(all < 0.1, "{all} {ops:?}");
+    assert!(all < 0.05, "{all} {ops:?}");
     assert!(ops.iter().any(|op| op == "4 variables"), "{ops:?}");
     for less in ["{\"sets\": 0, \"tuples\": false}", "{\"sets\": 0, \"tuples\": false, \"relations\": false}"]
     {
         let (found, ops) = error(less);
-        assert!(found > 0.5, "{found} {ops:?}");
+        assert!(found > 0.15, "{found} {ops:?}");
     }
 }
 

@@ -238,6 +238,7 @@ fn the_schema_lists_every_key() {
         "rewards",
         "gap_discount",
         "next",
+        "along",
         "explore",
         "temperature",
         "traces",

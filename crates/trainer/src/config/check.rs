@@ -40,12 +40,6 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
     config.learn.check(config, game)?;
     config.evaluate.check(config, game)?;
     config.checkpoints.check()?;
-    if config.architecture.reassigns(&channels) > 0 && !matches!(config.learn.method, Method::Supervised(_)) {
-        return fault(
-            "architecture",
-            "`reassign` compares experts on exact examples: it needs `[learn.supervised]`",
-        );
-    }
     let outcome = match &config.architecture {
         Architecture::Lookup(lookup) => {
             adept_model::Table::new(lookup, &channels, config.learn.optimiser).map(|_| ())
@@ -56,6 +50,13 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
         network => adept_model::lower(network, &channels, 1).map(|_| ()),
     };
     match outcome {
+        Ok(())
+            if config.architecture.reassigns(&channels) > 0
+                && !matches!(config.learn.method, Method::Supervised(_)) =>
+        {
+            let what = "`reassign` compares experts on exact examples: it needs `[learn.supervised]`";
+            fault("architecture", what)
+        }
         Ok(()) => Ok(()),
         Err(ModelError::Architecture { path, message }) => fault(&format!("architecture.{path}"), message),
         Err(other) => fault("architecture", other.to_string()),
