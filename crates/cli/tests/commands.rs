@@ -1030,10 +1030,8 @@ fn declared_games_are_learned_from_their_rules_and_from_bits_alone() {
         ["--set", "game.rules=declared:hexapawn-4x4", "--set", "learn.td.games=100", "--out", "large"];
     let begun = desk.text(&[&["train", &informed, "--init", "small"][..], &large].concat());
     assert!(begun.contains("(modules alive-rules, alive, capture-rules, ending-win, step-rules)"), "{begun}");
-    let refused = desk.fails(
-        &["train", &informed, "--init", "small", "--set", "game.rules=declared:nim", "--out", "m"],
-        1,
-    );
+    let refused = desk
+        .fails(&["train", &informed, "--init", "small", "--set", "game.rules=declared:nim", "--out", "m"], 1);
     assert!(refused.contains("no module of this checkpoint fits"), "{refused}");
     // The blind learner goes on from where it stopped.
     let few = |games: &str| format!("learn.td.games={games}");
