@@ -214,13 +214,9 @@ impl Structure {
             let moves: Vec<(usize, String)> =
                 moves.map(|(m, one)| (m, declaration.shown(&operator.name, &one.tuple))).collect();
             let mut holds: [Vec<Literal>; 2] = Default::default();
-            for view in 0..views {
-                // The gates of the same rules were made in the same order.
-                holds[view] = maker.legal(
-                    number,
-                    view,
-                    &moves.iter().map(|(m, _)| &rules.moves[*m].tuple[..]).collect::<Vec<_>>(),
-                )?;
+            let tuples: Vec<&[Object]> = moves.iter().map(|(m, _)| &rules.moves[*m].tuple[..]).collect();
+            for (view, holds) in holds.iter_mut().enumerate().take(views) {
+                *holds = maker.legal(number, view, &tuples)?;
             }
             let texts = moves.into_iter().map(|(_, text)| text).collect();
             let name = match declaration.relations.iter().any(|relation| relation.name == operator.name) {

@@ -65,13 +65,10 @@ pub fn build_on(
     rng: &mut dyn Rng,
 ) -> Result<Box<dyn Learner>, ModelError> {
     compute.check().map_err(ModelError::Unsupported)?;
-    if architecture.grows() {
-        if compute.engine == Engine::Burn {
-            return Err(ModelError::Unsupported(
-                "a lookup table and the blind learner do not learn with tensors: use the native engine"
-                    .into(),
-            ));
-        }
+    if architecture.grows() && compute.engine == Engine::Burn {
+        return Err(ModelError::Unsupported(
+            "a lookup table and the blind learner do not learn with tensors: use the native engine".into(),
+        ));
     }
     match architecture {
         Architecture::Lookup(lookup) => return Ok(Box::new(Table::new(lookup, channels, optimiser)?)),

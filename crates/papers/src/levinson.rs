@@ -405,13 +405,15 @@ fn row(games: &dyn Catalogue, plan: &Plan, config: &Config, runs: &[Run]) -> Res
 
 /// A transfer: name, rules and games of the smaller game, rules and games of the larger one. If the
 /// rules are a number, they are nim on a path of that many nodes.
-const TRANSFERS: [(&str, (&str, u64), (&str, u64)); 2] = [
+type TransferPlan = (&'static str, (&'static str, u64), (&'static str, u64));
+
+const TRANSFERS: [TransferPlan; 2] = [
     ("hexapawn 3×3 to 4×4", ("declared:hexapawn-3x3", 20_000), ("declared:hexapawn-4x4", 10_000)),
     ("nim on a path of 3 to one of 8", ("3", 5_000), ("8", 20_000)),
 ];
 
 fn transferred(
-    &(name, small, large): &(&str, (&str, u64), (&str, u64)),
+    &(name, small, large): &TransferPlan,
     files: &Path,
     work: Work<'_>,
 ) -> Result<Transfer, TrainError> {

@@ -8,6 +8,9 @@ use crate::error::ModelError;
 use crate::learner::{ByName, Tensor};
 use adept_rows::limits;
 
+/// Reads positions of a tensor with this name.
+type Sights<'a> = dyn Fn(&[u64], &str) -> Result<Vec<Sight>, ModelError> + 'a;
+
 /// Lists of numbers as one list: the length of each before its numbers.
 fn flat<'a>(lists: impl IntoIterator<Item = &'a [u16]>) -> Vec<u64> {
     let one = |list: &'a [u16]| [list.len() as u64].into_iter().chain(list.iter().map(|&n| u64::from(n)));
@@ -163,7 +166,7 @@ impl Features {
         &mut self,
         ints: &dyn Fn(&str) -> Result<&'a [u64], ModelError>,
         reals: &dyn Fn(&str) -> Result<&'a [f32], ModelError>,
-        sights: &dyn Fn(&[u64], &str) -> Result<Vec<Sight>, ModelError>,
+        sights: &Sights<'_>,
         damaged: &dyn Fn(&str) -> ModelError,
     ) -> Result<(), ModelError> {
         let &[samples, random] = ints("optimiser.counters")? else {
