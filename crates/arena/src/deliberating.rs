@@ -21,8 +21,7 @@ impl<G: Game> Deliberating<G> {
     /// Evaluates the candidates and computes the probability of choosing each.
     fn weigh(&mut self, game: &G, state: &G::State, player: usize, probabilities: &mut Vec<f64>) {
         self.deliberator.deliberate(game, state, player, &mut self.found);
-        let candidates = &self.found.candidates;
-        self.found.choose(self.deliberator.choice(), |i| preference(candidates[i].success), probabilities);
+        self.found.choose(self.deliberator.choice(), probabilities);
     }
 }
 
@@ -41,9 +40,10 @@ impl<G: Game> Agent<G> for Deliberating<G> {
     ) {
         let mut of_candidates = Vec::new();
         self.weigh(game, state, player, &mut of_candidates);
+        // An action can be proposed several times.
         let chance = |action: &G::Action| {
-            let place = self.found.candidates.iter().position(|c| c.action == *action);
-            place.map_or(0.0, |i| of_candidates[i])
+            let all = self.found.candidates.iter().zip(&of_candidates);
+            all.filter(|(c, _)| c.action == *action).map(|(_, p)| p).sum::<f64>()
         };
         probabilities.clear();
         probabilities.extend(actions.iter().map(chance));
@@ -57,7 +57,8 @@ impl<G: Game> Agent<G> for Deliberating<G> {
         scratch: &mut Scratch<G>,
         rng: &mut Stream,
     ) -> G::Action {
-        self.weigh(game, state, player, &mut scratch.probabilities);
+        let Scratch { probabilities, .. } = scratch;
+        self.deliberator.decide(game, state, player, &mut self.found, probabilities, rng);
         self.found.candidates[draw(&scratch.probabilities, rng)].action.clone()
     }
 
@@ -67,12 +68,20 @@ impl<G: Game> Agent<G> for Deliberating<G> {
         self.weigh(game, state, player, &mut probabilities);
         self.found.explains = false;
         let mut text: String = self.found.remarks.iter().map(|remark| format!("{remark}\n")).collect();
-        for (candidate, chosen) in self.found.candidates.iter().zip(&probabilities) {
+        for (i, (candidate, chosen)) in self.found.candidates.iter().zip(&probabilities).enumerate() {
+            let same = |j: &usize| self.found.candidates[*j].action == candidate.action;
+            if (0..i).any(|j| same(&j)) {
+                continue;
+            }
+            let chosen = chosen + (i + 1..probabilities.len()).filter(same).map(|j| probabilities[j]).sum::<f64>();
             let name = game.action_text(state, &candidate.action);
             let valued = match candidate.class {
                 Some(class) => class.to_string(),
                 // Such deliberators give the probability itself.
                 None if self.deliberator.choice() == Choice::Proportional => String::new(),
+                None if candidate.number != preference(candidate.success) => {
+                    format!("preference {:.3}", candidate.number)
+                }
                 None => format!("success {:.3}", candidate.success),
             };
             let fate = match candidate.dropped {

@@ -6,6 +6,7 @@
 //! gives the same number without deliberation, as chunking does in Soar (Laird, Derbinsky and Tinkerhess 2011).
 
 use crate::game::Game;
+use crate::rng::Stream;
 use std::ops::Range;
 
 /// One condition of a rule: a feature number and its value.
@@ -18,6 +19,8 @@ pub struct Candidate<A> {
     pub action: A,
     /// Chance of success, in [0, 1].
     pub success: f64,
+    /// Numeric preference: [`preference`] of its chance of success, or a sum of several.
+    pub number: f64,
     /// Its class, for deliberators that use classes.
     pub class: Option<&'static str>,
     /// The symbolic preference that dropped it.
@@ -70,10 +73,22 @@ impl<A> Deliberation<A> {
 
     /// Adds a candidate with the conditions read while evaluating it.
     pub fn add(&mut self, action: A, success: f64, class: Option<&'static str>, read: &[Condition]) {
+        self.add_with(action, success, preference(success), class, read);
+    }
+
+    /// Adds a candidate with a numeric preference of its own.
+    pub fn add_with(
+        &mut self,
+        action: A,
+        success: f64,
+        number: f64,
+        class: Option<&'static str>,
+        read: &[Condition],
+    ) {
         let start = self.read.len();
         self.read.extend_from_slice(read);
         let read = start..self.read.len();
-        self.candidates.push(Candidate { action, success, class, dropped: None, read });
+        self.candidates.push(Candidate { action, success, number, class, dropped: None, read });
     }
 
     /// Conditions read while evaluating this candidate, in reading order.
@@ -115,17 +130,17 @@ impl<A> Deliberation<A> {
         }
     }
 
-    /// Replaces `probabilities` by the probability of choosing each candidate. `numbers` gives the numeric preferences.
-    pub fn choose(&self, choice: Choice, numbers: impl Fn(usize) -> f64, probabilities: &mut Vec<f64>) {
+    /// Replaces `probabilities` by the probability of choosing each candidate.
+    pub fn choose(&self, choice: Choice, probabilities: &mut Vec<f64>) {
+        let numbers = |i: usize| self.candidates[i].number;
         let left = |i: usize| self.candidates[i].dropped.is_none();
         let n = self.candidates.len();
-        let highest = (0..n).filter(|i| left(*i)).map(&numbers).fold(f64::NEG_INFINITY, f64::max);
+        let highest = (0..n).filter(|i| left(*i)).map(numbers).fold(f64::NEG_INFINITY, f64::max);
         let weight = |i: usize| match choice {
             _ if !left(i) => 0.0,
             Choice::Boltzmann(temperature) => ((numbers(i) - highest) / temperature).exp(),
             Choice::Uniform => 1.0,
-            // The inverse of `preference`.
-            Choice::Proportional => (numbers(i) + 1.0) / 2.0,
+            Choice::Proportional => self.candidates[i].success,
         };
         probabilities.clear();
         probabilities.extend((0..n).map(weight));
@@ -166,11 +181,31 @@ pub trait Deliberator<G: Game>: Send + Sync {
     /// How to choose among the remaining candidates.
     fn choice(&self) -> Choice;
 
-    /// A condition as text, such as "four unknown dice".
-    fn condition_text(&self, game: &G, condition: Condition) -> String;
+    /// Replaces `found` by the candidates and `probabilities` by the chance of choosing each in this decision. A deliberator
+    /// that decides by a random process runs it once, so that its choice is as that of [`deliberate`](Self::deliberate)
+    /// only on average.
+    fn decide(
+        &self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        found: &mut Deliberation<G::Action>,
+        probabilities: &mut Vec<f64>,
+        _rng: &mut Stream,
+    ) {
+        self.deliberate(game, state, player, found);
+        found.choose(self.choice(), probabilities);
+    }
+
+    /// A condition as text, such as "four unknown dice". Empty for a deliberator that notes no conditions.
+    fn condition_text(&self, _game: &G, _condition: Condition) -> String {
+        String::new()
+    }
 
     /// The action that a rule with these conditions proposes, as text, such as "bid five 2's".
-    fn operator_text(&self, game: &G, conditions: &[Condition]) -> String;
+    fn operator_text(&self, _game: &G, _conditions: &[Condition]) -> String {
+        String::new()
+    }
 }
 
 #[cfg(test)]
@@ -216,9 +251,9 @@ mod tests {
         let mut settled = found(&[0.5, 0.54, 0.9]);
         settled.settle(&Preferences { worst: vec![(2, "w")], ..Preferences::default() });
         let mut p = Vec::new();
-        settled.choose(Choice::Boltzmann(0.08), |i| preference(settled.candidates[i].success), &mut p);
+        settled.choose(Choice::Boltzmann(0.08), &mut p);
         assert!((p[1] / p[0] - 1.0_f64.exp()).abs() < 1e-9 && p[2] == 0.0);
-        settled.choose(Choice::Uniform, |_| 0.0, &mut p);
+        settled.choose(Choice::Uniform, &mut p);
         assert_eq!(p, [0.5, 0.5, 0.0]);
     }
 }

@@ -1,11 +1,12 @@
 //! Liar's dice's [`Kit`]: encoders, scripts, deliberating agents and starter configs.
 
-use super::deliberation::{self, Deliberate, DeliberateSettings};
+use super::deliberation;
 use super::rules::{LiarsDice, RuleSet};
 use super::{encoders, post};
 use crate::Family;
-use adept_game::{Deliberator, Encoder, Found, GameError, Kit, Named, Script, TreeVisitor};
+use adept_game::{Deliberator, Encoder, Found, GameError, Kit, Named, Recorded, Script, TreeVisitor};
 use serde_json::Value;
+use std::path::Path;
 use std::sync::Arc;
 
 impl Family for LiarsDice {
@@ -57,14 +58,15 @@ impl Kit for LiarsDice {
     }
 
     fn deliberators(&self) -> Vec<Named> {
-        Named::list(&deliberation::AGENTS)
+        deliberation::list(self)
     }
 
     fn deliberator(&self, name: &str, settings: &Value) -> Found<Arc<dyn Deliberator<Self>>> {
-        Some(match DeliberateSettings::named(name)?.with(settings).and_then(|s| Deliberate::new(name, s)) {
-            Ok(deliberator) => Ok(Arc::new(deliberator)),
-            Err(why) => Err(GameError(format!("settings of {name}: {why}"))),
-        })
+        deliberation::find(self, name, settings)
+    }
+
+    fn recorded(&self, agent: &str, path: &Path) -> Found<Recorded> {
+        deliberation::recorded(self, agent, path)
     }
 
     fn has_public_tree(&self) -> bool {

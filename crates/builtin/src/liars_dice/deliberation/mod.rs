@@ -1,145 +1,110 @@
-//! The agents of Laird, Derbinsky and Tinkerhess (2011): probability (P) or expected numbers (E), a model of the last
+//! The agents of Laird, Derbinsky and Tinkerhess (2011): probabilities (P) or expected numbers (E), a model of the last
 //! bidder (M), heuristics (H).
 //!
-//! Thresholds that the paper does not give come from its authors' published agents; see [`DeliberateSettings`].
+//! They come in four profiles. [`soar`] holds the three generations that the authors published, decision for decision.
+//! [`paper`] follows the text of the paper, with thresholds that can be set; it also plays the other rule sets.
 
-mod evaluate;
-pub(super) mod feature;
-mod heuristics;
-mod model;
-mod propose;
-mod settings;
-pub(super) mod view;
+pub(super) mod paper;
+mod soar;
 
-pub use settings::{DeliberateSettings, EvaluateBy, Heuristic};
+pub use paper::{Deliberate, DeliberateSettings, EvaluateBy, Heuristic};
 
-use super::rules::LiarsDice;
-use super::state::State;
-use adept_game::Game;
-use adept_game::deliberation::{Choice, Condition, Deliberation, Deliberator, Preferences};
-use evaluate::Evaluated;
-use feature::Reader;
-use std::cell::RefCell;
-use view::View;
+use super::rules::{LiarsDice, RuleSet};
+use adept_game::{Deliberator, Found, GameError, Named, Recorded};
+use serde_json::Value;
+use soar::{Generation, Letters, Published};
+use std::path::Path;
+use std::sync::Arc;
 
-/// The agents with one-line descriptions.
-pub(super) const AGENTS: [(&str, &str); 16] = [
-    ("P", "deliberates by probabilities"),
+/// The profiles with one-line descriptions.
+const PROFILES: [(&str, &str); 4] = [
+    ("soar", "the newer published agents"),
+    ("soar-old", "the older published agents, which alone have E"),
+    ("soar-app", "the agents of the published app"),
+    ("paper", "follows the text of the paper"),
+];
+
+/// The combinations of letters.
+const LETTERS: [(&str, &str); 8] = [
+    ("P", "decides by probabilities"),
     ("PM", "P with a model of the last bidder"),
     ("PH", "P with an expert's heuristics"),
     ("PMH", "P with model and heuristics"),
-    ("E", "deliberates by expected numbers"),
+    ("E", "decides by expected numbers"),
     ("EM", "E with a model of the last bidder"),
     ("EH", "E with an expert's heuristics"),
     ("EMH", "E with model and heuristics"),
-    ("E+", "E with classes calibrated in games of four"),
-    ("EM+", "EM with classes calibrated in games of four"),
-    ("EH+", "EH with classes calibrated in games of four"),
-    ("EMH+", "EMH with classes calibrated in games of four"),
-    ("PH0", "PH with the heuristics H0 and H4 of newer agents"),
-    ("PMH0", "PMH with the heuristics H0 and H4 of newer agents"),
-    ("EH0", "EH with the heuristics H0 and H4 of newer agents"),
-    ("EMH0", "EMH with the heuristics H0 and H4 of newer agents"),
 ];
 
-/// A deliberating agent of liar's dice.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Deliberate {
-    name: String,
-    settings: DeliberateSettings,
+/// The agents of a rule set with one-line descriptions. Without a profile, P is of `soar` and E of `soar-old`, where the
+/// rule set has them.
+pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
+    let named = |name: String, about: String| Named { name: name.into(), about: about.into() };
+    let published = game.rules() == RuleSet::Soar;
+    let mut all: Vec<Named> =
+        LETTERS.iter().map(|(name, about)| named((*name).into(), (*about).into())).collect();
+    let calibrated = LETTERS.iter().filter(|(name, _)| name.starts_with('E'));
+    all.extend(calibrated.map(|(name, _)| {
+        named(format!("{name}+"), format!("{name} of the paper, its classes calibrated in games of four"))
+    }));
+    for (profile, about) in PROFILES.iter().filter(|(profile, _)| published && *profile != "paper") {
+        let has = |name: &str| name.starts_with('P') || *profile == "soar-old";
+        let letters = LETTERS.iter().filter(|(name, _)| has(name));
+        all.extend(letters.map(|(name, _)| named(format!("{profile}:{name}"), format!("{name}: {about}"))));
+    }
+    let paper = LETTERS.iter().map(|(name, _)| (*name).to_string());
+    let newer = LETTERS.iter().filter(|(name, _)| name.ends_with('H')).map(|(name, _)| format!("{name}0"));
+    all.extend(
+        paper.map(|name| named(format!("paper:{name}"), format!("{name}: {}", PROFILES[3].1))).chain(
+            newer.map(|name| {
+                named(format!("paper:{name}"), "the same with the heuristics H0 and H4".to_string())
+            }),
+        ),
+    );
+    all
 }
 
-impl Deliberate {
-    /// An agent with these settings.
-    ///
-    /// # Errors
-    /// The invalid setting.
-    pub fn new(name: &str, settings: DeliberateSettings) -> Result<Self, String> {
-        settings.check()?;
-        Ok(Self { name: name.into(), settings })
-    }
-
-    /// Its settings.
-    pub fn settings(&self) -> &DeliberateSettings {
-        &self.settings
-    }
-}
-
-#[derive(Default)]
-struct Scratch {
-    reader: Reader,
-    preferences: Preferences,
-    model_read: Reader,
-}
-
-impl Deliberator<LiarsDice> for Deliberate {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn deliberate(
-        &self,
-        game: &LiarsDice,
-        state: &State,
-        player: usize,
-        found: &mut Deliberation<<LiarsDice as Game>::Action>,
-    ) {
-        thread_local! {
-            static SCRATCH: RefCell<Scratch> = RefCell::default();
+/// The agent named `name`, with or without a profile.
+pub(super) fn find(
+    game: &LiarsDice,
+    name: &str,
+    settings: &Value,
+) -> Found<Arc<dyn Deliberator<LiarsDice>>> {
+    if let Some(published) = published(game, name) {
+        if settings.is_null() {
+            return Some(Ok(Arc::new(published)));
         }
-        let settings = &self.settings;
-        let view = View::new(game, state, player);
-        SCRATCH.with_borrow_mut(|scratch| {
-            let Scratch { reader, preferences, model_read } = scratch;
-            found.clear();
-            model_read.clear();
-            let mut evaluate = |model, model_read: &Reader, found: &mut Deliberation<_>| {
-                propose::each(&view, |action| {
-                    reader.clear();
-                    let Evaluated { success, class } =
-                        evaluate::action(&view, settings, &action, model, reader);
-                    reader.0.extend_from_slice(&model_read.0);
-                    found.add(action, success, class, &reader.0);
-                });
-            };
-            evaluate(None, model_read, found);
-            // If an action is certain without the model, the model is not used.
-            let certain = |found: &Deliberation<_>| found.candidates.iter().any(|c| c.success >= 1.0);
-            if settings.model && !certain(found) {
-                let model = model::of_bidder(&view, settings, model_read);
-                if let Some(model) = model {
-                    let explains = found.explains;
-                    found.clear();
-                    evaluate(Some(model), model_read, found);
-                    if explains {
-                        found.remarks.push(format!(
-                            "model: of the bidder's {} dice, {} match the face {}",
-                            model.cup, model.held, model.face
-                        ));
-                    }
-                }
-            }
-            if settings.evaluation == EvaluateBy::Expectation {
-                evaluate::keep_the_best_class(settings, found);
-            }
-            preferences.clear();
-            heuristics::prefer(&view, settings, found, preferences);
-            found.settle(preferences);
-        });
+        let letters = name.rsplit(':').next().unwrap_or(name);
+        return Some(Err(GameError(format!(
+            "`{name}` decides as published and has no settings; `paper:{letters}` has"
+        ))));
     }
+    let letters = name.strip_prefix("paper:").unwrap_or(name);
+    let made = DeliberateSettings::named(letters)?.with(settings);
+    Some(match made.and_then(|settings| Deliberate::new(name, settings)) {
+        Ok(deliberator) => Ok(Arc::new(deliberator)),
+        Err(why) => Err(GameError(format!("settings of {name}: {why}"))),
+    })
+}
 
-    fn choice(&self) -> Choice {
-        match self.settings.evaluation {
-            EvaluateBy::Probability => Choice::Boltzmann(self.settings.temperature),
-            EvaluateBy::Expectation => Choice::Uniform,
-        }
+/// The published agent named `name`. None if there is no such agent in this rule set.
+fn published(game: &LiarsDice, name: &str) -> Option<Published> {
+    if game.rules() != RuleSet::Soar {
+        return None;
     }
+    let (generation, letters) = match name.split_once(':') {
+        Some(("soar", letters)) => (Generation::New, letters),
+        Some(("soar-old", letters)) => (Generation::Old, letters),
+        Some(("soar-app", letters)) => (Generation::App, letters),
+        Some(_) => return None,
+        None if name.starts_with('E') => (Generation::Old, name),
+        None => (Generation::New, name),
+    };
+    let letters = Letters::parse(letters)?;
+    (!letters.expects || generation == Generation::Old).then(|| Published::new(name, generation, letters))
+}
 
-    fn condition_text(&self, _: &LiarsDice, condition: Condition) -> String {
-        feature::condition(condition)
-    }
-
-    fn operator_text(&self, game: &LiarsDice, conditions: &[Condition]) -> String {
-        feature::operator(conditions, game.wild(false))
-    }
+/// Compares a published agent with decisions recorded in a file.
+pub(super) fn recorded(game: &LiarsDice, agent: &str, path: &Path) -> Found<Recorded> {
+    Some(soar::agreement(&published(game, agent)?, path))
 }

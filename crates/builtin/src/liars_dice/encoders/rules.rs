@@ -1,7 +1,8 @@
 //! Rules learned from deliberation. The key of a rule holds the features that the deliberation read; its initial value
 //! is the result.
 
-use crate::liars_dice::deliberation::{Deliberate, DeliberateSettings, feature};
+use crate::liars_dice::deliberation::paper::feature;
+use crate::liars_dice::deliberation::{Deliberate, DeliberateSettings};
 use crate::liars_dice::rules::{Action, LiarsDice};
 use crate::liars_dice::state::State;
 use adept_game::deliberation::{Deliberation, Deliberator, preference};

@@ -1,0 +1,125 @@
+//! The agents of Laird, Derbinsky and Tinkerhess (2011): probability (P) or expected numbers (E), a model of the last
+//! bidder (M), heuristics (H).
+//!
+//! Thresholds that the paper does not give come from its authors' published agents; see [`DeliberateSettings`].
+
+mod evaluate;
+pub(in crate::liars_dice) mod feature;
+mod heuristics;
+mod model;
+mod propose;
+mod settings;
+pub(super) mod view;
+
+pub use settings::{DeliberateSettings, EvaluateBy, Heuristic};
+
+use crate::liars_dice::rules::LiarsDice;
+use crate::liars_dice::state::State;
+use adept_game::Game;
+use adept_game::deliberation::{Choice, Condition, Deliberation, Deliberator, Preferences};
+use evaluate::Evaluated;
+use feature::Reader;
+use std::cell::RefCell;
+use view::View;
+
+/// A deliberating agent of liar's dice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deliberate {
+    name: String,
+    settings: DeliberateSettings,
+}
+
+impl Deliberate {
+    /// An agent with these settings.
+    ///
+    /// # Errors
+    /// The invalid setting.
+    pub fn new(name: &str, settings: DeliberateSettings) -> Result<Self, String> {
+        settings.check()?;
+        Ok(Self { name: name.into(), settings })
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &DeliberateSettings {
+        &self.settings
+    }
+}
+
+#[derive(Default)]
+struct Scratch {
+    reader: Reader,
+    preferences: Preferences,
+    model_read: Reader,
+}
+
+impl Deliberator<LiarsDice> for Deliberate {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn deliberate(
+        &self,
+        game: &LiarsDice,
+        state: &State,
+        player: usize,
+        found: &mut Deliberation<<LiarsDice as Game>::Action>,
+    ) {
+        thread_local! {
+            static SCRATCH: RefCell<Scratch> = RefCell::default();
+        }
+        let settings = &self.settings;
+        let view = View::new(game, state, player);
+        SCRATCH.with_borrow_mut(|scratch| {
+            let Scratch { reader, preferences, model_read } = scratch;
+            found.clear();
+            model_read.clear();
+            let mut evaluate = |model, model_read: &Reader, found: &mut Deliberation<_>| {
+                propose::each(&view, |action| {
+                    reader.clear();
+                    let Evaluated { success, class } =
+                        evaluate::action(&view, settings, &action, model, reader);
+                    reader.0.extend_from_slice(&model_read.0);
+                    found.add(action, success, class, &reader.0);
+                });
+            };
+            evaluate(None, model_read, found);
+            // If an action is certain without the model, the model is not used.
+            let certain = |found: &Deliberation<_>| found.candidates.iter().any(|c| c.success >= 1.0);
+            if settings.model && !certain(found) {
+                let model = model::of_bidder(&view, settings, model_read);
+                if let Some(model) = model {
+                    let explains = found.explains;
+                    found.clear();
+                    evaluate(Some(model), model_read, found);
+                    if explains {
+                        found.remarks.push(format!(
+                            "model: of the bidder's {} dice, {} match the face {}",
+                            model.cup, model.held, model.face
+                        ));
+                    }
+                }
+            }
+            if settings.evaluation == EvaluateBy::Expectation {
+                evaluate::keep_the_best_class(settings, found);
+            }
+            preferences.clear();
+            heuristics::prefer(&view, settings, found, preferences);
+            found.settle(preferences);
+        });
+    }
+
+    fn choice(&self) -> Choice {
+        match self.settings.evaluation {
+            EvaluateBy::Probability => Choice::Boltzmann(self.settings.temperature),
+            EvaluateBy::Expectation => Choice::Uniform,
+        }
+    }
+
+    fn condition_text(&self, _: &LiarsDice, condition: Condition) -> String {
+        feature::condition(condition)
+    }
+
+    fn operator_text(&self, game: &LiarsDice, conditions: &[Condition]) -> String {
+        feature::operator(conditions, game.wild(false))
+    }
+}

@@ -1,0 +1,144 @@
+//! What an agent knows when it decides, and its model of the last bidder.
+
+use super::Generation;
+use crate::liars_dice::dice::Dice;
+use crate::liars_dice::odds::Odds;
+use crate::liars_dice::rules::LiarsDice;
+use crate::liars_dice::state::{Bid, Said, Seat, State};
+
+/// The situation of the player to move.
+pub(super) struct Situation<'a> {
+    pub(super) game: &'a LiarsDice,
+    pub(super) state: &'a State,
+    pub(super) player: usize,
+    /// K: dice under the own cup, and those exposed by anybody.
+    pub(super) known: Dice,
+    /// U: number of dice under other cups.
+    pub(super) unknown: u8,
+    /// D: number of dice in play.
+    pub(super) in_play: u8,
+    /// The last bid of the round: the bidder, the bid, and whether it came with a push.
+    pub(super) standing: Option<(u8, Bid, bool)>,
+}
+
+/// What the model assumes of the last bidder's dice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Model {
+    /// C: dice under the bidder's cup.
+    pub(super) cup: u8,
+    /// f: the face that was bid.
+    pub(super) face: u8,
+    /// h: number of them that match.
+    pub(super) held: u8,
+}
+
+/// The kernel function of the newer agents gives 0 for smaller probabilities.
+const SMALLEST: f64 = 1e-5;
+
+/// A model's dice may not be less likely than this.
+const UNLIKELY: f64 = 0.16;
+
+impl<'a> Situation<'a> {
+    pub(super) fn new(game: &'a LiarsDice, state: &'a State, player: usize) -> Self {
+        let exposed = state.seats.iter().fold(Dice::default(), |sum, seat| sum.with(&seat.pushed));
+        let own = &state.seats[player];
+        let standing = state.acts.iter().rev().find_map(|act| match act.said {
+            Said::Bid { bid, push } => Some((act.player, bid, !push.is_empty())),
+            Said::Pass { .. } => None,
+        });
+        let all: u8 = state.seats.iter().map(under).sum();
+        Self {
+            game,
+            state,
+            player,
+            known: own.cup.with(&exposed),
+            unknown: all - under(own),
+            in_play: state.dice_in_play(),
+            standing,
+        }
+    }
+
+    pub(super) fn special(&self) -> bool {
+        self.state.special
+    }
+
+    pub(super) fn own(&self) -> &Seat {
+        &self.state.seats[self.player]
+    }
+
+    /// Whether ones count for this face.
+    pub(super) fn counts_ones(&self, face: u8) -> bool {
+        self.game.wild(self.special()).is_some_and(|wild| wild != face)
+    }
+
+    /// r: the chance that a hidden die counts for this face.
+    pub(super) fn chance(&self, face: u8) -> f64 {
+        self.game.chance(self.special(), face)
+    }
+
+    /// P(at least `missing` of `unknown` dice count for this face).
+    pub(super) fn at_least(&self, unknown: u8, face: u8, missing: i32) -> f64 {
+        kernel(self.game.odds(self.special(), face).at_least(unknown, missing))
+    }
+
+    /// P(exactly `missing` of `unknown` dice show one face).
+    pub(super) fn exactly(&self, unknown: u8, missing: i32) -> f64 {
+        kernel(self.game.single_odds().exactly(unknown, missing))
+    }
+
+    /// Known dice of exactly this face, with those that a model assumes.
+    pub(super) fn natural(&self, face: u8, model: Option<Model>) -> u8 {
+        self.known.of(face) + model.filter(|model| model.face == face).map_or(0, |model| model.held)
+    }
+
+    /// Known dice that count for this face, with those that a model assumes.
+    pub(super) fn known(&self, face: u8, model: Option<Model>) -> u8 {
+        let ones = if self.counts_ones(face) { self.natural(1, model) } else { 0 };
+        self.natural(face, model) + ones
+    }
+
+    /// The model of the last bidder: the fewest dice of the bid's face that make the bid likely in the bidder's eyes.
+    /// None without M, without a bid, after a bid with a push, and after one's own bid.
+    pub(super) fn model(&self, wanted: bool, generation: Generation) -> Option<Model> {
+        let (bidder, bid, pushed) = self.standing.filter(|_| wanted)?;
+        if pushed || usize::from(bidder) == self.player {
+            return None;
+        }
+        let cup = under(&self.state.seats[usize::from(bidder)]);
+        let others = self.state.seats.iter().map(under).sum::<u8>() - cup;
+        let exposed: u8 = self
+            .state
+            .seats
+            .iter()
+            .map(|seat| self.game.matching(self.special(), &seat.pushed, bid.face))
+            .sum();
+        let own = self.game.odds(self.special(), bid.face);
+        // In special rounds the newer agents count ones as wild here.
+        let newer = generation != Generation::Old;
+        let rest: &Odds =
+            if newer && self.special() && bid.face != 1 { self.game.odds(false, bid.face) } else { own };
+        let supports = if newer { 0.60 } else { 0.57 };
+        let mut held = cup.saturating_sub(1).max(1);
+        for supposed in 0..cup {
+            if own.at_least(cup, supposed.into()) < UNLIKELY {
+                held = supposed.saturating_sub(1).max(1);
+                break;
+            }
+            let missing = i32::from(bid.count) - i32::from(exposed) - i32::from(supposed);
+            if rest.at_least(others, missing) > supports {
+                held = supposed;
+                break;
+            }
+        }
+        Some(Model { cup, face: bid.face, held: held.min(cup) })
+    }
+}
+
+/// Dice under a cup.
+pub(super) fn under(seat: &Seat) -> u8 {
+    seat.dice - seat.pushed.total()
+}
+
+fn kernel(p: f64) -> f64 {
+    if p < SMALLEST { 0.0 } else { p }
+}
