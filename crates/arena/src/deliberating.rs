@@ -73,7 +73,8 @@ impl<G: Game> Agent<G> for Deliberating<G> {
             if (0..i).any(|j| same(&j)) {
                 continue;
             }
-            let chosen = chosen + (i + 1..probabilities.len()).filter(same).map(|j| probabilities[j]).sum::<f64>();
+            let chosen =
+                chosen + (i + 1..probabilities.len()).filter(same).map(|j| probabilities[j]).sum::<f64>();
             let name = game.action_text(state, &candidate.action);
             let valued = match candidate.class {
                 Some(class) => class.to_string(),

@@ -78,7 +78,9 @@ fn decisions(game: &LiarsDice, games: u64, mut each: impl FnMut(&State, usize, &
     }
 }
 
-const ALL: [(&str, &str); 9] = [
+const ALL: [(&str, &str); 11] = [
+    ("dice", "liars-dice:soar:2x5"),
+    ("dice", "liars-dice:soar:4x5"),
     ("soar", "liars-dice:soar:2x5"),
     ("soar", "liars-dice:soar:4x5"),
     ("raises", "liars-dice:r-post:4x6"),
@@ -96,6 +98,8 @@ fn golden_rows() {
     for (encoder, game, position) in [
         ("soar", "soar:3x5", "12455/11235/123+56 @2 4x5 4x6+56"),
         ("soar", "soar:2x5", "3/4o @1 1x3"),
+        ("dice", "soar:3x5", "12455/11235/123+56 @2 4x5 4x6+56"),
+        ("dice", "soar:2x5", "34/4o @1 pass!"),
         ("raises", "r-post:4x6", "112233/444556/11666/12 @3 4x6 5x1"),
         ("bids:1-1:4", "openspiel:1-1:4", "2/3 @1 1x1 1x4 2x2"),
         ("bids:2-1:3", "openspiel:2-1:3", "13/2 @1"),

@@ -27,6 +27,8 @@ struct Shown {
     unit: &'static str,
     printed: Option<Instant>,
     figure: String,
+    /// Whether a warning about the results was shown.
+    warned: bool,
 }
 
 /// Time between plain lines: two seconds, less what a line may be late.
@@ -93,7 +95,8 @@ impl Progress {
                 }
                 bar.set_position(from);
                 bar.reset_eta();
-                shown.insert(name.into(), Shown { bar, games, unit, printed: None, figure: String::new() });
+                let figure = String::new();
+                shown.insert(name.into(), Shown { bar, games, unit, printed: None, figure, warned: false });
             }
             Event::Progress { step, rate } => {
                 let Some(run) = shown.get_mut(name) else { return };
@@ -119,6 +122,12 @@ impl Progress {
             }
             Event::Evaluated(evaluation) => {
                 let Some(run) = shown.get_mut(name) else { return };
+                if !run.warned {
+                    run.warned = !evaluation.warnings.is_empty();
+                    for warning in &evaluation.warnings {
+                        self.line(&format!("warning: after {} {}, {warning}", evaluation.step, run.unit));
+                    }
+                }
                 if let Some((against, equity)) = evaluation.equity.first() {
                     run.figure = format!(", equity {:+.4} against {against}", equity.equity);
                     if let Some(grade) = &evaluation.grade {

@@ -193,6 +193,17 @@ pub trait Game: Send + Sync + 'static {
         None
     }
 
+    /// An action as something that a player does, such as `You move b2.` `who` is the player's name, `you` whether it is the
+    /// reader.
+    fn told(&self, state: &Self::State, action: &Self::Action, who: &str, you: bool) -> String {
+        format!("{who} {} {}.", if you { "move" } else { "moves" }, self.action_text(state, action))
+    }
+
+    /// The rules in short and how to write a move, for a person at a terminal, in lines of at most 84 columns.
+    fn rules_text(&self) -> Option<String> {
+        None
+    }
+
     /// A drawing of the position on several lines. `marks` puts a few characters, such as a value, beside legal
     /// actions.
     fn board(&self, state: &Self::State, marks: &[(Self::Action, String)]) -> String {

@@ -178,10 +178,12 @@ impl<'a, G: Kit> Table<'a, G> {
                 let mut rng = stream(self.options.seed, "terminal choices", self.moves.len() as u64);
                 let (action, thoughts) = self.answer(player, &mut scratch, &mut rng);
                 let text = self.game.action_text(&self.state, &action);
-                match self.game.players() {
-                    2 => writeln!(out, "\nIt moves {text}.{thoughts}")?,
-                    _ => writeln!(out, "\nPlayer {} moves {text}.{thoughts}", player + 1)?,
-                }
+                let who = match self.game.players() {
+                    2 => "It".into(),
+                    _ => format!("Player {}", player + 1),
+                };
+                let told = self.game.told(&self.state, &action, &who, false);
+                writeln!(out, "\n{told}{thoughts}")?;
                 self.reveal(&action, out)?;
                 self.go_on(action, text);
                 continue;
@@ -193,6 +195,10 @@ impl<'a, G: Kit> Table<'a, G> {
                     "" => continue,
                     "quit" | "q" => return Ok(self.over(None, None)),
                     "help" | "?" => writeln!(out, "{}", self.help())?,
+                    "rules" => match self.game.rules_text() {
+                        Some(rules) => writeln!(out, "\n{rules}")?,
+                        None => writeln!(out, "the rules of {} are not written down here", self.game.name())?,
+                    },
                     "hint" | "h" => writeln!(out, "\n{}", self.board(player, true))?,
                     "undo" | "u" => match past.pop() {
                         Some((state, moves, before)) => {
@@ -243,11 +249,12 @@ impl<'a, G: Kit> Table<'a, G> {
         });
         let left = all.len() - shown.count();
         let more = if left > 0 { format!(", … and {left} more") } else { String::new() };
+        let rules = if self.game.rules_text().is_some() { "rules how the game is played\n" } else { "" };
         format!(
             "moves here: {moves}{more}\n\
              hint  what your opponent thinks of each move, and why\n\
              undo  take back your last move\n\
-             quit  leave the game"
+             {rules}quit  leave the game"
         )
     }
 

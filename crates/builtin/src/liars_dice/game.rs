@@ -3,7 +3,7 @@
 use super::dice::Dice;
 use super::rules::{Action, LiarsDice, RuleSet, Target};
 use super::state::{Phase, Said, State};
-use super::text;
+use super::{speech, text};
 use adept_game::{Game, GameError, Turn};
 use rand::{Rng, RngExt};
 
@@ -173,7 +173,7 @@ impl Game for LiarsDice {
 
     fn chance_text(&self, _: &State, action: &Action, seat: usize) -> String {
         match action {
-            Action::Starter(p) => match text::who(*p, seat) {
+            Action::Starter(p) => match speech::who(*p, seat) {
                 you if usize::from(*p) == seat => format!("{you} begin."),
                 player => format!("{player} begins."),
             },
@@ -183,11 +183,19 @@ impl Game for LiarsDice {
     }
 
     fn event_text(&self, state: &State, action: &Action, seat: usize) -> Option<String> {
-        text::event(self, state, action, seat)
+        speech::event(self, state, action, seat)
     }
 
     fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
-        text::board(state, marks)
+        speech::board(self, state, marks)
+    }
+
+    fn rules_text(&self) -> Option<String> {
+        Some(speech::rules(self))
+    }
+
+    fn told(&self, _: &State, action: &Action, who: &str, you: bool) -> String {
+        speech::told(action, who, you)
     }
 }
 

@@ -16,6 +16,7 @@ mod odds;
 mod post;
 mod public;
 mod rules;
+mod speech;
 mod state;
 mod text;
 

@@ -10,6 +10,7 @@
 
 use super::dice::Dice;
 use super::rules::{Action, LiarsDice, RuleSet, Target};
+use super::speech;
 use super::state::{Act, Bid, Phase, Said, State};
 use std::fmt::{self, Write};
 
@@ -222,109 +223,11 @@ pub(super) fn action(action: &Action) -> String {
 
 pub(super) fn parse_action(game: &LiarsDice, text: &str) -> Result<Action, String> {
     let text = text.trim();
-    match text {
-        "pass" => return Ok(Action::Pass),
-        "challenge" | "challenge bid" | "call" | "liar" => return Ok(Target::Bid.into()),
-        "challenge pass" => return Ok(Target::Pass.into()),
-        "challenge pass before" => return Ok(Target::PassBefore.into()),
-        "exact" => return Ok(Action::Exact),
-        _ => {}
-    }
-    let (bid, push) = text.split_once('+').unwrap_or((text, ""));
-    let number = |text: &str| text.trim().parse::<u8>().ok();
-    match bid
-        .split_once('x')
-        .and_then(|(count, face)| Some(Bid { count: number(count)?, face: number(face)? }))
-    {
-        Some(bid) => Ok(Action::Bid { bid, push: Dice::parse(push, game.faces)? }),
-        None => {
-            let more = match game.rules {
-                RuleSet::Soar => {
-                    ", followed by +14 to push a 1 and a 4; or pass, challenge, challenge pass, exact"
-                }
-                RuleSet::RPost | RuleSet::OpenSpiel { .. } => ", or challenge",
-            };
-            Err(format!("`{text}` is not an action; write a bid such as 3x4 for three 4s{more}"))
-        }
-    }
-}
-
-/// A player's name for the reader in `seat`.
-pub(super) fn who(player: u8, seat: usize) -> String {
-    if usize::from(player) == seat { "You".into() } else { format!("Player {}", player + 1) }
-}
-
-/// What an action that ends the round reveals.
-pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usize) -> Option<String> {
-    let end = game.showdown(state, action)?;
-    let mut text = String::from("The cups are lifted:");
-    for (k, (p, s)) in state.seats.iter().enumerate().filter(|(_, s)| s.dice > 0).enumerate() {
-        let _ = write!(
-            text,
-            "{} {} had {}{}{}",
-            if k == 0 { "" } else { "," },
-            who(p as u8, seat),
-            s.cup,
-            if s.pushed.is_empty() { "" } else { "+" },
-            s.pushed
-        );
-    }
-    let verdict = if end.right { "right" } else { "wrong" };
-    let _ = match (end.actual, state.standing()) {
-        (Some(actual), Some((_, _, bid))) => {
-            write!(text, ". {actual} match {bid}, so the caller is {verdict}.")
-        }
-        _ => write!(
-            text,
-            ". The pass was {}, so the caller is {verdict}.",
-            if end.right { "false" } else { "true" }
-        ),
-    };
-    let _ = match end.loser() {
-        Some(loser) if matches!(game.rules, RuleSet::OpenSpiel { .. }) => {
-            write!(text, " {} lost.", who(loser, seat))
-        }
-        Some(loser) => write!(text, " {} lost a die.", who(loser, seat)),
-        None => write!(text, " {} got a die back if one was missing.", who(end.caller, seat)),
-    };
-    Some(text)
-}
-
-pub(super) fn board(state: &State, marks: &[(Action, String)]) -> String {
-    let mut text = String::new();
-    if state.special {
-        text.push_str("Special round: nothing is wild, and only players with one die can change the face.\n");
-    }
-    for (p, seat) in state.seats.iter().enumerate() {
-        let under = usize::from(seat.dice - seat.pushed.total());
-        let cup = if seat.cup.is_empty() { "?".repeat(under) } else { seat.cup.to_string() };
-        let _ = write!(text, "player {}: {}", p + 1, if seat.dice == 0 { "out" } else { &cup });
-        if !seat.pushed.is_empty() {
-            let _ = write!(text, " pushed {}", seat.pushed);
-        }
-        if seat.exacted && seat.dice > 0 {
-            text.push_str(", exact used");
-        }
-        let said = state.acts.iter().filter(|a| usize::from(a.player) == p).map(|a| match a.said {
-            Said::Bid { bid, push } => bid_text(bid, push),
-            Said::Pass { .. } => "pass".into(),
-        });
-        let said: Vec<String> = said.collect();
-        if !said.is_empty() {
-            let _ = write!(text, "  said {}", said.join(", "));
-        }
-        text.push('\n');
-    }
-    if let Some((_, bidder, bid)) = state.standing() {
-        let _ = writeln!(
-            text,
-            "standing bid: {bid} by player {}; {} dice in play",
-            bidder + 1,
-            state.dice_in_play()
-        );
-    }
-    for (action, mark) in marks {
-        let _ = writeln!(text, "  {:<16}{mark}", self::action(action));
-    }
-    text
+    speech::understood(text, game.faces).ok_or_else(|| {
+        let more = match game.rules {
+            RuleSet::Soar => ", followed by +14 to push a 1 and a 4; or pass, challenge, challenge pass, exact",
+            RuleSet::RPost | RuleSet::OpenSpiel { .. } => ", or challenge",
+        };
+        format!("`{text}` is not an action; write a bid such as 3x4 or three 4s{more}")
+    })
 }

@@ -7,8 +7,10 @@ use super::start::shared_rows;
 use crate::config::Suite;
 use crate::positions::{PositionErrors, Set};
 use adept_arena::grade::{alone, shortest, worst};
-use adept_arena::matches::{DealSum, Tally, play};
-use adept_arena::{Agent, Alone, Boltzmann, Equity, ExactError, Grader, Greedy, Scratch, Worst, equity};
+use adept_arena::matches::{DealSum, Tally, compete, orders, play};
+use adept_arena::{
+    Agent, Alone, Boltzmann, Equity, ExactError, Grader, Greedy, OpenError, Random, Scratch, Worst, equity, open,
+};
 use adept_game::stream;
 use adept_game::{Kit, Unit};
 use adept_model::{ExpertUse, ModelError, Usage};
@@ -41,6 +43,9 @@ pub struct Evaluation {
     /// Results of played games by opponent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Match>,
+    /// What went wrong, such as results worse than those of random play.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Entries of a growing table, if games are measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entries: Option<usize>,
@@ -92,6 +97,9 @@ impl Match {
         }
     }
 }
+
+/// Games of random play with which results are compared.
+const FLOOR_GAMES: u64 = 100;
 
 /// Counts measurements since the best one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -149,6 +157,7 @@ impl<G: Kit> Experiment<'_, G> {
             self.bound.learner.state(false)?;
             return Err(self.diverged("value of an action".into(), step));
         }
+        let warnings = self.collapses(&matches)?;
         let learn = &self.config.learn;
         let mut evaluation = Evaluation {
             step,
@@ -160,6 +169,7 @@ impl<G: Kit> Experiment<'_, G> {
             grade: grade.clone(),
             alone,
             matches,
+            warnings,
             entries: self.bound.learner.entries().filter(|_| self.config.measures(Suite::Matches)),
             exploitability,
             rms: errors.map(|(test, _)| test),
@@ -261,6 +271,45 @@ impl<G: Kit> Experiment<'_, G> {
             self.shared = shared_rows(self.game, self.config, &mut self.bound)?;
         }
         Ok(ExpertUse::of(&mut *self.bound.learner, &self.shared))
+    }
+
+    /// Results that are worse than those of random play, or the worst possible.
+    fn collapses(&mut self, matches: &[Match]) -> Result<Vec<String>, TrainError> {
+        let mut warnings = Vec::new();
+        for found in matches.iter().filter(|found| found.games >= FLOOR_GAMES) {
+            let floor = match self.floors.iter().find(|floor| floor.against == found.against) {
+                Some(floor) => floor,
+                None => {
+                    self.floors.push(self.floor(&found.against)?);
+                    &self.floors[self.floors.len() - 1]
+                }
+            };
+            let wins_none = found.unit.is_none() && found.score == 0.0;
+            if wins_none || found.ci95[1] < floor.ci95[0] {
+                let unit = found.unit.as_deref();
+                let said = |score: f64| match unit {
+                    Some(unit) => format!("{score:.1} {unit}"),
+                    None => format!("{:.1} %", 100.0 * score),
+                };
+                warnings.push(format!(
+                    "against {} it gets {}, random play {}: if this stays, learning has collapsed; mix weaker agents or `self` \
+                     into `learn.td.field`, lower `learn.rate`, or set `learn.td.clip` below 1",
+                    found.against,
+                    said(found.score),
+                    said(floor.score)
+                ));
+            }
+        }
+        Ok(warnings)
+    }
+
+    /// Random play against an opponent.
+    fn floor(&self, against: &str) -> Result<Match, TrainError> {
+        let game = self.game;
+        let make = || Ok::<_, OpenError>(vec![Box::new(Random) as _, open::agent(game, against)?]);
+        let seats = orders(&[1, game.players() - 1]);
+        let tally = compete(game, make, &seats, FLOOR_GAMES, self.record.seed, || false)?;
+        Ok(Match::of(against, &tally, game.unit().as_ref()))
     }
 
     /// Plays against every opponent, with the learner in each seat in turn. The dice are the same in every

@@ -1,7 +1,7 @@
 //! One run: plays games, takes optimiser steps, measures, and writes checkpoints.
 
 use super::error::TrainError;
-use super::evaluation::Patience;
+use super::evaluation::{Match, Patience};
 use super::folder::{FORMAT, Folder, Found, Lock, Record, Score};
 use super::games::{SelfPlayState, Span};
 use super::host::{Clock, Host};
@@ -239,6 +239,8 @@ pub(super) struct Experiment<'a, G: Kit> {
     pub(super) judges: Vec<(String, Box<dyn Agent<G>>)>,
     /// What perfect play is sure of in each seat, once greedy play is graded.
     pub(super) sure: Option<Vec<f64>>,
+    /// Random play against the measured opponents.
+    pub(super) floors: Vec<Match>,
     /// The least moves to the solution, in a game for one player.
     pub(super) optimum: Option<u64>,
     pub(super) folder: Folder,
@@ -316,6 +318,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             shared: Rows::new(&channels),
             judges: judges?,
             sure: None,
+            floors: Vec::new(),
             optimum: None,
             folder,
             record,

@@ -26,6 +26,8 @@ pub struct Bootstrap {
     pub discount: f32,
     /// Whether to use the value of the chosen action (SARSA) instead of the highest value (Q-learning).
     pub chosen: bool,
+    /// Largest absolute value of a target.
+    pub clip: f32,
 }
 
 impl Decision {
@@ -61,7 +63,7 @@ impl Returns {
     /// its value counts with the opposite sign.
     #[inline]
     pub(crate) fn targets(&self, z: f32, bootstrap: Bootstrap, samples: &mut Samples) {
-        let Bootstrap { lambda, discount, chosen } = bootstrap;
+        let Bootstrap { lambda, discount, chosen, clip } = bootstrap;
         let mut target = z;
         for (t, decision) in self.decisions.iter().enumerate().rev() {
             if let Some(next) = self.decisions.get(t + 1) {
@@ -75,7 +77,7 @@ impl Returns {
             }
             if let Some(row) = decision.row {
                 samples.rows.push_from(&self.rows, row as usize);
-                samples.targets.push(target);
+                samples.targets.push(target.clamp(-clip, clip));
                 samples.weights.push(1.0);
             }
         }
@@ -108,7 +110,7 @@ mod tests {
 
     fn targets(chain: &Returns, z: f32, lambda: f32) -> Vec<f32> {
         let mut samples = Samples::new(&[Channel::new("x", ChannelKind::Dense(1))]);
-        chain.targets(z, Bootstrap { lambda, discount: 1.0, chosen: false }, &mut samples);
+        chain.targets(z, Bootstrap { lambda, discount: 1.0, chosen: false, clip: f32::INFINITY }, &mut samples);
         // The last comes first: restore the order of play by row number.
         let mut by_row: Vec<_> = samples.rows.dense.iter().zip(&samples.targets).collect();
         by_row.sort_by(|a, b| a.0.total_cmp(b.0));
@@ -135,6 +137,15 @@ mod tests {
     }
 
     #[test]
+    fn targets_are_clipped_and_returns_are_not() {
+        let chain = chain(&[(0.1, 0.1), (0.2, 0.2)]);
+        let mut samples = Samples::new(&[Channel::new("x", ChannelKind::Dense(1))]);
+        let bootstrap = Bootstrap { lambda: 0.5, discount: 1.0, chosen: false, clip: 0.9 };
+        chain.targets(-1.0, bootstrap, &mut samples);
+        assert_eq!(samples.targets, [-0.9, 0.2 + 0.5 * (-1.0 - 0.2)]);
+    }
+
+    #[test]
     fn an_exploring_move_cuts_the_trace_and_leaves_the_greedy_value() {
         let chain = chain(&[(0.1, 0.1), (-0.5, 0.3), (0.4, 0.4)]);
         assert_eq!(targets(&chain, -1.0, 1.0), [0.3, -1.0, -1.0]);
@@ -155,7 +166,7 @@ mod tests {
         (chain.decisions[1].reward, chain.decisions[2].reward) = (1.0, -1.0);
         let of = |chosen: bool| {
             let mut samples = Samples::new(&[Channel::new("x", ChannelKind::Dense(1))]);
-            chain.targets(0.5, Bootstrap { lambda: 0.0, discount: 0.9, chosen }, &mut samples);
+            chain.targets(0.5, Bootstrap { lambda: 0.0, discount: 0.9, chosen, clip: f32::INFINITY }, &mut samples);
             samples.targets
         };
         let near = |found: Vec<f32>, expected: [f32; 3]| {

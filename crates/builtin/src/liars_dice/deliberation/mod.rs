@@ -65,11 +65,7 @@ pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
 }
 
 /// The agent named `name`, with or without a profile.
-pub(super) fn find(
-    game: &LiarsDice,
-    name: &str,
-    settings: &Value,
-) -> Found<Arc<dyn Deliberator<LiarsDice>>> {
+pub(super) fn find(game: &LiarsDice, name: &str, settings: &Value) -> Found<Arc<dyn Deliberator<LiarsDice>>> {
     if let Some(published) = published(game, name) {
         if settings.is_null() {
             return Some(Ok(Arc::new(published)));

@@ -15,6 +15,10 @@ pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
         "soar",
         "a player's knowledge, an action, and its deliberated value; candidates come from deliberation",
     );
+    let dice = (
+        "dice",
+        "soar with the own dice, all exposed dice and the last acts, and with more candidates",
+    );
     let rules = (
         "rules:P",
         "the features that a deliberating agent reads, as the key of a rule, and the value it finds: rules:PM, rules:PMH, …",
@@ -30,14 +34,15 @@ pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
         (RuleSet::RPost, _) => {
             Named::list(&[("raises", "a player's knowledge, and a call or a raise of any face"), soar, rules])
         }
-        _ => Named::list(&[soar, rules]),
+        _ => Named::list(&[soar, dice, rules]),
     }
 }
 
 /// The encoder named `name`.
 pub(super) fn encoder(name: &str) -> Option<Arc<dyn Encoder<LiarsDice>>> {
     match name {
-        "soar" => Some(Arc::new(soar::Soar::new()?)),
+        "soar" => Some(Arc::new(soar::Soar::new(false)?)),
+        "dice" => Some(Arc::new(soar::Soar::new(true)?)),
         "raises" => Some(Arc::new(raises::Raises)),
         _ if name.starts_with("bids:") => Some(Arc::new(bids::Bids::new(name)?)),
         _ => Some(Arc::new(rules::Rules::new(name)?)),

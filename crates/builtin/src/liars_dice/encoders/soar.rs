@@ -8,16 +8,36 @@ use adept_game::deliberation::{Deliberation, Deliberator, preference};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut, RowSink};
 use std::cell::RefCell;
 
-/// The candidates of deliberation, with inputs for a network.
+/// The candidates of deliberation, with inputs for a network. `dice` has more candidates, and the own dice, all exposed dice
+/// and the last acts among its inputs.
 pub(super) struct Soar {
     plain: Deliberate,
     modelled: Deliberate,
+    wide: bool,
 }
 
 /// Number of inputs of the channel `view`.
 const VIEW: usize = 56;
 
-static CHANNELS: [Channel; 3] = [
+/// Number of inputs of the channel `hand`.
+const HAND: usize = 18;
+
+/// Number of acts in the channel `acts`, and of inputs of each.
+const ACTS: usize = 6;
+const ACT: usize = 13;
+
+static CHANNELS: [Channel; 5] = [
+    Channel::fixed(
+        "hand",
+        ChannelKind::Dense(HAND),
+        "numbers of dice by face / 5: 0..6 under the own cup, 6..12 pushed by oneself, 12..18 pushed by others",
+    ),
+    Channel::fixed(
+        "acts",
+        ChannelKind::Dense(ACTS * ACT),
+        "the last six acts of the round, newest first, each: 0 it is there, 1 by oneself, 2 by the next player, 3 a pass, 4..10 \
+             the face of a bid, 10 its count / dice in play, 11 dice pushed with it / 5, 12 P(true) by the own dice",
+    ),
     Channel::fixed(
         "view",
         ChannelKind::Dense(VIEW),
@@ -54,9 +74,12 @@ thread_local! {
 }
 
 impl Soar {
-    pub(super) fn new() -> Option<Self> {
-        let agent = |name: &str| Deliberate::new(name, DeliberateSettings::named(name)?).ok();
-        Some(Self { plain: agent("P")?, modelled: agent("PM")? })
+    pub(super) fn new(wide: bool) -> Option<Self> {
+        let agent = |name: &str| {
+            let agent = Deliberate::new(name, DeliberateSettings::named(name)?).ok()?;
+            Some(if wide { agent.widened() } else { agent })
+        };
+        Some(Self { plain: agent("P")?, modelled: agent("PM")?, wide })
     }
 
     /// Calls `each` with the index of every candidate.
@@ -72,11 +95,11 @@ impl Soar {
 
 impl Encoder<LiarsDice> for Soar {
     fn name(&self) -> &str {
-        "soar"
+        if self.wide { "dice" } else { "soar" }
     }
 
     fn channels(&self) -> &[Channel] {
-        &CHANNELS
+        if self.wide { &CHANNELS } else { &CHANNELS[2..] }
     }
 
     fn encode(&self, game: &LiarsDice, after: Afterstate<'_, LiarsDice>, row: RowMut<'_>) {
@@ -86,7 +109,7 @@ impl Encoder<LiarsDice> for Soar {
             if found.plain.candidates[i].action == *action
                 && let Some(row) = row.take()
             {
-                Situation::new(game, after.state, after.player, found).write(found, i, row);
+                Situation::new(game, after.state, after.player, found, self.wide).write(found, i, row);
             }
         });
     }
@@ -107,7 +130,7 @@ impl Encoder<LiarsDice> for Soar {
         let mut situation = None;
         self.weigh(game, state, player, |found, i| {
             actions.push(found.plain.candidates[i].action);
-            let situation = situation.get_or_insert_with(|| Situation::new(game, state, player, found));
+            let situation = situation.get_or_insert_with(|| Situation::new(game, state, player, found, self.wide));
             situation.write(found, i, rows.push());
         });
     }
@@ -115,6 +138,43 @@ impl Encoder<LiarsDice> for Soar {
     fn needs_action(&self) -> bool {
         true
     }
+}
+
+/// The own and all exposed dice by face, and the last acts of the round.
+fn hand_and_acts(
+    game: &LiarsDice,
+    state: &State,
+    player: usize,
+    known: &Dice,
+    unknown: u8,
+) -> [f32; HAND + ACTS * ACT] {
+    let mut x = [0.0; HAND + ACTS * ACT];
+    let own = &state.seats[player];
+    let shown = known.without(&own.cup).and_then(|shown| shown.without(&own.pushed)).unwrap_or_default();
+    for (part, dice) in [&own.cup, &own.pushed, &shown].into_iter().enumerate() {
+        for (x, n) in x[6 * part..].iter_mut().zip(dice.0) {
+            *x = f32::from(n) / 5.0;
+        }
+    }
+    let in_play = f32::from(state.dice_in_play().max(1));
+    let next = state.next_alive(player as u8);
+    for (act, x) in state.acts.iter().rev().zip(x[HAND..].chunks_exact_mut(ACT)) {
+        x[0] = 1.0;
+        x[1] = flag(usize::from(act.player) == player);
+        x[2] = flag(act.player == next);
+        match act.said {
+            Said::Pass { .. } => x[3] = 1.0,
+            Said::Bid { bid, push } => {
+                x[3 + usize::from(bid.face)] = 1.0;
+                x[10] = f32::from(bid.count) / in_play;
+                x[11] = f32::from(push.total()) / 5.0;
+                let have = game.matching(state.special, known, bid.face);
+                let odds = game.odds(state.special, bid.face);
+                x[12] = odds.at_least(unknown, i32::from(bid.count) - i32::from(have)) as f32;
+            }
+        }
+    }
+    x
 }
 
 /// Values that all rows of a decision share.
@@ -129,6 +189,8 @@ struct Situation<'a> {
     challenge: f32,
     /// Inputs that are the same in every row.
     shared: [f32; VIEW],
+    /// The channels `hand` and `acts`, for `dice`.
+    wide: [f32; HAND + ACTS * ACT],
 }
 
 fn flag(is: bool) -> f32 {
@@ -136,7 +198,7 @@ fn flag(is: bool) -> f32 {
 }
 
 impl<'a> Situation<'a> {
-    fn new(game: &'a LiarsDice, state: &'a State, player: usize, found: &Found) -> Self {
+    fn new(game: &'a LiarsDice, state: &'a State, player: usize, found: &Found, wide: bool) -> Self {
         let pushed = state.seats.iter().fold(Dice::default(), |sum, seat| sum.with(&seat.pushed));
         let own = &state.seats[player];
         let known = own.cup.with(&pushed);
@@ -187,7 +249,8 @@ impl<'a> Situation<'a> {
         x[53] = flag(next.dice == 1);
         x[54] = flag(in_play <= 4);
         x[55] = flag(in_play - own.dice == 1);
-        Self { game, state, player, known, unknown, standing, highest, challenge, shared: x }
+        let wide = if wide { hand_and_acts(game, state, player, &known, unknown) } else { [0.0; _] };
+        Self { game, state, player, known, unknown, standing, highest, challenge, shared: x, wide }
     }
 
     fn write(&self, found: &Found, candidate: usize, row: RowMut<'_>) {
@@ -196,6 +259,10 @@ impl<'a> Situation<'a> {
         let success = found.modelled.candidates[candidate].success;
         let Some((deliberated, x)) = row.dense.split_last_mut() else { return };
         *deliberated = preference(success) as f32;
+        let (wide, x) = x.split_at_mut(x.len() - VIEW);
+        if !wide.is_empty() {
+            wide.copy_from_slice(&self.wide);
+        }
         x.copy_from_slice(&self.shared);
         let (kind, bid, push) = match action {
             Action::Bid { bid, push } if push.is_empty() => (0, Some(bid), push),

@@ -45,6 +45,11 @@ pub struct TdSettings {
     /// once more for each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap_discount: Option<GapDiscount>,
+    /// Largest absolute value of a target, above 0 and at most 1. Default: `0.98` for networks that learn outcomes of games with
+    /// hidden information, else no limit. Against opponents that win every game at first, targets of −1 alone drive a tanh
+    /// into saturation, where its gradient is 0 and nothing is learned any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip: Option<f64>,
     /// What the target takes from the next decision: the highest value (Q-learning), or the value of the chosen
     /// action (SARSA).
     #[serde(default, skip_serializing_if = "is_usual")]
@@ -143,6 +148,12 @@ impl TdSettings {
         }
         if !(0.0..=1.0).contains(&self.discount) {
             return fault("learn.td.discount", format!("must lie in 0..1, found {:?}", self.discount));
+        }
+        if self.clip.is_some_and(|clip| !(clip > 0.0 && clip <= 1.0)) {
+            return fault("learn.td.clip", "must be above 0 and at most 1");
+        }
+        if online && self.clip.is_some() {
+            return fault("learn.td.clip", "needs returns computed backwards: leave it out, or leave out `traces`");
         }
         let plain = self.discount == 1.0 && self.rewards == Rewards::Outcome && self.next == Next::Highest;
         if online && !(plain && self.temperature.is_none() && self.gap_discount.is_none()) {

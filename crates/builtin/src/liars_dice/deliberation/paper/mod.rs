@@ -27,6 +27,8 @@ use view::View;
 pub struct Deliberate {
     name: String,
     settings: DeliberateSettings,
+    /// Whether it weighs more candidates than it would choose from.
+    wide: bool,
 }
 
 impl Deliberate {
@@ -36,7 +38,13 @@ impl Deliberate {
     /// The invalid setting.
     pub fn new(name: &str, settings: DeliberateSettings) -> Result<Self, String> {
         settings.check()?;
-        Ok(Self { name: name.into(), settings })
+        Ok(Self { name: name.into(), settings, wide: false })
+    }
+
+    /// Weighs all bids up to one full count above the base, each with its push, whatever was bid: candidates for a network.
+    pub(in crate::liars_dice) fn widened(mut self) -> Self {
+        self.wide = true;
+        self
     }
 
     /// Its settings.
@@ -74,7 +82,7 @@ impl Deliberator<LiarsDice> for Deliberate {
             found.clear();
             model_read.clear();
             let mut evaluate = |model, model_read: &Reader, found: &mut Deliberation<_>| {
-                propose::each(&view, |action| {
+                propose::each(&view, self.wide, |action| {
                     reader.clear();
                     let Evaluated { success, class } =
                         evaluate::action(&view, settings, &action, model, reader);

@@ -24,30 +24,32 @@ pub(super) fn base(view: &View<'_>) -> Bid {
     }
 }
 
-/// Calls `each` with every candidate of the player to move.
-pub(super) fn each(view: &View<'_>, mut each: impl FnMut(Action)) {
+/// Calls `each` with every candidate of the player to move. `wide`: also bids between the standing bid and the base, ones up to
+/// half the count, and pushes before the first bid.
+pub(super) fn each(view: &View<'_>, wide: bool, mut each: impl FnMut(Action)) {
     let (game, state) = (view.game, view.state);
     let none = Dice::default();
     if game.rules() == RuleSet::Soar {
         let base = base(view);
         let special = state.special;
         let top = game.rank(special, Bid { count: base.count + 1, ..base });
-        let from = game.rank(special, base);
-        let after_a_bid = state.standing().is_some();
+        let from = if wide { 0 } else { game.rank(special, base) };
+        let pushes = wide || state.standing().is_some();
         let cup = view.own().cup;
         // A bid of ones ranks with bids of twice its count.
-        let counts = if base.face == 1 && !special {
-            base.count..=2 * base.count + 2
-        } else {
-            base.count / 2..=base.count + 1
+        let counts = match () {
+            () if wide => 1..=if base.face == 1 && !special { 2 * base.count + 2 } else { base.count + 1 },
+            () if base.face == 1 && !special => base.count..=2 * base.count + 2,
+            () => base.count / 2..=base.count + 1,
         };
         for bid in counts.flat_map(|count| (1..=game.faces()).map(move |face| Bid { count, face })) {
             let rank = if bid.count == 0 { 0 } else { game.rank(special, bid) };
-            if rank <= from || rank > top || game.refuses_bid(state, bid).is_some() {
+            let half = wide && bid.face == 1 && !special && 2 * bid.count <= base.count + 2;
+            if rank <= from || (rank > top && !half) || game.refuses_bid(state, bid).is_some() {
                 continue;
             }
             each(Action::Bid { bid, push: none });
-            if after_a_bid {
+            if pushes {
                 let mut push = none;
                 for face in [Some(bid.face), game.wild(special)].into_iter().flatten() {
                     push.0[usize::from(face) - 1] = cup.of(face);

@@ -28,13 +28,8 @@ const MOST: usize = u64::BITS as usize;
 
 /// Names of a set of classes.
 pub(super) fn class_name(classes: u8) -> Option<&'static str> {
-    const NAMES: [(u8, &str); 5] = [
-        (CERTAIN, "certain"),
-        (SAFE, "safe"),
-        (RISKY, "risky"),
-        (VERY_RISKY, "very risky"),
-        (LOSE, "lose"),
-    ];
+    const NAMES: [(u8, &str); 5] =
+        [(CERTAIN, "certain"), (SAFE, "safe"), (RISKY, "risky"), (VERY_RISKY, "very risky"), (LOSE, "lose")];
     // The best of several.
     NAMES.iter().find(|(class, _)| classes & class != 0).map(|(_, name)| *name)
 }
@@ -54,6 +49,8 @@ enum Kind {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     kinds: Vec<Kind>,
+    /// The places of each action, which can be proposed several times.
+    copies: Vec<u64>,
     classes: Vec<u8>,
     seen: Vec<u8>,
     numbers: Vec<f64>,
@@ -70,7 +67,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    fn reset(&mut self, letters: Letters, actions: &[Action]) {
+    fn reset(&mut self, actions: &[Action]) {
         let n = actions.len();
         let kind = |action: &Action| match action {
             Action::Bid { .. } if is_push(action) => Kind::Push,
@@ -81,6 +78,11 @@ impl Run {
         };
         self.kinds.clear();
         self.kinds.extend(actions.iter().map(kind));
+        self.copies.clear();
+        self.copies.extend(actions.iter().map(|action| {
+            let same = |(_, other): &(usize, &Action)| *other == action;
+            actions.iter().enumerate().filter(same).fold(0, |set, (j, _)| set | 1 << j)
+        }));
         for classes in [&mut self.classes, &mut self.seen] {
             classes.clear();
             classes.resize(n, 0);
@@ -120,12 +122,6 @@ impl Run {
         left
     }
 
-    /// The places of the action at `i`, which can be proposed several times.
-    fn copies(&self, actions: &[Action], i: usize) -> u64 {
-        let same = |(_, action): &(usize, &Action)| **action == actions[i];
-        actions.iter().enumerate().filter(same).fold(0, |set, (j, _)| set | 1 << j)
-    }
-
     /// Whether one of these can be drawn.
     fn decided(&self, left: u64) -> bool {
         if left.count_ones() == 1 {
@@ -142,7 +138,7 @@ impl Run {
         actions: &[Action],
         rng: &mut Stream,
     ) -> u64 {
-        self.reset(letters, actions);
+        self.reset(actions);
         let first = self.of(&[Kind::Bid, Kind::Challenge]);
         let exact = self.of(&[Kind::Exact]);
         let after_model = self.of(&[Kind::Push]) | exact;
@@ -240,7 +236,7 @@ impl Run {
                 u8::from(certain) * CERTAIN | u8::from(safe) * SAFE | u8::from(lose) * LOSE
             }
         };
-        let copies = self.copies(actions, i);
+        let copies = self.copies[i];
         self.evaluated |= copies;
         if model.is_some() {
             self.modelled |= copies;
@@ -287,7 +283,7 @@ impl Run {
         let (one, other) = (self.classes[a], self.classes[b]);
         let good = one & (CERTAIN | SAFE) != 0;
         match (self.kinds[a], self.kinds[b]) {
-            (Bid | Push, Pass) => good,
+            (Bid | Push, Pass) => good && self.evaluated & 1 << b != 0,
             (Bid, Push) => (good && other != 0) || one & other != 0,
             (Bid | Push | Pass, Challenge) => good && other & CERTAIN == 0,
             _ => false,
@@ -352,7 +348,18 @@ fn expected_class(situation: &Situation<'_>, action: &Action, model: Option<Mode
         }
         Action::Challenge(_) if challenges_pass(situation, action) => {
             let values = values::of(situation, Generation::New, action, None);
-            values.iter().map(|p| if p >= 1.0 { CERTAIN } else if p >= 0.9 { SAFE } else { RISKY }).sum()
+            values
+                .iter()
+                .map(|p| {
+                    if p >= 1.0 {
+                        CERTAIN
+                    } else if p >= 0.9 {
+                        SAFE
+                    } else {
+                        RISKY
+                    }
+                })
+                .sum()
         }
         Action::Challenge(_) => {
             let Some((_, bid, _)) = situation.standing else { return LOSE };
@@ -454,12 +461,7 @@ fn opening(situation: &Situation<'_>, letters: Letters, bid: Bid) -> Values {
 
 /// P: how many dice are unknown for a bid, and the odds that they count. After a push, the model's other dice are left
 /// out; after a modelled bid of ones, all dice count with 1/6.
-fn old_unknown<'a>(
-    situation: &Situation<'a>,
-    bid: Bid,
-    push: &Dice,
-    model: Option<Model>,
-) -> (u8, &'a Odds) {
+fn old_unknown<'a>(situation: &Situation<'a>, bid: Bid, push: &Dice, model: Option<Model>) -> (u8, &'a Odds) {
     let usual = situation.game.odds(situation.special(), bid.face);
     let pushes = !push.is_empty();
     let rerolled = if pushes { situation.own().cup.total() - push.total() } else { 0 };

@@ -1,8 +1,9 @@
 //! Agreement with decisions of the published agents that were recorded in Soar.
 
-use super::process::bits;
+use super::process::{self, bits};
 use super::situation::Situation;
-use super::{Generation, Published, Scratch};
+use super::values::Values;
+use super::{Generation, Published, Scratch, propose};
 use crate::liars_dice::dice::Dice;
 use crate::liars_dice::rules::{Action, LiarsDice, RuleSet, Target};
 use crate::liars_dice::state::{Act, Bid, Phase, Said, State};
@@ -11,12 +12,15 @@ use adept_game::{Difference, Game, GameError, Recorded, limits};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Runs of an old agent in which a recorded outcome must come up.
-const RUNS: u64 = 4000;
+/// Runs of an old agent by which its chances are estimated.
+const RUNS: u64 = 1000;
+
+/// An end of a run that comes less often than this is not taken for a recorded one.
+const RARE: f64 = 0.01;
 
 /// Compares an agent with the decisions in a CSV file. A row agrees if the agent proposes the same actions and they
-/// fare the same: for the newer agents the values and what symbolic preferences leave, for the older
-/// ones if every recorded run is a run that the agent can have.
+/// come out the same: for the newer agents the values and what symbolic preferences leave, for the older ones if every
+/// recorded run is a likely one.
 ///
 /// # Errors
 /// The file and line that cannot be read.
@@ -31,9 +35,8 @@ pub(in crate::liars_dice) fn agreement(agent: &Published, path: &Path) -> Result
         let line = record.position().map_or(0, csv::Position::line);
         let at = |why: String| fault(format!("line {line}, {why}"));
         let row: BTreeMap<&str, &str> = header.iter().zip(record.iter()).collect();
-        let column = |name: &str| {
-            row.get(name).copied().ok_or_else(|| at(format!("the column {name} is missing")))
-        };
+        let column =
+            |name: &str| row.get(name).copied().ok_or_else(|| at(format!("the column {name} is missing")));
         let letters: String = agent.letters_text();
         let old = agent.generation == Generation::Old;
         let suffix = if old && !agent.letters.expects { "_old" } else { "" };
@@ -71,9 +74,7 @@ pub(in crate::liars_dice) fn agreement(agent: &Published, path: &Path) -> Result
 }
 
 /// The game and state of a row.
-fn situation<'a>(
-    column: &impl Fn(&str) -> Result<&'a str, GameError>,
-) -> Result<(LiarsDice, State), String> {
+fn situation<'a>(column: &impl Fn(&str) -> Result<&'a str, GameError>) -> Result<(LiarsDice, State), String> {
     let get = |name: &str| column(name).map_err(|e| e.to_string());
     let seats: Vec<&str> = get("seats")?.split(' ').collect();
     let game = LiarsDice::new(RuleSet::Soar, &vec![5; seats.len()], 6)?;
@@ -92,7 +93,9 @@ fn situation<'a>(
     }
     let number = |text: &str| text.parse::<u8>().ok();
     let player = |text: &str| {
-        number(text).filter(|p| usize::from(*p) < seats.len()).ok_or_else(|| format!("`{text}` is not a seat"))
+        number(text)
+            .filter(|p| usize::from(*p) < seats.len())
+            .ok_or_else(|| format!("`{text}` is not a seat"))
     };
     let acts = get("acts")?;
     for text in acts.split(' ').filter(|text| *text != "-") {
@@ -133,7 +136,8 @@ fn action(game: &LiarsDice, state: &State, text: &str) -> Result<Action, String>
     }
     if let Some(target) = text.strip_prefix('c').and_then(|seat| seat.parse::<u8>().ok()) {
         let all = [Target::Bid, Target::Pass, Target::PassBefore];
-        let found = all.into_iter().find(|t| game.challenged(state, *t).is_ok_and(|act| act.player == target));
+        let found =
+            all.into_iter().find(|t| game.challenged(state, *t).is_ok_and(|act| act.player == target));
         return found.map(Action::Challenge).ok_or_else(|| format!("nothing to challenge of seat {target}"));
     }
     parse_bid(text)
@@ -151,27 +155,17 @@ fn compare(
 ) -> Result<Option<String>, String> {
     let situation = Situation::new(game, state, state.mover.into());
     let own = agent.proposals(&situation);
-    let text = |actions: &[Action]| {
-        actions.iter().map(|a| game.action_text(state, a)).collect::<Vec<_>>().join(" ")
-    };
-    // The record's place of each own proposal. One that is proposed several times stands as often in both.
-    let mut free: Vec<bool> = vec![true; proposed.len()];
-    let mut places = Vec::with_capacity(own.len());
-    for action in &own {
-        let place = (0..proposed.len()).find(|k| free[*k] && proposed[*k] == *action);
-        let Some(place) = place else { return Ok(Some(format!("proposes {}", text(&own)))) };
-        free[place] = false;
-        places.push(place);
-    }
-    if own.len() != proposed.len() {
+    let text =
+        |actions: &[Action]| actions.iter().map(|a| game.action_text(state, a)).collect::<Vec<_>>().join(" ");
+    let Some(places) = places(&own, proposed) else {
         return Ok(Some(format!("proposes {}", text(&own))));
-    }
+    };
     if agent.generation == Generation::Old {
         return compare_runs(agent, &situation, &places, outcome);
     }
     let mut found = Deliberation::default();
     agent.weigh(&situation, &mut Scratch::default(), &mut found);
-    let hangs = agent.letters.model && super::propose::never_evaluated(&situation, &own);
+    let hangs = agent.letters.model && propose::never_evaluated(&situation, &own);
     if outcome == "stuck" {
         return Ok((!hangs).then(|| "decides".into()));
     }
@@ -181,88 +175,97 @@ fn compare(
         let recorded = letters(outcome)?;
         return Ok((left != recorded).then(|| format!("leaves {}", letters_text(&left))));
     }
-    let recorded: Vec<&str> = outcome.split(' ').collect();
-    let mut differences = Vec::new();
-    for (i, value) in agent.values(&situation).iter().enumerate() {
-        let mut ours: Vec<i64> = value.iter().map(|p| (10_000.0 * p).round() as i64).collect();
-        let theirs = recorded.get(places[i]).copied().unwrap_or("");
-        let parsed: Option<Vec<i64>> = theirs.split('+').map(|v| v.parse().ok()).collect();
-        let mut parsed = match parsed {
-            Some(parsed) => parsed,
-            // A single proposal is not evaluated.
-            None if theirs == "?" && (own.len() == 1 || found.candidates[i].dropped.is_some()) => continue,
-            None => return Err(format!("`{theirs}` is not a value")),
-        };
-        ours.sort_unstable();
-        parsed.sort_unstable();
-        let near = ours.len() == parsed.len() && ours.iter().zip(&parsed).all(|(a, b)| (a - b).abs() <= 1);
-        if !near {
-            let ours: Vec<String> = ours.iter().map(i64::to_string).collect();
-            differences.push(format!("{} {}", game.action_text(state, &own[i]), ours.join("+")));
-        }
-    }
-    Ok((!differences.is_empty()).then(|| differences.join(", ")))
+    let values = agent.values(&situation);
+    let evaluated = |i: usize| found.candidates[i].dropped.is_none().then(|| values[i]);
+    different_values(&situation, &own, &places, outcome, evaluated)
 }
 
-/// An old agent: every recorded run must be possible.
+/// The record's place of each own proposal. None if they are not the same proposals.
+fn places(own: &[Action], proposed: &[Action]) -> Option<Vec<usize>> {
+    let mut free = vec![own.len() == proposed.len(); proposed.len()];
+    let place = |action: &Action| {
+        let place = (0..free.len()).find(|k| free[*k] && proposed[*k] == *action)?;
+        free[place] = false;
+        Some(place)
+    };
+    own.iter().map(place).collect()
+}
+
+/// How runs of an old agent end: how often each set of actions was left, and the chance of every action, by the places
+/// of the record.
+struct Ends {
+    left: BTreeMap<BTreeSet<usize>, u64>,
+    chosen: Vec<f64>,
+}
+
+impl Ends {
+    fn new(agent: &Published, situation: &Situation<'_>, places: &[usize]) -> Self {
+        let mut rng = adept_game::stream(0, "recorded", 0);
+        let mut scratch = Scratch::default();
+        let mut ends = Self { left: BTreeMap::new(), chosen: vec![0.0; places.len()] };
+        for _ in 0..RUNS {
+            let left = agent.run(situation, &mut scratch, &mut rng);
+            *ends.left.entry(bits(left).map(|i| places[i]).collect()).or_default() += 1;
+            scratch.run.probabilities(left, &mut scratch.probabilities);
+            for (place, p) in places.iter().zip(&scratch.probabilities) {
+                ends.chosen[*place] += p / RUNS as f64;
+            }
+        }
+        ends
+    }
+
+    fn share(&self, end: &BTreeSet<usize>) -> f64 {
+        self.left.get(end).map_or(0.0, |n| *n as f64 / RUNS as f64)
+    }
+}
+
+/// The ends of recorded runs, each with the number of runs: `aefgi*3`, `a*2/j`.
+fn recorded_ends(outcome: &str) -> Result<Vec<(BTreeSet<usize>, u32)>, String> {
+    let ends = outcome.split('|').next_back().unwrap_or("").trim();
+    let end = |text: &str| {
+        let (set, runs) = text.split_once('*').unwrap_or((text, "1"));
+        Ok((letters(set)?, runs.parse().map_err(|_| format!("`{text}` is not a number of runs"))?))
+    };
+    ends.split('/').map(end).collect()
+}
+
+/// An old agent: every recorded run must be a likely one, and recorded chances those of its runs.
 fn compare_runs(
     agent: &Published,
     situation: &Situation<'_>,
     places: &[usize],
     outcome: &str,
 ) -> Result<Option<String>, String> {
-    let mut rng = adept_game::stream(0, "recorded", 0);
-    let mut scratch = Scratch::default();
-    let mut ends: BTreeMap<BTreeSet<usize>, u64> = BTreeMap::new();
-    let mut chosen = vec![0.0; places.len()];
-    for _ in 0..RUNS {
-        let left = agent.run(situation, &mut scratch, &mut rng);
-        *ends.entry(bits(left).map(|i| places[i]).collect()).or_default() += 1;
-        scratch.run.probabilities(left, &mut scratch.probabilities);
-        scratch.probabilities.iter().enumerate().for_each(|(i, p)| chosen[places[i]] += p / RUNS as f64);
-    }
-    let all = || {
-        let mut all: Vec<_> = ends.iter().collect();
-        all.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
-        let text = all.iter().map(|(set, n)| {
-            format!("{} {:.0} %", letters_text(set), 100.0 * **n as f64 / RUNS as f64)
-        });
-        text.collect::<Vec<_>>().join(", ")
-    };
     if outcome == "stuck" {
-        return Ok(None);
+        let hangs = agent.letters.model && propose::never_evaluated(situation, &agent.proposals(situation));
+        return Ok((!hangs).then(|| "decides".into()));
     }
     if !agent.letters.expects && !agent.letters.heuristics {
         return compare_values(agent, situation, places, outcome);
     }
-    let ends_text = outcome.split('|').next_back().unwrap_or("").trim();
-    if let Some(chances) = ends_text.strip_prefix('~') {
+    let ends = Ends::new(agent, situation, places);
+    if let Some(chances) = outcome.strip_prefix('~') {
         // Unequal chances in per cent.
         let mut theirs = vec![0.0; places.len()];
         for part in chances.split(' ') {
-            let (letter, percent) = part.split_at_checked(1).ok_or("an empty chance")?;
-            let set = letters(letter)?;
-            let value: f64 = percent.parse().map_err(|_| format!("`{part}` is not a chance"))?;
-            for place in set {
+            let letter = part.trim_end_matches(|c: char| c.is_ascii_digit());
+            let value: f64 = part[letter.len()..].parse().map_err(|_| format!("`{part}` is not a chance"))?;
+            for place in letters(letter)? {
                 *theirs.get_mut(place).ok_or_else(|| format!("`{part}` is not an action"))? = value / 100.0;
             }
         }
-        let far = theirs.iter().zip(&chosen).any(|(a, b)| (a - b).abs() > 0.02);
-        let ours: Vec<String> = chosen
-            .iter()
-            .enumerate()
-            .filter(|(_, p)| **p >= 0.005)
-            .map(|(i, p)| format!("{}{:.0}", letters_text(&BTreeSet::from([i])), 100.0 * p))
-            .collect();
-        return Ok(far.then(|| ours.join(" ")));
+        let far = theirs.iter().zip(&ends.chosen).any(|(a, b)| (a - b).abs() > 0.02);
+        let likely = ends.chosen.iter().enumerate().filter(|(_, p)| **p >= 0.005);
+        let ours = likely.map(|(i, p)| format!("{}{:.0}", letters_text(&BTreeSet::from([i])), 100.0 * p));
+        return Ok(far.then(|| ours.collect::<Vec<_>>().join(" ")));
     }
-    for end in ends_text.split('/') {
-        let set = letters(end.split('*').next().unwrap_or(end))?;
-        if !ends.contains_key(&set) {
-            return Ok(Some(all()));
-        }
+    if recorded_ends(outcome)?.iter().all(|(end, _)| ends.share(end) >= RARE) {
+        return Ok(None);
     }
-    Ok(None)
+    let mut all: Vec<_> = ends.left.keys().map(|end| (ends.share(end), end)).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let text = all.iter().map(|(share, end)| format!("{} {:.0} %", letters_text(end), 100.0 * share));
+    Ok(Some(text.collect::<Vec<_>>().join(", ")))
 }
 
 /// The values of an old agent with P.
@@ -272,20 +275,38 @@ fn compare_values(
     places: &[usize],
     outcome: &str,
 ) -> Result<Option<String>, String> {
-    let recorded: Vec<&str> = outcome.split(' ').collect();
     let model = situation.model(agent.letters.model, Generation::Old);
+    let value = |action: &Action| process::old_values(situation, agent.letters, action, model);
+    let own = agent.proposals(situation);
+    different_values(situation, &own, places, outcome, |i| Some(value(&own[i])))
+}
+
+/// The actions whose values differ from the recorded ones, such as `4213 0 200+0`. `value` has none where the agent
+/// evaluates nothing.
+fn different_values(
+    situation: &Situation<'_>,
+    own: &[Action],
+    places: &[usize],
+    outcome: &str,
+    value: impl Fn(usize) -> Option<Values>,
+) -> Result<Option<String>, String> {
+    let recorded: Vec<&str> = outcome.split(' ').collect();
     let mut differences = Vec::new();
-    for (i, action) in agent.proposals(situation).iter().enumerate() {
-        let ours = super::process::old_values(situation, agent.letters, action, model);
-        let mut ours: Vec<i64> = ours.iter().map(|p| (10_000.0 * p).round() as i64).collect();
+    for (i, action) in own.iter().enumerate() {
         let theirs = recorded.get(places[i]).copied().unwrap_or("");
-        if theirs == "?" { continue; }
-        let mut parsed: Vec<i64> = theirs.split('+').map(|v| v.parse().unwrap_or(-1)).collect();
+        if theirs == "?" {
+            continue;
+        }
+        let parsed: Option<Vec<i64>> = theirs.split('+').map(|v| v.parse().ok()).collect();
+        let mut parsed = parsed.ok_or_else(|| format!("`{theirs}` is not a value"))?;
+        let ours = value(i).unwrap_or_default();
+        let mut ours: Vec<i64> = ours.iter().map(|p| (10_000.0 * p).round() as i64).collect();
         ours.sort_unstable();
         parsed.sort_unstable();
-        let near = ours.len() == parsed.len() && ours.iter().zip(&parsed).all(|(a, b)| (a - b).abs() <= 1);
-        if !near {
-            differences.push(format!("{} {ours:?} for {theirs}", situation.game.action_text(situation.state, action)));
+        if ours.len() != parsed.len() || ours.iter().zip(&parsed).any(|(a, b)| (a - b).abs() > 1) {
+            let ours: Vec<String> = ours.iter().map(i64::to_string).collect();
+            let name = situation.game.action_text(situation.state, action);
+            differences.push(format!("{name} {}", ours.join("+")));
         }
     }
     Ok((!differences.is_empty()).then(|| differences.join(", ")))
@@ -300,4 +321,46 @@ fn letters(text: &str) -> Result<BTreeSet<usize>, String> {
 
 fn letters_text(set: &BTreeSet<usize>) -> String {
     set.iter().filter_map(|i| ALPHABET.chars().nth(*i)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Letters;
+    use super::*;
+
+    const FILE: &str = include_str!("../../../../../../datasets/soar-dice-decisions.csv");
+
+    /// An end that the original never has would be missing from the record.
+    #[test]
+    fn the_likeliest_end_of_a_run_is_recorded_as_often_as_it_should_be() {
+        for name in ["E", "EM", "EH", "EMH"] {
+            let agent = Published::new(name, Generation::Old, Letters::parse(name).unwrap());
+            let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(FILE.as_bytes());
+            let header = reader.headers().unwrap().clone();
+            let (mut excess, mut variance) = (0.0, 0.0);
+            for record in reader.records().map(Result::unwrap) {
+                let row: BTreeMap<&str, &str> = header.iter().zip(record.iter()).collect();
+                let column = |name: &str| Ok(row[name]);
+                let (game, state) = situation(&column).unwrap();
+                let found = Situation::new(&game, &state, state.mover.into());
+                let cand = if row["cand_old"].is_empty() { row["cand"] } else { row["cand_old"] };
+                let proposed: Vec<Action> =
+                    cand.split(' ').map(|text| action(&game, &state, text).unwrap()).collect();
+                let places = places(&agent.proposals(&found), &proposed).unwrap();
+                let ends = Ends::new(&agent, &found, &places);
+                let (end, p) = ends
+                    .left
+                    .keys()
+                    .map(|end| (end, ends.share(end)))
+                    .max_by(|a, b| a.1.total_cmp(&b.1))
+                    .unwrap();
+                for (recorded, runs) in recorded_ends(row[name]).unwrap() {
+                    excess += f64::from(runs) * (f64::from(u8::from(recorded == *end)) - p);
+                    variance += f64::from(runs) * p * (1.0 - p);
+                }
+            }
+            let z = excess / variance.sqrt();
+            assert!(z.abs() < 4.0, "{name}: {z:.1} standard deviations");
+        }
+    }
 }

@@ -1,0 +1,370 @@
+//! Bids and rounds in words: what a person types, and what a person is told.
+
+use super::dice::Dice;
+use super::rules::{Action, LiarsDice, RuleSet, Target};
+use super::state::{Bid, Said, Seat, State};
+use std::fmt::Write;
+
+const NUMBERS: [&str; 21] = [
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+];
+
+/// Words that carry no meaning in a bid.
+const FILLERS: [&str; 19] = [
+    "i", "we", "you", "bid", "raise", "to", "say", "that", "there", "are", "is", "at", "least", "the", "a", "an", "of",
+    "please", "dice",
+];
+
+/// A small number as a word.
+pub(super) fn number(n: u8) -> String {
+    NUMBERS.get(usize::from(n)).map_or_else(|| n.to_string(), |word| (*word).to_string())
+}
+
+/// A bid in words, such as `three 4s`.
+pub(super) fn bid(bid: Bid) -> String {
+    format!("{} {}{}", number(bid.count), bid.face, if bid.count == 1 { "" } else { "s" })
+}
+
+/// Dice with spaces between them, such as `1 1 4`.
+fn spread(dice: &Dice) -> String {
+    let faces: Vec<String> = dice.to_string().chars().map(String::from).collect();
+    faces.join(" ")
+}
+
+/// An action as something that a player does: `You bid three 4s.`
+pub(super) fn told(action: &Action, who: &str, you: bool) -> String {
+    let does = |verb: &str| if you { verb.into() } else { format!("{verb}s") };
+    match action {
+        Action::Bid { bid: claim, push } if push.is_empty() => format!("{who} {} {}.", does("bid"), bid(*claim)),
+        Action::Bid { bid: claim, push } => format!(
+            "{who} {} {}, {} {} and {} the others again.",
+            does("bid"),
+            bid(*claim),
+            does("push"),
+            spread(push),
+            does("roll")
+        )
+        .replace("pushs", "pushes"),
+        Action::Pass => format!("{who} {}.", does("pass")).replace("passs", "passes"),
+        Action::Challenge(Target::Bid) => format!("{who} {} the bid.", does("challenge")),
+        Action::Challenge(Target::Pass) => format!("{who} {} the pass.", does("challenge")),
+        Action::Challenge(Target::PassBefore) => format!("{who} {} the pass before the last one.", does("challenge")),
+        Action::Exact => format!("{who} {}: exact!", does("call")),
+        Action::Starter(_) | Action::Roll(_) => String::new(),
+    }
+}
+
+/// A player's name for the reader in `seat`.
+pub(super) fn who(player: u8, seat: usize) -> String {
+    if usize::from(player) == seat { "You".into() } else { format!("Player {}", player + 1) }
+}
+
+/// What an action that ends a round reveals: all dice, how many match, and who loses a die.
+pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usize) -> Option<String> {
+    let end = game.showdown(state, action)?;
+    let standing = state.standing().map(|(_, _, bid)| bid).filter(|_| end.actual.is_some());
+    let mut text = match (action, standing) {
+        (Action::Exact, Some(claim)) => format!("Are there exactly {}?\n", bid(claim)),
+        (_, Some(claim)) => format!("Are there at least {}?\n", bid(claim)),
+        _ => "Are all dice of one face?\n".into(),
+    };
+    let living = state.seats.iter().enumerate().filter(|(_, s)| s.dice > 0);
+    for (p, of) in living {
+        // A challenged pass concerns one player's dice.
+        if standing.is_none() && end.challenged != Some(p as u8) {
+            continue;
+        }
+        let mut dice = spread(&of.cup);
+        if !of.pushed.is_empty() {
+            let _ = write!(dice, "  pushed {}", spread(&of.pushed));
+        }
+        let _ = write!(text, "  {:<10} {dice:<24}", who(p as u8, seat));
+        if let Some(claim) = standing {
+            text.push_str(&matches(game, state, of, claim));
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    let caller = who(end.caller, seat);
+    let right = if end.right { "right" } else { "wrong" };
+    let is = if usize::from(end.caller) == seat { "are" } else { "is" };
+    match end.actual {
+        Some(n) => {
+            let there = if n == 1 { "There is" } else { "There are" };
+            let _ = write!(text, "{there} {}: {} {is} {right}.", number(n), lower(&caller));
+        }
+        None => {
+            let truth = if end.right { "The pass was false" } else { "The pass was true" };
+            let _ = write!(text, "{truth}: {} {is} {right}.", lower(&caller));
+        }
+    }
+    let single = matches!(game.rules(), RuleSet::OpenSpiel { .. });
+    let loses = |p: u8| if usize::from(p) == seat { "lose" } else { "loses" };
+    match end.loser() {
+        Some(p) if single => {
+            let _ = write!(text, " {} {}.", who(p, seat), loses(p));
+        }
+        Some(p) => {
+            let left = state.seats[usize::from(p)].dice - 1;
+            let (name, verb) = (who(p, seat), loses(p));
+            let _ = match left {
+                0 => write!(text, " {name} {verb} the last die and {}.", if verb == "lose" { "are out" } else { "is out" }),
+                _ => write!(text, " {name} {verb} a die: {} left.", number(left)),
+            };
+        }
+        None => {
+            let dice = state.seats[usize::from(end.caller)].dice;
+            let most = game.dice()[usize::from(end.caller)];
+            let gets = if usize::from(end.caller) == seat { "get" } else { "gets" };
+            let _ = match dice < most {
+                true => write!(text, " {caller} {gets} a die back: {} now.", number(dice + 1)),
+                false => write!(text, " No die is missing, so none comes back."),
+            };
+        }
+    }
+    Some(text)
+}
+
+/// How many of a player's dice match a bid: `two (one 1)`.
+fn matches(game: &LiarsDice, state: &State, seat: &Seat, claim: Bid) -> String {
+    let all = seat.cup.with(&seat.pushed);
+    let n = game.matching(state.special, &all, claim.face);
+    let wild = game.wild(state.special).filter(|wild| *wild != claim.face);
+    match wild.map(|wild| (all.of(wild), wild)) {
+        Some((wilds @ 1.., wild)) => {
+            format!("{} ({} {wild}{} wild)", number(n), number(wilds), if wilds == 1 { "" } else { "s" })
+        }
+        _ => number(n),
+    }
+}
+
+fn lower(who: &str) -> String {
+    if who == "You" { "you".into() } else { who.into() }
+}
+
+/// The table: each player's dice and what they said, the bid to beat.
+pub(super) fn board(game: &LiarsDice, state: &State, marks: &[(Action, String)]) -> String {
+    let mut text = String::new();
+    if state.special {
+        text.push_str("Special round: nothing is wild, and only players with one die can change the face.\n");
+    }
+    let open = |seat: &&Seat| seat.dice > 0 && !seat.cup.is_empty();
+    let one_view = state.seats.iter().filter(open).count() == 1 && state.alive() > 1;
+    for (p, seat) in state.seats.iter().enumerate() {
+        let under = usize::from(seat.dice - seat.pushed.total());
+        let cup = match (seat.dice, seat.cup.is_empty()) {
+            (0, _) => "out".into(),
+            (_, true) => vec!["?"; under].join(" "),
+            _ => spread(&seat.cup),
+        };
+        let you = if one_view && open(&seat) { " (you)" } else { "" };
+        let mut line = format!("player {:<9} {cup}", format!("{}{you}", p + 1));
+        if !seat.pushed.is_empty() {
+            let _ = write!(line, "  pushed {}", spread(&seat.pushed));
+        }
+        if seat.exacted && seat.dice > 0 {
+            line.push_str("  exact used");
+        }
+        let said = state.acts.iter().filter(|a| usize::from(a.player) == p).map(|a| match a.said {
+            Said::Bid { bid: claim, push } if push.is_empty() => bid(claim),
+            Said::Bid { bid: claim, push } => format!("{} pushing {}", bid(claim), spread(&push)),
+            Said::Pass { .. } => "pass".into(),
+        });
+        let said: Vec<String> = said.collect();
+        if !said.is_empty() {
+            let _ = write!(line, "{:<1$}said {2}", "", 34_usize.saturating_sub(line.len()).max(2), said.join(", "));
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    if let Some((_, bidder, claim)) = state.standing() {
+        let wild = match game.wild(state.special) {
+            Some(face) => format!("; {face}s are wild"),
+            None => String::new(),
+        };
+        let _ = writeln!(
+            text,
+            "bid to beat: {} by player {}; {} dice in play{wild}",
+            bid(claim),
+            bidder + 1,
+            state.dice_in_play()
+        );
+    }
+    for (action, mark) in marks {
+        let _ = writeln!(text, "  {:<16}{mark}", super::text::action(action));
+    }
+    text
+}
+
+/// An action as a person may write it: `three 4s`, `3x4+14`, `3 fours push 1 4`, `liar`, `exact`. None if it is none.
+pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
+    // `3x4+14` becomes `3 x 4 push 14`.
+    let mut spaced = String::new();
+    let mut last = ' ';
+    for c in text.to_lowercase().chars() {
+        match c {
+            '+' => spaced.push_str(" push "),
+            '\'' | '’' => continue,
+            'x' | '*' | '×' if last.is_ascii_digit() || last == ' ' => spaced.push_str(" x "),
+            _ if c.is_alphanumeric() => spaced.push(c),
+            _ => spaced.push(' '),
+        }
+        last = c;
+    }
+    let words: Vec<&str> = spaced.split_whitespace().filter(|word| !FILLERS.contains(word)).collect();
+    let action = match words[..] {
+        ["pass"] => Action::Pass,
+        ["liar" | "call" | "challenge" | "doubt" | "dudo" | "lie" | "bluff"]
+        | ["challenge" | "call" | "doubt", "it"] => Target::Bid.into(),
+        // `challenge the bid` has lost its filler.
+        ["exact" | "exactly" | "calza"] | ["call", "exact"] | ["spot", "on"] => Action::Exact,
+        ["challenge" | "call" | "doubt", "pass"] => Target::Pass.into(),
+        ["challenge" | "call" | "doubt", "pass", "before"] => Target::PassBefore.into(),
+        _ => {
+            let at = words.iter().position(|word| ["push", "pushing", "with"].contains(word));
+            let (claim, push) = words.split_at(at.unwrap_or(words.len()));
+            let claim: Vec<&str> = claim.iter().copied().filter(|word| *word != "x" && *word != "and").collect();
+            let [count, face] = claim[..] else { return None };
+            let bid = Bid { count: count_of(count)?, face: face_of(face, faces)? };
+            let mut dice = Dice::default();
+            for word in push.iter().skip(1).filter(|word| **word != "and") {
+                // `14` are two dice.
+                let all = if word.bytes().all(|b| b.is_ascii_digit()) {
+                    Dice::parse(word, faces).ok()?
+                } else {
+                    let mut one = Dice::default();
+                    one.0[usize::from(face_of(word, faces)?) - 1] = 1;
+                    one
+                };
+                if dice.total().checked_add(all.total())? > 120 {
+                    return None;
+                }
+                dice = dice.with(&all);
+            }
+            if push.len() == 1 {
+                return None;
+            }
+            Action::Bid { bid, push: dice }
+        }
+    };
+    Some(action)
+}
+
+fn count_of(word: &str) -> Option<u8> {
+    match word.parse() {
+        Ok(n) => Some(n),
+        Err(_) => NUMBERS.iter().skip(1).position(|number| *number == word).map(|i| i as u8 + 1),
+    }
+}
+
+/// A face: `4`, `4s`, `four`, `fours`.
+fn face_of(word: &str, faces: u8) -> Option<u8> {
+    let face = match word {
+        "ace" | "aces" => 1,
+        "sixes" => 6,
+        _ => count_of(word.strip_suffix('s').unwrap_or(word)).or_else(|| count_of(word))?,
+    };
+    (1..=faces).contains(&face).then_some(face)
+}
+
+/// The rules of a rule set and how to write moves.
+pub(super) fn rules(game: &LiarsDice) -> String {
+    let moves = "How to write a bid: `three 4s`, `3 4s` or `3x4`.";
+    match game.rules() {
+        RuleSet::Soar => format!(
+            "Everybody rolls under a cup and sees only the own dice. In turn, players claim how\n\
+             many dice of all players show a face: `three 4s` means at least three.\n\
+             - A bid must beat the last one: more dice, or as many of a higher face.\n\
+             - Ones are wild: they count for every face. A bid of ones counts double: three 1s\n  \
+               beat six 6s, and seven 2s beat three 1s.\n\
+             - Challenge a bid that you do not believe. All cups are lifted. If there are\n  \
+               fewer dice than the bid says, the bidder loses a die, otherwise the challenger.\n\
+             - Push with a bid: show some of your dice and roll the others again.\n\
+             - Pass once per roll, with two dice or more: you claim that all your dice show\n  \
+               one face. A pass can be challenged, and the bid before a single pass too.\n\
+             - Exact, once per game: there are exactly as many dice as the last bid says. If\n  \
+               so, you get a lost die back, otherwise you lose one.\n\
+             - Who loses a die begins the next round. With more than two players, the first\n  \
+               round in which a player begins with one die is special: ones are not wild, and\n  \
+               only players with one die may change the face.\n\
+             The last player with dice wins.\n\n\
+             {moves} With a push: `3x4+14` or `three 4s push 1 4`.\n\
+             Other moves: `liar` (or `challenge`), `challenge pass`, `challenge pass before`,\n\
+             `pass`, `exact`."
+        ),
+        RuleSet::RPost => format!(
+            "Everybody rolls under a cup and sees only the own dice. In turn, players claim how\n\
+             many dice of all players show a face, and nothing is wild.\n\
+             - The first bid of a round is fixed: one more than the own dice of the most\n  \
+               frequent face.\n\
+             - A raise adds exactly one to the number and may name any face.\n\
+             - Challenge a bid that you do not believe. If there are fewer dice than it says,\n  \
+               the bidder loses a die, otherwise the challenger, who begins the next round.\n\
+             The last player with dice wins.\n\n{moves} Other moves: `liar` (or `challenge`)."
+        ),
+        RuleSet::OpenSpiel { wild } => format!(
+            "Both players roll under a cup and see only the own dice. In turn, they claim how\n\
+             many of all dice show a face{}.\n\
+             - A bid must beat the last one: more dice, or as many of a higher face.\n\
+             - Challenge a bid that you do not believe. If there are fewer dice than it says,\n  \
+               the bidder loses, otherwise the challenger. There is only one round.\n\n\
+             {moves} Other moves: `liar` (or `challenge`).",
+            if wild { format!("; {}s are wild and count for every face", game.faces()) } else { String::new() }
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_write_bids_in_many_ways() {
+        let claim = |count, face, push: &str| Action::Bid {
+            bid: Bid { count, face },
+            push: Dice::parse(push, 6).unwrap(),
+        };
+        for (text, action) in [
+            ("three 4s", claim(3, 4, "")),
+            ("3x4", claim(3, 4, "")),
+            ("3 x 4", claim(3, 4, "")),
+            ("3*4", claim(3, 4, "")),
+            ("3 4s", claim(3, 4, "")),
+            ("I bid three 4's!", claim(3, 4, "")),
+            ("Three fours", claim(3, 4, "")),
+            ("at least twelve sixes", claim(12, 6, "")),
+            ("two aces", claim(2, 1, "")),
+            ("one six", claim(1, 6, "")),
+            ("3x4+14", claim(3, 4, "14")),
+            ("3x4 + 1 4", claim(3, 4, "14")),
+            ("three 4s push 1 and 4", claim(3, 4, "14")),
+            ("three 4s, pushing 4 4", claim(3, 4, "44")),
+            ("three 4s with a one and a four", claim(3, 4, "14")),
+            ("pass", Action::Pass),
+            ("Liar!", Target::Bid.into()),
+            ("call", Target::Bid.into()),
+            ("challenge the bid", Target::Bid.into()),
+            ("challenge the pass", Target::Pass.into()),
+            ("challenge pass before", Target::PassBefore.into()),
+            ("exact", Action::Exact),
+            ("spot on", Action::Exact),
+        ] {
+            assert_eq!(understood(text, 6), Some(action), "{text}");
+        }
+        for text in ["", "three", "4s", "three 7s", "3x4+", "3x4+7", "three 4s 5s", "banana", "zero 4s", "300x4"] {
+            assert_eq!(understood(text, 6), None, "{text}");
+        }
+    }
+
+    /// What is shown is understood.
+    #[test]
+    fn words_are_read_back() {
+        for count in 1..=30 {
+            for face in 1..=6 {
+                let claim = Bid { count, face };
+                assert_eq!(understood(&bid(claim), 6), Some(Action::Bid { bid: claim, push: Dice::default() }));
+            }
+        }
+    }
+}
