@@ -45,12 +45,28 @@ fn near(found: f64, expected: f64) {
 fn chances_are_those_behind_the_rules_of_figure_3() {
     let game = soar("2x5");
     // Five 2's with one 2 known and four dice unknown.
-    near(success(&game, "P", "2345/3456 @2 4x6", "5x2"), (1.0_f64 / 3.0).powi(4));
+    near(success(&game, "paper:P", "2345/3456 @2 4x6", "5x2"), (1.0_f64 / 3.0).powi(4));
     // Five 2's, pushing one 1 and two 2's. Two more are needed from the two rerolled dice and the bidder's single die,
     // which is assumed to be a 1.
-    near(success(&game, "PM", "12234/5 @2 2x1", "5x2+122"), 5.0 / 9.0);
+    near(success(&game, "paper:PM", "12234/5 @2 2x1", "5x2+122"), 5.0 / 9.0);
     // Two 1's challenged: one known, two unknown, after a push.
-    near(success(&game, "P", "33+6/144 @1 2x1+6", "challenge"), 25.0 / 36.0);
+    near(success(&game, "paper:P", "33+6/144 @1 2x1+6", "challenge"), 25.0 / 36.0);
+}
+
+/// The paper's example: six 4's with two known and nine unknown dice are a deviation of −1, which is risky; with fifteen
+/// unknown dice, 1, which is safe. No published agent calls −1 risky.
+#[test]
+fn the_deviation_of_the_papers_example_is_risky_in_the_paper_only() {
+    let class = |agent: &str, position: &str| {
+        let game = soar("4x5");
+        let state = at(&game, position);
+        let bid = game.parse_action(&state, "6x4").unwrap();
+        let found = weighed(&game, agent, &state);
+        found.candidates.iter().find(|c| c.action == bid).and_then(|c| c.class).expect("a class")
+    };
+    let (few, many) = ("14/5555/5555/6o @4 5x4", "14/55555/55555/66666 @4 5x4");
+    assert_eq!((class("paper:E", few), class("paper:E", many)), ("risky", "safe"));
+    assert_eq!((class("E", few), class("E", many)), ("very risky", "safe"));
 }
 
 /// Section "Proposal" of the paper: after six 4's, the candidates are six 5's, six 6's, three 1's, seven 2's, seven 3's
@@ -60,7 +76,7 @@ fn bids_go_up_to_one_full_count() {
     let game = soar("4x5");
     let bids = |position: &str| -> Vec<String> {
         let state = at(&game, position);
-        let found = weighed(&game, "P", &state);
+        let found = weighed(&game, "paper:P", &state);
         let text = |a: &Action| game.action_text(&state, a);
         found
             .candidates
@@ -87,11 +103,15 @@ fn every_decision_explains_itself() {
     let mut text = String::new();
     for (agent, position) in [
         ("PMH", "12455/11235/12356 @2 4x5 4x6"),
-        ("P", "12455/11235/1235 @1"),
-        ("PH0", "55/1123/66 @1 5x2 pass!"),
+        ("soar-app:PH", "55/1123/66 @1 5x2 pass!"),
         ("EMH", "12455/11235/12356 @2 4x5 4x6"),
-        ("EH", "44/1123/66+6 @3 5x6+6"),
-        ("E", "3/4o/12 @1 special 1x3"),
+        ("soar-old:PM", "4/1123/66+6 @1 special pass!"),
+        ("paper:PMH", "12455/11235/12356 @2 4x5 4x6"),
+        ("paper:P", "12455/11235/1235 @1"),
+        ("paper:PH0", "55/1123/66 @1 5x2 pass!"),
+        ("paper:EMH", "12455/11235/12356 @2 4x5 4x6"),
+        ("paper:EH", "44/1123/66+6 @3 5x6+6"),
+        ("paper:E", "3/4o/12 @1 special 1x3"),
     ] {
         let state = at(&game, position);
         let Turn::Player(player) = game.turn(&state) else { panic!("{position}") };
@@ -152,7 +172,7 @@ fn agents_take_legal_actions_by_what_they_know() {
 #[test]
 fn settings_change_what_they_name_and_nothing_unknown() {
     let game = soar("2x5");
-    let with = |settings: serde_json::Value| game.deliberator("E", &settings).expect("E");
+    let with = |settings: serde_json::Value| game.deliberator("paper:E", &settings).expect("E");
     assert!(with(serde_json::json!({ "bid_risky": -1.0 })).is_ok());
     for (faulty, says) in [
         (serde_json::json!({ "bid_risk": 1.0 }), "unknown field `bid_risk`"),
@@ -166,6 +186,8 @@ fn settings_change_what_they_name_and_nothing_unknown() {
     }
     assert!(DeliberateSettings::named("PX").is_none() && DeliberateSettings::named("").is_none());
     assert!(DeliberateSettings::named("P+").is_none() && DeliberateSettings::named("EMH+").is_some());
+    let published = game.deliberator("E", &serde_json::json!({ "bid_risky": -1.0 })).expect("E");
+    assert!(published.err().expect("fixed").0.contains("`paper:E` has"));
     let _: Box<dyn Agent<LiarsDice>> = Box::new(Deliberating::new(with(serde_json::Value::Null).expect("E")));
 }
 

@@ -78,7 +78,8 @@ fn decisions(game: &LiarsDice, games: u64, mut each: impl FnMut(&State, usize, &
     }
 }
 
-const ALL: [(&str, &str); 11] = [
+const ALL: [(&str, &str); 12] = [
+    ("post", "liars-dice:r-post:4x6"),
     ("dice", "liars-dice:soar:2x5"),
     ("dice", "liars-dice:soar:4x5"),
     ("soar", "liars-dice:soar:2x5"),
@@ -103,6 +104,7 @@ fn golden_rows() {
         ("raises", "r-post:4x6", "112233/444556/11666/12 @3 4x6 5x1"),
         ("bids:1-1:4", "openspiel:1-1:4", "2/3 @1 1x1 1x4 2x2"),
         ("bids:2-1:3", "openspiel:2-1:3", "13/2 @1"),
+        ("post", "r-post:4x6", "112233/444556/11666/12 @3 4x6 5x1"),
         ("rules:PM", "soar:2x5", "12234/5 @2 2x1"),
         ("rules:P", "soar:3x5", "1/3o/22 @1 special 1x3"),
     ] {
@@ -119,7 +121,7 @@ fn golden_rows() {
                 .filter(|(_, x)| **x != 0.0)
                 .map(|(i, x)| format!("{i}:{}", (f64::from(*x) * 1e4).round() / 1e4))
                 .collect();
-            let words = index.first().and_then(|key| with.key_text(&game, "rule", *key));
+            let words = index.first().and_then(|key| with.key_text(&game, &with.channels()[0].name, *key));
             let words = words.map_or(String::new(), |w| format!("\n      {w}"));
             let index = if words.is_empty() { format!("{index:?}") } else { String::new() };
             writeln!(text, "  {:<10} {index} {}{words}", game.action_text(&state, action), dense.join(" "))

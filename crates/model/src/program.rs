@@ -39,6 +39,13 @@ pub enum Activation {
     Linear,
 }
 
+impl Activation {
+    /// Whether its values lie in a bounded interval.
+    pub fn is_bounded(self) -> bool {
+        matches!(self, Self::Tanh | Self::Sigmoid)
+    }
+}
+
 /// Distribution of the initial values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Init {

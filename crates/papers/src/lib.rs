@@ -24,7 +24,7 @@ use adept_lab::reproduction::Reproduction;
 use adept_trainer::run::TrainError;
 
 /// All reproductions.
-pub const ALL: [&dyn Reproduction; 12] = [
+pub const ALL: [&dyn Reproduction; 13] = [
     &table1::Table1,
     &table2::Table2Rows,
     &table2::Curves,
@@ -34,6 +34,7 @@ pub const ALL: [&dyn Reproduction; 12] = [
     &SoarFigure::Figure4,
     &SoarFigure::Figure5,
     &SoarFigure::Figure6,
+    &SoarFigure::Figure7,
     &q_post::Post,
     &soarbot::Days,
     &levinson::Learners,

@@ -329,6 +329,17 @@ impl Game for Bearoff {
 
     /// Draws both home boards with checkers as columns. Columns that are too high show their number. Marked moves
     /// follow below with their marks.
+    fn rules_text(&self) -> Option<String> {
+        Some(
+            "The end of a game of backgammon: all checkers are on the own points 1 to 6. Each die\n\
+             moves one checker down by its number or takes it off from exactly that point; a larger\n\
+             number takes off from the highest point that is left. Doubles are played four times.\n\
+             Who is first to have no checkers wins.\n\
+             How to write a move: `6/off 5/4`, one part for each die; `2/off(2)` for two alike."
+                .into(),
+        )
+    }
+
     fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
         let mut text = board::draw(self, state);
         let names: Vec<String> = marks.iter().map(|(action, _)| self.action_text(state, action)).collect();

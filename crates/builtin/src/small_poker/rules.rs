@@ -319,6 +319,17 @@ impl Game for SmallPoker {
         text::event(self, state, *action, seat)
     }
 
+    fn rules_text(&self) -> Option<String> {
+        Some(
+            "Everybody pays into the pot and gets one hidden card. In turn, players bet or check,\n\
+             and call, raise or fold after a bet. Who folds loses what was paid. If nobody does, the\n\
+             better card takes the pot; in Leduc a card on the table comes after the first round of\n\
+             bets, and a pair with it beats any other card.\n\
+             How to write a move: as listed by `help`."
+                .into(),
+        )
+    }
+
     fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
         text::board(self, state, marks)
     }

@@ -281,6 +281,16 @@ impl Game for TicTacToe {
         }
     }
 
+    fn rules_text(&self) -> Option<String> {
+        Some(
+            "Players mark one free field in turn. Three own marks in a row, a column or a\n\
+             diagonal win; a full board without them is a draw.\n\n\
+             How to write a move: the number of the field, 1 2 3 in the top row, 7 8 9 in the\n\
+             bottom row."
+                .into(),
+        )
+    }
+
     fn board(&self, state: &Position, marks: &[(u8, String)]) -> String {
         let mut text = String::new();
         for row in 0..3u8 {

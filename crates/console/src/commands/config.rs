@@ -107,7 +107,7 @@ fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {
 /// What is likely to learn badly.
 fn cautions(config: &Kind) -> Vec<String> {
     match config {
-        Kind::Experiment(config) => config.architecture.cautions(),
+        Kind::Experiment(config) => config.cautions(),
         Kind::Tournament(_) => Vec::new(),
     }
 }

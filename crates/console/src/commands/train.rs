@@ -23,7 +23,7 @@ use std::time::Duration;
 pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> Result<()> {
     let config = config::load(&args.config, &args.settings(), games)?;
     super::config::note_old_form(&args.config);
-    config.architecture.cautions().iter().for_each(|caution| super::config::warn(&args.config, caution));
+    config.cautions().iter().for_each(|caution| super::config::warn(&args.config, caution));
     let game = games.find(&config.game.rules)?;
     let first = args.seed.unwrap_or(config.seed);
     let options = TrainOptions {

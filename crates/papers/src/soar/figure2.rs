@@ -35,8 +35,25 @@ const RELATIONS: [(&str, &str); 13] = [
 
 const AGENTS: [&str; 8] = ["P", "PM", "PH", "PMH", "E", "EM", "EH", "EMH"];
 
-/// Settings of E: those of the authors' published agents, and calibrated ones.
-const PROFILES: [(&str, &str); 2] = [("published", ""), ("calibrated", "+")];
+/// Who plays: the older published agents, which are those of the paper; the newer P with the older E; the profile `paper`,
+/// with classes of E that were calibrated on other seeds.
+const PROFILES: [Profile; 3] = [
+    Profile { name: "old", agents: |letters| format!("soar-old:{letters}") },
+    Profile { name: "new", agents: str::to_string },
+    Profile {
+        name: "paper",
+        agents: |letters| match letters.starts_with('E') {
+            true => format!("{letters}+"),
+            false => format!("paper:{letters}"),
+        },
+    },
+];
+
+struct Profile {
+    name: &'static str,
+    /// The agent with these letters.
+    agents: fn(&str) -> String,
+}
 
 const GAMES: u64 = 4000;
 
@@ -45,8 +62,8 @@ const GAMES: u64 = 4000;
 pub struct Relation {
     /// Name, such as `PH > P`.
     pub name: String,
-    /// Settings of E.
-    pub classes: &'static str,
+    /// Who plays: `old`, `new` or `paper`.
+    pub agents: &'static str,
     /// Share of games won by the first agent, averaged over the seeds.
     pub score: f64,
     /// Standard deviation over the seeds.
@@ -105,10 +122,10 @@ fn soar_figure2(work: Work<'_>) -> Result<SoarFigure2, TrainError> {
     let started = Instant::now();
     let mut rows = Vec::new();
     let mut tables = String::new();
-    for (classes, suffix) in PROFILES {
+    for profile in PROFILES {
         let mut played: Vec<Standings> = Vec::new();
         for seed in seeds(options) {
-            let plan = plan(classes, suffix, seed, options.quick);
+            let plan = plan(&profile, seed, options.quick);
             let folder = options.out.join(&plan.name);
             let how = TournamentOptions {
                 out: folder,
@@ -122,7 +139,7 @@ fn soar_figure2(work: Work<'_>) -> Result<SoarFigure2, TrainError> {
             }
             played.push(table);
         }
-        rows.extend(RELATIONS.iter().filter_map(|(a, b)| relation(classes, (a, b), &played)));
+        rows.extend(RELATIONS.iter().filter_map(|(a, b)| relation(profile.name, (a, b), &played)));
         if let Some(first) = played.first() {
             tables += &format!("\n{}", first.markdown());
         }
@@ -142,14 +159,14 @@ fn soar_figure2(work: Work<'_>) -> Result<SoarFigure2, TrainError> {
     Ok(figure)
 }
 
-fn plan(classes: &str, suffix: &str, seed: u64, quick: bool) -> Tournament {
+fn plan(profile: &Profile, seed: u64, quick: bool) -> Tournament {
     let entrant = |name: &&str| Entrant {
         name: (*name).into(),
-        agent: name.starts_with('E').then(|| format!("{name}{suffix}")),
+        agent: Some((profile.agents)(name)),
         ..Entrant::default()
     };
     Tournament {
-        name: format!("{classes}-{seed}"),
+        name: format!("{}-{seed}", profile.name),
         about: String::new(),
         seed,
         game: "liars-dice:soar:4x5".into(),
@@ -160,7 +177,7 @@ fn plan(classes: &str, suffix: &str, seed: u64, quick: bool) -> Tournament {
     }
 }
 
-fn relation(classes: &'static str, (a, b): (&str, &str), played: &[Standings]) -> Option<Relation> {
+fn relation(agents: &'static str, (a, b): (&str, &str), played: &[Standings]) -> Option<Relation> {
     // Wins of the first agent and number of games, by seed.
     let of = |pair: &PairScore| if pair.a == a { (pair.wins, pair.games) } else { (pair.losses, pair.games) };
     let is = |pair: &&PairScore| (pair.a == a && pair.b == b) || (pair.a == b && pair.b == a);
@@ -171,7 +188,7 @@ fn relation(classes: &'static str, (a, b): (&str, &str), played: &[Standings]) -
     let p = binomial_test(wins, games, 0.5);
     (games > 0).then(|| Relation {
         name: format!("{a} > {b}"),
-        classes,
+        agents,
         score: mean,
         sd,
         games,
@@ -184,25 +201,27 @@ fn markdown(figure: &SoarFigure2) -> String {
     let mut text = format!(
         "# Figure 2 of Laird, Derbinsky & Tinkerhess: knowledge in the dice game\n\nFour players, two of each kind, {} \
          games per pair and seed{}, {} seeds; the dice are the same in all four orders of seats. A relation holds if \
-         its first agent won more often with p < .01 (two-sided binomial test). The classes of E are those of the \
-         authors' published agents, and classes calibrated on other seeds.\n\n| relation of the paper | classes | \
-         first wins % | p | holds |\n|---|---|---:|---:|---|\n",
+         its first agent won more often with p < .01 (two-sided binomial test), and fails if its second agent did. \
+         *old*: the older published agents, whose rules are those of the paper. *new*: the newer published agents with P, the \
+         older ones with E. *paper*: the profile `paper`, its classes of E calibrated on other seeds.\n\n\
+         | relation of the paper | agents | first wins % | p | holds |\n|---|---|---:|---:|---|\n",
         if figure.quick { GAMES / 20 } else { GAMES },
         if figure.quick { ", a twentieth (--quick)" } else { "" },
         figure.seeds
     );
     for row in &figure.rows {
-        if row.classes != "published" && !row.name.contains('E') {
-            continue;
-        }
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} |",
             row.name,
-            if row.name.contains('E') { row.classes } else { "" },
+            row.agents,
             plus_minus(100.0 * row.score, 100.0 * row.sd, figure.seeds as usize, 1),
             p_text(row.p),
-            if row.holds { "yes" } else { "no" }
+            match row.holds {
+                true => "yes",
+                false if row.p < 0.01 => "fails",
+                false => "not decided",
+            }
         );
     }
     text

@@ -1,5 +1,6 @@
-//! Figures 4, 5 and 6: rules made by deliberation and tuned by reinforcement, in two-player games against PMH.
+//! Figures 4 to 7: rules made by deliberation and tuned by reinforcement, in two-player games against PMH.
 
+use super::figure7;
 use crate::json;
 use crate::runs::{self, Run};
 use adept_arena::statistics::wilson95;
@@ -13,6 +14,7 @@ use adept_trainer::config::{Config, Games, no_game};
 use adept_trainer::run::{Score, TrainError};
 use serde::Serialize;
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -25,19 +27,49 @@ pub enum SoarFigure {
     Figure5,
     /// Rules that start at the deliberated value.
     Figure6,
+    /// What it brings to start at the deliberated value; and, beyond the paper, games of four players.
+    Figure7,
 }
 
 impl SoarFigure {
-    /// The agents of the paper, as letters.
-    fn agents(self) -> &'static [&'static str] {
+    /// The learning agents.
+    fn kinds(self) -> Vec<Kind> {
+        let all = |players, settings: Range<usize>, sharp: &'static [bool], letters: &'static [&'static str]| {
+            let kind = move |setting| {
+                let of = move |(sharp, letters)| Kind { letters, sharp, setting, players };
+                sharp.iter().flat_map(move |s| letters.iter().map(move |l| (*s, *l))).map(of)
+            };
+            settings.flat_map(kind)
+        };
+        let both = 0..SETTINGS.len();
+        const LETTERS: [&str; 5] = ["B", "P", "PH", "PM", "PMH"];
         match self {
-            Self::Figure4 | Self::Figure5 => &["B", "P", "PH", "PM", "PMH"],
-            Self::Figure6 => &["P", "PH", "PM", "PMH"],
+            Self::Figure4 | Self::Figure5 => all(2, both, &[false], &LETTERS).collect(),
+            Self::Figure6 => all(2, both, &[true], &LETTERS[1..]).collect(),
+            // Full rewards are the first setting.
+            Self::Figure7 => {
+                let four = all(4, 0..1, &[false, true], &LETTERS[1..]);
+                all(2, both, &[false, true], &LETTERS[1..]).chain(four).collect()
+            }
         }
     }
+}
 
-    fn suffix(self) -> &'static str {
-        if self == Self::Figure6 { "#" } else { "-0" }
+/// A learning agent.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    /// Letters of the paper, or B for templates.
+    letters: &'static str,
+    /// Whether rules start at the deliberated value.
+    sharp: bool,
+    /// Index into [`SETTINGS`].
+    setting: usize,
+    players: usize,
+}
+
+impl Kind {
+    fn name(&self) -> String {
+        format!("{}{}", self.letters, if self.sharp { "#" } else { "-0" })
     }
 }
 
@@ -48,10 +80,13 @@ impl SoarFigure {
 const SETTINGS: [(&str, &[&str], &str); 2] =
     [("full", &[], "0"), ("attenuated", &["learn.gap_discount={turn=62,reward=5}"], "")];
 
+/// The paper's best agent in games of four.
+const BEST_OF_FOUR: &str = "soar-old:EMH";
+
 const CONFIG: &str = include_str!("../../configs/liars-dice/pm-0.toml");
 
 /// Numbers of games shown in the table.
-const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
+pub(super) const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
 
 /// Result of a learning agent.
 #[derive(Clone, Debug, Serialize)]
@@ -60,6 +95,8 @@ pub struct SoarRow {
     pub name: String,
     /// How rewards reach a rule.
     pub rewards: &'static str,
+    /// Players of a game: the learner, and opponents that are all the same.
+    pub players: usize,
     /// Share of wins against PMH before the first game, over 4000 games.
     pub untrained: f64,
     /// Share of wins after 1000, 5000 and 35,000 games (a twentieth of them with `quick`), averaged over the
@@ -104,6 +141,7 @@ impl Reproduction for SoarFigure {
             Self::Figure4 => "soar-figure4",
             Self::Figure5 => "soar-figure5",
             Self::Figure6 => "soar-figure6",
+            Self::Figure7 => "soar-figure7",
         }
     }
 
@@ -117,6 +155,9 @@ impl Reproduction for SoarFigure {
             Self::Figure6 => {
                 "Laird, Derbinsky & Tinkerhess: as figure 4, with rules that start at the deliberated value"
             }
+            Self::Figure7 => {
+                "Laird, Derbinsky & Tinkerhess: what it brings to start at the deliberated value; also in games of four"
+            }
         }
     }
 
@@ -126,7 +167,7 @@ impl Reproduction for SoarFigure {
     }
 
     fn runs(&self, seeds: u64) -> u64 {
-        (SETTINGS.len() * self.agents().len()) as u64 * seeds
+        self.kinds().len() as u64 * seeds
     }
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
@@ -142,17 +183,16 @@ impl Reproduction for SoarFigure {
 fn soar_learning(figure: SoarFigure, work: Work<'_>) -> Result<SoarLearning, TrainError> {
     let Work { games, options, .. } = work;
     let started = Instant::now();
-    let kinds: Vec<(usize, &str)> =
-        (0..SETTINGS.len()).flat_map(|s| figure.agents().iter().map(move |a| (s, *a))).collect();
+    let kinds = figure.kinds();
     let configs: Result<Vec<Config>, TrainError> =
-        kinds.iter().map(|(s, agent)| config(games, figure, *s, agent, options.quick)).collect();
+        kinds.iter().map(|kind| config(games, kind, options.quick)).collect();
     let configs = configs?;
     let all = runs::all(&configs, runs::seeds(options), work)?;
     let rows: Result<Vec<SoarRow>, TrainError> = kinds
         .iter()
         .zip(&configs)
         .zip(&all)
-        .map(|((kind, config), runs)| row(figure, *kind, config, runs))
+        .map(|((kind, config), runs)| row(kind, config, runs))
         .collect();
     let rows = rows?;
     let files = ["md", "json", "svg", "attenuated.svg"]
@@ -177,32 +217,29 @@ fn soar_learning(figure: SoarFigure, work: Work<'_>) -> Result<SoarLearning, Tra
     Ok(made)
 }
 
-fn config(
-    games: &dyn Games,
-    figure: SoarFigure,
-    setting: usize,
-    agent: &str,
-    quick: bool,
-) -> Result<Config, TrainError> {
-    let (rewards, set, newer) = SETTINGS[setting];
-    let encoder = format!("rules:{agent}{}", if agent.ends_with('H') { newer } else { "" });
+fn config(games: &dyn Games, kind: &Kind, quick: bool) -> Result<Config, TrainError> {
+    let (rewards, set, newer) = SETTINGS[kind.setting];
+    let encoder = format!("rules:{}{}", kind.letters, if kind.letters.ends_with('H') { newer } else { "" });
     let mut set: Vec<String> = set.iter().map(|s| (*s).to_string()).collect();
     set.push(format!("game.encoder=\"{encoder}\""));
-    if figure == SoarFigure::Figure6 {
+    if kind.sharp {
         set.push("architecture.lookup.initial_from=deliberated".into());
     }
+    if kind.players > 2 {
+        set.push(format!("game.rules=\"liars-dice:soar:{}x5\"", kind.players));
+        set.push(format!("learn.td.against=\"{BEST_OF_FOUR}\""));
+        set.push(format!("evaluate.against=[\"{BEST_OF_FOUR}\"]"));
+    }
     let mut config = runs::config_with("configs/liars-dice/pm-0.toml", CONFIG, set, games, quick)?;
-    let kind = if figure == SoarFigure::Figure6 { "sharp" } else { "0" };
-    config.name = format!("{}-{kind}-{rewards}", agent.to_lowercase());
+    let start = if kind.sharp { "sharp" } else { "0" };
+    config.name = format!("{}-{start}-{rewards}", kind.letters.to_lowercase());
+    if kind.players > 2 {
+        config.name += &format!("-{}", kind.players);
+    }
     Ok(config)
 }
 
-fn row(
-    figure: SoarFigure,
-    (setting, agent): (usize, &str),
-    config: &Config,
-    runs: &[Run],
-) -> Result<SoarRow, TrainError> {
+fn row(kind: &Kind, config: &Config, runs: &[Run]) -> Result<SoarRow, TrainError> {
     let folders = || runs.iter().map(|(path, _)| path.as_path());
     let curve = runs::mean_curve(folders(), |line| line["matches"][0]["score"].as_f64())?;
     let rules_curve = runs::mean_curve(folders(), |line| line["entries"].as_f64())?;
@@ -214,8 +251,9 @@ fn row(
         curve.iter().find(|(step, _)| *step as u64 >= games).map_or(f64::NAN, |(_, score)| *score)
     };
     Ok(SoarRow {
-        name: format!("{agent}{}", figure.suffix()),
-        rewards: SETTINGS[setting].0,
+        name: kind.name(),
+        rewards: SETTINGS[kind.setting].0,
+        players: kind.players,
         untrained: untrained(config)?,
         after: SHOWN.iter().map(at).collect(),
         final_mean: end.mean,
@@ -241,14 +279,15 @@ fn untrained(config: &Config) -> Result<f64, TrainError> {
         let bound = GameModel::new(&game, encoder, learner);
         Ok(vec![Box::new(Boltzmann::new(bound, temperature)), open::agent(&game, config.learn.against())?])
     };
-    let tally = matches::compete(&game, make, &matches::orders(&[1, 1]), 4000, runs::FIRST_SEED, || false)
+    let tally = matches::compete(&game, make, &matches::orders(&[1, game.dice().len() - 1]), 4000, runs::FIRST_SEED, || false)
         .map_err(TrainError::from)?;
     Ok(tally.points[0] / tally.games.max(1) as f64)
 }
 
 fn drawing(figure: SoarFigure, made: &SoarLearning, rewards: &str) -> String {
-    let of = made.rows.iter().filter(|row| row.rewards == rewards);
+    let of = made.rows.iter().filter(|row| row.rewards == rewards && row.players == 2);
     let lines: Vec<_> = match figure {
+        SoarFigure::Figure7 => figure7::differences(made, rewards),
         SoarFigure::Figure5 => of.map(|row| (row.name.clone(), row.rules_curve.clone())).collect(),
         _ => of
             .map(|row| {
@@ -259,6 +298,7 @@ fn drawing(figure: SoarFigure, made: &SoarLearning, rewards: &str) -> String {
     };
     let (title, y) = match figure {
         SoarFigure::Figure5 => ("rules", "rules"),
+        SoarFigure::Figure7 => ("gain by rules that start at the deliberated value", "points of % won"),
         _ => ("games won against PMH, two players", "% won"),
     };
     let title = format!("{title}, {rewards} reward, mean of {} runs", made.seeds);
@@ -272,6 +312,7 @@ fn markdown(figure: SoarFigure, made: &SoarLearning) -> String {
         SoarFigure::Figure6 => {
             "Figure 6 of Laird, Derbinsky & Tinkerhess: rules that start at the deliberated value"
         }
+        SoarFigure::Figure7 => return figure7::markdown(made),
     };
     let mut text = format!(
         "# {what}\n\nTwo players, against PMH: blocks of 1000 games of learning and 1000 of testing with learning \
@@ -302,5 +343,24 @@ fn markdown(figure: SoarFigure, made: &SoarLearning) -> String {
             row.seconds
         );
     }
+    if figure != SoarFigure::Figure6 {
+        let _ = writeln!(
+            text,
+            "\nB-0 makes a rule where it first needs it. All rules that its templates can make are {} in games of two and {} in \
+             games of four; the paper, which made all of them beforehand, has 153,132.",
+            templates(10),
+            templates(20)
+        );
+    }
     text
+}
+
+/// Number of rules that the templates can make with this number of dice: bids, challenges of bids and exact by the count, the
+/// face, the known dice of that face, the known ones, and the unknown dice; own passes true or not; challenges of passes.
+fn templates(dice: u64) -> u64 {
+    let known = |unknown: u64| dice - unknown;
+    // With u unknown dice, a dice of the face and b ones are known, a + b ≤ D − u.
+    let of_a_face: u64 = (0..dice).map(|u| (known(u) + 1) * (known(u) + 2) / 2).sum();
+    let of_ones: u64 = (0..dice).map(|u| known(u) + 1).sum();
+    3 * dice * (5 * of_a_face + of_ones) + 3
 }

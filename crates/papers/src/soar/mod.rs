@@ -1,6 +1,7 @@
 //! Laird, Derbinsky and Tinkerhess (2011): deliberating and learning agents in liar's dice.
 
 mod figure2;
+mod figure7;
 mod learning;
 
 pub(crate) use figure2::Knowledge;

@@ -63,6 +63,23 @@ pub struct GameConfig {
 }
 
 impl Config {
+    /// What is likely to learn badly, as sentences.
+    pub fn cautions(&self) -> Vec<String> {
+        let mut found = self.architecture.cautions();
+        let steps = self.learn.td().is_some_and(|td| td.rewards == Rewards::Steps && td.clip.is_none());
+        if let Architecture::Mlp(mlp) = &self.architecture
+            && mlp.output.is_bounded()
+            && steps
+        {
+            found.push(
+                "architecture.mlp.output: with rewards on the way, returns go beyond ±1, and a bounded output saturates: write \
+                 `output = \"linear\"`"
+                    .into(),
+            );
+        }
+        found
+    }
+
     /// Whether both configs give the same run, bit for bit.
     pub fn same_experiment(&self, other: &Self) -> bool {
         let bare = |config: &Self| Self {

@@ -4,7 +4,7 @@ use super::error::TrainError;
 use super::experiment::{Experiment, checkpoint_name};
 use super::folder::Score;
 use super::start::shared_rows;
-use crate::config::Suite;
+use crate::config::{Suite, TdSettings};
 use crate::positions::{PositionErrors, Set};
 use adept_arena::grade::{alone, shortest, worst};
 use adept_arena::matches::{DealSum, Tally, compete, orders, play};
@@ -292,11 +292,11 @@ impl<G: Kit> Experiment<'_, G> {
                     None => format!("{:.1} %", 100.0 * score),
                 };
                 warnings.push(format!(
-                    "against {} it gets {}, random play {}: if this stays, learning has collapsed; mix weaker agents or `self` \
-                     into `learn.td.field`, lower `learn.rate`, or set `learn.td.clip` below 1",
+                    "against {} it gets {}, random play {}: if this stays, learning has collapsed; {}",
                     found.against,
                     said(found.score),
-                    said(floor.score)
+                    said(floor.score),
+                    self.config.learn.td().map_or("look at `learn.rate`", TdSettings::against_collapse)
                 ));
             }
         }

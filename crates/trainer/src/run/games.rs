@@ -50,46 +50,12 @@ struct Worker<G: Kit> {
     rng: Stream,
     /// A copy of the learner; `None` if the learner itself plays.
     bound: Option<GameModel<G>>,
-    spared: Spared,
-}
-
-/// Running share of games that the learner did not lose, in units of 2⁻¹⁶.
-///
-/// Where every game is lost, all targets are the same: values come to say nothing, and play stays as it is. So the less the
-/// learner wins, the more it explores, until it wins again.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Spared(u32);
-
-impl Default for Spared {
-    fn default() -> Self {
-        Self(Self::ALL)
-    }
-}
-
-impl Spared {
-    const ALL: u32 = 1 << 16;
-    /// Weight of the newest game.
-    const SHARE: u32 = 256;
-    /// The share below which more is explored: one game in ten.
-    const FEW: u32 = Self::ALL / 10;
-
-    fn note(&mut self, lost: bool) {
-        self.0 -= self.0.div_ceil(Self::SHARE);
-        self.0 += if lost { 0 } else { Self::ALL / Self::SHARE };
-    }
-
-    /// The least ε: 0 from one game in ten on, 1 if every game is lost.
-    fn explores(self) -> f64 {
-        f64::from(Self::FEW.saturating_sub(self.0)) / f64::from(Self::FEW)
-    }
 }
 
 /// State for a checkpoint: generators, and the games played ahead.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SelfPlayState {
     pub(super) play: Vec<Stream>,
-    #[serde(default)]
-    pub(super) spared: Vec<Spared>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) ahead: Option<Span>,
 }
@@ -137,7 +103,6 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
                     seats: Vec::new(),
                     rng: stream(seed, "play", w),
                     bound: if apart { Some(bound.player(game)?) } else { None },
-                    spared: if game.hides() { Spared(0) } else { Spared::default() },
                 })
             })
             .collect();
@@ -170,9 +135,8 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
     /// State for a checkpoint.
     pub(super) fn state(&self) -> (SelfPlayState, Vec<Tensor>) {
         let play = self.workers.iter().map(|w| w.rng.clone()).collect();
-        let spared = self.workers.iter().map(|w| w.spared).collect();
         let Some((span, samples)) = &self.ahead else {
-            return (SelfPlayState { play, spared, ahead: None }, Vec::new());
+            return (SelfPlayState { play, ahead: None }, Vec::new());
         };
         let (n, rows) = (samples.len(), &samples.rows);
         let tensors = vec![
@@ -181,7 +145,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             Tensor::f32("ahead.targets", vec![n], samples.targets.clone()),
             Tensor::f32("ahead.weights", vec![n], samples.weights.clone()),
         ];
-        (SelfPlayState { play, spared, ahead: Some(span.clone()) }, tensors)
+        (SelfPlayState { play, ahead: Some(span.clone()) }, tensors)
     }
 
     /// Drops games played ahead, when the run is over.
@@ -200,10 +164,8 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         if found != expected {
             return Err(format!("it has {found} generators for {expected} workers"));
         }
-        // Checkpoints of earlier versions have none.
-        let spared = state.spared.into_iter().chain(std::iter::repeat(Spared::default()));
-        for ((worker, rng), spared) in self.workers.iter_mut().zip(state.play).zip(spared) {
-            (worker.rng, worker.spared) = (rng, spared);
+        for (worker, rng) in self.workers.iter_mut().zip(state.play) {
+            worker.rng = rng;
         }
         self.ahead = None;
         if let Some(span) = state.ahead {
@@ -354,9 +316,6 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
     }
 }
 
-/// Largest target of a network that learns outcomes of a game with hidden information, unless the config says otherwise.
-const CLIP: f32 = 0.98;
-
 /// Splits games into this many parts; earlier parts are at least as large as later ones.
 fn shares(span: &Span, parts: usize) -> Vec<Span> {
     let (parts, n) = (parts as u64, span.end - span.start);
@@ -375,16 +334,8 @@ impl<G: Kit> Worker<G> {
         begins: Option<&Positions<G>>,
     ) -> Result<GameStats, BatchError> {
         let mut total = GameStats::default();
-        let mut settings = td.settings(learn, span.start);
+        let settings = td.settings(learn, span.start);
         let Some(bound) = learner.or(self.bound.as_mut()) else { return Ok(total) };
-        // A table cannot saturate.
-        let saturates =
-            game.hides() && td.rewards == Rewards::Outcome && bound.learner.entries().is_none();
-        settings.bootstrap.clip = match td.clip {
-            Some(clip) => clip as f32,
-            None if saturates => CLIP,
-            None => f32::INFINITY,
-        };
         for g in span {
             let seat = (g % game.players() as u64) as usize;
             self.seats.clear();
@@ -397,14 +348,12 @@ impl<G: Kit> Worker<G> {
                 self.seats.push(drawn);
             }
             let seats = Seats { agents: &mut self.agents, by_seat: &self.seats };
-            let explore = td.explore.at(learn.share(g)).max(self.spared.explores());
-            let settings = PlaySettings { explore, ..settings };
+            let settings = PlaySettings { explore: td.explore.at(learn.share(g)), ..settings };
             let start = begins.map_or_else(|| game.start(), |positions| positions.any(&mut self.rng));
             let play = self.player.play(game, bound, start, seats, settings, &mut self.rng);
             let stats = play.map_err(|e| (e, g))?;
             total.loss += stats.loss;
             total.samples += stats.samples;
-            self.spared.note(self.player.lost(game, seat));
         }
         Ok(total)
     }
@@ -423,7 +372,7 @@ impl TdSettings {
             lambda: self.lambda.at(share) as f32,
             discount: to_next as f32,
             chosen: self.next == Next::Chosen,
-            clip: f32::INFINITY,
+            clip: self.clip.map_or(f32::INFINITY, |clip| clip as f32),
         };
         PlaySettings {
             bootstrap,
@@ -440,23 +389,5 @@ impl TdSettings {
     fn examples_due(&self, games: &Span) -> Span {
         let until = |game: u64| (game as f64 * self.examples_per_game.unwrap_or(0.0)) as u64;
         until(games.start)..until(games.end)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_loses_every_game_explores() {
-        let mut spared = Spared::default();
-        (0..767).for_each(|_| spared.note(true));
-        assert!(spared.explores() < 0.02, "{spared:?}");
-        (0..2000).for_each(|_| spared.note(true));
-        assert!(spared.explores() > 0.99, "{spared:?}");
-        (0..20).for_each(|_| spared.note(false));
-        assert_eq!(spared.explores(), 0.0);
-        (0..100_000).for_each(|_| spared.note(false));
-        assert!(spared.0 <= Spared::ALL);
     }
 }

@@ -78,7 +78,7 @@ impl<'a, G: Kit> Source<'a, G> {
             Self::Feed(_) => (SelfPlayState::default(), Vec::new()),
             Self::Regrets(regrets) => {
                 let (rng, tensors) = regrets.state()?;
-                (SelfPlayState { play: vec![rng], ..SelfPlayState::default() }, tensors)
+                (SelfPlayState { play: vec![rng], ahead: None }, tensors)
             }
         })
     }

@@ -179,13 +179,6 @@ impl<G: Game> TdPlayer<G> {
         Ok(stats)
     }
 
-    /// Whether a player got least in the game that ended, and others more.
-    pub fn lost(&self, game: &G, player: usize) -> bool {
-        let all = || (0..game.players()).map(|p| game.utility(&self.state, p));
-        let own = game.utility(&self.state, player);
-        all().all(|other| own <= other) && all().any(|other| own < other)
-    }
-
     /// Applies an action and records its rewards.
     #[inline]
     fn apply(&mut self, game: &G, action: &G::Action, settings: PlaySettings) {

@@ -1,6 +1,7 @@
 //! Liar's dice's encoders: rows of a player's knowledge and an action.
 
 mod bids;
+mod post;
 mod raises;
 mod rules;
 mod soar;
@@ -32,7 +33,9 @@ pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
             [vec![bids], Named::list(&[rules, soar])].concat()
         }
         (RuleSet::RPost, _) => {
-            Named::list(&[("raises", "a player's knowledge, and a call or a raise of any face"), soar, rules])
+            let raises = ("raises", "a player's knowledge, and a call or a raise of any face");
+            let post = ("post", "the state of the post's Q-learner, and call, raise or bluff, as the key of a table");
+            Named::list(&[raises, post, soar, rules])
         }
         _ => Named::list(&[soar, dice, rules]),
     }
@@ -43,6 +46,7 @@ pub(super) fn encoder(name: &str) -> Option<Arc<dyn Encoder<LiarsDice>>> {
     match name {
         "soar" => Some(Arc::new(soar::Soar::new(false)?)),
         "dice" => Some(Arc::new(soar::Soar::new(true)?)),
+        "post" => Some(Arc::new(post::Post)),
         "raises" => Some(Arc::new(raises::Raises)),
         _ if name.starts_with("bids:") => Some(Arc::new(bids::Bids::new(name)?)),
         _ => Some(Arc::new(rules::Rules::new(name)?)),

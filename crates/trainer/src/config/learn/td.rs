@@ -45,9 +45,8 @@ pub struct TdSettings {
     /// once more for each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap_discount: Option<GapDiscount>,
-    /// Largest absolute value of a target, above 0 and at most 1. Default: `0.98` for networks that learn outcomes of games with
-    /// hidden information, else no limit. Against opponents that win every game at first, targets of −1 alone drive a tanh
-    /// into saturation, where its gradient is 0 and nothing is learned any more.
+    /// Largest absolute value of a target, above 0 and at most 1. Default: no limit. It keeps a tanh or sigmoid output out of
+    /// saturation, where its gradient is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<f64>,
     /// What the target takes from the next decision: the highest value (Q-learning), or the value of the chosen
@@ -168,6 +167,20 @@ impl TdSettings {
         }
         self.check_along(game)?;
         self.check_workers(config)
+    }
+
+    /// What to try where the learner loses every game.
+    pub(crate) fn against_collapse(&self) -> &'static str {
+        match self.rewards {
+            Rewards::Outcome => {
+                "games that are all lost teach nothing: learn from rewards on the way too (`learn.td.rewards = \"steps\"`, with \
+                 `output = \"linear\"`), or put weaker agents and `self` into `learn.td.field`"
+            }
+            Rewards::Steps => {
+                "returns beyond ±1 saturate a tanh output: take `output = \"linear\"`, or put weaker agents and `self` into \
+                 `learn.td.field`"
+            }
+        }
     }
 
     fn check_along(&self, game: &GameInfo) -> Result<(), Fault> {

@@ -1,7 +1,7 @@
-//! The agents of Laird, Derbinsky and Tinkerhess (2011): probability (P) or expected numbers (E), a model of the last
-//! bidder (M), heuristics (H).
+//! The profile `paper`: the text of the paper, with thresholds that can be set.
 //!
-//! Thresholds that the paper does not give come from its authors' published agents; see [`DeliberateSettings`].
+//! Thresholds that the paper does not give come from its authors' published agents; see [`DeliberateSettings`]. This
+//! profile also notes the features that it reads, so that rules can be made of them, and it plays the other rule sets.
 
 mod evaluate;
 pub(in crate::liars_dice) mod feature;

@@ -94,7 +94,8 @@ impl Default for DeliberateSettings {
             temperature: 0.08,
             certain_first: true,
             bid_safe: 0.0,
-            bid_risky: -0.4,
+            // The paper calls a bid with a deviation of −1 risky.
+            bid_risky: -1.0,
             challenge_safe: -1.4,
             challenge_risky: -1.0,
             exact_risky: 0.4,
@@ -107,8 +108,8 @@ impl Default for DeliberateSettings {
 }
 
 impl DeliberateSettings {
-    /// The agent of those letters of the paper: P or E, then M, H. H are H1, H2, H3, H5, H6 and H7; with `H0` in place of `H`
-    /// also H0 and H4, which newer agents have. A `+` behind an agent of E takes other classes: calibrated in games
+    /// The agent with these letters of the paper: P or E, then M, H. H stands for H1, H2, H3, H5, H6 and H7; `H0` in place of `H`
+    /// adds H0 and H4. A `+` behind an agent of E takes other classes: calibrated in games
     /// of four so that E beats P and EM beats E, as they do in the paper.
     pub fn named(name: &str) -> Option<Self> {
         use Heuristic::{H0, H1, H2, H3, H4, H5, H6, H7};
