@@ -1,15 +1,71 @@
-//! Decisions of the published agents of liar's dice.
+//! The published agents of the dice game against decisions that they made in Soar.
+
 use adept_builtin::liars_dice::LiarsDice;
-use adept_game::Kit;
-use std::path::Path;
+use adept_game::{Kit, Recorded};
+use std::path::{Path, PathBuf};
+
+fn game() -> LiarsDice {
+    LiarsDice::named("liars-dice:soar:2x5").expect("a game")
+}
+
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/soar-dice-decisions.csv")
+}
+
+fn recorded(agent: &str, file: &Path) -> Recorded {
+    Kit::recorded(&game(), agent, file).expect(agent).unwrap_or_else(|e| panic!("{e}"))
+}
 
 #[test]
-fn agreement() {
-    let game = LiarsDice::named("liars-dice:soar:2x5").unwrap();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/soar-dice-decisions.csv");
-    for agent in ["P","PM","PH","PMH","E","EM","EH","EMH","soar-old:P","soar-old:PH","soar-old:PM","soar-old:PMH"] {
-        let found = Kit::recorded(&game, agent, &file).unwrap().unwrap();
-        println!("{agent}: {} of {} {:.4}", found.agree, found.rows, found.share);
-        for d in found.differences.iter().take(16) { println!("   {} {}\n      {}\n      {}", d.line, d.position, d.recorded, d.chosen); }
+fn every_published_agent_decides_as_recorded() {
+    for (agent, rows) in [
+        ("P", 600),
+        ("PM", 600),
+        ("PH", 600),
+        ("PMH", 600),
+        ("E", 600),
+        ("EM", 600),
+        ("EH", 600),
+        ("EMH", 600),
+        ("soar-old:P", 110),
+        ("soar-old:PM", 110),
+        ("soar-old:PH", 110),
+        ("soar-old:PMH", 110),
+    ] {
+        let found = recorded(agent, &file());
+        assert_eq!((found.rows, found.agree), (rows, rows), "{agent}: {:?}", found.differences.first());
+    }
+}
+
+/// Agents of the app have other values for passes, so the comparison finds differences.
+#[test]
+fn other_agents_differ() {
+    let found = recorded("soar-app:P", &file());
+    assert!(found.agree < 600 && found.agree > 300, "{}", found.agree);
+    let first = &found.differences[0];
+    assert!(!first.position.is_empty() && first.recorded != first.chosen, "{first:?}");
+    assert!(Kit::recorded(&game(), "paper:P", &file()).is_none());
+    assert!(Kit::recorded(&game(), "soar:E", &file()).is_none());
+}
+
+#[test]
+fn faults_in_a_record_are_named() {
+    let text = std::fs::read_to_string(file()).unwrap();
+    let (header, rest) = text.split_once('\n').unwrap();
+    let (columns, rows) = rest.split_once('\n').unwrap();
+    let row = rows.lines().next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, fault, says) in [
+        ("none", String::new(), "has no decisions of P"),
+        ("seat", row.replacen(",0,0,1,", ",0,7,1,", 1), "line 3, `7` is not a seat"),
+        ("cup", row.replacen("44446/-", "447/-", 1), "`7` is not a face"),
+        ("value", row.replacen("3333 2099", "x 2099", 1), "`x` is not a value"),
+        ("act", row.replacen("0:pass", "0-pass", 1), "column acts: `0-pass`"),
+        ("cand", row.replacen("2x1 4x5", "2y1 4x5", 1), "`2y1` is not an action"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("{header}\n{columns}\n{fault}\n")).unwrap();
+        let error = Kit::recorded(&game(), "P", &path).expect("P").expect_err(name).0;
+        assert!(error.contains(says), "{name}: {error}");
     }
 }

@@ -804,8 +804,30 @@ fn people_play_liars_dice_and_see_only_their_own_dice() {
     let desk = Desk::new();
     let play = ["play", "PMH", "--game", "liars-dice:soar:2x2", "--seed", "3"];
     let said = String::from_utf8(desk.run_with(&play, "hint\n9x9\nquit\n").stdout).unwrap();
-    assert!(said.contains("player 2: ??") && !said.contains("player 1: ??"), "{said}");
+    assert!(said.contains("player 2         ? ?") && !said.contains("player 1 (you)   ?"), "{said}");
     assert!(said.contains("is not legal") && said.contains("success"), "{said}");
+}
+
+#[test]
+fn people_ask_for_rules_and_bid_in_words() {
+    let desk = Desk::new();
+    let play = ["play", "P", "--game", "liars-dice:soar:2x2", "--seed", "3"];
+    let typed = "rules\nhelp\nfour sixes\nliar\nexact\npass\nchallenge\nquit\n";
+    let said = String::from_utf8(desk.run_with(&play, typed).stdout).unwrap();
+    for words in ["Ones are wild", "rules how the game is played", "bids", "Are there", "loses a die"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
+}
+
+#[test]
+fn decisions_of_the_published_agents_are_compared() {
+    let desk = Desk::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/soar-dice-decisions.csv");
+    let found = desk.json(&["evaluate", "PMH", "--recorded", file]);
+    assert_eq!((&found["recorded"]["rows"], &found["recorded"]["agree"]), (&600.into(), &600.into()));
+    let said = desk.text(&["evaluate", "PMH", "--recorded", file]);
+    assert!(said.contains("PMH agrees on 600 of 600"), "{said}");
 }
 
 /// With `--json` a command that fails prints one object on stdout too, which names the kind of the fault.

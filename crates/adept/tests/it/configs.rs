@@ -237,6 +237,7 @@ fn the_schema_lists_every_key() {
         "discount",
         "rewards",
         "gap_discount",
+        "clip",
         "next",
         "along",
         "explore",

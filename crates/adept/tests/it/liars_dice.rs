@@ -30,6 +30,48 @@ fn rules_made_by_deliberating_learn_to_beat_the_agent_they_play() {
     assert!(rules.len() == 2 && rules[0] > 10_000 && rules[1] > rules[0], "{rules:?}");
 }
 
+/// Outcomes alone teach nothing while every game is lost, and the run says so. Rewards on the way teach from the first game.
+#[test]
+fn play_that_collapses_is_reported_and_rewards_on_the_way_prevent_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = [
+        "learn.td.games=8000",
+        "learn.td.field=[\"EMH\"]",
+        "evaluate.every=8000",
+        "evaluate.games=400",
+        "evaluate.against=[\"EMH\"]",
+        "architecture.mlp.hidden=[32]",
+    ];
+    let run = |name: &str, more: &[&str]| {
+        let config = config("soar-net.toml", &[&set[..], more].concat());
+        let cautions = config.cautions();
+        finished(&config, 1, &folder.path().join(name));
+        let last = state(&folder.path().join(name)).2.pop().unwrap();
+        (cautions, last["matches"][0]["score"].as_f64().unwrap(), last["warnings"].clone())
+    };
+    let (cautions, score, warnings) = run("steps", &[]);
+    assert!(cautions.is_empty() && score > 0.15 && warnings.is_null(), "{score} {warnings}");
+    let outcome = ["learn.td.rewards=outcome", "architecture.mlp.output=tanh"];
+    let (cautions, score, warnings) = run("outcome", &outcome);
+    assert!(cautions.is_empty() && score < 0.01, "{score}");
+    let said = warnings[0].as_str().unwrap();
+    assert!(said.contains("against EMH it gets 0.") && said.contains("rewards = \"steps\""), "{said}");
+    let bounded = config("soar-net.toml", &["architecture.mlp.output=tanh"]);
+    assert!(bounded.cautions()[0].contains("output = \"linear\""));
+}
+
+/// The table of the post's game: as many entries as states and decisions it met, and better than its opponents.
+#[test]
+fn the_learner_of_the_post_is_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config("post-q.toml", &["learn.td.games=3000", "evaluate.every=3000", "evaluate.games=1000"]);
+    let record = finished(&config, 1, &folder.path().join("run"));
+    let points = record.r#final.and_then(|score| score.matches).expect("games are measured");
+    assert!(points > 0.7, "{points}");
+    let entries = state(&folder.path().join("run")).2[0]["entries"].as_u64().unwrap();
+    assert!((500..3 * 2772).contains(&entries), "{entries}");
+}
+
 /// Rules added for all weighed candidates do not change the games.
 #[test]
 fn rules_for_all_that_is_weighed_change_no_value() {
@@ -118,7 +160,7 @@ fn play(plan: &Tournament, out: &Path, resume: bool, threads: usize, stop_after:
 }
 
 const THREE: &str = "name = \"t\"\ngame = \"liars-dice:soar:3x2\"\ngames = 60\nagents = [{ name = \"P\" }, { name = \"PMH\" }, \
-    { name = \"bold\", agent = \"E\", settings = { bid_risky = -1.0 } }]\n";
+    { name = \"bold\", agent = \"paper:E\", settings = { bid_risky = -1.4 } }]\n";
 
 #[test]
 fn tournaments_do_not_depend_on_threads_and_go_on_where_they_stopped() {
@@ -154,7 +196,7 @@ fn agents_learn_in_blocks_and_play_as_they_are_after_each() {
     std::fs::write(&config, text.replace("games   = 1_000", "games = 10")).unwrap();
     let text = format!(
         "name = \"t\"\ngame = \"liars-dice:soar:2x5\"\ngames = 400\nagents = [{{ name = \"PM-0\", learns = \"{}\", blocks = 3 }}, \
-         {{ name = \"PMH\" }}]\n",
+         {{ name = \"PMH\", agent = \"paper:PMH\" }}]\n",
         config.display()
     );
     let whole = play(&plan(&text).unwrap(), &folder.path().join("whole"), false, 1, usize::MAX);
@@ -173,7 +215,7 @@ fn agents_learn_in_blocks_and_play_as_they_are_after_each() {
             "is for liars-dice:soar:2x5, but this tournament is for liars-dice:soar:3x5",
         ),
         ("\"PM-0\", learns", "\"PM 0\", learns", "names a folder"),
-        ("\"PMH\"", "\"PMH\", blocks = 2", "belongs to an agent that learns"),
+        ("\"PMH\", agent", "\"PMH\", blocks = 2, agent", "belongs to an agent that learns"),
         ("pm-0.toml", "pm-1.toml", "pm-1.toml"),
     ] {
         let message = plan(&text.replace(from, to)).expect_err(says);

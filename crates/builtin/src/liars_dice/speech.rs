@@ -91,8 +91,12 @@ pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usiz
     let is = if usize::from(end.caller) == seat { "are" } else { "is" };
     match end.actual {
         Some(n) => {
-            let there = if n == 1 { "There is" } else { "There are" };
-            let _ = write!(text, "{there} {}: {} {is} {right}.", number(n), lower(&caller));
+            let there = match n {
+                0 => "There are none".into(),
+                1 => "There is one".into(),
+                _ => format!("There are {}", number(n)),
+            };
+            let _ = write!(text, "{there}: {} {is} {right}.", lower(&caller));
         }
         None => {
             let truth = if end.right { "The pass was false" } else { "The pass was true" };
@@ -135,6 +139,7 @@ fn matches(game: &LiarsDice, state: &State, seat: &Seat, claim: Bid) -> String {
         Some((wilds @ 1.., wild)) => {
             format!("{} ({} {wild}{} wild)", number(n), number(wilds), if wilds == 1 { "" } else { "s" })
         }
+        _ if n == 0 => "none".into(),
         _ => number(n),
     }
 }
@@ -226,7 +231,7 @@ pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
             let (claim, push) = words.split_at(at.unwrap_or(words.len()));
             let claim: Vec<&str> = claim.iter().copied().filter(|word| *word != "x" && *word != "and").collect();
             let [count, face] = claim[..] else { return None };
-            let bid = Bid { count: count_of(count)?, face: face_of(face, faces)? };
+            let bid = Bid { count: count_of(count)?, face: face_of(face)? };
             let mut dice = Dice::default();
             for word in push.iter().skip(1).filter(|word| **word != "and") {
                 // `14` are two dice.
@@ -234,7 +239,8 @@ pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
                     Dice::parse(word, faces).ok()?
                 } else {
                     let mut one = Dice::default();
-                    one.0[usize::from(face_of(word, faces)?) - 1] = 1;
+                    let face = face_of(word).filter(|face| (1..=faces).contains(face))?;
+                    one.0[usize::from(face) - 1] = 1;
                     one
                 };
                 if dice.total().checked_add(all.total())? > 120 {
@@ -258,14 +264,13 @@ fn count_of(word: &str) -> Option<u8> {
     }
 }
 
-/// A face: `4`, `4s`, `four`, `fours`.
-fn face_of(word: &str, faces: u8) -> Option<u8> {
-    let face = match word {
-        "ace" | "aces" => 1,
-        "sixes" => 6,
-        _ => count_of(word.strip_suffix('s').unwrap_or(word)).or_else(|| count_of(word))?,
-    };
-    (1..=faces).contains(&face).then_some(face)
+/// A face: `4`, `4s`, `four`, `fours`. The rules say whether the dice have it.
+fn face_of(word: &str) -> Option<u8> {
+    match word {
+        "ace" | "aces" => Some(1),
+        "sixes" => Some(6),
+        _ => count_of(word.strip_suffix('s').unwrap_or(word)),
+    }
 }
 
 /// The rules of a rule set and how to write moves.
@@ -352,7 +357,9 @@ mod tests {
         ] {
             assert_eq!(understood(text, 6), Some(action), "{text}");
         }
-        for text in ["", "three", "4s", "three 7s", "3x4+", "3x4+7", "three 4s 5s", "banana", "zero 4s", "300x4"] {
+        // Whether dice have the face is a matter of the rules.
+        assert_eq!(understood("three 7s", 6), Some(claim(3, 7, "")));
+        for text in ["", "three", "4s", "3x4+", "3x4+7", "three 4s 5s", "banana", "zero 4s", "300x4"] {
             assert_eq!(understood(text, 6), None, "{text}");
         }
     }
