@@ -199,7 +199,8 @@ pub trait Game: Send + Sync + 'static {
         format!("{who} {} {}.", if you { "move" } else { "moves" }, self.action_text(state, action))
     }
 
-    /// The rules in short and how to write a move, for a person at a terminal, in lines of at most 84 columns.
+    /// The rules in short and how to write a move, for a person at a terminal: paragraphs with blank lines between them, and
+    /// list items that begin with `- `.
     fn rules_text(&self) -> Option<String> {
         None
     }

@@ -196,7 +196,7 @@ impl<'a, G: Kit> Table<'a, G> {
                     "quit" | "q" => return Ok(self.over(None, None)),
                     "help" | "?" => writeln!(out, "{}", self.help())?,
                     "rules" => match self.game.rules_text() {
-                        Some(rules) => writeln!(out, "\n{rules}")?,
+                        Some(rules) => writeln!(out, "\n{}", reflowed(&rules))?,
                         None => writeln!(out, "the rules of {} are not written down here", self.game.name())?,
                     },
                     "hint" | "h" => writeln!(out, "\n{}", self.board(player, true))?,
@@ -416,18 +416,55 @@ fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
 
 /// A message in lines of at most 80 columns.
 fn folded(text: &str) -> String {
+    let indent = if text.starts_with("- ") { "  " } else { "" };
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > 80 {
-            lines.push(String::new());
+        let begun = line > if lines.len() > 1 { indent.len() } else { 0 };
+        if begun && line + 1 + word.chars().count() > 80 {
+            lines.push(indent.into());
         }
         if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
+            if !line.trim().is_empty() {
                 line.push(' ');
             }
             line.push_str(word);
         }
     }
     lines.join("\n")
+}
+
+/// A text of paragraphs, with blank lines between them, and of list items that begin with `- `, in lines of at most 80
+/// columns.
+fn reflowed(text: &str) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut joins = false;
+    for line in text.lines() {
+        let words = line.trim();
+        match parts.last_mut() {
+            Some(part) if joins && !words.is_empty() && !words.starts_with("- ") => {
+                part.push(' ');
+                part.push_str(words);
+            }
+            _ => parts.push(words.into()),
+        }
+        joins = !words.is_empty();
+    }
+    parts.iter().map(|part| folded(part)).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_and_lists_fit_the_terminal() {
+        let text = format!("One\nparagraph.\n- {}\n- two\n  lines\n\nEnd.", "word ".repeat(20).trim());
+        let expected = format!(
+            "One paragraph.\n- {}\n  {}\n- two lines\n\nEnd.",
+            "word ".repeat(15).trim(),
+            "word ".repeat(5).trim()
+        );
+        assert_eq!(reflowed(&text), expected);
+    }
 }

@@ -64,7 +64,8 @@ fn play_that_collapses_is_reported_and_rewards_on_the_way_prevent_it() {
 #[test]
 fn the_learner_of_the_post_is_a_table() {
     let folder = tempfile::tempdir().unwrap();
-    let config = config("post-q.toml", &["learn.td.games=3000", "evaluate.every=3000", "evaluate.games=1000"]);
+    let config =
+        config("post-q.toml", &["learn.td.games=3000", "evaluate.every=3000", "evaluate.games=1000"]);
     let record = finished(&config, 1, &folder.path().join("run"));
     let points = record.r#final.and_then(|score| score.matches).expect("games are measured");
     assert!(points > 0.7, "{points}");

@@ -334,7 +334,7 @@ impl Game for Bearoff {
             "The end of a game of backgammon: all checkers are on the own points 1 to 6. Each die\n\
              moves one checker down by its number or takes it off from exactly that point; a larger\n\
              number takes off from the highest point that is left. Doubles are played four times.\n\
-             Who is first to have no checkers wins.\n\
+             Who is first to have no checkers wins.\n\n\
              How to write a move: `6/off 5/4`, one part for each die; `2/off(2)` for two alike."
                 .into(),
         )

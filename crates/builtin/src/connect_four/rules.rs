@@ -81,7 +81,7 @@ impl Game for ConnectFour {
     fn rules_text(&self) -> Option<String> {
         Some(
             "Players drop one disc in turn into a column, where it falls to the lowest free field.\n\
-             Four own discs in a line win: in a row, a column or a diagonal. A full board is a draw.\n\
+             Four own discs in a line win: in a row, a column or a diagonal. A full board is a draw.\n\n\
              How to write a move: the number of the column, from 1 to 7."
                 .into(),
         )

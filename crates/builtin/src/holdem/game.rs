@@ -143,7 +143,7 @@ impl Game for Holdem {
             "Texas hold'em with fixed bets: two hidden cards each and five on the table, which come\n\
              three, one and one, with a round of bets before the first and after each. In turn,\n\
              players check or bet, and call, raise or fold after a bet. The best five of seven cards\n\
-             take the pot. Bets are larger in the last two rounds.\n\
+             take the pot. Bets are larger in the last two rounds.\n\n\
              How to write a move: `c` checks or calls, `r` bets or raises, `f` folds."
                 .into(),
         )

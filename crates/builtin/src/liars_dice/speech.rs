@@ -6,14 +6,33 @@ use super::state::{Bid, Said, Seat, State};
 use std::fmt::Write;
 
 const NUMBERS: [&str; 21] = [
-    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
 ];
 
 /// Words that carry no meaning in a bid.
 const FILLERS: [&str; 19] = [
-    "i", "we", "you", "bid", "raise", "to", "say", "that", "there", "are", "is", "at", "least", "the", "a", "an", "of",
-    "please", "dice",
+    "i", "we", "you", "bid", "raise", "to", "say", "that", "there", "are", "is", "at", "least", "the", "a",
+    "an", "of", "please", "dice",
 ];
 
 /// A small number as a word.
@@ -36,7 +55,9 @@ fn spread(dice: &Dice) -> String {
 pub(super) fn told(action: &Action, who: &str, you: bool) -> String {
     let does = |verb: &str| if you { verb.into() } else { format!("{verb}s") };
     match action {
-        Action::Bid { bid: claim, push } if push.is_empty() => format!("{who} {} {}.", does("bid"), bid(*claim)),
+        Action::Bid { bid: claim, push } if push.is_empty() => {
+            format!("{who} {} {}.", does("bid"), bid(*claim))
+        }
         Action::Bid { bid: claim, push } => format!(
             "{who} {} {}, {} {} and {} the others again.",
             does("bid"),
@@ -49,7 +70,9 @@ pub(super) fn told(action: &Action, who: &str, you: bool) -> String {
         Action::Pass => format!("{who} {}.", does("pass")).replace("passs", "passes"),
         Action::Challenge(Target::Bid) => format!("{who} {} the bid.", does("challenge")),
         Action::Challenge(Target::Pass) => format!("{who} {} the pass.", does("challenge")),
-        Action::Challenge(Target::PassBefore) => format!("{who} {} the pass before the last one.", does("challenge")),
+        Action::Challenge(Target::PassBefore) => {
+            format!("{who} {} the pass before the last one.", does("challenge"))
+        }
         Action::Exact => format!("{who} {}: exact!", does("call")),
         Action::Starter(_) | Action::Roll(_) => String::new(),
     }
@@ -113,7 +136,11 @@ pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usiz
             let left = state.seats[usize::from(p)].dice - 1;
             let (name, verb) = (who(p, seat), loses(p));
             let _ = match left {
-                0 => write!(text, " {name} {verb} the last die and {}.", if verb == "lose" { "are out" } else { "is out" }),
+                0 => write!(
+                    text,
+                    " {name} {verb} the last die and {}.",
+                    if verb == "lose" { "are out" } else { "is out" }
+                ),
                 _ => write!(text, " {name} {verb} a die: {} left.", number(left)),
             };
         }
@@ -178,7 +205,13 @@ pub(super) fn board(game: &LiarsDice, state: &State, marks: &[(Action, String)])
         });
         let said: Vec<String> = said.collect();
         if !said.is_empty() {
-            let _ = write!(line, "{:<1$}said {2}", "", 34_usize.saturating_sub(line.len()).max(2), said.join(", "));
+            let _ = write!(
+                line,
+                "{:<1$}said {2}",
+                "",
+                34_usize.saturating_sub(line.len()).max(2),
+                said.join(", ")
+            );
         }
         text.push_str(&line);
         text.push('\n');
@@ -229,7 +262,8 @@ pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
         _ => {
             let at = words.iter().position(|word| ["push", "pushing", "with"].contains(word));
             let (claim, push) = words.split_at(at.unwrap_or(words.len()));
-            let claim: Vec<&str> = claim.iter().copied().filter(|word| *word != "x" && *word != "and").collect();
+            let claim: Vec<&str> =
+                claim.iter().copied().filter(|word| *word != "x" && *word != "and").collect();
             let [count, face] = claim[..] else { return None };
             let bid = Bid { count: count_of(count)?, face: face_of(face)? };
             let mut dice = Dice::default();
@@ -293,6 +327,7 @@ pub(super) fn rules(game: &LiarsDice) -> String {
              - Who loses a die begins the next round. With more than two players, the first\n  \
                round in which a player begins with one die is special: ones are not wild, and\n  \
                only players with one die may change the face.\n\
+             \n\
              The last player with dice wins.\n\n\
              {moves} With a push: `3x4+14` or `three 4s push 1 4`.\n\
              Other moves: `liar` (or `challenge`), `challenge pass`, `challenge pass before`,\n\
@@ -306,6 +341,7 @@ pub(super) fn rules(game: &LiarsDice) -> String {
              - A raise adds exactly one to the number and may name any face.\n\
              - Challenge a bid that you do not believe. If there are fewer dice than it says,\n  \
                the bidder loses a die, otherwise the challenger, who begins the next round.\n\
+             \n\
              The last player with dice wins.\n\n{moves} Other moves: `liar` (or `challenge`)."
         ),
         RuleSet::OpenSpiel { wild } => format!(
@@ -315,7 +351,11 @@ pub(super) fn rules(game: &LiarsDice) -> String {
              - Challenge a bid that you do not believe. If there are fewer dice than it says,\n  \
                the bidder loses, otherwise the challenger. There is only one round.\n\n\
              {moves} Other moves: `liar` (or `challenge`).",
-            if wild { format!("; {}s are wild and count for every face", game.faces()) } else { String::new() }
+            if wild {
+                format!("; {}s are wild and count for every face", game.faces())
+            } else {
+                String::new()
+            }
         ),
     }
 }
@@ -370,7 +410,10 @@ mod tests {
         for count in 1..=30 {
             for face in 1..=6 {
                 let claim = Bid { count, face };
-                assert_eq!(understood(&bid(claim), 6), Some(Action::Bid { bid: claim, push: Dice::default() }));
+                assert_eq!(
+                    understood(&bid(claim), 6),
+                    Some(Action::Bid { bid: claim, push: Dice::default() })
+                );
             }
         }
     }

@@ -225,7 +225,9 @@ pub(super) fn parse_action(game: &LiarsDice, text: &str) -> Result<Action, Strin
     let text = text.trim();
     speech::understood(text, game.faces).ok_or_else(|| {
         let more = match game.rules {
-            RuleSet::Soar => ", followed by +14 to push a 1 and a 4; or pass, challenge, challenge pass, exact",
+            RuleSet::Soar => {
+                ", followed by +14 to push a 1 and a 4; or pass, challenge, challenge pass, exact"
+            }
             RuleSet::RPost | RuleSet::OpenSpiel { .. } => ", or challenge",
         };
         format!("`{text}` is not an action; write a bid such as 3x4 or three 4s{more}")

@@ -324,7 +324,7 @@ impl Game for SmallPoker {
             "Everybody pays into the pot and gets one hidden card. In turn, players bet or check,\n\
              and call, raise or fold after a bet. Who folds loses what was paid. If nobody does, the\n\
              better card takes the pot; in Leduc a card on the table comes after the first round of\n\
-             bets, and a pair with it beats any other card.\n\
+             bets, and a pair with it beats any other card.\n\n\
              How to write a move: as listed by `help`."
                 .into(),
         )

@@ -34,13 +34,14 @@ pub enum SoarFigure {
 impl SoarFigure {
     /// The learning agents.
     fn kinds(self) -> Vec<Kind> {
-        let all = |players, settings: Range<usize>, sharp: &'static [bool], letters: &'static [&'static str]| {
-            let kind = move |setting| {
-                let of = move |(sharp, letters)| Kind { letters, sharp, setting, players };
-                sharp.iter().flat_map(move |s| letters.iter().map(move |l| (*s, *l))).map(of)
+        let all =
+            |players, settings: Range<usize>, sharp: &'static [bool], letters: &'static [&'static str]| {
+                let kind = move |setting| {
+                    let of = move |(sharp, letters)| Kind { letters, sharp, setting, players };
+                    sharp.iter().flat_map(move |s| letters.iter().map(move |l| (*s, *l))).map(of)
+                };
+                settings.flat_map(kind)
             };
-            settings.flat_map(kind)
-        };
         let both = 0..SETTINGS.len();
         const LETTERS: [&str; 5] = ["B", "P", "PH", "PM", "PMH"];
         match self {
@@ -188,12 +189,8 @@ fn soar_learning(figure: SoarFigure, work: Work<'_>) -> Result<SoarLearning, Tra
         kinds.iter().map(|kind| config(games, kind, options.quick)).collect();
     let configs = configs?;
     let all = runs::all(&configs, runs::seeds(options), work)?;
-    let rows: Result<Vec<SoarRow>, TrainError> = kinds
-        .iter()
-        .zip(&configs)
-        .zip(&all)
-        .map(|((kind, config), runs)| row(kind, config, runs))
-        .collect();
+    let rows: Result<Vec<SoarRow>, TrainError> =
+        kinds.iter().zip(&configs).zip(&all).map(|((kind, config), runs)| row(kind, config, runs)).collect();
     let rows = rows?;
     let files = ["md", "json", "svg", "attenuated.svg"]
         .map(|end| options.out.join(format!("{}.{end}", figure.name())));
@@ -279,8 +276,15 @@ fn untrained(config: &Config) -> Result<f64, TrainError> {
         let bound = GameModel::new(&game, encoder, learner);
         Ok(vec![Box::new(Boltzmann::new(bound, temperature)), open::agent(&game, config.learn.against())?])
     };
-    let tally = matches::compete(&game, make, &matches::orders(&[1, game.dice().len() - 1]), 4000, runs::FIRST_SEED, || false)
-        .map_err(TrainError::from)?;
+    let tally = matches::compete(
+        &game,
+        make,
+        &matches::orders(&[1, game.dice().len() - 1]),
+        4000,
+        runs::FIRST_SEED,
+        || false,
+    )
+    .map_err(TrainError::from)?;
     Ok(tally.points[0] / tally.games.max(1) as f64)
 }
 

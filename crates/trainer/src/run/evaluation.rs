@@ -9,7 +9,8 @@ use crate::positions::{PositionErrors, Set};
 use adept_arena::grade::{alone, shortest, worst};
 use adept_arena::matches::{DealSum, Tally, compete, orders, play};
 use adept_arena::{
-    Agent, Alone, Boltzmann, Equity, ExactError, Grader, Greedy, OpenError, Random, Scratch, Worst, equity, open,
+    Agent, Alone, Boltzmann, Equity, ExactError, Grader, Greedy, OpenError, Random, Scratch, Worst, equity,
+    open,
 };
 use adept_game::stream;
 use adept_game::{Kit, Unit};

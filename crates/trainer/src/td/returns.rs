@@ -110,7 +110,11 @@ mod tests {
 
     fn targets(chain: &Returns, z: f32, lambda: f32) -> Vec<f32> {
         let mut samples = Samples::new(&[Channel::new("x", ChannelKind::Dense(1))]);
-        chain.targets(z, Bootstrap { lambda, discount: 1.0, chosen: false, clip: f32::INFINITY }, &mut samples);
+        chain.targets(
+            z,
+            Bootstrap { lambda, discount: 1.0, chosen: false, clip: f32::INFINITY },
+            &mut samples,
+        );
         // The last comes first: restore the order of play by row number.
         let mut by_row: Vec<_> = samples.rows.dense.iter().zip(&samples.targets).collect();
         by_row.sort_by(|a, b| a.0.total_cmp(b.0));
@@ -166,7 +170,11 @@ mod tests {
         (chain.decisions[1].reward, chain.decisions[2].reward) = (1.0, -1.0);
         let of = |chosen: bool| {
             let mut samples = Samples::new(&[Channel::new("x", ChannelKind::Dense(1))]);
-            chain.targets(0.5, Bootstrap { lambda: 0.0, discount: 0.9, chosen, clip: f32::INFINITY }, &mut samples);
+            chain.targets(
+                0.5,
+                Bootstrap { lambda: 0.0, discount: 0.9, chosen, clip: f32::INFINITY },
+                &mut samples,
+            );
             samples.targets
         };
         let near = |found: Vec<f32>, expected: [f32; 3]| {

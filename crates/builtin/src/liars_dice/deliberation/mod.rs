@@ -19,9 +19,9 @@ use std::sync::Arc;
 /// The profiles with one-line descriptions.
 const PROFILES: [(&str, &str); 4] = [
     ("soar", "the newer published agents"),
-    ("soar-old", "the older published agents, which alone have E"),
-    ("soar-app", "the agents of the published app"),
-    ("paper", "follows the text of the paper"),
+    ("soar-old", "the older published agents, those of the paper"),
+    ("soar-app", "the authors' app"),
+    ("paper", "the profile that follows the text of the paper"),
 ];
 
 /// The combinations of letters.
@@ -50,14 +50,15 @@ pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
     for (profile, about) in PROFILES.iter().filter(|(profile, _)| published && *profile != "paper") {
         let has = |name: &str| name.starts_with('P') || *profile == "soar-old";
         let letters = LETTERS.iter().filter(|(name, _)| has(name));
-        all.extend(letters.map(|(name, _)| named(format!("{profile}:{name}"), format!("{name}: {about}"))));
+        all.extend(letters.map(|(name, _)| named(format!("{profile}:{name}"), format!("{name} of {about}"))));
     }
     let paper = LETTERS.iter().map(|(name, _)| (*name).to_string());
     let newer = LETTERS.iter().filter(|(name, _)| name.ends_with('H')).map(|(name, _)| format!("{name}0"));
     all.extend(
-        paper.map(|name| named(format!("paper:{name}"), format!("{name}: {}", PROFILES[3].1))).chain(
+        paper.map(|name| named(format!("paper:{name}"), format!("{name} of {}", PROFILES[3].1))).chain(
             newer.map(|name| {
-                named(format!("paper:{name}"), "the same with the heuristics H0 and H4".to_string())
+                let about = format!("{} with H0 and H4", name.trim_end_matches('0'));
+                named(format!("paper:{name}"), format!("{about}, of {}", PROFILES[3].1))
             }),
         ),
     );

@@ -16,10 +16,8 @@ pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
         "soar",
         "a player's knowledge, an action, and its deliberated value; candidates come from deliberation",
     );
-    let dice = (
-        "dice",
-        "soar with the own dice, all exposed dice and the last acts, and with more candidates",
-    );
+    let dice =
+        ("dice", "soar with the own dice, all exposed dice and the last acts, and with more candidates");
     let rules = (
         "rules:P",
         "the features that a deliberating agent reads, as the key of a rule, and the value it finds: rules:PM, rules:PMH, …",
@@ -34,7 +32,10 @@ pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
         }
         (RuleSet::RPost, _) => {
             let raises = ("raises", "a player's knowledge, and a call or a raise of any face");
-            let post = ("post", "the state of the post's Q-learner, and call, raise or bluff, as the key of a table");
+            let post = (
+                "post",
+                "the state of the post's Q-learner, and call, raise or bluff, as the key of a table",
+            );
             Named::list(&[raises, post, soar, rules])
         }
         _ => Named::list(&[soar, dice, rules]),

@@ -130,7 +130,8 @@ impl Encoder<LiarsDice> for Soar {
         let mut situation = None;
         self.weigh(game, state, player, |found, i| {
             actions.push(found.plain.candidates[i].action);
-            let situation = situation.get_or_insert_with(|| Situation::new(game, state, player, found, self.wide));
+            let situation =
+                situation.get_or_insert_with(|| Situation::new(game, state, player, found, self.wide));
             situation.write(found, i, rows.push());
         });
     }

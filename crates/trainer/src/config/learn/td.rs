@@ -152,7 +152,10 @@ impl TdSettings {
             return fault("learn.td.clip", "must be above 0 and at most 1");
         }
         if online && self.clip.is_some() {
-            return fault("learn.td.clip", "needs returns computed backwards: leave it out, or leave out `traces`");
+            return fault(
+                "learn.td.clip",
+                "needs returns computed backwards: leave it out, or leave out `traces`",
+            );
         }
         let plain = self.discount == 1.0 && self.rewards == Rewards::Outcome && self.next == Next::Highest;
         if online && !(plain && self.temperature.is_none() && self.gap_discount.is_none()) {
