@@ -35,12 +35,12 @@ fn rules_made_by_deliberating_learn_to_beat_the_agent_they_play() {
 fn play_that_collapses_is_reported_and_rewards_on_the_way_prevent_it() {
     let folder = tempfile::tempdir().unwrap();
     let set = [
-        "learn.td.games=8000",
-        "learn.td.field=[\"EMH\"]",
-        "evaluate.every=8000",
+        "learn.td.games=12000",
+        "learn.td.field=[\"PMH\"]",
+        "evaluate.every=12000",
         "evaluate.games=400",
-        "evaluate.against=[\"EMH\"]",
-        "architecture.mlp.hidden=[32]",
+        "evaluate.against=[\"PMH\"]",
+        "architecture.mlp.hidden=[64,64]",
     ];
     let run = |name: &str, more: &[&str]| {
         let config = config("soar-net.toml", &[&set[..], more].concat());
@@ -55,7 +55,7 @@ fn play_that_collapses_is_reported_and_rewards_on_the_way_prevent_it() {
     let (cautions, score, warnings) = run("outcome", &outcome);
     assert!(cautions.is_empty() && score < 0.01, "{score}");
     let said = warnings[0].as_str().unwrap();
-    assert!(said.contains("against EMH it gets 0.") && said.contains("rewards = \"steps\""), "{said}");
+    assert!(said.contains("against PMH it gets 0.") && said.contains("rewards = \"steps\""), "{said}");
     let bounded = config("soar-net.toml", &["architecture.mlp.output=tanh"]);
     assert!(bounded.cautions()[0].contains("output = \"linear\""));
 }

@@ -88,9 +88,12 @@ pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usiz
     let end = game.showdown(state, action)?;
     let standing = state.standing().map(|(_, _, bid)| bid).filter(|_| end.actual.is_some());
     let mut text = match (action, standing) {
-        (Action::Exact, Some(claim)) => format!("Are there exactly {}?\n", bid(claim)),
-        (_, Some(claim)) => format!("Are there at least {}?\n", bid(claim)),
-        _ => "Are all dice of one face?\n".into(),
+        (_, Some(claim)) => {
+            let there = if claim.count == 1 { "Is there" } else { "Are there" };
+            let how = if *action == Action::Exact { "exactly" } else { "at least" };
+            format!("{there} {how} {}?\n", bid(claim))
+        }
+        _ => "Do all dice show one face?\n".into(),
     };
     let living = state.seats.iter().enumerate().filter(|(_, s)| s.dice > 0);
     for (p, of) in living {
@@ -179,7 +182,7 @@ fn lower(who: &str) -> String {
 pub(super) fn board(game: &LiarsDice, state: &State, marks: &[(Action, String)]) -> String {
     let mut text = String::new();
     if state.special {
-        text.push_str("Special round: nothing is wild, and only players with one die can change the face.\n");
+        text.push_str("Special round: nothing is wild; only players with one die can change the face.\n");
     }
     let open = |seat: &&Seat| seat.dice > 0 && !seat.cup.is_empty();
     let one_view = state.seats.iter().filter(open).count() == 1 && state.alive() > 1;
@@ -244,6 +247,8 @@ pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
         match c {
             '+' => spaced.push_str(" push "),
             '\'' | '’' => continue,
+            // A negative number is no bid.
+            '-' if last == ' ' => return None,
             'x' | '*' | '×' if last.is_ascii_digit() || last == ' ' => spaced.push_str(" x "),
             _ if c.is_alphanumeric() => spaced.push(c),
             _ => spaced.push(' '),
@@ -312,7 +317,7 @@ pub(super) fn rules(game: &LiarsDice) -> String {
     let moves = "How to write a bid: `three 4s`, `3 4s` or `3x4`.";
     match game.rules() {
         RuleSet::Soar => format!(
-            "Everybody rolls under a cup and sees only the own dice. In turn, players claim how\n\
+            "Everybody rolls under a cup and sees only their own dice. In turn, players claim how\n\
              many dice of all players show a face: `three 4s` means at least three.\n\
              - A bid must beat the last one: more dice, or as many of a higher face.\n\
              - Ones are wild: they count for every face. A bid of ones counts double: three 1s\n  \
@@ -324,7 +329,7 @@ pub(super) fn rules(game: &LiarsDice) -> String {
                one face. A pass can be challenged, and the bid before a single pass too.\n\
              - Exact, once per game: there are exactly as many dice as the last bid says. If\n  \
                so, you get a lost die back, otherwise you lose one.\n\
-             - Who loses a die begins the next round. With more than two players, the first\n  \
+             - Whoever loses a die begins the next round. With more than two players, the first\n  \
                round in which a player begins with one die is special: ones are not wild, and\n  \
                only players with one die may change the face.\n\
              \n\
@@ -334,9 +339,9 @@ pub(super) fn rules(game: &LiarsDice) -> String {
              `pass`, `exact`."
         ),
         RuleSet::RPost => format!(
-            "Everybody rolls under a cup and sees only the own dice. In turn, players claim how\n\
+            "Everybody rolls under a cup and sees only their own dice. In turn, players claim how\n\
              many dice of all players show a face, and nothing is wild.\n\
-             - The first bid of a round is fixed: one more than the own dice of the most\n  \
+             - The first bid of a round is fixed: one more than the player's dice of the most\n  \
                frequent face.\n\
              - A raise adds exactly one to the number and may name any face.\n\
              - Challenge a bid that you do not believe. If there are fewer dice than it says,\n  \
@@ -345,7 +350,7 @@ pub(super) fn rules(game: &LiarsDice) -> String {
              The last player with dice wins.\n\n{moves} Other moves: `liar` (or `challenge`)."
         ),
         RuleSet::OpenSpiel { wild } => format!(
-            "Both players roll under a cup and see only the own dice. In turn, they claim how\n\
+            "Both players roll under a cup and see only their own dice. In turn, they claim how\n\
              many of all dice show a face{}.\n\
              - A bid must beat the last one: more dice, or as many of a higher face.\n\
              - Challenge a bid that you do not believe. If there are fewer dice than it says,\n  \
@@ -399,7 +404,7 @@ mod tests {
         }
         // Whether dice have the face is a matter of the rules.
         assert_eq!(understood("three 7s", 6), Some(claim(3, 7, "")));
-        for text in ["", "three", "4s", "3x4+", "3x4+7", "three 4s 5s", "banana", "zero 4s", "300x4"] {
+        for text in ["", "three", "4s", "3x4+", "3x4+7", "-1x6", "three 4s 5s", "banana", "zero 4s", "300x4"] {
             assert_eq!(understood(text, 6), None, "{text}");
         }
     }

@@ -180,8 +180,7 @@ impl TdSettings {
                  `output = \"linear\"`), or put weaker agents and `self` into `learn.td.field`"
             }
             Rewards::Steps => {
-                "returns beyond ±1 saturate a tanh output: take `output = \"linear\"`, or put weaker agents and `self` into \
-                 `learn.td.field`"
+                "put weaker agents and `self` into `learn.td.field`, lower `learn.rate`, or check that the output is linear"
             }
         }
     }
