@@ -404,7 +404,8 @@ mod tests {
         }
         // Whether dice have the face is a matter of the rules.
         assert_eq!(understood("three 7s", 6), Some(claim(3, 7, "")));
-        for text in ["", "three", "4s", "3x4+", "3x4+7", "-1x6", "three 4s 5s", "banana", "zero 4s", "300x4"] {
+        for text in ["", "three", "4s", "3x4+", "3x4+7", "-1x6", "three 4s 5s", "banana", "zero 4s", "300x4"]
+        {
             assert_eq!(understood(text, 6), None, "{text}");
         }
     }
