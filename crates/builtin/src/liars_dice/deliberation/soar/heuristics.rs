@@ -66,10 +66,10 @@ pub(super) fn prefer(
                         preferences.better.push((i, j, "H3"));
                     }
                 }
-                (Action::Pass, Action::Challenge(_)) => {
-                    if p.any(q, |p, q| at_least(p, q) && !(app && q >= 1.0)) {
-                        preferences.better.push((i, j, "H2"));
-                    }
+                (Action::Pass, Action::Challenge(_))
+                    if p.any(q, |p, q| at_least(p, q) && !(app && q >= 1.0)) =>
+                {
+                    preferences.better.push((i, j, "H2"));
                 }
                 _ => {}
             }

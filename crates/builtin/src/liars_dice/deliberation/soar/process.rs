@@ -233,7 +233,7 @@ impl Run {
                 let certain = values.iter().any(|p| p >= 1.0);
                 let safe = letters.heuristics && values.iter().any(|p| p > 0.75);
                 let lose = impossible(situation, action, model);
-                u8::from(certain) * CERTAIN | u8::from(safe) * SAFE | u8::from(lose) * LOSE
+                (u8::from(certain) * CERTAIN) | (u8::from(safe) * SAFE) | (u8::from(lose) * LOSE)
             }
         };
         let copies = self.copies[i];
