@@ -61,6 +61,9 @@ fn faults_in_a_record_are_named() {
         ("cup", row.replacen("44446/-", "447/-", 1), "`7` is not a face"),
         ("value", row.replacen("3333 2099", "x 2099", 1), "`x` is not a value"),
         ("act", row.replacen("0:pass", "0-pass", 1), "column acts: `0-pass`"),
+        ("count", row.replacen("1:3x6", "1:200x6", 1), "is not a bid of at most"),
+        ("special", row.replacen("1,0,0,1,", "1,9,0,1,", 1), "`9` is not 0 or 1"),
+        ("turn", "1,0,0,1,4/- 2/-,0:2x1,2x1,0,f,0,f,a,a,a,a,,,,,".into(), "is not to move"),
         ("cand", row.replacen("2x1 4x5", "2y1 4x5", 1), "`2y1` is not an action"),
     ] {
         let path = folder.path().join(name);

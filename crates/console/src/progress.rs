@@ -122,8 +122,8 @@ impl Progress {
             }
             Event::Evaluated(evaluation) => {
                 let Some(run) = shown.get_mut(name) else { return };
-                if !run.warned {
-                    run.warned = !evaluation.warnings.is_empty();
+                let warned = std::mem::replace(&mut run.warned, !evaluation.warnings.is_empty());
+                if !warned {
                     for warning in &evaluation.warnings {
                         self.line(&format!("warning: after {} {}, {warning}", evaluation.step, run.unit));
                     }

@@ -29,6 +29,9 @@ const NUMBERS: [&str; 21] = [
     "twenty",
 ];
 
+/// Dice of one face in a push at most.
+const MOST_PUSHED: u8 = 120;
+
 /// Words that carry no meaning in a bid.
 const FILLERS: [&str; 19] = [
     "i", "we", "you", "bid", "raise", "to", "say", "that", "there", "are", "is", "at", "least", "the", "a",
@@ -263,7 +266,8 @@ pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
         // `challenge the bid` has lost its filler.
         ["exact" | "exactly" | "calza"] | ["call", "exact"] | ["spot", "on"] => Action::Exact,
         ["challenge" | "call" | "doubt", "pass"] => Target::Pass.into(),
-        ["challenge" | "call" | "doubt", "pass", "before"] => Target::PassBefore.into(),
+        ["challenge" | "call" | "doubt", "pass", "before"]
+        | ["challenge", "pass", "before", "last", "one"] => Target::PassBefore.into(),
         _ => {
             let at = words.iter().position(|word| ["push", "pushing", "with"].contains(word));
             let (claim, push) = words.split_at(at.unwrap_or(words.len()));
@@ -272,20 +276,31 @@ pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
             let [count, face] = claim[..] else { return None };
             let bid = Bid { count: count_of(count)?, face: face_of(face)? };
             let mut dice = Dice::default();
-            for word in push.iter().skip(1).filter(|word| **word != "and") {
-                // `14` are two dice.
-                let all = if word.bytes().all(|b| b.is_ascii_digit()) {
-                    Dice::parse(word, faces).ok()?
-                } else {
-                    let mut one = Dice::default();
-                    let face = face_of(word).filter(|face| (1..=faces).contains(face))?;
-                    one.0[usize::from(face) - 1] = 1;
-                    one
+            let pushed: Vec<&str> = push.iter().skip(1).copied().filter(|word| *word != "and").collect();
+            let plural = |word: &str| word != "six" && word.ends_with('s');
+            let digits = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
+            let one_one = |count: &str, face: &str| !digits(count) && digits(face);
+            let mut next = 0;
+            while let Some(word) = pushed.get(next) {
+                let mut add = |face: u8, times: u8| {
+                    let known = (1..=faces).contains(&face);
+                    let n = &mut dice.0[usize::from(face.clamp(1, faces)) - 1];
+                    *n = n.checked_add(times).filter(|n| known && *n <= MOST_PUSHED)?;
+                    Some(())
                 };
-                if dice.total().checked_add(all.total())? > 120 {
-                    return None;
+                // `two 4s` are two dice.
+                if let Some(face) = pushed.get(next + 1).filter(|face| plural(face) || one_one(word, face)) {
+                    add(face_of(face)?, count_of(word)?)?;
+                    next += 2;
+                    continue;
                 }
-                dice = dice.with(&all);
+                // `14` are two dice as well.
+                if digits(word) {
+                    word.bytes().try_for_each(|b| add(b - b'0', 1))?;
+                } else {
+                    add(face_of(word)?, 1)?;
+                }
+                next += 1;
             }
             if push.len() == 1 {
                 return None;
@@ -391,6 +406,8 @@ mod tests {
             ("three 4s push 1 and 4", claim(3, 4, "14")),
             ("three 4s, pushing 4 4", claim(3, 4, "44")),
             ("three 4s with a one and a four", claim(3, 4, "14")),
+            ("three 4s push two 4s", claim(3, 4, "44")),
+            ("three 4s pushing one 1 and two fours", claim(3, 4, "144")),
             ("pass", Action::Pass),
             ("Liar!", Target::Bid.into()),
             ("call", Target::Bid.into()),

@@ -36,12 +36,12 @@ pub(in crate::liars_dice) fn agreement(agent: &Published, path: &Path) -> Result
         let at = |why: String| fault(format!("line {line}, {why}"));
         let row: BTreeMap<&str, &str> = header.iter().zip(record.iter()).collect();
         let column =
-            |name: &str| row.get(name).copied().ok_or_else(|| at(format!("the column {name} is missing")));
+            |name: &str| row.get(name).copied().ok_or_else(|| format!("the column {name} is missing"));
         let letters: String = agent.letters_text();
         let old = agent.generation == Generation::Old;
         let suffix = if old && !agent.letters.expects { "_old" } else { "" };
-        let outcome = match column(&format!("{letters}{suffix}"))? {
-            "=" => column(&format!("{}{suffix}", letters.replace('M', "")))?,
+        let outcome = match column(&format!("{letters}{suffix}")).map_err(at)? {
+            "=" => column(&format!("{}{suffix}", letters.replace('M', ""))).map_err(at)?,
             outcome => outcome,
         };
         if outcome.is_empty() {
@@ -50,7 +50,7 @@ pub(in crate::liars_dice) fn agreement(agent: &Published, path: &Path) -> Result
         let (game, state) = situation(&column).map_err(at)?;
         let cand = match row.get("cand_old").copied().filter(|text| old && !text.is_empty()) {
             Some(cand) => cand,
-            None => column("cand")?,
+            None => column("cand").map_err(at)?,
         };
         let proposed: Result<Vec<Action>, String> =
             cand.split(' ').map(|text| action(&game, &state, text)).collect();
@@ -74,8 +74,8 @@ pub(in crate::liars_dice) fn agreement(agent: &Published, path: &Path) -> Result
 }
 
 /// The game and state of a row.
-fn situation<'a>(column: &impl Fn(&str) -> Result<&'a str, GameError>) -> Result<(LiarsDice, State), String> {
-    let get = |name: &str| column(name).map_err(|e| e.to_string());
+fn situation<'a>(column: &impl Fn(&str) -> Result<&'a str, String>) -> Result<(LiarsDice, State), String> {
+    let get = column;
     let seats: Vec<&str> = get("seats")?.split(' ').collect();
     let game = LiarsDice::new(RuleSet::Soar, &vec![5; seats.len()], 6)?;
     let mut state = game.start();
@@ -97,6 +97,7 @@ fn situation<'a>(column: &impl Fn(&str) -> Result<&'a str, GameError>) -> Result
             .filter(|p| usize::from(*p) < seats.len())
             .ok_or_else(|| format!("`{text}` is not a seat"))
     };
+    let dice = state.dice_in_play();
     let acts = get("acts")?;
     for text in acts.split(' ').filter(|text| *text != "-") {
         let fault = || format!("column acts: `{text}`");
@@ -108,13 +109,23 @@ fn situation<'a>(column: &impl Fn(&str) -> Result<&'a str, GameError>) -> Result
             Said::Pass { valid: seat.cup.with(&seat.pushed).uniform().is_some() }
         } else {
             let (bid, push) = parse_bid(said).ok_or_else(fault)?;
+            if !(1..=dice).contains(&bid.count) {
+                return Err(format!("column acts: `{text}` is not a bid of at most {dice} dice"));
+            }
             seat.passed &= push.is_empty();
             Said::Bid { bid, push }
         };
         state.acts.push(Act { player: by, said });
     }
-    state.special = get("special")? == "1";
+    state.special = match get("special")? {
+        "1" => true,
+        "0" => false,
+        other => return Err(format!("column special: `{other}` is not 0 or 1")),
+    };
     state.mover = player(get("me")?)?;
+    if state.acts.last().is_some_and(|act| act.player == state.mover) {
+        return Err("column me: the player of the last act is not to move".into());
+    }
     state.seats[usize::from(state.mover)].exacted = get("exact")? != "1";
     state.phase = Phase::Act;
     Ok((game, state))
@@ -182,7 +193,10 @@ fn compare(
 
 /// The record's place of each own proposal. None if they are not the same proposals.
 fn places(own: &[Action], proposed: &[Action]) -> Option<Vec<usize>> {
-    let mut free = vec![own.len() == proposed.len(); proposed.len()];
+    if own.len() != proposed.len() {
+        return None;
+    }
+    let mut free = vec![true; proposed.len()];
     let place = |action: &Action| {
         let place = (0..free.len()).find(|k| free[*k] && proposed[*k] == *action)?;
         free[place] = false;
