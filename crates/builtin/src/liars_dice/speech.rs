@@ -56,7 +56,11 @@ fn spread(dice: &Dice) -> String {
 
 /// An action as something that a player does: `You bid three 4s.`
 pub(super) fn told(action: &Action, who: &str, you: bool) -> String {
-    let does = |verb: &str| if you { verb.into() } else { format!("{verb}s") };
+    let does = |verb: &str| match verb {
+        _ if you => verb.to_string(),
+        "push" | "pass" => format!("{verb}es"),
+        _ => format!("{verb}s"),
+    };
     match action {
         Action::Bid { bid: claim, push } if push.is_empty() => {
             format!("{who} {} {}.", does("bid"), bid(*claim))
@@ -68,9 +72,8 @@ pub(super) fn told(action: &Action, who: &str, you: bool) -> String {
             does("push"),
             spread(push),
             does("roll")
-        )
-        .replace("pushs", "pushes"),
-        Action::Pass => format!("{who} {}.", does("pass")).replace("passs", "passes"),
+        ),
+        Action::Pass => format!("{who} {}.", does("pass")),
         Action::Challenge(Target::Bid) => format!("{who} {} the bid.", does("challenge")),
         Action::Challenge(Target::Pass) => format!("{who} {} the pass.", does("challenge")),
         Action::Challenge(Target::PassBefore) => {

@@ -1,4 +1,5 @@
-//! Figures 4 to 7: rules made by deliberation and tuned by reinforcement, in two-player games against PMH.
+//! Figures 4 to 7: rules made by deliberation and tuned by reinforcement, in two-player games against PMH; for figure 7 also
+//! in games of four.
 
 use super::figure7;
 use crate::json;

@@ -16,12 +16,15 @@ use soar::{Generation, Letters, Published};
 use std::path::Path;
 use std::sync::Arc;
 
+/// What the profile `paper` is.
+const PAPER: &str = "the profile that follows the text of the paper";
+
 /// The profiles with one-line descriptions.
 const PROFILES: [(&str, &str); 4] = [
     ("soar", "the newer published agents"),
     ("soar-old", "the older published agents, those of the paper"),
     ("soar-app", "the authors' app"),
-    ("paper", "the profile that follows the text of the paper"),
+    ("paper", PAPER),
 ];
 
 /// The combinations of letters.
@@ -54,14 +57,12 @@ pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
     }
     let paper = LETTERS.iter().map(|(name, _)| (*name).to_string());
     let newer = LETTERS.iter().filter(|(name, _)| name.ends_with('H')).map(|(name, _)| format!("{name}0"));
-    all.extend(
-        paper.map(|name| named(format!("paper:{name}"), format!("{name} of {}", PROFILES[3].1))).chain(
-            newer.map(|name| {
-                let about = format!("{} with H0 and H4", name.trim_end_matches('0'));
-                named(format!("paper:{name}"), format!("{about}, of {}", PROFILES[3].1))
-            }),
-        ),
-    );
+    all.extend(paper.map(|name| named(format!("paper:{name}"), format!("{name} of {}", PAPER))).chain(
+        newer.map(|name| {
+            let about = format!("{} with H0 and H4", name.trim_end_matches('0'));
+            named(format!("paper:{name}"), format!("{about}, of {}", PAPER))
+        }),
+    ));
     all
 }
 

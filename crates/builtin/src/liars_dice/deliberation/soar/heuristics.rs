@@ -30,7 +30,7 @@ pub(super) fn prefer(
 ) {
     let app = generation == Generation::App;
     let after_a_bid = situation.standing.is_some();
-    // H7 was recorded only once something was said.
+    // H7 does not apply before the first act of a round.
     let said = !situation.state.acts.is_empty();
     let standing_face = situation.standing.map(|(_, bid, _)| bid.face);
     let next_face = face_after_own_act(situation);

@@ -141,7 +141,7 @@ impl Run {
         self.reset(actions);
         let first = self.of(&[Kind::Bid, Kind::Challenge]);
         let exact = self.of(&[Kind::Exact]);
-        let after_model = self.of(&[Kind::Push]) | exact;
+        let pushes = self.of(&[Kind::Push]);
         let pass = self.of(&[Kind::Pass]);
         let can_model = letters.model && situation.standing.is_some();
         let mut tried = !letters.model;
@@ -163,7 +163,7 @@ impl Run {
             let mut late = pass & !self.evaluated & left;
             // P has no rule for pushes before the first bid of a round.
             if tried && (letters.expects || situation.standing.is_some()) {
-                late |= after_model & !self.evaluated & left;
+                late |= pushes & !self.evaluated & left;
             }
             let models = can_model && !tried;
             let choices = late.count_ones() + u32::from(models);
@@ -277,7 +277,7 @@ impl Run {
         }
     }
 
-    /// EH: whether an action is better than another, which may not have been evaluated.
+    /// EH: whether an action is better than another. A challenge is beaten without being evaluated; a pass or push is not.
     fn prefers(&self, a: usize, b: usize) -> bool {
         use Kind::{Bid, Challenge, Pass, Push};
         let (one, other) = (self.classes[a], self.classes[b]);
@@ -350,16 +350,12 @@ fn expected_class(situation: &Situation<'_>, action: &Action, model: Option<Mode
             let values = values::of(situation, Generation::New, action, None);
             values
                 .iter()
-                .map(|p| {
-                    if p >= 1.0 {
-                        CERTAIN
-                    } else if p >= 0.9 {
-                        SAFE
-                    } else {
-                        RISKY
-                    }
+                .map(|p| match p {
+                    1.0.. => CERTAIN,
+                    0.9.. => SAFE,
+                    _ => RISKY,
                 })
-                .sum()
+                .fold(0, |set, class| set | class)
         }
         Action::Challenge(_) => {
             let Some((_, bid, _)) = situation.standing else { return LOSE };
