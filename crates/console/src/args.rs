@@ -122,7 +122,7 @@ pub(crate) struct TrainArgs {
     /// Run folder, or with --seeds the parent folder of the runs. Default: checkpoints/runs/NAME-SEED.
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
-    /// Threads for several seeds. Default: all cores. Results do not depend on it.
+    /// Threads for several seeds, or for the shards of a batch. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,
     /// Change a setting of the config, such as learn.td.games=10000.

@@ -9,6 +9,7 @@ mod lost_file;
 pub mod output;
 mod progress;
 mod tool;
+mod world;
 
 pub use args::threads;
 pub use commands::reproduce::Reproduce;
@@ -69,6 +70,14 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
 
 /// Runs the command line of this process with these games and tools.
 pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
+    // Dropped at the end, where ranks wait for each other.
+    let world = match world::start() {
+        Ok(world) => world,
+        Err(error) => {
+            output::say(format!("error: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
     // A negative number is a value that is out of range, not an option.
     let line = Cli::command().subcommands(tools.iter().map(|tool| tool.command()));
     let line = with_negative_numbers(line);
@@ -78,9 +87,18 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
             if error.use_stderr() && given().any(|arg| arg == "--json") {
                 output::json_error("usage", error.to_string().trim());
             }
-            error.exit()
+            if world::ranks().is_first() {
+                // If nobody reads it, there is nothing left to say.
+                let _ = error.print();
+            }
+            return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
         }
     };
+    // Other commands are not spread over ranks: the first one runs them alone.
+    let spread = matches!(matches.subcommand_name(), Some("train" | "sweep" | "arena" | "reproduce"));
+    if !spread && !world::ranks().is_first() {
+        return ExitCode::SUCCESS;
+    }
     let json = matches.get_flag("json");
     if json {
         output::ask_for_json();
@@ -97,10 +115,14 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
         Some((*tool, below))
     });
     let done = match named {
+        Some((tool, below)) if spread => {
+            let threads = below.try_get_one::<usize>("threads").ok().flatten().copied().unwrap_or(0);
+            world::with_jobs(games, threads, || tool.run(games, below, json))
+        }
         Some((tool, below)) => tool.run(games, below, json),
         None => command(games, &matches, &line),
     };
-    match done {
+    let status = match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -111,9 +133,10 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
             if let Some(hint) = hint(line, kind, &error.to_string()) {
                 output::say(format!("hint: {hint}"));
             }
-            ExitCode::FAILURE
+            if spread { world::failed(&world, &error) } else { ExitCode::FAILURE }
         }
-    }
+    };
+    world::leave(&world, status)
 }
 
 /// Runs a command that every program has.
@@ -122,14 +145,14 @@ fn command(games: &dyn Catalogue, matches: &ArgMatches, line: &clap::Command) ->
     let json = cli.json;
     match cli.command {
         Command::Train(args) => run::train::train(games, &args, json),
-        Command::Sweep(args) => run::sweep::run(games, &args, json),
+        Command::Sweep(args) => world::with_jobs(games, args.threads, || run::sweep::run(games, &args, json)),
         Command::Evaluate(args) => run::measure::evaluate(games, &args, json),
         Command::Value(args) => run::measure::value(games, &args, json),
         Command::Publish(args) => run::measure::publish(games, &args, json),
         Command::Export(args) => run::exchange::export(games, &args, json),
         Command::Import(args) => run::exchange::import(games, &args, json),
         Command::Describe(args) => run::measure::describe(games, &args, json),
-        Command::Arena(args) => run::arena::run(games, &args, json),
+        Command::Arena(args) => world::with_jobs(games, args.threads, || run::arena::run(games, &args, json)),
         Command::Solve(args) => run::solve::run(games, &args, json),
         Command::Play(args) => run::play::run(games, &args, json),
         Command::Config(args) => run::config::run(games, &args, json),

@@ -24,12 +24,32 @@ static PRINTED: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// If the value has no form in JSON or stdout is closed.
 pub fn json(value: &impl Serialize) -> Result<()> {
+    if is_quiet() {
+        return Ok(());
+    }
     // A signal may ask for an object at the same time: whoever has the lock prints it, and the other waits for its end.
     let mut out = std::io::stdout().lock();
     PRINTED.store(true, Ordering::Relaxed);
     serde_json::to_writer_pretty(&mut out, value)?;
     writeln!(out)?;
     Ok(())
+}
+
+/// Whether another process speaks for this one.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Prints nothing from now on.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Ends [`be_quiet`].
+pub(crate) fn speak_up() {
+    QUIET.store(false, Ordering::Relaxed);
+}
+
+fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
 }
 
 /// Whether the command was called with `--json`.
@@ -117,6 +137,7 @@ fn of_train(error: &TrainError) -> &'static str {
         TrainError::Folder { .. } => "folder",
         TrainError::Interrupted { .. } => "interrupted",
         TrainError::Diverged { .. } => "diverged",
+        TrainError::Elsewhere(_) => "failed",
         TrainError::Exact(_) | TrainError::Suite(_) | TrainError::Game(_) => "game",
     }
 }
@@ -160,6 +181,9 @@ fn folded(line: &str) -> String {
 
 /// Prints the content of a file as it is.
 pub(crate) fn file(text: &str) -> Result<()> {
+    if is_quiet() {
+        return Ok(());
+    }
     note_printed();
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -181,6 +205,9 @@ pub(crate) fn silence() -> Duration {
 
 /// Prints a message on stderr; on a terminal, a long sentence is broken into lines. A closed stderr is not an error.
 pub fn say(message: impl std::fmt::Display) {
+    if is_quiet() {
+        return;
+    }
     note_printed();
     let message = message.to_string();
     let mut out = std::io::stderr().lock();

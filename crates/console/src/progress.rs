@@ -279,6 +279,15 @@ const INTERRUPTED: i32 = 130;
 /// How long the work may take to stop by itself.
 const PATIENCE: Duration = Duration::from_millis(800);
 
+/// How long the work may take to stop by itself where no person waits: several ranks finish a batch together, and a batch system
+/// gives its jobs time to save.
+const LONG_PATIENCE: Duration = Duration::from_secs(60);
+
+fn patience() -> Duration {
+    let waits = crate::world::ranks().are_several() || std::env::var_os("SLURM_JOB_ID").is_some();
+    if waits { LONG_PATIENCE } else { PATIENCE }
+}
+
 /// What Ctrl-C asks to stop, once the command has something that stops by itself.
 static STOPS: OnceLock<Cancel> = OnceLock::new();
 
@@ -306,15 +315,16 @@ fn interrupted() {
         std::process::exit(INTERRUPTED);
     }
     asked.cancel();
+    let patience = patience();
     // Before anything is said, because nobody may read it.
     std::thread::spawn(move || {
-        std::thread::sleep(PATIENCE);
+        std::thread::sleep(patience);
         // The command itself reports what was saved, if nothing else holds it up.
         while asked.is_saving() {
             while asked.is_saving() {
                 std::thread::sleep(Duration::from_millis(20));
             }
-            std::thread::sleep(PATIENCE);
+            std::thread::sleep(patience);
         }
         end("stopped before the end: continue with --resume where the command has it")
     });

@@ -6,6 +6,7 @@
 
 use crate::curves;
 use crate::exchange::{self, Format};
+use crate::farm;
 use crate::measure::{self, Baseline, Cost, Described, EvaluateOptions, Report, Rule};
 use crate::tournament::{self, Player, Tournament};
 use adept_arena::cfr::{self, SolveOptions, Solved};
@@ -114,8 +115,11 @@ impl<G: Kit> AnyGame for G {
         observer: &dyn Observer,
         cancel: &Cancel,
     ) -> Result<(PathBuf, Record), TrainError> {
+        if let Some(elsewhere) = farm::train(config, seed, options, observer) {
+            return elsewhere;
+        }
         let (path, record) = run::train(self, config, seed, options, observer, cancel)?;
-        if curves::is_stale(&path) {
+        if options.ranks.is_first() && curves::is_stale(&path) {
             // The result stands without its picture, in a folder that is read-only by now for example. Who stops a run does
             // not wait for a baseline.
             if !cancel.requested()

@@ -8,6 +8,7 @@ pub mod chart;
 pub mod compare;
 pub mod curves;
 pub mod exchange;
+pub mod farm;
 pub mod files;
 pub mod gates;
 pub mod keys;

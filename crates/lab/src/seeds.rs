@@ -1,44 +1,66 @@
 //! Runs the same experiment with several seeds in parallel.
 
 use crate::catalogue::AnyGame;
+use crate::farm;
 use adept_trainer::config::Config;
 use adept_trainer::run::{Cancel, Observer, Record, TrainError, TrainOptions, obstacle};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Calls `f` with each job on this many threads (0: one per core) and returns the results in the order of the
-/// jobs. Threads take one job at a time, as jobs differ in duration.
+/// jobs. Threads take one job at a time, as jobs differ in duration. Other ranks help, if there are any ([`crate::farm`]).
 pub fn in_parallel<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,
     f: impl Fn(&J) -> R + Send + Sync,
 ) -> Vec<R> {
+    let mut results = Vec::with_capacity(jobs.len());
+    in_turn(jobs, threads, f, |result| results.push(result));
+    results
+}
+
+/// Like [`in_parallel`], but hands over each result as soon as it and all before it are there.
+pub(crate) fn in_turn<J: Sync, R: Send>(
+    jobs: &[J],
+    threads: usize,
+    f: impl Fn(&J) -> R + Send + Sync,
+    each: impl FnMut(R) + Send,
+) {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if threads == 0 { cores() } else { threads }.min(jobs.len());
-    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(jobs.len())));
-    let work = || {
-        loop {
+    let slots = farm::free();
+    let (next, waiting) = (AtomicUsize::new(0), Mutex::new((0, BTreeMap::new(), each)));
+    let work = |goes_on: &dyn Fn() -> bool| {
+        while goes_on() {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(i) else { break };
             let result = f(job);
-            results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
+            let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let (due, results, each) = &mut *waiting;
+            results.insert(i, result);
+            while let Some(result) = results.remove(due) {
+                each(result);
+                *due += 1;
+            }
         }
     };
     // Not a rayon pool: there, a run that waits for its own workers would start another run inside it.
     std::thread::scope(|scope| {
+        for slot in slots {
+            let work = &work;
+            scope.spawn(move || farm::with(slot, |there| work(there)));
+        }
         for _ in 1..threads {
-            let started = std::thread::Builder::new().spawn_scoped(scope, work);
+            let started = std::thread::Builder::new().spawn_scoped(scope, || work(&|| true));
             // If the machine gives no more threads, the existing ones do the work.
             if started.is_err() {
                 break;
             }
         }
-        work();
+        work(&|| true);
     });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_unstable_by_key(|(i, _)| *i);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Which seeds to run, and how many at a time.
@@ -69,14 +91,20 @@ pub fn train_seeds(
     let all: Vec<u64> = (seeds.first..seeds.first.saturating_add(seeds.count)).collect();
     let of_seed = |seed: u64| {
         let out = options.out.as_ref().map(|out| out.join(format!("{}-{seed}", config.name)));
-        TrainOptions { out, ..options.clone() }
+        // Each run has one thread, since several run side by side.
+        TrainOptions { out, threads: 1, ..options.clone() }
     };
+    let ranks = &options.ranks;
     let blocked = |&seed: &u64| Some((seed, Err(obstacle(config, seed, &of_seed(seed))?)));
-    let obstacles: Vec<SeedResult> = all.iter().filter_map(blocked).collect();
-    if !obstacles.is_empty() {
+    // The first rank alone looks at folders.
+    let obstacles: Vec<SeedResult> =
+        if ranks.is_first() { all.iter().filter_map(blocked).collect() } else { Vec::new() };
+    if ranks.any(u8::from(!obstacles.is_empty())) > 0 {
         return obstacles;
     }
     let train = |seed: u64| game.train(config, seed, &of_seed(seed), observer, cancel);
-    let one = |seed: &u64| (!cancel.requested()).then(|| (*seed, train(*seed)));
-    in_parallel(&all, seeds.threads, |seed| one(seed)).into_iter().flatten().collect()
+    let one = |seed: &u64| (ranks.any(u8::from(cancel.requested())) == 0).then(|| (*seed, train(*seed)));
+    // Ranks work on one run at a time, all of them.
+    let threads = if ranks.are_several() { 1 } else { seeds.threads };
+    in_parallel(&all, threads, |seed| one(seed)).into_iter().flatten().collect()
 }

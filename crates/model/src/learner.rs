@@ -77,6 +77,28 @@ pub trait Learner: Any + Send {
     /// [`ModelError::Diverged`] if the loss is not finite; the parameters are then unchanged.
     fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError>;
 
+    /// Returns Σ weight · loss, and replaces `gradient` with its gradient with respect to the flat parameters, in the order of
+    /// [`weights`](Self::weights). Without samples both are 0. Neither needs to be finite.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if the learner does not learn by a gradient, or if the device fails.
+    fn gradient(&mut self, _samples: &Samples, _gradient: &mut Vec<f32>) -> Result<f64, ModelError> {
+        Err(ModelError::Unsupported("the model does not learn by a gradient that could be added up".into()))
+    }
+
+    /// Takes the step of [`update`](Self::update) with this Σ weight · loss and its gradient, which may be sums over parts of a
+    /// batch.
+    ///
+    /// # Errors
+    /// [`ModelError::Diverged`] if the loss is not finite; the parameters are then unchanged. [`ModelError::Unsupported`] as
+    /// for [`gradient`](Self::gradient).
+    ///
+    /// # Panics
+    /// If the gradient has another length than the parameters.
+    fn descend(&mut self, _loss: f64, _gradient: &[f32], _rate: f32) -> Result<(), ModelError> {
+        Err(ModelError::Unsupported("the model does not learn by a gradient that could be added up".into()))
+    }
+
     /// Online eligibility traces.
     ///
     /// # Errors

@@ -46,7 +46,7 @@ pub use native::{TILE, TileRow};
 pub use network::Network;
 pub use optimiser::Optimiser;
 pub use pairwise::{PairErrors, PairProducts, PairValues, Pairwise};
-pub use policy::policy_step;
+pub use policy::policy_targets;
 pub use program::Program;
 pub use table::Table;
 pub use usage::{ExpertUse, LIVE, winning_expert};

@@ -4,8 +4,7 @@ use crate::checkpoint::is_of_training;
 use crate::describe::Description;
 use crate::error::ModelError;
 use crate::learner::{ByName, Explanation, Learner, Tensor, Traces, Usage, find};
-use crate::native::Isa;
-use crate::native::{Aligned, Bases, Derivative, Plan, Workspace, add_scaled, scale_add, step};
+use crate::native::{self, Aligned, Bases, Derivative, Isa, Plan, Workspace, add_scaled, scale_add};
 use crate::optimiser::Optimiser;
 use crate::pairwise::Pairwise;
 use crate::program::{Init, Param, Program};
@@ -161,14 +160,6 @@ impl Network {
         (output, density)
     }
 
-    /// Σ weight · loss, and its gradient with respect to the flat parameters.
-    pub fn gradient(&mut self, samples: &Samples) -> (f64, Vec<f32>) {
-        let loss = self.differentiate(samples);
-        let gradient = self.plan.unpad(&self.grad);
-        self.grad.fill(0.0);
-        (loss, gradient)
-    }
-
     /// Adds the gradient of Σ weight · loss to `grad` and returns that sum.
     #[inline]
     fn differentiate(&mut self, samples: &Samples) -> f64 {
@@ -186,6 +177,61 @@ impl Network {
             &mut self.grad,
         );
         loss
+    }
+
+    /// Takes a step along `grad`, and sets it to 0.
+    fn step(&mut self, loss: f64, rate: f32) -> Result<(), ModelError> {
+        if !loss.is_finite() {
+            self.grad.fill(0.0);
+            return Err(self.name_divergence());
+        }
+        self.steps = self.steps.saturating_add(1);
+        let (plan, isa, steps) = (&self.plan, self.isa, self.steps);
+        let rule = |group: usize| self.optimiser.rule(rate * plan.program.groups[group].rate, steps);
+        let mut moments = self.moments.iter_mut();
+        let (mut first, mut second) = (moments.next(), moments.next());
+        if let (Some(bases), Some(first), Some(second)) = (&mut self.bases, &mut first, &mut second) {
+            let longest = match self.optimiser {
+                Optimiser::Soap(soap) => soap.longest(),
+                _ => f32::INFINITY,
+            };
+            let moves =
+                bases.step(isa, steps, &mut self.grad, (first, second), |moves, grad, first, second| {
+                    for &(span, group) in &plan.groups {
+                        let part = || span.range();
+                        let (grad, first, second) =
+                            (&mut grad[part()], &mut first[part()], &mut second[part()]);
+                        let moves = &mut moves[part()];
+                        native::step(isa, rule(group).without_decay(), moves, grad, first, second);
+                        let most = longest * rate * plan.program.groups[group].rate;
+                        // NaN stays, so that divergence stays visible.
+                        if most.is_finite() {
+                            moves.iter_mut().for_each(|step| *step = step.clamp(-most, most));
+                        }
+                    }
+                });
+            for &(span, group) in &plan.groups {
+                let keep = 1.0 - rule(group).decay();
+                scale_add(isa, keep, &mut self.params[span.range()], &moves[span.range()]);
+            }
+        } else {
+            for &(span, group) in &plan.groups {
+                let part = |m: &mut Option<&mut Aligned>| -> std::ops::Range<usize> {
+                    if m.is_some() { span.range() } else { 0..0 }
+                };
+                let (a, b) = (part(&mut first), part(&mut second));
+                native::step(
+                    isa,
+                    rule(group),
+                    &mut self.params[span.range()],
+                    &mut self.grad[span.range()],
+                    first.as_mut().map_or(&mut [][..], |m| &mut m[a]),
+                    second.as_mut().map_or(&mut [][..], |m| &mut m[b]),
+                );
+            }
+        }
+        self.changed();
+        Ok(())
     }
 
     /// Call it after every change of the parameters.
@@ -248,57 +294,25 @@ impl Learner for Network {
             return Ok(0.0);
         }
         let loss = self.differentiate(samples);
-        if !loss.is_finite() {
-            self.grad.fill(0.0);
-            return Err(self.name_divergence());
-        }
-        self.steps = self.steps.saturating_add(1);
-        let (plan, isa, steps) = (&self.plan, self.isa, self.steps);
-        let rule = |group: usize| self.optimiser.rule(rate * plan.program.groups[group].rate, steps);
-        let mut moments = self.moments.iter_mut();
-        let (mut first, mut second) = (moments.next(), moments.next());
-        if let (Some(bases), Some(first), Some(second)) = (&mut self.bases, &mut first, &mut second) {
-            let longest = match self.optimiser {
-                Optimiser::Soap(soap) => soap.longest(),
-                _ => f32::INFINITY,
-            };
-            let moves =
-                bases.step(isa, steps, &mut self.grad, (first, second), |moves, grad, first, second| {
-                    for &(span, group) in &plan.groups {
-                        let part = || span.range();
-                        let (grad, first, second) =
-                            (&mut grad[part()], &mut first[part()], &mut second[part()]);
-                        let moves = &mut moves[part()];
-                        step(isa, rule(group).without_decay(), moves, grad, first, second);
-                        let most = longest * rate * plan.program.groups[group].rate;
-                        // NaN stays, so that divergence stays visible.
-                        if most.is_finite() {
-                            moves.iter_mut().for_each(|step| *step = step.clamp(-most, most));
-                        }
-                    }
-                });
-            for &(span, group) in &plan.groups {
-                let keep = 1.0 - rule(group).decay();
-                scale_add(isa, keep, &mut self.params[span.range()], &moves[span.range()]);
-            }
-        } else {
-            for &(span, group) in &plan.groups {
-                let part = |m: &mut Option<&mut Aligned>| -> std::ops::Range<usize> {
-                    if m.is_some() { span.range() } else { 0..0 }
-                };
-                let (a, b) = (part(&mut first), part(&mut second));
-                step(
-                    isa,
-                    rule(group),
-                    &mut self.params[span.range()],
-                    &mut self.grad[span.range()],
-                    first.as_mut().map_or(&mut [][..], |m| &mut m[a]),
-                    second.as_mut().map_or(&mut [][..], |m| &mut m[b]),
-                );
-            }
-        }
-        self.changed();
+        self.step(loss, rate)?;
         Ok(loss)
+    }
+
+    fn gradient(&mut self, samples: &Samples, gradient: &mut Vec<f32>) -> Result<f64, ModelError> {
+        gradient.clear();
+        gradient.resize(self.plan.program.parameters(), 0.0);
+        if samples.is_empty() {
+            return Ok(0.0);
+        }
+        let loss = self.differentiate(samples);
+        self.plan.unpad_into(&self.grad, gradient);
+        self.grad.fill(0.0);
+        Ok(loss)
+    }
+
+    fn descend(&mut self, loss: f64, gradient: &[f32], rate: f32) -> Result<(), ModelError> {
+        self.plan.pad_into(gradient, &mut self.grad);
+        self.step(loss, rate)
     }
 
     fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {

@@ -1,10 +1,10 @@
 //! Policy learning: a softmax over the rows of a decision.
 
-use crate::error::ModelError;
 use crate::learner::Learner;
 use adept_rows::Samples;
 
-/// Takes one step on the cross entropy Σ weight · H(π, p) at learning rate `rate`, and returns the sum before the step.
+/// Replaces the targets π of samples by those with which [`Learner::update`] takes a step on the cross entropy
+/// Σ weight · H(π, p). Returns this sum.
 ///
 /// p is the softmax of a decision's outputs, π its targets, and H(π, p) = −Σₐ πₐ ln pₐ. The rows of a decision are
 /// consecutive and have the same weight; `decisions` holds the number of rows of each decision.
@@ -12,17 +12,9 @@ use adept_rows::Samples;
 /// The target t = y − (p − π) gives the squared error ½(y − t)² the gradient of the cross entropy, p − π. So this works
 /// with every learner of squared errors, on any engine. It does not work with an HME, which learns from its likelihood.
 ///
-/// # Errors
-/// [`ModelError::Diverged`] as for [`Learner::update`].
-///
 /// # Panics
 /// If `decisions` do not add up to the number of samples.
-pub fn policy_step(
-    learner: &mut dyn Learner,
-    samples: &mut Samples,
-    decisions: &[usize],
-    rate: f32,
-) -> Result<f64, ModelError> {
+pub fn policy_targets(learner: &mut dyn Learner, samples: &mut Samples, decisions: &[usize]) -> f64 {
     assert_eq!(decisions.iter().sum::<usize>(), samples.len(), "rows of decisions");
     let mut outputs = Vec::new();
     learner.evaluate(&samples.rows, &mut outputs);
@@ -41,8 +33,7 @@ pub fn policy_step(
             *target = y - (log.exp() - *target);
         }
     }
-    learner.update(samples, rate)?;
-    Ok(sum)
+    sum
 }
 
 #[cfg(test)]
@@ -72,9 +63,8 @@ mod tests {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut learner = build(&architecture, &channels, Optimiser::default(), &mut rng).unwrap();
         let (targets, decisions) = ([0.2, 0.5, 0.3, 0.0, 1.0], [3, 2]);
-        // Rate 0 only returns the loss.
         let loss = |learner: &mut dyn Learner| {
-            policy_step(learner, &mut samples(&channels, &targets), &decisions, 0.0).unwrap()
+            policy_targets(learner, &mut samples(&channels, &targets), &decisions)
         };
         let mut before = Vec::new();
         learner.weights(&mut before).unwrap();
@@ -91,7 +81,9 @@ mod tests {
             .collect();
         learner.adopt(&before).unwrap();
         let rate = 0.5;
-        policy_step(&mut *learner, &mut samples(&channels, &targets), &decisions, rate).unwrap();
+        let mut batch = samples(&channels, &targets);
+        policy_targets(&mut *learner, &mut batch, &decisions);
+        learner.update(&batch, rate).unwrap();
         let mut after = Vec::new();
         learner.weights(&mut after).unwrap();
         assert!(gradient.iter().any(|g| g.abs() > 0.05));

@@ -10,7 +10,7 @@ mod common;
 use adept_model::burn_engine::{BurnEngine, BurnNetwork};
 use adept_model::optimiser::{Adam, Sgd};
 use adept_model::{Architecture, Learner, Network, Optimiser, Program, Samples, lower, reference};
-use common::{channels, devices, double, params_for, rows_for};
+use common::{channels, devices, double, gradient_of, params_for, rows_for};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -188,7 +188,7 @@ fn the_engines_agree_op_by_op() {
             // The rest does not use the `Learner` interface, which evaluates rows on the CPU for all devices.
             let mut native = Network::new(probe.program.clone(), &probe.params, Optimiser::default());
             gaps[0].see(0, &native.run(&probe.samples.rows, None).0, &outcome.output, 1.0);
-            gaps[0].see(2, &native.gradient(&probe.samples).1, &gradient, largest.max(1.0));
+            gaps[0].see(2, &gradient_of(&mut native, &probe.samples).1, &gradient, largest.max(1.0));
             for ((_, device), gaps) in devices.iter().zip(&mut gaps[1..]) {
                 let engine = BurnEngine::new(probe.program.clone(), device.clone());
                 let found = engine.run(&probe.params, &probe.samples.rows, None).unwrap();
@@ -199,7 +199,7 @@ fn the_engines_agree_op_by_op() {
                     Optimiser::default(),
                     device.clone(),
                 );
-                let (_, found) = network.unwrap().gradient(&probe.samples).unwrap();
+                let (_, found) = gradient_of(&mut network.unwrap(), &probe.samples);
                 gaps.see(2, &found, &gradient, largest.max(1.0));
             }
         }

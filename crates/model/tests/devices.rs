@@ -7,14 +7,14 @@
 mod common;
 
 use adept_model::burn_engine::{BurnEngine, BurnNetwork};
-use adept_model::optimiser::{Adam, Sgd};
+use adept_model::optimiser::{Adam, Sgd, Soap};
 use adept_model::program::Program;
 use adept_model::{
     Architecture, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Rows, Samples, lower,
     reference,
 };
 use burn::tensor::Device;
-use common::{Case, SEEDS, case, devices, double};
+use common::{Case, SEEDS, case, devices, double, gradient_of};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -127,10 +127,10 @@ fn losses_and_gradients_agree_with_the_native_engine() {
             let case = case(seed);
             let samples = samples(&case);
             let mut native = Network::new(case.program.clone(), &case.params, Optimiser::default());
-            let (loss, gradient) = native.gradient(&samples);
+            let (loss, gradient) = gradient_of(&mut native, &samples);
             let network =
                 BurnNetwork::new(case.program.clone(), &case.params, Optimiser::default(), device.clone());
-            let (found_loss, found) = network.unwrap().gradient(&samples).unwrap();
+            let (found_loss, found) = gradient_of(&mut network.unwrap(), &samples);
             let gap = (found_loss - loss).abs() / (1.0 + loss.abs());
             assert!(gap <= 1e-5, "{name}, seed {seed}: loss {found_loss}, native {loss}");
             let gap = distance_of_vectors(&found, &double(&gradient));
@@ -187,7 +187,7 @@ fn adam_with_its_small_epsilon_follows_its_formula() {
             let (mut m, mut v) = (vec![0.0; case.params.len()], vec![0.0; case.params.len()]);
             for t in 1..=3 {
                 let before = network.parameters().unwrap();
-                let (_, gradient) = network.gradient(&samples).unwrap();
+                let (_, gradient) = gradient_of(&mut network, &samples);
                 network.update(&samples, 1e-3).unwrap();
                 let after = network.parameters().unwrap();
                 for p in &case.program.params {
@@ -335,15 +335,46 @@ fn a_density_that_is_not_finite_is_a_divergence() {
     }
 }
 
+/// A gradient that is handed over makes the step of an update, bit for bit, on every engine.
+#[test]
+fn a_step_along_a_given_gradient_is_that_of_an_update() {
+    for seed in SEEDS.step_by(4) {
+        let case = case(seed);
+        let samples = samples(&case);
+        for optimiser in
+            [Optimiser::default(), Optimiser::Adam(Adam::default()), Optimiser::Soap(Soap::default())]
+        {
+            let (program, params) = (&case.program, &case.params);
+            let native =
+                || -> Box<dyn Learner> { Box::new(Network::new(program.clone(), params, optimiser)) };
+            let burn = || -> Box<dyn Learner> {
+                let device = Device::flex();
+                Box::new(BurnNetwork::new(program.clone(), params, optimiser, device).unwrap())
+            };
+            let engines: [&dyn Fn() -> Box<dyn Learner>; 2] = [&native, &burn];
+            let known = if matches!(optimiser, Optimiser::Soap(_)) { 1 } else { 2 };
+            for make in &engines[..known] {
+                let (mut whole, mut parted) = (make(), make());
+                for step in 0..3 {
+                    let (loss, gradient) = gradient_of(&mut *parted, &samples);
+                    parted.descend(loss, &gradient, 0.002).unwrap();
+                    assert_eq!(whole.update(&samples, 0.002).unwrap(), loss, "seed {seed}");
+                    let (a, b) = (whole.state(true).unwrap(), parted.state(true).unwrap());
+                    assert!(a == b, "seed {seed}, step {step}: the states differ");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn samples_that_do_not_fit_are_an_error() {
     let case = case(1);
-    let network =
+    let mut network =
         BurnNetwork::new(case.program.clone(), &case.params, Optimiser::default(), Device::flex()).unwrap();
     let mut few = samples(&case);
     few.weights.pop();
-    assert!(matches!(network.gradient(&few), Err(ModelError::Rows(_))));
-    assert!(matches!(network.gradient(&Samples::new(&case.program.channels)), Err(ModelError::Rows(_))));
+    assert!(matches!(network.gradient(&few, &mut Vec::new()), Err(ModelError::Rows(_))));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use adept_model::{
     Architecture, BlindLearner, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Program, Rows,
     Samples, Table, TensorData, lower, reassigned_cells,
 };
-use common::{SEEDS, case};
+use common::{SEEDS, case, gradient_of};
 use std::sync::Arc;
 
 fn samples(rows: Rows, targets: Vec<f32>) -> Samples {
@@ -44,7 +44,7 @@ fn optimisers_follow_their_formulas() {
             let mut exact: Vec<f64> = case.params.iter().map(|&p| f64::from(p)).collect();
             let (mut m, mut v) = (vec![0.0; n], vec![0.0; n]);
             for t in 1..=3 {
-                let (_, gradient) = network.gradient(&samples);
+                let (_, gradient) = gradient_of(&mut network, &samples);
                 let (rate, max) = (0.002, gradient.iter().fold(1.0f64, |a, g| a.max(f64::from(g.abs()))));
                 for (i, (rate, min)) in rates(&case.program, rate).into_iter().enumerate() {
                     let g = f64::from(gradient[i]);
@@ -146,7 +146,7 @@ fn soap_follows_its_formula() {
     let (mut beta_mean, mut beta_square) = ([0.0; 3], [0.0; 3]);
     let mut limited = 0;
     for t in 1..=13 {
-        let (_, gradient) = network.gradient(&samples);
+        let (_, gradient) = gradient_of(&mut network, &samples);
         let (g, before) = (matrix(&gradient), matrix(&network.parameters()));
         rows_covariance = mixed(&rows_covariance, 1.0 - b2, &times(&g, &turned(&g)));
         columns_covariance = mixed(&columns_covariance, 1.0 - b2, &times(&turned(&g), &g));

@@ -16,6 +16,8 @@ pub const SEED: u64 = i64::MAX as u64 - SEEDS;
 pub const LENGTH: u64 = 999_999_999_999;
 /// Samples of an optimiser step, and rows of an evaluation.
 pub const BATCH: u64 = 1 << 20;
+/// Shards of a batch.
+pub const SHARDS: usize = 4096;
 /// Workers of self-play.
 pub const WORKERS: usize = 1024;
 /// Decisions that the memory of a regret run holds.

@@ -2,6 +2,7 @@
 
 use crate::channel::Channel;
 use crate::rows::Rows;
+use std::ops::Range;
 
 /// Rows with targets and weights.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +39,18 @@ impl Samples {
         self.rows.append(&other.rows);
         self.targets.extend_from_slice(&other.targets);
         self.weights.extend_from_slice(&other.weights);
+    }
+
+    /// Replaces all samples by a range of those of another batch with the same channels.
+    ///
+    /// # Panics
+    /// If the range does not lie within the batch.
+    pub fn copy_range(&mut self, from: &Samples, range: Range<usize>) {
+        self.clear();
+        let outputs = from.targets.len().checked_div(from.len()).unwrap_or(1);
+        self.rows.copy_range(&from.rows, range.start, range.len());
+        self.targets.extend_from_slice(&from.targets[range.start * outputs..range.end * outputs]);
+        self.weights.extend_from_slice(&from.weights[range]);
     }
 
     /// Returns all samples and leaves an empty batch.

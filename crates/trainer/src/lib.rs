@@ -5,6 +5,7 @@ pub mod positions;
 mod regrets;
 pub mod run;
 pub mod settings;
+mod shards;
 pub mod td;
 
 /// Revision of the source, if it was built from a repository.

@@ -3,19 +3,20 @@
 use crate::args::TrainArgs;
 use crate::output;
 use crate::progress::{Progress, on_interrupt};
+use crate::world::{self, Together};
 use adept_game::Unit;
 use adept_lab::curves::{self, Point, References};
 use adept_lab::measure::Baseline;
 use adept_lab::publish::shares;
-use adept_lab::seeds::Seeds;
-use adept_lab::seeds::train_seeds;
+use adept_lab::seeds::{SeedResult, Seeds, train_seeds};
 use adept_lab::statistics::mean_sd;
 use adept_lab::statistics::{Sample, welch};
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::{ExpertUse, LIVE};
+use adept_ranks::Ranks;
 use adept_trainer::config::{self, Config, Suite};
 use adept_trainer::run::{Host, Record, Score, TrainError, TrainOptions};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,6 +25,17 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     let config = config::load(&args.config, &args.settings(), games)?;
     super::config::note_old_form(&args.config);
     config.cautions().iter().for_each(|caution| super::config::warn(&args.config, caution));
+    let ranks = world::ranks();
+    // Runs that cannot be divided are jobs, each for one rank.
+    if args.seeds.is_some() && config.learn.shards == 1 {
+        return world::with_jobs(games, args.threads, || {
+            run(games, args, &config, Ranks::default(), as_json)
+        });
+    }
+    run(games, args, &config, ranks, as_json)
+}
+
+fn run(games: &dyn Catalogue, args: &TrainArgs, config: &Config, ranks: Ranks, as_json: bool) -> Result<()> {
     let game = games.find(&config.game.rules)?;
     let first = args.seed.unwrap_or(config.seed);
     let options = TrainOptions {
@@ -32,10 +44,15 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
         extend: args.resume,
         init: args.init.clone(),
         max_seconds: args.max_seconds,
+        threads: args.threads,
+        ranks: ranks.clone(),
         host: Host::default(),
     };
     if args.estimate {
-        return estimate(&*game, &config, first, &options, as_json);
+        return estimate(&*game, config, first, &options, as_json);
+    }
+    if let Some(caution) = idle(config, &ranks) {
+        output::say(format!("warning: {caution}"));
     }
     if !as_json {
         let about = if config.about.is_empty() { "(no description)" } else { &config.about };
@@ -44,12 +61,15 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     let cancel = on_interrupt();
     let progress = Progress::new(args.seeds.is_some());
     let results = match args.seeds {
-        None => vec![(first, game.train(&config, first, &options, &progress, &cancel))],
+        None => vec![(first, game.train(config, first, &options, &progress, &cancel))],
         Some(count) => {
             let seeds = Seeds { first, count, threads: args.threads };
-            train_seeds(&*game, &config, seeds, &options, &progress, &cancel)
+            train_seeds(&*game, config, seeds, &options, &progress, &cancel)
         }
     };
+    if !ranks.is_first() {
+        return followed(&ranks, results);
+    }
     if !progress.began() && results.iter().all(|(_, result)| result.is_ok()) && !results.is_empty() {
         output::say("already finished: this is the earlier result, nothing was run");
     }
@@ -79,7 +99,7 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
         }
         output::json(&value)?;
     } else {
-        let mut text = as_text(&runs, references.as_ref(), &config, game.info().unit)?;
+        let mut text = as_text(&runs, references.as_ref(), config, game.info().unit)?;
         if let Some(path) = &drawn {
             text.push_str(&format!("mean curve:  {}\n", path.display()));
         }
@@ -91,9 +111,34 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     if cancel.requested() && (runs.len() as u64) < args.seeds.unwrap_or(1)
         || runs.iter().any(|(_, r)| !r.finished && (cancel.requested() || args.max_seconds.is_none()))
     {
-        bail!("stopped before the end{}", if args.resume { "" } else { ": continue with --resume" });
+        let text =
+            format!("stopped before the end{}", if args.resume { "" } else { ": continue with --resume" });
+        world::ends(&ranks, true);
+        return Err(Together(text).into());
     }
+    world::ends(&ranks, false);
     Ok(())
+}
+
+/// Says so if some ranks have nothing of their own to compute.
+fn idle(config: &Config, ranks: &Ranks) -> Option<String> {
+    let shards = config.learn.shards;
+    (shards < ranks.size()).then(|| {
+        format!(
+            "{} of {} ranks compute what others compute too: batches are cut into {shards}, so set `learn.shards` to a multiple \
+             of the number of ranks",
+            ranks.size() - shards,
+            ranks.size()
+        )
+    })
+}
+
+/// What a rank that is not the first makes of its results.
+fn followed(ranks: &Ranks, results: Vec<SeedResult>) -> Result<()> {
+    for (_, result) in results {
+        result?;
+    }
+    if world::ends(ranks, false) { Err(Together("stopped before the end".into()).into()) } else { Ok(()) }
 }
 
 /// The errors of several seeds as one, of the kind of the first.

@@ -5,10 +5,11 @@ use crate::catalogue::Catalogue;
 use adept_arena::OpenError;
 use adept_trainer::config::{Config, Source, parse};
 use adept_trainer::run::{Cancel, Silent, TrainError, TrainOptions};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A player: an agent, or a learner after one of its blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Player {
     /// Name in the table.
     pub(super) name: String,

@@ -8,6 +8,8 @@ pub use config::{Entrant, Seats, Tournament, check};
 pub use learners::Player;
 
 use crate::catalogue::Catalogue;
+use crate::farm;
+use crate::seeds::in_turn;
 use adept_arena::matches::{self, Order, Tally};
 use adept_arena::statistics::{binomial_test, normal_test, ratings};
 use adept_arena::{OpenError, open};
@@ -20,6 +22,7 @@ use learners::players;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::time::Instant;
 
 /// Options of a tournament.
@@ -138,23 +141,61 @@ pub fn tournament(
             }
         }
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-    let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
-    let begun = table.pairs.len();
-    for (a, b) in meetings.iter().skip(begun).map(|(a, b)| (&players[*a], &players[*b])) {
-        let start = Instant::now();
-        let (tally, share) = pool.install(|| game.play_pair(tournament, (a, b), cancel))?;
-        if cancel.requested() {
-            break;
-        }
-        let seconds = start.elapsed().as_secs_f64();
-        let pair = pair((a, b), &tally, share, seconds, unit.as_ref());
+    let left: Vec<_> =
+        meetings.iter().skip(table.pairs.len()).map(|(a, b)| (&players[*a], &players[*b])).collect();
+    let mut add = |meeting, (tally, share): (Tally, f64), seconds| -> Result<(), TrainError> {
+        let pair = pair(meeting, &tally, share, seconds, unit.as_ref());
         watch(TournamentEvent::Played(&pair, table.unit.as_deref()));
         table.pairs.push(pair);
         table.seconds += seconds;
         table.standings = standings(tournament, &players, &table.pairs, unit.is_some());
         table.finished = table.pairs.len() == meetings.len();
-        save(&files, &options.out, &table)?;
+        Ok(save(&files, &options.out, &table)?)
+    };
+    if farm::is_employed() {
+        // A pair for each thread and each slot of another rank.
+        let play = |meeting: &_| {
+            let meeting: (&Player, &Player) = *meeting;
+            if cancel.requested() {
+                return (Ok(None), 0.0);
+            }
+            let start = Instant::now();
+            let here = || {
+                let played = on_one_thread(|| game.play_pair(tournament, meeting, cancel))?;
+                Ok(Some(played?).filter(|_| !cancel.requested()))
+            };
+            let played = farm::play_pair(tournament, meeting).unwrap_or_else(here);
+            (played, start.elapsed().as_secs_f64())
+        };
+        // Tables are written on this thread.
+        let (send, receive) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Without a reader, the rest does not count.
+                in_turn(&left, options.threads, play, move |played| drop(send.send(played)));
+            });
+            let mut whole: Result<bool, TrainError> = Ok(true);
+            for (meeting, (played, seconds)) in left.iter().zip(receive) {
+                if matches!(whole, Ok(true)) {
+                    whole = played.and_then(|played| match played {
+                        Some(played) => add(*meeting, played, seconds).map(|()| true),
+                        None => Ok(false),
+                    });
+                }
+            }
+            whole
+        })?;
+    } else {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+        let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
+        for meeting in left {
+            let start = Instant::now();
+            let played = pool.install(|| game.play_pair(tournament, meeting, cancel))?;
+            if cancel.requested() {
+                break;
+            }
+            add(meeting, played, start.elapsed().as_secs_f64())?;
+        }
     }
     if let (Some(suffix), false) = (suffix, cancel.requested()) {
         // Once more from their seeds, so that writing them down costs the other games nothing.
@@ -172,6 +213,15 @@ pub fn tournament(
         }
     }
     Ok(table)
+}
+
+/// Runs `f` on one thread; what it does in parallel too.
+///
+/// # Errors
+/// If the machine gives no thread.
+pub(crate) fn on_one_thread<R: Send>(f: impl FnOnce() -> R + Send) -> Result<R, ModelError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    Ok(pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?.install(f))
 }
 
 /// A name as part of a file name.

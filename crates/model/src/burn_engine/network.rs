@@ -38,6 +38,16 @@ pub struct BurnNetwork {
 /// The loss of a batch, and its gradient by stack.
 type Gradient = (tensor::Tensor<1>, Vec<tensor::Tensor<3>>);
 
+/// Parameters and optimiser states by stack.
+type Moved = (Vec<tensor::Tensor<3>>, Vec<Memory>);
+
+/// Runs work on the device. Burn panics if a batch does not fit in the device's memory.
+fn on_device<T>(work: impl FnOnce() -> Result<T, ModelError>) -> Result<T, ModelError> {
+    guarded(|| Ok(work())).map_err(|e| {
+        ModelError::Unsupported(format!("the device failed: {e}; a smaller `learn.batch` may help"))
+    })?
+}
+
 impl BurnNetwork {
     /// Creates a network with these flat parameters (`program.parameters()` numbers, see [`Program::draw`]).
     ///
@@ -82,17 +92,6 @@ impl BurnNetwork {
         self.flat_of(reads)
     }
 
-    /// Σ weight · loss, and its gradient with respect to the flat parameters.
-    ///
-    /// # Errors
-    /// [`ModelError::Rows`] if the samples do not fit, [`ModelError::Unsupported`] if the device fails.
-    pub fn gradient(&self, samples: &Samples) -> Result<(f64, Vec<f32>), ModelError> {
-        let (loss, gradient) = self.differentiate(samples)?;
-        let loss = f64::from(read(loss)?[0]);
-        let reads = gradient.into_iter().fold(Transaction::default(), |t, g| t.register(g));
-        Ok((loss, self.flat_of(reads)?))
-    }
-
     fn flat_of(&self, reads: Transaction) -> Result<Vec<f32>, ModelError> {
         let data = reads.try_execute().map_err(|e| no_result(&e))?;
         let tensors: Result<Vec<Vec<f32>>, _> = data.into_iter().map(|d| d.try_into_vec::<f32>()).collect();
@@ -119,6 +118,30 @@ impl BurnNetwork {
         // A parameter that no row reaches may have no gradient.
         let of = |p: &tensor::Tensor<3>| p.grad(&gradients).unwrap_or_else(|| p.clone().inner().zeros_like());
         Ok((loss.inner(), params.iter().map(of).collect()))
+    }
+
+    /// Parameters and optimiser states after a step along this gradient.
+    fn moved(&self, gradient: Vec<tensor::Tensor<3>>, rate: f32) -> Moved {
+        let (mut params, mut memories) = (Vec::new(), Vec::new());
+        for (s, gradient) in gradient.into_iter().enumerate() {
+            let stack = &self.engine.stacks[s];
+            let rate = f64::from(rate * self.engine.program.groups[stack.group].rate);
+            let (before, memory) = (self.params[s].clone(), self.memories[s].clone());
+            let (after, memory) = self.steppers[stack.group].step(rate, before, gradient, memory);
+            params.push(stack.min.map_or(after.clone(), |min| after.clamp_min(min)));
+            memories.push(memory);
+        }
+        (params, memories)
+    }
+
+    /// Takes over the results of a step, if its loss is finite.
+    fn arrive(&mut self, loss: f64, (params, memories): Moved) -> Result<(), ModelError> {
+        if !loss.is_finite() {
+            return Err(self.name_divergence());
+        }
+        (self.params, self.memories, self.mirrored) = (params, memories, false);
+        self.steps = self.steps.saturating_add(1);
+        Ok(())
     }
 
     /// The copy on the CPU, with the newest parameters.
@@ -162,30 +185,37 @@ impl Learner for BurnNetwork {
         if samples.is_empty() {
             return Ok(0.0);
         }
-        let step = || {
+        let (loss, moved) = on_device(|| {
             let (loss, gradient) = self.differentiate(samples)?;
-            let (mut params, mut memories) = (Vec::new(), Vec::new());
-            for (s, gradient) in gradient.into_iter().enumerate() {
-                let stack = &self.engine.stacks[s];
-                let rate = f64::from(rate * self.engine.program.groups[stack.group].rate);
-                let (before, memory) = (self.params[s].clone(), self.memories[s].clone());
-                let (after, memory) = self.steppers[stack.group].step(rate, before, gradient, memory);
-                params.push(stack.min.map_or(after.clone(), |min| after.clamp_min(min)));
-                memories.push(memory);
-            }
+            let moved = self.moved(gradient, rate);
             // Reading the loss waits for the device, so it comes last.
-            Ok::<_, ModelError>((f64::from(read(loss)?[0]), params, memories))
-        };
-        // Burn panics if a batch does not fit in the device's memory.
-        let (loss, params, memories) = guarded(|| Ok(step())).map_err(|e| {
-            ModelError::Unsupported(format!("the device failed: {e}; a smaller `learn.batch` may help"))
-        })??;
-        if !loss.is_finite() {
-            return Err(self.name_divergence());
-        }
-        (self.params, self.memories, self.mirrored) = (params, memories, false);
-        self.steps = self.steps.saturating_add(1);
+            Ok((f64::from(read(loss)?[0]), moved))
+        })?;
+        self.arrive(loss, moved)?;
         Ok(loss)
+    }
+
+    fn gradient(&mut self, samples: &Samples, gradient: &mut Vec<f32>) -> Result<f64, ModelError> {
+        if samples.is_empty() {
+            gradient.clear();
+            gradient.resize(self.program().parameters(), 0.0);
+            return Ok(0.0);
+        }
+        let (loss, found) = on_device(|| {
+            let (loss, gradient) = self.differentiate(samples)?;
+            let reads = gradient.into_iter().fold(Transaction::default(), |t, g| t.register(g));
+            Ok((f64::from(read(loss)?[0]), self.flat_of(reads)?))
+        })?;
+        *gradient = found;
+        Ok(loss)
+    }
+
+    fn descend(&mut self, loss: f64, gradient: &[f32], rate: f32) -> Result<(), ModelError> {
+        let moved = on_device(|| {
+            let gradient = self.engine.parameters(gradient)?.into_iter().map(tensor::Tensor::inner);
+            Ok(self.moved(gradient.collect(), rate))
+        })?;
+        self.arrive(loss, moved)
     }
 
     fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {

@@ -6,7 +6,7 @@
 use super::aligned::Aligned;
 use super::kernels::{MOST_UNITS, is_narrow, lanes, stride};
 use super::simd::LANES;
-use crate::program::{Activation, Block, Op, ParamId, Program, Selector, ValueId};
+use crate::program::{Activation, Block, Op, Program, Selector, ValueId};
 use std::sync::Arc;
 
 /// A span of the padded parameter vector.
@@ -335,16 +335,6 @@ impl Plan {
         Self { steps, widths, routes, places, length, groups, bounds, program }
     }
 
-    /// Position of entry `i` of a parameter in the padded vector.
-    fn position(&self, param: ParamId, i: usize) -> usize {
-        let shape = &self.program.params[param].shape;
-        let within = match shape[..] {
-            [_, outputs] => i / outputs * stride(outputs) + i % outputs,
-            _ => i,
-        };
-        self.places[param].start + within
-    }
-
     /// Pads a flat parameter vector.
     pub(crate) fn pad(&self, flat: &[f32]) -> Aligned {
         let mut physical = Aligned::zeros(self.length);
@@ -354,7 +344,7 @@ impl Plan {
 
     /// Like [`Self::pad`], in place. The padding is not changed.
     pub(crate) fn pad_into(&self, flat: &[f32], physical: &mut [f32]) {
-        self.each_entry(|logical, at| physical[at] = flat[logical]);
+        self.each_row(|logical, at, n| physical[at..at + n].copy_from_slice(&flat[logical..logical + n]));
     }
 
     /// Removes the padding of a parameter vector.
@@ -366,13 +356,19 @@ impl Plan {
 
     /// Like [`Self::unpad`], in place.
     pub(crate) fn unpad_into(&self, physical: &[f32], flat: &mut [f32]) {
-        self.each_entry(|logical, at| flat[logical] = physical[at]);
+        self.each_row(|logical, at, n| flat[logical..logical + n].copy_from_slice(&physical[at..at + n]));
     }
 
-    fn each_entry(&self, mut f: impl FnMut(usize, usize)) {
-        for (id, param) in self.program.params.iter().enumerate() {
-            for i in 0..param.len() {
-                f(param.offset + i, self.position(id, i));
+    /// Calls `f` with the start of each row of a parameter in the flat vector and in the padded one, and its length.
+    fn each_row(&self, mut f: impl FnMut(usize, usize, usize)) {
+        for (place, param) in self.places.iter().zip(&self.program.params) {
+            match param.shape[..] {
+                [rows, columns] => {
+                    for row in 0..rows {
+                        f(param.offset + row * columns, place.start + row * stride(columns), columns);
+                    }
+                }
+                _ => f(param.offset, place.start, param.len()),
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use adept_model::architecture::{Experts, SENSITIVITY_MIN};
 use adept_model::program::{Block, Init, Op, Program};
-use adept_model::{Architecture, Channel, ChannelKind, Rows, lower, reference};
+use adept_model::{Architecture, Channel, ChannelKind, Learner, Rows, Samples, lower, reference};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
@@ -105,6 +105,13 @@ pub(crate) fn devices() -> Vec<(&'static str, burn::tensor::Device)> {
 /// Parameters in double precision.
 pub(crate) fn double(params: &[f32]) -> Vec<f64> {
     params.iter().map(|&p| f64::from(p)).collect()
+}
+
+/// The loss of the samples, and its gradient.
+pub(crate) fn gradient_of(learner: &mut dyn Learner, samples: &Samples) -> (f64, Vec<f32>) {
+    let mut gradient = Vec::new();
+    let loss = learner.gradient(samples, &mut gradient).unwrap();
+    (loss, gradient)
 }
 
 /// Every op, including those of nested blocks.

@@ -20,9 +20,10 @@
 mod memory;
 
 use crate::config::{Config, RegretSettings};
+use crate::shards::Shards;
 use adept_arena::cfr::{Advantages, Decisions, Policy};
 use adept_game::{Stream, stream};
-use adept_model::{Learner, ModelError, Samples, Tensor, TensorData, build_on, policy_step};
+use adept_model::{Learner, ModelError, Samples, Tensor, TensorData, build_on, policy_targets};
 use memory::Memory;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -37,6 +38,8 @@ pub(crate) struct Regrets {
     settings: RegretSettings,
     holder: Holder,
     memory: Memory,
+    /// The shards of the regret network's batches.
+    shards: Shards,
     rng: Stream,
     // Buffers.
     regrets: Vec<f32>,
@@ -62,6 +65,7 @@ impl Regrets {
         seed: u64,
         decisions: Arc<Decisions>,
         learner: &dyn Learner,
+        shards: Shards,
     ) -> Result<Self, ModelError> {
         let architecture = settings.architecture.as_ref().unwrap_or(&config.architecture);
         let (optimiser, compute, channels) =
@@ -73,6 +77,7 @@ impl Regrets {
         };
         Ok(Self {
             holder,
+            shards,
             memory: Memory::new(settings.memory, decisions.most_actions()),
             rng: stream(seed, "regrets", 0),
             regrets: Vec::new(),
@@ -92,12 +97,13 @@ impl Regrets {
         &mut self,
         iteration: u64,
         policy: &mut dyn Learner,
+        shards: &mut Shards,
         rate: f32,
     ) -> Result<(f64, u64), ModelError> {
         for player in 0..2 {
             self.update(iteration, player)?;
         }
-        self.learn_policy(policy, rate)
+        self.learn_policy(policy, shards, rate)
     }
 
     /// Updates the regrets of one player.
@@ -178,7 +184,7 @@ impl Regrets {
             }
             let n = samples.targets.len();
             samples.weights.resize(n, 1.0 / n as f32);
-            network.update(samples, rate)?;
+            self.shards.update(&mut **network, samples, rate)?;
             done += n;
         }
         // The order must not depend on earlier work, which no checkpoint keeps.
@@ -187,7 +193,12 @@ impl Regrets {
     }
 
     /// Trains the policy for some steps on the memory.
-    fn learn_policy(&mut self, policy: &mut dyn Learner, rate: f32) -> Result<(f64, u64), ModelError> {
+    fn learn_policy(
+        &mut self,
+        policy: &mut dyn Learner,
+        shards: &mut Shards,
+        rate: f32,
+    ) -> Result<(f64, u64), ModelError> {
         let (mut loss, mut weights, mut decisions) = (0.0, 0.0, 0);
         for _ in 0..self.settings.steps {
             let (samples, lengths) = (&mut self.samples, &mut self.lengths);
@@ -205,7 +216,8 @@ impl Regrets {
                     samples.weights.push(weight / self.settings.batch as f32);
                 }
             }
-            loss += policy_step(policy, samples, lengths, rate)? * self.settings.batch as f64;
+            loss += policy_targets(policy, samples, lengths) * self.settings.batch as f64;
+            shards.update(policy, samples, rate)?;
             decisions += self.settings.batch as u64;
         }
         // Later iterations have larger weights, so divide by the weight and not by the count.

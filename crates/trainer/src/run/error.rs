@@ -76,6 +76,9 @@ pub enum TrainError {
         /// Another setting that may be the cause.
         more: String,
     },
+    /// Another rank failed, and says why.
+    #[error("{0}")]
+    Elsewhere(String),
     /// The game does not support this suite.
     #[error("{0}")]
     Suite(String),

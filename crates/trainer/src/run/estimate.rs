@@ -5,6 +5,7 @@ use super::experiment::{Experiment, TrainOptions, experiment};
 use crate::config::Config;
 use adept_game::Kit;
 use adept_game::limits::free_space;
+use adept_ranks::Ranks;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -56,7 +57,11 @@ impl<G: Kit> Experiment<'_, G> {
         let preparing = self.clock.since(begin).as_secs_f64();
         let (games, start) = (self.config.learn.length(), self.clock.now());
         let mut step = 0;
-        while step < games && (step == 0 || self.clock.since(start) < trial) {
+        // The first rank says when it is time.
+        while step < games
+            && (step == 0
+                || self.ranks.any(u8::from(self.ranks.is_first() && self.clock.since(start) < trial)) > 0)
+        {
             let (end, then) = (self.batch_end(step), self.batch_end(self.batch_end(step)));
             self.batch(step..end, end..then)?;
             step = end;
@@ -83,7 +88,8 @@ impl<G: Kit> Experiment<'_, G> {
         let bytes =
             |tensors: Vec<adept_model::Tensor>| tensors.iter().map(adept_model::Tensor::bytes).sum::<u64>();
         let model = bytes(self.bound.learner.state(false)?);
-        let training = bytes(self.bound.learner.state(true)?) + bytes(self.source.state()?.1) + TEXTS;
+        let training =
+            bytes(self.bound.learner.state(true)?) + bytes(self.source.state(&Ranks::default())?.1) + TEXTS;
         let milestones = self.config.checkpoints.milestones.map_or(0, |n| self.times(n));
         // One more exists while it is being written.
         let kept = (self.config.checkpoints.keep as u64).saturating_add(1).saturating_add(milestones);

@@ -10,11 +10,14 @@ use super::source::Source;
 use super::start::{Init, Start, begin_with_cells, begin_with_clusters, reassign_cells};
 use crate::config::{Config, Examples, Method, Suite};
 use crate::positions::{Tests, oracle};
+use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
 use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::{Kit, stream};
 use adept_model::checkpoint::{self, Manifest, Origin};
-use adept_model::{ModelError, Rows, Tensor};
+use adept_model::{Engine, ModelError, Rows, Tensor};
+use adept_ranks::Ranks;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +36,10 @@ pub struct TrainOptions {
     pub init: Vec<Init>,
     /// Write a checkpoint and stop after this many seconds.
     pub max_seconds: Option<f64>,
+    /// Threads that compute the shards of a batch; 0 for one per core. Results do not depend on it.
+    pub threads: usize,
+    /// The ranks that share the work. Every one of them must call the same functions. The first writes the files.
+    pub ranks: Ranks,
     /// File system and clock.
     pub host: Host,
 }
@@ -69,32 +76,47 @@ pub fn train<G: Kit>(
     observer: &dyn Observer,
     cancel: &Cancel,
 ) -> Result<(PathBuf, Record), TrainError> {
-    let path = folder_of(config, seed, options);
+    let (path, ranks) = (folder_of(config, seed, options), &options.ranks);
     let folder = Folder::new(path.clone(), options.host.files.clone());
     let config = &Config { seed, ..config.clone() };
     let mut experiment = experiment(game, config, seed, options)?;
     let origins = experiment.record.init.clone();
-    let _lock = locked(&folder)?;
-    match earlier(&folder, config, options, Some(&origins))? {
-        Earlier::Nothing => {
-            experiment.check_space()?;
-            experiment.folder.create(&experiment.record)?;
+    // Only the first rank looks at the folder and writes to it.
+    let mut _lock = None;
+    let mut begin = || -> Result<Earlier, TrainError> {
+        _lock = Some(locked(&folder)?);
+        let earlier = earlier(&folder, config, options, Some(&origins))?;
+        match &earlier {
+            Earlier::Nothing => {
+                experiment.check_space()?;
+                experiment.folder.create(&experiment.record)?;
+            }
+            Earlier::Finished(record) => {
+                // Removes files left by a process that was killed at its very end. The result is valid without
+                // this.
+                let _ = folder.complete(record).and_then(|()| folder.prune(record, None));
+            }
+            Earlier::Stopped(record) => experiment.resume((**record).clone(), observer)?,
+            Earlier::Shorter(record) => {
+                let (unit, length) = (config.learn.unit(), config.learn.length());
+                let what = format!("extending the run from {} to {length} {unit}", record.games);
+                observer.event(seed, Event::Preparing(&what));
+                experiment.resume(Folder::extended((**record).clone(), length), observer)?;
+                experiment.patience = Patience::default();
+                experiment.check_space()?;
+            }
         }
-        Earlier::Finished(record) => {
-            // Removes files left by a process that was killed at its very end. The result is valid without
-            // this.
-            let _ = folder.complete(&record).and_then(|()| folder.prune(&record, None));
-            observer.event(seed, Event::Ended(&record));
-            return Ok((path, *record));
-        }
-        Earlier::Stopped(record) => experiment.resume(*record, observer)?,
-        Earlier::Shorter(record) => {
-            let (unit, length) = (config.learn.unit(), config.learn.length());
-            let what = format!("extending the run from {} to {length} {unit}", record.games);
-            observer.event(seed, Event::Preparing(&what));
-            experiment.resume(Folder::extended(*record, length), observer)?;
-            experiment.patience = Patience::default();
-            experiment.check_space()?;
+        Ok(earlier)
+    };
+    let earlier = agree(ranks, ranks.is_first().then(&mut begin))?;
+    if let Earlier::Finished(record) = earlier {
+        observer.event(seed, Event::Ended(&record));
+        return Ok((path, *record));
+    }
+    if ranks.are_several() {
+        let record = agree(ranks, ranks.is_first().then(|| Ok(experiment.record.clone())))?;
+        if !ranks.is_first() {
+            experiment.follow(record)?;
         }
     }
     experiment.learn(options.max_seconds, observer, cancel)?;
@@ -102,7 +124,29 @@ pub fn train<G: Kit>(
     Ok((path, experiment.record))
 }
 
+/// The result of the first rank, which alone has one. The others fail where it fails.
+pub(super) fn agree<T: Serialize + DeserializeOwned>(
+    ranks: &Ranks,
+    mine: Option<Result<T, TrainError>>,
+) -> Result<T, TrainError> {
+    let unreadable = |e: serde_json::Error| TrainError::Elsewhere(e.to_string());
+    if !ranks.are_several() {
+        return mine.unwrap_or_else(|| Err(TrainError::Elsewhere("no rank has a result".into())));
+    }
+    let said = match &mine {
+        Some(Ok(result)) => Some(serde_json::to_vec(&Ok::<_, String>(result)).map_err(unreadable)?),
+        Some(Err(error)) => Some(serde_json::to_vec(&Err::<T, _>(error.to_string())).map_err(unreadable)?),
+        None => None,
+    };
+    let heard = ranks.from_first(said);
+    if let Some(mine) = mine {
+        return mine;
+    }
+    serde_json::from_slice::<Result<T, String>>(&heard).map_err(unreadable)?.map_err(TrainError::Elsewhere)
+}
+
 /// What the folder of a run holds before it begins.
+#[derive(Serialize, Deserialize)]
 enum Earlier {
     Nothing,
     Finished(Box<Record>),
@@ -216,7 +260,7 @@ pub(super) fn experiment<'a, G: Kit>(
         starts.push(Start::read(game, config, init, &taken)?);
     }
     let folder = Folder::new(folder_of(config, seed, options), options.host.files.clone());
-    Experiment::new(game, config, seed, folder, &starts, options.host.clock.clone())
+    Experiment::new(game, config, seed, folder, &starts, options)
 }
 
 /// Whether two runs began with the same weights in the same parts.
@@ -230,6 +274,8 @@ pub(super) struct Experiment<'a, G: Kit> {
     pub(super) config: &'a Config,
     pub(super) bound: GameModel<G>,
     pub(super) source: Source<'a, G>,
+    pub(super) shards: Shards,
+    pub(super) ranks: Ranks,
     /// All decisions of the game, if it can list them.
     pub(super) decisions: Option<Arc<Decisions>>,
     pub(super) tests: Option<Tests>,
@@ -267,8 +313,18 @@ impl<'a, G: Kit> Experiment<'a, G> {
         seed: u64,
         folder: Folder,
         starts: &[Start],
-        clock: Clock,
+        options: &TrainOptions,
     ) -> Result<Self, TrainError> {
+        let clock = options.host.clock.clone();
+        let shards = || {
+            // A device has one queue of work.
+            let threads = match (config.learn.engine, options.threads) {
+                (Engine::Burn, _) => 1,
+                (Engine::Native, 0) => std::thread::available_parallelism().map_or(1, usize::from),
+                (Engine::Native, threads) => threads,
+            };
+            Shards::new(config.learn.shards, options.ranks.clone(), threads)
+        };
         let encoder = open::encoder(game, config.game.encoder.as_deref())?;
         let channels = encoder.channels().to_vec();
         let mut rng = stream(seed, "init", 0);
@@ -286,7 +342,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             true => Some(Arc::new(Decisions::of(game, &**bound.encoder())?)),
             false => None,
         };
-        let source = Source::new(game, config, seed, &mut bound, decisions.as_ref())?;
+        let source = Source::new(game, config, seed, &mut bound, decisions.as_ref(), &shards)?;
         let record = Record {
             format: FORMAT,
             name: config.name.clone(),
@@ -312,6 +368,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
             config,
             bound,
             source,
+            shards: shards(),
+            ranks: options.ranks.clone(),
             decisions,
             tests: None,
             values: Vec::new(),
@@ -358,6 +416,15 @@ impl<'a, G: Kit> Experiment<'a, G> {
         Ok(())
     }
 
+    /// Goes on where the first rank does, whose record this is.
+    fn follow(&mut self, record: Record) -> Result<(), TrainError> {
+        if let Some(latest) = &record.latest {
+            self.take_up(latest)?;
+        }
+        self.record = record;
+        Ok(())
+    }
+
     /// Restores a checkpoint; returns its step.
     fn take_up(&mut self, name: &str) -> Result<u64, TrainError> {
         let path = self.folder.checkpoint_path(name);
@@ -378,7 +445,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
         (self.loss, self.samples, self.patience) = (progress.loss, progress.samples, progress.patience);
         self.examples = progress.examples;
         self.bound.learner.restore(&checkpoint.tensors).map_err(|e| fail(e.to_string()))?;
-        let games = self.source.restore(progress.games, &checkpoint.tensors, &*self.bound.learner);
+        let learner = &*self.bound.learner;
+        let games = self.source.restore(progress.games, &checkpoint.tensors, learner, &self.shards);
         games.map_err(|e| fail(format!("training state: {e}")))?;
         self.source.publish(&mut *self.bound.learner)?;
         Ok(checkpoint.manifest.step)
@@ -418,16 +486,24 @@ impl<'a, G: Kit> Experiment<'a, G> {
             let out_of_time = max_seconds.is_some_and(|s| spent() >= s);
             let mut over = step == games;
             if crosses(every) {
-                let evaluation = self.evaluate(step)?;
-                observer.event(seed, Event::Evaluated(&evaluation));
-                over = over || self.record.early.is_some();
+                let first = self.ranks.is_first();
+                let found = first.then(|| {
+                    let evaluation = self.evaluate(step)?;
+                    observer.event(seed, Event::Evaluated(&evaluation));
+                    Ok(self.record.early.is_some())
+                });
+                over = agree(&self.ranks, found)? || over;
             }
-            let stop = !over && (out_of_time || cancel.requested());
             let milestone = self.config.checkpoints.milestones.is_some_and(crosses);
+            // Times are those of the first rank. A signal may reach any.
+            let first = self.ranks.is_first();
             let due = match self.config.checkpoints.every {
                 Some(games) => crosses(games),
-                None => crosses(tick) && clock.since(written) >= CHECKPOINT_PAUSE,
+                None => first && crosses(tick) && clock.since(written) >= CHECKPOINT_PAUSE,
             };
+            let stop = cancel.requested() || first && out_of_time;
+            let asked = self.ranks.any(u8::from(stop) | u8::from(due) << 1);
+            let (stop, due) = (!over && asked & 1 > 0, asked & 2 > 0);
             if stop || due || over || milestone {
                 let _saving = cancel.saving();
                 self.checkpoint(step, over, milestone)?;
@@ -459,9 +535,10 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let (game, config) = (self.game, self.config);
         let drawn = !matches!(config.learn.examples(), Some(Examples::File(_)));
         // Held while examples and test positions are drawn, so that a table is solved once for both.
-        let needed = drawn && (config.learn.shows_examples() || config.measures(Suite::Rms));
+        let measures = config.measures(Suite::Rms) && self.ranks.is_first();
+        let needed = drawn && (config.learn.shows_examples() || measures);
         let _exact = if needed { Some(oracle(game)?) } else { None };
-        if config.measures(Suite::Rms) && self.tests.is_none() {
+        if measures && self.tests.is_none() {
             let with = (&**self.bound.encoder(), self.bound.learner.channels());
             let tests = Tests::new(game, config, with)?;
             let (test, rows) = (tests.test.distinct, tests.test.samples.len());
@@ -479,7 +556,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             begin_with_cells(game, config, self.record.seed, &mut self.bound, &self.record.init)?;
             self.source.publish(&mut *self.bound.learner)?;
         }
-        self.source.prepare(game, config, self.record.seed, &self.bound)?;
+        self.source.prepare(game, config, self.record.seed, &self.bound, &self.shards)?;
         let found = self.source.digest(config);
         if let Some(Examples::File(path)) = config.learn.examples()
             && self.examples.is_some_and(|before| Some(before) != found)
@@ -505,7 +582,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let (clock, started) = (&self.clock, self.started);
         let now = || clock.since(started).as_secs_f64();
         let rate = |step| self.config.learn.rate_at(step);
-        let learned = self.source.batch(&mut self.bound, span, next, rate, now);
+        let learned = self.source.batch(&mut self.bound, span, next, &mut self.shards, rate, now);
         let learned = learned.map_err(|(error, game)| self.named(error, game))?;
         self.loss += learned.loss;
         self.samples += learned.samples;
@@ -547,16 +624,29 @@ impl<'a, G: Kit> Experiment<'a, G> {
     /// Writes metrics and checkpoints, then the record that makes them valid.
     fn checkpoint(&mut self, step: u64, over: bool, milestone: bool) -> Result<(), TrainError> {
         self.record.step = step;
-        self.record.seconds = self.seconds();
         self.record.finished = over;
+        if over {
+            self.source.forget();
+        }
+        let source = self.source.state(&self.ranks)?;
+        let first = self.ranks.is_first();
+        let written = first.then(|| self.write(source, step, over, milestone));
+        agree(&self.ranks, written)
+    }
+
+    /// The part of [`Self::checkpoint`] that the first rank does.
+    fn write(
+        &mut self,
+        (games, ahead): (SelfPlayState, Vec<Tensor>),
+        step: u64,
+        over: bool,
+        milestone: bool,
+    ) -> Result<(), TrainError> {
+        self.record.seconds = self.seconds();
         self.record.metrics_bytes = self.folder.append_metrics(&self.lines)?;
         self.lines.clear();
         let latest = checkpoint_name(step);
         let mut state = self.bound.learner.state(true)?;
-        if over {
-            self.source.forget();
-        }
-        let (games, ahead) = self.source.state()?;
         state.extend(ahead);
         if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
             return Err(self.diverged(format!("tensor `{}`", bad.name), step));

@@ -4,20 +4,23 @@ use super::games::{BatchError, Learned, Span};
 use crate::config::{Config, ExpectationSettings, Method};
 use crate::positions::{Examples, Positions, encode};
 use crate::run::TrainError;
+use crate::shards::Shards;
 use crate::td::Backup;
 use adept_arena::{GameModel, OpenError};
 use adept_game::Kit;
 use adept_game::{Turn, stream};
 use adept_model::{Rows, Samples};
+use adept_ranks::share;
 
-/// Source of samples for runs without games. The content of a batch depends only on the seed, the number of its
+/// Source of samples for runs without games. The content of a shard of a batch depends only on the seed, the number of its
 /// first sample and, for backups, the parameters. So checkpoints need not keep any state of it.
 pub(super) struct Feed<'a, G: Kit> {
     game: &'a G,
     config: &'a Config,
     seed: u64,
     from: From<'a, G>,
-    samples: Samples,
+    /// Samples of each shard of this rank.
+    parts: Vec<Samples>,
 }
 
 enum From<'a, G: Kit> {
@@ -32,6 +35,7 @@ impl<'a, G: Kit> Feed<'a, G> {
         config: &'a Config,
         seed: u64,
         bound: &GameModel<G>,
+        shards: &Shards,
     ) -> Result<Self, TrainError> {
         let channels = bound.learner.channels();
         let from = match &config.learn.method {
@@ -50,7 +54,7 @@ impl<'a, G: Kit> Feed<'a, G> {
             }
             _ => From::Examples(Examples::new(game, config, seed, (&**bound.encoder(), channels))?),
         };
-        Ok(Self { game, config, seed, from, samples: Samples::new(channels) })
+        Ok(Self { game, config, seed, from, parts: vec![Samples::new(channels); shards.mine().len()] })
     }
 
     /// Hash of the examples of a file.
@@ -64,19 +68,44 @@ impl<'a, G: Kit> Feed<'a, G> {
         &mut self,
         bound: &mut GameModel<G>,
         span: Span,
+        shards: &mut Shards,
         clock: impl Fn() -> f64,
     ) -> Result<Learned, BatchError> {
-        let (start, game) = (clock(), self.game);
-        let learn = &self.config.learn;
-        let samples = &mut self.samples;
+        let (start, learn) = (clock(), &self.config.learn);
+        let n = span.end - span.start;
+        for (shard, samples) in shards.mine().zip(&mut self.parts) {
+            let part = share(n, shards.count(), shard);
+            let part = span.start + part.start..span.start + part.end;
+            self.from.fill((self.game, self.config, self.seed), bound, part, samples);
+            samples.weights.clear();
+            samples.weights.resize(samples.targets.len(), 1.0 / n as f32);
+        }
+        let collected = clock();
+        let rate = learn.rate_at(span.start);
+        let mean =
+            shards.update_parts(&mut *bound.learner, &self.parts, rate).map_err(|e| (e, span.start))?;
+        let seconds = ((clock() - collected).max(0.0), (collected - start).max(0.0));
+        Ok(Learned { loss: mean * n as f64, samples: n, seconds: Some(seconds) })
+    }
+}
+
+impl<G: Kit> From<'_, G> {
+    /// Replaces `samples` by those with the numbers `span`.
+    fn fill(
+        &mut self,
+        (game, config, seed): (&G, &Config, u64),
+        bound: &mut GameModel<G>,
+        span: Span,
+        samples: &mut Samples,
+    ) {
         samples.clear();
-        match &mut self.from {
-            From::Examples(examples) => examples.fill(game, &**bound.encoder(), span.clone(), samples),
-            From::Backups { settings, positions, backup } => {
+        match self {
+            Self::Examples(examples) => examples.fill(game, &**bound.encoder(), span, samples),
+            Self::Backups { settings, positions, backup } => {
                 let n = span.end - span.start;
                 let played = (settings.self_play * n as f64).round() as usize;
-                let explore = settings.explore.at(learn.share(span.start));
-                let mut rng = stream(self.seed, "positions", span.start);
+                let explore = settings.explore.at(config.learn.share(span.start));
+                let mut rng = stream(seed, "positions", span.start);
                 while samples.targets.len() < n as usize {
                     let mut state = positions.any(&mut rng);
                     // A game of self-play, or a single position.
@@ -94,12 +123,5 @@ impl<'a, G: Kit> Feed<'a, G> {
                 }
             }
         }
-        let n = samples.targets.len();
-        samples.weights.clear();
-        samples.weights.resize(n, 1.0 / n as f32);
-        let collected = clock();
-        let mean = bound.learner.update(samples, learn.rate_at(span.start)).map_err(|e| (e, span.start))?;
-        let seconds = ((clock() - collected).max(0.0), (collected - start).max(0.0));
-        Ok(Learned { loss: mean * n as f64, samples: n as u64, seconds: Some(seconds) })
     }
 }

@@ -3,15 +3,19 @@
 //! Each worker has its own generator and a fixed share of every batch. Samples are joined in the order of the
 //! workers, so results do not depend on threads. With overlap, the games of a batch are played while the
 //! learner steps on the previous batch. They always use parameters that are exactly one step old.
+//!
+//! Where batches are cut into shards, each worker belongs to one of them, and plays on the rank that has the shard.
 
 use crate::config::{GapDiscount, Learn, Next, Rewards, SELF, TdSettings, TraceKind};
 use crate::positions::{Examples, Positions};
+use crate::shards::Shards;
 use crate::td::{Bootstrap, GameStats, PlaySettings, Seats, TdPlayer};
 use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::limits::Claim;
 use adept_game::{Stream, stream};
-use adept_model::{Learner, ModelError, Samples, Tensor, TensorData};
+use adept_model::{Learner, ModelError, Rows, Samples, Tensor, TensorData};
+use adept_ranks::{Ranks, share};
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -25,18 +29,35 @@ pub(super) struct SelfPlay<'a, G: Kit> {
     game: &'a G,
     learn: &'a Learn,
     td: &'a TdSettings,
+    /// The workers of this rank.
     workers: Vec<Worker<G>>,
+    /// The number of the first of them.
+    first: usize,
+    /// Whether they have copies of the learner.
+    apart: bool,
+    /// Whether each worker belongs to a shard, so that ranks have their own.
+    spread: bool,
     /// Memory of the workers' copies.
     _claim: Claim,
     /// `None` if the learner itself plays.
     pool: Option<rayon::ThreadPool>,
     flat: Vec<f32>,
+    /// No rows, of the learner's channels.
+    channels: Rows,
     /// A batch that was played but not yet learned from.
-    ahead: Option<(Span, Samples)>,
+    ahead: Option<(Span, Played)>,
     /// Examples shown between games.
     examples: Option<Examples<G>>,
     /// Starting positions; `None` if games start as the rules say.
     positions: Option<Positions<G>>,
+}
+
+/// Samples of the games of a batch.
+struct Played {
+    /// Those of each shard of this rank; or of the whole batch, if workers do not belong to shards.
+    parts: Vec<Samples>,
+    /// Number of samples on all ranks.
+    total: u64,
 }
 
 struct Worker<G: Kit> {
@@ -58,6 +79,9 @@ pub(super) struct SelfPlayState {
     pub(super) play: Vec<Stream>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) ahead: Option<Span>,
+    /// Number of samples of each shard of the games played ahead; empty if they are not cut yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) shards: Vec<usize>,
 }
 
 /// Result of a batch.
@@ -80,13 +104,17 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         td: &'a TdSettings,
         seed: u64,
         bound: &mut GameModel<G>,
+        shards: &Shards,
     ) -> Result<Self, OpenError> {
         let apart = td.workers > 1 || learn.overlaps();
-        let copies = if apart { td.workers as u64 } else { 0 };
+        let spread = shards.count() > 1 && td.workers >= shards.count();
+        let mine = if spread { workers_of(td.workers, shards) } else { 0..td.workers };
+        let copies = if apart { mine.len() as u64 } else { 0 };
         // A copy has parameters and room for their gradient.
         let claim =
             Claim::new(8 * bound.learner.describe().parameters as u64 * copies).map_err(ModelError::from)?;
-        let workers: Result<Vec<_>, OpenError> = (0..td.workers as u64)
+        let workers: Result<Vec<_>, OpenError> = mine
+            .clone()
             .map(|w| {
                 let names = td.field.clone().unwrap_or_else(|| vec![td.against.clone()]);
                 let (mut agents, mut field) = (Vec::new(), Vec::new());
@@ -101,21 +129,25 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
                     agents,
                     field,
                     seats: Vec::new(),
-                    rng: stream(seed, "play", w),
+                    rng: stream(seed, "play", w as u64),
                     bound: if apart { Some(bound.player(game)?) } else { None },
                 })
             })
             .collect();
         // If the machine gives no threads, play on the current one.
-        let pool = || rayon::ThreadPoolBuilder::new().num_threads(td.workers).build().ok();
+        let pool = || rayon::ThreadPoolBuilder::new().num_threads(mine.len().max(1)).build().ok();
         Ok(Self {
             game,
             learn,
             td,
             workers: workers?,
+            first: mine.start,
+            apart,
+            spread,
             _claim: claim,
             pool: if apart { pool() } else { None },
             flat: Vec::new(),
+            channels: Rows::new(bound.learner.channels()),
             ahead: None,
             examples: None,
             positions: td.distribution.as_deref().map(|d| Positions::new(game, Some(d))).transpose()?,
@@ -132,20 +164,51 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         self.examples.as_ref()
     }
 
-    /// State for a checkpoint.
-    pub(super) fn state(&self) -> (SelfPlayState, Vec<Tensor>) {
-        let play = self.workers.iter().map(|w| w.rng.clone()).collect();
-        let Some((span, samples)) = &self.ahead else {
-            return (SelfPlayState { play, ahead: None }, Vec::new());
+    /// State for a checkpoint, the same on all ranks.
+    pub(super) fn state(&self, ranks: &Ranks) -> Result<(SelfPlayState, Vec<Tensor>), ModelError> {
+        let mut play: Vec<Stream> = self.workers.iter().map(|w| w.rng.clone()).collect();
+        if self.spread && ranks.are_several() {
+            let failed = |e: serde_json::Error| ModelError::Unsupported(e.to_string());
+            let mine = serde_json::to_vec(&play).map_err(failed)?;
+            let all: Result<Vec<Vec<Stream>>, _> =
+                ranks.collect(&mine).iter().map(|bytes| serde_json::from_slice(bytes)).collect();
+            play = all.map_err(failed)?.concat();
+        }
+        let Some((span, played)) = &self.ahead else {
+            return Ok((SelfPlayState { play, ..SelfPlayState::default() }, Vec::new()));
         };
+        let (samples, shards) = self.joined(&played.parts, ranks);
         let (n, rows) = (samples.len(), &samples.rows);
         let tensors = vec![
             Tensor::f32("ahead.dense", vec![n, rows.dense_width()], rows.dense.clone()),
             Tensor::u64("ahead.index", vec![n, rows.index_width()], rows.index.clone()),
-            Tensor::f32("ahead.targets", vec![n], samples.targets.clone()),
-            Tensor::f32("ahead.weights", vec![n], samples.weights.clone()),
+            Tensor::f32("ahead.targets", vec![n], samples.targets),
+            Tensor::f32("ahead.weights", vec![n], samples.weights),
         ];
-        (SelfPlayState { play, ahead: Some(span.clone()) }, tensors)
+        Ok((SelfPlayState { play, ahead: Some(span.clone()), shards }, tensors))
+    }
+
+    /// The samples of all shards of all ranks, and how many each shard has.
+    fn joined(&self, parts: &[Samples], ranks: &Ranks) -> (Samples, Vec<usize>) {
+        let mut whole = Samples { rows: self.channels.clone(), ..Samples::default() };
+        parts.iter().for_each(|part| whole.append(part));
+        if !self.spread {
+            return (whole, Vec::new());
+        }
+        let counts: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
+        if !ranks.are_several() {
+            return (whole, counts.into_iter().map(|n| n as usize).collect());
+        }
+        let bytes = |bytes: &[u8]| ranks.collect(bytes).concat();
+        let floats = |mine: &[f32]| bytemuck::pod_collect_to_vec(&bytes(bytemuck::cast_slice(mine)));
+        let words =
+            |mine: &[u64]| bytemuck::pod_collect_to_vec::<u8, u64>(&bytes(bytemuck::cast_slice(mine)));
+        let counts: Vec<usize> = words(&counts).into_iter().map(|n| n as usize).collect();
+        let (dense, index) = (floats(&whole.rows.dense), words(&whole.rows.index));
+        whole.targets = floats(&whole.targets);
+        whole.weights = floats(&whole.weights);
+        whole.rows.fill(counts.iter().sum(), dense, index).expect("ranks have rows of the same channels");
+        (whole, counts)
     }
 
     /// Drops games played ahead, when the run is over.
@@ -159,12 +222,13 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         state: SelfPlayState,
         tensors: &[Tensor],
         learner: &dyn Learner,
+        shards: &Shards,
     ) -> Result<(), String> {
-        let (found, expected) = (state.play.len(), self.workers.len());
+        let (found, expected) = (state.play.len(), self.td.workers);
         if found != expected {
             return Err(format!("it has {found} generators for {expected} workers"));
         }
-        for (worker, rng) in self.workers.iter_mut().zip(state.play) {
+        for (worker, rng) in self.workers.iter_mut().zip(state.play.into_iter().skip(self.first)) {
             worker.rng = rng;
         }
         self.ahead = None;
@@ -187,14 +251,16 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             if samples.targets.len() != samples.weights.len() {
                 return Err("its games played ahead have unequal numbers of targets and weights".into());
             }
-            self.ahead = Some((span, samples));
+            let total = samples.len() as u64;
+            let parts = if self.spread { parts_of(&samples, &state.shards, shards)? } else { vec![samples] };
+            self.ahead = Some((span, Played { parts, total }));
         }
         Ok(())
     }
 
     /// Copies the learner's parameters to the workers.
     pub(super) fn publish(&mut self, learner: &mut dyn Learner) -> Result<(), ModelError> {
-        if self.workers.iter().all(|w| w.bound.is_none()) {
+        if !self.apart {
             return Ok(());
         }
         learner.weights(&mut self.flat)?;
@@ -210,11 +276,12 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         bound: &mut GameModel<G>,
         span: Span,
         next: Span,
+        shards: &mut Shards,
         clock: impl Fn() -> f64,
     ) -> Result<Learned, BatchError> {
         let (game, learn, td) = (self.game, self.learn, self.td);
         let rate = learn.rate_at(span.start);
-        if self.workers[0].bound.is_none() {
+        if !self.apart {
             let begins = self.positions.as_ref();
             let stats = self.workers[0].play(game, Some(bound), span.clone(), (learn, td), begins)?;
             let samples = &mut self.workers[0].player.samples;
@@ -223,32 +290,49 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             }
             let mut learned = Learned { loss: stats.loss, samples: stats.samples, seconds: None };
             if td.traces == TraceKind::Backward && !samples.is_empty() {
-                learned.loss += bound.learner.update(samples, rate).map_err(|e| (e, span.start))?;
+                let update = shards.update(&mut *bound.learner, samples, rate);
+                learned.loss += update.map_err(|e| (e, span.start))?;
                 learned.samples += samples.len() as u64;
                 samples.clear();
             }
             return Ok(learned);
         }
         let start = clock();
-        let mut samples = match self.ahead.take() {
-            Some((played, samples)) if played == span => samples,
-            _ => self.play_apart(&span)?,
+        let mut batch = match self.ahead.take() {
+            Some((played, batch)) if played == span => batch,
+            _ => {
+                let outcomes = self.play_apart(&span);
+                self.collect(outcomes, shards)?
+            }
         };
         if let Some(examples) = &mut self.examples {
-            examples.fill(game, &**bound.encoder(), td.examples_due(&span), &mut samples);
+            let due = td.examples_due(&span);
+            batch.total += due.end - due.start;
+            let mine = if self.spread { shards.mine() } else { 0..1 };
+            let count = if self.spread { shards.count() } else { 1 };
+            for (shard, samples) in mine.zip(&mut batch.parts) {
+                let share = share(due.end - due.start, count, shard);
+                let span = due.start + share.start..due.start + share.end;
+                examples.fill(game, &**bound.encoder(), span, samples);
+            }
         }
-        let begins = self.positions.as_ref();
+        let (begins, spread) = (self.positions.as_ref(), self.spread);
         let played = clock();
+        let mut step = || {
+            let update = match &batch.parts[..] {
+                _ if batch.total == 0 => Ok(0.0),
+                [whole] if !spread => shards.update(&mut *bound.learner, whole, rate),
+                parts => shards.update_parts(&mut *bound.learner, parts, rate),
+            };
+            (update, clock())
+        };
         let (update, stepped);
+        let mut ahead = None;
         if learn.overlaps() && !next.is_empty() {
             let mut outcomes: Vec<Option<Result<GameStats, BatchError>>> = Vec::new();
             outcomes.resize_with(self.workers.len(), || None);
-            let shares = shares(&next, self.workers.len());
+            let shares = shares(&next, td.workers).into_iter().skip(self.first);
             let jobs = self.workers.iter_mut().zip(&mut outcomes).zip(shares);
-            let mut step = || {
-                let update = bound.learner.update(&samples, rate);
-                (update, clock())
-            };
             (update, stepped) = match &self.pool {
                 // Step on this thread: devices work best with one thread at a time.
                 Some(pool) => pool.in_place_scope(|scope| {
@@ -260,26 +344,25 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
                     step()
                 }),
                 None => {
-                    jobs.for_each(|((w, o), share)| {
-                        *o = Some(w.play(game, None, share, (learn, td), begins))
-                    });
+                    for ((worker, outcome), share) in jobs {
+                        *outcome = Some(worker.play(game, None, share, (learn, td), begins));
+                    }
                     step()
                 }
             };
-            for outcome in outcomes.into_iter().flatten() {
-                outcome?;
-            }
-            self.ahead = Some((next, self.collect()));
+            ahead = Some(outcomes.into_iter().flatten().collect());
         } else {
-            update = bound.learner.update(&samples, rate);
-            stepped = clock();
+            (update, stepped) = step();
         }
         let loss = update.map_err(|e| (e, span.start))?;
+        if let Some(outcomes) = ahead {
+            self.ahead = Some((next, self.collect(outcomes, shards)?));
+        }
         self.publish(&mut *bound.learner).map_err(|e| (e, span.start))?;
         let end = clock();
         Ok(Learned {
             loss,
-            samples: samples.len() as u64,
+            samples: batch.total,
             // A clock may be set back.
             seconds: Some((
                 (stepped - played).max(0.0),
@@ -288,39 +371,116 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         })
     }
 
-    /// Plays games on all workers while the learner waits.
-    fn play_apart(&mut self, span: &Span) -> Result<Samples, BatchError> {
-        let (game, how, shares) = (self.game, (self.learn, self.td), shares(span, self.workers.len()));
+    /// Plays games on all workers of this rank while the learner waits.
+    fn play_apart(&mut self, span: &Span) -> Vec<Result<GameStats, BatchError>> {
+        let (game, how) = (self.game, (self.learn, self.td));
+        let shares = shares(span, self.td.workers).into_iter().skip(self.first);
         let (jobs, begins) = (self.workers.iter_mut().zip(shares), self.positions.as_ref());
         let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, how, begins);
-        let outcomes: Vec<_> = match &self.pool {
+        match &self.pool {
             Some(pool) => {
                 let jobs: Vec<_> = jobs.collect();
                 pool.install(|| jobs.into_par_iter().with_max_len(1).map(play).collect())
             }
             None => jobs.map(play).collect(),
-        };
-        outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
-        Ok(self.collect())
+        }
     }
 
-    /// Joins the samples of all workers in order.
-    fn collect(&mut self) -> Samples {
-        let mut workers = self.workers.iter_mut();
-        let first = workers.next().map(|w| w.player.samples.take()).unwrap_or_default();
-        workers.fold(first, |mut all, worker| {
-            all.append(&worker.player.samples);
-            worker.player.samples.clear();
-            all
-        })
+    /// Joins the samples of the workers in order, by shard where workers belong to shards. The first error of any rank becomes
+    /// that of all.
+    fn collect(
+        &mut self,
+        outcomes: Vec<Result<GameStats, BatchError>>,
+        shards: &Shards,
+    ) -> Result<Played, BatchError> {
+        let failed = outcomes.into_iter().find_map(Result::err);
+        let (first, total) = (self.first, self.td.workers);
+        let mut parts = Vec::new();
+        let groups: Vec<Range<usize>> = match self.spread {
+            true => shards.mine().map(|shard| workers_of_shard(total, shards.count(), shard)).collect(),
+            false => vec![0..total],
+        };
+        for group in groups {
+            let mut workers = self.workers[group.start - first..group.end - first].iter_mut();
+            let one = workers.next().map(|w| w.player.samples.take()).unwrap_or_default();
+            parts.push(workers.fold(one, |mut all, worker| {
+                all.append(&worker.player.samples);
+                worker.player.samples.clear();
+                all
+            }));
+        }
+        let mine = parts.iter().map(|part| part.len() as u64).sum();
+        let total =
+            if self.spread { agreed(shards.ranks(), failed, mine)? } else { failed.map_or(Ok(mine), Err)? };
+        Ok(Played { parts, total })
     }
+}
+
+/// The number of samples on all ranks, or the first error of any.
+fn agreed(ranks: &Ranks, failed: Option<BatchError>, samples: u64) -> Result<u64, BatchError> {
+    if !ranks.are_several() {
+        return failed.map_or(Ok(samples), Err);
+    }
+    // The text says "what diverged" for errors of that kind.
+    let said = match &failed {
+        None => (samples, None),
+        Some((ModelError::Diverged { what }, game)) => (*game, Some((true, what.clone()))),
+        Some((other, game)) => (*game, Some((false, other.to_string()))),
+    };
+    let mine = serde_json::to_vec(&said).expect("numbers and texts");
+    let mut total = 0;
+    for (rank, bytes) in ranks.collect(&mine).iter().enumerate() {
+        let heard = serde_json::from_slice(bytes).map_err(|e| (ModelError::Unsupported(e.to_string()), 0))?;
+        let (number, error): (u64, Option<(bool, String)>) = heard;
+        match error {
+            None => total += number,
+            Some((true, what)) => return Err((ModelError::Diverged { what }, number)),
+            Some((false, text)) => {
+                return Err((ModelError::Unsupported(format!("rank {rank}: {text}")), number));
+            }
+        }
+    }
+    Ok(total)
+}
+
+/// The workers of the shards of this rank.
+fn workers_of(workers: usize, shards: &Shards) -> Range<usize> {
+    let mine = shards.mine();
+    let start = |shard: usize| match shard {
+        end if end == shards.count() => workers,
+        shard => workers_of_shard(workers, shards.count(), shard).start,
+    };
+    start(mine.start)..start(mine.end)
+}
+
+fn workers_of_shard(workers: usize, shards: usize, shard: usize) -> Range<usize> {
+    let share = share(workers as u64, shards, shard);
+    share.start as usize..share.end as usize
+}
+
+/// The samples of the shards of this rank, from those of all shards and their numbers.
+fn parts_of(whole: &Samples, counts: &[usize], shards: &Shards) -> Result<Vec<Samples>, String> {
+    if counts.len() != shards.count() || counts.iter().sum::<usize>() != whole.len() {
+        return Err("its games played ahead are cut into other shards".into());
+    }
+    let mut at = 0;
+    let all = counts.iter().map(|n| {
+        at += n;
+        at - n..at
+    });
+    let ranges: Vec<Range<usize>> = all.collect();
+    let part = |range: &Range<usize>| {
+        let mut part = Samples { rows: whole.rows.empty(), ..Samples::default() };
+        part.copy_range(whole, range.clone());
+        part
+    };
+    Ok(ranges[shards.mine()].iter().map(part).collect())
 }
 
 /// Splits games into this many parts; earlier parts are at least as large as later ones.
 fn shares(span: &Span, parts: usize) -> Vec<Span> {
-    let (parts, n) = (parts as u64, span.end - span.start);
-    let at = |part: u64| span.start + part * (n / parts) + part.min(n % parts);
-    (0..parts).map(|part| at(part)..at(part + 1)).collect()
+    let of = |part| share(span.end - span.start, parts, part);
+    (0..parts).map(of).map(|part| span.start + part.start..span.start + part.end).collect()
 }
 
 impl<G: Kit> Worker<G> {

@@ -6,10 +6,12 @@ use super::games::{BatchError, Learned, SelfPlay, SelfPlayState, Span};
 use crate::config::{Config, Method};
 use crate::positions::Examples;
 use crate::regrets::Regrets;
+use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
 use adept_arena::{GameModel, OpenError};
 use adept_game::Kit;
 use adept_model::{Learner, ModelError, Tensor};
+use adept_ranks::Ranks;
 use std::sync::Arc;
 
 /// What a run learns from.
@@ -27,6 +29,7 @@ impl<'a, G: Kit> Source<'a, G> {
         seed: u64,
         bound: &mut GameModel<G>,
         decisions: Option<&Arc<Decisions>>,
+        shards: &dyn Fn() -> Shards,
     ) -> Result<Self, TrainError> {
         Ok(match &config.learn.method {
             Method::Regrets(settings) => {
@@ -36,9 +39,12 @@ impl<'a, G: Kit> Source<'a, G> {
                         game.name()
                     ))
                 })?;
-                Self::Regrets(Box::new(Regrets::new(config, settings, seed, decisions, &*bound.learner)?))
+                let learner = &*bound.learner;
+                Self::Regrets(Box::new(Regrets::new(config, settings, seed, decisions, learner, shards())?))
             }
-            Method::Td(td) => Self::Games(Box::new(SelfPlay::new(game, &config.learn, td, seed, bound)?)),
+            Method::Td(td) => {
+                Self::Games(Box::new(SelfPlay::new(game, &config.learn, td, seed, bound, &shards())?))
+            }
             Method::Expectation(_) | Method::Supervised(_) => Self::Feed(None),
         })
     }
@@ -50,6 +56,7 @@ impl<'a, G: Kit> Source<'a, G> {
         config: &'a Config,
         seed: u64,
         bound: &GameModel<G>,
+        shards: &Shards,
     ) -> Result<(), TrainError> {
         match self {
             Self::Games(games) if config.learn.shows_examples() => {
@@ -57,7 +64,7 @@ impl<'a, G: Kit> Source<'a, G> {
                 games.show(Examples::new(game, config, seed, with)?);
             }
             Self::Games(_) | Self::Regrets(_) => {}
-            Self::Feed(feed) => *feed = Some(Box::new(Feed::new(game, config, seed, bound)?)),
+            Self::Feed(feed) => *feed = Some(Box::new(Feed::new(game, config, seed, bound, shards)?)),
         }
         Ok(())
     }
@@ -71,14 +78,14 @@ impl<'a, G: Kit> Source<'a, G> {
         }
     }
 
-    /// State for a checkpoint.
-    pub(super) fn state(&mut self) -> Result<(SelfPlayState, Vec<Tensor>), ModelError> {
+    /// State for a checkpoint, the same on all ranks.
+    pub(super) fn state(&mut self, ranks: &Ranks) -> Result<(SelfPlayState, Vec<Tensor>), ModelError> {
         Ok(match self {
-            Self::Games(games) => games.state(),
+            Self::Games(games) => games.state(ranks)?,
             Self::Feed(_) => (SelfPlayState::default(), Vec::new()),
             Self::Regrets(regrets) => {
                 let (rng, tensors) = regrets.state()?;
-                (SelfPlayState { play: vec![rng], ahead: None }, tensors)
+                (SelfPlayState { play: vec![rng], ..SelfPlayState::default() }, tensors)
             }
         })
     }
@@ -96,9 +103,10 @@ impl<'a, G: Kit> Source<'a, G> {
         state: SelfPlayState,
         tensors: &[Tensor],
         learner: &dyn Learner,
+        shards: &Shards,
     ) -> Result<(), String> {
         match self {
-            Self::Games(games) => games.restore(state, tensors, learner),
+            Self::Games(games) => games.restore(state, tensors, learner, shards),
             Self::Feed(_) => Ok(()),
             Self::Regrets(regrets) => match <[_; 1]>::try_from(state.play) {
                 Ok([rng]) => regrets.restore(rng, tensors),
@@ -121,18 +129,19 @@ impl<'a, G: Kit> Source<'a, G> {
         bound: &mut GameModel<G>,
         span: Span,
         next: Span,
+        shards: &mut Shards,
         rate: impl Fn(u64) -> f32,
         clock: impl Fn() -> f64,
     ) -> Result<Learned, BatchError> {
         match self {
-            Self::Games(games) => games.batch(bound, span, next, clock),
-            Self::Feed(Some(feed)) => feed.batch(bound, span, clock),
+            Self::Games(games) => games.batch(bound, span, next, shards, clock),
+            Self::Feed(Some(feed)) => feed.batch(bound, span, shards, clock),
             Self::Regrets(regrets) => {
                 let (mut loss, mut samples) = (0.0, 0);
                 for iteration in span {
                     let fail = |e| (e, iteration);
-                    let found =
-                        regrets.iterate(iteration, &mut *bound.learner, rate(iteration)).map_err(fail)?;
+                    let found = regrets.iterate(iteration, &mut *bound.learner, shards, rate(iteration));
+                    let found = found.map_err(fail)?;
                     (loss, samples) = (loss + found.0, samples + found.1);
                 }
                 Ok(Learned { loss, samples, seconds: None })

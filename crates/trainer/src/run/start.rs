@@ -12,12 +12,13 @@ use adept_model::{
     Architecture, CellExamples, Channel, Learner, ModelError, Rows, Samples, Tensor, cluster_gates,
     find_cells,
 };
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 /// A checkpoint to start from, written `CHECKPOINT` or `PART=CHECKPOINT`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Init {
     /// The part that gets the weights, such as `expert.0`, `expert.1.expert.0` or `net`. Default: the whole
     /// network, or the first expert with the checkpoint's architecture.

@@ -31,6 +31,8 @@ pub struct Learn {
     /// Games, or samples, between two optimiser steps. Gradients are summed over games and averaged over
     /// samples.
     pub batch: u64,
+    /// Parts of equal size into which a batch is cut. Threads and ranks compute their gradients side by side.
+    pub shards: usize,
     /// Optimiser.
     pub optimiser: Optimiser,
     /// Engine that runs the optimiser steps.
@@ -65,6 +67,10 @@ struct Section {
     /// samples.
     #[serde(default = "one")]
     batch: u64,
+    /// Parts of equal size into which a batch is cut, whose gradients threads and the ranks of MPI compute side by side.
+    /// Results depend on this number in the last bits, but not on the number of threads and ranks. Default: 1.
+    #[serde(default = "one_shard", skip_serializing_if = "is_one")]
+    shards: usize,
     /// Optimiser.
     #[serde(default)]
     optimiser: Optimiser,
@@ -94,7 +100,7 @@ impl TryFrom<Section> for Learn {
     type Error = String;
 
     fn try_from(section: Section) -> Result<Self, String> {
-        let Section { rate, batch, optimiser, engine, device, td, expectation, supervised, regrets } =
+        let Section { rate, batch, shards, optimiser, engine, device, td, expectation, supervised, regrets } =
             section;
         let mut given = [
             td.map(Method::Td),
@@ -106,7 +112,7 @@ impl TryFrom<Section> for Learn {
         .flatten();
         let choice = "[learn.td], [learn.expectation], [learn.supervised] or [learn.regrets]";
         match (given.next(), given.next()) {
-            (Some(method), None) => Ok(Self { rate, batch, optimiser, engine, device, method }),
+            (Some(method), None) => Ok(Self { rate, batch, shards, optimiser, engine, device, method }),
             (None, _) => Err(format!("the method is missing: add one section {choice}")),
             (Some(one), Some(other)) => {
                 Err(format!("a run has one method: keep [learn.{}] or [learn.{}]", one.name(), other.name()))
@@ -117,7 +123,7 @@ impl TryFrom<Section> for Learn {
 
 impl From<Learn> for Section {
     fn from(learn: Learn) -> Self {
-        let Learn { rate, batch, optimiser, engine, device, method } = learn;
+        let Learn { rate, batch, shards, optimiser, engine, device, method } = learn;
         let (mut td, mut expectation, mut supervised, mut regrets) = (None, None, None, None);
         match method {
             Method::Td(settings) => td = Some(settings),
@@ -125,7 +131,7 @@ impl From<Learn> for Section {
             Method::Supervised(settings) => supervised = Some(settings),
             Method::Regrets(settings) => regrets = Some(settings),
         }
-        Self { rate, batch, optimiser, engine, device, td, expectation, supervised, regrets }
+        Self { rate, batch, shards, optimiser, engine, device, td, expectation, supervised, regrets }
     }
 }
 
@@ -280,6 +286,7 @@ impl Learn {
             );
         }
         let table = config.architecture.grows();
+        self.check_shards(table)?;
         if table && self.td().is_none() && self.batch > 1 {
             return fault(
                 "learn.batch",
@@ -313,6 +320,38 @@ impl Learn {
     }
 }
 
+impl Learn {
+    fn check_shards(&self, table: bool) -> Result<(), Fault> {
+        let path = "learn.shards";
+        if !(1..=limits::SHARDS).contains(&self.shards) {
+            return fault(path, format!("must lie in 1..{}, found {}", limits::SHARDS, self.shards));
+        }
+        if self.shards == 1 {
+            return Ok(());
+        }
+        if table {
+            return fault(path, "a table learns entry by entry, and the blind learner too: leave this out");
+        }
+        let Some(td) = self.td() else {
+            let fits = self.shards as u64 <= self.batch || matches!(self.method, Method::Regrets(_));
+            let message =
+                format!("{} shards share a batch of {}: raise `learn.batch`", self.shards, self.batch);
+            return if fits { Ok(()) } else { fault(path, message) };
+        };
+        if td.traces == TraceKind::Online {
+            return fault(path, "online traces step at every move: leave this out");
+        }
+        if td.workers > 1 && td.workers < self.shards {
+            let message = format!(
+                "each shard needs a worker of its own, and there are {}: raise `learn.td.workers`",
+                td.workers
+            );
+            return fault(path, message);
+        }
+        Ok(())
+    }
+}
+
 /// Checks that the game has the distribution `name`, if one is named.
 pub(super) fn check_distribution(path: &str, name: Option<&str>, game: &GameInfo) -> Result<(), Fault> {
     let known: Vec<&str> = game.distributions.iter().map(|d| &*d.name).collect();
@@ -339,6 +378,14 @@ fn draws_positions(path: &str, game: &GameInfo) -> Result<(), Fault> {
 
 fn one() -> u64 {
     1
+}
+
+fn one_shard() -> usize {
+    1
+}
+
+fn is_one(shards: &usize) -> bool {
+    *shards == 1
 }
 
 fn explore() -> Schedule {

@@ -1,0 +1,122 @@
+//! The ranks that work on this command together, and what they say: the first speaks for all.
+
+use crate::output::{self, say};
+use crate::progress::on_interrupt;
+use adept_lab::{Catalogue, farm};
+use adept_ranks::slots::{self, Part};
+use adept_ranks::{Dead, Ranks, StartError, World};
+use anyhow::Result;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+static RANKS: OnceLock<Ranks> = OnceLock::new();
+
+/// How long a rank that has failed waits for the first one, which may have failed for the same reason.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The ranks of this process.
+pub(crate) fn ranks() -> Ranks {
+    RANKS.get().cloned().unwrap_or_default()
+}
+
+/// Finds the ranks of this process.
+pub(crate) fn start() -> std::result::Result<World, StartError> {
+    let world = adept_ranks::start(Arc::new(missed))?;
+    let _ = RANKS.set(world.ranks.clone());
+    if !world.ranks.is_first() {
+        output::be_quiet();
+    }
+    Ok(world)
+}
+
+/// Whether ranks work on jobs of their own, so that the others go on without one.
+static APART: AtomicBool = AtomicBool::new(false);
+
+/// Whether a rank was lost: then MPI, where ranks wait for each other, must not be ended.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Lets the other ranks do jobs of the first one, until `f` ends there. `f` is the command, which the first rank alone runs;
+/// `threads` are those of each rank, 0 for one per core.
+pub(crate) fn with_jobs(games: &dyn Catalogue, threads: usize, f: impl FnOnce() -> Result<()>) -> Result<()> {
+    let ranks = ranks();
+    if !ranks.are_several() {
+        return f();
+    }
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if threads == 0 { cores() } else { threads };
+    APART.store(true, Ordering::Relaxed);
+    match slots::connect(&ranks, threads)? {
+        Part::First(slots) => {
+            say(format!("{} ranks work on it, {} jobs at a time", ranks.size(), slots.len() + threads));
+            farm::employ(slots);
+            let done = f();
+            farm::dismiss();
+            done
+        }
+        Part::Other(desks) => {
+            farm::serve(games, desks, &on_interrupt());
+            Ok(())
+        }
+    }
+}
+
+/// Ends this rank when another one has ended without a word.
+fn missed(dead: Dead) {
+    let ranks = ranks();
+    if APART.load(Ordering::Relaxed) && dead.rank != 0 && !dead.spoke {
+        LOST.store(true, Ordering::Relaxed);
+        say(format!("rank {} ended without a word ({}): its jobs are done again", dead.rank, dead.place));
+        return;
+    }
+    // One speaks for those that are left.
+    if !dead.spoke && (ranks.is_first() || dead.rank == 0 && ranks.rank() == 1) {
+        output::speak_up();
+        say(format!(
+            "error: rank {} of {} ended without a word ({}): the others stop. What was saved is intact",
+            dead.rank,
+            ranks.size(),
+            dead.place
+        ));
+    }
+    adept_game::work::remove_unfinished();
+    std::process::exit(1);
+}
+
+/// What all ranks do together, so that all end alike: not an error of one of them.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Together(pub(crate) String);
+
+/// The end of a command with this exit status. Ends the process at once where a rank is missing that MPI would wait for.
+pub(crate) fn leave(world: &World, status: ExitCode) -> ExitCode {
+    if LOST.load(Ordering::Relaxed) {
+        world.leave(i32::from(status != ExitCode::SUCCESS));
+    }
+    status
+}
+
+/// The exit status after an error. The first rank has said it. Other ranks say their own, unless the first one failed for the
+/// same reason, and end all others, which would wait for them.
+pub(crate) fn failed(world: &World, error: &anyhow::Error) -> ExitCode {
+    let ranks = &world.ranks;
+    // The others have no jobs any more, or stop too.
+    let dismissed = ranks.is_first() && APART.load(Ordering::Relaxed);
+    if !ranks.are_several() || dismissed || error.chain().any(|cause| cause.is::<Together>()) {
+        return ExitCode::FAILURE;
+    }
+    if !ranks.is_first() {
+        std::thread::sleep(PATIENCE);
+        output::speak_up();
+        say(format!("error of rank {} on {}: {error}", ranks.rank(), ranks.link().node()));
+    }
+    // Nothing more needs to be said when the others end too.
+    output::be_quiet();
+    world.fail()
+}
+
+/// Agrees at the end of a command whether it was stopped before its end, which the first rank knows.
+pub(crate) fn ends(ranks: &Ranks, stopped: bool) -> bool {
+    ranks.any(u8::from(ranks.is_first() && stopped)) > 0
+}

@@ -1,0 +1,256 @@
+//! Processes that compute together. A program asks its [`Ranks`] what to do: which shards of a batch, which jobs. Results are
+//! put together in an order that does not depend on how many ranks there are, so 1 and 64 give the same bits.
+//!
+//! Ranks are processes of MPI (feature `mpi`), threads of one process ([`threads()`]), or there is just one.
+
+mod link;
+#[cfg(feature = "mpi")]
+mod mpi;
+pub mod slots;
+mod start;
+mod threads;
+pub mod tree;
+#[cfg(any(feature = "mpi", test))]
+mod watch;
+
+pub use link::Link;
+pub use start::{Dead, OnDeath, StartError, World, start};
+pub use threads::threads;
+
+use link::Alone;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tree::{Node, Tree, nodes};
+
+/// The ranks of a program, as one of them sees them. All ranks must call the same methods in the same order.
+#[derive(Clone, Debug)]
+pub struct Ranks(Arc<dyn Link>);
+
+impl Default for Ranks {
+    /// This process alone.
+    fn default() -> Self {
+        Self(Arc::new(Alone))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The part of `n` things that belongs to this part of `parts`; earlier parts are at least as large as later ones.
+pub fn share(n: u64, parts: usize, part: usize) -> Range<u64> {
+    let (parts, part) = (parts as u64, part as u64);
+    let at = |part: u64| part * (n / parts) + part.min(n % parts);
+    at(part)..at(part + 1)
+}
+
+impl Ranks {
+    /// Ranks with this link.
+    pub fn new(link: Arc<dyn Link>) -> Self {
+        Self(link)
+    }
+
+    /// The number of this rank, from 0.
+    pub fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    /// The number of ranks.
+    pub fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    /// Whether this is the rank that writes files and speaks for all.
+    pub fn is_first(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// Whether there is more than this process.
+    pub fn are_several(&self) -> bool {
+        self.size() > 1
+    }
+
+    /// The link between the ranks.
+    pub fn link(&self) -> &dyn Link {
+        &*self.0
+    }
+
+    /// The part of `n` things that belongs to this rank.
+    pub fn share(&self, n: usize) -> Range<usize> {
+        self.share_of(self.rank(), n)
+    }
+
+    fn share_of(&self, rank: usize, n: usize) -> Range<usize> {
+        let share = share(n as u64, self.size(), rank);
+        share.start as usize..share.end as usize
+    }
+
+    /// What each rank hands over, in the order of the ranks.
+    pub fn collect(&self, mine: &[u8]) -> Vec<Vec<u8>> {
+        if !self.are_several() {
+            return vec![mine.to_vec()];
+        }
+        let mut sizes = vec![0; 8 * self.size()];
+        self.0.gather(&(mine.len() as u64).to_ne_bytes(), &mut sizes, &vec![8; self.size()]);
+        let counts: Vec<usize> =
+            sizes.chunks_exact(8).map(|b| u64::from_ne_bytes(word(b)) as usize).collect();
+        let mut all = vec![0; counts.iter().sum()];
+        self.0.gather(mine, &mut all, &counts);
+        let mut rest = &all[..];
+        let pieces = counts.iter().map(|&n| {
+            let (piece, more) = rest.split_at(n);
+            rest = more;
+            piece.to_vec()
+        });
+        pieces.collect()
+    }
+
+    /// What the first rank says; the others hand over nothing.
+    pub fn from_first(&self, mine: Option<Vec<u8>>) -> Vec<u8> {
+        let mine = mine.unwrap_or_default();
+        if !self.are_several() {
+            return mine;
+        }
+        let sent: &[u8] = if self.is_first() { &mine } else { &[] };
+        self.collect(sent).swap_remove(0)
+    }
+
+    /// The bits that any rank has set.
+    pub fn any(&self, bits: u8) -> u8 {
+        if !self.are_several() {
+            return bits;
+        }
+        let mut all = vec![0; self.size()];
+        self.0.gather(&[bits], &mut all, &vec![1; self.size()]);
+        all.iter().fold(0, |or, bits| or | bits)
+    }
+
+    /// Waits until all ranks are here.
+    pub fn meet(&self) {
+        self.any(0);
+    }
+
+    /// Adds up the shards of all ranks in their fixed tree. `tree` holds those of this rank, its [`share`](Self::share) of
+    /// all; all vectors have length `n`. Every rank gets the same bits, and `tree` is empty again.
+    ///
+    /// Each rank adds up one piece of the vector for all, so each sends and receives about twice the vector, however many
+    /// ranks there are.
+    pub fn sum(&self, tree: &mut Tree, n: usize) -> Node {
+        let mine = tree.take();
+        if !self.are_several() {
+            return mine.into_iter().next().unwrap_or_default();
+        }
+        let (ranks, shards) = (0..self.size(), tree.shards());
+        let piece = |rank: usize| self.share_of(rank, n);
+        let theirs: Vec<Vec<Range<usize>>> =
+            ranks.clone().map(|rank| nodes(shards, self.share_of(rank, shards))).collect();
+        // To each rank: the losses of my nodes, and its piece of their vectors. Never nothing: MPI_Alltoallv of Open MPI 4.1
+        // fails where a rank sends nothing to anyone.
+        let bytes = |nodes: usize, rank: usize| (nodes * (8 + 4 * piece(rank).len())).max(1);
+        let sends: Vec<usize> = ranks.clone().map(|rank| bytes(mine.len(), rank)).collect();
+        let receives: Vec<usize> = theirs.iter().map(|nodes| bytes(nodes.len(), self.rank())).collect();
+        let [mut sent, mut received] = std::mem::take(&mut tree.buffers);
+        sent.clear();
+        for rank in ranks.clone() {
+            if mine.is_empty() {
+                sent.push(0);
+            }
+            for node in &mine {
+                sent.extend_from_slice(&node.loss.to_ne_bytes());
+                sent.extend_from_slice(bytemuck::cast_slice(&node.vector[piece(rank)]));
+            }
+        }
+        tree.give_back(mine);
+        received.resize(receives.iter().sum(), 0);
+        self.0.exchange(&sent, &sends, &mut received, &receives);
+        let mut rest = &received[..];
+        for nodes in theirs {
+            rest = if nodes.is_empty() { &rest[1..] } else { rest };
+            for range in nodes {
+                let (loss, more) = rest.split_at(8);
+                let (found, more) = more.split_at(4 * piece(self.rank()).len());
+                rest = more;
+                let mut vector = tree.vector();
+                vector.resize(found.len() / 4, 0.0);
+                bytemuck::cast_slice_mut(&mut vector).copy_from_slice(found);
+                tree.push(Node { shards: range, loss: f64::from_ne_bytes(word(loss)), vector });
+            }
+        }
+        tree.buffers = [sent, received];
+        let sum = tree.take().pop().unwrap_or_default();
+        let mut vector = tree.vector();
+        vector.resize(n, 0.0);
+        let counts: Vec<usize> = ranks.map(|rank| 4 * piece(rank).len()).collect();
+        self.0.gather(bytemuck::cast_slice(&sum.vector), bytemuck::cast_slice_mut(&mut vector), &counts);
+        let (shards, loss) = (sum.shards.clone(), sum.loss);
+        tree.give_back(vec![sum]);
+        Node { shards, loss, vector }
+    }
+}
+
+/// The bytes as an array; zeros where there are too few.
+fn word<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.try_into().unwrap_or([0; N])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The results of all ranks, which run side by side.
+    fn on<R: Send>(size: usize, f: impl Fn(Ranks) -> R + Sync) -> Vec<R> {
+        let ranks = threads(size);
+        std::thread::scope(|scope| {
+            let running: Vec<_> = ranks.into_iter().map(|rank| scope.spawn(|| f(rank))).collect();
+            running.into_iter().map(|thread| thread.join().unwrap()).collect()
+        })
+    }
+
+    fn leaf(shard: usize, n: usize) -> Node {
+        let vector = (0..n).map(|i| ((shard * n + i) as f32 * 12.9898).sin() * 10f32.powi(shard as i32 % 7));
+        Node { shards: shard..shard + 1, loss: 0.1 * shard as f64, vector: vector.collect() }
+    }
+
+    #[test]
+    fn any_number_of_ranks_gives_the_same_bits() {
+        for (shards, n) in [(1, 5), (2, 1), (5, 3), (8, 10), (13, 40), (16, 0)] {
+            let sum = |ranks: Ranks| {
+                let mut tree = Tree::new(shards);
+                // The second time with used memory.
+                for _ in 0..2 {
+                    tree.take();
+                    ranks.share(shards).for_each(|shard| tree.push(leaf(shard, n)));
+                    let sum = ranks.sum(&mut tree, n);
+                    tree.push(sum);
+                }
+                tree.take().remove(0)
+            };
+            let alone = sum(Ranks::default());
+            assert_eq!((alone.shards.clone(), alone.vector.len()), (0..shards, n));
+            for size in 1..=7 {
+                for found in on(size, sum) {
+                    let same =
+                        found.vector.iter().zip(&alone.vector).all(|(a, b)| a.to_bits() == b.to_bits());
+                    assert!(
+                        same && found.vector.len() == n && found.loss == alone.loss,
+                        "{shards} on {size}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_hand_over_texts_and_bits() {
+        let found = on(3, |ranks| {
+            let mine = "x".repeat(ranks.rank());
+            let all = ranks.collect(mine.as_bytes());
+            let said = ranks.from_first(ranks.is_first().then(|| b"first".to_vec()));
+            (all, said, ranks.any(1 << ranks.rank()))
+        });
+        for (all, said, bits) in found {
+            assert_eq!(all, [b"".to_vec(), b"x".to_vec(), b"xx".to_vec()]);
+            assert_eq!((said, bits), (b"first".to_vec(), 0b111));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Ranks of MPI.
+
+use crate::link::Link;
+use crate::lock;
+use ::mpi::datatype::{Partition, PartitionMut};
+use ::mpi::environment::{Universe, processor_name};
+use ::mpi::topology::SimpleCommunicator;
+use ::mpi::traits::{Communicator, CommunicatorCollectives};
+use std::fmt;
+use std::sync::Mutex;
+
+pub(crate) struct Mpi {
+    rank: usize,
+    size: usize,
+    /// One thread at a time calls MPI.
+    turn: Mutex<()>,
+}
+
+impl Mpi {
+    pub(crate) fn new(universe: &Universe) -> Self {
+        let world = universe.world();
+        Self { rank: world.rank() as usize, size: world.size() as usize, turn: Mutex::new(()) }
+    }
+
+    fn call<R>(&self, f: impl FnOnce(SimpleCommunicator) -> R) -> R {
+        let _turn = lock(&self.turn);
+        f(SimpleCommunicator::world())
+    }
+}
+
+impl fmt::Debug for Mpi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} of {}", self.rank, self.size)
+    }
+}
+
+/// Counts and displacements as MPI has them.
+fn places(counts: &[usize]) -> (Vec<i32>, Vec<i32>) {
+    let int = |n: usize| i32::try_from(n).expect("a message of MPI has less than 2 GiB");
+    let mut at = 0;
+    let starts = counts.iter().map(|&n| {
+        at += n;
+        int(at - n)
+    });
+    let starts = starts.collect();
+    (counts.iter().map(|&n| int(n)).collect(), starts)
+}
+
+impl Link for Mpi {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn node(&self) -> String {
+        processor_name().unwrap_or_default()
+    }
+
+    fn exchange(&self, send: &[u8], sends: &[usize], receive: &mut [u8], receives: &[usize]) {
+        let (counts, starts) = places(sends);
+        let send = Partition::new(send, counts, starts);
+        let (counts, starts) = places(receives);
+        let mut receive = PartitionMut::new(receive, counts, starts);
+        self.call(|world| world.all_to_all_varcount_into(&send, &mut receive));
+    }
+
+    fn gather(&self, send: &[u8], receive: &mut [u8], counts: &[usize]) {
+        let (counts, starts) = places(counts);
+        let mut receive = PartitionMut::new(receive, counts, starts);
+        self.call(|world| world.all_gather_varcount_into(send, &mut receive));
+    }
+
+    fn abort(&self, status: i32) -> ! {
+        SimpleCommunicator::world().abort(status)
+    }
+}

@@ -1,0 +1,138 @@
+//! How this process was started: alone, or as a rank of several.
+
+use crate::Ranks;
+#[cfg(feature = "mpi")]
+use crate::watch::Watch;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Why the ranks cannot work together.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// Several processes were started, but the program cannot speak MPI.
+    #[error(
+        "{0} copies of this program were started together, but it was built without MPI, so each would do all the work: \
+         build it with `--features mpi`, or start one"
+    )]
+    NoMpi(usize),
+    /// MPI is there, but does not start.
+    #[error("MPI does not start: {0}")]
+    Failed(String),
+}
+
+/// Called with a rank that has ended without a word.
+pub type OnDeath = Arc<dyn Fn(Dead) + Send + Sync>;
+
+/// A rank that has ended without a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dead {
+    /// Its number.
+    pub rank: usize,
+    /// Its process and machine, as far as they are known.
+    pub place: String,
+    /// Whether it has reported an error before, which ends all ranks.
+    pub spoke: bool,
+}
+
+/// The ranks of this process. MPI ends when it is dropped, which must be in `main`.
+pub struct World {
+    /// The ranks.
+    pub ranks: Ranks,
+    #[cfg(feature = "mpi")]
+    watch: Option<Watch>,
+    #[cfg(feature = "mpi")]
+    _universe: Option<::mpi::environment::Universe>,
+}
+
+/// How many processes a launcher has started together; `None` if no launcher was found. Launchers: Open MPI, MPICH and its
+/// relatives, and srun of Slurm.
+fn launched(variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
+    let number = |name: &str| variable(name)?.parse::<usize>().ok();
+    // A shell that srun has started with one task starts programs that are alone.
+    let slurm = || number("SLURM_STEP_NUM_TASKS").filter(|&n| n > 1);
+    number("OMPI_COMM_WORLD_SIZE").or_else(|| number("PMI_SIZE")).or_else(slurm)
+}
+
+/// Finds the ranks of this process. Call it once, at the start of `main`. `on_death` is told of a rank that ends without a
+/// word, on a thread of its own; what waits for that rank waits forever.
+///
+/// # Errors
+/// [`StartError`], if several processes were started that cannot find each other.
+pub fn start(on_death: OnDeath) -> Result<World, StartError> {
+    match launched(|name| std::env::var(name).ok()) {
+        None => Ok(World::alone()),
+        Some(n) => several(n, on_death),
+    }
+}
+
+#[cfg(feature = "mpi")]
+fn several(_: usize, on_death: OnDeath) -> Result<World, StartError> {
+    use crate::mpi::Mpi;
+    // A thread may compute while another one, which never calls MPI, plays.
+    let Some((universe, _)) = ::mpi::initialize_with_threading(::mpi::Threading::Serialized) else {
+        return Err(StartError::Failed("it runs already".into()));
+    };
+    let ranks = Ranks::new(std::sync::Arc::new(Mpi::new(&universe)));
+    let watch = if ranks.are_several() { Watch::new(&ranks, on_death) } else { None };
+    Ok(World { ranks, watch, _universe: Some(universe) })
+}
+
+#[cfg(not(feature = "mpi"))]
+fn several(n: usize, _: OnDeath) -> Result<World, StartError> {
+    if n > 1 { Err(StartError::NoMpi(n)) } else { Ok(World::alone()) }
+}
+
+#[cfg(feature = "mpi")]
+impl Drop for World {
+    fn drop(&mut self) {
+        // Before MPI ends, where ranks wait for each other.
+        self.watch.take();
+    }
+}
+
+impl World {
+    /// Ends all ranks because of an error that this one has reported.
+    pub fn fail(&self) -> ! {
+        #[cfg(feature = "mpi")]
+        if let Some(watch) = &self.watch {
+            watch.fail();
+        }
+        self.ranks.link().abort(1)
+    }
+
+    /// Ends this process and the other ranks without MPI, which would wait for a rank that is missing.
+    pub fn leave(&self, status: i32) -> ! {
+        #[cfg(feature = "mpi")]
+        if let Some(watch) = &self.watch {
+            watch.leave();
+        }
+        std::process::exit(status)
+    }
+
+    fn alone() -> Self {
+        Self {
+            ranks: Ranks::default(),
+            #[cfg(feature = "mpi")]
+            watch: None,
+            #[cfg(feature = "mpi")]
+            _universe: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::launched;
+
+    #[test]
+    fn launchers_are_known_by_their_variables() {
+        let found = |given: &[(&str, &str)]| {
+            launched(|name| given.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string()))
+        };
+        assert_eq!(found(&[]), None);
+        assert_eq!(found(&[("OMPI_COMM_WORLD_SIZE", "4"), ("SLURM_STEP_NUM_TASKS", "1")]), Some(4));
+        assert_eq!(found(&[("PMI_SIZE", "1")]), Some(1));
+        assert_eq!(found(&[("SLURM_STEP_NUM_TASKS", "8")]), Some(8));
+        assert_eq!(found(&[("SLURM_STEP_NUM_TASKS", "1")]), None);
+    }
+}

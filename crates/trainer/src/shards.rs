@@ -1,0 +1,201 @@
+//! Steps on the sum of the gradients of shards, which threads and ranks compute.
+
+use adept_model::{Learner, ModelError, Samples};
+use adept_ranks::tree::{Node, Tree};
+use adept_ranks::{Ranks, share};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// How the batches of a learner are cut, and who computes what.
+///
+/// A batch is cut into a fixed number of shards of equal length. The gradient of each is computed apart, and the
+/// gradients are added in a fixed tree ([`adept_ranks::tree`]), so that the step does not depend on the number of threads and
+/// ranks. With one shard it is the plain [`Learner::update`].
+pub(crate) struct Shards {
+    count: usize,
+    ranks: Ranks,
+    /// The shards of this rank.
+    mine: Range<usize>,
+    threads: usize,
+    /// None until the first step, or if one thread computes everything.
+    helpers: Option<Helpers>,
+    tree: Tree,
+    /// Samples of a shard of the learner's own thread.
+    part: Samples,
+    /// Number of parameters, once it is known.
+    parameters: Option<usize>,
+}
+
+/// Threads with copies of the learner.
+struct Helpers {
+    pool: rayon::ThreadPool,
+    copies: Vec<Helper>,
+    flat: Vec<f32>,
+}
+
+struct Helper {
+    learner: Box<dyn Learner>,
+    part: Samples,
+}
+
+/// A batch, as far as this rank has it.
+#[derive(Clone, Copy)]
+enum Batch<'a> {
+    /// All samples, which are cut by their number.
+    Whole(&'a Samples),
+    /// The samples of each shard of this rank.
+    Parts(&'a [Samples]),
+}
+
+/// Most bytes of a gradient that ranks exchange: what one message of MPI holds.
+const GRADIENT_BYTES: usize = i32::MAX as usize / 2;
+
+impl Shards {
+    /// Cuts batches into `count` shards; at most `threads` threads compute those of this rank.
+    pub(crate) fn new(count: usize, ranks: Ranks, threads: usize) -> Self {
+        let mine = ranks.share(count);
+        let threads = threads.clamp(1, mine.len().max(1));
+        let (tree, part) = (Tree::new(count), Samples::default());
+        Self { count, ranks, mine, threads, helpers: None, tree, part, parameters: None }
+    }
+
+    /// The number of shards.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The shards of this rank. If there is just one, every rank has it.
+    pub(crate) fn mine(&self) -> Range<usize> {
+        if self.count == 1 { 0..1 } else { self.mine.clone() }
+    }
+
+    /// The ranks that share the work.
+    pub(crate) fn ranks(&self) -> &Ranks {
+        &self.ranks
+    }
+
+    /// Takes one step on a batch that every rank has. Returns Σ weight · loss before it.
+    ///
+    /// # Errors
+    /// As for [`Learner::update`], on all ranks.
+    pub(crate) fn update(
+        &mut self,
+        learner: &mut dyn Learner,
+        samples: &Samples,
+        rate: f32,
+    ) -> Result<f64, ModelError> {
+        match self.count {
+            1 => learner.update(samples, rate),
+            _ if samples.is_empty() => Ok(0.0),
+            _ => self.step(learner, Batch::Whole(samples), rate),
+        }
+    }
+
+    /// Takes one step on a batch of which each rank has its shards ([`Self::mine`]). Returns Σ weight · loss before it.
+    ///
+    /// # Errors
+    /// As for [`Learner::update`], on all ranks.
+    pub(crate) fn update_parts(
+        &mut self,
+        learner: &mut dyn Learner,
+        parts: &[Samples],
+        rate: f32,
+    ) -> Result<f64, ModelError> {
+        match parts {
+            [whole] if self.count == 1 => learner.update(whole, rate),
+            _ => self.step(learner, Batch::Parts(parts), rate),
+        }
+    }
+
+    fn step(&mut self, learner: &mut dyn Learner, batch: Batch<'_>, rate: f32) -> Result<f64, ModelError> {
+        if self.threads > 1 && self.helpers.is_none() {
+            self.helpers = Some(Helpers::new(learner, self.threads)?);
+        }
+        let n = *self.parameters.get_or_insert_with(|| learner.describe().parameters);
+        if self.ranks.are_several() && 4 * n > GRADIENT_BYTES {
+            return Err(ModelError::Unsupported(format!(
+                "a gradient of {n} parameters is too large for ranks to exchange, at most {}: start one process",
+                GRADIENT_BYTES / 4
+            )));
+        }
+        match &mut self.helpers {
+            Some(helpers) => {
+                helpers.gradients(learner, batch, (self.count, self.mine.clone()), &mut self.tree)?
+            }
+            None => {
+                for shard in self.mine.clone() {
+                    let mut vector = self.tree.vector();
+                    let samples = batch.shard(shard, self.count, self.mine.start, &mut self.part);
+                    let loss = learner.gradient(samples, &mut vector)?;
+                    self.tree.push(Node { shards: shard..shard + 1, loss, vector });
+                }
+            }
+        }
+        let sum = self.ranks.sum(&mut self.tree, n);
+        learner.descend(sum.loss, &sum.vector, rate)?;
+        let loss = sum.loss;
+        self.tree.give_back(vec![sum]);
+        Ok(loss)
+    }
+}
+
+impl Batch<'_> {
+    /// The samples of a shard; `part` may hold them.
+    fn shard<'s>(&'s self, shard: usize, count: usize, first: usize, part: &'s mut Samples) -> &'s Samples {
+        match self {
+            Self::Parts(parts) => &parts[shard - first],
+            Self::Whole(samples) => {
+                let range = share(samples.len() as u64, count, shard);
+                if part.rows.dense_width() != samples.rows.dense_width()
+                    || part.rows.index_width() != samples.rows.index_width()
+                {
+                    *part = Samples { rows: samples.rows.empty(), ..Samples::default() };
+                }
+                part.copy_range(samples, range.start as usize..range.end as usize);
+                part
+            }
+        }
+    }
+}
+
+impl Helpers {
+    fn new(learner: &mut dyn Learner, threads: usize) -> Result<Self, ModelError> {
+        let copy = |_| Ok(Helper { learner: learner.player()?, part: Samples::default() });
+        let copies = (0..threads).map(copy).collect::<Result<_, ModelError>>()?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| ModelError::Unsupported(format!("no threads for the shards: {e}")))?;
+        Ok(Self { pool, copies, flat: Vec::new() })
+    }
+
+    /// Computes the gradients of the shards `mine` of `count`, as many at a time as there are threads.
+    fn gradients(
+        &mut self,
+        learner: &mut dyn Learner,
+        batch: Batch<'_>,
+        (count, mine): (usize, Range<usize>),
+        tree: &mut Tree,
+    ) -> Result<(), ModelError> {
+        learner.weights(&mut self.flat)?;
+        let (flat, first) = (&self.flat, mine.start);
+        let copies = &mut self.copies;
+        self.pool.install(|| copies.par_iter_mut().try_for_each(|copy| copy.learner.adopt(flat)))?;
+        let mut rest = mine;
+        while !rest.is_empty() {
+            let wave = rest.start..rest.end.min(rest.start + copies.len());
+            rest.start = wave.end;
+            let jobs: Vec<_> =
+                copies.iter_mut().zip(wave).map(|(copy, shard)| (copy, shard, tree.vector())).collect();
+            let compute = |(copy, shard, mut vector): (&mut Helper, usize, Vec<f32>)| {
+                let samples = batch.shard(shard, count, first, &mut copy.part);
+                let loss = copy.learner.gradient(samples, &mut vector)?;
+                Ok(Node { shards: shard..shard + 1, loss, vector })
+            };
+            let found: Vec<Result<Node, ModelError>> =
+                self.pool.install(|| jobs.into_par_iter().with_max_len(1).map(compute).collect());
+            for node in found {
+                tree.push(node?);
+            }
+        }
+        Ok(())
+    }
+}
