@@ -213,18 +213,32 @@ def jobs(program, desk, draw):
     print("sweep: a killed rank costs its jobs, which are done again", flush=True)
 
 
+def tables(program, desk):
+    """An exact table that is spread over ranks has the bytes of one that is not."""
+    def build(ranks, out):
+        launch = [*LAUNCH, "-n", str(ranks)] if ranks else []
+        return run([*launch, program, "oracle", "build", "--checkers", "10", "--threads", "1", "--out", str(out)])
+    build(0, desk / "one.table")
+    for ranks in (2, 3, 4):
+        build(ranks, desk / "several.table")
+        subprocess.run(["cmp", desk / "one.table", desk / "several.table"], check=True)
+    print("bear-off of 10 checkers over 2, 3, 4 ranks: the same bytes as on one", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=lambda path: str(Path(path).resolve()))
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--part", choices=("bits", "jobs", "kills"), help="only this part")
+    parser.add_argument("--part", choices=("bits", "tables", "jobs", "kills"), help="only this part")
     args = parser.parse_args()
     draw = random.Random(args.seed)
     with tempfile.TemporaryDirectory() as desk:
         desk = Path(desk)
         if args.part in (None, "bits"):
             same_bits(args.program, desk)
+        if args.part in (None, "tables"):
+            tables(args.program, desk)
         if args.part in (None, "jobs"):
             jobs(args.program, desk, draw)
         if args.part not in (None, "kills"):

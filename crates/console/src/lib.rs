@@ -13,7 +13,8 @@ mod world;
 
 pub use args::threads;
 pub use commands::reproduce::Reproduce;
-pub use tool::Tool;
+pub use tool::{OnRanks, Tool};
+pub use world::ranks;
 
 use adept_lab::Catalogue;
 use args::{Cli, Command};
@@ -94,8 +95,16 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
             return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
         }
     };
+    let named = matches.subcommand().and_then(|(name, below)| {
+        let tool = tools.iter().find(|tool| tool.command().get_name() == name)?;
+        Some((*tool, below))
+    });
     // Other commands are not spread over ranks: the first one runs them alone.
-    let spread = matches!(matches.subcommand_name(), Some("train" | "sweep" | "arena" | "reproduce"));
+    let on_ranks = named.map_or(OnRanks::First, |(tool, below)| tool.on_ranks(below));
+    let spread = match matches.subcommand_name() {
+        Some("train" | "sweep" | "arena") => true,
+        _ => on_ranks != OnRanks::First,
+    };
     if !spread && !world::ranks().is_first() {
         return ExitCode::SUCCESS;
     }
@@ -110,16 +119,11 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
         progress::show_life();
         progress::obey_signals();
     }
-    let named = matches.subcommand().and_then(|(name, below)| {
-        let tool = tools.iter().find(|tool| tool.command().get_name() == name)?;
-        Some((*tool, below))
-    });
     let done = match named {
-        Some((tool, below)) if spread => {
-            let threads = below.try_get_one::<usize>("threads").ok().flatten().copied().unwrap_or(0);
-            world::with_jobs(games, threads, || tool.run(games, below, json))
-        }
-        Some((tool, below)) => tool.run(games, below, json),
+        Some((tool, below)) => match on_ranks {
+            OnRanks::Jobs(threads) => world::with_jobs(games, threads, || tool.run(games, below, json)),
+            OnRanks::First | OnRanks::Together => tool.run(games, below, json),
+        },
         None => command(games, &matches, &line),
     };
     let status = match done {

@@ -4,27 +4,45 @@ use crate::output::{self, say};
 use crate::progress::on_interrupt;
 use adept_lab::{Catalogue, farm};
 use adept_ranks::slots::{self, Part};
-use adept_ranks::{Dead, Ranks, StartError, World};
+use adept_ranks::{Dead, Place, Ranks, StartError, World};
 use anyhow::Result;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-static RANKS: OnceLock<Ranks> = OnceLock::new();
+static RANKS: OnceLock<(Ranks, Vec<Place>)> = OnceLock::new();
 
 /// How long a rank that has failed waits for the first one, which may have failed for the same reason.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The ranks of this process.
-pub(crate) fn ranks() -> Ranks {
-    RANKS.get().cloned().unwrap_or_default()
+/// The ranks of this process; one if it was not started with others.
+pub fn ranks() -> Ranks {
+    RANKS.get().map(|(ranks, _)| ranks.clone()).unwrap_or_default()
+}
+
+/// The ranks by machine and threads in words; None for a process that is alone.
+pub(crate) fn places() -> Option<String> {
+    let (ranks, places) = RANKS.get().filter(|(ranks, _)| ranks.are_several())?;
+    let mut nodes: Vec<(&Place, usize)> = Vec::new();
+    for place in places {
+        match nodes.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, count)) => *count += 1,
+            None => nodes.push((place, 1)),
+        }
+    }
+    let threads = |n: usize| if n == 1 { "1 thread".to_string() } else { format!("{n} threads") };
+    let node = |(place, count): &(&Place, usize)| {
+        format!("{count} on {} with {}", place.node, threads(place.threads))
+    };
+    let list: Vec<String> = nodes.iter().map(node).collect();
+    Some(format!("{} ranks: {}", ranks.size(), list.join(", ")))
 }
 
 /// Finds the ranks of this process.
 pub(crate) fn start() -> std::result::Result<World, StartError> {
     let world = adept_ranks::start(Arc::new(missed))?;
-    let _ = RANKS.set(world.ranks.clone());
+    let _ = RANKS.set((world.ranks.clone(), world.places.clone()));
     if !world.ranks.is_first() {
         output::be_quiet();
     }

@@ -14,7 +14,7 @@ pub mod tree;
 mod watch;
 
 pub use link::Link;
-pub use start::{Dead, OnDeath, StartError, World, start};
+pub use start::{Dead, OnDeath, Place, StartError, World, start};
 pub use threads::threads;
 
 use link::Alone;
@@ -30,6 +30,24 @@ impl Default for Ranks {
     /// This process alone.
     fn default() -> Self {
         Self(Arc::new(Alone))
+    }
+}
+
+/// What messages between ranks cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Messages {
+    /// Seconds of an empty message.
+    pub latency: f64,
+    /// Bytes per second of a large one, the additions included.
+    pub bandwidth: f64,
+}
+
+impl Messages {
+    /// Seconds in which this many ranks add up a vector of `n` floats: each sends and receives the vector twice but for its own
+    /// piece, in two rounds of messages to all others.
+    pub fn sum(&self, ranks: usize, n: usize) -> f64 {
+        let others = ranks as f64 - 1.0;
+        2.0 * others * self.latency + 8.0 * n as f64 * others / ranks as f64 / self.bandwidth
     }
 }
 
@@ -130,6 +148,40 @@ impl Ranks {
         self.any(0);
     }
 
+    /// Measures the cost of messages between the ranks; None for one.
+    pub fn measure(&self) -> Option<Messages> {
+        if !self.are_several() {
+            return None;
+        }
+        let ranks = self.size() as f64;
+        let mut tree = Tree::new(self.size());
+        let mut seconds = |n: usize, times: u32| {
+            let mut least = f64::INFINITY;
+            for _ in 0..times {
+                let mut vector = tree.vector();
+                vector.resize(n, 0.0);
+                tree.push(Node { shards: self.rank()..self.rank() + 1, loss: 0.0, vector });
+                self.meet();
+                let began = std::time::Instant::now();
+                let sum = self.sum(&mut tree, n);
+                self.meet();
+                least = least.min(began.elapsed().as_secs_f64());
+                tree.give_back(vec![sum]);
+            }
+            least
+        };
+        const LARGE: usize = 1 << 20;
+        let (small, large) = (seconds(self.size(), 200), seconds(LARGE, 10));
+        // Two collective operations, each of size − 1 messages, and one more to meet.
+        let latency = small / (3.0 * (ranks - 1.0));
+        let bytes = 2.0 * 4.0 * LARGE as f64 * (ranks - 1.0) / ranks;
+        let bandwidth = bytes / (large - small).max(1e-9);
+        let said =
+            self.from_first(self.is_first().then(|| [latency, bandwidth].map(f64::to_ne_bytes).concat()));
+        let number = |at: usize| f64::from_ne_bytes(word(&said[at..at + 8]));
+        Some(Messages { latency: number(0), bandwidth: number(8) })
+    }
+
     /// Adds up the shards of all ranks in their fixed tree. `tree` holds those of this rank, its [`share`](Self::share) of
     /// all; all vectors have length `n`. Every rank gets the same bits, and `tree` is empty again.
     ///
@@ -144,17 +196,13 @@ impl Ranks {
         let piece = |rank: usize| self.share_of(rank, n);
         let theirs: Vec<Vec<Range<usize>>> =
             ranks.clone().map(|rank| nodes(shards, self.share_of(rank, shards))).collect();
-        // To each rank: the losses of my nodes, and its piece of their vectors. Never nothing: MPI_Alltoallv of Open MPI 4.1
-        // fails where a rank sends nothing to anyone.
-        let bytes = |nodes: usize, rank: usize| (nodes * (8 + 4 * piece(rank).len())).max(1);
+        // To each rank: the losses of my nodes, and its piece of their vectors.
+        let bytes = |nodes: usize, rank: usize| nodes * (8 + 4 * piece(rank).len());
         let sends: Vec<usize> = ranks.clone().map(|rank| bytes(mine.len(), rank)).collect();
         let receives: Vec<usize> = theirs.iter().map(|nodes| bytes(nodes.len(), self.rank())).collect();
         let [mut sent, mut received] = std::mem::take(&mut tree.buffers);
         sent.clear();
         for rank in ranks.clone() {
-            if mine.is_empty() {
-                sent.push(0);
-            }
             for node in &mine {
                 sent.extend_from_slice(&node.loss.to_ne_bytes());
                 sent.extend_from_slice(bytemuck::cast_slice(&node.vector[piece(rank)]));
@@ -164,17 +212,14 @@ impl Ranks {
         received.resize(receives.iter().sum(), 0);
         self.0.exchange(&sent, &sends, &mut received, &receives);
         let mut rest = &received[..];
-        for nodes in theirs {
-            rest = if nodes.is_empty() { &rest[1..] } else { rest };
-            for range in nodes {
-                let (loss, more) = rest.split_at(8);
-                let (found, more) = more.split_at(4 * piece(self.rank()).len());
-                rest = more;
-                let mut vector = tree.vector();
-                vector.resize(found.len() / 4, 0.0);
-                bytemuck::cast_slice_mut(&mut vector).copy_from_slice(found);
-                tree.push(Node { shards: range, loss: f64::from_ne_bytes(word(loss)), vector });
-            }
+        for range in theirs.into_iter().flatten() {
+            let (loss, more) = rest.split_at(8);
+            let (found, more) = more.split_at(4 * piece(self.rank()).len());
+            rest = more;
+            let mut vector = tree.vector();
+            vector.resize(found.len() / 4, 0.0);
+            bytemuck::cast_slice_mut(&mut vector).copy_from_slice(found);
+            tree.push(Node { shards: range, loss: f64::from_ne_bytes(word(loss)), vector });
         }
         tree.buffers = [sent, received];
         let sum = tree.take().pop().unwrap_or_default();

@@ -34,10 +34,34 @@ pub struct Dead {
     pub spoke: bool,
 }
 
+/// Where a rank runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The machine.
+    pub node: String,
+    /// Threads that the rank may use at a time.
+    pub threads: usize,
+}
+
+/// The places of all ranks.
+#[cfg(feature = "mpi")]
+fn places(ranks: &Ranks) -> Vec<Place> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let all = ranks.collect(format!("{threads} {}", ranks.link().node()).as_bytes());
+    let place = |said: Vec<u8>| {
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let (threads, node) = said.split_once(' ').unwrap_or(("1", &said));
+        Place { node: node.into(), threads: threads.parse().unwrap_or(1) }
+    };
+    all.into_iter().map(place).collect()
+}
+
 /// The ranks of this process. MPI ends when it is dropped, which must be in `main`.
 pub struct World {
     /// The ranks.
     pub ranks: Ranks,
+    /// Where each of them runs.
+    pub places: Vec<Place>,
     #[cfg(feature = "mpi")]
     watch: Option<Watch>,
     #[cfg(feature = "mpi")]
@@ -74,7 +98,8 @@ fn several(_: usize, on_death: OnDeath) -> Result<World, StartError> {
     };
     let ranks = Ranks::new(std::sync::Arc::new(Mpi::new(&universe)));
     let watch = if ranks.are_several() { Watch::new(&ranks, on_death) } else { None };
-    Ok(World { ranks, watch, _universe: Some(universe) })
+    let places = places(&ranks);
+    Ok(World { ranks, places, watch, _universe: Some(universe) })
 }
 
 #[cfg(not(feature = "mpi"))]
@@ -112,6 +137,7 @@ impl World {
     fn alone() -> Self {
         Self {
             ranks: Ranks::default(),
+            places: Vec::new(),
             #[cfg(feature = "mpi")]
             watch: None,
             #[cfg(feature = "mpi")]

@@ -5,6 +5,7 @@ use adept_ranks::tree::{Node, Tree};
 use adept_ranks::{Ranks, share};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::time::Instant;
 
 /// How the batches of a learner are cut, and who computes what.
 ///
@@ -24,6 +25,16 @@ pub(crate) struct Shards {
     part: Samples,
     /// Number of parameters, once it is known.
     parameters: Option<usize>,
+    spent: Spent,
+}
+
+/// Seconds spent on steps in shards.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    /// On the gradients of the shards of this rank.
+    pub(crate) gradients: f64,
+    /// On adding them up over all ranks, waiting for slower ones included.
+    pub(crate) exchange: f64,
 }
 
 /// Threads with copies of the learner.
@@ -55,8 +66,17 @@ impl Shards {
     pub(crate) fn new(count: usize, ranks: Ranks, threads: usize) -> Self {
         let mine = ranks.share(count);
         let threads = threads.clamp(1, mine.len().max(1));
-        let (tree, part) = (Tree::new(count), Samples::default());
-        Self { count, ranks, mine, threads, helpers: None, tree, part, parameters: None }
+        Self {
+            count,
+            ranks,
+            mine,
+            threads,
+            helpers: None,
+            tree: Tree::new(count),
+            part: Samples::default(),
+            parameters: None,
+            spent: Spent::default(),
+        }
     }
 
     /// The number of shards.
@@ -67,6 +87,11 @@ impl Shards {
     /// The shards of this rank. If there is just one, every rank has it.
     pub(crate) fn mine(&self) -> Range<usize> {
         if self.count == 1 { 0..1 } else { self.mine.clone() }
+    }
+
+    /// What was spent so far.
+    pub(crate) fn spent(&self) -> Spent {
+        self.spent
     }
 
     /// The ranks that share the work.
@@ -118,6 +143,7 @@ impl Shards {
                 GRADIENT_BYTES / 4
             )));
         }
+        let began = Instant::now();
         match &mut self.helpers {
             Some(helpers) => {
                 helpers.gradients(learner, batch, (self.count, self.mine.clone()), &mut self.tree)?
@@ -131,7 +157,10 @@ impl Shards {
                 }
             }
         }
+        let computed = Instant::now();
         let sum = self.ranks.sum(&mut self.tree, n);
+        self.spent.gradients += (computed - began).as_secs_f64();
+        self.spent.exchange += computed.elapsed().as_secs_f64();
         learner.descend(sum.loss, &sum.vector, rate)?;
         let loss = sum.loss;
         self.tree.give_back(vec![sum]);

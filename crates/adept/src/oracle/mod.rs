@@ -8,11 +8,12 @@ use adept_builtin::bearoff::two_sided::{
     self, Precision, Seconds, Settings, Source, Table, TableError, TableErrors, Timings, usual_file,
 };
 use adept_builtin::bearoff::{DicePosition, Distribution, Estimate, OneSided, Position, labelled, solving};
-use adept_console::Tool;
 use adept_console::output::{self, say};
+use adept_console::{OnRanks, Tool};
 use adept_game::work;
 use adept_lab::Catalogue;
 use adept_model::files::Files;
+use adept_ranks::Ranks;
 use anyhow::{Context, Result, bail};
 use args::{OracleAction, OracleArgs, TableArgs};
 use clap::{ArgMatches, Args, FromArgMatches};
@@ -35,6 +36,13 @@ impl Tool for Oracle {
 
     fn run(&self, _games: &dyn Catalogue, matches: &ArgMatches, as_json: bool) -> Result<()> {
         run(&OracleArgs::from_arg_matches(matches)?, as_json)
+    }
+
+    fn on_ranks(&self, matches: &ArgMatches) -> OnRanks {
+        match matches.subcommand_name() {
+            Some("build") => OnRanks::Together,
+            _ => OnRanks::First,
+        }
     }
 
     fn kind(&self, cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
@@ -103,6 +111,10 @@ fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
         Files::default().try_file(path)?;
     }
     let what = solving(settings);
+    let ranks = adept_console::ranks();
+    if ranks.are_several() {
+        return build_on(&ranks, settings, out, as_json);
+    }
     work::share(&what, 0.0);
     let (table, timings) = Table::solve(settings, &mut |progress| work::share(&what, progress.share))?;
     let Timings { moves, memory, solve } = timings;
@@ -137,6 +149,61 @@ fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
         table.bytes() as f64 / 1e6
     );
     text.push_str(&output::table(&["step", "seconds", "CPU-seconds"], &rows));
+    if let Some(path) = out {
+        text.push_str(&format!("{}\n", path.display()));
+    }
+    output::text(&text)
+}
+
+/// Builds a table that is spread over ranks.
+fn build_on(ranks: &Ranks, settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
+    let what = format!("{}, on {} ranks", solving(settings), ranks.size());
+    let share = |share| {
+        if ranks.is_first() {
+            work::share(&what, share);
+        }
+    };
+    share(0.0);
+    let mut found = Table::solve_spread(settings, ranks, out, &mut |progress| share(progress.share))?;
+    // The largest of all ranks.
+    let mine = [found.own_bytes.to_ne_bytes(), found.exchange_bytes.to_ne_bytes()].concat();
+    for bytes in ranks.collect(&mine) {
+        let number = |at: usize| u64::from_ne_bytes(std::array::from_fn(|k| bytes[at + k]));
+        found.own_bytes = found.own_bytes.max(number(0));
+        found.exchange_bytes = found.exchange_bytes.max(number(8));
+    }
+    let Timings { moves, memory, solve } = found.timings;
+    let steps = [("moves", moves), ("memory", memory), ("solve", solve), ("write", found.write)];
+    if as_json {
+        let seconds: Map<String, Value> =
+            steps.iter().map(|(name, s)| ((*name).to_string(), s.wall.into())).collect();
+        return output::json(&json!({
+            "checkers": settings.checkers,
+            "bits": settings.precision.bits(),
+            "pairs": found.pairs,
+            "bytes": found.bytes,
+            "ranks": ranks.size(),
+            "bytes_per_rank": found.own_bytes,
+            "exchange_bytes_per_rank": found.exchange_bytes,
+            "seconds": seconds,
+            "path": out,
+        }));
+    }
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    let mut text = format!(
+        "{} pairs of sides with at most {} checkers, {} bits, {:.1} MB\n\
+         {} ranks: at most {:.1} MB of the table on each, and {:.1} MB to exchange values\n",
+        found.pairs,
+        settings.checkers,
+        settings.precision.bits(),
+        megabytes(found.bytes),
+        ranks.size(),
+        megabytes(found.own_bytes),
+        megabytes(found.exchange_bytes)
+    );
+    let rows: Vec<Vec<String>> =
+        steps.iter().map(|(name, s)| vec![(*name).into(), format!("{:.3}", s.wall)]).collect();
+    text.push_str(&output::table(&["step", "seconds"], &rows));
     if let Some(path) = out {
         text.push_str(&format!("{}\n", path.display()));
     }

@@ -224,7 +224,7 @@ fn the_schema_lists_every_key() {
         ["name", "about", "seed", "game", "architecture", "learn", "evaluate", "checkpoints"]
     );
     let methods = ["td", "expectation", "supervised", "regrets"];
-    let learn = [&["rate", "batch", "optimiser", "engine", "device"][..], &methods].concat();
+    let learn = [&["rate", "batch", "shards", "optimiser", "engine", "device"][..], &methods].concat();
     assert_eq!(keys(Some("Learn")), learn);
     let td = [
         "games",

@@ -3,6 +3,7 @@
 use super::compare;
 use crate::args::{CompletionsArgs, ListArgs, Listing, RunsAction, RunsArgs};
 use crate::output;
+use crate::world;
 use adept_arena::agents::AGENTS;
 use adept_game::{GameInfo, Named};
 use adept_lab::curves::{canvas, curves, svg};
@@ -62,8 +63,19 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
             ("devices", all?)
         }
     };
+    let ranks = matches!(args.what, Listing::Devices).then(|| {
+        let alone = match cfg!(feature = "mpi") {
+            true => "one rank: `mpirun -n N adept …` starts several",
+            false => "one process: built without MPI (`--features mpi`)",
+        };
+        world::places().unwrap_or_else(|| alone.to_string())
+    });
     if as_json {
-        return output::json(&json!({ key: entries }));
+        let mut value = json!({ key: entries });
+        if let Some(ranks) = ranks {
+            value["ranks"] = ranks.into();
+        }
+        return output::json(&value);
     }
     let text_of = |v: &Value| v.as_str().unwrap_or_default().to_string();
     let widths = entries.iter().map(|e| text_of(&e["name"]).chars().count());
@@ -84,6 +96,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
         if let Some(hint) = e["hint"].as_str() {
             text.push_str(&output::entry("", indent, hint));
         }
+    }
+    if let Some(ranks) = ranks {
+        text.push_str(&output::entry("ranks", indent, &ranks));
     }
     output::text(&text)
 }

@@ -3,7 +3,7 @@
 use crate::args::threads;
 use crate::output::{self, say};
 use crate::progress::{Count, on_interrupt};
-use crate::tool::Tool;
+use crate::tool::{OnRanks, Tool};
 use adept_lab::Catalogue;
 use adept_lab::reproduction::{ReproduceOptions, Reproduction, Work};
 use adept_model::files::Files;
@@ -44,6 +44,10 @@ impl Tool for Reproduce {
             .about("Reproduce a published table or figure, and show our results beside the paper's")
             .after_help("Example:\n  adept reproduce table1 --seeds 10")
             .mut_arg("name", |name| name.value_parser(names))
+    }
+
+    fn on_ranks(&self, matches: &ArgMatches) -> OnRanks {
+        OnRanks::Jobs(matches.get_one("threads").copied().unwrap_or(0))
     }
 
     fn run(&self, games: &dyn Catalogue, matches: &ArgMatches, as_json: bool) -> Result<()> {

@@ -15,7 +15,7 @@ use adept_lab::{AnyGame, Catalogue};
 use adept_model::{ExpertUse, LIVE};
 use adept_ranks::Ranks;
 use adept_trainer::config::{self, Config, Suite};
-use adept_trainer::run::{Host, Record, Score, TrainError, TrainOptions};
+use adept_trainer::run::{Host, OnRanks, Record, Score, TrainError, TrainOptions};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -57,6 +57,9 @@ fn run(games: &dyn Catalogue, args: &TrainArgs, config: &Config, ranks: Ranks, a
     if !as_json {
         let about = if config.about.is_empty() { "(no description)" } else { &config.about };
         output::say(format!("{}: {about}", config.name));
+        if let Some(places) = world::places().filter(|_| ranks.are_several()) {
+            output::say(format!("{places}; batches in {} shards", config.learn.shards));
+        }
     }
     let cancel = on_interrupt();
     let progress = Progress::new(args.seeds.is_some());
@@ -177,6 +180,28 @@ fn estimate(
         megabytes(e.disk_bytes),
         megabytes(e.checkpoint_bytes),
         e.free_bytes.map_or("an unknown amount".into(), megabytes),
+    ))?;
+    if e.ranks.is_empty() {
+        return Ok(());
+    }
+    let header = ["ranks", "seconds", "learning is faster", ""];
+    let row = |on: &OnRanks| {
+        let label = if on.measured { "measured here" } else { "extrapolated" };
+        vec![
+            on.ranks.to_string(),
+            format!("{:.0}", on.seconds),
+            format!("{:.2} times", on.speedup),
+            label.into(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = e.ranks.iter().map(row).collect();
+    let free = match options.ranks.are_several() {
+        true => "with the latency and bandwidth measured between these ranks",
+        false => "with free communication: start the estimate on two ranks, and it is measured too",
+    };
+    output::text(&format!(
+        "\n{}\nby a cost model, {free}; each rank with as many threads as here\n",
+        output::table(&header, &rows)
     ))
 }
 

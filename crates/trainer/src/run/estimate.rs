@@ -5,7 +5,7 @@ use super::experiment::{Experiment, TrainOptions, experiment};
 use crate::config::Config;
 use adept_game::Kit;
 use adept_game::limits::free_space;
-use adept_ranks::Ranks;
+use adept_ranks::{Messages, Ranks};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -28,7 +28,55 @@ pub struct RunEstimate {
     pub disk_bytes: u64,
     /// Free bytes on the disk of the folder, if the system reports them.
     pub free_bytes: Option<u64>,
+    /// What other numbers of ranks would bring; empty if batches are not cut into shards.
+    pub ranks: Vec<OnRanks>,
 }
+
+/// Learning on a number of ranks, as the cost model says.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OnRanks {
+    /// The ranks.
+    pub ranks: usize,
+    /// Seconds of the run.
+    pub seconds: f64,
+    /// How many times faster learning is than on one rank.
+    pub speedup: f64,
+    /// Whether this is the number on which the parts of the model were measured.
+    pub measured: bool,
+}
+
+/// The cost model of a step: its parts in seconds, on one rank.
+///
+/// The slowest rank has ⌈S/R⌉ of S shards. On R ranks a step takes the gradients and the games of that share, what every rank does
+/// for itself, and the exchange of gradients ([`Messages::sum`]). Games that are played ahead take no time beside it.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    shards: usize,
+    /// The gradients of all shards.
+    gradients: f64,
+    /// The samples that are divided among ranks.
+    samples: f64,
+    /// The rest, which every rank does.
+    rest: f64,
+    overlap: bool,
+    parameters: usize,
+    /// None if communication was not measured: then it counts as free.
+    messages: Option<Messages>,
+}
+
+impl Step {
+    /// Seconds of a step on this many ranks.
+    fn seconds(&self, ranks: usize) -> f64 {
+        let share = self.shards.div_ceil(ranks) as f64 / self.shards as f64;
+        let exchange =
+            self.messages.map_or(0.0, |m| if ranks > 1 { m.sum(ranks, self.parameters) } else { 0.0 });
+        let learning = share * self.gradients + exchange + self.rest;
+        if self.overlap { learning.max(share * self.samples) } else { learning + share * self.samples }
+    }
+}
+
+/// Numbers of ranks that an estimate names.
+const RANKS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// Plays and learns for about `seconds`, writes nothing, and extrapolates to the whole run.
 ///
@@ -67,11 +115,28 @@ impl<G: Kit> Experiment<'_, G> {
             step = end;
         }
         let played = self.clock.since(start).as_secs_f64();
-        self.evaluate(step)?;
-        let measured = self.clock.since(start).as_secs_f64() - played;
+        let messages = self.ranks.measure();
+        let start = self.clock.now();
+        if self.ranks.is_first() {
+            self.evaluate(step)?;
+        }
+        let measured = self.clock.since(start).as_secs_f64();
         let measuring = measured * self.times(self.config.evaluate_every()) as f64;
         let (checkpoint_bytes, disk_bytes) = self.disk()?;
+        let steps = step.div_ceil(self.config.learn.batch).max(1) as f64;
+        let model = self.model(played / steps, steps, messages);
+        let all = games as f64 / self.config.learn.batch as f64;
+        let on = |ranks: usize| OnRanks {
+            ranks,
+            seconds: preparing + measuring + all * model.seconds(ranks),
+            speedup: model.seconds(1) / model.seconds(ranks),
+            measured: ranks == self.ranks.size(),
+        };
+        let several = self.shards.count() > 1;
+        let ranks =
+            RANKS.into_iter().filter(|&ranks| several && ranks <= self.shards.count()).map(on).collect();
         Ok(RunEstimate {
+            ranks,
             games,
             tried: step,
             seconds: preparing + played * games as f64 / step.max(1) as f64 + measuring,
@@ -81,6 +146,35 @@ impl<G: Kit> Experiment<'_, G> {
             disk_bytes,
             free_bytes: free_space(&self.folder.path),
         })
+    }
+
+    /// The cost model of a step, from the seconds of one and what was measured in `steps` of them.
+    fn model(&self, seconds: f64, steps: f64, messages: Option<Messages>) -> Step {
+        let (spent, shards, size) = (self.shards.spent(), self.shards.count(), self.ranks.size());
+        let timing = self.record.timing.unwrap_or_default();
+        let learn = &self.config.learn;
+        let divided = self.source.is_divided();
+        let (gradients, exchange) = (spent.gradients / steps, spent.exchange / steps);
+        let (learning, waiting) = (timing.learning / steps, timing.waiting / steps);
+        let samples = match divided {
+            false => 0.0,
+            // Games in the shade of learning take nobody's time.
+            true if learn.overlaps() && waiting < 0.1 * learning => 0.0,
+            true if learn.overlaps() => learning + waiting,
+            true => waiting,
+        };
+        let beside = if learn.overlaps() { seconds - learning } else { samples };
+        // What was measured is the share of this rank.
+        let whole = shards as f64 / shards.div_ceil(size) as f64;
+        Step {
+            shards,
+            gradients: gradients * whole,
+            samples: samples * whole,
+            rest: (seconds - gradients - exchange - beside).max(0.0),
+            overlap: learn.overlaps(),
+            parameters: self.bound.learner.describe().parameters,
+            messages,
+        }
     }
 
     /// Bytes of a checkpoint, and largest size of the run folder.

@@ -211,6 +211,11 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         (whole, counts)
     }
 
+    /// Whether each rank plays the games of its own shards only.
+    pub(super) fn is_divided(&self) -> bool {
+        self.spread
+    }
+
     /// Drops games played ahead, when the run is over.
     pub(super) fn forget(&mut self) {
         self.ahead = None;

@@ -14,7 +14,7 @@ mod source;
 mod start;
 
 pub use error::TrainError;
-pub use estimate::{RunEstimate, estimate};
+pub use estimate::{OnRanks, RunEstimate, estimate};
 pub use evaluation::{Evaluation, Match};
 pub use experiment::{TrainOptions, obstacle, train};
 pub use folder::Lock;

@@ -90,6 +90,15 @@ impl<'a, G: Kit> Source<'a, G> {
         })
     }
 
+    /// Whether each rank gets the samples of its own shards only.
+    pub(super) fn is_divided(&self) -> bool {
+        match self {
+            Self::Games(games) => games.is_divided(),
+            Self::Feed(_) => true,
+            Self::Regrets(_) => false,
+        }
+    }
+
     /// Drops work done ahead, when the run is over.
     pub(super) fn forget(&mut self) {
         if let Self::Games(games) = self {

@@ -114,9 +114,15 @@ impl<'a> Dominance<'a> {
 
     /// Writes the programs of a level whose lower levels are solved. Returns its new claims, by worse row. They are not
     /// in [`Self::claims`] yet.
-    pub(super) fn add_level(&mut self, level: usize, table: Grid<i16>) -> Vec<Claim> {
+    /// `near` names a line of columns that this rank has, near another.
+    pub(super) fn add_level(
+        &mut self,
+        level: usize,
+        table: Grid<i16>,
+        near: impl Fn(usize) -> usize,
+    ) -> Vec<Claim> {
         let rows = self.order.levels[level]..self.order.levels[level + 1];
-        let sample = Sample::new(table, rows.start / GROUP, self.sample);
+        let sample = Sample::new(table, rows.start / GROUP, self.sample, near);
         let mut new = Vec::new();
         for row in rows.clone() {
             self.shorten(row, Some((&sample, &mut new)));
@@ -273,14 +279,14 @@ struct Sample {
 
 impl Sample {
     /// At most `most` lines, spread over the first `lines` lines, which are solved. Line 0 belongs to the empty side.
-    fn new(table: Grid<i16>, lines: usize, most: usize) -> Self {
+    fn new(table: Grid<i16>, lines: usize, most: usize, near: impl Fn(usize) -> usize) -> Self {
         // Details of a move matter more when the opponent is near the end. Distant columns find other errors.
         const PLACES: [f64; SAMPLE] = [0.03, 0.3, 0.01, 0.1, 0.6, 0.999, 0.06, 0.2, 0.45, 0.8, 0.005, 0.9];
         let mut chosen: Vec<usize> = Vec::new();
         if lines > 1 {
             for place in PLACES.into_iter().take(most) {
-                let line = 1 + ((lines - 1) as f64 * place) as usize;
-                if line < lines && !chosen.contains(&line) {
+                let line = near(1 + ((lines - 1) as f64 * place) as usize);
+                if (1..lines).contains(&line) && !chosen.contains(&line) {
                     chosen.push(line);
                 }
             }

@@ -17,11 +17,11 @@ use adept_game::{limits, work};
 use memmap2::Mmap;
 use rayon::prelude::*;
 use std::fs::{File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// Version of the table file format.
 const FORMAT: u64 = 1;
@@ -176,36 +176,97 @@ pub(super) fn save(table: &Table, path: &Path) -> Result<(), TableError> {
 }
 
 fn write(table: &Table, values: &[u8], path: &Path) -> io::Result<()> {
-    if cfg!(target_endian = "big") {
-        return Err(io::Error::other("table files can be written on little-endian machines only"));
-    }
+    let about = About {
+        checkers: table.checkers,
+        precision: table.precision,
+        rows: table.rows,
+        row_of: &table.row_of,
+        bytes: values.len(),
+    };
     let sums: Vec<u64> = values.par_chunks(BLOCK).map(xxh3_64).collect();
-    let mut index: Vec<u8> = Vec::new();
-    index.extend(table.row_of.iter().flat_map(|row| row.to_le_bytes()));
-    index.extend(sums.iter().flat_map(|sum| sum.to_le_bytes()));
-    let values_at = (HEADER + index.len()).next_multiple_of(4096);
-    index.resize(values_at - HEADER, 0);
-    let fields: [u64; FIELDS] = [
-        FORMAT,
-        table.checkers.into(),
-        table.precision.bits().into(),
-        table.rows as u64,
-        table.row_of.len() as u64,
-        BLOCK as u64,
-        HEADER as u64,
-        (HEADER + 2 * table.row_of.len()) as u64,
-        values_at as u64,
-        (values_at + values.len()) as u64,
-        xxh3_64(&index),
-    ];
-    let mut header = MAGIC.to_vec();
-    header.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
-    header.extend(xxh3_64(&header).to_le_bytes());
+    let (header, index) = about.head(&sums)?;
     replace(path, |file| {
         file.write_all(&header)?;
         file.write_all(&index)?;
         values.chunks(8 * BLOCK).try_for_each(|chunk| file.write_all(chunk))
     })
+}
+
+/// What a file says of its table.
+pub(super) struct About<'a> {
+    pub(super) checkers: u8,
+    pub(super) precision: Precision,
+    pub(super) rows: usize,
+    pub(super) row_of: &'a [u16],
+    /// Bytes of the values.
+    pub(super) bytes: usize,
+}
+
+impl About<'_> {
+    /// The header, and the index up to the values.
+    fn head(&self, sums: &[u64]) -> io::Result<(Vec<u8>, Vec<u8>)> {
+        if cfg!(target_endian = "big") {
+            return Err(io::Error::other("table files can be written on little-endian machines only"));
+        }
+        let mut index: Vec<u8> = Vec::new();
+        index.extend(self.row_of.iter().flat_map(|row| row.to_le_bytes()));
+        index.extend(sums.iter().flat_map(|sum| sum.to_le_bytes()));
+        let values_at = (HEADER + index.len()).next_multiple_of(4096);
+        index.resize(values_at - HEADER, 0);
+        let fields: [u64; FIELDS] = [
+            FORMAT,
+            self.checkers.into(),
+            self.precision.bits().into(),
+            self.rows as u64,
+            self.row_of.len() as u64,
+            BLOCK as u64,
+            HEADER as u64,
+            (HEADER + 2 * self.row_of.len()) as u64,
+            values_at as u64,
+            (values_at + self.bytes) as u64,
+            xxh3_64(&index),
+        ];
+        let mut header = MAGIC.to_vec();
+        header.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
+        header.extend(xxh3_64(&header).to_le_bytes());
+        Ok((header, index))
+    }
+
+    /// Writes a table whose values come piece by piece: `pieces` hands them to the function that it is given.
+    pub(super) fn write_pieces(
+        &self,
+        path: &Path,
+        pieces: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let blocks = self.bytes.div_ceil(BLOCK);
+        // The checksums, which stand before the values, are known after them.
+        let (header, index) = self.head(&vec![0; blocks])?;
+        replace(path, |file| {
+            file.seek(SeekFrom::Start((header.len() + index.len()) as u64))?;
+            let (mut sums, mut block, mut filled) = (Vec::with_capacity(blocks), Xxh3Default::new(), 0);
+            pieces(&mut |mut piece| {
+                file.write_all(piece)?;
+                while !piece.is_empty() {
+                    let (now, later) = piece.split_at(piece.len().min(BLOCK - filled));
+                    block.update(now);
+                    filled += now.len();
+                    piece = later;
+                    if filled == BLOCK {
+                        sums.push(block.digest());
+                        (block, filled) = (Xxh3Default::new(), 0);
+                    }
+                }
+                Ok(())
+            })?;
+            if filled > 0 {
+                sums.push(block.digest());
+            }
+            let (header, index) = self.head(&sums)?;
+            file.seek(SeekFrom::Start(0))?;
+            file.write_all(&header)?;
+            file.write_all(&index)
+        })
+    }
 }
 
 /// Writes a file under a temporary name, syncs it and renames it. An existing file stays until then. The temporary name

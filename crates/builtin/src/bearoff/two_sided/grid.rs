@@ -84,6 +84,8 @@ float_cell!(f64);
 pub(super) struct Grid<T> {
     start: *mut T,
     rows: usize,
+    /// For each strip of the table, its number here; null where all strips are here.
+    places: *const u32,
 }
 
 // SAFETY: a grid only computes addresses; callers that read or write through them guarantee safety.
@@ -94,7 +96,23 @@ unsafe impl<T: Sync> Sync for Grid<T> {}
 impl<T: Cell> Grid<T> {
     /// A grid of `rows` rows and columns at `start`, which is aligned to a line.
     pub(super) fn new(start: *mut T, rows: usize) -> Self {
-        Self { start, rows }
+        Self { start, rows, places: std::ptr::null() }
+    }
+
+    /// Some strips of a grid. `places` has the number of each strip of the whole grid here, which must be one of these strips
+    /// wherever an address is read or written; it must outlive the grid.
+    pub(super) fn placed(start: *mut T, rows: usize, places: *const u32) -> Self {
+        Self { start, rows, places }
+    }
+
+    /// The number of a strip here.
+    #[inline(always)]
+    fn strip(self, strip: usize) -> usize {
+        if self.places.is_null() {
+            return strip;
+        }
+        // SAFETY: the caller of `placed` guarantees that it has all strips of the whole grid.
+        unsafe { *self.places.add(strip) as usize }
     }
 
     /// Number of rows and of columns.
@@ -111,13 +129,15 @@ impl<T: Cell> Grid<T> {
     /// Address of line `line` in a row. It holds the columns from `line` · LANES on.
     #[inline(always)]
     pub(super) fn line(self, line: usize, row: usize) -> *mut T {
-        let at = ((line / STRIP_LINES) * self.rows + row) * STRIP_LINES + line % STRIP_LINES;
+        let at = (self.strip(line / STRIP_LINES) * self.rows + row) * STRIP_LINES + line % STRIP_LINES;
         self.start.wrapping_add(at * T::LANES)
     }
 
     /// Address of the value of a row and column.
     #[inline(always)]
     pub(super) fn cell(self, row: usize, column: usize) -> *mut T {
+        let width = STRIP_LINES * T::LANES;
+        let column = self.strip(column / width) * width + column % width;
         self.start.wrapping_add(Self::place(self.rows, row, column))
     }
 

@@ -12,6 +12,7 @@
 //! | `dominance`, `program` | which moves can be omitted, and the remaining lists for the kernels |
 //! | `pass` | the values of some rows in some columns |
 //! | `solve` | the levels in order, on several threads |
+//! | `spread` | a table over several ranks of MPI |
 //! | `table`, `block`, `file`, `find` | single lookups, block reads, the file format, finding a file |
 //! | `gnubg` | GNU Backgammon's files |
 
@@ -26,13 +27,14 @@ mod order;
 mod pass;
 mod program;
 mod solve;
+mod spread;
 mod table;
 
 pub(super) use file::replace;
 pub use find::{Source, find, usual_file};
 pub use lanes::Isa;
 pub use solve::Progress;
-pub use table::{Precision, Seconds, Settings, Table, TableError, TableErrors, Timings};
+pub use table::{Precision, Seconds, Settings, Shared, Table, TableError, TableErrors, Timings};
 
 #[cfg(test)]
 mod tests;

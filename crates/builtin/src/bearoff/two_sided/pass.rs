@@ -18,6 +18,8 @@ use std::ops::Range;
 pub(super) struct Pass<'a, T> {
     pub(super) table: Grid<T>,
     pub(super) moves: &'a Moves,
+    /// Where the results are written, and the row there of the first column of the pass.
+    pub(super) to: (Grid<T>, usize),
     /// First line of columns. A pass computes one or two lines of one strip.
     pub(super) line: usize,
     pub(super) lines: usize,
@@ -256,8 +258,8 @@ unsafe fn run<L: Lanes, const K: usize>(l: L, pass: Pass<'_, i16>, short: Option
             }
         }
         for (k, block) in blocks.iter().enumerate() {
-            let to = pass.table.line(group / LANES, (pass.line + k) * LANES);
-            // SAFETY: the rows of these columns, in the line of this group, are in the table and belong to this pass.
+            let to = pass.to.0.line(group / LANES, pass.to.1 + k * LANES);
+            // SAFETY: the rows of these columns, in the line of this group, are there and belong to this pass.
             unsafe { l.transpose(block, to.cast(), STRIP_LINES) };
         }
     }
@@ -423,7 +425,7 @@ unsafe fn plain<T: Cell>(pass: Pass<'_, T>) {
 /// As [`run_programs`]; N is the number of columns in all lines of the pass.
 #[inline(always)]
 unsafe fn plain_columns<T: Cell, const N: usize>(pass: Pass<'_, T>) {
-    let Pass { table, moves, line, .. } = pass;
+    let Pass { table, moves, line, to, .. } = pass;
     for row in pass.rows.0..pass.rows.1 {
         let (mut mixed, mut doubles) = ([T::Sum::default(); N], [T::Sum::default(); N]);
         for roll in 0..ROLLS.len() {
@@ -445,7 +447,7 @@ unsafe fn plain_columns<T: Cell, const N: usize>(pass: Pass<'_, T>) {
         for (column, (&mixed, &doubles)) in mixed.iter().zip(&doubles).enumerate() {
             let value = T::negated_mean(mixed, doubles);
             // SAFETY: the columns of these rows, in the rows of these columns, belong to this pass now.
-            unsafe { table.cell(line * T::LANES + column, row).write(value) };
+            unsafe { to.0.cell(to.1 + column, row).write(value) };
         }
     }
 }

@@ -8,8 +8,10 @@ use super::grid::{Cell, Grid};
 use super::lanes::Isa;
 use super::order::{Moves, Order};
 use super::pass::{self, Pass, run_lists, run_plain, run_programs, strips, test_claims};
-use std::sync::Mutex;
+use super::spread::{Spread, Target};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Options of a solution.
 #[derive(Clone, Copy, Debug)]
@@ -32,19 +34,60 @@ pub struct Progress {
     pub share: f64,
 }
 
-/// A thread pool that shares the strips of a phase.
+/// Threads that share the strips of a phase, and ranks that do.
 pub(super) struct Team {
     pool: Option<rayon::ThreadPool>,
+    /// None if this process has the whole table.
+    spread: Option<Mutex<Spread>>,
 }
 
 impl Team {
     /// A team with this number of threads; 0 means one per core.
     pub(super) fn new(threads: usize) -> Result<Self, rayon::ThreadPoolBuildError> {
         if threads == 1 {
-            return Ok(Self { pool: None });
+            return Ok(Self { pool: None, spread: None });
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-        Ok(Self { pool: Some(pool) })
+        Ok(Self { pool: Some(pool), spread: None })
+    }
+
+    /// Shares the table with other ranks.
+    pub(super) fn spread(self, spread: Spread) -> Self {
+        Self { spread: Some(Mutex::new(spread)), ..self }
+    }
+
+    /// How the table is spread.
+    pub(super) fn among_ranks(&self) -> Option<MutexGuard<'_, Spread>> {
+        self.spread.as_ref().map(|spread| spread.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether this rank has a line of columns.
+    fn has(&self, line: usize) -> bool {
+        self.among_ranks().is_none_or(|spread| spread.has(line))
+    }
+
+    /// The pieces of columns that this rank computes.
+    fn pieces(&self, lines: Range<usize>) -> Vec<(usize, usize)> {
+        strips(lines).into_iter().filter(|&(line, _)| self.has(line)).collect()
+    }
+
+    /// Where the rows of `results` in the columns `columns` go, both as lines. Call [`Self::finish`] after it.
+    fn begin<T: Cell>(&self, table: Grid<T>, columns: Range<usize>, results: Range<usize>) -> Target<T> {
+        match self.among_ranks() {
+            Some(mut spread) => spread.begin(columns, results),
+            None => Target::table(table),
+        }
+    }
+
+    /// Ends a phase on all ranks.
+    ///
+    /// # Safety
+    /// No other thread uses the table.
+    unsafe fn finish<T: Cell>(&self, table: Grid<T>, columns: Range<usize>, results: Range<usize>) {
+        if let Some(mut spread) = self.among_ranks() {
+            // SAFETY: the caller guarantees it; `share` ends with fences on all threads.
+            unsafe { spread.finish(table, columns, results) };
+        }
     }
 
     /// Calls `work` with every number below `pieces`, then `end` on each thread that worked.
@@ -95,16 +138,16 @@ impl Solvable for f64 {}
 ///
 /// # Safety
 /// As [`Solvable::solve`].
-unsafe fn set_ends<T: Cell>(table: Grid<T>, order: &Order) {
+unsafe fn set_ends<T: Cell>(table: Grid<T>, order: &Order, team: &Team) {
     let empty = order.levels[1];
-    for column in 0..table.rows() {
-        for row in 0..empty {
-            // SAFETY: cells of the table.
-            unsafe {
+    for column in (0..table.rows()).filter(|column| team.has(column / T::LANES)) {
+        // SAFETY: cells of the table, in columns of this rank.
+        unsafe {
+            for row in 0..empty {
                 table.cell(row, column).write(T::WIN);
-                if column >= empty {
-                    table.cell(column, row).write(T::LOSS);
-                }
+            }
+            for row in empty..if column < empty { table.rows() } else { 0 } {
+                table.cell(row, column).write(T::LOSS);
             }
         }
     }
@@ -134,15 +177,21 @@ pub(super) unsafe fn solve_plain<T: Cell>(
     progress: &mut dyn FnMut(Progress),
 ) {
     // SAFETY: the caller guarantees it; a phase reads only solved values, and each piece writes only its own values.
-    unsafe { set_ends(table, order) };
-    let phase = |columns: std::ops::Range<usize>, rows: (usize, usize)| {
-        let pieces = strips(columns.start / T::LANES..columns.end / T::LANES);
+    unsafe { set_ends(table, order, team) };
+    let phase = |columns: Range<usize>, rows: (usize, usize)| {
+        let columns = columns.start / T::LANES..columns.end / T::LANES;
+        let results = rows.0 / T::LANES..rows.1 / T::LANES;
+        let (pieces, target) =
+            (team.pieces(columns.clone()), team.begin(table, columns.clone(), results.clone()));
         let work = |piece: usize| {
             let (line, lines) = pieces[piece];
+            let to = (target.grid, target.row(line));
             // SAFETY: as above.
-            unsafe { run_plain(isa, Pass { table, moves, line, lines, rows }) };
+            unsafe { run_plain(isa, Pass { table, moves, to, line, lines, rows }) };
         };
         team.share(pieces.len(), work, pass::settle);
+        // SAFETY: as above; the threads are done.
+        unsafe { team.finish(table, columns, results) };
     };
     let empty = order.levels[1];
     by_level(order, progress, |level| {
@@ -166,7 +215,7 @@ impl Solvable for i16 {
             if method.shorten {
                 solve_short(table, order, moves, method, team, progress);
             } else {
-                set_ends(table, order);
+                set_ends(table, order, team);
                 let solver = Solver { table, order, moves, isa: method.isa, team };
                 by_level(order, progress, |level| solver.level_over_full_lists(level));
             }
@@ -187,7 +236,7 @@ pub(super) unsafe fn solve_short(
     progress: &mut dyn FnMut(Progress),
 ) -> usize {
     // SAFETY: the caller guarantees it.
-    unsafe { set_ends(table, order) };
+    unsafe { set_ends(table, order, team) };
     let solver = Solver { table, order, moves, isa: method.isa, team };
     let mut dominance = Dominance::new(order, moves, method.sample);
     let mut made = 0;
@@ -207,12 +256,13 @@ struct Solver<'a> {
 impl Solver<'_> {
     fn level_over_full_lists(&self, level: usize) {
         for (columns, rows) in self.phases(level) {
-            let pieces = strips(columns.0 / i16::LANES..columns.1 / i16::LANES);
+            let (pieces, target) = (self.team.pieces(lines(columns)), self.begin(columns, rows));
             let work = |piece: usize| {
                 // SAFETY: a phase reads only solved values, and each piece writes only its own values.
-                unsafe { run_lists(self.isa, self.pass(pieces[piece], rows)) };
+                unsafe { run_lists(self.isa, self.pass(pieces[piece], rows, &target)) };
             };
             self.team.share(pieces.len(), work, pass::settle);
+            self.finish(columns, rows);
         }
     }
 
@@ -220,24 +270,27 @@ impl Solver<'_> {
     fn level_over_short_lists(&self, level: usize, dominance: &mut Dominance<'_>) -> usize {
         // Accepted claims hold in all columns of lower levels, which the first phase uses. There, only new claims need
         // a test. In the level's own columns, all claims need a test.
-        let mut new = dominance.add_level(level, self.table);
+        let near = |line| self.team.among_ranks().map_or(line, |spread| spread.near(line));
+        let mut new = dominance.add_level(level, self.table, near);
         let made = new.len();
         let [(below, level_rows), (level_columns, rows)] = self.phases(level);
         // Most false claims fail in many columns, so testing a few columns first saves the others.
-        let pieces = strips(below.0 / i16::LANES..below.1 / i16::LANES);
+        let (pieces, target) = (self.team.pieces(lines(below)), self.begin(below, level_rows));
         let scouts = |(at, _): &(usize, &(usize, usize))| *at < 3 || at % 16 == 7;
         let (first, rest): (Vec<_>, Vec<_>) = pieces.iter().enumerate().partition(scouts);
         for pieces in [first, rest] {
             let pieces: Vec<_> = pieces.into_iter().map(|(_, &piece)| piece).collect();
             dominance.write_programs(level);
-            let failed = self.phase(&pieces, level_rows, &new, dominance);
+            let failed = self.phase(&pieces, level_rows, &target, &new, dominance);
             new.retain(|claim| failed.binary_search(claim).is_err());
             dominance.withdraw(&failed);
         }
+        self.finish(below, level_rows);
         dominance.accept(&new);
         dominance.write_programs(1);
-        let pieces = strips(level_columns.0 / i16::LANES..level_columns.1 / i16::LANES);
-        let failed = self.phase(&pieces, rows, &dominance.claims, dominance);
+        let (pieces, target) = (self.team.pieces(lines(level_columns)), self.begin(level_columns, rows));
+        let failed = self.phase(&pieces, rows, &target, &dominance.claims, dominance);
+        self.finish(level_columns, rows);
         dominance.withdraw(&failed);
         made
     }
@@ -249,8 +302,23 @@ impl Solver<'_> {
         [((empty, start), (start, end)), ((start, end), (empty, end))]
     }
 
-    fn pass(&self, (line, lines): (usize, usize), rows: (usize, usize)) -> Pass<'_, i16> {
-        Pass { table: self.table, moves: self.moves, line, lines, rows }
+    fn begin(&self, columns: (usize, usize), rows: (usize, usize)) -> Target<i16> {
+        self.team.begin(self.table, lines(columns), lines(rows))
+    }
+
+    fn finish(&self, columns: (usize, usize), rows: (usize, usize)) {
+        // SAFETY: the table belongs to this solver, and its threads are done.
+        unsafe { self.team.finish(self.table, lines(columns), lines(rows)) };
+    }
+
+    fn pass(
+        &self,
+        (line, lines): (usize, usize),
+        rows: (usize, usize),
+        target: &Target<i16>,
+    ) -> Pass<'_, i16> {
+        let to = (target.grid, target.row(line));
+        Pass { table: self.table, moves: self.moves, to, line, lines, rows }
     }
 
     /// Tests the claims in pieces of columns, then runs the programs of some rows there. Returns the failed claims,
@@ -259,12 +327,13 @@ impl Solver<'_> {
         &self,
         pieces: &[(usize, usize)],
         rows: (usize, usize),
+        target: &Target<i16>,
         claims: &[Claim],
         dominance: &Dominance<'_>,
     ) -> Vec<Claim> {
         let failed = Mutex::new(Vec::new());
         let work = |piece: usize| {
-            let pass = self.pass(pieces[piece], rows);
+            let pass = self.pass(pieces[piece], rows, target);
             let mut failed_here = Vec::new();
             // SAFETY: a phase reads only solved values, and each piece writes only its own values.
             unsafe { test_claims(self.isa, pass, claims, &mut failed_here) };
@@ -288,4 +357,9 @@ impl Solver<'_> {
         failed.dedup();
         failed
     }
+}
+
+/// Columns or rows, in whole groups, as lines.
+fn lines((start, end): (usize, usize)) -> Range<usize> {
+    start / i16::LANES..end / i16::LANES
 }

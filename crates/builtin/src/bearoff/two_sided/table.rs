@@ -1,14 +1,16 @@
 //! Tables in memory or mapped from a file: solving and lookups.
 
 use super::dominance::SAMPLE;
-use super::file::Mapped;
-use super::grid::{Cell, Grid};
+use super::file::{About, Mapped};
+use super::grid::{Cell, Grid, LINE_BYTES, STRIP_LINES};
 use super::lanes::Isa;
 use super::order::{GROUP, Order, order_and_moves};
 use super::solve::{Method, Progress, Solvable, Team};
+use super::spread::Spread;
 use crate::bearoff::{DicePosition, MAX_CHECKERS, Position, Side, rank};
 use crate::memory::fetch;
 use adept_game::{limits, work};
+use adept_ranks::Ranks;
 use cpu_time::ProcessTime;
 use memmap2::MmapMut;
 use std::path::{Path, PathBuf};
@@ -187,6 +189,23 @@ pub enum TableError {
     },
 }
 
+/// A table that was solved by several ranks, as one of them sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared {
+    /// Durations on this rank.
+    pub timings: Timings,
+    /// Of writing the file.
+    pub write: Seconds,
+    /// Number of pairs of nonempty sides.
+    pub pairs: u64,
+    /// Bytes of the table.
+    pub bytes: u64,
+    /// Bytes of the part of this rank.
+    pub own_bytes: u64,
+    /// Most bytes of the values that were being exchanged.
+    pub exchange_bytes: u64,
+}
+
 /// Statistics of the differences between a table and given values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TableErrors {
@@ -299,6 +318,84 @@ impl Table {
         let Order { row_of, .. } = order;
         let table = Self { checkers, precision, rows, row_of, storage: Storage::Memory(map, start) };
         Ok((table, Timings { moves: moves_time, memory: memory_time, solve: solve_time }))
+    }
+
+    /// Solves a table that is spread over ranks, each with the columns of its strips, and writes it to a file. All ranks call it.
+    /// The file has the same bytes on any number of ranks. Calls `progress` after each level.
+    ///
+    /// # Errors
+    /// As [`Table::solve`] and [`Table::save`], on the rank that fails: the others then wait for it.
+    pub fn solve_spread(
+        settings: Settings,
+        ranks: &Ranks,
+        path: Option<&Path>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Shared, TableError> {
+        let Settings { checkers, precision, threads, isa, shorten } = settings;
+        if !(1..=MAX_CHECKERS).contains(&checkers) {
+            return Err(TableError::Checkers(checkers));
+        }
+        if !Isa::available().contains(&isa) {
+            return Err(TableError::Isa(isa));
+        }
+        let shorten = precision == Precision::Bits16
+            && shorten.unwrap_or(rank::sides(checkers) >= FEWEST_SIDES_TO_SHORTEN);
+        let refused = |what| {
+            move |source: Box<dyn std::error::Error + Send + Sync>| TableError::System {
+                what,
+                source: std::io::Error::other(source),
+            }
+        };
+        let ((order, moves), moves_time) = timed(|| order_and_moves(checkers, shorten));
+        let rows = order.sides.len();
+        let lines = rows / (LINE_BYTES * 8 / precision.bits() as usize);
+        let spread = Spread::new(ranks.clone(), lines);
+        let strip = rows * STRIP_LINES * LINE_BYTES;
+        let bytes = spread.own_strips() * strip;
+        if let Some(free) = limits::free_memory()
+            && free < bytes as u64
+        {
+            return Err(TableError::Memory { checkers, bits: precision.bits(), needed: bytes as u64, free });
+        }
+        let team = Team::new(threads).map_err(|e| refused("starting threads")(e.into()))?;
+        let (memory, memory_time) = timed(|| allocate(bytes, &team));
+        let (mut map, start) = memory.map_err(|e| refused("memory for the table")(e.into()))?;
+        let method = Method { isa, shorten, sample: SAMPLE };
+        let at = map[start..].as_mut_ptr();
+        let (short, single, double) =
+            (spread.grid(at.cast(), rows), spread.grid(at.cast(), rows), spread.grid(at.cast(), rows));
+        let team = team.spread(spread);
+        let ((), solve_time) = timed(|| {
+            // SAFETY: the map has the size of this rank's strips, is aligned to a line, is zero and belongs to this call.
+            unsafe {
+                match precision {
+                    Precision::Bits16 => i16::solve(short, &order, &moves, method, &team, progress),
+                    Precision::Bits32 => f32::solve(single, &order, &moves, method, &team, progress),
+                    Precision::Bits64 => f64::solve(double, &order, &moves, method, &team, progress),
+                }
+            }
+        });
+        let values = &map[start..start + bytes];
+        let about = About { checkers, precision, rows, row_of: &order.row_of, bytes: precision.bytes(rows) };
+        let spread = team.among_ranks();
+        let write = |path: &Path| -> Result<(), TableError> {
+            let Some(spread) = &spread else { return Ok(()) };
+            let written = match ranks.is_first() {
+                true => about.write_pieces(path, |put| spread.hand_over(values, strip, put)),
+                false => spread.hand_over(values, strip, |_| Ok(())),
+            };
+            written.map_err(|source| TableError::File { path: path.into(), source })
+        };
+        let (written, write_time) = timed(|| path.map_or(Ok(()), write));
+        written?;
+        Ok(Shared {
+            timings: Timings { moves: moves_time, memory: memory_time, solve: solve_time },
+            write: write_time,
+            pairs: (rank::sides(checkers) as u64 - 1).pow(2),
+            bytes: precision.bytes(rows) as u64,
+            own_bytes: bytes as u64,
+            exchange_bytes: spread.as_ref().map_or(0, |spread| spread.boxes()) as u64,
+        })
     }
 
     /// Opens a table file. Blocks are checked when first read.

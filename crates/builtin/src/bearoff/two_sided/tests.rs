@@ -172,7 +172,7 @@ fn claims_shorten_lists_to_a_third_and_less() {
     let grid = Grid::<i16>::new(map[*start..].as_ptr().cast_mut().cast(), table.rows);
     let mut dominance = Dominance::new(&order, &moves, SAMPLE);
     for level in 1..order.levels.len() - 1 {
-        let new = dominance.add_level(level, grid);
+        let new = dominance.add_level(level, grid, |line| line);
         dominance.accept(&new);
     }
     let full: usize = (order.levels[1]..order.sides.len())
@@ -461,4 +461,36 @@ fn gnubg_files_hold_the_same_values() {
     std::fs::write(&path, &bytes[..5000]).unwrap();
     let error = GnubgTable::open(&path).unwrap_err().to_string();
     assert!(error.ends_with("5000 bytes instead of the 88240 that its header says"), "{error}");
+}
+
+/// Any number of ranks writes the bytes that one process writes.
+#[test]
+fn ranks_write_the_bytes_of_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    for (checkers, precision, shorten, sizes) in [
+        (3, Precision::Bits16, false, 1..=5),
+        (6, Precision::Bits16, true, 2..=4),
+        (5, Precision::Bits32, false, 2..=3),
+        (4, Precision::Bits64, false, 2..=3),
+    ] {
+        let settings = Settings { precision, shorten: Some(shorten), threads: 1, ..Settings::new(checkers) };
+        let one = folder.path().join("one");
+        Table::solve(settings, &mut |_| {}).unwrap().0.save(&one).unwrap();
+        let expected = std::fs::read(&one).unwrap();
+        for size in sizes {
+            let path = folder.path().join("several");
+            let solve = |ranks: &adept_ranks::Ranks| {
+                Table::solve_spread(settings, ranks, Some(&path), &mut |_| {}).unwrap().own_bytes
+            };
+            let ranks = adept_ranks::threads(size);
+            let shares: Vec<u64> = std::thread::scope(|scope| {
+                let all: Vec<_> = ranks.iter().map(|ranks| scope.spawn(|| solve(ranks))).collect();
+                all.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            assert!(std::fs::read(&path).unwrap() == expected, "{checkers} checkers, {size} ranks");
+            let table: u64 = shares.iter().sum();
+            assert!(shares.iter().all(|share| share * size as u64 <= table * 2), "{shares:?}");
+            Table::open(&path).unwrap().verify().unwrap();
+        }
+    }
 }
