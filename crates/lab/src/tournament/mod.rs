@@ -150,7 +150,7 @@ pub fn tournament(
         table.seconds += seconds;
         table.standings = standings(tournament, &players, &table.pairs, unit.is_some());
         table.finished = table.pairs.len() == meetings.len();
-        Ok(save(&files, &options.out, &table)?)
+        save(&files, &options.out, &table)
     };
     if farm::is_employed() {
         // A pair for each thread and each slot of another rank.

@@ -401,11 +401,9 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         let failed = outcomes.into_iter().find_map(Result::err);
         let (first, total) = (self.first, self.td.workers);
         let mut parts = Vec::new();
-        let groups: Vec<Range<usize>> = match self.spread {
-            true => shards.mine().map(|shard| workers_of_shard(total, shards.count(), shard)).collect(),
-            false => vec![0..total],
-        };
-        for group in groups {
+        let groups = if self.spread { shards.mine() } else { 0..1 };
+        let count = if self.spread { shards.count() } else { 1 };
+        for group in groups.map(|shard| workers_of_shard(total, count, shard)) {
             let mut workers = self.workers[group.start - first..group.end - first].iter_mut();
             let one = workers.next().map(|w| w.player.samples.take()).unwrap_or_default();
             parts.push(workers.fold(one, |mut all, worker| {
