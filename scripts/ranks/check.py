@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs adept on several ranks of MPI: the same bits on any number of ranks, also after kills and signals.
 
-usage: check.py PROGRAM [--kills N] [--seed N]
+usage: check.py PROGRAM [--part bits|tables|jobs|endings|kills] [--kills N] [--seed N]
 
 PROGRAM is built with `--features mpi`, by the release profile. Needs mpirun. Writes to a temporary folder.
 """
@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
-# Signals reach processes that do not wait actively, and one machine may have fewer cores than ranks.
+# One machine may have fewer cores than ranks.
 LAUNCH = ["mpirun", "--oversubscribe", "--mca", "btl", "self,vader"]
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -38,6 +38,8 @@ RUNS = [
      ["game.rules=bearoff:6", "learn.shards=4", "learn.expectation.samples=30000", "evaluate.every=15000"]),
     ("bear-off, HME", "bearoff/hme-4x16.toml",
      ["game.rules=bearoff:6", "learn.shards=3", "learn.supervised.samples=60000", "evaluate.every=30000"]),
+    ("bear-off, learned cells", "bearoff/cells-16x8.toml",
+     ["game.rules=bearoff:6", "learn.shards=4", "learn.supervised.samples=30000", "evaluate.every=15000"]),
     ("bear-off, burn", "bearoff/plain-96.toml",
      [*BURN, "game.rules=bearoff:6", "learn.shards=4", "learn.supervised.samples=30000", "evaluate.every=15000"]),
     ("liar's dice, HME", "liars-dice/soar-hme.toml",
@@ -153,8 +155,13 @@ def interrupted(program, desk, draw, times, send):
             continue
         began = time.monotonic()
         send(process, draw)
-        said.append(process.communicate(timeout=60)[0])
+        heard = process.communicate(timeout=60)[0]
         took = time.monotonic() - began
+        if json.loads((out / "run.json").read_text())["finished"]:
+            # It had ended before the signal came.
+            subprocess.run(["rm", "-rf", str(out)], check=True)
+            continue
+        said.append(heard)
         assert process.returncode != 0, "an interrupted run ended as if nothing had happened"
         assert took < 20, f"the other ranks ended after {took:.0f} s"
         left = subprocess.run(["pgrep", "-f", str(out)], capture_output=True, text=True).stdout.split()
@@ -207,10 +214,41 @@ def jobs(program, desk, draw):
     # Not the first, which has the list of jobs. The first is the parent's eldest child.
     os.kill(draw.choice(sorted(ranks_of(process))[1:]), signal.SIGKILL)
     said, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, f"the sweep did not survive a lost rank:\n{said}"
+    # With --enable-recovery mpirun returns 0 whatever happens: the results count.
     assert "its jobs are done again" in said, f"nobody says that a rank was lost:\n{said}"
     assert results(desk / "sweep-alone") == results(out), "a sweep that lost a rank finds something else"
     print("sweep: a killed rank costs its jobs, which are done again", flush=True)
+    # A rank that is asked to stop leaves its jobs to the others.
+    out = desk / "sweep-left"
+    process = start([*LAUNCH, "--enable-recovery", "-n", "3", program, *SWEEP, "--threads", "1", "--out", str(out)])
+    while len(list(out.glob("*/run.json"))) < 3:
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.01)
+    os.kill(sorted(ranks_of(process))[-1], signal.SIGTERM)
+    said, _ = process.communicate(timeout=120)
+    assert results(desk / "sweep-alone") == results(out), f"a sweep that a rank left finds something else:\n{said}"
+    print("sweep: a rank that is asked to stop leaves its jobs to others", flush=True)
+
+
+def endings(program, desk):
+    """Faults are said once, and nobody waits for a rank that has ended."""
+    config = str(CONFIGS / "tictactoe/single-40.toml")
+    for command, words in (
+        (["train", "nosuch.toml"], "nosuch.toml"),
+        (["train", config, "--set", "learn.shards=0"], "learn.shards"),
+        (["sweep", "nosuch.toml"], "nosuch.toml"),
+        (["oracle", "build", "--checkers", "3", "--out", "/proc/none"], "/proc"),
+    ):
+        process = start([*LAUNCH, "-n", "3", program, *command])
+        said, _ = process.communicate(timeout=60)
+        errors = [line for line in said.splitlines() if line.startswith("error")]
+        assert process.returncode != 0 and len(errors) == 1 and words in errors[0], f"{command}:\n{said}"
+    # The reader of the first rank's output is gone.
+    train = f"trap '' PIPE; exec {program} train {config} --set learn.shards=2 --set learn.batch=8 " \
+            f"--set learn.td.games=500 --out {desk}/pipe"
+    process = start([*LAUNCH, "-n", "2", "sh", "-c", f"{train} | true"])
+    process.communicate(timeout=60)
+    print("faults are said once, and a closed pipe holds nobody up", flush=True)
 
 
 def tables(program, desk):
@@ -230,7 +268,7 @@ def main():
     parser.add_argument("program", type=lambda path: str(Path(path).resolve()))
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--part", choices=("bits", "tables", "jobs", "kills"), help="only this part")
+    parser.add_argument("--part", choices=("bits", "tables", "jobs", "endings", "kills"), help="only this part")
     args = parser.parse_args()
     draw = random.Random(args.seed)
     with tempfile.TemporaryDirectory() as desk:
@@ -241,6 +279,8 @@ def main():
             tables(args.program, desk)
         if args.part in (None, "jobs"):
             jobs(args.program, desk, draw)
+        if args.part in (None, "endings"):
+            endings(args.program, desk)
         if args.part not in (None, "kills"):
             return
         whole = desk / "whole"

@@ -5,7 +5,7 @@
 #   apt-get install slurm-wlm munge libopenmpi-dev openmpi-bin libclang-dev
 #   cargo build --release --features mpi && scripts/slurm/one-node.sh target/release/adept
 #
-# Takes about ten minutes: Slurm waits two before it starts a job again.
+# Takes five to ten minutes: Slurm waits two before it starts a job again.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 ADEPT=$(realpath "$1")
@@ -46,7 +46,11 @@ pgrep -x munged > /dev/null || {
 slurmctld
 slurmd
 trap 'pkill -F slurmd.pid; pkill -F slurmctld.pid; rm -rf "$desk"' EXIT
-until [ "$(sinfo --noheader --format=%t)" = idle ]; do sleep 1; done
+SECONDS=0
+until [ "$(sinfo --noheader --format=%t)" = idle ]; do
+  sleep 1
+  [ "$SECONDS" -lt 60 ] || { echo 'the node does not come up'; cat slurmctld.log slurmd.log; exit 1; }
+done
 
 cat > run.toml <<CONFIG
 name = "run"
@@ -74,10 +78,14 @@ agents = [{ name = "ttt" }, { name = "minimax" }, { name = "random" }]
 CONFIG
 
 # A minute of time, of which 50 seconds are left for saving: the run is stopped after 10 seconds and queued again.
-run=$(sbatch --parsable --ntasks=2 --time=1 --signal=B:TERM@50 "$here/run.sbatch" run.toml run)
+run=$(sbatch --parsable --ntasks=2 --time=1 --signal=B:USR1@50 "$here/run.sbatch" run.toml run)
 sweep=$(sbatch --parsable --array=1-3 "$here/sweep.sbatch" run.toml options sweep)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 match=$(sbatch --parsable --ntasks=2 "$here/match.sbatch" match.toml match)
-while [ -n "$(squeue --noheader --jobs="$run,$sweep,$match" 2> /dev/null)" ]; do sleep 2; done
+while [ -n "$(squeue --noheader --jobs="$run,$sweep,$match" 2> /dev/null)" ]; do
+  sleep 2
+  [ "$SECONDS" -lt 1800 ] || { echo 'the jobs do not end'; squeue; exit 1; }
+done
 grep -h "queued\|stopped after\|error" slurm-*.out || true
 
 done_as_asked() {
@@ -86,7 +94,7 @@ done_as_asked() {
 done_as_asked run/run.json
 for task in 1 2 3; do done_as_asked "sweep/$task/run.json"; done
 done_as_asked match/arena.json
-grep -q 'stopped after' "slurm-$run.out" || { echo 'the run never met its time limit'; exit 1; }
+grep -q 'stopped before the end' "slurm-$run.out" || { echo 'the run never met its time limit'; exit 1; }
 # The same bits as without a cluster.
 "$ADEPT" train run.toml --out alone --json > /dev/null 2>&1
 latest=$(sed -n 's/.*"latest": "\(.*\)".*/\1/p' alone/run.json)

@@ -137,7 +137,7 @@ fn of_train(error: &TrainError) -> &'static str {
         TrainError::Folder { .. } => "folder",
         TrainError::Interrupted { .. } => "interrupted",
         TrainError::Diverged { .. } => "diverged",
-        TrainError::Elsewhere(_) => "failed",
+        TrainError::Elsewhere(_) | TrainError::Ranks(_) => "failed",
         TrainError::Exact(_) | TrainError::Suite(_) | TrainError::Game(_) => "game",
     }
 }

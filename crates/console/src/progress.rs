@@ -309,6 +309,10 @@ pub(crate) fn on_interrupt() -> Cancel {
 }
 
 fn interrupted() {
+    // What ends this process has been said.
+    if crate::world::is_failing() {
+        return;
+    }
     let Some(asked) = STOPS.get() else { end("stopped before the end") };
     if asked.requested() {
         work::remove_unfinished();

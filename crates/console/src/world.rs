@@ -5,6 +5,7 @@ use crate::progress::on_interrupt;
 use adept_lab::{Catalogue, farm};
 use adept_ranks::slots::{self, Part};
 use adept_ranks::{Dead, Place, Ranks, StartError, World};
+use adept_trainer::run::TrainError;
 use anyhow::Result;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,8 +53,25 @@ pub(crate) fn start() -> std::result::Result<World, StartError> {
 /// Whether ranks work on jobs of their own, so that the others go on without one.
 static APART: AtomicBool = AtomicBool::new(false);
 
+/// Whether this rank ends all others.
+static FAILING: AtomicBool = AtomicBool::new(false);
+
+/// Whether this rank ends all others.
+pub(crate) fn is_failing() -> bool {
+    FAILING.load(Ordering::Relaxed)
+}
+
 /// Whether a rank was lost: then MPI, where ranks wait for each other, must not be ended.
 static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Tells the other ranks at the end, also after a panic, that there are no more jobs.
+struct Dismissed;
+
+impl Drop for Dismissed {
+    fn drop(&mut self) {
+        farm::dismiss();
+    }
+}
 
 /// Lets the other ranks do jobs of the first one, until `f` ends there. `f` is the command, which the first rank alone runs;
 /// `threads` are those of each rank, 0 for one per core.
@@ -64,14 +82,15 @@ pub(crate) fn with_jobs(games: &dyn Catalogue, threads: usize, f: impl FnOnce() 
     }
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if threads == 0 { cores() } else { threads };
+    let part = slots::connect(&ranks, threads)?;
+    // From here on no rank waits for another one by MPI.
     APART.store(true, Ordering::Relaxed);
-    match slots::connect(&ranks, threads)? {
+    match part {
         Part::First(slots) => {
             say(format!("{} ranks work on it, {} jobs at a time", ranks.size(), slots.len() + threads));
             farm::employ(slots);
-            let done = f();
-            farm::dismiss();
-            done
+            let _dismissed = Dismissed;
+            f()
         }
         Part::Other(desks) => {
             farm::serve(games, desks, &on_interrupt());
@@ -82,6 +101,9 @@ pub(crate) fn with_jobs(games: &dyn Catalogue, threads: usize, f: impl FnOnce() 
 
 /// Ends this rank when another one has ended without a word.
 fn missed(dead: Dead) {
+    if is_failing() {
+        return;
+    }
     let ranks = ranks();
     if APART.load(Ordering::Relaxed) && dead.rank != 0 && !dead.spoke {
         LOST.store(true, Ordering::Relaxed);
@@ -116,12 +138,15 @@ pub(crate) fn leave(world: &World, status: ExitCode) -> ExitCode {
 }
 
 /// The exit status after an error. The first rank has said it. Other ranks say their own, unless the first one failed for the
-/// same reason, and end all others, which would wait for them.
+/// same reason. Who fails alone ends all others, which would wait for it.
 pub(crate) fn failed(world: &World, error: &anyhow::Error) -> ExitCode {
     let ranks = &world.ranks;
     // The others have no jobs any more, or stop too.
     let dismissed = ranks.is_first() && APART.load(Ordering::Relaxed);
-    if !ranks.are_several() || dismissed || error.chain().any(|cause| cause.is::<Together>()) {
+    let of_all = |cause: &(dyn std::error::Error + 'static)| {
+        cause.is::<Together>() || cause.downcast_ref::<TrainError>().is_some_and(TrainError::is_of_all)
+    };
+    if !ranks.are_several() || dismissed || error.chain().any(of_all) {
         return ExitCode::FAILURE;
     }
     if !ranks.is_first() {
@@ -129,12 +154,7 @@ pub(crate) fn failed(world: &World, error: &anyhow::Error) -> ExitCode {
         output::speak_up();
         say(format!("error of rank {} on {}: {error}", ranks.rank(), ranks.link().node()));
     }
-    // Nothing more needs to be said when the others end too.
-    output::be_quiet();
+    // Nobody is missed who ends because of it.
+    FAILING.store(true, Ordering::Relaxed);
     world.fail()
-}
-
-/// Agrees at the end of a command whether it was stopped before its end, which the first rank knows.
-pub(crate) fn ends(ranks: &Ranks, stopped: bool) -> bool {
-    ranks.any(u8::from(ranks.is_first() && stopped)) > 0
 }

@@ -6,7 +6,7 @@
 
 use crate::curves;
 use crate::exchange::{self, Format};
-use crate::farm;
+use crate::farm::{self, Here};
 use crate::measure::{self, Baseline, Cost, Described, EvaluateOptions, Report, Rule};
 use crate::tournament::{self, Player, Tournament};
 use adept_arena::cfr::{self, SolveOptions, Solved};
@@ -115,9 +115,15 @@ impl<G: Kit> AnyGame for G {
         observer: &dyn Observer,
         cancel: &Cancel,
     ) -> Result<(PathBuf, Record), TrainError> {
-        if let Some(elsewhere) = farm::train(config, seed, options, observer) {
-            return elsewhere;
-        }
+        let mut again = options.clone();
+        let options = match farm::train(config, seed, options, observer) {
+            Ok(elsewhere) => return elsewhere,
+            Err(Here::Always) => options,
+            Err(Here::Again) => {
+                again.resume = true;
+                &again
+            }
+        };
         let (path, record) = run::train(self, config, seed, options, observer, cancel)?;
         if options.ranks.is_first() && curves::is_stale(&path) {
             // The result stands without its picture, in a folder that is read-only by now for example. Who stops a run does

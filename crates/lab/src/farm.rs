@@ -1,8 +1,8 @@
 //! Jobs that other ranks of MPI do for this one: runs of experiments, pairs of tournaments.
 //!
-//! The first rank runs a command as if it were alone. [`in_parallel`](crate::seeds::in_parallel) has a thread for each slot on
+//! The first rank runs a command as if it were alone. [`on_ranks`](crate::seeds::on_ranks) has a thread for each slot on
 //! another rank beside those of its own. Where a job on such a thread trains or plays a pair, the other rank does it. If that
-//! rank is lost, the thread does the job itself, from the last checkpoint of its run: what comes out does not depend on who
+//! rank is lost, or asked to stop, the thread does the job itself, from the last checkpoint of its run: what comes out does not depend on who
 //! did what. The ranks share the file system.
 
 use crate::catalogue::{AnyGame, Catalogue};
@@ -14,11 +14,11 @@ use adept_trainer::run::{Cancel, Event, Init, Observer, Record, Silent, TrainErr
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 /// The slots of this process, as rayon has its global pool.
-static SLOTS: OnceLock<Slots> = OnceLock::new();
+static SLOTS: Slots = Slots::closed();
 
 thread_local! {
     /// The slot that does the jobs of this thread.
@@ -35,6 +35,7 @@ enum Job {
         resume: bool,
         extend: bool,
         init: Vec<Init>,
+        max_seconds: Option<f64>,
     },
     Pair {
         tournament: Box<Tournament>,
@@ -44,48 +45,30 @@ enum Job {
 
 #[derive(Serialize, Deserialize)]
 enum Done {
-    Train {
-        path: PathBuf,
-        record: Box<Record>,
-        began: bool,
-    },
-    Pair {
-        tally: Tally,
-        share: f64,
-    },
-    /// The rank was asked to stop.
-    Stopped,
-    Diverged {
-        name: String,
-        seed: u64,
-        step: u64,
-        what: String,
-        rate: f64,
-        more: String,
-    },
+    Train { path: PathBuf, record: Box<Record>, began: bool },
+    Pair { tally: Tally, share: f64 },
+    Diverged { name: String, seed: u64, step: u64, what: String, rate: f64, more: String },
     Failed(String),
 }
 
 /// Lets other ranks do jobs of this process from now on.
 pub fn employ(slots: Vec<Slot>) {
-    let _ = SLOTS.set(Slots::new(slots));
+    SLOTS.open(slots);
 }
 
 /// Whether other ranks do jobs of this process.
 pub(crate) fn is_employed() -> bool {
-    SLOTS.get().is_some()
+    SLOTS.are_open()
 }
 
 /// Tells the other ranks that there are no more jobs.
 pub fn dismiss() {
-    if let Some(slots) = SLOTS.get() {
-        slots.close();
-    }
+    SLOTS.close();
 }
 
 /// The slots that no thread uses.
 pub(crate) fn free() -> Vec<Slot> {
-    SLOTS.get().map(Slots::take).unwrap_or_default()
+    SLOTS.take()
 }
 
 /// Runs `f` while `slot` does the jobs of this thread; `f` is told whether the slot is still there.
@@ -93,19 +76,29 @@ pub(crate) fn with<R>(slot: Slot, f: impl FnOnce(&dyn Fn() -> bool) -> R) -> R {
     SLOT.with(|own| own.replace(Some(slot)));
     let there = || SLOT.with(|own| own.borrow().as_ref().is_some_and(|slot| !slot.is_lost()));
     let result = f(&there);
-    if let (Some(slot), Some(slots)) = (SLOT.with(RefCell::take), SLOTS.get()) {
-        slots.give_back([slot]);
+    if let Some(slot) = SLOT.with(RefCell::take) {
+        SLOTS.give_back(slot);
     }
     result
 }
 
-/// Has a job done by the slot of this thread. None if it has none, or if that rank is lost.
-fn call(job: impl FnOnce() -> Job) -> Option<Done> {
+/// Why a job is to be done on this thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Here {
+    /// The thread has no slot.
+    Always,
+    /// Its rank was lost, or left, and may have begun.
+    Again,
+}
+
+/// Has a job done by the slot of this thread.
+fn call(job: impl FnOnce() -> Job) -> Result<Done, Here> {
     SLOT.with(|own| {
         let mut own = own.borrow_mut();
-        let slot = own.as_mut()?;
-        let job = serde_json::to_vec(&job()).ok()?;
-        serde_json::from_slice(&slot.call(&job)?).ok()
+        let slot = own.as_mut().filter(|slot| !slot.is_lost()).ok_or(Here::Always)?;
+        let job = serde_json::to_vec(&job()).map_err(|_| Here::Always)?;
+        let done = slot.call(&job).ok_or(Here::Again)?;
+        serde_json::from_slice(&done).map_err(|_| Here::Again)
     })
 }
 
@@ -115,11 +108,7 @@ pub(crate) fn train(
     seed: u64,
     options: &TrainOptions,
     observer: &dyn Observer,
-) -> Option<Result<(PathBuf, Record), TrainError>> {
-    // What cannot be handed over is done here.
-    if options.max_seconds.is_some() || options.ranks.are_several() {
-        return None;
-    }
+) -> Result<Result<(PathBuf, Record), TrainError>, Here> {
     let job = || Job::Train {
         config: Box::new(config.clone()),
         seed,
@@ -127,8 +116,9 @@ pub(crate) fn train(
         resume: options.resume,
         extend: options.extend,
         init: options.init.clone(),
+        max_seconds: options.max_seconds,
     };
-    Some(match call(job)? {
+    Ok(match call(job)? {
         Done::Train { path, record, began } => {
             if began {
                 let (games, unit) = (record.games, config.learn.unit());
@@ -141,33 +131,33 @@ pub(crate) fn train(
             Err(TrainError::Diverged { name, seed, step, what, rate, more })
         }
         Done::Failed(text) => Err(TrainError::Elsewhere(text)),
-        Done::Pair { .. } | Done::Stopped => return None,
+        Done::Pair { .. } => return Err(Here::Again),
     })
 }
 
-/// Has a pair of a tournament played elsewhere, if this thread has a slot. The result is None if that rank was asked to stop.
+/// Has a pair of a tournament played elsewhere, if this thread has a slot.
 pub(crate) fn play_pair(
     tournament: &Tournament,
     (a, b): (&Player, &Player),
-) -> Option<Result<Option<(Tally, f64)>, TrainError>> {
+) -> Option<Result<(Tally, f64), TrainError>> {
     let pair = || Box::new((a.clone(), b.clone()));
-    match call(|| Job::Pair { tournament: Box::new(tournament.clone()), pair: pair() })? {
-        Done::Pair { tally, share } => Some(Ok(Some((tally, share)))),
-        Done::Stopped => Some(Ok(None)),
+    match call(|| Job::Pair { tournament: Box::new(tournament.clone()), pair: pair() }).ok()? {
+        Done::Pair { tally, share } => Some(Ok((tally, share))),
         Done::Failed(text) => Some(Err(TrainError::Elsewhere(text))),
         _ => None,
     }
 }
 
-/// Works on jobs of the first rank until there are no more.
+/// Works on jobs of the first rank until there are no more. If `cancel` is requested, what is left of them is done elsewhere.
 pub fn serve(games: &dyn Catalogue, desks: Vec<Desk>, cancel: &Cancel) {
-    work(desks, |job| {
+    let job = |job: &[u8]| {
         let done = match serde_json::from_slice(job) {
             Ok(job) => done(games, job, cancel),
             Err(error) => Done::Failed(error.to_string()),
         };
         serde_json::to_vec(&done).unwrap_or_default()
-    });
+    };
+    work(desks, job, || cancel.requested());
 }
 
 /// Sees whether a run has begun.
@@ -184,8 +174,9 @@ impl Observer for Began {
 
 fn done(games: &dyn Catalogue, job: Job, cancel: &Cancel) -> Done {
     match job {
-        Job::Train { config, seed, out, resume, extend, init } => {
-            let options = TrainOptions { out, resume, extend, init, threads: 1, ..TrainOptions::default() };
+        Job::Train { config, seed, out, resume, extend, init, max_seconds } => {
+            let own = TrainOptions { threads: 1, ..TrainOptions::default() };
+            let options = TrainOptions { out, resume, extend, init, max_seconds, ..own };
             let began = Began(AtomicBool::new(false));
             let game = games.find(&config.game.rules).map_err(TrainError::from);
             match game.and_then(|game| game.train(&config, seed, &options, &began, cancel)) {
@@ -204,7 +195,6 @@ fn done(games: &dyn Catalogue, job: Job, cancel: &Cancel) -> Done {
                 Ok(on_one_thread(|| game.play_pair(&tournament, (&pair.0, &pair.1), cancel))??)
             };
             match game.and_then(play) {
-                Ok(_) if cancel.requested() => Done::Stopped,
                 Ok((tally, share)) => Done::Pair { tally, share },
                 Err(error) => Done::Failed(error.to_string()),
             }

@@ -2,6 +2,7 @@
 
 use crate::catalogue::AnyGame;
 use crate::farm;
+use adept_ranks::slots::Slot;
 use adept_trainer::config::Config;
 use adept_trainer::run::{Cancel, Observer, Record, TrainError, TrainOptions, obstacle};
 use std::collections::BTreeMap;
@@ -10,27 +11,44 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Calls `f` with each job on this many threads (0: one per core) and returns the results in the order of the
-/// jobs. Threads take one job at a time, as jobs differ in duration. Other ranks help, if there are any ([`crate::farm`]).
+/// jobs. Threads take one job at a time, as jobs differ in duration.
 pub fn in_parallel<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,
     f: impl Fn(&J) -> R + Send + Sync,
 ) -> Vec<R> {
     let mut results = Vec::with_capacity(jobs.len());
+    share_out(jobs, threads, Vec::new(), f, |result| results.push(result));
+    results
+}
+
+/// Like [`in_parallel`], for jobs that train: other ranks help, if there are any ([`crate::farm`]).
+pub fn on_ranks<J: Sync, R: Send>(jobs: &[J], threads: usize, f: impl Fn(&J) -> R + Send + Sync) -> Vec<R> {
+    let mut results = Vec::with_capacity(jobs.len());
     in_turn(jobs, threads, f, |result| results.push(result));
     results
 }
 
-/// Like [`in_parallel`], but hands over each result as soon as it and all before it are there.
+/// Like [`on_ranks`], but hands over each result as soon as it and all before it are there.
 pub(crate) fn in_turn<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,
     f: impl Fn(&J) -> R + Send + Sync,
     each: impl FnMut(R) + Send,
 ) {
+    share_out(jobs, threads, farm::free(), f, each);
+}
+
+/// Shares jobs among threads of this process, and one for each slot of another rank.
+fn share_out<J: Sync, R: Send>(
+    jobs: &[J],
+    threads: usize,
+    slots: Vec<Slot>,
+    f: impl Fn(&J) -> R + Send + Sync,
+    each: impl FnMut(R) + Send,
+) {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if threads == 0 { cores() } else { threads }.min(jobs.len());
-    let slots = farm::free();
     let (next, waiting) = (AtomicUsize::new(0), Mutex::new((0, BTreeMap::new(), each)));
     let work = |goes_on: &dyn Fn() -> bool| {
         while goes_on() {
@@ -103,8 +121,22 @@ pub fn train_seeds(
         return obstacles;
     }
     let train = |seed: u64| game.train(config, seed, &of_seed(seed), observer, cancel);
-    let one = |seed: &u64| (ranks.any(u8::from(cancel.requested())) == 0).then(|| (*seed, train(*seed)));
-    // Ranks work on one run at a time, all of them.
-    let threads = if ranks.are_several() { 1 } else { seeds.threads };
-    in_parallel(&all, threads, |seed| one(seed)).into_iter().flatten().collect()
+    if ranks.are_several() {
+        // Ranks work on one run at a time, all of them. What is not an error of all must end here, where the others wait.
+        let mut results = Vec::new();
+        for seed in all {
+            if ranks.any(u8::from(cancel.requested())) > 0 {
+                break;
+            }
+            let result = train(seed);
+            let ends = result.as_ref().is_err_and(|error| !error.is_of_all());
+            results.push((seed, result));
+            if ends {
+                break;
+            }
+        }
+        return results;
+    }
+    let one = |seed: &u64| (!cancel.requested()).then(|| (*seed, train(*seed)));
+    on_ranks(&all, seeds.threads, one).into_iter().flatten().collect()
 }

@@ -8,7 +8,7 @@ use adept_game::work;
 use adept_lab::Catalogue;
 use adept_lab::measure::{self, EvaluateOptions, Suite};
 use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
-use adept_lab::seeds::in_parallel;
+use adept_lab::seeds::on_ranks;
 use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
@@ -427,7 +427,7 @@ fn transferred(
     };
     let (small, large, again) = (plan("small", small)?, plan("fresh", large)?, plan("with modules", large)?);
     let seeds: Vec<u64> = runs::seeds(options).collect();
-    let results = in_parallel(&seeds, options.threads, |&seed| {
+    let results = on_ranks(&seeds, options.threads, |&seed| {
         let first = train(&small, seed, Vec::new(), work)?;
         let fresh = train(&large, seed, Vec::new(), work)?;
         let init = vec![Init { part: None, path: first.0 }];

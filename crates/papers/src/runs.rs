@@ -1,7 +1,7 @@
 //! Runs several experiments with several seeds each, for a table.
 
 use adept_lab::reproduction::{ReproduceOptions, Work};
-use adept_lab::seeds::in_parallel;
+use adept_lab::seeds::on_ranks;
 use adept_model::ModelError;
 use adept_trainer::config::{Config, Games, Source, parse};
 use adept_trainer::run::{Record, TrainError, TrainOptions, measurements, record_of};
@@ -82,7 +82,7 @@ fn each(
     }
     let jobs: Vec<(&Config, u64)> =
         configs.iter().flat_map(|c| seeds.clone().map(move |seed| (c, seed))).collect();
-    let results = in_parallel(&jobs, options.threads, |&(config, seed)| {
+    let results = on_ranks(&jobs, options.threads, |&(config, seed)| {
         if cancel.requested() {
             return Err(interrupted(options));
         }

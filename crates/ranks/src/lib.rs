@@ -4,6 +4,7 @@
 //! Ranks are processes of MPI (feature `mpi`), threads of one process ([`threads()`]), or there is just one.
 
 mod link;
+mod meeting;
 #[cfg(feature = "mpi")]
 mod mpi;
 pub mod slots;
@@ -60,6 +61,12 @@ pub fn share(n: u64, parts: usize, part: usize) -> Range<u64> {
     let (parts, part) = (parts as u64, part as u64);
     let at = |part: u64| part * (n / parts) + part.min(n % parts);
     at(part)..at(part + 1)
+}
+
+/// The part of a range that belongs to this part of `parts`, as [`share`].
+pub fn share_of(range: &Range<u64>, parts: usize, part: usize) -> Range<u64> {
+    let share = share(range.end - range.start, parts, part);
+    range.start + share.start..range.start + share.end
 }
 
 impl Ranks {
@@ -189,6 +196,7 @@ impl Ranks {
     /// ranks there are.
     pub fn sum(&self, tree: &mut Tree, n: usize) -> Node {
         let mine = tree.take();
+        assert!(mine.iter().all(|node| node.vector.len() == n), "a vector that is not of length {n}");
         if !self.are_several() {
             return mine.into_iter().next().unwrap_or_default();
         }

@@ -3,18 +3,15 @@
 //! Jobs go over connections of their own, not through MPI: a connection that breaks says at once that the rank is gone, and the
 //! others go on.
 
+use crate::meeting::{Meeting, number};
 use crate::{Ranks, lock};
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 /// Most bytes of a job or its result.
 const MOST_BYTES: u64 = 1 << 28;
-
-/// How long ranks try to reach each other.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A place on another rank that takes one job at a time.
 #[derive(Debug)]
@@ -45,78 +42,26 @@ pub struct Desk(TcpStream);
 pub fn connect(ranks: &Ranks, slots: usize) -> io::Result<Part> {
     let all = ranks.collect(&(slots as u64).to_ne_bytes());
     let expected: u64 = all.iter().skip(1).map(|bytes| u64::from_ne_bytes(crate::word(bytes))).sum();
-    if ranks.is_first() {
-        let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0));
-        let port = listener.as_ref().map_or(0, |l| l.local_addr().map_or(0, |address| address.port()));
-        let secret = secret();
-        ranks.from_first(Some(format!("{port} {secret:016x} {}", ranks.link().node()).into_bytes()));
-        return accept(&listener?, expected, secret).map(Part::First);
+    let meeting = Meeting::call(ranks);
+    if !ranks.is_first() {
+        let desk = |_| meeting.join(ranks).map(Desk);
+        return (0..slots).map(desk).collect::<io::Result<_>>().map(Part::Other);
     }
-    let said = String::from_utf8_lossy(&ranks.from_first(None)).into_owned();
-    let mut words = said.splitn(3, ' ');
-    let mut next = || words.next().unwrap_or_default().to_string();
-    let (port, secret, node) = (next(), next(), next());
-    // Names of machines need not be known on the machine itself.
-    let host = if node == ranks.link().node() { "127.0.0.1" } else { &node };
-    let (port, secret) = (port.parse().unwrap_or(0), u64::from_str_radix(&secret, 16).unwrap_or(0));
-    let desk = |_| {
-        let mut addresses = (host, port).to_socket_addrs()?;
-        let address = addresses.next().ok_or(ErrorKind::AddrNotAvailable)?;
-        let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-        stream.set_nodelay(true)?;
-        stream.write_all(&secret.to_ne_bytes())?;
-        stream.write_all(&(ranks.rank() as u64).to_ne_bytes())?;
-        Ok(Desk(stream))
-    };
-    (0..slots).map(desk).collect::<io::Result<_>>().map(Part::Other)
-}
-
-/// A number that strangers do not know, so that only ranks of this program get jobs.
-fn secret() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(std::process::id())
-}
-
-fn accept(listener: &TcpListener, expected: u64, secret: u64) -> io::Result<Vec<Slot>> {
-    let began = Instant::now();
-    listener.set_nonblocking(true)?;
-    let mut slots = Vec::new();
-    while (slots.len() as u64) < expected {
-        let mut stream = match listener.accept() {
-            Ok((stream, _)) => stream,
-            Err(e) if e.kind() == ErrorKind::WouldBlock && began.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(2));
-                continue;
-            }
-            Err(e) if e.kind() == ErrorKind::WouldBlock => return Err(ErrorKind::TimedOut.into()),
-            Err(e) => return Err(e),
-        };
-        stream.set_nonblocking(false)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        let (Ok(word), Ok(rank)) = (number(&mut stream), number(&mut stream)) else { continue };
-        stream.set_read_timeout(None)?;
-        if word == secret {
-            slots.push(Slot { rank: rank as usize, stream, lost: false });
-        }
+    let guests = meeting.guests(|| expected as usize)?;
+    if (guests.len() as u64) < expected {
+        let message = format!("{} of {expected} connections came from other ranks in time", guests.len());
+        return Err(io::Error::new(ErrorKind::TimedOut, message));
     }
     // Neighbours in the list are on different ranks.
-    let mut seen = std::collections::HashMap::new();
-    slots.sort_by_key(|slot: &Slot| slot.rank);
-    let mut numbered: Vec<(usize, Slot)> = Vec::new();
-    for slot in slots {
-        let count = seen.entry(slot.rank).or_insert(0);
-        numbered.push((*count, slot));
+    let mut counts = vec![0; ranks.size()];
+    let mut numbered = Vec::new();
+    for (rank, stream) in guests {
+        let count = counts.get_mut(rank).ok_or(ErrorKind::InvalidData)?;
+        numbered.push((*count, Slot { rank, stream, lost: false }));
         *count += 1;
     }
     numbered.sort_by_key(|(count, slot)| (*count, slot.rank));
-    Ok(numbered.into_iter().map(|(_, slot)| slot).collect())
-}
-
-fn number(stream: &mut TcpStream) -> io::Result<u64> {
-    let mut bytes = [0; 8];
-    stream.read_exact(&mut bytes)?;
-    Ok(u64::from_ne_bytes(bytes))
+    Ok(Part::First(numbered.into_iter().map(|(_, slot)| slot).collect()))
 }
 
 fn send(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
@@ -151,15 +96,19 @@ impl Slot {
     }
 }
 
-/// Works at all desks until the first rank closes them. Returns the number of jobs done.
-pub fn work(desks: Vec<Desk>, job: impl Fn(&[u8]) -> Vec<u8> + Sync) -> u64 {
+/// Works at all desks until the first rank closes them. Returns the number of jobs done. Once `stops` holds, desks are left and
+/// what they had to do is not answered: the first rank then misses this one.
+pub fn work(desks: Vec<Desk>, job: impl Fn(&[u8]) -> Vec<u8> + Sync, stops: impl Fn() -> bool + Sync) -> u64 {
     let done = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for Desk(mut stream) in desks {
-            let (job, done) = (&job, &done);
+            let (job, stops, done) = (&job, &stops, &done);
             scope.spawn(move || {
-                while let Ok(given) = receive(&mut stream) {
-                    if send(&mut stream, &job(&given)).is_err() {
+                while let Ok(given) = receive(&mut stream)
+                    && !stops()
+                {
+                    let result = job(&given);
+                    if stops() || send(&mut stream, &result).is_err() {
                         break;
                     }
                     done.fetch_add(1, Ordering::Relaxed);
@@ -170,29 +119,43 @@ pub fn work(desks: Vec<Desk>, job: impl Fn(&[u8]) -> Vec<u8> + Sync) -> u64 {
     done.into_inner()
 }
 
-/// Slots that several threads borrow.
-#[derive(Clone, Debug, Default)]
-pub struct Slots(Arc<Mutex<Vec<Slot>>>);
+/// Slots that several threads borrow, while they are open.
+#[derive(Debug)]
+pub struct Slots(Mutex<Option<Vec<Slot>>>);
 
 impl Slots {
-    /// These slots.
-    pub fn new(slots: Vec<Slot>) -> Self {
-        Self(Arc::new(Mutex::new(slots)))
+    /// No slots, closed.
+    pub const fn closed() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// Lends these slots from now on.
+    pub fn open(&self, slots: Vec<Slot>) {
+        *lock(&self.0) = Some(slots);
+    }
+
+    /// Whether slots are lent.
+    pub fn are_open(&self) -> bool {
+        lock(&self.0).is_some()
     }
 
     /// Takes all that are free.
     pub fn take(&self) -> Vec<Slot> {
-        std::mem::take(&mut *lock(&self.0))
+        lock(&self.0).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Gives slots back, but for those that are lost.
-    pub fn give_back(&self, slots: impl IntoIterator<Item = Slot>) {
-        lock(&self.0).extend(slots.into_iter().filter(|slot| !slot.is_lost()));
+    /// Gives a slot back, unless its rank is lost.
+    pub fn give_back(&self, slot: Slot) {
+        if let Some(slots) = &mut *lock(&self.0)
+            && !slot.is_lost()
+        {
+            slots.push(slot);
+        }
     }
 
-    /// Ends the work of the other ranks.
+    /// Ends the work of the other ranks, as soon as all slots are back.
     pub fn close(&self) {
-        lock(&self.0).clear();
+        *lock(&self.0) = None;
     }
 }
 
@@ -218,7 +181,7 @@ mod tests {
                             let _ = receive(&mut stream);
                             return 0;
                         }
-                        work(desks, |job| [b"done ", job].concat())
+                        work(desks, |job| [b"done ", job].concat(), || false)
                     })
                 })
                 .collect();
@@ -228,12 +191,17 @@ mod tests {
             assert_eq!(slots[2].call(b"b"), Some(b"done b".to_vec()));
             assert_eq!((slots[1].call(b"c"), slots[1].is_lost()), (None, true));
             assert_eq!(slots[3].call(b"d"), None);
-            let pool = Slots::new(slots);
-            let slots = pool.take();
-            pool.give_back(slots);
-            let slots = pool.take();
+            let pool = Slots::closed();
+            pool.open(slots);
+            assert!(pool.are_open());
+            pool.take().into_iter().for_each(|slot| pool.give_back(slot));
+            let mut slots = pool.take();
             assert_eq!(slots.len(), 2);
-            drop(slots);
+            pool.give_back(slots.remove(0));
+            pool.close();
+            // What is given back late is closed too.
+            slots.into_iter().for_each(|slot| pool.give_back(slot));
+            assert!(!pool.are_open() && pool.take().is_empty());
             others.into_iter().map(|thread| thread.join().unwrap()).sum::<u64>()
         });
         assert_eq!(done, 2);

@@ -110,6 +110,10 @@ fn several(n: usize, _: OnDeath) -> Result<World, StartError> {
 #[cfg(feature = "mpi")]
 impl Drop for World {
     fn drop(&mut self) {
+        // The others would wait for this rank.
+        if std::thread::panicking() {
+            self.fail();
+        }
         // Before MPI ends, where ranks wait for each other.
         self.watch.take();
     }

@@ -3,26 +3,21 @@
 //! MPI itself says nothing: the others would wait for its part forever, unless the launcher ends them. So every rank keeps a
 //! connection to the first one. It closes with the process, whatever ended it.
 
+use crate::meeting::Meeting;
 use crate::{Dead, OnDeath, Ranks};
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 /// What a rank sends before it ends as it should.
 const GOODBYE: u8 = b'.';
 
 /// What a rank sends before it ends all others because of an error that it has reported.
-#[allow(dead_code, reason = "sent by ranks of MPI alone")]
 const FAILED: u8 = b'!';
 
 /// What the first rank sends before it leaves, where MPI cannot end because a rank is missing.
-#[allow(dead_code, reason = "sent by ranks of MPI alone")]
 const LEFT: u8 = b'~';
-
-/// How long a rank tries to reach the first one.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 type Streams = Arc<Mutex<Vec<TcpStream>>>;
 
@@ -37,15 +32,7 @@ pub(crate) struct Watch {
 impl Watch {
     /// Connects all ranks. None if this rank cannot be reached: then the launcher alone ends the others.
     pub(crate) fn new(ranks: &Ranks, on_death: OnDeath) -> Option<Self> {
-        let listener =
-            if ranks.is_first() { TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).ok() } else { None };
-        let port = listener.as_ref().and_then(|l| l.local_addr().ok()).map(|address| address.port());
-        let said = format!("{} {}", port.unwrap_or(0), ranks.link().node());
-        let heard = ranks.from_first(ranks.is_first().then(|| said.into_bytes()));
-        let heard = String::from_utf8_lossy(&heard).into_owned();
-        let (port, node) = heard.split_once(' ')?;
-        let port: u16 = port.parse().ok().filter(|&port| port > 0)?;
-        let all: Streams = Arc::new(Mutex::new(Vec::new()));
+        let streams: Streams = Arc::new(Mutex::new(Vec::new()));
         let over = Arc::new(AtomicBool::new(false));
         let done = over.clone();
         let on_death: OnDeath = Arc::new(move |dead| {
@@ -53,31 +40,34 @@ impl Watch {
                 on_death(dead);
             }
         });
-        match listener {
-            Some(listener) => {
-                let (all, others) = (all.clone(), ranks.size() - 1);
-                spawn(move || {
-                    for stream in listener.incoming().take(others).flatten() {
-                        greet(stream, &all, on_death.clone());
-                    }
-                });
+        let meeting = Meeting::call(ranks);
+        if ranks.is_first() {
+            let expected = Arc::new(AtomicUsize::new(ranks.size() - 1));
+            let come = expected.clone();
+            let guests = std::thread::spawn(move || meeting.guests(|| come.load(Ordering::Relaxed)));
+            // Those who cannot come are not waited for.
+            let joined = ranks.collect(&[]).iter().filter(|said| !said.is_empty()).count();
+            expected.store(joined, Ordering::Relaxed);
+            for (rank, stream) in guests.join().ok()?.ok()? {
+                crate::lock(&streams).push(stream.try_clone().ok()?);
+                let on_death = on_death.clone();
+                spawn(move || greet(rank, stream, &on_death));
             }
-            None => {
-                // Names of machines need not be known on the machine itself.
-                let host = if node == ranks.link().node() { "127.0.0.1" } else { node };
-                let stream = connect(host, port)?;
-                let mine = format!("{} {} on {}\n", ranks.rank(), std::process::id(), ranks.link().node());
-                (&stream).write_all(mine.as_bytes()).ok()?;
-                crate::lock(&all).push(stream.try_clone().ok()?);
-                let first = Dead { rank: 0, place: format!("on {node}"), spoke: false };
-                spawn(move || listen(stream, first, &on_death));
-            }
+        } else {
+            let place = format!("process {} on {}\n", std::process::id(), ranks.link().node());
+            let joined = meeting.join(ranks).and_then(|mut stream| {
+                stream.write_all(place.as_bytes())?;
+                Ok((stream.try_clone()?, stream))
+            });
+            ranks.collect(if joined.is_ok() { b"here" } else { b"" });
+            let (copy, stream) = joined.ok()?;
+            crate::lock(&streams).push(copy);
+            let first = Dead { rank: 0, place: format!("on {}", meeting.node()), spoke: false };
+            spawn(move || listen(stream, first, &on_death));
         }
-        Some(Self { streams: all, over })
+        Some(Self { streams, over })
     }
-}
 
-impl Watch {
     /// Tells the others that this rank ends them all, and has said why.
     #[cfg(feature = "mpi")]
     pub(crate) fn fail(&self) {
@@ -115,31 +105,15 @@ fn spawn(work: impl FnOnce() + Send + 'static) {
     let _ = std::thread::Builder::new().name("watch".into()).spawn(work);
 }
 
-fn connect(host: &str, port: u16) -> Option<TcpStream> {
-    use std::net::ToSocketAddrs;
-    (host, port)
-        .to_socket_addrs()
-        .ok()?
-        .find_map(|address| TcpStream::connect_timeout(&address, PATIENCE).ok())
-}
-
-/// Hears who a new connection is, and listens to it.
-fn greet(mut stream: TcpStream, all: &Streams, on_death: OnDeath) {
-    let Ok(copy) = stream.try_clone() else { return };
-    crate::lock(all).push(copy);
-    spawn(move || {
-        let (mut name, mut byte) = (Vec::new(), [0]);
-        // A line of a rank of ours is short.
-        while name.len() < 1024 && matches!(stream.read(&mut byte), Ok(1)) && byte != *b"\n" {
-            name.push(byte[0]);
-        }
-        let name = String::from_utf8_lossy(&name).into_owned();
-        if let Some((rank, place)) = name.split_once(' ')
-            && let Ok(rank) = rank.parse()
-        {
-            listen(stream, Dead { rank, place: format!("process {place}"), spoke: false }, &on_death);
-        }
-    });
+/// Hears where a rank runs, and listens to it.
+fn greet(rank: usize, mut stream: TcpStream, on_death: &OnDeath) {
+    let (mut place, mut byte) = (Vec::new(), [0]);
+    // A line of a rank of ours is short.
+    while place.len() < 1024 && matches!(stream.read(&mut byte), Ok(1)) && byte != *b"\n" {
+        place.push(byte[0]);
+    }
+    let place = String::from_utf8_lossy(&place).into_owned();
+    listen(stream, Dead { rank, place, spoke: false }, on_death);
 }
 
 /// Waits until the other side says goodbye or is gone.

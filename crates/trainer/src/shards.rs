@@ -1,5 +1,6 @@
 //! Steps on the sum of the gradients of shards, which threads and ranks compute.
 
+use adept_game::limits::Claim;
 use adept_model::{Learner, ModelError, Samples};
 use adept_ranks::tree::{Node, Tree};
 use adept_ranks::{Ranks, share};
@@ -9,7 +10,7 @@ use std::time::Instant;
 
 /// How the batches of a learner are cut, and who computes what.
 ///
-/// A batch is cut into a fixed number of shards of equal length. The gradient of each is computed apart, and the
+/// A batch is cut into a fixed number of shards. The gradient of each is computed apart, and the
 /// gradients are added in a fixed tree ([`adept_ranks::tree`]), so that the step does not depend on the number of threads and
 /// ranks. With one shard it is the plain [`Learner::update`].
 pub(crate) struct Shards {
@@ -42,6 +43,8 @@ struct Helpers {
     pool: rayon::ThreadPool,
     copies: Vec<Helper>,
     flat: Vec<f32>,
+    /// Memory of the copies.
+    _claim: Claim,
 }
 
 struct Helper {
@@ -58,8 +61,8 @@ enum Batch<'a> {
     Parts(&'a [Samples]),
 }
 
-/// Most bytes of a gradient that ranks exchange: what one message of MPI holds.
-const GRADIENT_BYTES: usize = i32::MAX as usize / 2;
+/// Most bytes that ranks collect at a time: MPI counts in 31 bits.
+pub(crate) const MOST_BYTES: usize = i32::MAX as usize / 2;
 
 impl Shards {
     /// Cuts batches into `count` shards; at most `threads` threads compute those of this rank.
@@ -102,7 +105,7 @@ impl Shards {
     /// Takes one step on a batch that every rank has. Returns Σ weight · loss before it.
     ///
     /// # Errors
-    /// As for [`Learner::update`], on all ranks.
+    /// As for [`Learner::update`]. All ranks diverge together; a device fails on its own rank alone.
     pub(crate) fn update(
         &mut self,
         learner: &mut dyn Learner,
@@ -119,7 +122,7 @@ impl Shards {
     /// Takes one step on a batch of which each rank has its shards ([`Self::mine`]). Returns Σ weight · loss before it.
     ///
     /// # Errors
-    /// As for [`Learner::update`], on all ranks.
+    /// As for [`Learner::update`]. All ranks diverge together; a device fails on its own rank alone.
     pub(crate) fn update_parts(
         &mut self,
         learner: &mut dyn Learner,
@@ -136,11 +139,14 @@ impl Shards {
         if self.threads > 1 && self.helpers.is_none() {
             self.helpers = Some(Helpers::new(learner, self.threads)?);
         }
-        let n = *self.parameters.get_or_insert_with(|| learner.describe().parameters);
-        if self.ranks.are_several() && 4 * n > GRADIENT_BYTES {
+        // With those that do not learn.
+        let n = *self
+            .parameters
+            .get_or_insert_with(|| learner.program().map_or(0, |program| program.parameters()));
+        if self.ranks.are_several() && 4 * n > MOST_BYTES {
             return Err(ModelError::Unsupported(format!(
                 "a gradient of {n} parameters is too large for ranks to exchange, at most {}: start one process",
-                GRADIENT_BYTES / 4
+                MOST_BYTES / 4
             )));
         }
         let began = Instant::now();
@@ -189,11 +195,14 @@ impl Batch<'_> {
 
 impl Helpers {
     fn new(learner: &mut dyn Learner, threads: usize) -> Result<Self, ModelError> {
+        // A copy has parameters and room for their gradient.
+        let flat = learner.program().map_or(0, |program| program.parameters()) as u64;
+        let claim = Claim::new(8 * flat * threads as u64)?;
         let copy = |_| Ok(Helper { learner: learner.player()?, part: Samples::default() });
         let copies = (0..threads).map(copy).collect::<Result<_, ModelError>>()?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|e| ModelError::Unsupported(format!("no threads for the shards: {e}")))?;
-        Ok(Self { pool, copies, flat: Vec::new() })
+        Ok(Self { pool, copies, flat: Vec::new(), _claim: claim })
     }
 
     /// Computes the gradients of the shards `mine` of `count`, as many at a time as there are threads.

@@ -6,6 +6,7 @@ mod configs;
 mod fuzz;
 mod liars_dice;
 mod positions;
+mod ranks;
 mod regrets;
 mod runs;
 mod survival;

@@ -70,8 +70,17 @@ fn run(games: &dyn Catalogue, args: &TrainArgs, config: &Config, ranks: Ranks, a
             train_seeds(&*game, config, seeds, &options, &progress, &cancel)
         }
     };
+    // Before anything is printed: the reader may be gone, and the others wait.
+    let unfinished = |(_, result): &SeedResult| {
+        let record = result.as_ref().ok().map(|(_, record)| record);
+        record.is_some_and(|r| !r.finished && (cancel.requested() || args.max_seconds.is_none()))
+    };
+    let stopped = cancel.requested() && (results.len() as u64) < args.seeds.unwrap_or(1)
+        || results.iter().any(unfinished);
+    let alone = results.iter().any(|(_, result)| result.as_ref().is_err_and(|error| !error.is_of_all()));
+    let stopped = if alone { stopped } else { ranks.any(u8::from(stopped)) > 0 };
     if !ranks.is_first() {
-        return followed(&ranks, results);
+        return followed(results, stopped);
     }
     if !progress.began() && results.iter().all(|(_, result)| result.is_ok()) && !results.is_empty() {
         output::say("already finished: this is the earlier result, nothing was run");
@@ -111,15 +120,11 @@ fn run(games: &dyn Catalogue, args: &TrainArgs, config: &Config, ranks: Ranks, a
     if !errors.is_empty() {
         return Err(of_seeds(errors, false));
     }
-    if cancel.requested() && (runs.len() as u64) < args.seeds.unwrap_or(1)
-        || runs.iter().any(|(_, r)| !r.finished && (cancel.requested() || args.max_seconds.is_none()))
-    {
+    if stopped {
         let text =
             format!("stopped before the end{}", if args.resume { "" } else { ": continue with --resume" });
-        world::ends(&ranks, true);
         return Err(Together(text).into());
     }
-    world::ends(&ranks, false);
     Ok(())
 }
 
@@ -137,11 +142,11 @@ fn idle(config: &Config, ranks: &Ranks) -> Option<String> {
 }
 
 /// What a rank that is not the first makes of its results.
-fn followed(ranks: &Ranks, results: Vec<SeedResult>) -> Result<()> {
+fn followed(results: Vec<SeedResult>, stopped: bool) -> Result<()> {
     for (_, result) in results {
         result?;
     }
-    if world::ends(ranks, false) { Err(Together("stopped before the end".into()).into()) } else { Ok(()) }
+    if stopped { Err(Together("stopped before the end".into()).into()) } else { Ok(()) }
 }
 
 /// The errors of several seeds as one, of the kind of the first.

@@ -5,7 +5,7 @@ use super::folder::Plan;
 use super::grid::{Combination, Grid};
 use super::table::{Failure, Sweep};
 use crate::catalogue::Catalogue;
-use crate::seeds::{Seeds, in_parallel};
+use crate::seeds::{Seeds, on_ranks};
 use adept_game::limits;
 use adept_model::files::Files;
 use adept_trainer::config::Config;
@@ -140,7 +140,7 @@ pub fn sweep(
     }
     let ended = AtomicUsize::new(jobs.len() - open.len());
     let results =
-        in_parallel(&open, seeds.threads, |i| one(games, &jobs[*i], (jobs.len(), &ended), watch, cancel));
+        on_ranks(&open, seeds.threads, |i| one(games, &jobs[*i], (jobs.len(), &ended), watch, cancel));
     let known = plan.diverged.len();
     for (i, result) in open.into_iter().zip(results) {
         if let State::Failed(Failure { reason, diverged: true, .. }) = &result {

@@ -22,6 +22,7 @@ use learners::players;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
 
@@ -153,10 +154,11 @@ pub fn tournament(
         save(&files, &options.out, &table)
     };
     if farm::is_employed() {
+        let failed = AtomicBool::new(false);
         // A pair for each thread and each slot of another rank.
         let play = |meeting: &_| {
             let meeting: (&Player, &Player) = *meeting;
-            if cancel.requested() {
+            if cancel.requested() || failed.load(Ordering::Relaxed) {
                 return (Ok(None), 0.0);
             }
             let start = Instant::now();
@@ -164,7 +166,8 @@ pub fn tournament(
                 let played = on_one_thread(|| game.play_pair(tournament, meeting, cancel))?;
                 Ok(Some(played?).filter(|_| !cancel.requested()))
             };
-            let played = farm::play_pair(tournament, meeting).unwrap_or_else(here);
+            let there = farm::play_pair(tournament, meeting);
+            let played = there.map_or_else(here, |played| played.map(Some));
             (played, start.elapsed().as_secs_f64())
         };
         // Tables are written on this thread.
@@ -181,6 +184,7 @@ pub fn tournament(
                         Some(played) => add(*meeting, played, seconds).map(|()| true),
                         None => Ok(false),
                     });
+                    failed.store(whole.is_err(), Ordering::Relaxed);
                 }
             }
             whole

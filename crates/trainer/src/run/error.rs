@@ -76,6 +76,9 @@ pub enum TrainError {
         /// Another setting that may be the cause.
         more: String,
     },
+    /// Ranks do not compute alike. All of them have this error.
+    #[error("{0}")]
+    Ranks(String),
     /// Another rank failed, and says why.
     #[error("{0}")]
     Elsewhere(String),
@@ -91,6 +94,11 @@ pub enum TrainError {
 }
 
 impl TrainError {
+    /// Whether all ranks of a run have this error at the same time.
+    pub fn is_of_all(&self) -> bool {
+        matches!(self, Self::Diverged { .. } | Self::Ranks(_))
+    }
+
     /// Whether a written file is damaged or lost. A file that cannot be read at the moment, or that a newer
     /// program wrote, is not lost.
     pub(super) fn is_loss(&self) -> bool {

@@ -47,15 +47,17 @@ pub struct OnRanks {
 
 /// The cost model of a step: its parts in seconds, on one rank.
 ///
-/// The slowest rank has ⌈S/R⌉ of S shards. On R ranks a step takes the gradients and the games of that share, what every rank does
-/// for itself, and the exchange of gradients ([`Messages::sum`]). Games that are played ahead take no time beside it.
+/// The slowest rank has ⌈S/R⌉ of S shards. On R ranks a step takes the gradients and the samples of that share, what every rank does
+/// for itself, and the exchange of gradients ([`Messages::sum`]). Of games that are played ahead and of learning, the longer counts.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     shards: usize,
     /// The gradients of all shards.
     gradients: f64,
-    /// The samples that are divided among ranks.
+    /// Getting the samples, where they are divided among ranks.
     samples: f64,
+    /// Getting the samples, where every rank does.
+    undivided: f64,
     /// The rest, which every rank does.
     rest: f64,
     overlap: bool,
@@ -71,7 +73,8 @@ impl Step {
         let exchange =
             self.messages.map_or(0.0, |m| if ranks > 1 { m.sum(ranks, self.parameters) } else { 0.0 });
         let learning = share * self.gradients + exchange + self.rest;
-        if self.overlap { learning.max(share * self.samples) } else { learning + share * self.samples }
+        let samples = share * self.samples + self.undivided;
+        if self.overlap { learning.max(samples) } else { learning + samples }
     }
 }
 
@@ -133,8 +136,11 @@ impl<G: Kit> Experiment<'_, G> {
             measured: ranks == self.ranks.size(),
         };
         let several = self.shards.count() > 1;
-        let ranks =
-            RANKS.into_iter().filter(|&ranks| several && ranks <= self.shards.count()).map(on).collect();
+        let mut numbers: Vec<usize> = RANKS.into_iter().chain([self.ranks.size()]).collect();
+        numbers.retain(|&ranks| several && ranks <= self.shards.count());
+        numbers.sort_unstable();
+        numbers.dedup();
+        let ranks = numbers.into_iter().map(on).collect();
         Ok(RunEstimate {
             ranks,
             games,
@@ -156,12 +162,11 @@ impl<G: Kit> Experiment<'_, G> {
         let divided = self.source.is_divided();
         let (gradients, exchange) = (spent.gradients / steps, spent.exchange / steps);
         let (learning, waiting) = (timing.learning / steps, timing.waiting / steps);
-        let samples = match divided {
-            false => 0.0,
+        let samples = match learn.overlaps() {
             // Games in the shade of learning take nobody's time.
-            true if learn.overlaps() && waiting < 0.1 * learning => 0.0,
-            true if learn.overlaps() => learning + waiting,
-            true => waiting,
+            true if waiting < 0.1 * learning => 0.0,
+            true => learning + waiting,
+            false => waiting,
         };
         let beside = if learn.overlaps() { seconds - learning } else { samples };
         // What was measured is the share of this rank.
@@ -169,10 +174,11 @@ impl<G: Kit> Experiment<'_, G> {
         Step {
             shards,
             gradients: gradients * whole,
-            samples: samples * whole,
+            samples: if divided { samples * whole } else { 0.0 },
+            undivided: if divided { 0.0 } else { samples },
             rest: (seconds - gradients - exchange - beside).max(0.0),
             overlap: learn.overlaps(),
-            parameters: self.bound.learner.describe().parameters,
+            parameters: self.bound.learner.program().map_or(0, |program| program.parameters()),
             messages,
         }
     }
@@ -182,8 +188,10 @@ impl<G: Kit> Experiment<'_, G> {
         let bytes =
             |tensors: Vec<adept_model::Tensor>| tensors.iter().map(adept_model::Tensor::bytes).sum::<u64>();
         let model = bytes(self.bound.learner.state(false)?);
-        let training =
-            bytes(self.bound.learner.state(true)?) + bytes(self.source.state(&Ranks::default())?.1) + TEXTS;
+        // Games played ahead, of all ranks.
+        let ahead = bytes(self.source.state(&Ranks::default())?.1);
+        let ahead = if self.source.is_divided() { ahead * self.ranks.size() as u64 } else { ahead };
+        let training = bytes(self.bound.learner.state(true)?) + ahead + TEXTS;
         let milestones = self.config.checkpoints.milestones.map_or(0, |n| self.times(n));
         // One more exists while it is being written.
         let kept = (self.config.checkpoints.keep as u64).saturating_add(1).saturating_add(milestones);

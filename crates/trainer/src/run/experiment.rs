@@ -15,10 +15,13 @@ use adept_arena::cfr::Decisions;
 use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::{Kit, stream};
 use adept_model::checkpoint::{self, Manifest, Origin};
+use adept_model::native::Isa;
 use adept_model::{Engine, ModelError, Rows, Tensor};
 use adept_ranks::Ranks;
+use rustc_hash::FxHasher;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::hash::Hasher;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,6 +80,7 @@ pub fn train<G: Kit>(
     cancel: &Cancel,
 ) -> Result<(PathBuf, Record), TrainError> {
     let (path, ranks) = (folder_of(config, seed, options), &options.ranks);
+    check_alike(ranks)?;
     let folder = Folder::new(path.clone(), options.host.files.clone());
     let config = &Config { seed, ..config.clone() };
     let mut experiment = experiment(game, config, seed, options)?;
@@ -122,6 +126,23 @@ pub fn train<G: Kit>(
     experiment.learn(options.max_seconds, observer, cancel)?;
     observer.event(seed, Event::Ended(&experiment.record));
     Ok((path, experiment.record))
+}
+
+/// Checks that all ranks round alike: that their processors have the same instructions, and that they run the same program.
+fn check_alike(ranks: &Ranks) -> Result<(), TrainError> {
+    if !ranks.are_several() {
+        return Ok(());
+    }
+    let mine = format!("{:?}, revision {}", Isa::detect(), crate::REVISION);
+    let all = ranks.collect(mine.as_bytes());
+    let Some(other) = all.iter().position(|one| *one != all[0]) else { return Ok(()) };
+    let text = |rank: usize| String::from_utf8_lossy(&all[rank]).into_owned();
+    Err(TrainError::Ranks(format!(
+        "rank 0 computes with {}, rank {other} with {}: results would depend on who computes what. Choose machines of one kind, \
+         and one program",
+        text(0),
+        text(other)
+    )))
 }
 
 /// The result of the first rank, which alone has one. The others fail where it fails.
@@ -629,9 +650,30 @@ impl<'a, G: Kit> Experiment<'a, G> {
             self.source.forget();
         }
         let source = self.source.state(&self.ranks)?;
+        self.check_parameters(step)?;
         let first = self.ranks.is_first();
         let written = first.then(|| self.write(source, step, over, milestone));
         agree(&self.ranks, written)
+    }
+
+    /// Checks that all ranks have the same parameters.
+    fn check_parameters(&mut self, step: u64) -> Result<(), TrainError> {
+        if !self.ranks.are_several() || self.bound.learner.program().is_none() {
+            return Ok(());
+        }
+        let mut flat = Vec::new();
+        self.bound.learner.weights(&mut flat)?;
+        let mut hash = FxHasher::default();
+        flat.iter().for_each(|x| hash.write_u32(x.to_bits()));
+        let all = self.ranks.collect(&hash.finish().to_ne_bytes());
+        match all.iter().position(|one| *one != all[0]) {
+            None => Ok(()),
+            Some(rank) => Err(TrainError::Ranks(format!(
+                "rank {rank} has other parameters than rank 0 after {step} {}: its machine computes differently. The last \
+                 checkpoint is intact",
+                self.config.learn.unit()
+            ))),
+        }
     }
 
     /// The part of [`Self::checkpoint`] that the first rank does.

@@ -10,7 +10,7 @@ use adept_arena::{GameModel, OpenError};
 use adept_game::Kit;
 use adept_game::{Turn, stream};
 use adept_model::{Rows, Samples};
-use adept_ranks::share;
+use adept_ranks::share_of;
 
 /// Source of samples for runs without games. The content of a shard of a batch depends only on the seed, the number of its
 /// first sample and, for backups, the parameters. So checkpoints need not keep any state of it.
@@ -74,8 +74,7 @@ impl<'a, G: Kit> Feed<'a, G> {
         let (start, learn) = (clock(), &self.config.learn);
         let n = span.end - span.start;
         for (shard, samples) in shards.mine().zip(&mut self.parts) {
-            let part = share(n, shards.count(), shard);
-            let part = span.start + part.start..span.start + part.end;
+            let part = share_of(&span, shards.count(), shard);
             self.from.fill((self.game, self.config, self.seed), bound, part, samples);
             samples.weights.clear();
             samples.weights.resize(samples.targets.len(), 1.0 / n as f32);

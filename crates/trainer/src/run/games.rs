@@ -8,14 +8,14 @@
 
 use crate::config::{GapDiscount, Learn, Next, Rewards, SELF, TdSettings, TraceKind};
 use crate::positions::{Examples, Positions};
-use crate::shards::Shards;
+use crate::shards::{MOST_BYTES, Shards};
 use crate::td::{Bootstrap, GameStats, PlaySettings, Seats, TdPlayer};
 use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::limits::Claim;
 use adept_game::{Stream, stream};
 use adept_model::{Learner, ModelError, Rows, Samples, Tensor, TensorData};
-use adept_ranks::{Ranks, share};
+use adept_ranks::{Ranks, share, share_of};
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -316,9 +316,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             let mine = if self.spread { shards.mine() } else { 0..1 };
             let count = if self.spread { shards.count() } else { 1 };
             for (shard, samples) in mine.zip(&mut batch.parts) {
-                let share = share(due.end - due.start, count, shard);
-                let span = due.start + share.start..due.start + share.end;
-                examples.fill(game, &**bound.encoder(), span, samples);
+                examples.fill(game, &**bound.encoder(), share_of(&due, count, shard), samples);
             }
         }
         let (begins, spread) = (self.positions.as_ref(), self.spread);
@@ -415,6 +413,15 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         let mine = parts.iter().map(|part| part.len() as u64).sum();
         let total =
             if self.spread { agreed(shards.ranks(), failed, mine)? } else { failed.map_or(Ok(mine), Err)? };
+        // What a checkpoint collects from all ranks, if the next batch is played ahead.
+        let row = 8 + 4 * self.channels.dense_width() as u64 + 8 * self.channels.index_width() as u64;
+        if shards.ranks().are_several() && total.saturating_mul(row) > MOST_BYTES as u64 {
+            let message = format!(
+                "the games of a batch have {total} samples, {} MB, too many for ranks to exchange: lower `learn.batch`",
+                total.saturating_mul(row) / 1_000_000
+            );
+            return Err((ModelError::Unsupported(message), 0));
+        }
         Ok(Played { parts, total })
     }
 }
@@ -448,12 +455,8 @@ fn agreed(ranks: &Ranks, failed: Option<BatchError>, samples: u64) -> Result<u64
 
 /// The workers of the shards of this rank.
 fn workers_of(workers: usize, shards: &Shards) -> Range<usize> {
-    let mine = shards.mine();
-    let start = |shard: usize| match shard {
-        end if end == shards.count() => workers,
-        shard => workers_of_shard(workers, shards.count(), shard).start,
-    };
-    start(mine.start)..start(mine.end)
+    let start = |shard| workers_of_shard(workers, shards.count(), shard).start;
+    start(shards.mine().start)..start(shards.mine().end)
 }
 
 fn workers_of_shard(workers: usize, shards: usize, shard: usize) -> Range<usize> {
@@ -463,7 +466,8 @@ fn workers_of_shard(workers: usize, shards: usize, shard: usize) -> Range<usize>
 
 /// The samples of the shards of this rank, from those of all shards and their numbers.
 fn parts_of(whole: &Samples, counts: &[usize], shards: &Shards) -> Result<Vec<Samples>, String> {
-    if counts.len() != shards.count() || counts.iter().sum::<usize>() != whole.len() {
+    let all = counts.iter().try_fold(0usize, |all, n| all.checked_add(*n));
+    if counts.len() != shards.count() || all != Some(whole.len()) {
         return Err("its games played ahead are cut into other shards".into());
     }
     let mut at = 0;
@@ -482,8 +486,7 @@ fn parts_of(whole: &Samples, counts: &[usize], shards: &Shards) -> Result<Vec<Sa
 
 /// Splits games into this many parts; earlier parts are at least as large as later ones.
 fn shares(span: &Span, parts: usize) -> Vec<Span> {
-    let of = |part| share(span.end - span.start, parts, part);
-    (0..parts).map(of).map(|part| span.start + part.start..span.start + part.end).collect()
+    (0..parts).map(|part| share_of(span, parts, part)).collect()
 }
 
 impl<G: Kit> Worker<G> {

@@ -285,12 +285,6 @@ impl Table {
         check_memory(checkers, precision, limits::free_memory())?;
         let shorten = precision == Precision::Bits16
             && shorten.unwrap_or(rank::sides(checkers) >= FEWEST_SIDES_TO_SHORTEN);
-        let refused = |what| {
-            move |source: Box<dyn std::error::Error + Send + Sync>| TableError::System {
-                what,
-                source: std::io::Error::other(source),
-            }
-        };
         let threads = if rank::sides(checkers) < FEWEST_SIDES_TO_SHARE { 1 } else { threads };
         let team = Team::new(threads).map_err(|e| refused("starting threads")(e.into()))?;
         let ((order, moves), moves_time) = timed(|| order_and_moves(checkers, shorten));
@@ -338,25 +332,16 @@ impl Table {
         if !Isa::available().contains(&isa) {
             return Err(TableError::Isa(isa));
         }
+        check_memory_of_ranks(checkers, precision, ranks)?;
         let shorten = precision == Precision::Bits16
             && shorten.unwrap_or(rank::sides(checkers) >= FEWEST_SIDES_TO_SHORTEN);
-        let refused = |what| {
-            move |source: Box<dyn std::error::Error + Send + Sync>| TableError::System {
-                what,
-                source: std::io::Error::other(source),
-            }
-        };
+        let threads = if rank::sides(checkers) < FEWEST_SIDES_TO_SHARE { 1 } else { threads };
         let ((order, moves), moves_time) = timed(|| order_and_moves(checkers, shorten));
         let rows = order.sides.len();
         let lines = rows / (LINE_BYTES * 8 / precision.bits() as usize);
         let spread = Spread::new(ranks.clone(), lines);
         let strip = rows * STRIP_LINES * LINE_BYTES;
         let bytes = spread.own_strips() * strip;
-        if let Some(free) = limits::free_memory()
-            && free < bytes as u64
-        {
-            return Err(TableError::Memory { checkers, bits: precision.bits(), needed: bytes as u64, free });
-        }
         let team = Team::new(threads).map_err(|e| refused("starting threads")(e.into()))?;
         let (memory, memory_time) = timed(|| allocate(bytes, &team));
         let (mut map, start) = memory.map_err(|e| refused("memory for the table")(e.into()))?;
@@ -570,6 +555,35 @@ pub(super) fn check_memory(checkers: u8, precision: Precision, free: Option<u64>
             Err(TableError::Memory { checkers, bits: precision.bits(), needed, free })
         }
         _ => Ok(()),
+    }
+}
+
+/// The error of a system that refused `what`.
+fn refused(what: &'static str) -> impl Fn(Box<dyn std::error::Error + Send + Sync>) -> TableError {
+    move |source| TableError::System { what, source: std::io::Error::other(source) }
+}
+
+/// Checks on all ranks that each machine has room for the parts of its ranks. All of them fail where one does.
+fn check_memory_of_ranks(checkers: u8, precision: Precision, ranks: &Ranks) -> Result<(), TableError> {
+    let (sides, size) = (rank::sides(checkers) as u64, ranks.size() as u64);
+    let share = (precision.bytes(sides as usize + 36 * GROUP) as u64).div_ceil(size);
+    // The move lists, and an eighth for what is being exchanged.
+    let needed = share + share / 8 + sides * 1600;
+    let free = limits::free_memory();
+    let node = ranks.link().node();
+    let there =
+        ranks.collect(node.as_bytes()).iter().filter(|other| **other == *node.as_bytes()).count() as u64;
+    let lacks = free.filter(|free| *free < needed * there);
+    let any = ranks.any(u8::from(lacks.is_some())) > 0;
+    match lacks {
+        Some(free) => {
+            Err(TableError::Memory { checkers, bits: precision.bits(), needed: needed * there, free })
+        }
+        None if any => {
+            let source = std::io::Error::other("the machine of another rank has too little");
+            Err(TableError::System { what: "memory for the table", source })
+        }
+        None => Ok(()),
     }
 }
 

@@ -1,0 +1,129 @@
+//! Connections between the first rank and the others, beside those of MPI.
+
+use crate::Ranks;
+use socket2::{SockRef, TcpKeepalive};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+/// How long ranks try to reach each other.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Where the first rank waits for the others.
+pub(crate) struct Meeting {
+    listener: Option<TcpListener>,
+    node: String,
+    port: u16,
+    /// A number that strangers do not know.
+    secret: u64,
+}
+
+impl Meeting {
+    /// Opens a port on the first rank, and tells the others. All ranks call it.
+    pub(crate) fn call(ranks: &Ranks) -> Self {
+        let listener =
+            if ranks.is_first() { TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).ok() } else { None };
+        let address = listener.as_ref().and_then(|listener| listener.local_addr().ok());
+        let said = format!("{} {} {}", address.map_or(0, |a| a.port()), secret(), ranks.link().node());
+        let heard = ranks.from_first(ranks.is_first().then(|| said.into_bytes()));
+        let heard = String::from_utf8_lossy(&heard).into_owned();
+        let mut words = heard.splitn(3, ' ');
+        let mut next = || words.next().unwrap_or_default();
+        let (port, secret, node) = (next(), next(), next());
+        let (port, secret) = (port.parse().unwrap_or(0), secret.parse().unwrap_or(0));
+        Self { listener, node: node.into(), port, secret }
+    }
+
+    /// The machine of the first rank.
+    #[cfg(any(feature = "mpi", test))]
+    pub(crate) fn node(&self) -> &str {
+        &self.node
+    }
+
+    /// Connects a rank that is not the first.
+    pub(crate) fn join(&self, ranks: &Ranks) -> io::Result<TcpStream> {
+        // Names of machines need not be known on the machine itself.
+        let host = if self.node == ranks.link().node() { "127.0.0.1" } else { &self.node };
+        let mut last = io::Error::from(ErrorKind::AddrNotAvailable);
+        for address in (host, self.port).to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, PATIENCE) {
+                Ok(mut stream) => {
+                    ready(&stream)?;
+                    stream.write_all(&self.secret.to_ne_bytes())?;
+                    stream.write_all(&(ranks.rank() as u64).to_ne_bytes())?;
+                    return Ok(stream);
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    /// The connections of so many others, with their ranks; fewer if not all come in time. Strangers are sent away.
+    pub(crate) fn guests(self, expected: impl Fn() -> usize) -> io::Result<Vec<(usize, TcpStream)>> {
+        let Some(listener) = self.listener else { return Err(ErrorKind::AddrNotAvailable.into()) };
+        let began = Instant::now();
+        listener.set_nonblocking(true)?;
+        let mut guests = Vec::new();
+        while guests.len() < expected() && began.elapsed() < PATIENCE {
+            let Ok((mut stream, _)) = listener.accept() else {
+                std::thread::sleep(Duration::from_millis(2));
+                continue;
+            };
+            // Ranks say their names at once.
+            stream.set_nonblocking(false)?;
+            stream.set_read_timeout(Some(Duration::from_secs(1)))?;
+            if let (Ok(word), Ok(rank)) = (number(&mut stream), number(&mut stream))
+                && word == self.secret
+            {
+                stream.set_read_timeout(None)?;
+                ready(&stream)?;
+                guests.push((rank as usize, stream));
+            }
+        }
+        Ok(guests)
+    }
+}
+
+/// Sends what is written at once, and notices within a minute if the other machine is gone.
+fn ready(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let probes =
+        TcpKeepalive::new().with_time(Duration::from_secs(20)).with_interval(Duration::from_secs(10));
+    SockRef::from(stream).set_tcp_keepalive(&probes)
+}
+
+fn secret() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(std::process::id())
+}
+
+/// Reads a number.
+pub(crate) fn number(stream: &mut TcpStream) -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    stream.read_exact(&mut bytes)?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads;
+
+    #[test]
+    fn strangers_do_not_count() {
+        let ranks = threads(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let meeting = Meeting::call(&ranks[1]);
+                for said in [&b""[..], b"GET / HTTP/1.1 and more"] {
+                    let mut stranger = TcpStream::connect(("127.0.0.1", meeting.port)).unwrap();
+                    stranger.write_all(said).unwrap();
+                }
+                meeting.join(&ranks[1]).unwrap();
+            });
+            let guests = Meeting::call(&ranks[0]).guests(|| 1).unwrap();
+            assert_eq!(guests.iter().map(|(rank, _)| *rank).collect::<Vec<_>>(), [1]);
+        });
+    }
+}
