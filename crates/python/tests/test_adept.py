@@ -1,0 +1,116 @@
+"""The Python module against the command line's texts, the oracle and itself. Run by `scripts/python.sh`."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adept
+
+ROOT = Path(__file__).resolve().parents[3]
+BEAROFF = ROOT / "checkpoints/bearoff/residual-10"
+CONFIG = ROOT / "configs/tictactoe/single-40.toml"
+SHORT = ["learn.td.games=2000", "evaluate.every=500"]
+
+
+def test_games_and_encoders_go_by_name():
+    assert "tictactoe" in [game["name"] for game in adept.games()]
+    assert "canonical" in [encoder["name"] for encoder in adept.encoders("tictactoe")]
+    with pytest.raises(adept.AdeptError, match="tictactoe"):
+        adept.encoders("tictactow")
+
+
+def test_rows_positions_and_moves_agree(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    model = adept.open(BEAROFF)
+    assert model.game == "bearoff" and model.description["parameters"] > 0
+    positions = ["1,1,0,0,0,0/0,2,0,0,0,0", "0,0,0,0,0,3/1,0,0,0,0,0"]
+    dense, index = model.encode(positions)
+    assert dense.dtype == np.float32 and dense.shape == (2, model.description["dense_width"])
+    values = model.evaluate(dense, index)
+    assert values.shape == (2,) and np.all(np.abs(values) <= 1)
+    # Rows need not lie together in memory.
+    wide = np.repeat(dense, 2, axis=0)[::2]
+    assert np.array_equal(model.evaluate(wide, index), values)
+    # A row is for the player who just moved, a position for the one to move.
+    assert np.allclose(model.values(positions), -values, atol=1e-6)
+    moves = model.moves("1,1,0,0,0,0/0,2,0,0,0,0", dice="61")
+    assert moves == sorted(moves, key=lambda move: -move["value"])
+
+
+def test_a_network_is_near_the_oracle(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    model, oracle = adept.open(BEAROFF), adept.Oracle(6)
+    positions = ["1,1,0,0,0,0/0,2,0,0,0,0", "0,2,1,0,0,0/1,1,0,1,0,0", "0,0,0,0,0,3/1,0,2,0,0,0"]
+    exact = [oracle.value(position) for position in positions]
+    assert np.allclose(model.values(positions), exact, atol=0.01)
+    assert oracle.moves(positions[0], "61")[0]["value"] == 1.0
+
+
+def test_faults_say_what_and_where():
+    model = adept.open(BEAROFF)
+    with pytest.raises(adept.AdeptError, match="needs"):
+        model.evaluate(np.zeros((2, 3), dtype=np.float32))
+    with pytest.raises(adept.AdeptError):
+        model.values(["nonsense"])
+    with pytest.raises(adept.AdeptError, match="nosuch"):
+        adept.open("nosuch")
+    with pytest.raises(adept.AdeptError, match="learn.rat"):
+        adept.train(CONFIG, settings=["learn.rat=1"])
+    with pytest.raises(adept.AdeptError, match="there is no run"):
+        adept.Run("nosuch")
+
+
+def test_a_run_trains_reports_and_opens(tmp_path):
+    events = []
+    run = adept.train(CONFIG, out=tmp_path / "run", settings=SHORT, on_progress=events.append)
+    assert run.finished and [line["step"] for line in run.metrics()] == [500, 1000, 1500, 2000]
+    kinds = {event["kind"] for event in events}
+    assert {"progress", "measured"} <= kinds
+    assert adept.Run(tmp_path / "run").record["seed"] == run.record["seed"]
+    assert len(run.open().moves(".........")) == 9
+
+
+def test_exceptions_and_ctrl_c_stop_a_run_that_goes_on_to_the_same_bits(tmp_path):
+    def bits(run):
+        dense, index = run.open().encode(["X........", "XO......."])
+        return run.open().evaluate(dense, index).tobytes()
+
+    whole = adept.train(CONFIG, out=tmp_path / "whole", settings=SHORT)
+
+    def fails(event):
+        if event["kind"] == "measured":
+            raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        adept.train(CONFIG, out=tmp_path / "parts", settings=SHORT, on_progress=fails)
+    assert not adept.Run(tmp_path / "parts").finished
+    assert bits(adept.train(CONFIG, out=tmp_path / "parts", settings=SHORT, resume=True)) == bits(whole)
+
+    long = ["learn.td.games=100000000", "evaluate.every=100000000"]
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt, match="resume=True"):
+        adept.train(CONFIG, out=tmp_path / "long", settings=long)
+
+
+def test_the_interpreter_is_free_while_a_run_learns(tmp_path):
+    ticks = 0
+    done = threading.Event()
+
+    def count():
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    adept.train(CONFIG, out=tmp_path / "run", settings=["learn.td.games=60000", "evaluate.every=60000"])
+    done.set()
+    thread.join()
+    assert ticks > 20
