@@ -10,7 +10,12 @@ use pyo3::types::PyModule;
 use pythonize::pythonize;
 use serde::Serialize;
 
-pyo3::create_exception!(adept, AdeptError, pyo3::exceptions::PyException, "A fault, with what is wrong and what to do.");
+pyo3::create_exception!(
+    adept,
+    AdeptError,
+    pyo3::exceptions::PyException,
+    "A fault, with what is wrong and what to do."
+);
 
 /// An error of adept as a Python exception, with the same text.
 fn fault(error: impl std::fmt::Display) -> PyErr {
@@ -35,7 +40,8 @@ fn games(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let infos: Result<Vec<_>, _> =
         adept_trainer::config::Games::names(&Builtin).iter().map(|name| Builtin.find(name)).collect();
     let infos: Vec<_> = infos.map_err(fault)?.iter().map(|game| game.info()).collect();
-    let all: Vec<Entry<'_>> = infos.iter().map(|info| Entry { name: &info.name, about: &info.about }).collect();
+    let all: Vec<Entry<'_>> =
+        infos.iter().map(|info| Entry { name: &info.name, about: &info.about }).collect();
     plain(py, &all)
 }
 
@@ -43,7 +49,8 @@ fn games(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 #[pyfunction]
 fn encoders<'py>(py: Python<'py>, game: &str) -> PyResult<Bound<'py, PyAny>> {
     let info = Builtin.find(game).map_err(fault)?.info();
-    let all: Vec<Entry<'_>> = info.encoders.iter().map(|one| Entry { name: &one.name, about: &one.about }).collect();
+    let all: Vec<Entry<'_>> =
+        info.encoders.iter().map(|one| Entry { name: &one.name, about: &one.about }).collect();
     plain(py, &all)
 }
 

@@ -77,8 +77,7 @@ def test_a_run_trains_reports_and_opens(tmp_path):
 
 def test_exceptions_and_ctrl_c_stop_a_run_that_goes_on_to_the_same_bits(tmp_path):
     def bits(run):
-        dense, index = run.open().encode(["X........", "XO......."])
-        return run.open().evaluate(dense, index).tobytes()
+        return run.open().values(["X........", "XO......."]).tobytes()
 
     whole = adept.train(CONFIG, out=tmp_path / "whole", settings=SHORT)
 
