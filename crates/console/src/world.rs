@@ -56,13 +56,13 @@ static APART: AtomicBool = AtomicBool::new(false);
 /// Whether this rank ends all others.
 static FAILING: AtomicBool = AtomicBool::new(false);
 
-/// Whether this rank ends all others.
+/// Whether a rank was lost: then MPI, where ranks wait for each other, must not be ended.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether this rank is ending all others, because of an error that it has said.
 pub(crate) fn is_failing() -> bool {
     FAILING.load(Ordering::Relaxed)
 }
-
-/// Whether a rank was lost: then MPI, where ranks wait for each other, must not be ended.
-static LOST: AtomicBool = AtomicBool::new(false);
 
 /// Tells the other ranks at the end, also after a panic, that there are no more jobs.
 struct Dismissed;
