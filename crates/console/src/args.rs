@@ -143,6 +143,9 @@ pub(crate) struct TrainArgs {
     /// Write a checkpoint and stop after this many seconds. With --seeds, the limit applies to each run.
     #[arg(long, value_name = "S", value_parser = positive)]
     pub(crate) max_seconds: Option<f64>,
+    /// Also write the measurements as an event file for TensorBoard, in the run folder.
+    #[arg(long)]
+    pub(crate) tensorboard: bool,
     /// Continue from the latest checkpoint of the run folder, if there is one. With a larger number of games or samples
     /// (--set), a run becomes longer: schedules then cover its new length.
     #[arg(long)]

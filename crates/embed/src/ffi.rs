@@ -388,9 +388,9 @@ pub unsafe extern "C" fn adept_evaluate(
         let model = self::model(model)?;
         let length = |width: usize| rows.checked_mul(width).ok_or_else(|| argument("too many rows"));
         let d = model.describe();
-        let dense = input(dense, length(d.dense_width)?)?.to_vec();
-        let index = input(index, length(d.index_width)?)?.to_vec();
-        output(&model.evaluate(&model.rows(rows, dense, index)?)?, values)
+        let dense = input(dense, length(d.dense_width)?)?;
+        let index = input(index, length(d.index_width)?)?;
+        output(&model.evaluate_slices(rows, dense, index)?, values)
     })
 }
 

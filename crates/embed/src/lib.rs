@@ -15,9 +15,11 @@ pub mod ffi;
 use adept_arena::{GameModel, OpenError, Pool, inspect, open};
 use adept_game::{Kit, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
-use adept_model::{Layout, ModelError};
+use adept_model::program::Program;
+use adept_model::{Layout, ModelError, RowsView};
 use serde::Serialize;
 use std::path::Path;
+use std::sync::Arc;
 
 pub use adept_arena::inspect::{Choice, MoveValue, PositionValue};
 pub use adept_model::{Explanation, Rows};
@@ -126,8 +128,20 @@ impl Model {
     /// # Errors
     /// As for [`open`](Self::open), and if the checkpoint is for another game.
     pub fn of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
+        Self::of_either(game, path, false)
+    }
+
+    /// Opens a checkpoint folder, or the best checkpoint of a run folder, of a game of your own.
+    ///
+    /// # Errors
+    /// As for [`open_best`](Self::open_best), and if the checkpoint is for another game.
+    pub fn best_of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
+        Self::of_either(game, path, true)
+    }
+
+    fn of_either<G: Kit>(game: G, path: &Path, best: bool) -> Result<Self, Error> {
         let fault = |e: ModelError| Error::Checkpoint(e.to_string());
-        let located = checkpoint::locate(path, false).map_err(fault)?;
+        let located = checkpoint::locate(path, best).map_err(fault)?;
         Opening(checkpoint::read(&located).map_err(fault)?).visit(game)
     }
 
@@ -185,7 +199,24 @@ impl Model {
     /// [`Error::Rows`] if the rows are from another encoder, a number is not finite, or an index lies outside
     /// its channel.
     pub fn evaluate(&self, rows: &Rows) -> Result<Vec<f32>, Error> {
-        self.bound.evaluate(rows)
+        self.bound.evaluate(rows.len(), &rows.dense, &rows.index)
+    }
+
+    /// Like [`evaluate`](Self::evaluate), for `count` rows in memory of the caller: `dense` has shape `[count,
+    /// dense_width]` and `index` has shape `[count, index_width]`, both row by row. Networks do not copy them.
+    ///
+    /// # Errors
+    /// As for [`evaluate`](Self::evaluate), and if the lengths do not match.
+    pub fn evaluate_slices(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
+        self.bound.evaluate(count, dense, index)
+    }
+
+    /// The program that the network runs, and its parameters as one vector. None if the model is a table.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] if no more copies of the model can be made.
+    pub fn network(&self) -> Result<Option<(Arc<Program>, Vec<f32>)>, Error> {
+        self.bound.network()
     }
 }
 
@@ -202,7 +233,8 @@ trait AnyModel: Send + Sync {
     fn explain(&self, position: &str) -> Result<PositionValue, Error>;
     fn encode(&self, positions: &[&str]) -> Result<Rows, Error>;
     fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error>;
-    fn evaluate(&self, rows: &Rows) -> Result<Vec<f32>, Error>;
+    fn evaluate(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error>;
+    fn network(&self) -> Result<Option<(Arc<Program>, Vec<f32>)>, Error>;
 }
 
 struct Opened<G: Kit> {
@@ -255,16 +287,26 @@ impl<G: Kit> AnyModel for Opened<G> {
         })
     }
 
-    fn evaluate(&self, rows: &Rows) -> Result<Vec<f32>, Error> {
+    fn evaluate(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
         self.with(|bound| {
-            rows.check(bound.learner.channels()).map_err(|e| Error::Rows(e.to_string()))?;
-            if let Some(at) = rows.dense.iter().position(|v| !v.is_finite()) {
+            let rows = RowsView::new(bound.learner.channels(), count, dense, index)
+                .map_err(|e| Error::Rows(e.to_string()))?;
+            if let Some(at) = dense.iter().position(|v| !v.is_finite()) {
                 let (row, column) = (at / rows.dense_width(), at % rows.dense_width());
-                return Err(Error::Rows(format!("row {row}: column {column} holds {}", rows.dense[at])));
+                return Err(Error::Rows(format!("row {row}: column {column} holds {}", dense[at])));
             }
-            let mut values = Vec::with_capacity(rows.len());
-            bound.learner.evaluate(rows, &mut values);
+            let mut values = Vec::with_capacity(count);
+            bound.learner.evaluate_view(rows, &mut values);
             Ok(values)
+        })
+    }
+
+    fn network(&self) -> Result<Option<(Arc<Program>, Vec<f32>)>, Error> {
+        self.with(|bound| {
+            let Some(program) = bound.learner.program().cloned() else { return Ok(None) };
+            let mut flat = Vec::new();
+            bound.learner.weights(&mut flat).map_err(|e| Error::Checkpoint(e.to_string()))?;
+            Ok(Some((program, flat)))
         })
     }
 }

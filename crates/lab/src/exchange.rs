@@ -153,10 +153,7 @@ pub fn import(
     like: Option<&Path>,
     out: &Path,
 ) -> Result<Imported, TrainError> {
-    if out.exists() {
-        let message = "already exists: remove it, or choose another folder".into();
-        return Err(TrainError::Folder { path: out.into(), message });
-    }
+    check_free(out)?;
     let fault = |message: String| ModelError::Checkpoint { path: file.into(), message };
     let bytes = checkpoint::read_weights(file)?;
     let (tensors, said) = from_torch(&bytes).map_err(|e| fault(e.to_string()))?;
@@ -175,15 +172,63 @@ pub fn import(
         manifest.init.push(Origin { path: path.into(), checksum: manifest.checksum.clone(), part: None });
     }
     manifest.init.push(Origin { path: file.into(), checksum: checkpoint::hex(&bytes), part: None });
+    untrained(&mut manifest);
+    written(games, file, manifest, &tensors, out)
+}
+
+/// Creates a checkpoint with the weights of a network that learned elsewhere, as one vector in the order of its program. The
+/// manifest describes the network; `from` is the checkpoint or the config that it comes from.
+///
+/// # Errors
+/// If it is not a network, the weights do not fit, or the output folder already exists.
+pub fn with_weights(
+    games: &dyn Catalogue,
+    (mut manifest, from): (Manifest, &Path),
+    flat: &[f32],
+    out: &Path,
+) -> Result<Imported, TrainError> {
+    check_free(out)?;
+    if manifest.kind != "network" {
+        return Err(ModelError::Unsupported("a table of positions has no vector of weights".into()).into());
+    }
+    let program = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?;
+    let tensors = program.tensors_of(flat)?;
+    if !manifest.checksum.is_empty() {
+        manifest.init.push(Origin { path: from.into(), checksum: manifest.checksum.clone(), part: None });
+    }
+    untrained(&mut manifest);
+    written(games, from, manifest, &tensors, out)
+}
+
+fn check_free(out: &Path) -> Result<(), TrainError> {
+    if out.exists() {
+        let message = "already exists: remove it, or choose another folder".into();
+        return Err(TrainError::Folder { path: out.into(), message });
+    }
+    Ok(())
+}
+
+/// Removes what is known of other weights.
+fn untrained(manifest: &mut Manifest) {
     manifest.step = 0;
     manifest.metrics = serde_json::Value::Null;
     manifest.training = None;
     manifest.revision = adept_trainer::REVISION.into();
+}
+
+/// Writes a checkpoint whose tensors come from `from`.
+fn written(
+    games: &dyn Catalogue,
+    from: &Path,
+    manifest: Manifest,
+    tensors: &[Tensor],
+    out: &Path,
+) -> Result<Imported, TrainError> {
     // Open it before writing, so that a misfit leaves no files behind.
-    let opened = Checkpoint { path: file.into(), manifest: manifest.clone(), tensors: tensors.clone() };
+    let opened = Checkpoint { path: from.into(), manifest: manifest.clone(), tensors: tensors.into() };
     let parameters = games.find(&manifest.game)?.parameters(opened)?;
     let (game, encoder) = (manifest.game.clone(), manifest.encoder.clone());
-    checkpoint::write(&Files::default(), out, manifest, &tensors)?;
+    checkpoint::write(&Files::default(), out, manifest, tensors)?;
     Ok(Imported { path: out.into(), game, encoder, parameters })
 }
 

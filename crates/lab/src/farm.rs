@@ -36,6 +36,7 @@ enum Job {
         extend: bool,
         init: Vec<Init>,
         max_seconds: Option<f64>,
+        tensorboard: bool,
     },
     Pair {
         tournament: Box<Tournament>,
@@ -117,6 +118,7 @@ pub(crate) fn train(
         extend: options.extend,
         init: options.init.clone(),
         max_seconds: options.max_seconds,
+        tensorboard: options.tensorboard,
     };
     Ok(match call(job)? {
         Done::Train { path, record, began } => {
@@ -174,9 +176,9 @@ impl Observer for Began {
 
 fn done(games: &dyn Catalogue, job: Job, cancel: &Cancel) -> Done {
     match job {
-        Job::Train { config, seed, out, resume, extend, init, max_seconds } => {
+        Job::Train { config, seed, out, resume, extend, init, max_seconds, tensorboard } => {
             let own = TrainOptions { threads: 1, ..TrainOptions::default() };
-            let options = TrainOptions { out, resume, extend, init, max_seconds, ..own };
+            let options = TrainOptions { out, resume, extend, init, max_seconds, tensorboard, ..own };
             let began = Began(AtomicBool::new(false));
             let game = games.find(&config.game.rules).map_err(TrainError::from);
             match game.and_then(|game| game.train(&config, seed, &options, &began, cancel)) {

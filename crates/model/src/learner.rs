@@ -4,7 +4,7 @@ use crate::describe::Description;
 use crate::error::ModelError;
 use crate::program::Program;
 use adept_rows::Samples;
-use adept_rows::{Channel, Rows};
+use adept_rows::{Channel, Rows, RowsView};
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -63,6 +63,11 @@ pub trait Learner: Any + Send {
     /// Replaces `values` with the first output for each row; values lie in [−1, 1]. Rows must have these channels:
     /// check rows from other sources with [`Rows::check`].
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>);
+
+    /// Like [`evaluate`](Self::evaluate), for rows in memory of the caller. Networks on the CPU do not copy them.
+    fn evaluate_view(&mut self, rows: RowsView<'_>, values: &mut Vec<f32>) {
+        self.evaluate(&rows.to_rows(), values);
+    }
 
     /// Tells the learner that a training decision evaluated these rows. Tables may add entries for them.
     fn weighed(&mut self, _rows: &Rows) {}

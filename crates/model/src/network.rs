@@ -10,7 +10,7 @@ use crate::pairwise::Pairwise;
 use crate::program::{Init, Param, Program};
 use adept_rows::Samples;
 use adept_rows::limits::Claim;
-use adept_rows::{Channel, Rows};
+use adept_rows::{Channel, Rows, RowsView};
 use rand::{Rng, RngExt};
 use std::any::Any;
 use std::sync::Arc;
@@ -60,6 +60,20 @@ impl Program {
             Tensor::f32(format!("{prefix}{}", p.name), p.shape.clone(), flat[p.offset..][..p.len()].to_vec())
         };
         self.params.iter().map(tensor).collect()
+    }
+
+    /// The parameters of a flat vector as tensors of a checkpoint.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if the number of parameters is wrong.
+    pub fn tensors_of(&self, flat: &[f32]) -> Result<Vec<Tensor>, ModelError> {
+        let (found, expected) = (flat.len(), self.parameters());
+        match found == expected {
+            true => Ok(self.tensors("", flat)),
+            false => {
+                Err(ModelError::Unsupported(format!("{found} parameters given, the network has {expected}")))
+            }
+        }
     }
 
     /// The flat vector of the parameters in these tensors.
@@ -273,6 +287,10 @@ impl Learner for Network {
     }
 
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
+        self.evaluate_view(rows.view(), values);
+    }
+
+    fn evaluate_view(&mut self, rows: RowsView<'_>, values: &mut Vec<f32>) {
         values.clear();
         if rows.is_empty() {
             return;

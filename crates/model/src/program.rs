@@ -58,7 +58,7 @@ pub enum Init {
 }
 
 /// A parameter tensor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Param {
     /// Unique dotted name, such as `expert.0.layer.1.weight`.
     pub name: String,
@@ -89,7 +89,7 @@ impl Param {
 }
 
 /// A group of parameters with a common learning-rate factor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
     /// Display name: `weights`, `gate`, `sensitivity`, …
     pub name: String,
@@ -98,7 +98,8 @@ pub struct Group {
 }
 
 /// Which branches of an [`Op::Route`] a row runs through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Selector {
     /// Every branch.
     All,
@@ -112,7 +113,7 @@ pub enum Selector {
 
 /// A gate that is a table over two index channels: branch T\[c₀\[i₀\]\]\[c₁\[i₁\]\]. All entries are whole
 /// numbers below the number of classes or branches; [`Program`] refuses other ones in a checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CellGate {
     /// The index channels i₀, i₁.
     pub channels: [usize; 2],
@@ -123,7 +124,8 @@ pub struct CellGate {
 }
 
 /// One operation. Shapes are `[rows, width]`; `log` values are natural logarithms.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "op")]
 pub enum Op {
     /// out = these values, concatenated.
     Concat {
@@ -246,7 +248,7 @@ pub enum Op {
 }
 
 /// Ops in order, and their results: the output, then the log density if the block has one.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Block {
     /// The ops. Each value is written before it is read.
     pub ops: Vec<Op>,
@@ -255,7 +257,7 @@ pub struct Block {
 }
 
 /// A gate to initialise from clusters.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Clusters {
     /// Its weights `[inputs, experts]`. The bias is the next parameter.
     pub weight: ParamId,
@@ -283,7 +285,7 @@ impl CellTables {
 }
 
 /// A lowered architecture.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Program {
     /// All channels that the encoder declares.
     pub channels: Vec<Channel>,

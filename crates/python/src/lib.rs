@@ -1,10 +1,14 @@
-//! The Python module `adept`. Its documentation for Python is in `adept.pyi`.
+//! The native part of the Python module `adept`. Its documentation for Python is in `python/adept/__init__.pyi`.
 
+mod exchange;
+mod game;
+mod games;
+mod long;
 mod model;
 mod oracle;
 mod run;
+mod self_play;
 
-use adept_library::{Builtin, Catalogue};
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
 use pythonize::pythonize;
@@ -27,42 +31,21 @@ fn plain<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, Py
     pythonize(py, value).map_err(fault)
 }
 
-/// A name with what it means.
-#[derive(Serialize)]
-struct Entry<'a> {
-    name: &'a str,
-    about: &'a str,
-}
-
-/// The built-in games: dicts with `name` and `about`.
-#[pyfunction]
-fn games(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let infos: Result<Vec<_>, _> =
-        adept_trainer::config::Games::names(&Builtin).iter().map(|name| Builtin.find(name)).collect();
-    let infos: Vec<_> = infos.map_err(fault)?.iter().map(|game| game.info()).collect();
-    let all: Vec<Entry<'_>> =
-        infos.iter().map(|info| Entry { name: &info.name, about: &info.about }).collect();
-    plain(py, &all)
-}
-
-/// The encoders of a game: dicts with `name` and `about`.
-#[pyfunction]
-fn encoders<'py>(py: Python<'py>, game: &str) -> PyResult<Bound<'py, PyAny>> {
-    let info = Builtin.find(game).map_err(fault)?.info();
-    let all: Vec<Entry<'_>> =
-        info.encoders.iter().map(|one| Entry { name: &one.name, about: &one.about }).collect();
-    plain(py, &all)
-}
-
 #[pymodule]
-fn adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
+fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("AdeptError", module.py().get_type::<AdeptError>())?;
     module.add_class::<model::Model>()?;
     module.add_class::<oracle::Oracle>()?;
     module.add_class::<run::Run>()?;
-    module.add_function(wrap_pyfunction!(games, module)?)?;
-    module.add_function(wrap_pyfunction!(encoders, module)?)?;
+    module.add_class::<self_play::SelfPlay>()?;
+    module.add_function(wrap_pyfunction!(exchange::arena, module)?)?;
+    module.add_function(wrap_pyfunction!(exchange::export, module)?)?;
+    module.add_function(wrap_pyfunction!(exchange::import_checkpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(games::add_game, module)?)?;
+    module.add_function(wrap_pyfunction!(games::encoders, module)?)?;
+    module.add_function(wrap_pyfunction!(games::games, module)?)?;
+    module.add_function(wrap_pyfunction!(games::starter, module)?)?;
     module.add_function(wrap_pyfunction!(model::open, module)?)?;
     module.add_function(wrap_pyfunction!(run::train, module)?)?;
     Ok(())

@@ -1,21 +1,63 @@
 //! Checkpoints that value positions and rows.
 
+use crate::exchange::{self, Weights};
+use crate::game::guarded;
+use crate::games::registered;
 use crate::{fault, plain};
 use adept_embed::Error;
+use adept_library::model::checkpoint;
+use adept_library::model::program::Program;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// An opened checkpoint. See `adept.pyi`.
+/// An opened checkpoint. See `__init__.pyi`.
 #[pyclass(frozen, module = "adept")]
-pub(crate) struct Model(adept_embed::Model);
+pub(crate) struct Model {
+    model: adept_embed::Model,
+    /// The folder of the checkpoint.
+    path: PathBuf,
+}
 
 impl Model {
     /// Opens the latest or best checkpoint of a run, or a checkpoint.
-    pub(crate) fn at(py: Python<'_>, path: &std::path::Path, best: bool) -> PyResult<Self> {
-        let open = || if best { adept_embed::Model::open_best(path) } else { adept_embed::Model::open(path) };
-        py.detach(open).map(Self).map_err(fault)
+    pub(crate) fn at(py: Python<'_>, path: &Path, best: bool) -> PyResult<Self> {
+        let open = || -> Result<Self, Error> {
+            let fault = |e: adept_library::model::ModelError| Error::Checkpoint(e.to_string());
+            let path = checkpoint::locate(path, best).map_err(fault)?;
+            let name = checkpoint::manifest(&path).map_err(fault)?.game;
+            let model = match registered(&name) {
+                Some(game) => adept_embed::Model::of(game, &path)?,
+                None if adept_builtin::visit(&name, Known).is_none() => {
+                    let text = format!(
+                        "{}: is of the game `{name}`, which is neither built in nor registered: call adept.register first",
+                        path.display()
+                    );
+                    return Err(Error::Checkpoint(text));
+                }
+                None => adept_embed::Model::open(&path)?,
+            };
+            Ok(Self { model, path })
+        };
+        py.detach(|| guarded(open))?.map_err(fault)
     }
+
+    /// Its network and parameters.
+    fn network(&self) -> PyResult<(Arc<Program>, Vec<f32>)> {
+        let network = self.model.network().map_err(fault)?;
+        network.ok_or_else(|| fault(format!("{}: is a table, not a network", self.path.display())))
+    }
+}
+
+/// Asks whether a game is known.
+struct Known;
+
+impl adept_library::game::Visitor for Known {
+    type Output = ();
+
+    fn visit<G: adept_library::game::Kit>(self, _: G) {}
 }
 
 /// Opens a checkpoint folder, or the latest (or best) checkpoint of a run folder.
@@ -29,12 +71,12 @@ fn texts(positions: &[String]) -> Vec<&str> {
     positions.iter().map(String::as_str).collect()
 }
 
-/// The entries of an array of rows, row by row.
-fn entries<T: numpy::Element + Clone>(array: &PyReadonlyArray2<'_, T>) -> Vec<T> {
+/// The entries of an array of rows, row by row. Only an array that is not contiguous, such as a slice of another one, is
+/// copied.
+fn entries<'a>(array: &'a PyReadonlyArray2<'_, f32>) -> Cow<'a, [f32]> {
     match array.as_slice() {
-        Ok(slice) => slice.to_vec(),
-        // Not contiguous: a slice of another array.
-        Err(_) => array.as_array().iter().cloned().collect(),
+        Ok(slice) => Cow::Borrowed(slice),
+        Err(_) => Cow::Owned(array.as_array().iter().copied().collect()),
     }
 }
 
@@ -42,17 +84,17 @@ fn entries<T: numpy::Element + Clone>(array: &PyReadonlyArray2<'_, T>) -> Vec<T>
 impl Model {
     #[getter]
     fn description<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        plain(py, self.0.describe())
+        plain(py, self.model.describe())
     }
 
     #[getter]
     fn game(&self) -> &str {
-        &self.0.describe().game
+        &self.model.describe().game
     }
 
     #[getter]
     fn encoder(&self) -> &str {
-        &self.0.describe().encoder
+        &self.model.describe().encoder
     }
 
     /// Values of rows for the player who just moved.
@@ -64,7 +106,7 @@ impl Model {
         index: Option<PyReadonlyArray2<'py, u64>>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let [rows, width] = [dense.shape()[0], dense.shape()[1]];
-        let about = self.0.describe();
+        let about = self.model.describe();
         let there = index.as_ref().map_or((rows, 0), |index| (index.shape()[0], index.shape()[1]));
         if width != about.dense_width || there != (rows, about.index_width) {
             return Err(fault(Error::Rows(format!(
@@ -74,9 +116,11 @@ impl Model {
                 about.index_width
             ))));
         }
-        let (dense, index) = (entries(&dense), index.as_ref().map(entries).unwrap_or_default());
-        let evaluate = || self.0.evaluate(&self.0.rows(rows, dense, index)?);
-        py.detach(evaluate).map(|values| values.into_pyarray(py)).map_err(fault)
+        let dense = entries(&dense);
+        // A copy, since another thread must not change an index after it was checked.
+        let index: Vec<u64> = index.map_or_else(Vec::new, |index| index.as_array().iter().copied().collect());
+        let evaluate = || self.model.evaluate_slices(rows, &dense, &index);
+        py.detach(evaluate).map(|values| PyArray1::from_slice(py, &values)).map_err(fault)
     }
 
     /// The rows of positions, for the player who just moved: `(dense, index)`.
@@ -86,17 +130,17 @@ impl Model {
         py: Python<'py>,
         positions: Vec<String>,
     ) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<u64>>)> {
-        let rows = py.detach(|| self.0.encode(&texts(&positions))).map_err(fault)?;
+        let rows = py.detach(|| guarded(|| self.model.encode(&texts(&positions))))?.map_err(fault)?;
         let (n, dense, index) = (rows.len(), rows.dense_width(), rows.index_width());
         Ok((
-            rows.dense.clone().into_pyarray(py).reshape([n, dense])?,
-            rows.index.clone().into_pyarray(py).reshape([n, index])?,
+            rows.dense.into_pyarray(py).reshape([n, dense])?,
+            rows.index.into_pyarray(py).reshape([n, index])?,
         ))
     }
 
     /// Values of positions for the player to move.
     fn values<'py>(&self, py: Python<'py>, positions: Vec<String>) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let values = py.detach(|| self.0.values(&texts(&positions)));
+        let values = py.detach(|| guarded(|| self.model.values(&texts(&positions))))?;
         values.map(|values| values.into_pyarray(py)).map_err(fault)
     }
 
@@ -104,7 +148,7 @@ impl Model {
     #[pyo3(signature = (position, dice = None))]
     fn moves<'py>(&self, py: Python<'py>, position: &str, dice: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let text = dice.map_or_else(|| position.to_string(), |dice| format!("{position} {dice}"));
-        let moves = py.detach(|| self.0.moves(&text)).map_err(fault)?;
+        let moves = py.detach(|| guarded(|| self.model.moves(&text)))?.map_err(fault)?;
         let all: Vec<_> = moves
             .iter()
             .map(|one| serde_json::json!({ "action": one.action, "after": one.after, "value": one.value }))
@@ -114,12 +158,28 @@ impl Model {
 
     /// What gates and experts think of a position.
     fn explain<'py>(&self, py: Python<'py>, position: &str) -> PyResult<Bound<'py, PyAny>> {
-        let explained = py.detach(|| self.0.explain(position)).map_err(fault)?;
+        let explained = py.detach(|| guarded(|| self.model.explain(position)))?.map_err(fault)?;
         plain(py, &explained)
     }
 
+    /// The program of the network, as dicts and lists.
+    fn program<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        plain(py, &*self.network()?.0)
+    }
+
+    /// A copy of the parameters as one array, in the order of the program.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        Ok(self.network()?.1.into_pyarray(py))
+    }
+
+    /// Writes a checkpoint of the same network with other parameters.
+    fn save<'py>(&self, py: Python<'py>, out: PathBuf, weights: Weights<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let manifest = checkpoint::manifest(&self.path).map_err(fault)?;
+        exchange::save(py, (manifest, &self.path), &weights, &out)
+    }
+
     fn __repr__(&self) -> String {
-        let about = self.0.describe();
+        let about = self.model.describe();
         format!("<adept.Model {} of {}, {} parameters>", about.experiment, about.game, about.parameters)
     }
 }

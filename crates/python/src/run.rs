@@ -1,16 +1,20 @@
 //! Training, and runs as data.
 
+use crate::game::guarded;
+use crate::games::All;
+use crate::long::{Reports, long};
 use crate::model::Model;
 use crate::{fault, plain};
-use adept_library::{Builtin, Catalogue};
-use adept_trainer::config;
-use adept_trainer::run::{Cancel, Event, Observer, Record, TrainOptions, measurements, record_of};
+use adept_library::Catalogue;
+use adept_library::game::limits;
+use adept_trainer::config::{self, Config, Source};
+use adept_trainer::run::{Cancel, Record, TrainOptions, measurements, record_of};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-/// A run folder. See `adept.pyi`.
+/// A run folder. See `__init__.pyi`.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Run {
     #[pyo3(get)]
@@ -62,70 +66,59 @@ impl Run {
     }
 }
 
-/// Hands events to Python, and stops the run where Python raises an exception.
-struct Watch {
-    callback: Option<Py<PyAny>>,
-    cancel: Cancel,
-    raised: Mutex<Option<PyErr>>,
+/// A config in a file or a dict, with changes.
+pub(crate) fn source_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyResult<Source> {
+    let Ok(table) = config.cast::<PyDict>() else {
+        return Source::read(&config.extract::<PathBuf>()?, &settings).map_err(fault);
+    };
+    let table: toml::Value = pythonize::depythonize(table).map_err(fault)?;
+    let text = toml::to_string(&table).map_err(fault)?;
+    Ok(Source { file: "the config".into(), text, set: settings })
 }
 
-impl Watch {
-    fn tell(&self, event: &Event<'_>) -> PyResult<()> {
-        let unit = |step: u64| serde_json::json!({ "kind": "progress", "step": step });
-        let value = match event {
-            Event::Progress { step, rate } => {
-                let mut value = unit(*step);
-                value["rate"] = (*rate).into();
-                value
-            }
-            Event::Evaluated(evaluation) => {
-                let mut value = serde_json::to_value(evaluation).map_err(fault)?;
-                value["kind"] = "measured".into();
-                value
-            }
-            Event::Preparing(what) => serde_json::json!({ "kind": "preparing", "what": what }),
-            _ => return Ok(()),
-        };
-        Python::attach(|py| {
-            py.check_signals()?;
-            if let Some(callback) = &self.callback {
-                callback.call1(py, (plain(py, &value)?,))?;
-            }
-            Ok(())
-        })
+/// The config of an experiment in a file or a dict, with changes.
+pub(crate) fn config_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyResult<Config> {
+    let source = source_of(config, settings)?;
+    guarded(|| config::parse(&source, &All))?.map_err(fault)
+}
+
+/// A number of threads, if it is not too large.
+pub(crate) fn threads_of(threads: usize) -> PyResult<usize> {
+    match threads <= limits::THREADS {
+        true => Ok(threads),
+        false => Err(fault(format!("threads = {threads}: at most {}", limits::THREADS))),
     }
 }
 
-impl Observer for Watch {
-    fn event(&self, _: u64, event: Event<'_>) {
-        if let Err(error) = self.tell(&event) {
-            self.cancel.cancel();
-            self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        }
-    }
-}
-
-/// Trains by a config file. Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint.
+/// Trains by a config. Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint.
 #[pyfunction]
-#[pyo3(signature = (config, *, out = None, seed = None, settings = Vec::new(), resume = false, on_progress = None, threads = 0))]
+#[pyo3(signature = (
+    config, *, out = None, seed = None, settings = Vec::new(), resume = false, on_progress = None, threads = 0,
+    max_seconds = None, tensorboard = false
+))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn train(
     py: Python<'_>,
-    config: PathBuf,
+    config: &Bound<'_, PyAny>,
     out: Option<PathBuf>,
     seed: Option<u64>,
     settings: Vec<String>,
     resume: bool,
     on_progress: Option<Py<PyAny>>,
     threads: usize,
+    max_seconds: Option<f64>,
+    tensorboard: bool,
 ) -> PyResult<Run> {
-    let config = config::load(&config, &settings, &Builtin).map_err(fault)?;
-    let game = Builtin.find(&config.game.rules).map_err(fault)?;
-    let options = TrainOptions { out, resume, extend: resume, threads, ..TrainOptions::default() };
-    let watch = Watch { callback: on_progress, cancel: Cancel::default(), raised: Mutex::default() };
-    let seed = seed.unwrap_or(config.seed);
-    let trained = py.detach(|| game.train(&config, seed, &options, &watch, &watch.cancel));
-    if let Some(error) = watch.raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    let threads = threads_of(threads)?;
+    let config = config_of(config, settings)?;
+    let game = All.find(&config.game.rules).map_err(fault)?;
+    let extend = resume;
+    let options =
+        TrainOptions { out, resume, extend, threads, max_seconds, tensorboard, ..TrainOptions::default() };
+    let (cancel, seed) = (Cancel::default(), seed.unwrap_or(config.seed));
+    let work = |reports: &Reports| game.train(&config, seed, &options, reports, &cancel);
+    let (trained, raised) = long(py, on_progress.as_ref(), &cancel, work)?;
+    if let Some(error) = raised {
         let interrupted = error.is_instance_of::<PyKeyboardInterrupt>(py);
         let saved = trained.ok().filter(|_| interrupted);
         return Err(match saved {

@@ -1,4 +1,4 @@
-"""The Python module against the command line's texts, the oracle and itself. Run by `scripts/python.sh`."""
+"""The Python module against the oracle and itself. Run by `scripts/python.sh`."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ def test_rows_positions_and_moves_agree(monkeypatch):
     assert values.shape == (2,) and np.all(np.abs(values) <= 1)
     # Rows need not lie together in memory.
     wide = np.repeat(dense, 2, axis=0)[::2]
-    assert np.array_equal(model.evaluate(wide, index), values)
+    assert not wide.flags.c_contiguous and np.array_equal(model.evaluate(wide, index), values)
     # A row is for the player who just moved, a position for the one to move.
     assert np.allclose(model.values(positions), -values, atol=1e-6)
     moves = model.moves("1,1,0,0,0,0/0,2,0,0,0,0", dice="61")
@@ -113,3 +113,60 @@ def test_the_interpreter_is_free_while_a_run_learns(tmp_path):
     done.set()
     thread.join()
     assert ticks > 20
+
+
+def test_a_config_may_be_a_dict_and_a_starter_is_one(tmp_path):
+    import tomllib
+
+    config = tomllib.loads(adept.starter("tictactoe"))
+    run = adept.train(config, out=tmp_path / "run", settings=["learn.td.games=200", "evaluate.every=100"])
+    assert run.record["name"] == config["name"]
+    with pytest.raises(adept.AdeptError, match="hiden"):
+        adept.train({**config, "architecture": {"mlp": {"hiden": [4]}}})
+
+
+def test_agents_meet_and_checkpoints_are_exported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = adept.train(CONFIG, out="run", settings=SHORT)
+    agents = [{"name": "learned", "agent": "run"}, {"name": "random"}]
+    config = {"name": "meeting", "game": "tictactoe", "games": 400, "agents": agents}
+    seen = []
+    table = adept.arena(config, out="arena", on_progress=seen.append)
+    assert table["finished"] and table["pairs"][0]["score"] > 0.7
+    assert [event["kind"] for event in seen] == ["played"]
+    # Finished: the same table, and nothing is played.
+    assert adept.arena(config, out="arena", on_progress=seen.append)["pairs"] == table["pairs"] and len(seen) == 1
+
+    graph = adept.export(run.path, "net.onnx")
+    assert graph["bytes"] == Path("net.onnx").stat().st_size > 0
+    adept.export(run.path, "net.safetensors", format="safetensors")
+    adept.import_checkpoint("net.safetensors", "back")
+    positions = ["X........", "XO......."]
+    assert np.array_equal(adept.open("back").values(positions), run.open().values(positions))
+    with pytest.raises(adept.AdeptError, match="onnx"):
+        adept.export(run.path, "net.pt", format="pt")
+
+
+def test_event_files_say_what_the_metrics_say(tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    def losses(path):
+        events = EventAccumulator(str(path))
+        events.Reload()
+        assert "equity/ttt/equity" in events.Tags()["scalars"]
+        return [(event.step, event.value) for event in events.Scalars("loss")]
+
+    run = adept.train(CONFIG, out=tmp_path / "run", settings=SHORT, tensorboard=True)
+    found = losses(run.path)
+    assert found == [(line["step"], np.float32(line["loss"])) for line in run.metrics()] and len(found) == 4
+    # A stopped run goes on with the same file.
+    with pytest.raises(ZeroDivisionError):
+        adept.train(
+            CONFIG,
+            out=tmp_path / "parts",
+            settings=SHORT,
+            tensorboard=True,
+            on_progress=lambda event: event["kind"] == "measured" and 1 / 0,
+        )
+    adept.train(CONFIG, out=tmp_path / "parts", settings=SHORT, tensorboard=True, resume=True)
+    assert losses(tmp_path / "parts") == found

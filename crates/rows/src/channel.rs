@@ -86,7 +86,7 @@ impl PartialEq for Channel {
 impl Eq for Channel {}
 
 /// Position of each channel of a list in a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Layout {
     /// First column of each channel, in the dense or the index part, as its kind requires.
     pub offsets: Vec<usize>,

@@ -10,5 +10,5 @@ mod rows;
 mod samples;
 
 pub use channel::{Channel, ChannelKind, Layout};
-pub use rows::{RowMut, RowSink, Rows, RowsError};
+pub use rows::{RowMut, RowSink, Rows, RowsError, RowsView};
 pub use samples::Samples;

@@ -129,17 +129,7 @@ impl Rows {
     /// # Errors
     /// [`RowsError`] if `dense` or `index` has the wrong length.
     pub fn fill(&mut self, len: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<(), RowsError> {
-        // Without columns, no length can confirm `len`.
-        let wanted = (len.saturating_mul(self.dense_width), len.saturating_mul(self.index_width));
-        if (dense.len(), index.len()) != wanted || (wanted == (0, 0) && len > 0) {
-            return Err(RowsError(format!(
-                "{len} rows need {} dense and {} index numbers, found {} and {}",
-                wanted.0,
-                wanted.1,
-                dense.len(),
-                index.len()
-            )));
-        }
+        whole(len, (self.dense_width, self.index_width), (dense.len(), index.len()))?;
         (self.len, self.dense, self.index) = (len, dense, index);
         Ok(())
     }
@@ -165,6 +155,13 @@ impl Rows {
         &self.index[row * self.index_width..][..self.index_width]
     }
 
+    /// These rows, without a copy.
+    #[inline]
+    pub fn view(&self) -> RowsView<'_> {
+        let &Self { dense_width, index_width, len, .. } = self;
+        RowsView { dense_width, index_width, len, dense: &self.dense, index: &self.index }
+    }
+
     /// Checks that the widths match these channels and that every index is in range.
     ///
     /// # Errors
@@ -177,17 +174,91 @@ impl Rows {
                 self.dense_width, self.index_width, layout.dense, layout.index
             )));
         }
-        if (self.dense.len(), self.index.len()) != (self.len * self.dense_width, self.len * self.index_width)
-        {
-            return Err(RowsError(format!(
-                "{} rows need {} dense and {} index numbers, found {} and {}",
-                self.len,
-                self.len * self.dense_width,
-                self.len * self.index_width,
-                self.dense.len(),
-                self.index.len()
-            )));
-        }
+        whole(self.len, (self.dense_width, self.index_width), (self.dense.len(), self.index.len()))?;
+        self.view().check_indices(channels, &layout)
+    }
+}
+
+/// Checks that `len` rows of these widths have as many numbers as were found.
+fn whole(len: usize, widths: (usize, usize), found: (usize, usize)) -> Result<(), RowsError> {
+    let needed = (len.saturating_mul(widths.0), len.saturating_mul(widths.1));
+    // Without columns, no length can confirm `len`.
+    if found != needed || (widths == (0, 0) && len > 0) {
+        return Err(RowsError(format!(
+            "{len} rows need {} dense and {} index numbers, found {} and {}",
+            needed.0, needed.1, found.0, found.1
+        )));
+    }
+    Ok(())
+}
+
+/// A batch of rows in memory that belongs to someone else. `dense` and `index` have the shapes of those of [`Rows`].
+#[derive(Clone, Copy, Debug)]
+pub struct RowsView<'a> {
+    dense_width: usize,
+    index_width: usize,
+    len: usize,
+    /// Dense columns, row-major.
+    pub dense: &'a [f32],
+    /// Index columns, row-major.
+    pub index: &'a [u64],
+}
+
+impl<'a> RowsView<'a> {
+    /// `len` rows of these channels.
+    ///
+    /// # Errors
+    /// [`RowsError`] if `dense` or `index` has the wrong length, or an index is out of range.
+    pub fn new(
+        channels: &[Channel],
+        len: usize,
+        dense: &'a [f32],
+        index: &'a [u64],
+    ) -> Result<Self, RowsError> {
+        let layout = Layout::of(channels);
+        let (dense_width, index_width) = (layout.dense, layout.index);
+        whole(len, (dense_width, index_width), (dense.len(), index.len()))?;
+        let view = Self { dense_width, index_width, len, dense, index };
+        view.check_indices(channels, &layout)?;
+        Ok(view)
+    }
+
+    /// Number of rows.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the batch has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of columns in the dense part of a row.
+    #[inline]
+    pub fn dense_width(&self) -> usize {
+        self.dense_width
+    }
+
+    /// Dense part of one row.
+    #[inline]
+    pub fn dense_row(&self, row: usize) -> &'a [f32] {
+        &self.dense[row * self.dense_width..][..self.dense_width]
+    }
+
+    /// Index part of one row.
+    #[inline]
+    pub fn index_row(&self, row: usize) -> &'a [u64] {
+        &self.index[row * self.index_width..][..self.index_width]
+    }
+
+    /// A copy.
+    pub fn to_rows(&self) -> Rows {
+        let &Self { dense_width, index_width, len, dense, index } = self;
+        Rows { dense_width, index_width, len, dense: dense.into(), index: index.into() }
+    }
+
+    fn check_indices(&self, channels: &[Channel], layout: &Layout) -> Result<(), RowsError> {
         for (channel, &offset) in channels.iter().zip(&layout.offsets) {
             let ChannelKind::Index(n) = channel.kind else { continue };
             for row in 0..self.len {

@@ -44,6 +44,7 @@ fn run(games: &dyn Catalogue, args: &TrainArgs, config: &Config, ranks: Ranks, a
         extend: args.resume,
         init: args.init.clone(),
         max_seconds: args.max_seconds,
+        tensorboard: args.tensorboard,
         threads: args.threads,
         ranks: ranks.clone(),
         host: Host::default(),

@@ -234,6 +234,28 @@ fn prepare(
 /// [`ModelError::Io`] if a file is missing or unreadable; [`ModelError::Damaged`] if a file has changed since it was
 /// written; [`ModelError::Checkpoint`] if the format is newer than this program or the content is invalid.
 pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
+    let manifest = manifest(path)?;
+    let mut tensors = Vec::new();
+    for file in [WEIGHTS, TRAINING] {
+        let Some(expected) = manifest.checksums.get(file) else { continue };
+        let file_path = path.join(file);
+        let bytes = read_weights(&file_path).map_err(|e| match e {
+            ModelError::Checkpoint { message, .. } => damaged(&file_path, message),
+            other => other,
+        })?;
+        if hex(&bytes) != *expected {
+            return Err(damaged(&file_path, "its checksum does not match the manifest"));
+        }
+        tensors.extend(from_bytes(&bytes).map_err(|e| fault(&file_path, e))?);
+    }
+    Ok(Checkpoint { path: path.into(), manifest, tensors })
+}
+
+/// The manifest of a checkpoint folder.
+///
+/// # Errors
+/// As [`read`], for the manifest alone.
+pub fn manifest(path: &Path) -> Result<Manifest, ModelError> {
     let manifest_path = path.join(MANIFEST);
     let text =
         limits::read(&manifest_path, limits::MANIFEST_BYTES).map_err(ModelError::io(&manifest_path))?;
@@ -250,21 +272,7 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
         return Err(damaged(&manifest_path, "its checksum does not match"));
     }
     migrate::manifest(&mut value, format);
-    let manifest = typed(value, &manifest_path)?;
-    let mut tensors = Vec::new();
-    for file in [WEIGHTS, TRAINING] {
-        let Some(expected) = manifest.checksums.get(file) else { continue };
-        let file_path = path.join(file);
-        let bytes = read_weights(&file_path).map_err(|e| match e {
-            ModelError::Checkpoint { message, .. } => damaged(&file_path, message),
-            other => other,
-        })?;
-        if hex(&bytes) != *expected {
-            return Err(damaged(&file_path, "its checksum does not match the manifest"));
-        }
-        tensors.extend(from_bytes(&bytes).map_err(|e| fault(&file_path, e))?);
-    }
-    Ok(Checkpoint { path: path.into(), manifest, tensors })
+    typed(value, &manifest_path)
 }
 
 /// Reads a manifest stored in another file, in this format or an older one. Does not verify its checksums.

@@ -11,7 +11,7 @@ use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Selec
 use super::selected::Selected;
 use super::simd::{Chunk, Isa};
 use crate::program::ValueId;
-use adept_rows::Rows;
+use adept_rows::{Rows, RowsView};
 use std::mem::take;
 use std::ops::Range;
 
@@ -52,7 +52,7 @@ pub(crate) struct Workspace {
 #[derive(Clone, Copy)]
 struct Job<'a> {
     params: &'a [f32],
-    batch: &'a Rows,
+    batch: RowsView<'a>,
     /// `[rows, outputs]`; none if only the output is needed.
     targets: Option<&'a [f32]>,
     /// Whether values of experts are not needed, so that branches may run as one.
@@ -148,11 +148,18 @@ impl Plan {
         batch: &Rows,
         targets: Option<&[f32]>,
     ) {
+        let batch = batch.view();
         self.run_some(workspace, Job { params, batch, targets, merges: false }, 0..batch.len());
     }
 
     /// Runs the program on a range of rows, without targets. The values hold only these rows.
-    pub(crate) fn values(&self, workspace: &mut Workspace, params: &[f32], batch: &Rows, rows: Range<usize>) {
+    pub(crate) fn values(
+        &self,
+        workspace: &mut Workspace,
+        params: &[f32],
+        batch: RowsView<'_>,
+        rows: Range<usize>,
+    ) {
         self.run_some(workspace, Job { params, batch, targets: None, merges: true }, rows);
     }
 
@@ -288,7 +295,7 @@ impl Plan {
                     let mut y = ws.size(self, *out, n);
                     let batch = job.batch;
                     let prior =
-                        Prior { dense: &batch.dense, stride: batch.dense_width(), column: *column, rows };
+                        Prior { dense: batch.dense, stride: batch.dense_width(), column: *column, rows };
                     residual(ws.isa, self.widths[*out], prior, &ws.values[*x], &mut y);
                     ws.values[*out] = y;
                 }
@@ -321,7 +328,7 @@ impl Plan {
         &self,
         dense: &Dense,
         ws: &'a Workspace,
-        batch: &'a Rows,
+        batch: RowsView<'a>,
         rows: &'a [u32],
         first: usize,
     ) -> Matrix<'a> {
@@ -443,7 +450,7 @@ impl Plan {
         (derivative, seeds): (Derivative, &[f32]),
         grad: &mut [f32],
     ) {
-        let n = batch.len();
+        let (n, batch) = (batch.len(), batch.view());
         let (output, density) = (self.program.output(), self.program.density());
         let seeded = if derivative == Derivative::Density { density } else { output };
         self.zero_adjoints(workspace, &[output, density], n);

@@ -2,6 +2,7 @@
 
 use super::error::TrainError;
 use super::evaluation::{Match, Patience};
+use super::events::EventFile;
 use super::folder::{FORMAT, Folder, Found, Lock, Record, Score};
 use super::games::{SelfPlayState, Span};
 use super::host::{Clock, Host};
@@ -39,6 +40,8 @@ pub struct TrainOptions {
     pub init: Vec<Init>,
     /// Write a checkpoint and stop after this many seconds.
     pub max_seconds: Option<f64>,
+    /// Also write an event file for TensorBoard.
+    pub tensorboard: bool,
     /// Threads that compute the shards of a batch; 0 for one per core. Results do not depend on it.
     pub threads: usize,
     /// The ranks that share the work. Every one of them must call the same functions. The first writes the files.
@@ -109,6 +112,13 @@ pub fn train<G: Kit>(
                 experiment.patience = Patience::default();
                 experiment.check_space()?;
             }
+        }
+        if options.tensorboard {
+            let record = match &earlier {
+                Earlier::Finished(record) => record,
+                _ => &experiment.record,
+            };
+            experiment.events = Some(EventFile::write(&folder, record)?);
         }
         Ok(earlier)
     };
@@ -322,6 +332,7 @@ pub(super) struct Experiment<'a, G: Kit> {
     pub(super) best: Option<(Score, Vec<Tensor>)>,
     /// Metrics not yet written.
     pub(super) lines: String,
+    events: Option<EventFile>,
     pub(super) clock: Clock,
     started: Duration,
     seconds_before: f64,
@@ -407,6 +418,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             examples: None,
             best: None,
             lines: String::new(),
+            events: None,
             started: clock.now(),
             clock,
             seconds_before: 0.0,
@@ -686,6 +698,9 @@ impl<'a, G: Kit> Experiment<'a, G> {
     ) -> Result<(), TrainError> {
         self.record.seconds = self.seconds();
         self.record.metrics_bytes = self.folder.append_metrics(&self.lines)?;
+        if let Some(events) = &self.events {
+            events.append(&self.folder, &self.lines)?;
+        }
         self.lines.clear();
         let latest = checkpoint_name(step);
         let mut state = self.bound.learner.state(true)?;

@@ -60,8 +60,8 @@ struct Played {
     total: u64,
 }
 
-struct Worker<G: Kit> {
-    player: TdPlayer<G>,
+pub(super) struct Worker<G: Kit> {
+    pub(super) player: TdPlayer<G>,
     /// Opponents by number.
     agents: Vec<Box<dyn Agent<G>>>,
     /// Candidates for the other seats: an opponent, or the learner (`None`).
@@ -116,22 +116,8 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         let workers: Result<Vec<_>, OpenError> = mine
             .clone()
             .map(|w| {
-                let names = td.field.clone().unwrap_or_else(|| vec![td.against.clone()]);
-                let (mut agents, mut field) = (Vec::new(), Vec::new());
-                for name in &names {
-                    field.push((name != SELF).then_some(agents.len()));
-                    if name != SELF {
-                        agents.push(open::agent(game, name)?);
-                    }
-                }
-                Ok(Worker {
-                    player: TdPlayer::new(game, &*bound.learner),
-                    agents,
-                    field,
-                    seats: Vec::new(),
-                    rng: stream(seed, "play", w as u64),
-                    bound: if apart { Some(bound.player(game)?) } else { None },
-                })
+                let copy = if apart { Some(bound.player(game)?) } else { None };
+                Worker::new(game, td, (seed, w as u64), &*bound.learner, copy)
             })
             .collect();
         // If the machine gives no threads, play on the current one.
@@ -490,8 +476,34 @@ fn shares(span: &Span, parts: usize) -> Vec<Span> {
 }
 
 impl<G: Kit> Worker<G> {
+    /// The worker with this seed and number. It plays with `copy`, if there is one.
+    pub(super) fn new(
+        game: &G,
+        td: &TdSettings,
+        (seed, number): (u64, u64),
+        learner: &dyn Learner,
+        copy: Option<GameModel<G>>,
+    ) -> Result<Self, OpenError> {
+        let names = td.field.clone().unwrap_or_else(|| vec![td.against.clone()]);
+        let (mut agents, mut field) = (Vec::new(), Vec::new());
+        for name in &names {
+            field.push((name != SELF).then_some(agents.len()));
+            if name != SELF {
+                agents.push(open::agent(game, name)?);
+            }
+        }
+        Ok(Self {
+            player: TdPlayer::new(game, learner),
+            agents,
+            field,
+            seats: Vec::new(),
+            rng: stream(seed, "play", number),
+            bound: copy,
+        })
+    }
+
     /// Plays games with the worker's own copy of the learner, or with the learner.
-    fn play(
+    pub(super) fn play(
         &mut self,
         game: &G,
         learner: Option<&mut GameModel<G>>,

@@ -3,6 +3,7 @@
 mod error;
 mod estimate;
 mod evaluation;
+mod events;
 mod experiment;
 mod feed;
 mod folder;
@@ -12,6 +13,7 @@ mod observe;
 mod outcome;
 mod source;
 mod start;
+mod targets;
 
 pub use error::TrainError;
 pub use estimate::{OnRanks, RunEstimate, estimate};
@@ -23,3 +25,4 @@ pub use host::{Clock, Host};
 pub use observe::{Cancel, Event, Observer, Saving, Silent};
 pub use outcome::{lock_of, losses, measurements, record_of};
 pub use start::Init;
+pub use targets::Targets;

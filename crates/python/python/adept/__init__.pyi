@@ -1,0 +1,198 @@
+"""Train, measure and play evaluation functions for games."""
+
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+class AdeptError(Exception):
+    """A fault, with what is wrong and what to do: the same texts as in the command `adept`."""
+
+CHANCE: str
+"""Returned by `Game.turn` where dice, cards or lots decide."""
+
+_Path = str | PathLike[str]
+_Config = _Path | dict[str, Any]
+_Callback = Callable[[dict[str, Any]], object] | None
+
+def games() -> list[dict[str, str]]:
+    """The games: `name` and `about` of each."""
+
+def encoders(game: str) -> list[dict[str, str]]:
+    """The encoders of a game: `name` and `about` of each."""
+
+def starter(game: str, method: str | None = None) -> str:
+    """A config to start from, as the text of a TOML file: what `adept config new` prints."""
+
+def open(path: _Path, best: bool = False) -> Model:
+    """Opens a checkpoint folder, or the latest (or best) checkpoint of a run folder."""
+
+def train(
+    config: _Config,
+    *,
+    out: _Path | None = None,
+    seed: int | None = None,
+    settings: list[str] = ...,
+    resume: bool = False,
+    on_progress: _Callback = None,
+    threads: int = 0,
+    max_seconds: float | None = None,
+    tensorboard: bool = False,
+) -> Run:
+    """Trains by a config, a file or a dict, and returns the run.
+
+    `settings` change keys of the config, such as `["learn.td.games=10000"]`. `out` is the run folder; by default
+    `checkpoints/runs/NAME-SEED`. `on_progress` gets dicts: `kind` is `started` (with `from`, `total`, `unit`), `progress`
+    (with `step` and `rate` per second), `measured` (a line of `Run.metrics`) or `preparing`; `progress_bar()` is one.
+    Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to the
+    same bits. The interpreter lock is free meanwhile. `tensorboard` adds an event file to the run folder.
+    """
+
+def arena(
+    config: _Config,
+    *,
+    out: _Path | None = None,
+    settings: list[str] = ...,
+    resume: bool = False,
+    on_progress: _Callback = None,
+    threads: int = 0,
+) -> dict[str, Any]:
+    """Plays the matches of a tournament, a file or a dict. Returns `pairs`, each with its score and interval, and
+    `standings`. `on_progress` gets a dict for each pair that has played."""
+
+def export(path: _Path, out: _Path, *, format: str = "onnx", best: bool = False) -> dict[str, Any]:
+    """Exports a checkpoint for other programs: `onnx`, or `safetensors` in the layout of PyTorch."""
+
+def import_checkpoint(file: _Path, out: _Path, *, like: _Path | None = None) -> dict[str, Any]:
+    """Creates a checkpoint from a safetensors file. `like` is a checkpoint or a config of the same network; a file from
+    `export` needs none."""
+
+def progress_bar(**options: Any) -> Callable[[dict[str, Any]], None]:
+    """A callback for `on_progress` that draws a bar with tqdm, as a widget in a notebook. `options` go to tqdm."""
+
+def register(game: Game, games: int = 20) -> Game:
+    """Makes a game known to `train`, `open`, `arena` and the others. Plays `games` random games first, and raises an
+    exception if the game does something that it must not. A game of the same name is replaced."""
+
+def check(game: Game, games: int = 20) -> None:
+    """Plays random games, and raises an exception at the first thing that a `Game` must not do."""
+
+class Game:
+    """A game of your own: subclass it, set `name` and `inputs`, write the methods, and call `adept.register`.
+
+    States, actions and chance outcomes are immutable values with `==` and `hash`, such as tuples, strings and frozen
+    dataclasses. All methods are pure: `apply` returns a new state. Players are numbered from 0.
+    """
+
+    name: str
+    about: str
+    players: int
+    inputs: int | dict[str, int]
+    scale: float
+    small: bool
+    zero_sum: bool | None
+    hides: bool
+    needs_action: bool
+    scripts: dict[str, Callable[[Any, list[Any]], Any]]
+
+    def start(self) -> Any: ...
+    def turn(self, state: Any) -> int | str | None: ...
+    def actions(self, state: Any) -> Iterable[Any]: ...
+    def apply(self, state: Any, action: Any) -> Any: ...
+    def utility(self, state: Any, player: int) -> float: ...
+    def encode(self, state: Any, player: int, action: Any) -> Sequence[float] | NDArray[Any]: ...
+    def outcomes(self, state: Any) -> Iterable[tuple[Any, float]]: ...
+    def info(self, state: Any, player: int) -> Any: ...
+    def just_acted(self, state: Any) -> int | None: ...
+    def text(self, state: Any) -> str: ...
+    def parse(self, text: str) -> Any: ...
+    def action_text(self, state: Any, action: Any) -> str: ...
+
+class SelfPlay:
+    """Plays the games of a config with `[learn.td]`, and hands out TD(λ) targets for a learner elsewhere."""
+
+    played: int
+    """Number of games played."""
+
+    def __init__(self, config: _Config, *, seed: int | None = None, settings: list[str] = ...) -> None: ...
+    def play(self, games: int) -> dict[str, NDArray[Any]]:
+        """Plays games with the present parameters. Returns `dense` and `index`, the rows; `targets`, the λ-returns, and
+        `weights`, both of shape `(n,)`. Schedules of the config go on over all games."""
+
+    def adopt(self, weights: NDArray[np.float32]) -> None:
+        """Plays with these parameters from now on."""
+
+    def weights(self) -> NDArray[np.float32]:
+        """A copy of the parameters as one array, in the order of the program."""
+
+    def program(self) -> dict[str, Any]:
+        """The program of the network, as dicts and lists."""
+
+    def save(self, out: _Path, weights: NDArray[np.float32]) -> dict[str, Any]:
+        """Writes a checkpoint of the network with these parameters."""
+
+class Run:
+    """A run folder."""
+
+    path: str
+    finished: bool
+    record: dict[str, Any]
+    """What the run says of itself: config, steps, the final and the best measurement."""
+
+    def __init__(self, path: _Path) -> None: ...
+    def metrics(self) -> list[dict[str, Any]]:
+        """The measurements, for `pandas.DataFrame(run.metrics())`."""
+
+    def open(self, best: bool = False) -> Model:
+        """Opens the latest, or the best, checkpoint."""
+
+class Model:
+    """An opened checkpoint. Several threads may use it at once."""
+
+    game: str
+    encoder: str
+    description: dict[str, Any]
+    """Game, encoder, channels with the meaning of each input, parameters, seed."""
+
+    def evaluate(self, dense: NDArray[np.float32], index: NDArray[np.uint64] | None = None) -> NDArray[np.float32]:
+        """Values of rows `(n, dense_width)` and `(n, index_width)` for the player who just moved, shape `(n,)`, in
+        [−1, 1]. Dense rows are not copied if they are contiguous."""
+
+    def encode(self, positions: list[str]) -> tuple[NDArray[np.float32], NDArray[np.uint64]]:
+        """The rows of positions for the player who just moved."""
+
+    def values(self, positions: list[str]) -> NDArray[np.float32]:
+        """Values of positions for the player to move, shape `(n,)`."""
+
+    def moves(self, position: str, dice: str | None = None) -> list[dict[str, Any]]:
+        """The legal moves, best first: `action`, the position `after` it, and its `value` for the player who makes it."""
+
+    def weights(self) -> NDArray[np.float32]:
+        """A copy of the parameters as one array, in the order of the program."""
+
+    def program(self) -> dict[str, Any]:
+        """The program of the network, as dicts and lists. `adept.torch.Network` runs it."""
+
+    def save(self, out: _Path, weights: NDArray[np.float32]) -> dict[str, Any]:
+        """Writes a checkpoint of the same network with other parameters, to a new folder."""
+
+    def explain(self, position: str) -> dict[str, Any]:
+        """What gates and experts think of a position."""
+
+class Oracle:
+    """Exact values of the bear-off."""
+
+    checkers: int
+
+    def __init__(self, checkers: int = 6, file: _Path | None = None) -> None:
+        """Solves the table of at most this many checkers a side, or opens a file of `adept oracle build`."""
+
+    def value(self, position: str) -> float:
+        """P(win) − P(lose) of the side to roll, as in `1,1,0,0,0,0/0,2,0,0,0,0`."""
+
+    def moves(self, position: str, dice: str) -> list[dict[str, Any]]:
+        """The sides after each move, best first: `after` and its `value` for the side that moves."""

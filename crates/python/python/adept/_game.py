@@ -1,0 +1,144 @@
+"""Games written in Python."""
+
+import ast
+import math
+import random
+
+from . import _adept
+
+CHANCE = "chance"
+"""Returned by `Game.turn` where dice, cards or lots decide."""
+
+
+class Game:
+    """A game of your own: subclass it, set `name` and `inputs`, write the methods, and call `adept.register`.
+
+    States, actions and chance outcomes are immutable values with `==` and `hash`, such as tuples, strings and frozen
+    dataclasses. All methods are pure: `apply` returns a new state. Players are numbered from 0.
+    """
+
+    name = ""
+    """Name of the rule set, as in `game.rules` of a config."""
+    about = ""
+    """Description in a line."""
+    players = 2
+    inputs = 0
+    """How many numbers `encode` returns; or a dict with the sizes of named groups, which architectures may read."""
+    scale = 1.0
+    """Largest absolute utility."""
+    small = False
+    """Whether all states can be listed. Play is then measured exactly. The limit is about a million states."""
+    zero_sum = None
+    """Whether what one of two players wins the other loses. Default: yes, if there are two players."""
+    hides = False
+    """Whether players do not see everything. `encode` then gets the state before the action, and reads only what
+    `player` knows."""
+    needs_action = False
+    """Whether `encode` reads the action."""
+    scripts = {}
+    """Policies by name: functions of a state and its legal actions, which return an action, or a dict with the
+    probabilities of actions. They are opponents in training and measurement."""
+
+    def start(self):
+        """The state in which a game begins."""
+        raise NotImplementedError("start")
+
+    def turn(self, state):
+        """The player to move, `adept.CHANCE`, or None if the game is over."""
+        raise NotImplementedError("turn")
+
+    def actions(self, state):
+        """The legal actions of the player to move, in a fixed order."""
+        raise NotImplementedError("actions")
+
+    def apply(self, state, action):
+        """The state after an action or a chance outcome."""
+        raise NotImplementedError("apply")
+
+    def utility(self, state, player):
+        """What a finished game is worth to a player, within ± `scale`."""
+        raise NotImplementedError("utility")
+
+    def encode(self, state, player, action):
+        """The inputs for the value of a state for `player`, who has just reached it by `action`: a list or an array of
+        `inputs` numbers of order one. `action` may be None."""
+        raise NotImplementedError("encode")
+
+    def outcomes(self, state):
+        """The chance outcomes with their probabilities, as pairs."""
+        raise NotImplementedError("outcomes: turn returned adept.CHANCE")
+
+    def info(self, state, player):
+        """What a player knows, in a game that hides something; equal if and only if the player cannot tell the states
+        apart."""
+        raise NotImplementedError("info: the game hides something")
+
+    def just_acted(self, state):
+        """The player whose action led to this state, if the state shows it. It is needed only to value positions before
+        a chance event."""
+        return None
+
+    def text(self, state):
+        """A position on one line."""
+        return repr(state)
+
+    def parse(self, text):
+        """The state that `text` writes."""
+        return ast.literal_eval(text)
+
+    def action_text(self, state, action):
+        """An action as people write it."""
+        return str(action)
+
+
+def check(game, games=20):
+    """Plays random games, and raises an exception at the first thing that a `Game` must not do."""
+    draw = random.Random(1)
+    width = sum(game.inputs.values()) if isinstance(game.inputs, dict) else game.inputs
+    for _ in range(games):
+        state = game.start()
+        for _ in range(10_000):
+            _must(state == game.parse(game.text(state)), f"parse(text(state)) is not the state {state!r}")
+            _must(isinstance(hash(state), int), "states must have a hash")
+            turn = game.turn(state)
+            if turn is None:
+                break
+            before = repr(state)
+            if turn == CHANCE:
+                outcomes, chances = zip(*game.outcomes(state))
+                _must(math.isclose(sum(chances), 1), f"probabilities of {state!r} sum to {sum(chances)}")
+                action = draw.choices(outcomes, chances)[0]
+            else:
+                actions = list(game.actions(state))
+                _must(actions, f"no action in {state!r}, but it is the turn of player {turn}")
+                _must(len(set(actions)) == len(actions), f"an action is listed twice in {state!r}")
+                action = draw.choice(actions)
+            after = game.apply(state, action)
+            _must(repr(state) == before, f"apply has changed {before}: return a new state")
+            if turn != CHANCE:
+                shown = state if game.hides else after
+                found = len(game.encode(shown, turn, action))
+                _must(found == width, f"encode returned {found} numbers, but inputs has {width}")
+            if game.hides:
+                for player in range(game.players):
+                    hash(game.info(after, player))
+            state = after
+        else:
+            raise ValueError(f"a random game of `{game.name}` does not end")
+        won = [game.utility(state, player) for player in range(game.players)]
+        _must(all(abs(u) <= game.scale for u in won), f"utilities {won} exceed ± scale, {game.scale}")
+        zero_sum = game.players == 2 if game.zero_sum is None else game.zero_sum
+        _must(not zero_sum or math.isclose(sum(won), 0, abs_tol=1e-9), f"utilities {won} do not sum to 0")
+
+
+def _must(holds, otherwise):
+    if not holds:
+        raise ValueError(otherwise)
+
+
+def register(game, games=20):
+    """Makes a game known to `train`, `open`, `arena` and the others. Plays `games` random games first, and raises an
+    exception if the game does something that it must not. A game of the same name is replaced."""
+    check(game, games)
+    _adept.add_game(game)
+    return game

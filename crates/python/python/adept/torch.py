@@ -1,0 +1,217 @@
+"""Networks of checkpoints as PyTorch modules: `import adept.torch`."""
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+import adept
+
+PRIOR_LIMIT = 1 - 1e-6
+ACTIVATIONS = {
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "relu": torch.relu,
+    "silu": functional.silu,
+    "linear": lambda x: x,
+}
+
+
+def load(path, best=False):
+    """The network of a checkpoint, or of the latest (or best) checkpoint of a run."""
+    return Network(adept.open(path, best))
+
+
+class Network(nn.Module):
+    """The network of an `adept.Model` or an `adept.SelfPlay`.
+
+    Parameters have the names and shapes of files from `adept export --format safetensors`. They are views of one array,
+    so nothing is copied when the module is made.
+    """
+
+    def __init__(self, source):
+        super().__init__()
+        self.source = source
+        self.program = source.program()
+        self.flat = source.weights()
+        self._parameters_of_program = []
+        for param in self.program["params"]:
+            self._add(param)
+
+    def _add(self, param):
+        size = int(np.prod(param["shape"]))
+        part = torch.from_numpy(self.flat[param["offset"] : param["offset"] + size]).view(param["shape"])
+        *parents, last = param["name"].split(".")
+        part = nn.Parameter(part.t() if _is_turned(param) else part, requires_grad=not param["fixed"])
+        module = self
+        for name in parents:
+            if name not in module._modules:
+                module.add_module(name, nn.Module())
+            module = module._modules[name]
+        module.register_parameter(last, part)
+        self._parameters_of_program.append((module, last))
+
+    def parameter(self, number):
+        """A parameter by its number in the program."""
+        module, name = self._parameters_of_program[number]
+        return getattr(module, name)
+
+    def forward(self, dense, index=None):
+        """Values of rows for the player who just moved: `[rows, outputs]`."""
+        return self._run(dense, index, None)[0]
+
+    def log_density(self, dense, index, targets):
+        """L, the log density of targets `[rows]` or `[rows, outputs]` up to a constant: `[rows]`. For a network without
+        experts, −½(d − y)²."""
+        return self._run(dense, index, targets)[1][:, 0]
+
+    def loss(self, dense, index, targets, weights=None):
+        """The loss that adept descends: −Σ weight · L."""
+        density = self.log_density(dense, index, targets)
+        if weights is not None:
+            density = density * self._tensor(weights)
+        return -density.sum()
+
+    def groups(self, rate):
+        """Parameter groups for an optimiser, with the learning-rate factors of the architecture."""
+        found = {}
+        for number, param in enumerate(self.program["params"]):
+            if not param["fixed"]:
+                found.setdefault(param["group"], []).append(self.parameter(number))
+        groups = self.program["groups"]
+        return [{"params": params, "lr": rate * groups[group]["rate"]} for group, params in found.items()]
+
+    @torch.no_grad()
+    def constrain(self):
+        """Raises parameters with a lower bound to it: call it after each step of an optimiser."""
+        for number, param in enumerate(self.program["params"]):
+            if param["min"] is not None:
+                self.parameter(number).clamp_(min=param["min"])
+
+    @torch.no_grad()
+    def weights(self):
+        """The parameters as one array, as `SelfPlay.adopt` and `Model.save` take them."""
+        parts = []
+        for number, param in enumerate(self.program["params"]):
+            part = self.parameter(number).detach()
+            parts.append((part.t() if _is_turned(param) else part).reshape(-1).float().cpu().numpy())
+        return np.concatenate(parts)
+
+    def save(self, out):
+        """Writes a checkpoint that `adept` opens, to a new folder. The network plays and learns there."""
+        return self.source.save(out, self.weights())
+
+    def _tensor(self, array, integer=False):
+        device = self.parameter(0).device
+        tensor = array if isinstance(array, torch.Tensor) else torch.from_numpy(np.ascontiguousarray(array))
+        return tensor.to(device, torch.int64 if integer else torch.float32)
+
+    def _run(self, dense, index, targets):
+        dense = self._tensor(dense)
+        if index is None:
+            index = torch.zeros((len(dense), 0), dtype=torch.int64)
+        if targets is not None:
+            targets = self._tensor(targets).reshape(len(dense), -1)
+        return self._block(self.program["body"], dense, self._tensor(index, integer=True), targets)
+
+    def _block(self, block, dense, index, targets):
+        values = {}
+        for op in block["ops"]:
+            getattr(self, "_" + op["op"])(op, values, dense, index, targets)
+        return [values.get(result) for result in block["results"]]
+
+    def _column(self, channel):
+        return self.program["layout"]["offsets"][channel]
+
+    # Each of the following is one op of adept's programs.
+
+    def _input(self, op, values, dense, index, targets):
+        parts = []
+        for channel in op["channels"]:
+            first, size = self._column(channel), self.program["channels"][channel].get("size", 1)
+            parts.append(dense[:, first : first + size])
+        values[op["out"]] = torch.cat(parts, 1)
+
+    def _concat(self, op, values, dense, index, targets):
+        values[op["out"]] = torch.cat([values[x] for x in op["xs"]], 1)
+
+    def _affine(self, op, values, dense, index, targets):
+        weight = self.parameter(op["weight"])
+        if not _is_turned(self.program["params"][op["weight"]]):
+            weight = weight.t()
+        values[op["out"]] = functional.linear(values[op["x"]], weight, self.parameter(op["bias"]))
+
+    def _scale(self, op, values, dense, index, targets):
+        values[op["out"]] = values[op["x"]] * self.parameter(op["beta"])
+
+    def _activation(self, op, values, dense, index, targets):
+        values[op["out"]] = ACTIVATIONS[op["f"]](values[op["x"]])
+
+    def _log_softmax(self, op, values, dense, index, targets):
+        values[op["out"]] = torch.log_softmax(values[op["x"]], 1)
+
+    def _threshold(self, op, values, dense, index, targets):
+        x = values[op["x"]]
+        passes = x.exp() > op["threshold"]
+        largest = functional.one_hot(x.argmax(1), x.shape[1]).bool()
+        selected = torch.where(passes.any(1, keepdim=True), passes, largest)
+        total = torch.where(selected, x, -torch.inf).logsumexp(1, keepdim=True)
+        values[op["out"]] = torch.where(selected, x - total, -torch.inf)
+
+    def _blend(self, op, values, dense, index, targets):
+        weights = values[op["log_weights"]].exp()
+        y = values[op["y"]].view(len(dense), weights.shape[1], -1)
+        values[op["out"]] = (weights[:, :, None] * y).sum(1)
+
+    def _density(self, op, values, dense, index, targets):
+        if targets is not None:
+            square = (targets - values[op["y"]]).square().sum(1, keepdim=True)
+            values[op["out"]] = -square / (2 * op["variance"])
+
+    def _log_mix(self, op, values, dense, index, targets):
+        if targets is not None:
+            terms = values[op["log_weights"]] + values[op["densities"]]
+            values[op["out"]] = terms.logsumexp(1, keepdim=True)
+
+    def _route(self, op, values, dense, index, targets):
+        select, branches = op["select"], op["branches"]
+        together = []
+        for number, branch in enumerate(branches):
+            rows = self._selected(select, number, len(branches), values, index, len(dense))
+            found = self._block(branch, dense[rows], index[rows], None if targets is None else targets[rows])
+            spread = lambda value: None if value is None else value.new_zeros(len(dense), value.shape[1]).index_copy(0, rows, value)
+            together.append([spread(value) for value in found])
+        side_by_side = select == "all" or "mask" in select
+        for out, parts in zip(op["out"], zip(*together)):
+            if parts[0] is not None:
+                values[out] = torch.cat(parts, 1) if side_by_side else torch.stack(parts).sum(0)
+
+    def _selected(self, select, number, branches, values, index, rows):
+        """The rows that run through a branch."""
+        if select == "all":
+            return torch.arange(rows, device=index.device)
+        if "mask" in select:
+            chosen = values[select["mask"]][:, number] > -torch.inf
+        elif "index" in select:
+            chosen = index[:, self._column(select["index"])] == number
+        else:
+            cells = select["cells"]
+            first, second = (
+                self.parameter(classes)[index[:, self._column(channel)]].long()
+                for classes, channel in zip(cells["classes"], cells["channels"])
+            )
+            chosen = self.parameter(cells["table"])[first, second].long().clamp(max=branches - 1) == number
+        return chosen.nonzero()[:, 0]
+
+    def _gather(self, op, values, dense, index, targets):
+        values[op["out"]] = self.parameter(op["table"])[index[:, self._column(op["channel"])]]
+
+    def _residual(self, op, values, dense, index, targets):
+        column = self._column(op["prior"])
+        prior = dense[:, column : column + 1].clamp(-PRIOR_LIMIT, PRIOR_LIMIT)
+        values[op["out"]] = torch.tanh(torch.atanh(prior) + values[op["x"]])
+
+
+def _is_turned(param):
+    """Whether a parameter is a weight, which PyTorch holds as `[outputs, inputs]`."""
+    return param["name"].split(".")[-1] == "weight" and len(param["shape"]) == 2

@@ -1,0 +1,93 @@
+//! The games of this process: the built-in ones, and those that were registered.
+
+use crate::game::{PyGame, guarded};
+use crate::{fault, plain};
+use adept_library::game::{Game, GameError};
+use adept_library::{AnyGame, Builtin, Catalogue, lab};
+use adept_trainer::config::{Games, Rules, no_game};
+use pyo3::prelude::*;
+use serde::Serialize;
+use std::sync::{Arc, PoisonError, RwLock};
+
+static REGISTERED: RwLock<Vec<PyGame>> = RwLock::new(Vec::new());
+
+/// Built-in and registered games.
+pub(crate) struct All;
+
+/// The registered game of this name.
+pub(crate) fn registered(name: &str) -> Option<PyGame> {
+    let all = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    all.iter().find(|game| game.name() == name).cloned()
+}
+
+impl Games for All {
+    fn rules(&self, name: &str) -> Result<Arc<dyn Rules>, GameError> {
+        Ok(self.find(name)?)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let own = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+        Builtin.names().into_iter().chain(own.iter().map(|game| game.name().into())).collect()
+    }
+}
+
+impl Catalogue for All {
+    fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError> {
+        if let Some(game) = registered(name) {
+            return Ok(Arc::new(game));
+        }
+        Builtin.find(name).map_err(|error| {
+            let names = self.names();
+            let known: Vec<&str> = names.iter().map(String::as_str).collect();
+            let unknown = Builtin.names().iter().all(|known| !name.starts_with(known.as_str()));
+            if unknown { no_game(name, &known) } else { error }
+        })
+    }
+}
+
+/// A name with what it means.
+#[derive(Serialize)]
+struct Entry {
+    name: String,
+    about: String,
+}
+
+/// Adds a game that `adept.register` has checked, or replaces the one of the same name.
+#[pyfunction]
+pub(crate) fn add_game(game: &Bound<'_, PyAny>) -> PyResult<()> {
+    let game = PyGame::new(game)?;
+    if Builtin.find(game.name()).is_ok() {
+        return Err(fault(format!("name = `{}`: a built-in game has this name: choose another", game.name())));
+    }
+    let mut all = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|known| known.name() != game.name());
+    all.push(game);
+    Ok(())
+}
+
+/// The games: dicts with `name` and `about`.
+#[pyfunction]
+pub(crate) fn games(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let all: Result<Vec<Entry>, _> = All.names().iter().map(|name| entry(name)).collect();
+    plain(py, &all.map_err(fault)?)
+}
+
+fn entry(name: &str) -> Result<Entry, GameError> {
+    let info = All.find(name)?.info();
+    Ok(Entry { name: info.name, about: info.about })
+}
+
+/// The encoders of a game: dicts with `name` and `about`.
+#[pyfunction]
+pub(crate) fn encoders<'py>(py: Python<'py>, game: &str) -> PyResult<Bound<'py, PyAny>> {
+    let info = All.find(game).map_err(fault)?.info();
+    let entry = |one: &adept_library::game::Named| Entry { name: one.name.to_string(), about: one.about.to_string() };
+    plain(py, &info.encoders.iter().map(entry).collect::<Vec<_>>())
+}
+
+/// A config to start from, as the text of a TOML file.
+#[pyfunction]
+#[pyo3(signature = (game, method = None))]
+pub(crate) fn starter(game: &str, method: Option<&str>) -> PyResult<String> {
+    guarded(|| lab::template::template(game, method, &All))?.map_err(fault)
+}

@@ -1,0 +1,152 @@
+//! Self-play without learning: TD(λ) targets for PyTorch and others.
+
+use crate::exchange::{self, Weights};
+use crate::game::guarded;
+use crate::games::{All, registered};
+use crate::run::config_of;
+use crate::{fault, plain};
+use adept_library::Catalogue;
+use adept_library::game::{Kit, Visitor};
+use adept_library::model::program::Program;
+use adept_library::model::{ModelError, Samples};
+use adept_trainer::config::Config;
+use adept_trainer::run::{Targets, TrainError};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// [`Targets`] without the type of the game.
+trait AnyTargets: Send {
+    fn play(&mut self, games: u64) -> Result<Samples, ModelError>;
+    fn played(&self) -> u64;
+    fn program(&self) -> Option<&Arc<Program>>;
+    fn weights(&mut self) -> Result<Vec<f32>, ModelError>;
+    fn adopt(&mut self, flat: &[f32]) -> Result<(), ModelError>;
+}
+
+impl<G: Kit> AnyTargets for Targets<G> {
+    fn play(&mut self, games: u64) -> Result<Samples, ModelError> {
+        Targets::play(self, games)
+    }
+
+    fn played(&self) -> u64 {
+        Targets::played(self)
+    }
+
+    fn program(&self) -> Option<&Arc<Program>> {
+        Targets::program(self)
+    }
+
+    fn weights(&mut self) -> Result<Vec<f32>, ModelError> {
+        Targets::weights(self)
+    }
+
+    fn adopt(&mut self, flat: &[f32]) -> Result<(), ModelError> {
+        Targets::adopt(self, flat)
+    }
+}
+
+struct Opening(Config, u64);
+
+impl Visitor for Opening {
+    type Output = Result<Box<dyn AnyTargets>, TrainError>;
+
+    fn visit<G: Kit>(self, game: G) -> Self::Output {
+        Ok(Box::new(Targets::new(game, self.0, self.1)?))
+    }
+}
+
+/// Games for a learner elsewhere. See `__init__.pyi`.
+#[pyclass(frozen, module = "adept")]
+pub(crate) struct SelfPlay {
+    config: Config,
+    targets: Mutex<Box<dyn AnyTargets>>,
+}
+
+impl SelfPlay {
+    /// Waits for other threads without the interpreter lock, which they may need.
+    fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut MutexGuard<'_, Box<dyn AnyTargets>>) -> R + Send,
+    ) -> PyResult<R> {
+        py.detach(|| guarded(|| f(&mut self.targets.lock().unwrap_or_else(PoisonError::into_inner))))
+    }
+}
+
+#[pymethods]
+impl SelfPlay {
+    #[new]
+    #[pyo3(signature = (config, *, seed = None, settings = Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        config: &Bound<'_, PyAny>,
+        seed: Option<u64>,
+        settings: Vec<String>,
+    ) -> PyResult<Self> {
+        let config = config_of(config, settings)?;
+        let (name, seed) = (config.game.rules.clone(), seed.unwrap_or(config.seed));
+        let opening = Opening(Config { seed, ..config.clone() }, seed);
+        let opened = py.detach(|| {
+            guarded(|| match registered(&name) {
+                Some(game) => Some(Ok(opening.visit(game))),
+                None => adept_builtin::visit(&name, opening),
+            })
+        })?;
+        let targets = opened.ok_or_else(|| fault(format!("no game named `{name}`")))?;
+        let targets = targets.map_err(fault)?.map_err(fault)?;
+        Ok(Self { config, targets: Mutex::new(targets) })
+    }
+
+    /// Number of games played.
+    #[getter]
+    fn played(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |targets| targets.played())
+    }
+
+    /// Plays games with the present parameters; a dict with `dense`, `index`, `targets` and `weights`.
+    fn play<'py>(&self, py: Python<'py>, games: u64) -> PyResult<Bound<'py, PyDict>> {
+        let most = adept_library::game::limits::GAMES;
+        if games > most {
+            return Err(fault(format!("games = {games}: at most {most}")));
+        }
+        let Samples { rows, targets, weights } = self.with(py, |found| found.play(games))?.map_err(fault)?;
+        let (n, dense, index) = (rows.len(), rows.dense_width(), rows.index_width());
+        let samples = PyDict::new(py);
+        samples.set_item("dense", rows.dense.into_pyarray(py).reshape([n, dense])?)?;
+        samples.set_item("index", rows.index.into_pyarray(py).reshape([n, index])?)?;
+        samples.set_item("targets", targets.into_pyarray(py))?;
+        samples.set_item("weights", weights.into_pyarray(py))?;
+        Ok(samples)
+    }
+
+    /// The program of the network, as dicts and lists.
+    fn program<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let program = self.with(py, |targets| targets.program().cloned())?;
+        plain(py, &*program.ok_or_else(|| fault("the model is a table, not a network"))?)
+    }
+
+    /// A copy of the parameters as one array, in the order of the program.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        Ok(self.with(py, |targets| targets.weights())?.map_err(fault)?.into_pyarray(py))
+    }
+
+    /// Plays with these parameters from now on.
+    fn adopt(&self, py: Python<'_>, weights: Weights<'_>) -> PyResult<()> {
+        let flat = weights.as_array().to_vec();
+        self.with(py, |targets| targets.adopt(&flat))?.map_err(fault)
+    }
+
+    /// Writes a checkpoint of the network with these parameters.
+    fn save<'py>(&self, py: Python<'py>, out: PathBuf, weights: Weights<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let game = All.find(&self.config.game.rules).map_err(fault)?;
+        let manifest = guarded(|| game.manifest(&self.config))?.map_err(fault)?;
+        exchange::save(py, (manifest, Path::new(&self.config.name)), &weights, &out)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<adept.SelfPlay {} after {} games>", self.config.name, self.played(py)?))
+    }
+}

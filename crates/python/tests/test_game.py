@@ -1,0 +1,189 @@
+"""Games written in Python."""
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+from tictactoe import SAME, TicTacToe
+
+import adept
+
+ROOT = Path(__file__).resolve().parents[3]
+CONFIG = ROOT / "configs/tictactoe/single-40.toml"
+
+
+def settings(rules, games=600):
+    return [*SAME[rules], f"learn.td.games={games}", f"evaluate.every={games // 2}", "evaluate.against=['random']"]
+
+
+def train(out, rules, **more):
+    return adept.train(CONFIG, out=out, settings=settings(rules, **more))
+
+
+def test_a_game_in_python_learns_the_same_bits_as_the_built_in_one(tmp_path):
+    adept.register(TicTacToe())
+    runs = [train(tmp_path / rules, rules) for rules in SAME]
+    ours, built_in = (run.open().weights() for run in reversed(runs))
+    assert len(ours) > 300 and ours.tobytes() == built_in.tobytes()
+    equity = [[line["equity"] for line in run.metrics()] for run in runs]
+    assert equity[0] == equity[1]
+
+
+def test_all_functions_know_a_registered_game(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    class Scripted(TicTacToe):
+        name = "scripted"
+        scripts = {
+            "first": lambda state, actions: actions[0],
+            "even": lambda state, actions: {action: 1 / len(actions) for action in actions},
+        }
+
+    adept.register(Scripted())
+    assert "scripted" in [game["name"] for game in adept.games()]
+    assert [encoder["name"] for encoder in adept.encoders("scripted")] == ["inputs"]
+    own = ["game.rules=scripted", "game.encoder=inputs", "learn.td.games=300", "evaluate.every=300"]
+    run = adept.train(CONFIG, out="run", settings=[*own, "learn.td.against=first", "evaluate.against=['even', 'random']"])
+    model = run.open()
+    moves = model.moves("XX.OO....")
+    assert moves[0]["action"] == "2" and moves[0]["value"] == 1.0 and moves[0]["after"] == "XXXOO...."
+    assert len(model.values(["X........"])) == 1 and model.encode(["X........"])[0].shape == (1, 9)
+    with pytest.raises(adept.AdeptError, match="nine of X"):
+        model.values(["nonsense"])
+    agents = [{"name": "run"}, {"name": "first"}, {"name": "even"}]
+    table = adept.arena({"name": "meeting", "game": "scripted", "games": 60, "agents": agents}, out="arena")
+    assert len(table["pairs"]) == 3
+    assert adept.export("run", "net.onnx")["encoder"] == "inputs"
+
+
+class Dice(adept.Game):
+    """Each player throws a die, and may throw once more; the higher one wins."""
+
+    name = "dice-in-python"
+    inputs = {"die": 7, "other": 7}
+    small = True
+
+    def start(self):
+        return 0, 0, "throw", 0  # dice, what is next, who throws
+
+    def turn(self, state):
+        return {"throw": adept.CHANCE, "choose": state[3], "over": None}[state[2]]
+
+    def outcomes(self, state):
+        return [(face, 1 / 6) for face in range(1, 7)]
+
+    def actions(self, state):
+        return ["keep", "again"]
+
+    def apply(self, state, action):
+        *dice, following, player = state
+        if following == "throw":
+            again = dice[player] > 0
+            dice[player] = action
+            return (*dice, "choose", player) if not again else self.passed(dice, player)
+        return (*dice, "throw", player) if action == "again" else self.passed(dice, player)
+
+    def passed(self, dice, player):
+        return (*dice, "throw", 1) if player == 0 else (*dice, "over", 1)
+
+    def utility(self, state, player):
+        return 0.0 if state[0] == state[1] else 1.0 if state[player] > state[1 - player] else -1.0
+
+    def encode(self, state, player, action):
+        row = [0.0] * 14
+        # After "again" the die counts for nothing.
+        row[0 if action == "again" else state[player]] = 1.0
+        row[7 + state[1 - player]] = 1.0
+        return row
+
+    needs_action = True
+
+
+def test_chance_is_listed_and_play_is_measured_exactly(tmp_path):
+    adept.register(Dice())
+    config = {
+        "name": "dice",
+        "game": {"rules": "dice-in-python"},
+        "architecture": {"mlp": {"hidden": [16]}},
+        "learn": {"rate": 0.05, "td": {"games": 4000, "lambda": 0.7, "explore": 0.1}},
+        "evaluate": {"every": 4000, "against": ["random"]},
+    }
+    found = dict(adept.train(config, out=tmp_path / "run").metrics()[-1]["equity"])
+    # Perfect play against perfect play is worth 0; keeping what is above 3 wins against random choices.
+    assert 0.05 < found["random"]["equity"] < 0.5
+
+
+def broken(**changes):
+    return type("Broken", (TicTacToe,), {"name": "broken", **changes})()
+
+
+@pytest.mark.parametrize(
+    "changes, error, text",
+    [
+        ({"name": "tictactoe"}, adept.AdeptError, "built-in game"),
+        ({"name": "two words"}, ValueError, "a name has"),
+        ({"inputs": 8}, ValueError, "encode returned 9 numbers, but inputs has 8"),
+        ({"players": 0}, ValueError, "players = 0"),
+        ({"text": lambda self, state: "........."}, ValueError, "is not the state"),
+        ({"utility": lambda self, state, player: 2.0}, ValueError, "exceed"),
+        ({"actions": lambda self, state: []}, ValueError, "no action"),
+        ({"apply": lambda self, state, square: 1 / 0}, ZeroDivisionError, "division"),
+    ],
+)
+def test_what_a_game_must_not_do_is_found_when_it_is_registered(changes, error, text):
+    with pytest.raises(error, match=text):
+        adept.register(broken(**changes))
+
+
+def test_an_exception_in_a_game_reaches_the_caller_and_the_run_goes_on_from_its_checkpoint(tmp_path):
+    calls = 0
+
+    class Fails(TicTacToe):
+        name = "fails"
+
+        def apply(self, state, square):
+            nonlocal calls
+            calls += 1
+            if calls == 20_000:
+                raise RuntimeError("out of squares")
+            return super().apply(state, square)
+
+    adept.register(Fails())
+    own = [*settings("tictactoe-in-python"), "game.rules=fails", "checkpoints.every=100"]
+    with pytest.raises(RuntimeError, match="out of squares"):
+        adept.train(CONFIG, out=tmp_path / "run", settings=own)
+    assert 0 < adept.Run(tmp_path / "run").record["step"] < 600
+    run = adept.train(CONFIG, out=tmp_path / "run", settings=own, resume=True)
+    whole = train(tmp_path / "whole", "tictactoe")
+    assert run.finished and run.open().weights().tobytes() == whole.open().weights().tobytes()
+
+
+def test_ctrl_c_stops_a_game_in_python_and_saves(tmp_path):
+    adept.register(TicTacToe())
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt, match="resume=True"):
+        train(tmp_path / "run", "tictactoe-in-python", games=10_000_000)
+    assert adept.Run(tmp_path / "run").record["step"] > 0
+
+
+def test_workers_share_a_game_in_python(tmp_path):
+    adept.register(TicTacToe())
+    own = [*settings("tictactoe-in-python"), "learn.td.workers=2", "learn.batch=20"]
+    built_in = [*settings("tictactoe"), "learn.td.workers=2", "learn.batch=20"]
+    runs = [adept.train(CONFIG, out=tmp_path / str(i), settings=s) for i, s in enumerate([own, built_in])]
+    assert runs[0].open().weights().tobytes() == runs[1].open().weights().tobytes()
+
+
+def test_a_checkpoint_of_an_unknown_game_says_so(tmp_path):
+    adept.register(broken(name="passing"))
+    own = [*settings("tictactoe-in-python", games=20), "game.rules=passing"]
+    adept.train(CONFIG, out=tmp_path / "run", settings=own)
+    script = f"import adept; adept.open({str(tmp_path / 'run')!r})"
+    import subprocess
+    import sys
+
+    found = subprocess.run([sys.executable, "-c", script], text=True, capture_output=True)
+    assert "call adept.register first" in found.stderr

@@ -1,0 +1,128 @@
+"""Networks as PyTorch modules: values, gradients and the way back."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adept
+
+torch = pytest.importorskip("torch")
+import adept.torch  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[3]
+PUBLISHED = sorted(path.parent for path in ROOT.glob("checkpoints/*/*/manifest.json"))
+POSITIONS = ["X........@1", "XO.......@2", "XOX.O....@5"]
+
+
+def rows_of(model, rows=200):
+    """Random rows with the channels of a model."""
+    draw, about = np.random.default_rng(1), model.description
+    dense = draw.uniform(-1, 1, (rows, about["dense_width"])).astype(np.float32)
+    index = np.zeros((rows, about["index_width"]), dtype=np.uint64)
+    for channel in about["channels"]:
+        if channel["kind"] == "index":
+            index[:, channel["first"]] = draw.integers(0, channel["size"], rows)
+    return dense, index
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_published_networks_give_the_same_values_in_pytorch(path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    model = adept.open(path)
+    rows = rows_of(model)
+    try:
+        network = adept.torch.Network(model)
+    except adept.AdeptError as error:
+        assert "table" in str(error)
+        return
+    with torch.no_grad():
+        values = network(*rows)[:, 0].numpy()
+    assert np.allclose(values, model.evaluate(*rows), atol=1e-5)
+
+
+def test_parameters_are_views_of_one_array_with_the_names_of_exported_files(tmp_path, monkeypatch):
+    from safetensors.torch import load_file
+
+    monkeypatch.chdir(ROOT)
+    path = next(path for path in PUBLISHED if path.parent.name == "bearoff")
+    network = adept.torch.load(path)
+    first = network.parameter(0)
+    with torch.no_grad():
+        first += 1
+    assert np.array_equal(network.flat, network.weights())
+    adept.export(path, tmp_path / "net.safetensors", format="safetensors")
+    network.load_state_dict(load_file(tmp_path / "net.safetensors"), strict=True)
+    assert np.array_equal(network.weights(), adept.open(path).weights())
+
+
+def hme(**more):
+    return {
+        "name": "hme",
+        "game": {"rules": "tictactoe", "encoder": "fields"},
+        "architecture": {"hme": {"experts": 2, "expert": {"mlp": {"hidden": [8], "sensitivity": 3.0}}, **more}},
+        "learn": {
+            "rate": 0.01,
+            "batch": 32,
+            "optimiser": "sgd",
+            "td": {"games": 32, "lambda": 0.7, "explore": {"from": 0.3, "to": 0.3}},
+        },
+        "evaluate": {"every": 32, "against": ["random"]},
+    }
+
+
+@pytest.mark.parametrize("more", [{}, {"threshold": 0.45}], ids=["all experts", "threshold"])
+def test_a_step_in_pytorch_is_a_step_of_adept(tmp_path, more):
+    config = hme(**more)
+    games = adept.SelfPlay(config)
+    network = adept.torch.Network(games)
+    optimiser = torch.optim.SGD(network.groups(0.01))
+    samples = games.play(32)
+    assert games.played == 32 and len(samples["targets"]) == len(samples["dense"]) > 32
+    network.loss(**samples).backward()
+    optimiser.step()
+    network.constrain()
+    run = adept.train(config, out=tmp_path / "run")
+    before, after = games.weights(), run.open().weights()
+    assert np.abs(after - before).max() > 1e-3
+    assert np.allclose(network.weights(), after, atol=2e-6)
+
+
+def test_a_network_learns_in_pytorch_and_comes_back(tmp_path):
+    config = hme()
+    games = adept.SelfPlay(config, settings=["learn.td.games=6400"])
+    network = adept.torch.Network(games)
+    optimiser = torch.optim.Adam(network.groups(0.005))
+    losses = []
+    for _ in range(100):
+        samples = games.play(32)
+        optimiser.zero_grad()
+        loss = network.loss(**samples) / len(samples["targets"])
+        loss.backward()
+        optimiser.step()
+        network.constrain()
+        games.adopt(network.weights())
+        losses.append(loss.item())
+    assert np.mean(losses[-20:]) < 0.8 * np.mean(losses[:5])
+    network.save(tmp_path / "back")
+    model = adept.open(tmp_path / "back")
+    assert np.array_equal(model.weights(), network.weights())
+    dense, index = model.encode(POSITIONS)
+    with torch.no_grad():
+        assert np.allclose(network(dense, index)[:, 0].numpy(), model.evaluate(dense, index), atol=1e-6)
+    agents = [{"name": "ours", "agent": str(tmp_path / "back")}, {"name": "random"}]
+    table = adept.arena({"name": "m", "game": "tictactoe", "games": 400, "agents": agents}, out=tmp_path / "arena")
+    assert table["pairs"][0]["score"] > 0.8
+    with pytest.raises(adept.AdeptError, match="already exists"):
+        network.save(tmp_path / "back")
+    with pytest.raises(adept.AdeptError, match="parameters given"):
+        model.save(tmp_path / "other", np.zeros(3, dtype=np.float32))
+
+
+def test_targets_need_games(tmp_path):
+    config = hme()
+    config["learn"]["td"]["traces"] = "online"
+    config["architecture"] = {"mlp": {"hidden": [4]}}
+    config["learn"]["batch"] = 1
+    with pytest.raises(adept.AdeptError, match="backward"):
+        adept.SelfPlay(config)

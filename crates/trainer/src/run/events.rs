@@ -1,0 +1,166 @@
+//! Event files for TensorBoard: the numbers of `metrics.jsonl` as scalars.
+//!
+//! An event file is a list of records: length (u64), its checksum, an `Event` as a protocol buffer, its checksum, all little
+//! endian. Checksums are CRC-32C, rotated and shifted by a constant. TensorBoard reads all files of a folder whose names contain
+//! `tfevents`.
+
+use super::folder::{Folder, Record};
+use super::outcome::measurements;
+use adept_model::ModelError;
+use prost::Message;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Name of the file in the folder of a run.
+const FILE: &str = "events.out.tfevents.adept";
+
+#[derive(Clone, PartialEq, Message)]
+struct Event {
+    /// Seconds since 1970.
+    #[prost(double, tag = "1")]
+    wall_time: f64,
+    #[prost(int64, tag = "2")]
+    step: i64,
+    #[prost(string, optional, tag = "3")]
+    file_version: Option<String>,
+    #[prost(message, optional, tag = "5")]
+    summary: Option<Summary>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Summary {
+    #[prost(message, repeated, tag = "1")]
+    value: Vec<Scalar>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Scalar {
+    #[prost(string, tag = "1")]
+    tag: String,
+    #[prost(float, optional, tag = "2")]
+    simple_value: Option<f32>,
+}
+
+/// The event file of a run.
+pub(super) struct EventFile {
+    path: PathBuf,
+    /// Seconds since 1970 at which the run would have begun if it had never been stopped.
+    began: f64,
+}
+
+impl EventFile {
+    /// Writes the file of a run with all its measurements so far.
+    ///
+    /// # Errors
+    /// [`ModelError`] if measurements cannot be read, or the file cannot be written.
+    pub(super) fn write(folder: &Folder, record: &Record) -> Result<Self, ModelError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let file = Self { path: folder.path.join(FILE), began: now - record.seconds };
+        let version =
+            Event { wall_time: file.began, file_version: Some("brain.Event:2".into()), ..Event::default() };
+        let mut bytes = in_frame(&version);
+        for line in measurements(&folder.path, record)? {
+            bytes.extend(file.event_of(&line));
+        }
+        folder.files.replace(&file.path, &bytes)?;
+        Ok(file)
+    }
+
+    /// Appends lines of `metrics.jsonl`.
+    ///
+    /// # Errors
+    /// [`ModelError::Io`].
+    pub(super) fn append(&self, folder: &Folder, lines: &str) -> Result<(), ModelError> {
+        let values = lines.lines().filter_map(|line| serde_json::from_str(line).ok());
+        let bytes: Vec<u8> = values.flat_map(|line: Value| self.event_of(&line)).collect();
+        folder.files.append(&self.path, &bytes).map(drop)
+    }
+
+    fn event_of(&self, line: &Value) -> Vec<u8> {
+        let mut summary = Summary::default();
+        scalars("", line, &mut summary.value);
+        summary.value.retain(|scalar| scalar.tag != "step");
+        in_frame(&Event {
+            wall_time: self.began + line["seconds"].as_f64().unwrap_or(0.0),
+            step: line["step"].as_i64().unwrap_or(0),
+            file_version: None,
+            summary: Some(summary),
+        })
+    }
+}
+
+/// The numbers in a measurement, named by the path to them, such as `equity/random/first`.
+fn scalars(name: &str, value: &Value, found: &mut Vec<Scalar>) {
+    let below = |key: &str| if name.is_empty() { key.to_string() } else { format!("{name}/{key}") };
+    match value {
+        Value::Number(number) => {
+            found.push(Scalar { tag: name.into(), simple_value: number.as_f64().map(|v| v as f32) })
+        }
+        Value::Object(entries) => entries.iter().for_each(|(key, entry)| scalars(&below(key), entry, found)),
+        // A pair of an opponent and its result goes by the opponent.
+        Value::Array(entries) => match &entries[..] {
+            [Value::String(key), entry] => scalars(&below(key), entry, found),
+            _ if entries.iter().all(|entry| matches!(entry, Value::Array(_))) => {
+                entries.iter().for_each(|entry| scalars(name, entry, found));
+            }
+            _ => (0..)
+                .zip(entries)
+                .for_each(|(i, entry): (usize, _)| scalars(&below(&i.to_string()), entry, found)),
+        },
+        _ => {}
+    }
+}
+
+fn in_frame(event: &Event) -> Vec<u8> {
+    let data = event.encode_to_vec();
+    let length = (data.len() as u64).to_le_bytes();
+    [&length[..], &masked(&length), &data, &masked(&data)].concat()
+}
+
+/// The checksum of a record, as little endian bytes.
+fn masked(bytes: &[u8]) -> [u8; 4] {
+    crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_go_by_their_paths() {
+        let line = serde_json::json!({
+            "step": 7, "loss": 0.5, "best": null, "warnings": ["slow"],
+            "equity": [["random", { "equity": 0.25, "first": 0.5 }], ["ttt", { "equity": -1.0 }]],
+            "usage": { "share": [0.75, 0.25] },
+        });
+        let mut found = Vec::new();
+        scalars("", &line, &mut found);
+        let mut names: Vec<String> =
+            found.iter().map(|s| format!("{} {}", s.tag, s.simple_value.unwrap())).collect();
+        names.sort();
+        let expected = [
+            "equity/random/equity 0.25",
+            "equity/random/first 0.5",
+            "equity/ttt/equity -1",
+            "loss 0.5",
+            "step 7",
+            "usage/share/0 0.75",
+            "usage/share/1 0.25",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_record_is_framed_as_tensorboard_reads_it() {
+        let event = Event { wall_time: 1.0, file_version: Some("brain.Event:2".into()), ..Event::default() };
+        let bytes = in_frame(&event);
+        assert_eq!(bytes[..8], 24u64.to_le_bytes());
+        assert_eq!(bytes.len(), 8 + 4 + 24 + 4);
+        // The known checksum of "123456789" is e3069283.
+        assert_eq!(
+            masked(b"123456789"),
+            0xe306_9283u32.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes()
+        );
+    }
+}

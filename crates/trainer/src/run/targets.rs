@@ -1,0 +1,105 @@
+//! Self-play without learning: TD(λ) targets for a learner elsewhere, such as one in PyTorch.
+
+use super::error::TrainError;
+use super::games::Worker;
+use super::start::begin_with_clusters;
+use crate::config::{Config, Method, TraceKind};
+use crate::positions::Positions;
+use adept_arena::{GameModel, OpenError, open};
+use adept_game::{Kit, stream};
+use adept_model::program::Program;
+use adept_model::{Compute, Engine, ModelError, Samples};
+use std::sync::Arc;
+
+/// Plays the games of a config of the method `td` on one thread, and hands out their samples. Its first batch is that of a run
+/// with the same config and seed, and one worker.
+pub struct Targets<G: Kit> {
+    game: G,
+    config: Config,
+    bound: GameModel<G>,
+    worker: Worker<G>,
+    positions: Option<Positions<G>>,
+    played: u64,
+}
+
+impl<G: Kit> Targets<G> {
+    /// Prepares self-play with the initial weights of the config.
+    ///
+    /// # Errors
+    /// If the config does not learn by λ-returns of games alone, or an opponent is not available.
+    pub fn new(game: G, config: Config, seed: u64) -> Result<Self, TrainError> {
+        let refused = |why: &str| {
+            Err(OpenError::Unknown(format!("{why}: self-play for a learner elsewhere needs `[learn.td]` with `traces = \"backward\"` and \
+                                             no `examples_per_game`")).into())
+        };
+        let Method::Td(td) = &config.learn.method else { return refused("the config has no games") };
+        if td.traces != TraceKind::Backward {
+            return refused("the config learns during games");
+        }
+        if config.learn.shows_examples() {
+            return refused("the config learns from examples too");
+        }
+        let encoder = open::encoder(&game, config.game.encoder.as_deref())?;
+        let channels = encoder.channels().to_vec();
+        let compute = Compute { engine: Engine::Native, ..config.learn.compute() };
+        let optimiser = config.learn.optimiser;
+        let mut rng = stream(seed, "init", 0);
+        let learner = adept_model::build_on(&config.architecture, &channels, optimiser, compute, &mut rng)?;
+        let mut bound = GameModel::new(&game, encoder, learner);
+        begin_with_clusters(&game, &config, seed, &mut bound)?;
+        let worker = Worker::new(&game, td, (seed, 0), &*bound.learner, None)?;
+        let positions = td.distribution.as_deref().map(|d| Positions::new(&game, Some(d))).transpose()?;
+        Ok(Self { bound, worker, positions, played: 0, game, config })
+    }
+
+    /// Number of games played.
+    pub fn played(&self) -> u64 {
+        self.played
+    }
+
+    /// Plays this many games with the present weights, and returns their samples. The schedules of the config go on over all
+    /// games of its length, and then stay at their ends.
+    ///
+    /// # Errors
+    /// [`ModelError::Diverged`] if the weights give values that are not finite.
+    pub fn play(&mut self, games: u64) -> Result<Samples, ModelError> {
+        let Method::Td(td) = &self.config.learn.method else { return Ok(self.worker.player.samples.take()) };
+        let span = self.played..self.played.saturating_add(games);
+        let with = (&self.config.learn, &**td);
+        let begins = self.positions.as_ref();
+        let played = self.worker.play(&self.game, Some(&mut self.bound), span.clone(), with, begins);
+        let samples = self.worker.player.samples.take();
+        played.map_err(|(error, _)| error)?;
+        self.played = span.end;
+        match samples.targets.iter().all(|target| target.is_finite()) {
+            true => Ok(samples),
+            false => Err(ModelError::Diverged { what: "target of a sample".into() }),
+        }
+    }
+
+    /// The program that the network runs; none for a table.
+    pub fn program(&self) -> Option<&Arc<Program>> {
+        self.bound.learner.program()
+    }
+
+    /// The parameters as one vector, in the order of the program.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] for a table.
+    pub fn weights(&mut self) -> Result<Vec<f32>, ModelError> {
+        let mut flat = Vec::new();
+        self.bound.learner.weights(&mut flat)?;
+        Ok(flat)
+    }
+
+    /// Plays with these parameters from now on.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if their number is wrong, or one is not finite.
+    pub fn adopt(&mut self, flat: &[f32]) -> Result<(), ModelError> {
+        if let Some(at) = flat.iter().position(|v| !v.is_finite()) {
+            return Err(ModelError::Unsupported(format!("parameter {at} is {}", flat[at])));
+        }
+        self.bound.learner.adopt(flat)
+    }
+}
