@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# The Python module: builds the wheel, installs it in a clean virtual environment, and runs its tests.
+# The Python module: builds the wheel, installs it in a clean virtual environment, runs its tests, the examples and the notebook,
+# and says what a call costs. PyTorch is several gigabytes: `--without-torch` leaves it and its tests out.
 set -euo pipefail
 cd "$(dirname "$0")/../crates/python"
 root=$(cd ../.. && pwd)
+torch=(torch)
+[ "${1-}" != --without-torch ] || torch=()
 desk=$(mktemp -d)
 trap 'rm -rf "$desk"' EXIT
 
@@ -13,11 +16,11 @@ venv() {
 venv "$desk/build" 'maturin>=1.9,<2'
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target/python}
 "$desk/build/bin/maturin" build --release --locked --out "$desk/wheels"
+cargo build --release --locked --example rust_call
 ls -l "$desk"/wheels/*.whl
 # A wheel of more than 15 MB is refused.
 [ "$(stat -c %s "$desk"/wheels/*.whl)" -le 15000000 ]
-venv "$desk/clean" "$desk"/wheels/*.whl pytest pandas
+venv "$desk/clean" "$desk"/wheels/*.whl pytest pandas tqdm ipywidgets matplotlib nbclient ipykernel tensorboard safetensors "${torch[@]}"
 cd "$desk"
-"$desk/clean/bin/python" -m pytest -q "$root/crates/python/tests"
-# What a call costs beside the same call in Rust.
-"$desk/clean/bin/python" "$root/crates/python/tests/overhead.py"
+"$desk/clean/bin/python" -m pytest -q -p no:cacheprovider "$root/crates/python/tests"
+"$desk/clean/bin/python" "$root/crates/python/tests/overhead.py" "$CARGO_TARGET_DIR/release/examples/rust_call"

@@ -31,7 +31,9 @@ pub mod reference;
 mod table;
 mod usage;
 
-pub use adept_rows::{Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsError, RowsView, Samples, limits};
+pub use adept_rows::{
+    Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsError, RowsView, Samples, limits,
+};
 pub use architecture::Architecture;
 pub use blind::BlindLearner;
 pub use build::{build, build_on};

@@ -76,8 +76,12 @@ pub(crate) fn arena<'py>(
     let tournament = guarded(|| Tournament::parse(&source, &All))?.map_err(fault)?;
     let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", tournament.name));
     let threads = crate::run::threads_of(threads)?;
-    let options =
-        TournamentOptions { out: out.unwrap_or_else(folder), resume, threads, ..TournamentOptions::default() };
+    let options = TournamentOptions {
+        out: out.unwrap_or_else(folder),
+        resume,
+        threads,
+        ..TournamentOptions::default()
+    };
     let cancel = Cancel::default();
     let (table, raised) = long(py, on_progress.as_ref(), &cancel, |reports| {
         let watch = |event: TournamentEvent<'_>| {

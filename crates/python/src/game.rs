@@ -88,7 +88,8 @@ macro_rules! compared {
 
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let text = Python::attach(|py| self.$field.object.bind(py).repr().map(|text| text.to_string()));
+                let text =
+                    Python::attach(|py| self.$field.object.bind(py).repr().map(|text| text.to_string()));
                 f.write_str(&text.unwrap_or_else(|e| raise(e)))
             }
         }
@@ -170,13 +171,21 @@ impl PyGame {
             Turn::Over
         } else if let Ok(player) = turn.extract::<usize>() {
             if player >= self.0.players {
-                return Err(wrong(format!("turn of {} is {player}, but players are 0..{}", object.repr()?, self.0.players)));
+                return Err(wrong(format!(
+                    "turn of {} is {player}, but players are 0..{}",
+                    object.repr()?,
+                    self.0.players
+                )));
             }
             Turn::Player(player)
         } else if turn.cast::<PyString>().is_ok_and(|text| text == "chance") {
             Turn::Chance
         } else {
-            let text = format!("turn of {} is {}: return a player, adept.CHANCE or None", object.repr()?, turn.repr()?);
+            let text = format!(
+                "turn of {} is {}: return a player, adept.CHANCE or None",
+                object.repr()?,
+                turn.repr()?
+            );
             return Err(PyTypeError::new_err(text));
         };
         Ok(State { held: Held::new(object), turn })
@@ -281,7 +290,10 @@ impl Game for PyGame {
                 game.call_method1(intern!(py, "utility"), (&state.held.object, player))?.extract()?;
             match found.abs() <= self.0.scale {
                 true => Ok(found),
-                false => Err(wrong(format!("utility of {state:?} is {found}: must lie within ± scale, {}", self.0.scale))),
+                false => Err(wrong(format!(
+                    "utility of {state:?} is {found}: must lie within ± scale, {}",
+                    self.0.scale
+                ))),
             }
         })
     }
@@ -321,7 +333,8 @@ impl Game for PyGame {
             let game = self.0.object.bind(py);
             self.state(game, game.call_method1(intern!(py, "parse"), (text,))?)
         };
-        let state = Python::attach(read).map_err(|e| GameError(format!("`{text}` is not a position: {e}")))?;
+        let state =
+            Python::attach(read).map_err(|e| GameError(format!("`{text}` is not a position: {e}")))?;
         Ok((state, None))
     }
 
@@ -377,7 +390,8 @@ impl PyGame {
     ) -> PyResult<()> {
         let (name, script) = &self.0.scripts[number];
         let listed = PyList::new(py, actions.iter().map(|action| &action.0.object))?;
-        let answer = script.bind(py).call1(PyTuple::new(py, [state.held.object.bind(py), listed.as_any()])?)?;
+        let answer =
+            script.bind(py).call1(PyTuple::new(py, [state.held.object.bind(py), listed.as_any()])?)?;
         probabilities.clear();
         probabilities.resize(actions.len(), 0.0);
         let place = |chosen: &Bound<'_, PyAny>| -> PyResult<usize> {

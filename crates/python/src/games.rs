@@ -57,7 +57,10 @@ struct Entry {
 pub(crate) fn add_game(game: &Bound<'_, PyAny>) -> PyResult<()> {
     let game = PyGame::new(game)?;
     if Builtin.find(game.name()).is_ok() {
-        return Err(fault(format!("name = `{}`: a built-in game has this name: choose another", game.name())));
+        return Err(fault(format!(
+            "name = `{}`: a built-in game has this name: choose another",
+            game.name()
+        )));
     }
     let mut all = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     all.retain(|known| known.name() != game.name());
@@ -81,7 +84,8 @@ fn entry(name: &str) -> Result<Entry, GameError> {
 #[pyfunction]
 pub(crate) fn encoders<'py>(py: Python<'py>, game: &str) -> PyResult<Bound<'py, PyAny>> {
     let info = All.find(game).map_err(fault)?.info();
-    let entry = |one: &adept_library::game::Named| Entry { name: one.name.to_string(), about: one.about.to_string() };
+    let entry =
+        |one: &adept_library::game::Named| Entry { name: one.name.to_string(), about: one.about.to_string() };
     plain(py, &info.encoders.iter().map(entry).collect::<Vec<_>>())
 }
 
