@@ -107,6 +107,9 @@ pub(crate) enum Command {
         after_help = "Example:\n  adept completions bash > ~/.local/share/bash-completion/completions/adept"
     )]
     Completions(CompletionsArgs),
+    /// Write manual pages: adept.1, and one for each command.
+    #[command(after_help = "Example:\n  adept man --out ~/.local/share/man/man1")]
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -429,4 +432,11 @@ pub(crate) struct CompletionsArgs {
     /// Shell.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Folder for the pages.
+    #[arg(long)]
+    pub(crate) out: PathBuf,
 }

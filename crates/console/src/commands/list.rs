@@ -1,7 +1,7 @@
-//! The commands `list`, `runs list` and `completions`.
+//! The commands `list` and `runs list`.
 
 use super::compare;
-use crate::args::{CompletionsArgs, ListArgs, Listing, RunsAction, RunsArgs};
+use crate::args::{ListArgs, Listing, RunsAction, RunsArgs};
 use crate::output;
 use crate::world;
 use adept_arena::agents::AGENTS;
@@ -219,14 +219,4 @@ fn plot(runs: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()> {
         Some(out) => output::text(&format!("written: {}\n", out.display())),
         None => output::text(&canvas(&found)),
     }
-}
-
-pub(crate) fn completions(mut command: clap::Command, args: &CompletionsArgs, as_json: bool) -> Result<()> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "adept", &mut script);
-    let script = String::from_utf8_lossy(&script);
-    if as_json {
-        return output::json(&json!({ "shell": args.shell.to_string(), "script": script }));
-    }
-    output::file(&script)
 }
