@@ -59,10 +59,14 @@ step() {
   times+=("$(printf '%5d s  %s' $((SECONDS - begin)) "$1")")
 }
 
-# Builds of earlier releases stay, so that a second one is quick; the sources are always those of the clone.
+# What earlier releases compiled stays, so that a second one is quick; the sources are always those of the clone.
 export CARGO_TARGET_DIR=$root/target/dist/build
-git clone --quiet --no-hardlinks "$root" "$desk/adept"
-cd "$desk/adept"
+source=$root/target/dist/source
+rm -rf "$source"
+git clone --quiet --no-hardlinks "$root" "$source"
+cd "$source"
+# No paths of this machine in the files.
+export RUSTFLAGS="--remap-path-prefix=$source=adept --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 commit=$(git rev-parse HEAD)
 export SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
@@ -111,7 +115,7 @@ print(f"tic-tac-toe after 20,000 games: exact equity {equity:+.3f}")
 assert equity > 0.3, equity
 EOF
   on "$1" ./adept value checkpoints/bearoff/residual-10 1,1,0,0,0,0/0,2,0,0,0,0
-  cd "$desk/adept"
+  cd "$source"
 }
 
 wheel() { maturin build --release --locked --zig --target "$1-unknown-linux-gnu" --compatibility manylinux2014 -m crates/python/Cargo.toml --out "$out"; }
@@ -120,7 +124,7 @@ try_wheel() {
   "$desk/wheel/bin/pip" install --quiet --disable-pip-version-check "$out"/*x86_64.whl pytest
   cd "$desk"
   "$desk/wheel/bin/python" -c "import adept; assert adept.__version__ == '$version'; print(adept.Oracle(2).value('1,0,0,0,0,0/1,0,0,0,0,0'))"
-  cd "$desk/adept"
+  cd "$source"
 }
 
 echo "adept $version, commit $commit, $(rustc --version) (at least $minimum)"

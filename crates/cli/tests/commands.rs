@@ -512,9 +512,14 @@ fn completions_and_help_cover_every_command() {
         "oracle",
         "sweep",
         "bench",
+        "man",
     ];
+    desk.text(&["man", "--out", "pages"]);
+    let page = |name: &str| std::fs::read_to_string(desk.path(&format!("pages/{name}.1"))).unwrap();
+    assert!(page("adept").contains("adept\\-train(1)") && page("adept-oracle-value").contains("POSITION"));
     for command in commands {
         assert!(help.contains(command) && completions.contains(command), "{command}");
+        assert!(page(&format!("adept-{command}")).contains("Example"), "{command}.1 shows an example");
         assert!(desk.text(&[command, "--help"]).contains("Example"), "{command} --help shows an example");
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn save<'py>(
     plain(py, &written.map_err(fault)?)
 }
 
-/// Exports a checkpoint to a file for other programs.
+/// Exports a checkpoint to a file for other programs: `onnx`, or `safetensors` in the layout of PyTorch.
 #[pyfunction]
 #[pyo3(signature = (path, out, *, format = "onnx", best = false))]
 pub(crate) fn export<'py>(
@@ -47,7 +47,8 @@ pub(crate) fn export<'py>(
     plain(py, &py.detach(export)?.map_err(fault)?)
 }
 
-/// Creates a checkpoint from a safetensors file.
+/// Creates a checkpoint from a safetensors file. `like` is a checkpoint or a config of the same network; a file from `export` needs
+/// none.
 #[pyfunction]
 #[pyo3(signature = (file, out, *, like = None))]
 pub(crate) fn import_checkpoint(
@@ -60,7 +61,10 @@ pub(crate) fn import_checkpoint(
     plain(py, &py.detach(import)?.map_err(fault)?)
 }
 
-/// Plays the matches of a tournament file.
+/// Plays the matches of a tournament, a file or a dict.
+///
+/// Returns `pairs`, each with its score, interval and p, and `standings`. `on_progress` gets a dict for each pair that has played.
+/// After Ctrl-C, `resume=True` goes on with the remaining pairs.
 #[pyfunction]
 #[pyo3(signature = (config, *, out = None, settings = Vec::new(), resume = false, on_progress = None, threads = 0))]
 pub(crate) fn arena<'py>(

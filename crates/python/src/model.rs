@@ -97,7 +97,10 @@ impl Model {
         &self.model.describe().encoder
     }
 
-    /// Values of rows for the player who just moved.
+    /// Values of rows for the player who just moved: shape `(n,)`, in [−1, 1] if the network ends in tanh.
+    ///
+    /// `dense` has shape `(n, dense_width)` and `index` has shape `(n, index_width)`, as `encode` returns them. Dense rows are not
+    /// copied if they are contiguous. Raises `AdeptError` for other shapes, and for numbers that are not finite or out of range.
     #[pyo3(signature = (dense, index = None))]
     fn evaluate<'py>(
         &self,
@@ -138,13 +141,15 @@ impl Model {
         ))
     }
 
-    /// Values of positions for the player to move.
+    /// Values of positions for the player to move, shape `(n,)`, in [−1, 1]: that of the best move, or the exact result if the game
+    /// is over. Raises `AdeptError` that names a text that is not a position.
     fn values<'py>(&self, py: Python<'py>, positions: Vec<String>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let values = py.detach(|| guarded(|| self.model.values(&texts(&positions))))?;
         values.map(|values| values.into_pyarray(py)).map_err(fault)
     }
 
-    /// The legal moves of a position, best first: dicts with `action`, `after`, `value`.
+    /// The legal moves of a position, best first: dicts with `action`, the position `after` it, and its `value` for the player who
+    /// makes it.
     #[pyo3(signature = (position, dice = None))]
     fn moves<'py>(&self, py: Python<'py>, position: &str, dice: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let text = dice.map_or_else(|| position.to_string(), |dice| format!("{position} {dice}"));

@@ -90,7 +90,14 @@ pub(crate) fn threads_of(threads: usize) -> PyResult<usize> {
     }
 }
 
-/// Trains by a config. Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint.
+/// Trains by a config, a file or a dict, and returns the run.
+///
+/// `settings` change keys of the config, such as `["learn.td.games=10000"]`. `out` is the run folder; by default
+/// `checkpoints/runs/NAME-SEED`. `on_progress` gets dicts: `kind` is `started` (with `from`, `total`, `unit`), `progress` (with
+/// `step` and `rate` per second), `measured` (a line of `Run.metrics`) or `preparing`; `progress_bar()` is one. Ctrl-C, or an
+/// exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to the same bits. The
+/// interpreter lock is free meanwhile. `max_seconds` stops the run after a time, and `tensorboard` adds an event file to its
+/// folder. Raises `AdeptError`.
 #[pyfunction]
 #[pyo3(signature = (
     config, *, out = None, seed = None, settings = Vec::new(), resume = false, on_progress = None, threads = 0,

@@ -58,7 +58,7 @@ impl Visitor for Opening {
     }
 }
 
-/// Games for a learner elsewhere. See `__init__.pyi`.
+/// Plays the games of a config with `[learn.td]`, and hands out TD(λ) targets for a learner elsewhere.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct SelfPlay {
     config: Config,
@@ -106,7 +106,8 @@ impl SelfPlay {
         self.with(py, |targets| targets.played())
     }
 
-    /// Plays games with the present parameters; a dict with `dense`, `index`, `targets` and `weights`.
+    /// Plays games with the present parameters. Returns `dense` and `index`, the rows; `targets`, the λ-returns, and `weights`, both of
+    /// shape `(n,)`. Schedules of the config go on over all games.
     fn play<'py>(&self, py: Python<'py>, games: u64) -> PyResult<Bound<'py, PyDict>> {
         let most = adept_library::game::limits::GAMES;
         if games > most {

@@ -349,6 +349,37 @@ fn metrics_that_lost_their_end_are_named() {
     assert!(error.contains("metrics.jsonl") && error.contains("has 0 bytes"), "{error}");
 }
 
+/// Number of records of an event file, which ends with a whole one.
+fn events(run: &Path) -> usize {
+    let bytes = fs::read(run.join("events.out.tfevents.adept")).unwrap();
+    let (mut at, mut records) = (0, 0);
+    while at < bytes.len() {
+        let length = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        (at, records) = (at + 8 + 4 + length as usize + 4, records + 1);
+    }
+    assert_eq!(at, bytes.len());
+    records
+}
+
+#[test]
+fn an_event_file_has_all_measurements_also_after_a_stop_and_of_a_finished_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let config = config(MLP, "games = 300\nrate = 0.01");
+    let lines = || fs::read_to_string(run.join("metrics.jsonl")).unwrap().lines().count();
+    let cancel = Cancel::default();
+    let options = TrainOptions { tensorboard: true, resume: true, ..at(&run) };
+    train(&config, 1, &options, &StopAt(100, cancel.clone()), &cancel).unwrap();
+    // The first record holds the version.
+    assert!(lines() > 0 && events(&run) == lines() + 1);
+    let stopped = lines();
+    train(&config, 1, &options, &Silent, &Cancel::default()).unwrap();
+    assert!(lines() > stopped && events(&run) == lines() + 1);
+    fs::remove_file(run.join("events.out.tfevents.adept")).unwrap();
+    train(&config, 1, &options, &Silent, &Cancel::default()).unwrap();
+    assert_eq!(events(&run), lines() + 1);
+}
+
 #[test]
 fn a_start_must_be_of_the_same_encoder_and_is_recorded() {
     let folder = tempfile::tempdir().unwrap();
