@@ -141,7 +141,8 @@ step 'trial of the wheel' try_wheel
 sed -n "/^## $version\b/,/^## /{/^## /d;p}" CHANGELOG.md > "$out/NOTES.md"
 (cd "$out" && sha256sum -- *.tar.gz *.whl > SHA256SUMS && sha256sum --check --quiet SHA256SUMS)
 
-printf '\n%s\n' "Time by step:" "${times[@]}" "$(printf '%5d s  in all' $SECONDS)"
+printf '\n'
+printf '%s\n' "Time by step:" "${times[@]}" "$(printf '%5d s  in all' $SECONDS)"
 printf '\nFiles in %s:\n' "${out#"$root/"}"
 (cd "$out" && ls -l | awk 'NR > 1 { printf "%6.1f MB  %s\n", $5 / 1e6, $9 }')
 

@@ -3,27 +3,24 @@
 use crate::game::guarded;
 use crate::games::All;
 use crate::long::long;
-use crate::{fault, plain};
+use crate::{fault, given, plain};
 use adept_library::lab::exchange::{self, Format};
 use adept_library::lab::tournament::{self, Tournament, TournamentEvent, TournamentOptions};
 use adept_library::model::checkpoint::Manifest;
 use adept_trainer::run::Cancel;
-use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-
-/// Parameters as one array.
-pub(crate) type Weights<'py> = PyReadonlyArray1<'py, f32>;
 
 /// Writes a checkpoint of the network in this manifest with these parameters.
 pub(crate) fn save<'py>(
     py: Python<'py>,
     like: (Manifest, &Path),
-    weights: &Weights<'py>,
+    weights: &Bound<'py, PyAny>,
     out: &Path,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let flat = weights.as_array().to_vec();
+    let flat = given::numbers::<f32>("weights", weights)?.as_array().to_vec();
     let written = py.detach(|| guarded(|| exchange::with_weights(&All, like, &flat, out)))?;
     plain(py, &written.map_err(fault)?)
 }
@@ -66,20 +63,20 @@ pub(crate) fn import_checkpoint(
 /// Returns `pairs`, each with its score, interval and p, and `standings`. `on_progress` gets a dict for each pair that has played.
 /// After Ctrl-C, `resume=True` goes on with the remaining pairs.
 #[pyfunction]
-#[pyo3(signature = (config, *, out = None, settings = Vec::new(), resume = false, on_progress = None, threads = 0))]
+#[pyo3(signature = (config, *, out = None, settings = None, resume = false, on_progress = None, threads = 0))]
 pub(crate) fn arena<'py>(
     py: Python<'py>,
     config: &Bound<'py, PyAny>,
     out: Option<PathBuf>,
-    settings: Vec<String>,
+    settings: Option<&Bound<'py, PyAny>>,
     resume: bool,
     on_progress: Option<Py<PyAny>>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let source = crate::run::source_of(config, settings)?;
+    let source = crate::run::source_of(config, given::settings(settings)?)?;
     let tournament = guarded(|| Tournament::parse(&source, &All))?.map_err(fault)?;
     let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", tournament.name));
-    let threads = crate::run::threads_of(threads)?;
+    let threads = given::threads(threads)?;
     let options = TournamentOptions {
         out: out.unwrap_or_else(folder),
         resume,
@@ -101,6 +98,9 @@ pub(crate) fn arena<'py>(
         tournament::tournament(&All, &tournament, &options, &watch, &cancel)
     })?;
     match raised {
+        Some(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(PyKeyboardInterrupt::new_err(
+            format!("stopped: go on with resume=True, out={:?}", options.out.display().to_string()),
+        )),
         Some(error) => Err(error),
         None => plain(py, &table.map_err(fault)?),
     }

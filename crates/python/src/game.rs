@@ -172,9 +172,9 @@ impl PyGame {
         } else if let Ok(player) = turn.extract::<usize>() {
             if player >= self.0.players {
                 return Err(wrong(format!(
-                    "turn of {} is {player}, but players are 0..{}",
+                    "turn of {} is {player}, but players are 0 to {}",
                     object.repr()?,
-                    self.0.players
+                    self.0.players - 1
                 )));
             }
             Turn::Player(player)

@@ -3,6 +3,7 @@
 mod exchange;
 mod game;
 mod games;
+mod given;
 mod long;
 mod model;
 mod oracle;

@@ -1,9 +1,9 @@
 //! Checkpoints that value positions and rows.
 
-use crate::exchange::{self, Weights};
+use crate::exchange;
 use crate::game::guarded;
 use crate::games::registered;
-use crate::{fault, plain};
+use crate::{fault, given, plain};
 use adept_embed::Error;
 use adept_library::model::checkpoint;
 use adept_library::model::program::Program;
@@ -67,7 +67,7 @@ pub(crate) fn open(py: Python<'_>, path: PathBuf, best: bool) -> PyResult<Model>
     Model::at(py, &path, best)
 }
 
-fn texts(positions: &[String]) -> Vec<&str> {
+fn slices(positions: &[String]) -> Vec<&str> {
     positions.iter().map(String::as_str).collect()
 }
 
@@ -99,15 +99,17 @@ impl Model {
 
     /// Values of rows for the player who just moved: shape `(n,)`, in [−1, 1] if the network ends in tanh.
     ///
-    /// `dense` has shape `(n, dense_width)` and `index` has shape `(n, index_width)`, as `encode` returns them. Dense rows are not
-    /// copied if they are contiguous. Raises `AdeptError` for other shapes, and for numbers that are not finite or out of range.
+    /// `dense` has shape `(n, dense_width)` and `index` has shape `(n, index_width)`, as `encode` returns them. Dense rows of
+    /// `float32` are not copied if they are contiguous; other types are converted. Raises `AdeptError` for other shapes, and for numbers that are not finite or out of range.
     #[pyo3(signature = (dense, index = None))]
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
-        dense: PyReadonlyArray2<'py, f32>,
-        index: Option<PyReadonlyArray2<'py, u64>>,
+        dense: &Bound<'py, PyAny>,
+        index: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let dense = given::rows::<f32>("dense", dense)?;
+        let index = index.map(|index| given::rows::<u64>("index", index)).transpose()?;
         let [rows, width] = [dense.shape()[0], dense.shape()[1]];
         let about = self.model.describe();
         let there = index.as_ref().map_or((rows, 0), |index| (index.shape()[0], index.shape()[1]));
@@ -131,9 +133,10 @@ impl Model {
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        positions: Vec<String>,
+        positions: &Bound<'py, PyAny>,
     ) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<u64>>)> {
-        let rows = py.detach(|| guarded(|| self.model.encode(&texts(&positions))))?.map_err(fault)?;
+        let positions = given::texts(positions)?;
+        let rows = py.detach(|| guarded(|| self.model.encode(&slices(&positions))))?.map_err(fault)?;
         let (n, dense, index) = (rows.len(), rows.dense_width(), rows.index_width());
         Ok((
             rows.dense.into_pyarray(py).reshape([n, dense])?,
@@ -143,8 +146,13 @@ impl Model {
 
     /// Values of positions for the player to move, shape `(n,)`, in [−1, 1]: that of the best move, or the exact result if the game
     /// is over. Raises `AdeptError` that names a text that is not a position.
-    fn values<'py>(&self, py: Python<'py>, positions: Vec<String>) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let values = py.detach(|| guarded(|| self.model.values(&texts(&positions))))?;
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        positions: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let positions = given::texts(positions)?;
+        let values = py.detach(|| guarded(|| self.model.values(&slices(&positions))))?;
         values.map(|values| values.into_pyarray(py)).map_err(fault)
     }
 
@@ -178,9 +186,14 @@ impl Model {
     }
 
     /// Writes a checkpoint of the same network with other parameters.
-    fn save<'py>(&self, py: Python<'py>, out: PathBuf, weights: Weights<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn save<'py>(
+        &self,
+        py: Python<'py>,
+        out: PathBuf,
+        weights: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let manifest = checkpoint::manifest(&self.path).map_err(fault)?;
-        exchange::save(py, (manifest, &self.path), &weights, &out)
+        exchange::save(py, (manifest, &self.path), weights, &out)
     }
 
     fn __repr__(&self) -> String {

@@ -48,4 +48,8 @@ impl Oracle {
             .collect();
         plain(py, &all)
     }
+
+    fn __repr__(&self) -> String {
+        format!("<adept.Oracle of {} checkers a side>", self.0.checkers())
+    }
 }

@@ -4,9 +4,8 @@ use crate::game::guarded;
 use crate::games::All;
 use crate::long::{Reports, long};
 use crate::model::Model;
-use crate::{fault, plain};
+use crate::{fault, given, plain};
 use adept_library::Catalogue;
-use adept_library::game::limits;
 use adept_trainer::config::{self, Config, Source};
 use adept_trainer::run::{Cancel, Record, TrainOptions, measurements, record_of};
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -68,11 +67,10 @@ impl Run {
 
 /// A config in a file or a dict, with changes.
 pub(crate) fn source_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyResult<Source> {
-    let Ok(table) = config.cast::<PyDict>() else {
+    if !config.is_instance_of::<PyDict>() {
         return Source::read(&config.extract::<PathBuf>()?, &settings).map_err(fault);
-    };
-    let table: toml::Value = pythonize::depythonize(table).map_err(fault)?;
-    let text = toml::to_string(&table).map_err(fault)?;
+    }
+    let text = toml::to_string(&given::toml_of("", config)?).map_err(fault)?;
     Ok(Source { file: "the config".into(), text, set: settings })
 }
 
@@ -82,17 +80,9 @@ pub(crate) fn config_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyR
     guarded(|| config::parse(&source, &All))?.map_err(fault)
 }
 
-/// A number of threads, if it is not too large.
-pub(crate) fn threads_of(threads: usize) -> PyResult<usize> {
-    match threads <= limits::THREADS {
-        true => Ok(threads),
-        false => Err(fault(format!("threads = {threads}: at most {}", limits::THREADS))),
-    }
-}
-
 /// Trains by a config, a file or a dict, and returns the run.
 ///
-/// `settings` change keys of the config, such as `["learn.td.games=10000"]`. `out` is the run folder; by default
+/// `settings` change keys of the config, such as `{"learn.td.games": 10000}` or `["learn.td.games=10000"]`. `out` is the run folder; by default
 /// `checkpoints/runs/NAME-SEED`. `on_progress` gets dicts: `kind` is `started` (with `from`, `total`, `unit`), `progress` (with
 /// `step` and `rate` per second), `measured` (a line of `Run.metrics`) or `preparing`; `progress_bar()` is one. Ctrl-C, or an
 /// exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to the same bits. The
@@ -100,7 +90,7 @@ pub(crate) fn threads_of(threads: usize) -> PyResult<usize> {
 /// folder. Raises `AdeptError`.
 #[pyfunction]
 #[pyo3(signature = (
-    config, *, out = None, seed = None, settings = Vec::new(), resume = false, on_progress = None, threads = 0,
+    config, *, out = None, seed = None, settings = None, resume = false, on_progress = None, threads = 0,
     max_seconds = None, tensorboard = false
 ))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
@@ -109,20 +99,20 @@ pub(crate) fn train(
     config: &Bound<'_, PyAny>,
     out: Option<PathBuf>,
     seed: Option<u64>,
-    settings: Vec<String>,
+    settings: Option<&Bound<'_, PyAny>>,
     resume: bool,
     on_progress: Option<Py<PyAny>>,
     threads: usize,
     max_seconds: Option<f64>,
     tensorboard: bool,
 ) -> PyResult<Run> {
-    let threads = threads_of(threads)?;
-    let config = config_of(config, settings)?;
+    let (threads, max_seconds) = (given::threads(threads)?, given::seconds(max_seconds)?);
+    let config = config_of(config, given::settings(settings)?)?;
     let game = All.find(&config.game.rules).map_err(fault)?;
     let extend = resume;
     let options =
         TrainOptions { out, resume, extend, threads, max_seconds, tensorboard, ..TrainOptions::default() };
-    let (cancel, seed) = (Cancel::default(), seed.unwrap_or(config.seed));
+    let (cancel, seed) = (Cancel::default(), given::seed(seed.unwrap_or(config.seed))?);
     let work = |reports: &Reports| game.train(&config, seed, &options, reports, &cancel);
     let (trained, raised) = long(py, on_progress.as_ref(), &cancel, work)?;
     if let Some(error) = raised {

@@ -1,10 +1,10 @@
 //! Self-play without learning: TD(λ) targets for PyTorch and others.
 
-use crate::exchange::{self, Weights};
+use crate::exchange;
 use crate::game::guarded;
 use crate::games::{All, registered};
 use crate::run::config_of;
-use crate::{fault, plain};
+use crate::{fault, given, plain};
 use adept_library::Catalogue;
 use adept_library::game::{Kit, Visitor};
 use adept_library::model::program::Program;
@@ -79,15 +79,15 @@ impl SelfPlay {
 #[pymethods]
 impl SelfPlay {
     #[new]
-    #[pyo3(signature = (config, *, seed = None, settings = Vec::new()))]
+    #[pyo3(signature = (config, *, seed = None, settings = None))]
     fn new(
         py: Python<'_>,
         config: &Bound<'_, PyAny>,
         seed: Option<u64>,
-        settings: Vec<String>,
+        settings: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let config = config_of(config, settings)?;
-        let (name, seed) = (config.game.rules.clone(), seed.unwrap_or(config.seed));
+        let config = config_of(config, given::settings(settings)?)?;
+        let (name, seed) = (config.game.rules.clone(), given::seed(seed.unwrap_or(config.seed))?);
         let opening = Opening(Config { seed, ..config.clone() }, seed);
         let opened = py.detach(|| {
             guarded(|| match registered(&name) {
@@ -135,16 +135,21 @@ impl SelfPlay {
     }
 
     /// Plays with these parameters from now on.
-    fn adopt(&self, py: Python<'_>, weights: Weights<'_>) -> PyResult<()> {
-        let flat = weights.as_array().to_vec();
+    fn adopt(&self, py: Python<'_>, weights: &Bound<'_, PyAny>) -> PyResult<()> {
+        let flat = given::numbers::<f32>("weights", weights)?.as_array().to_vec();
         self.with(py, |targets| targets.adopt(&flat))?.map_err(fault)
     }
 
     /// Writes a checkpoint of the network with these parameters.
-    fn save<'py>(&self, py: Python<'py>, out: PathBuf, weights: Weights<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn save<'py>(
+        &self,
+        py: Python<'py>,
+        out: PathBuf,
+        weights: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let game = All.find(&self.config.game.rules).map_err(fault)?;
         let manifest = guarded(|| game.manifest(&self.config))?.map_err(fault)?;
-        exchange::save(py, (manifest, Path::new(&self.config.name)), &weights, &out)
+        exchange::save(py, (manifest, Path::new(&self.config.name)), weights, &out)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

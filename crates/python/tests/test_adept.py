@@ -36,6 +36,7 @@ def test_rows_positions_and_moves_agree(monkeypatch):
     # Rows need not lie together in memory.
     wide = np.repeat(dense, 2, axis=0)[::2]
     assert not wide.flags.c_contiguous and np.array_equal(model.evaluate(wide, index), values)
+    assert np.array_equal(model.evaluate(dense.astype(np.float64), index.astype(np.int32)), values)
     # A row is for the player who just moved, a position for the one to move.
     assert np.allclose(model.values(positions), -values, atol=1e-6)
     moves = model.moves("1,1,0,0,0,0/0,2,0,0,0,0", dice="61")
@@ -55,12 +56,21 @@ def test_faults_say_what_and_where():
     model = adept.open(BEAROFF)
     with pytest.raises(adept.AdeptError, match="needs"):
         model.evaluate(np.zeros((2, 3), dtype=np.float32))
+    with pytest.raises(TypeError, match="an array of shape"):
+        model.evaluate(np.zeros(model.description["dense_width"]))
     with pytest.raises(adept.AdeptError):
         model.values(["nonsense"])
+    with pytest.raises(TypeError, match="a list of texts"):
+        model.values("1,1,0,0,0,0/0,2,0,0,0,0")
     with pytest.raises(adept.AdeptError, match="nosuch"):
         adept.open("nosuch")
     with pytest.raises(adept.AdeptError, match="learn.rat"):
         adept.train(CONFIG, settings=["learn.rat=1"])
+    for wrong in ({"seed": 2**64 - 1}, {"threads": 10**9}, {"max_seconds": -1.0}):
+        with pytest.raises(adept.AdeptError, match=next(iter(wrong))):
+            adept.train(CONFIG, **wrong)
+    with pytest.raises(adept.AdeptError, match="name: None"):
+        adept.train({"name": None})
     with pytest.raises(adept.AdeptError, match="there is no run"):
         adept.Run("nosuch")
 
@@ -119,7 +129,9 @@ def test_a_config_may_be_a_dict_and_a_starter_is_one(tmp_path):
     import tomllib
 
     config = tomllib.loads(adept.starter("tictactoe"))
-    run = adept.train(config, out=tmp_path / "run", settings=["learn.td.games=200", "evaluate.every=100"])
+    settings = {"learn.td.games": np.int64(200), "evaluate.every": 100, "learn.td.against": "ttt"}
+    run = adept.train(config, out=tmp_path / "run", settings=settings)
+    assert run.record["games"] == 200
     assert run.record["name"] == config["name"]
     with pytest.raises(adept.AdeptError, match="hiden"):
         adept.train({**config, "architecture": {"mlp": {"hiden": [4]}}})

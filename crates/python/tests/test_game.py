@@ -115,6 +115,72 @@ def test_chance_is_listed_and_play_is_measured_exactly(tmp_path):
     assert 0.05 < found["random"]["equity"] < 0.5
 
 
+class Kuhn(adept.Game):
+    """Kuhn poker: three cards, a bet of one."""
+
+    name = "kuhn-in-python"
+    inputs = {"card": 3, "betting": 5, "action": 2}
+    scale = 2.0
+    hides = True
+    scripts = {"passes": lambda state, actions: "p"}
+
+    def start(self):
+        return (), ""
+
+    def turn(self, state):
+        cards, moves = state
+        if len(cards) < 2:
+            return adept.CHANCE
+        return None if moves in ("pp", "bp", "bb", "pbp", "pbb") else len(moves) % 2
+
+    def outcomes(self, state):
+        left = [card for card in range(3) if card not in state[0]]
+        return [(card, 1 / len(left)) for card in left]
+
+    def actions(self, state):
+        return ["p", "b"]
+
+    def apply(self, state, action):
+        cards, moves = state
+        return ((*cards, action), moves) if len(cards) < 2 else (cards, moves + action)
+
+    def utility(self, state, player):
+        cards, moves = state
+        if moves.endswith("bp"):
+            folds = (len(moves) - 1) % 2
+            return -1.0 if player == folds else 1.0
+        stake = 2.0 if moves.endswith("bb") else 1.0
+        return stake if cards[player] > cards[1 - player] else -stake
+
+    def info(self, state, player):
+        cards, moves = state
+        return cards[player : player + 1], len(cards), moves
+
+    def encode(self, state, player, action):
+        cards, moves = state
+        row = [0.0] * 10
+        row[cards[player]] = 1.0
+        row[3 + ["", "p", "b", "pb"].index(moves)] = 1.0
+        row[8 + "pb".index(action)] = 1.0
+        return row
+
+
+def test_a_game_that_hides_something_learns_from_what_a_player_knows(tmp_path):
+    adept.register(Kuhn())
+    config = {
+        "name": "kuhn",
+        "game": {"rules": "kuhn-in-python"},
+        "architecture": {"mlp": {"hidden": [16]}},
+        "learn": {"rate": 0.02, "td": {"games": 4000, "lambda": 1.0, "explore": 0.2, "against": "passes"}},
+        "evaluate": {"every": 4000, "against": ["passes"], "games": 2000},
+    }
+    run = adept.train(config, out=tmp_path / "run")
+    # A player who always passes loses every bet, and half of all showdowns at the second seat.
+    assert run.metrics()[-1]["matches"][0]["score"] > 0.6
+    moves = {move["action"]: move["value"] for move in run.open().moves("((2, 0), '')")}
+    assert moves["b"] > 0.4
+
+
 def broken(**changes):
     return type("Broken", (TicTacToe,), {"name": "broken", **changes})()
 
@@ -122,10 +188,13 @@ def broken(**changes):
 @pytest.mark.parametrize(
     "changes, error, text",
     [
+        ({"start": lambda self: list(".........")}, TypeError, "states must be immutable"),
+        ({"turn": lambda self, state: 2}, ValueError, "players are 0 to 1"),
+        ({"encode": lambda self, state, player, action: [float("nan")] * 9}, ValueError, "encode returned"),
         ({"name": "tictactoe"}, adept.AdeptError, "built-in game"),
         ({"name": "two words"}, ValueError, "a name has"),
         ({"inputs": 8}, ValueError, "encode returned 9 numbers, but inputs has 8"),
-        ({"players": 0}, ValueError, "players = 0"),
+        ({"players": 65}, ValueError, "players = 65"),
         ({"text": lambda self, state: "........."}, ValueError, "is not the state"),
         ({"utility": lambda self, state, player: 2.0}, ValueError, "exceed"),
         ({"actions": lambda self, state: []}, ValueError, "no action"),
@@ -135,6 +204,13 @@ def broken(**changes):
 def test_what_a_game_must_not_do_is_found_when_it_is_registered(changes, error, text):
     with pytest.raises(error, match=text):
         adept.register(broken(**changes))
+
+
+def test_a_class_or_an_unfinished_game_is_refused():
+    with pytest.raises(TypeError, match="register"):
+        adept.register(TicTacToe)
+    with pytest.raises(NotImplementedError, match="Unfinished needs the method `start`"):
+        adept.register(type("Unfinished", (adept.Game,), {"name": "unfinished", "inputs": 1})())
 
 
 def test_an_exception_in_a_game_reaches_the_caller_and_the_run_goes_on_from_its_checkpoint(tmp_path):

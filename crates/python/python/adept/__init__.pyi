@@ -5,7 +5,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 __version__: str
 
@@ -17,6 +17,7 @@ CHANCE: str
 
 _Path = str | PathLike[str]
 _Config = _Path | dict[str, Any]
+_Settings = str | list[str] | dict[str, Any] | None
 _Callback = Callable[[dict[str, Any]], object] | None
 
 def games() -> list[dict[str, str]]:
@@ -36,7 +37,7 @@ def train(
     *,
     out: _Path | None = None,
     seed: int | None = None,
-    settings: list[str] = ...,
+    settings: _Settings = None,
     resume: bool = False,
     on_progress: _Callback = None,
     threads: int = 0,
@@ -45,7 +46,7 @@ def train(
 ) -> Run:
     """Trains by a config, a file or a dict, and returns the run.
 
-    `settings` change keys of the config, such as `["learn.td.games=10000"]`. `out` is the run folder; by default
+    `settings` change keys of the config, such as `{"learn.td.games": 10000}` or `["learn.td.games=10000"]`. `out` is the run folder; by default
     `checkpoints/runs/NAME-SEED`. `on_progress` gets dicts: `kind` is `started` (with `from`, `total`, `unit`), `progress`
     (with `step` and `rate` per second), `measured` (a line of `Run.metrics`) or `preparing`; `progress_bar()` is one.
     Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to the
@@ -56,7 +57,7 @@ def arena(
     config: _Config,
     *,
     out: _Path | None = None,
-    settings: list[str] = ...,
+    settings: _Settings = None,
     resume: bool = False,
     on_progress: _Callback = None,
     threads: int = 0,
@@ -118,12 +119,12 @@ class SelfPlay:
     played: int
     """Number of games played."""
 
-    def __init__(self, config: _Config, *, seed: int | None = None, settings: list[str] = ...) -> None: ...
+    def __init__(self, config: _Config, *, seed: int | None = None, settings: _Settings = None) -> None: ...
     def play(self, games: int) -> dict[str, NDArray[Any]]:
         """Plays games with the present parameters. Returns `dense` and `index`, the rows; `targets`, the λ-returns, and
         `weights`, both of shape `(n,)`. Schedules of the config go on over all games."""
 
-    def adopt(self, weights: NDArray[np.float32]) -> None:
+    def adopt(self, weights: ArrayLike) -> None:
         """Plays with these parameters from now on."""
 
     def weights(self) -> NDArray[np.float32]:
@@ -132,7 +133,7 @@ class SelfPlay:
     def program(self) -> dict[str, Any]:
         """The program of the network, as dicts and lists."""
 
-    def save(self, out: _Path, weights: NDArray[np.float32]) -> dict[str, Any]:
+    def save(self, out: _Path, weights: ArrayLike) -> dict[str, Any]:
         """Writes a checkpoint of the network with these parameters."""
 
 class Run:
@@ -158,9 +159,9 @@ class Model:
     description: dict[str, Any]
     """Game, encoder, channels with the meaning of each input, parameters, seed."""
 
-    def evaluate(self, dense: NDArray[np.float32], index: NDArray[np.uint64] | None = None) -> NDArray[np.float32]:
+    def evaluate(self, dense: ArrayLike, index: ArrayLike | None = None) -> NDArray[np.float32]:
         """Values of rows `(n, dense_width)` and `(n, index_width)` for the player who just moved, shape `(n,)`, in
-        [−1, 1]. Dense rows are not copied if they are contiguous."""
+        [−1, 1]. Dense rows of `float32` are not copied if they are contiguous; other types are converted."""
 
     def encode(self, positions: list[str]) -> tuple[NDArray[np.float32], NDArray[np.uint64]]:
         """The rows of positions for the player who just moved."""
@@ -177,7 +178,7 @@ class Model:
     def program(self) -> dict[str, Any]:
         """The program of the network, as dicts and lists. `adept.torch.Network` runs it."""
 
-    def save(self, out: _Path, weights: NDArray[np.float32]) -> dict[str, Any]:
+    def save(self, out: _Path, weights: ArrayLike) -> dict[str, Any]:
         """Writes a checkpoint of the same network with other parameters, to a new folder."""
 
     def explain(self, position: str) -> dict[str, Any]:

@@ -41,37 +41,37 @@ class Game:
 
     def start(self):
         """The state in which a game begins."""
-        raise NotImplementedError("start")
+        raise _missing(self, "start")
 
     def turn(self, state):
         """The player to move, `adept.CHANCE`, or None if the game is over."""
-        raise NotImplementedError("turn")
+        raise _missing(self, "turn")
 
     def actions(self, state):
         """The legal actions of the player to move, in a fixed order."""
-        raise NotImplementedError("actions")
+        raise _missing(self, "actions")
 
     def apply(self, state, action):
         """The state after an action or a chance outcome."""
-        raise NotImplementedError("apply")
+        raise _missing(self, "apply")
 
     def utility(self, state, player):
         """What a finished game is worth to a player, within ± `scale`."""
-        raise NotImplementedError("utility")
+        raise _missing(self, "utility")
 
     def encode(self, state, player, action):
         """The inputs for the value of a state for `player`, who has just reached it by `action`: a list or an array of
         `inputs` numbers of order one. `action` may be None."""
-        raise NotImplementedError("encode")
+        raise _missing(self, "encode")
 
     def outcomes(self, state):
         """The chance outcomes with their probabilities, as pairs."""
-        raise NotImplementedError("outcomes: turn returned adept.CHANCE")
+        raise _missing(self, "outcomes", ": turn has returned adept.CHANCE")
 
     def info(self, state, player):
         """What a player knows, in a game that hides something; equal if and only if the player cannot tell the states
         apart."""
-        raise NotImplementedError("info: the game hides something")
+        raise _missing(self, "info", ": the game hides something")
 
     def just_acted(self, state):
         """The player whose action led to this state, if the state shows it. It is needed only to value positions before
@@ -91,18 +91,32 @@ class Game:
         return str(action)
 
 
+def _missing(game, method, why=""):
+    return NotImplementedError(f"{type(game).__name__} needs the method `{method}`{why}")
+
+
 def check(game, games=20):
     """Plays random games, and raises an exception at the first thing that a `Game` must not do."""
+    if not isinstance(game, Game):
+        raise TypeError("a game is an object of a subclass of adept.Game, as in register(Nim())")
+    start = game.start()
+    try:
+        hash(start)
+    except TypeError as error:
+        raise TypeError(f"states must be immutable, such as tuples: {start!r}: {error}") from None
     draw = random.Random(1)
     width = sum(game.inputs.values()) if isinstance(game.inputs, dict) else game.inputs
     for _ in range(games):
         state = game.start()
         for _ in range(10_000):
             _must(state == game.parse(game.text(state)), f"parse(text(state)) is not the state {state!r}")
-            _must(isinstance(hash(state), int), "states must have a hash")
             turn = game.turn(state)
             if turn is None:
                 break
+            _must(
+                turn == CHANCE or turn in range(game.players),
+                f"turn of {state!r} is {turn!r}, but players are 0 to {game.players - 1}",
+            )
             before = repr(state)
             if turn == CHANCE:
                 outcomes, chances = zip(*game.outcomes(state))
@@ -117,8 +131,9 @@ def check(game, games=20):
             _must(repr(state) == before, f"apply has changed {before}: return a new state")
             if turn != CHANCE:
                 shown = state if game.hides else after
-                found = len(game.encode(shown, turn, action))
-                _must(found == width, f"encode returned {found} numbers, but inputs has {width}")
+                row = list(game.encode(shown, turn, action))
+                _must(len(row) == width, f"encode returned {len(row)} numbers, but inputs has {width}")
+                _must(all(map(math.isfinite, row)), f"encode returned {row} for {shown!r}")
             if game.hides:
                 for player in range(game.players):
                     hash(game.info(after, player))

@@ -1,0 +1,136 @@
+//! What callers give: arrays of any type, configs as dicts, settings.
+
+use crate::fault;
+use adept_library::game::limits;
+use numpy::{Element, Ix1, Ix2, PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, dtype};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use std::path::PathBuf;
+
+/// An array of two dimensions. One of another type, or a list of lists, is converted.
+pub(crate) fn rows<'py, T: Element>(
+    name: &str,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<PyReadonlyArray2<'py, T>> {
+    array::<T, Ix2>(name, "(rows, columns)", given)
+}
+
+/// An array of one dimension, converted likewise.
+pub(crate) fn numbers<'py, T: Element>(
+    name: &str,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<PyReadonlyArray1<'py, T>> {
+    array::<T, Ix1>(name, "(n,)", given)
+}
+
+fn array<'py, T: Element, D: numpy::ndarray::Dimension>(
+    name: &str,
+    shape: &str,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<PyReadonlyArray<'py, T, D>> {
+    if let Ok(array) = given.extract() {
+        return Ok(array);
+    }
+    let py = given.py();
+    let converted = py.import("numpy")?.call_method1("asarray", (given, dtype::<T>(py)))?;
+    let found = converted.getattr("shape")?.to_string();
+    let wrong =
+        |_| PyTypeError::new_err(format!("{name}: an array of shape {shape} is needed, found {found}"));
+    converted.extract().map_err(wrong)
+}
+
+/// Texts of positions.
+pub(crate) fn texts(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    given
+        .extract()
+        .map_err(|_| PyTypeError::new_err("positions: a list of texts is needed, such as [\"X........\"]"))
+}
+
+/// Changes of a config: a text `KEY=VALUE`, a list of such texts, or a dict.
+pub(crate) fn settings(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    if let Ok(text) = given.extract::<String>() {
+        return Ok(vec![text]);
+    }
+    if let Ok(dict) = given.cast::<PyDict>() {
+        let setting = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            let key = key.str()?.to_string();
+            Ok(format!("{key}={}", toml_of(&key, &value)?))
+        };
+        return dict.iter().map(setting).collect();
+    }
+    let wrong = |_| {
+        PyTypeError::new_err(
+            "settings: a dict, or a list of texts such as \"learn.td.games=1000\", is needed",
+        )
+    };
+    given.extract().map_err(wrong)
+}
+
+/// A Python value as one of TOML. `key` is its place, for messages.
+pub(crate) fn toml_of(key: &str, value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
+    let below = |name: &str| if key.is_empty() { name.to_string() } else { format!("{key}.{name}") };
+    if let Ok(dict) = value.cast::<PyDict>() {
+        let mut table = toml::Table::new();
+        for (name, entry) in dict.iter() {
+            let name = name.str()?.to_string();
+            let entry = toml_of(&below(&name), &entry)?;
+            table.insert(name, entry);
+        }
+        return Ok(toml::Value::Table(table));
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let entries = value.try_iter()?.enumerate();
+        let list: PyResult<_> = entries.map(|(i, entry)| toml_of(&below(&i.to_string()), &entry?)).collect();
+        return Ok(toml::Value::Array(list?));
+    }
+    if value.is_instance_of::<PyBool>() {
+        return Ok(toml::Value::Boolean(value.extract()?));
+    }
+    if value.is_instance_of::<PyInt>() {
+        let wrong = |_| fault(format!("{key}: {value} is too large"));
+        return Ok(toml::Value::Integer(value.extract().map_err(wrong)?));
+    }
+    if value.is_instance_of::<PyFloat>() {
+        return Ok(toml::Value::Float(value.extract()?));
+    }
+    if value.is_instance_of::<PyString>() {
+        return Ok(toml::Value::String(value.extract()?));
+    }
+    if let Ok(path) = value.extract::<PathBuf>() {
+        return Ok(toml::Value::String(path.display().to_string()));
+    }
+    // Numbers and arrays of NumPy.
+    if let Ok(plain) = value.call_method0("tolist") {
+        return toml_of(key, &plain);
+    }
+    let hint = if value.is_none() { ": leave the key out" } else { "" };
+    Err(fault(format!("{key}: {} is not a value of a config{hint}", value.repr()?)))
+}
+
+/// A number of threads, if it is not too large.
+pub(crate) fn threads(given: usize) -> PyResult<usize> {
+    match given <= limits::THREADS {
+        true => Ok(given),
+        false => Err(fault(format!("threads = {given}: at most {}", limits::THREADS))),
+    }
+}
+
+/// A seed, if it is not too large.
+pub(crate) fn seed(given: u64) -> PyResult<u64> {
+    match given <= limits::SEED {
+        true => Ok(given),
+        false => Err(fault(format!("seed = {given}: at most {}", limits::SEED))),
+    }
+}
+
+/// Seconds, if they are positive.
+pub(crate) fn seconds(given: Option<f64>) -> PyResult<Option<f64>> {
+    match given {
+        Some(s) if !(s.is_finite() && s > 0.0) => {
+            Err(fault(format!("max_seconds = {s}: must be a positive number")))
+        }
+        _ => Ok(given),
+    }
+}
