@@ -85,6 +85,15 @@ pub struct ChannelDescription {
     pub about: String,
 }
 
+/// A network for other engines.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// What it computes.
+    pub program: Arc<Program>,
+    /// Its parameters as one vector, in the order of the program.
+    pub weights: Vec<f32>,
+}
+
 /// An opened checkpoint.
 pub struct Model {
     bound: Box<dyn AnyModel>,
@@ -211,11 +220,11 @@ impl Model {
         self.bound.evaluate(count, dense, index)
     }
 
-    /// The program that the network runs, and its parameters as one vector. None if the model is a table.
+    /// The network. None if the model is a table.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] if no more copies of the model can be made.
-    pub fn network(&self) -> Result<Option<(Arc<Program>, Vec<f32>)>, Error> {
+    pub fn network(&self) -> Result<Option<Network>, Error> {
         self.bound.network()
     }
 }
@@ -234,7 +243,7 @@ trait AnyModel: Send + Sync {
     fn encode(&self, positions: &[&str]) -> Result<Rows, Error>;
     fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error>;
     fn evaluate(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error>;
-    fn network(&self) -> Result<Option<(Arc<Program>, Vec<f32>)>, Error>;
+    fn network(&self) -> Result<Option<Network>, Error>;
 }
 
 struct Opened<G: Kit> {
@@ -301,12 +310,12 @@ impl<G: Kit> AnyModel for Opened<G> {
         })
     }
 
-    fn network(&self) -> Result<Option<(Arc<Program>, Vec<f32>)>, Error> {
+    fn network(&self) -> Result<Option<Network>, Error> {
         self.with(|bound| {
             let Some(program) = bound.learner.program().cloned() else { return Ok(None) };
-            let mut flat = Vec::new();
-            bound.learner.weights(&mut flat).map_err(|e| Error::Checkpoint(e.to_string()))?;
-            Ok(Some((program, flat)))
+            let mut weights = Vec::new();
+            bound.learner.weights(&mut weights).map_err(|e| Error::Checkpoint(e.to_string()))?;
+            Ok(Some(Network { program, weights }))
         })
     }
 }

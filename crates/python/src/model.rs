@@ -6,12 +6,10 @@ use crate::games::registered;
 use crate::{fault, given, plain};
 use adept_embed::Error;
 use adept_library::model::checkpoint;
-use adept_library::model::program::Program;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// An opened checkpoint. See `__init__.pyi`.
 #[pyclass(frozen, module = "adept")]
@@ -44,8 +42,7 @@ impl Model {
         py.detach(|| guarded(open))?.map_err(fault)
     }
 
-    /// Its network and parameters.
-    fn network(&self) -> PyResult<(Arc<Program>, Vec<f32>)> {
+    fn network(&self) -> PyResult<adept_embed::Network> {
         let network = self.model.network().map_err(fault)?;
         network.ok_or_else(|| fault(format!("{}: is a table, not a network", self.path.display())))
     }
@@ -177,12 +174,12 @@ impl Model {
 
     /// The program of the network, as dicts and lists.
     fn program<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        plain(py, &*self.network()?.0)
+        plain(py, &*self.network()?.program)
     }
 
     /// A copy of the parameters as one array, in the order of the program.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        Ok(self.network()?.1.into_pyarray(py))
+        Ok(self.network()?.weights.into_pyarray(py))
     }
 
     /// Writes a checkpoint of the same network with other parameters.

@@ -50,6 +50,11 @@ pub(super) struct EventFile {
 }
 
 impl EventFile {
+    /// Whether the run has an event file.
+    pub(super) fn is_in(folder: &Folder) -> bool {
+        folder.path.join(FILE).is_file()
+    }
+
     /// Writes the file of a run with all its measurements so far.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ pub struct TrainOptions {
     pub init: Vec<Init>,
     /// Write a checkpoint and stop after this many seconds.
     pub max_seconds: Option<f64>,
-    /// Also write an event file for TensorBoard.
+    /// Also write an event file for TensorBoard. A run that has one keeps it up to date without being told again.
     pub tensorboard: bool,
     /// Threads that compute the shards of a batch; 0 for one per core. Results do not depend on it.
     pub threads: usize,
@@ -113,7 +113,8 @@ pub fn train<G: Kit>(
                 experiment.check_space()?;
             }
         }
-        if options.tensorboard {
+        // A run that has the file keeps it.
+        if options.tensorboard || EventFile::is_in(&folder) {
             let record = match &earlier {
                 Earlier::Finished(record) => record,
                 _ => &experiment.record,
