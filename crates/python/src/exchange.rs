@@ -1,7 +1,7 @@
 //! Files for other programs, and checkpoints from them; matches between agents.
 
 use crate::game::guarded;
-use crate::games::All;
+use crate::games::ALL;
 use crate::long::long;
 use crate::{fault, given, plain};
 use adept_library::lab::exchange::{self, Format};
@@ -21,7 +21,7 @@ pub(crate) fn save<'py>(
     out: &Path,
 ) -> PyResult<Bound<'py, PyAny>> {
     let flat = given::numbers::<f32>("weights", weights)?.as_array().to_vec();
-    let written = py.detach(|| guarded(|| exchange::with_weights(&All, like, &flat, out)))?;
+    let written = py.detach(|| guarded(|| exchange::with_weights(&ALL, like, &flat, out)))?;
     plain(py, &written.map_err(fault)?)
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn export<'py>(
         "safetensors" => Format::Safetensors,
         other => return Err(fault(format!("format = `{other}`: `onnx` or `safetensors`"))),
     };
-    let export = || guarded(|| exchange::export(&All, &path, best, format, &out));
+    let export = || guarded(|| exchange::export(&ALL, &path, best, format, &out));
     plain(py, &py.detach(export)?.map_err(fault)?)
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn import_checkpoint(
     out: PathBuf,
     like: Option<PathBuf>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let import = || guarded(|| exchange::import(&All, &file, like.as_deref(), &out));
+    let import = || guarded(|| exchange::import(&ALL, &file, like.as_deref(), &out));
     plain(py, &py.detach(import)?.map_err(fault)?)
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn arena<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let source = crate::run::source_of(config, given::settings(settings)?)?;
-    let tournament = guarded(|| Tournament::parse(&source, &All))?.map_err(fault)?;
+    let tournament = guarded(|| Tournament::parse(&source, &ALL))?.map_err(fault)?;
     let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", tournament.name));
     let threads = given::threads(threads)?;
     let options = TournamentOptions {
@@ -95,7 +95,7 @@ pub(crate) fn arena<'py>(
                 }
             });
         };
-        tournament::tournament(&All, &tournament, &options, &watch, &cancel)
+        tournament::tournament(&ALL, &tournament, &options, &watch, &cancel)
     })?;
     match raised {
         Some(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(PyKeyboardInterrupt::new_err(

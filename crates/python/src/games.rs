@@ -7,41 +7,40 @@ use adept_library::{AnyGame, Builtin, Catalogue, lab};
 use adept_trainer::config::{Games, Rules, no_game};
 use pyo3::prelude::*;
 use serde::Serialize;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 static REGISTERED: RwLock<Vec<PyGame>> = RwLock::new(Vec::new());
 
-/// Built-in and registered games.
-pub(crate) struct All;
+/// The games that Python registered.
+#[derive(Clone, Copy)]
+pub(crate) struct Registered;
+
+/// All games.
+pub(crate) const ALL: (Builtin, Registered) = (Builtin, Registered);
+
+fn all_registered() -> RwLockReadGuard<'static, Vec<PyGame>> {
+    REGISTERED.read().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The registered game of this name.
 pub(crate) fn registered(name: &str) -> Option<PyGame> {
-    let all = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    all.iter().find(|game| game.name() == name).cloned()
+    all_registered().iter().find(|game| game.name() == name).cloned()
 }
 
-impl Games for All {
+impl Games for Registered {
     fn rules(&self, name: &str) -> Result<Arc<dyn Rules>, GameError> {
         Ok(self.find(name)?)
     }
 
     fn names(&self) -> Vec<String> {
-        let own = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-        Builtin.names().into_iter().chain(own.iter().map(|game| game.name().into())).collect()
+        all_registered().iter().map(|game| game.name().into()).collect()
     }
 }
 
-impl Catalogue for All {
+impl Catalogue for Registered {
     fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError> {
-        if let Some(game) = registered(name) {
-            return Ok(Arc::new(game));
-        }
-        Builtin.find(name).map_err(|error| {
-            let names = self.names();
-            let known: Vec<&str> = names.iter().map(String::as_str).collect();
-            let unknown = Builtin.names().iter().all(|known| !name.starts_with(known.as_str()));
-            if unknown { no_game(name, &known) } else { error }
-        })
+        let none = || no_game(name, &self.names().iter().map(String::as_str).collect::<Vec<_>>());
+        Ok(Arc::new(registered(name).ok_or_else(none)?))
     }
 }
 
@@ -71,19 +70,19 @@ pub(crate) fn add_game(game: &Bound<'_, PyAny>) -> PyResult<()> {
 /// The games: dicts with `name` and `about`.
 #[pyfunction]
 pub(crate) fn games(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let all: Result<Vec<Entry>, _> = All.names().iter().map(|name| entry(name)).collect();
+    let all: Result<Vec<Entry>, _> = ALL.names().iter().map(|name| entry(name)).collect();
     plain(py, &all.map_err(fault)?)
 }
 
 fn entry(name: &str) -> Result<Entry, GameError> {
-    let info = All.find(name)?.info();
+    let info = ALL.find(name)?.info();
     Ok(Entry { name: info.name, about: info.about })
 }
 
 /// The encoders of a game: dicts with `name` and `about`.
 #[pyfunction]
 pub(crate) fn encoders<'py>(py: Python<'py>, game: &str) -> PyResult<Bound<'py, PyAny>> {
-    let info = All.find(game).map_err(fault)?.info();
+    let info = ALL.find(game).map_err(fault)?.info();
     let entry =
         |one: &adept_library::game::Named| Entry { name: one.name.to_string(), about: one.about.to_string() };
     plain(py, &info.encoders.iter().map(entry).collect::<Vec<_>>())
@@ -93,5 +92,5 @@ pub(crate) fn encoders<'py>(py: Python<'py>, game: &str) -> PyResult<Bound<'py, 
 #[pyfunction]
 #[pyo3(signature = (game, method = None))]
 pub(crate) fn starter(game: &str, method: Option<&str>) -> PyResult<String> {
-    guarded(|| lab::template::template(game, method, &All))?.map_err(fault)
+    guarded(|| lab::template::template(game, method, &ALL))?.map_err(fault)
 }

@@ -57,7 +57,8 @@ impl Observer for Reports {
             Event::SetBack { why, step } => {
                 self.tell(json!({ "kind": "set_back", "why": why.to_string(), "step": step }));
             }
-            Event::Progress { .. } | Event::Ended(_) => {}
+            Event::Ended(record) => self.tell(json!({ "kind": "ended", "step": record.step })),
+            Event::Progress { .. } => {}
         }
     }
 }

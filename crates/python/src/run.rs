@@ -1,7 +1,7 @@
 //! Training, and runs as data.
 
 use crate::game::guarded;
-use crate::games::All;
+use crate::games::ALL;
 use crate::long::{Reports, long};
 use crate::model::Model;
 use crate::{fault, given, plain};
@@ -77,14 +77,14 @@ pub(crate) fn source_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyR
 /// The config of an experiment in a file or a dict, with changes.
 pub(crate) fn config_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyResult<Config> {
     let source = source_of(config, settings)?;
-    guarded(|| config::parse(&source, &All))?.map_err(fault)
+    guarded(|| config::parse(&source, &ALL))?.map_err(fault)
 }
 
 /// Trains by a config, a file or a dict, and returns the run.
 ///
 /// `settings` change keys of the config, such as `{"learn.td.games": 10000}` or `["learn.td.games=10000"]`. `out` is the run folder; by default
 /// `checkpoints/runs/NAME-SEED`. `on_progress` gets dicts: `kind` is `started` (with `from`, `total`, `unit`), `progress` (with
-/// `step` and `rate` per second), `measured` (a line of `Run.metrics`) or `preparing`; `progress_bar()` is one. Ctrl-C, or an
+/// `step` and `rate` per second), `measured` (a line of `Run.metrics`), `preparing` or `ended`; `progress_bar()` is one. Ctrl-C, or an
 /// exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to the same bits. The
 /// interpreter lock is free meanwhile. `max_seconds` stops the run after a time, and `tensorboard` adds an event file to its
 /// folder. Raises `AdeptError`.
@@ -108,7 +108,7 @@ pub(crate) fn train(
 ) -> PyResult<Run> {
     let (threads, max_seconds) = (given::threads(threads)?, given::seconds(max_seconds)?);
     let config = config_of(config, given::settings(settings)?)?;
-    let game = All.find(&config.game.rules).map_err(fault)?;
+    let game = ALL.find(&config.game.rules).map_err(fault)?;
     let extend = resume;
     let options =
         TrainOptions { out, resume, extend, threads, max_seconds, tensorboard, ..TrainOptions::default() };

@@ -2,7 +2,7 @@
 
 use crate::exchange;
 use crate::game::guarded;
-use crate::games::{All, registered};
+use crate::games::{ALL, registered};
 use crate::run::config_of;
 use crate::{fault, given, plain};
 use adept_library::Catalogue;
@@ -147,7 +147,7 @@ impl SelfPlay {
         out: PathBuf,
         weights: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let game = All.find(&self.config.game.rules).map_err(fault)?;
+        let game = ALL.find(&self.config.game.rules).map_err(fault)?;
         let manifest = guarded(|| game.manifest(&self.config))?.map_err(fault)?;
         exchange::save(py, (manifest, Path::new(&self.config.name)), weights, &out)
     }

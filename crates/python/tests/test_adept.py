@@ -80,7 +80,7 @@ def test_a_run_trains_reports_and_opens(tmp_path):
     run = adept.train(CONFIG, out=tmp_path / "run", settings=SHORT, on_progress=events.append)
     assert run.finished and [line["step"] for line in run.metrics()] == [500, 1000, 1500, 2000]
     kinds = {event["kind"] for event in events}
-    assert {"progress", "measured"} <= kinds
+    assert {"started", "progress", "measured", "ended"} <= kinds
     assert adept.Run(tmp_path / "run").record["seed"] == run.record["seed"]
     assert len(run.open().moves(".........")) == 9
 

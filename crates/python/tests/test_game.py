@@ -245,6 +245,27 @@ def test_ctrl_c_stops_a_game_in_python_and_saves(tmp_path):
     assert adept.Run(tmp_path / "run").record["step"] > 0
 
 
+def test_an_exception_reaches_the_caller_from_other_threads_too(tmp_path):
+    class Fails(TicTacToe):
+        name = "fails-later"
+        left = 3000
+
+        def apply(self, state, square):
+            self.left -= 1
+            if not self.left:
+                raise RuntimeError("out of squares")
+            return super().apply(state, square)
+
+    adept.register(Fails(), games=1)
+    own = [*settings("tictactoe-in-python"), "game.rules=fails-later", "learn.td.workers=2", "learn.batch=20"]
+    with pytest.raises(RuntimeError, match="out of squares"):
+        adept.train(CONFIG, out=tmp_path / "run", settings=[*own, "learn.td.overlap=true"])
+    adept.register(Fails(), games=1)
+    meeting = {"name": "m", "game": "fails-later", "games": 4000, "agents": [{"name": "random"}, {"name": "2", "agent": "random"}]}
+    with pytest.raises(RuntimeError, match="out of squares"):
+        adept.arena(meeting, out=tmp_path / "arena")
+
+
 def test_workers_share_a_game_in_python(tmp_path):
     adept.register(TicTacToe())
     own = [*settings("tictactoe-in-python"), "learn.td.workers=2", "learn.batch=20"]

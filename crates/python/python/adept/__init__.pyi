@@ -48,7 +48,7 @@ def train(
 
     `settings` change keys of the config, such as `{"learn.td.games": 10000}` or `["learn.td.games=10000"]`. `out` is the run folder; by default
     `checkpoints/runs/NAME-SEED`. `on_progress` gets dicts: `kind` is `started` (with `from`, `total`, `unit`), `progress`
-    (with `step` and `rate` per second), `measured` (a line of `Run.metrics`) or `preparing`; `progress_bar()` is one.
+    (with `step` and `rate` per second), `measured` (a line of `Run.metrics`), `preparing` or `ended`; `progress_bar()` is one.
     Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to the
     same bits. The interpreter lock is free meanwhile. `tensorboard` adds an event file to the run folder.
     """

@@ -16,11 +16,11 @@ def progress_bar(**options):
             bar = tqdm(total=event["total"], initial=event["from"], unit=f" {event['unit']}", **options)
         if bar is None:
             return
-        if kind in ("progress", "measured"):
+        if "step" in event and kind != "set_back":
             bar.update(event["step"] - bar.n)
         if kind == "measured" and event.get("loss") is not None:
             bar.set_postfix(loss=f"{event['loss']:.4f}")
-        if bar.n >= bar.total:
+        if kind == "ended":
             bar.close()
 
     return show
