@@ -1,23 +1,39 @@
-//! A cache of expensive constants: one value per key, kept while anyone holds it.
+//! Expensive constants that all threads share.
 
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The values that are still held, by key.
+/// Computes a constant for which other threads wait, on threads of its own. A worker of a pool that waits for parts of the
+/// constant would meanwhile take other work of its pool. If that needs the constant too, it would wait for itself.
+pub(crate) fn apart<R: Send>(make: impl FnOnce() -> R + Send) -> R {
+    let on_own_threads = || match rayon::ThreadPoolBuilder::new().build() {
+        Ok(pool) => pool.install(make),
+        Err(_) => make(),
+    };
+    std::thread::scope(|scope| scope.spawn(on_own_threads).join())
+        .unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// A cache: one value per key, kept while anyone holds it.
 pub(crate) struct Shared<K, T>(Mutex<Vec<(K, Weak<T>)>>);
 
-impl<K: PartialEq, T> Shared<K, T> {
+impl<K: PartialEq, T: Send + Sync> Shared<K, T> {
     pub(crate) const fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 
     /// The value of a key, computed if nobody holds it. Other callers wait meanwhile.
-    pub(crate) fn get<E>(&self, key: K, make: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
+    pub(crate) fn get<E: Send>(
+        &self,
+        key: K,
+        make: impl FnOnce() -> Result<T, E> + Send,
+    ) -> Result<Arc<T>, E> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.retain(|(_, one)| one.strong_count() > 0);
         if let Some(one) = held.iter().find(|(k, _)| *k == key).and_then(|(_, one)| one.upgrade()) {
             return Ok(one);
         }
-        let one = Arc::new(make()?);
+        let one = Arc::new(apart(make)?);
         held.push((key, Arc::downgrade(&one)));
         Ok(one)
     }
@@ -25,9 +41,50 @@ impl<K: PartialEq, T> Shared<K, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::Shared;
+    use super::{Shared, apart};
     use std::convert::Infallible;
-    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::sync::{Arc, OnceLock};
+    use std::time::Duration;
+
+    /// One worker computes a constant. Another has taken a part of it, so that the first one takes other work of the pool in the
+    /// meantime, which needs the constant.
+    #[test]
+    fn a_worker_does_not_wait_for_itself() {
+        static CONSTANT: OnceLock<u8> = OnceLock::new();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let (taken, is_taken) = channel();
+        let (finish, may_finish) = channel();
+        let (begun, has_begun) = channel();
+        let (done, is_done) = channel();
+        let patience = Duration::from_secs(60);
+        let part = move || {
+            taken.send(()).unwrap();
+            may_finish.recv().unwrap();
+        };
+        let (mine, first) = channel();
+        let computed = move || {
+            let part = move || {
+                mine.send(()).unwrap();
+                part();
+            };
+            // With a single core nobody takes the part.
+            rayon::join(move || drop(first.recv_timeout(Duration::from_secs(1))), part);
+            7
+        };
+        let sent = done.clone();
+        pool.spawn(move || sent.send(*CONSTANT.get_or_init(|| apart(computed))).unwrap());
+        is_taken.recv_timeout(patience).unwrap();
+        pool.spawn(move || {
+            begun.send(()).unwrap();
+            done.send(*CONSTANT.get_or_init(|| unreachable!("it is being computed"))).unwrap();
+        });
+        has_begun.recv_timeout(patience).unwrap();
+        finish.send(()).unwrap();
+        for _ in 0..2 {
+            assert_eq!(is_done.recv_timeout(patience).expect("a worker waits for itself"), 7);
+        }
+    }
 
     #[test]
     fn one_of_a_kind_while_it_is_held() {

@@ -2,6 +2,7 @@
 
 use super::{DicePosition, MAX_CHECKERS, MIXED, Position, ROLLS, Roll, Side, rank};
 use crate::memory::fetch;
+use crate::shared::apart;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -28,7 +29,7 @@ impl Moves {
     pub fn of(checkers: u8) -> &'static Self {
         static MOVES: [OnceLock<Moves>; MAX_CHECKERS as usize + 1] =
             [const { OnceLock::new() }; MAX_CHECKERS as usize + 1];
-        MOVES[usize::from(checkers)].get_or_init(|| Self::list(checkers))
+        MOVES[usize::from(checkers)].get_or_init(|| apart(|| Self::list(checkers)))
     }
 
     fn list(checkers: u8) -> Self {
