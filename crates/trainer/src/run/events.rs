@@ -103,15 +103,18 @@ fn scalars(name: &str, value: &Value, found: &mut Vec<Scalar>) {
             found.push(Scalar { tag: name.into(), simple_value: number.as_f64().map(|v| v as f32) })
         }
         Value::Object(entries) => entries.iter().for_each(|(key, entry)| scalars(&below(key), entry, found)),
-        // A pair of an opponent and its result goes by the opponent.
+        // The result against an opponent goes by the opponent.
         Value::Array(entries) => match &entries[..] {
             [Value::String(key), entry] => scalars(&below(key), entry, found),
             _ if entries.iter().all(|entry| matches!(entry, Value::Array(_))) => {
                 entries.iter().for_each(|entry| scalars(name, entry, found));
             }
-            _ => (0..)
-                .zip(entries)
-                .for_each(|(i, entry): (usize, _)| scalars(&below(&i.to_string()), entry, found)),
+            _ => {
+                for (i, entry) in entries.iter().enumerate() {
+                    let opponent = entry["against"].as_str();
+                    scalars(&below(opponent.unwrap_or(&i.to_string())), entry, found);
+                }
+            }
         },
         _ => {}
     }
@@ -138,6 +141,7 @@ mod tests {
             "step": 7, "loss": 0.5, "best": null, "warnings": ["slow"],
             "equity": [["random", { "equity": 0.25, "first": 0.5 }], ["ttt", { "equity": -1.0 }]],
             "usage": { "share": [0.75, 0.25] },
+            "matches": [{ "against": "ttt", "score": 0.5, "ci95": [0.25, 0.75] }],
         });
         let mut found = Vec::new();
         scalars("", &line, &mut found);
@@ -149,6 +153,9 @@ mod tests {
             "equity/random/first 0.5",
             "equity/ttt/equity -1",
             "loss 0.5",
+            "matches/ttt/ci95/0 0.25",
+            "matches/ttt/ci95/1 0.75",
+            "matches/ttt/score 0.5",
             "step 7",
             "usage/share/0 0.75",
             "usage/share/1 0.25",
