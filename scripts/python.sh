@@ -18,13 +18,15 @@ venv() {
   "$1/bin/pip" install --quiet --disable-pip-version-check "${@:2}"
 }
 venv "$desk/build" 'maturin>=1.9,<2'
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target/python}
+CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-$root/target/python}")
+export CARGO_TARGET_DIR
 "$desk/build/bin/maturin" build --release --locked --out "$desk/wheels"
 cargo build --release --locked --example rust_call
 ls -l "$desk"/wheels/*.whl
 # A wheel of more than 15 MB is refused.
 [ "$(stat -c %s "$desk"/wheels/*.whl)" -le 15000000 ]
-venv "$desk/clean" "$desk"/wheels/*.whl pytest pandas tqdm ipywidgets matplotlib nbclient ipykernel tensorboard safetensors "${torch[@]}"
+wheel=("$desk"/wheels/*.whl)
+venv "$desk/clean" "${wheel[0]}[test]" "${torch[@]}"
 cd "$desk"
 "$desk/clean/bin/python" -m pytest -q -p no:cacheprovider "$root/crates/python/tests"
 "$desk/clean/bin/python" "$root/crates/python/tests/overhead.py" "$CARGO_TARGET_DIR/release/examples/rust_call"

@@ -26,12 +26,14 @@ while (($#)); do
 done
 fail() { echo "error: $*" >&2; exit 1; }
 
+# Relative to the folder of the caller.
+[ -z "$out" ] || out=$(realpath -m "$out")
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 tag=v$version
-out=${out:-target/dist/$version}
-grep -q "^## $version\b" CHANGELOG.md || fail "CHANGELOG.md has no section \`## $version\`: move the unreleased changes there"
+out=${out:-$root/target/dist/$version}
+grep -qFx "## $version" CHANGELOG.md || fail "CHANGELOG.md has no section \`## $version\`: move the unreleased changes there"
 if [ -z "$dry" ]; then
   [ -z "$(git status --porcelain)" ] || fail "there are uncommitted changes: commit them, or give --dry-run"
   ! git rev-parse -q --verify "refs/tags/$tag" > /dev/null || fail "the tag $tag exists: raise the version in Cargo.toml"
@@ -39,8 +41,14 @@ elif [ -n "$(git status --porcelain)" ]; then
   echo "note: uncommitted changes are not in this build" >&2
 fi
 minimum=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+grep -qFx "version = \"$version\"" crates/python/Cargo.toml || fail "crates/python/Cargo.toml has another version than $version"
+# What an earlier build left goes; other files of the folder are not ours.
+strange=$(find "$out" -mindepth 1 ! -name 'adept*.tar.gz' ! -name 'adept_games-*.whl' ! -name SHA256SUMS ! -name NOTES.md 2> /dev/null | head -n 1)
+[ -z "$strange" ] || fail "$strange is not a file of a release: choose another folder"
+command -v rustup > /dev/null || fail "there is no rustup"
+targets=$(rustup target list --installed)
 for target in x86_64 aarch64; do
-  rustup target list --installed | grep -q "^$target-unknown-linux-gnu$" ||
+  grep -qFx "$target-unknown-linux-gnu" <<< "$targets" ||
     fail "Rust has no target for $target: rustup target add $target-unknown-linux-gnu"
 done
 command -v qemu-aarch64 > /dev/null || fail "there is no qemu-aarch64: install qemu-user"
@@ -49,8 +57,7 @@ command -v qemu-aarch64 > /dev/null || fail "there is no qemu-aarch64: install q
 desk=$(mktemp -d)
 trap 'rm -rf "$desk"' EXIT
 mkdir -p "$out"
-out=$(cd "$out" && pwd)
-find "$out" -maxdepth 1 -type f -delete
+rm -f "$out"/adept*.tar.gz "$out"/adept_games-*.whl "$out/SHA256SUMS" "$out/NOTES.md"
 times=()
 step() {
   local begin=$SECONDS
@@ -66,7 +73,8 @@ rm -rf "$source"
 git clone --quiet --no-hardlinks "$root" "$source"
 cd "$source"
 # No paths of this machine in the files.
-export RUSTFLAGS="--remap-path-prefix=$source=adept --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+separator=$'\x1f'
+export CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=$source=adept$separator--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 commit=$(git rev-parse HEAD)
 export SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
@@ -121,9 +129,12 @@ EOF
 wheel() { maturin build --release --locked --zig --target "$1-unknown-linux-gnu" --compatibility manylinux2014 -m crates/python/Cargo.toml --out "$out"; }
 try_wheel() {
   python3 -m venv "$desk/wheel"
-  "$desk/wheel/bin/pip" install --quiet --disable-pip-version-check "$out"/*x86_64.whl pytest
+  local wheel=("$out"/*x86_64.whl)
+  "$desk/wheel/bin/pip" install --quiet --disable-pip-version-check "${wheel[0]}[test]"
   cd "$desk"
-  "$desk/wheel/bin/python" -c "import adept; assert adept.__version__ == '$version'; print(adept.Oracle(2).value('1,0,0,0,0,0/1,0,0,0,0,0'))"
+  "$desk/wheel/bin/python" -c "import adept; assert adept.__version__ == '$version'"
+  # Without PyTorch, whose tests are left out; scripts/python.sh runs them.
+  "$desk/wheel/bin/python" -m pytest -q -p no:cacheprovider "$source/crates/python/tests"
   cd "$source"
 }
 
@@ -136,9 +147,9 @@ done
 for target in x86_64 aarch64; do
   step "wheel for $target" wheel "$target"
 done
-step 'trial of the wheel' try_wheel
+step 'trial of the wheel for x86_64' try_wheel
 # The section of this version, for the page of the release.
-sed -n "/^## $version\b/,/^## /{/^## /d;p}" CHANGELOG.md > "$out/NOTES.md"
+awk -v head="## $version" '/^## / { on = $0 == head; next } on' CHANGELOG.md > "$out/NOTES.md"
 (cd "$out" && sha256sum -- *.tar.gz *.whl > SHA256SUMS && sha256sum --check --quiet SHA256SUMS)
 
 printf '\n'

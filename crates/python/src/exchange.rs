@@ -20,7 +20,7 @@ pub(crate) fn save<'py>(
     weights: &Bound<'py, PyAny>,
     out: &Path,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let flat = given::numbers::<f32>("weights", weights)?.as_array().to_vec();
+    let flat = given::numbers("weights", weights)?.as_array().to_vec();
     let written = py.detach(|| guarded(|| exchange::with_weights(&ALL, like, &flat, out)))?;
     plain(py, &written.map_err(fault)?)
 }
@@ -98,9 +98,12 @@ pub(crate) fn arena<'py>(
         tournament::tournament(&ALL, &tournament, &options, &watch, &cancel)
     })?;
     match raised {
-        Some(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(PyKeyboardInterrupt::new_err(
-            format!("stopped: go on with resume=True, out={:?}", options.out.display().to_string()),
-        )),
+        Some(error) if table.is_ok() && error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+            Err(PyKeyboardInterrupt::new_err(format!(
+                "stopped: go on with resume=True, out={:?}",
+                options.out.display().to_string()
+            )))
+        }
         Some(error) => Err(error),
         None => plain(py, &table.map_err(fault)?),
     }

@@ -3,11 +3,12 @@
 //! A method that raises an exception ends the work that called it: the exception travels to the call from Python as a panic
 //! that nothing prints (see [`guarded`]).
 
+use crate::long::gives_up;
 use adept_library::game::{
     Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Script, Turn,
 };
 use numpy::{PyReadonlyArray1, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use pyo3::{intern, types::PyTuple};
@@ -161,6 +162,9 @@ impl PyGame {
 
     /// Calls into Python; an exception ends the work.
     fn call<R>(&self, f: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<R>) -> R {
+        if gives_up() {
+            raise(PyKeyboardInterrupt::new_err("the game was given up"));
+        }
         Python::attach(|py| f(py, self.0.object.bind(py))).unwrap_or_else(|e| raise(e))
     }
 
@@ -270,8 +274,11 @@ impl Game for PyGame {
         self.call(|py, game| {
             let listed = game.call_method1(intern!(py, "outcomes"), (&state.held.object,))?;
             for pair in listed.try_iter()? {
-                let (outcome, probability): (Bound<'_, PyAny>, f64) = pair?.extract()?;
-                outcomes.push((Thing(Held::new(outcome)), probability));
+                let pair = pair?;
+                let probability: f64 = pair.get_item(1)?.extract()?;
+                if probability != 0.0 {
+                    outcomes.push((Thing(Held::new(pair.get_item(0)?)), probability));
+                }
             }
             let total: f64 = outcomes.iter().map(|(_, p)| p).sum();
             match (total - 1.0).abs() < 1e-9 && outcomes.iter().all(|(_, p)| *p > 0.0) {
@@ -311,7 +318,17 @@ impl Game for PyGame {
     }
 
     fn just_acted(&self, state: &State) -> Option<usize> {
-        self.call(|py, game| game.call_method1(intern!(py, "just_acted"), (&state.held.object,))?.extract())
+        self.call(|py, game| {
+            let found: Option<usize> =
+                game.call_method1(intern!(py, "just_acted"), (&state.held.object,))?.extract()?;
+            match found {
+                Some(player) if player >= self.0.players => Err(wrong(format!(
+                    "just_acted of {state:?} is {player}, but players are 0 to {}",
+                    self.0.players - 1
+                ))),
+                _ => Ok(found),
+            }
+        })
     }
 
     fn info(&self, state: &State, player: usize) -> Thing {

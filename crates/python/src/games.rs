@@ -62,8 +62,11 @@ pub(crate) fn add_game(game: &Bound<'_, PyAny>) -> PyResult<()> {
         )));
     }
     let mut all = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
-    all.retain(|known| known.name() != game.name());
+    let before = all.iter().position(|known| known.name() == game.name()).map(|place| all.remove(place));
     all.push(game);
+    drop(all);
+    // Its end may run Python code, which may ask for games.
+    drop(before);
     Ok(())
 }
 

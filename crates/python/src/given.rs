@@ -2,26 +2,39 @@
 
 use crate::fault;
 use adept_library::game::limits;
-use numpy::{Element, Ix1, Ix2, PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, dtype};
+use numpy::{
+    Element, Ix1, Ix2, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods, dtype,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::path::PathBuf;
 
-/// An array of two dimensions. One of another type, or a list of lists, is converted.
-pub(crate) fn rows<'py, T: Element>(
-    name: &str,
-    given: &Bound<'py, PyAny>,
-) -> PyResult<PyReadonlyArray2<'py, T>> {
-    array::<T, Ix2>(name, "(rows, columns)", given)
+/// Rows of numbers, in C order. An array of another type or order, or a list of lists, is converted.
+pub(crate) fn rows<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray2<'py, f32>> {
+    array::<f32, Ix2>(name, "(rows, columns)", given)
 }
 
 /// An array of one dimension, converted likewise.
-pub(crate) fn numbers<'py, T: Element>(
-    name: &str,
-    given: &Bound<'py, PyAny>,
-) -> PyResult<PyReadonlyArray1<'py, T>> {
-    array::<T, Ix1>(name, "(n,)", given)
+pub(crate) fn numbers<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray1<'py, f32>> {
+    array::<f32, Ix1>(name, "(n,)", given)
+}
+
+/// Rows of whole numbers, converted likewise. Negative numbers and fractions are refused.
+pub(crate) fn indices<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray2<'py, u64>> {
+    if given.extract::<PyReadonlyArray2<'_, u64>>().is_err() {
+        let found = given.py().import("numpy")?.call_method1("asarray", (given,))?;
+        let kind: String = found.getattr("dtype")?.getattr("kind")?.extract()?;
+        let is_empty = found.getattr("size")?.extract::<usize>()? == 0;
+        if !is_empty && (!matches!(&*kind, "i" | "u") || found.call_method0("min")?.lt(0)?) {
+            let found = found.getattr("dtype")?;
+            return Err(PyTypeError::new_err(format!(
+                "{name}: whole numbers from 0 are needed, found {found}"
+            )));
+        }
+    }
+    array::<u64, Ix2>(name, "(rows, columns)", given)
 }
 
 fn array<'py, T: Element, D: numpy::ndarray::Dimension>(
@@ -29,11 +42,14 @@ fn array<'py, T: Element, D: numpy::ndarray::Dimension>(
     shape: &str,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<PyReadonlyArray<'py, T, D>> {
-    if let Ok(array) = given.extract() {
+    if let Ok(array) = given.extract::<PyReadonlyArray<'py, T, D>>()
+        && array.is_c_contiguous()
+        && array.data().is_aligned()
+    {
         return Ok(array);
     }
     let py = given.py();
-    let converted = py.import("numpy")?.call_method1("asarray", (given, dtype::<T>(py)))?;
+    let converted = py.import("numpy")?.call_method1("require", (given, dtype::<T>(py), ["C", "A"]))?;
     let found = converted.getattr("shape")?.to_string();
     let wrong =
         |_| PyTypeError::new_err(format!("{name}: an array of shape {shape} is needed, found {found}"));
@@ -70,6 +86,11 @@ pub(crate) fn settings(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>
 
 /// A Python value as one of TOML. `key` is its place, for messages.
 pub(crate) fn toml_of(key: &str, value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
+    // Names may have dots of their own, so this is never too few.
+    if key.split('.').count() > limits::KEY_PARTS {
+        let start: String = key.chars().take(60).collect();
+        return Err(fault(format!("{start}…: a config has keys of at most {} parts", limits::KEY_PARTS)));
+    }
     let below = |name: &str| if key.is_empty() { name.to_string() } else { format!("{key}.{name}") };
     if let Ok(dict) = value.cast::<PyDict>() {
         let mut table = toml::Table::new();
@@ -102,7 +123,10 @@ pub(crate) fn toml_of(key: &str, value: &Bound<'_, PyAny>) -> PyResult<toml::Val
         return Ok(toml::Value::String(path.display().to_string()));
     }
     // Numbers and arrays of NumPy.
-    if let Ok(plain) = value.call_method0("tolist") {
+    if let Ok(plain) = value.call_method0("tolist")
+        && !plain.is(value)
+        && !plain.hasattr("tolist")?
+    {
         return toml_of(key, &plain);
     }
     let hint = if value.is_none() { ": leave the key out" } else { "" };

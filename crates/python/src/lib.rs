@@ -34,6 +34,8 @@ fn plain<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, Py
 
 #[pymodule]
 fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // NumPy's interface is looked up at its first use; an interrupt there would be a panic.
+    drop(numpy::PyArray1::<f32>::zeros(module.py(), 0, false));
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("AdeptError", module.py().get_type::<AdeptError>())?;
     module.add_class::<model::Model>()?;

@@ -5,12 +5,22 @@ use crate::plain;
 use adept_trainer::run::{Cancel, Event, Observer};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Pause between two looks for signals, and between two reports of progress.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Long works under way, and whether Ctrl-C was pressed again while one of them was to stop.
+static AT_WORK: AtomicUsize = AtomicUsize::new(0);
+static GIVES_UP: AtomicBool = AtomicBool::new(false);
+
+/// Whether games in Python should give up at once: a game that never ends does not see that its run is to stop.
+pub(crate) fn gives_up() -> bool {
+    GIVES_UP.load(Ordering::Relaxed)
+}
 
 /// Where the work reports events.
 pub(crate) struct Reports {
@@ -75,6 +85,7 @@ pub(crate) fn long<T: Send>(
     let reports = Reports { send, last: Mutex::new(None) };
     let mut raised: Option<PyErr> = None;
     let raised_here = &mut raised;
+    AT_WORK.fetch_add(1, Ordering::Relaxed);
     let result = py.detach(move || {
         let raised = raised_here;
         std::thread::scope(move |scope| {
@@ -88,6 +99,9 @@ pub(crate) fn long<T: Send>(
                     break;
                 }
                 if raised.is_some() {
+                    if Python::attach(|py| py.check_signals()).is_err() {
+                        GIVES_UP.store(true, Ordering::Relaxed);
+                    }
                     continue;
                 }
                 let told = Python::attach(|py| {
@@ -105,7 +119,12 @@ pub(crate) fn long<T: Send>(
             handle.join()
         })
     });
+    if AT_WORK.fetch_sub(1, Ordering::Relaxed) == 1 {
+        GIVES_UP.store(false, Ordering::Relaxed);
+    }
     match result {
+        // The first exception counts, not one that follows from it.
+        Ok(Err(_)) if raised.is_some() => Err(raised.unwrap_or_else(|| unreachable!("it was looked at"))),
         Ok(result) => Ok((result?, raised)),
         Err(payload) => std::panic::resume_unwind(payload),
     }

@@ -5,18 +5,18 @@ use crate::game::guarded;
 use crate::games::registered;
 use crate::{fault, given, plain};
 use adept_embed::Error;
-use adept_library::model::checkpoint;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use adept_library::model::checkpoint::{self, Manifest};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// An opened checkpoint. See `__init__.pyi`.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Model {
     model: adept_embed::Model,
-    /// The folder of the checkpoint.
+    /// The folder of the checkpoint, as it was given.
     path: PathBuf,
+    manifest: Manifest,
 }
 
 impl Model {
@@ -25,10 +25,11 @@ impl Model {
         let open = || -> Result<Self, Error> {
             let fault = |e: adept_library::model::ModelError| Error::Checkpoint(e.to_string());
             let path = checkpoint::locate(path, best).map_err(fault)?;
-            let name = checkpoint::manifest(&path).map_err(fault)?.game;
-            let model = match registered(&name) {
+            let manifest = checkpoint::manifest(&path).map_err(fault)?;
+            let name = &manifest.game;
+            let model = match registered(name) {
                 Some(game) => adept_embed::Model::of(game, &path)?,
-                None if adept_builtin::visit(&name, Known).is_none() => {
+                None if adept_builtin::visit(name, Known).is_none() => {
                     let text = format!(
                         "{}: is of the game `{name}`, which is neither built in nor registered: call adept.register first",
                         path.display()
@@ -37,7 +38,7 @@ impl Model {
                 }
                 None => adept_embed::Model::open(&path)?,
             };
-            Ok(Self { model, path })
+            Ok(Self { model, path, manifest })
         };
         py.detach(|| guarded(open))?.map_err(fault)
     }
@@ -68,15 +69,6 @@ fn slices(positions: &[String]) -> Vec<&str> {
     positions.iter().map(String::as_str).collect()
 }
 
-/// The entries of an array of rows, row by row. Only an array that is not contiguous, such as a slice of another one, is
-/// copied.
-fn entries<'a>(array: &'a PyReadonlyArray2<'_, f32>) -> Cow<'a, [f32]> {
-    match array.as_slice() {
-        Ok(slice) => Cow::Borrowed(slice),
-        Err(_) => Cow::Owned(array.as_array().iter().copied().collect()),
-    }
-}
-
 #[pymethods]
 impl Model {
     #[getter]
@@ -105,8 +97,8 @@ impl Model {
         dense: &Bound<'py, PyAny>,
         index: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let dense = given::rows::<f32>("dense", dense)?;
-        let index = index.map(|index| given::rows::<u64>("index", index)).transpose()?;
+        let dense = given::rows("dense", dense)?;
+        let index = index.map(|index| given::indices("index", index)).transpose()?;
         let [rows, width] = [dense.shape()[0], dense.shape()[1]];
         let about = self.model.describe();
         let there = index.as_ref().map_or((rows, 0), |index| (index.shape()[0], index.shape()[1]));
@@ -118,10 +110,10 @@ impl Model {
                 about.index_width
             ))));
         }
-        let dense = entries(&dense);
+        let numbers = dense.as_slice()?;
         // A copy, since another thread must not change an index after it was checked.
         let index: Vec<u64> = index.map_or_else(Vec::new, |index| index.as_array().iter().copied().collect());
-        let evaluate = || self.model.evaluate_slices(rows, &dense, &index);
+        let evaluate = || self.model.evaluate_slices(rows, numbers, &index);
         py.detach(evaluate).map(|values| PyArray1::from_slice(py, &values)).map_err(fault)
     }
 
@@ -189,8 +181,7 @@ impl Model {
         out: PathBuf,
         weights: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let manifest = checkpoint::manifest(&self.path).map_err(fault)?;
-        exchange::save(py, (manifest, &self.path), weights, &out)
+        exchange::save(py, (self.manifest.clone(), &self.path), weights, &out)
     }
 
     fn __repr__(&self) -> String {

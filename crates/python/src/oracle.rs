@@ -6,7 +6,7 @@ use adept_builtin::bearoff::{DicePosition, Position, Roll};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Exact values of the bear-off. See `adept.pyi`.
+/// Exact values of the bear-off. See `__init__.pyi`.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Oracle(Table);
 

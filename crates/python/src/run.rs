@@ -117,7 +117,13 @@ pub(crate) fn train(
     let (trained, raised) = long(py, on_progress.as_ref(), &cancel, work)?;
     if let Some(error) = raised {
         let interrupted = error.is_instance_of::<PyKeyboardInterrupt>(py);
-        let saved = trained.ok().filter(|_| interrupted);
+        let saved = match trained {
+            Ok(saved) => Some(saved).filter(|_| interrupted),
+            Err(failed) => {
+                error.set_cause(py, Some(fault(failed)));
+                None
+            }
+        };
         return Err(match saved {
             Some((path, record)) => PyKeyboardInterrupt::new_err(format!(
                 "stopped after {} of {} {}: go on with resume=True, out={:?}",

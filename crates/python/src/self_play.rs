@@ -3,6 +3,7 @@
 use crate::exchange;
 use crate::game::guarded;
 use crate::games::{ALL, registered};
+use crate::long::long;
 use crate::run::config_of;
 use crate::{fault, given, plain};
 use adept_library::Catalogue;
@@ -10,12 +11,17 @@ use adept_library::game::{Kit, Visitor};
 use adept_library::model::program::Program;
 use adept_library::model::{ModelError, Samples};
 use adept_trainer::config::Config;
-use adept_trainer::run::{Targets, TrainError};
+use adept_trainer::run::{Cancel, Targets, TrainError};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Games that one call may play.
+const MOST: u64 = 1_000_000;
+/// Games between two looks for Ctrl-C.
+const PART: u64 = 256;
 
 /// [`Targets`] without the type of the game.
 trait AnyTargets: Send {
@@ -86,9 +92,9 @@ impl SelfPlay {
         seed: Option<u64>,
         settings: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let config = config_of(config, given::settings(settings)?)?;
-        let (name, seed) = (config.game.rules.clone(), given::seed(seed.unwrap_or(config.seed))?);
-        let opening = Opening(Config { seed, ..config.clone() }, seed);
+        let mut config = config_of(config, given::settings(settings)?)?;
+        config.seed = given::seed(seed.unwrap_or(config.seed))?;
+        let (name, opening) = (config.game.rules.clone(), Opening(config.clone(), config.seed));
         let opened = py.detach(|| {
             guarded(|| match registered(&name) {
                 Some(game) => Some(Ok(opening.visit(game))),
@@ -109,11 +115,29 @@ impl SelfPlay {
     /// Plays games with the present parameters. Returns `dense` and `index`, the rows; `targets`, the λ-returns, and `weights`, both of
     /// shape `(n,)`. Schedules of the config go on over all games.
     fn play<'py>(&self, py: Python<'py>, games: u64) -> PyResult<Bound<'py, PyDict>> {
-        let most = adept_library::game::limits::GAMES;
-        if games > most {
-            return Err(fault(format!("games = {games}: at most {most}")));
+        if games > MOST {
+            return Err(fault(format!("games = {games}: at most {MOST} in a call")));
         }
-        let Samples { rows, targets, weights } = self.with(py, |found| found.play(games))?.map_err(fault)?;
+        let Samples { rows, targets, weights } = match games <= PART {
+            true => self.with(py, |found| found.play(games))?.map_err(fault)?,
+            false => {
+                let cancel = Cancel::default();
+                let (samples, raised) = long(py, None, &cancel, |_| {
+                    let mut found = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut all = found.play(0)?;
+                    let mut left = games;
+                    while left > 0 && !cancel.requested() {
+                        all.append(&found.play(left.min(PART))?);
+                        left -= left.min(PART);
+                    }
+                    Ok::<_, ModelError>(all)
+                })?;
+                if let Some(error) = raised {
+                    return Err(error);
+                }
+                samples.map_err(fault)?
+            }
+        };
         let (n, dense, index) = (rows.len(), rows.dense_width(), rows.index_width());
         let samples = PyDict::new(py);
         samples.set_item("dense", rows.dense.into_pyarray(py).reshape([n, dense])?)?;
@@ -136,7 +160,7 @@ impl SelfPlay {
 
     /// Plays with these parameters from now on.
     fn adopt(&self, py: Python<'_>, weights: &Bound<'_, PyAny>) -> PyResult<()> {
-        let flat = given::numbers::<f32>("weights", weights)?.as_array().to_vec();
+        let flat = given::numbers("weights", weights)?.as_array().to_vec();
         self.with(py, |targets| targets.adopt(&flat))?.map_err(fault)
     }
 

@@ -1,12 +1,12 @@
 """The Python module against the oracle and itself. Run by `scripts/python.sh`."""
 
-import os
 import signal
 import threading
 import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import adept
@@ -37,6 +37,10 @@ def test_rows_positions_and_moves_agree(monkeypatch):
     wide = np.repeat(dense, 2, axis=0)[::2]
     assert not wide.flags.c_contiguous and np.array_equal(model.evaluate(wide, index), values)
     assert np.array_equal(model.evaluate(dense.astype(np.float64), index.astype(np.int32)), values)
+    assert np.array_equal(model.evaluate(np.asfortranarray(dense), index), values)
+    assert np.array_equal(model.evaluate(pd.DataFrame(dense), pd.DataFrame(index)), values)
+    backwards = np.ascontiguousarray(dense[::-1])[::-1]
+    assert np.array_equal(model.evaluate(backwards, index), values)
     # A row is for the player who just moved, a position for the one to move.
     assert np.allclose(model.values(positions), -values, atol=1e-6)
     moves = model.moves("1,1,0,0,0,0/0,2,0,0,0,0", dice="61")
@@ -60,6 +64,15 @@ def test_faults_say_what_and_where():
         model.evaluate(np.zeros(model.description["dense_width"]))
     with pytest.raises(adept.AdeptError):
         model.values(["nonsense"])
+    model_of_fields = adept.SelfPlay(CONFIG)
+    with pytest.raises(adept.AdeptError, match="seed"):
+        adept.SelfPlay(CONFIG, seed=2**64 - 1)
+    with pytest.raises(adept.AdeptError, match="at most 1000000"):
+        model_of_fields.play(2_000_000)
+    endless = {}
+    endless["name"] = endless
+    with pytest.raises(adept.AdeptError, match="at most 64 parts"):
+        adept.train(endless)
     with pytest.raises(TypeError, match="a list of texts"):
         model.values("1,1,0,0,0,0/0,2,0,0,0,0")
     with pytest.raises(adept.AdeptError, match="nosuch"):
@@ -85,6 +98,11 @@ def test_a_run_trains_reports_and_opens(tmp_path):
     assert len(run.open().moves(".........")) == 9
 
 
+def interrupts(event):
+    if event["kind"] == "progress":
+        signal.raise_signal(signal.SIGINT)
+
+
 def test_exceptions_and_ctrl_c_stop_a_run_that_goes_on_to_the_same_bits(tmp_path):
     def bits(run):
         return run.open().values(["X........", "XO......."]).tobytes()
@@ -101,10 +119,8 @@ def test_exceptions_and_ctrl_c_stop_a_run_that_goes_on_to_the_same_bits(tmp_path
     assert bits(adept.train(CONFIG, out=tmp_path / "parts", settings=SHORT, resume=True)) == bits(whole)
 
     long = ["learn.td.games=100000000", "evaluate.every=100000000"]
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
     with pytest.raises(KeyboardInterrupt, match="resume=True"):
-        adept.train(CONFIG, out=tmp_path / "long", settings=long)
+        adept.train(CONFIG, out=tmp_path / "long", settings=long, on_progress=interrupts)
 
 
 def test_the_interpreter_is_free_while_a_run_learns(tmp_path):
@@ -126,7 +142,7 @@ def test_the_interpreter_is_free_while_a_run_learns(tmp_path):
 
 
 def test_a_config_may_be_a_dict_and_a_starter_is_one(tmp_path):
-    import tomllib
+    tomllib = pytest.importorskip("tomllib")
 
     config = tomllib.loads(adept.starter("tictactoe"))
     settings = {"learn.td.games": np.int64(200), "evaluate.every": 100, "learn.td.against": "ttt"}
@@ -160,6 +176,7 @@ def test_agents_meet_and_checkpoints_are_exported(tmp_path, monkeypatch):
 
 
 def test_event_files_say_what_the_metrics_say(tmp_path):
+    pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     def losses(path):
@@ -182,3 +199,14 @@ def test_event_files_say_what_the_metrics_say(tmp_path):
         )
     adept.train(CONFIG, out=tmp_path / "parts", settings=SHORT, tensorboard=True, resume=True)
     assert losses(tmp_path / "parts") == found
+
+
+def test_indices_are_whole_numbers(tmp_path):
+    run = adept.train(CONFIG, out=tmp_path / "run", settings=SHORT)
+    model = run.open()
+    dense, index = model.encode(["X........@1"])
+    for wrong in (index + 0.5, -1 - index.astype(np.int64)):
+        with pytest.raises(TypeError, match="whole numbers"):
+            model.evaluate(dense, wrong)
+    with pytest.raises(adept.AdeptError, match="square"):
+        model.evaluate(dense, index + np.uint64(9))

@@ -2,7 +2,7 @@
 
 import os
 import signal
-import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -188,6 +188,8 @@ def broken(**changes):
 @pytest.mark.parametrize(
     "changes, error, text",
     [
+        ({"turn": lambda self, state: 0.0}, ValueError, "players are 0 to 1"),
+        ({"parse": lambda self, text: 1 / 0}, ValueError, "write `text` and `parse`"),
         ({"start": lambda self: list(".........")}, TypeError, "states must be immutable"),
         ({"turn": lambda self, state: 2}, ValueError, "players are 0 to 1"),
         ({"encode": lambda self, state, player, action: [float("nan")] * 9}, ValueError, "encode returned"),
@@ -238,11 +240,68 @@ def test_an_exception_in_a_game_reaches_the_caller_and_the_run_goes_on_from_its_
 
 def test_ctrl_c_stops_a_game_in_python_and_saves(tmp_path):
     adept.register(TicTacToe())
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+
+    def interrupts(event):
+        if event["kind"] == "progress":
+            signal.raise_signal(signal.SIGINT)
+
     with pytest.raises(KeyboardInterrupt, match="resume=True"):
-        train(tmp_path / "run", "tictactoe-in-python", games=10_000_000)
+        own = settings("tictactoe-in-python", games=10_000_000)
+        adept.train(CONFIG, out=tmp_path / "run", settings=own, on_progress=interrupts)
     assert adept.Run(tmp_path / "run").record["step"] > 0
+
+
+def test_a_second_ctrl_c_ends_a_game_that_never_ends(tmp_path):
+    """Random games end; those of a player that stays do not."""
+
+    class Endless(TicTacToe):
+        name = "endless"
+        calls = 0
+
+        def apply(self, state, square):
+            self.calls += 1
+            if self.calls > 2000:
+                # Pressed twice.
+                if self.calls in (2001, 2500):
+                    os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.001)
+                return state
+            return super().apply(state, square)
+
+    adept.register(Endless(), games=1)
+    with pytest.raises(KeyboardInterrupt):
+        adept.train(CONFIG, out=tmp_path / "run", settings=[*settings("tictactoe"), "game.rules=endless", "game.encoder=inputs"])
+    # Games go on afterwards.
+    train(tmp_path / "next", "tictactoe-in-python", games=20)
+
+
+def test_a_game_that_raises_leaves_no_samples_behind():
+    class Fails(TicTacToe):
+        name = "raises-once"
+        calls = 0
+
+        def apply(self, state, square):
+            self.calls += 1
+            if self.calls == 1000:
+                raise RuntimeError("once")
+            return super().apply(state, square)
+
+    adept.register(Fails(), games=1)
+    games = adept.SelfPlay(CONFIG, settings=[*settings("tictactoe"), "game.rules=raises-once", "game.encoder=inputs"])
+    with pytest.raises(RuntimeError, match="once"):
+        games.play(100)
+    assert len(games.play(0)["targets"]) == 0
+
+
+def test_a_game_that_asks_for_games_when_it_ends_can_be_replaced():
+    class Asks(TicTacToe):
+        name = "asks"
+
+        def __del__(self):
+            adept.games()
+
+    for _ in range(2):
+        adept.register(Asks(), games=1)
 
 
 def test_an_exception_reaches_the_caller_from_other_threads_too(tmp_path):

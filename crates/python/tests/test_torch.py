@@ -1,5 +1,6 @@
 """Networks as PyTorch modules: values, gradients and the way back."""
 
+import copy
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,9 @@ import adept.torch  # noqa: E402
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = sorted(path.parent for path in ROOT.glob("checkpoints/*/*/manifest.json"))
 POSITIONS = ["X........@1", "XO.......@2", "XOX.O....@5"]
+
+
+assert PUBLISHED, "no published networks"
 
 
 def rows_of(model, rows=200):
@@ -71,7 +75,7 @@ def hme(**more):
     }
 
 
-@pytest.mark.parametrize("more", [{}, {"threshold": 0.45}], ids=["all experts", "threshold"])
+@pytest.mark.parametrize("more", [{}, {"threshold": 0.45}, {"threshold": 0.6}], ids=["all experts", "threshold", "largest gate"])
 def test_a_step_in_pytorch_is_a_step_of_adept(tmp_path, more):
     config = hme(**more)
     games = adept.SelfPlay(config)
@@ -126,3 +130,34 @@ def test_targets_need_games(tmp_path):
     config["learn"]["batch"] = 1
     with pytest.raises(adept.AdeptError, match="backward"):
         adept.SelfPlay(config)
+
+
+def test_nested_experts_run_on_any_number_of_rows():
+    config = hme()
+    nested = {"hme": {"experts": 2, "expert": {"mlp": {"hidden": [3]}}}}
+    config["architecture"] = {"hme": {"experts": 4, "threshold": 0.6, "expert": nested}}
+    games = adept.SelfPlay(config)
+    network = adept.torch.Network(games)
+    samples = games.play(3)
+    for rows in (0, 1, 2, len(samples["dense"])):
+        part = {key: value[:rows] for key, value in samples.items()}
+        assert network(part["dense"], part["index"]).shape == (rows, 1)
+        network.loss(**part).backward()
+    twin = copy.deepcopy(network)
+    with torch.no_grad():
+        twin.parameter(0).add_(1)
+    assert twin.source is games and not np.array_equal(twin.weights(), network.weights())
+
+
+def test_self_play_begins_with_the_cells_of_a_run(tmp_path):
+    config = hme()
+    config["game"]["encoder"] = "fields"
+    expert = {"mlp": {"hidden": [4], "inputs": ["fields"]}}
+    config["architecture"] = {"cells": {"by": ["square", "position"], "experts": 3, "expert": expert}}
+    config["learn"]["optimiser"] = "adam"
+    games, run = adept.SelfPlay(config), adept.train(config, out=tmp_path / "run")
+    gates = [p for p in games.program()["params"] if p["fixed"]]
+    assert gates
+    for gate in gates:
+        part = slice(gate["offset"], gate["offset"] + int(np.prod(gate["shape"])))
+        assert np.array_equal(games.weights()[part], run.open().weights()[part])

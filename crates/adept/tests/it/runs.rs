@@ -373,9 +373,14 @@ fn an_event_file_has_all_measurements_also_after_a_stop_and_of_a_finished_run() 
     // The first record holds the version.
     assert!(lines() > 0 && events(&run) == lines() + 1);
     let stopped = lines();
+    let before = fs::read(run.join("events.out.tfevents.adept")).unwrap();
+    // What a killed process wrote beyond its checkpoint.
+    let beyond = [&before[..], &before[..30]].concat();
+    fs::write(run.join("events.out.tfevents.adept"), beyond).unwrap();
     let kept = TrainOptions { tensorboard: false, ..options.clone() };
     train(&config, 1, &kept, &Silent, &Cancel::default()).unwrap();
     assert!(lines() > stopped && events(&run) == lines() + 1);
+    assert!(fs::read(run.join("events.out.tfevents.adept")).unwrap().starts_with(&before));
     fs::remove_file(run.join("events.out.tfevents.adept")).unwrap();
     train(&config, 1, &options, &Silent, &Cancel::default()).unwrap();
     assert_eq!(events(&run), lines() + 1);

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,11 @@ def train(
     `settings` change keys of the config, such as `{"learn.td.games": 10000}` or `["learn.td.games=10000"]`. `out` is the run folder; by default
     `checkpoints/runs/NAME-SEED`. `on_progress` gets dicts: `kind` is `started` (with `from`, `total`, `unit`), `progress`
     (with `step` and `rate` per second), `measured` (a line of `Run.metrics`), `preparing` or `ended`; `progress_bar()` is one.
+    `set_back` says that a damaged checkpoint was left for an older one. `seed` replaces that of the config; `threads` compute
+    shards, all cores by default; `max_seconds` stops the run after a time.
     Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to the
-    same bits. The interpreter lock is free meanwhile. `tensorboard` adds an event file to the run folder.
+    same bits. The interpreter lock is free meanwhile. `tensorboard` adds an event file to the run folder. Raises
+    `AdeptError`.
     """
 
 def arena(
@@ -63,7 +67,7 @@ def arena(
     threads: int = 0,
 ) -> dict[str, Any]:
     """Plays the matches of a tournament, a file or a dict. Returns `pairs`, each with its score and interval, and
-    `standings`. `on_progress` gets a dict for each pair that has played."""
+    `standings`. `on_progress` gets dicts: `kind` is `played` (with a pair), or `learns` (with an `agent`)."""
 
 def export(path: _Path, out: _Path, *, format: str = "onnx", best: bool = False) -> dict[str, Any]:
     """Exports a checkpoint for other programs: `onnx`, or `safetensors` in the layout of PyTorch."""
@@ -73,7 +77,7 @@ def import_checkpoint(file: _Path, out: _Path, *, like: _Path | None = None) -> 
     `export` needs none."""
 
 def progress_bar(**options: Any) -> Callable[[dict[str, Any]], None]:
-    """A callback for `on_progress` that draws a bar with tqdm, as a widget in a notebook. `options` go to tqdm."""
+    """A callback for `on_progress` of `train` that draws a bar with tqdm, as a widget in a notebook. `options` go to tqdm."""
 
 def register(game: Game, games: int = 20) -> Game:
     """Makes a game known to `train`, `open`, `arena` and the others. Plays `games` random games first, and raises an
@@ -121,8 +125,9 @@ class SelfPlay:
 
     def __init__(self, config: _Config, *, seed: int | None = None, settings: _Settings = None) -> None: ...
     def play(self, games: int) -> dict[str, NDArray[Any]]:
-        """Plays games with the present parameters. Returns `dense` and `index`, the rows; `targets`, the λ-returns, and
-        `weights`, both of shape `(n,)`. Schedules of the config go on over all games."""
+        """Plays games with the present parameters, at most a million. Returns the rows, `dense` `(n, dense_width)` and `index`
+        `(n, index_width)`; `targets`, the λ-returns for the player who just moved, and `weights`, both of shape `(n,)`.
+        Schedules of the config go on over all games."""
 
     def adopt(self, weights: ArrayLike) -> None:
         """Plays with these parameters from now on."""
@@ -139,7 +144,7 @@ class SelfPlay:
 class Run:
     """A run folder."""
 
-    path: str
+    path: Path
     finished: bool
     record: dict[str, Any]
     """What the run says of itself: config, steps, the final and the best measurement."""
@@ -161,7 +166,7 @@ class Model:
 
     def evaluate(self, dense: ArrayLike, index: ArrayLike | None = None) -> NDArray[np.float32]:
         """Values of rows `(n, dense_width)` and `(n, index_width)` for the player who just moved, shape `(n,)`, in
-        [−1, 1]. Dense rows of `float32` are not copied if they are contiguous; other types are converted."""
+        [−1, 1] if the network ends in tanh. Dense rows of `float32` are not copied if they are contiguous; other types are converted."""
 
     def encode(self, positions: list[str]) -> tuple[NDArray[np.float32], NDArray[np.uint64]]:
         """The rows of positions for the player who just moved."""

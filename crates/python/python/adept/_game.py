@@ -2,6 +2,7 @@
 
 import ast
 import math
+import numbers
 import random
 
 from . import _adept
@@ -14,7 +15,7 @@ class Game:
     """A game of your own: subclass it, set `name` and `inputs`, write the methods, and call `adept.register`.
 
     States, actions and chance outcomes are immutable values with `==` and `hash`, such as tuples, strings and frozen
-    dataclasses. All methods are pure: `apply` returns a new state. Players are numbered from 0.
+    dataclasses (which need their own `text` and `parse`). All methods are pure: `apply` returns a new state. Players are numbered from 0.
     """
 
     name = ""
@@ -109,17 +110,19 @@ def check(game, games=20):
     for _ in range(games):
         state = game.start()
         for _ in range(10_000):
-            _must(state == game.parse(game.text(state)), f"parse(text(state)) is not the state {state!r}")
+            _must(state == _parsed(game, state), f"parse(text(state)) is not the state {state!r}")
             turn = game.turn(state)
             if turn is None:
                 break
             _must(
-                turn == CHANCE or turn in range(game.players),
+                turn == CHANCE or isinstance(turn, numbers.Integral) and turn in range(game.players),
                 f"turn of {state!r} is {turn!r}, but players are 0 to {game.players - 1}",
             )
             before = repr(state)
             if turn == CHANCE:
-                outcomes, chances = zip(*game.outcomes(state))
+                listed = list(game.outcomes(state))
+                _must(listed, f"no outcome in {state!r}, but it is the turn of chance")
+                outcomes, chances = zip(*listed)
                 _must(math.isclose(sum(chances), 1), f"probabilities of {state!r} sum to {sum(chances)}")
                 action = draw.choices(outcomes, chances)[0]
             else:
@@ -144,6 +147,14 @@ def check(game, games=20):
         _must(all(abs(u) <= game.scale for u in won), f"utilities {won} exceed ± scale, {game.scale}")
         zero_sum = game.players == 2 if game.zero_sum is None else game.zero_sum
         _must(not zero_sum or math.isclose(sum(won), 0, abs_tol=1e-9), f"utilities {won} do not sum to 0")
+
+
+def _parsed(game, state):
+    text = game.text(state)
+    try:
+        return game.parse(text)
+    except Exception as error:
+        raise ValueError(f"parse cannot read {text!r}, the text of a state: write `text` and `parse`") from error
 
 
 def _must(holds, otherwise):

@@ -1,5 +1,7 @@
 """Networks of checkpoints as PyTorch modules: `import adept.torch`."""
 
+import copy
+
 import numpy as np
 import torch
 from torch import nn
@@ -25,8 +27,8 @@ def load(path, best=False):
 class Network(nn.Module):
     """The network of an `adept.Model` or an `adept.SelfPlay`.
 
-    Parameters have the names and shapes of files from `adept export --format safetensors`. They are views of one array,
-    so nothing is copied when the module is made.
+    Parameters have the names and shapes of files from `adept export --format safetensors`. They are views of one array
+    of NumPy, `flat`, as long as the module stays on the CPU.
     """
 
     def __init__(self, source):
@@ -99,7 +101,19 @@ class Network(nn.Module):
 
     def save(self, out):
         """Writes a checkpoint that `adept` opens, to a new folder. The network plays and learns there."""
+        if self.source is None:
+            raise ValueError("a network from a pickle has no source: save its weights() with Model.save or SelfPlay.save")
         return self.source.save(out, self.weights())
+
+    def __deepcopy__(self, memo):
+        # The source is shared: it is no part of the network.
+        memo[id(self.source)] = self.source
+        new = memo[id(self)] = self.__class__.__new__(self.__class__)
+        new.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return new
+
+    def __getstate__(self):
+        return {**self.__dict__, "source": None}
 
     def _tensor(self, array, integer=False):
         device = self.parameter(0).device
@@ -111,7 +125,7 @@ class Network(nn.Module):
         if index is None:
             index = torch.zeros((len(dense), 0), dtype=torch.int64)
         if targets is not None:
-            targets = self._tensor(targets).reshape(len(dense), -1)
+            targets = self._tensor(targets).reshape(len(dense), self.program["widths"][self.program["body"]["results"][0]])
         return self._block(self.program["body"], dense, self._tensor(index, integer=True), targets)
 
     def _block(self, block, dense, index, targets):
@@ -160,7 +174,7 @@ class Network(nn.Module):
 
     def _blend(self, op, values, dense, index, targets):
         weights = values[op["log_weights"]].exp()
-        y = values[op["y"]].view(len(dense), weights.shape[1], -1)
+        y = values[op["y"]].view(len(dense), weights.shape[1], self.program["widths"][op["out"]])
         values[op["out"]] = (weights[:, :, None] * y).sum(1)
 
     def _density(self, op, values, dense, index, targets):

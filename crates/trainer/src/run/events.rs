@@ -6,7 +6,7 @@
 
 use super::folder::{Folder, Record};
 use super::outcome::measurements;
-use adept_model::ModelError;
+use adept_model::{ModelError, limits};
 use prost::Message;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -55,20 +55,31 @@ impl EventFile {
         folder.path.join(FILE).is_file()
     }
 
-    /// Writes the file of a run with all its measurements so far.
+    /// Brings the file of a run up to its measurements so far. What is right in it stays, since TensorBoard may be reading it.
     ///
     /// # Errors
     /// [`ModelError`] if measurements cannot be read, or the file cannot be written.
     pub(super) fn write(folder: &Folder, record: &Record) -> Result<Self, ModelError> {
+        let path = folder.path.join(FILE);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        let file = Self { path: folder.path.join(FILE), began: now - record.seconds };
+        let there = limits::read(&path, limits::LIST_BYTES).unwrap_or_default();
+        let file = Self { path, began: began_in(&there).unwrap_or(now - record.seconds) };
         let version =
             Event { wall_time: file.began, file_version: Some("brain.Event:2".into()), ..Event::default() };
         let mut bytes = in_frame(&version);
         for line in measurements(&folder.path, record)? {
             bytes.extend(file.event_of(&line));
         }
-        folder.files.replace(&file.path, &bytes)?;
+        if there.starts_with(&bytes) {
+            // A process that was killed may have written more.
+            if there.len() > bytes.len() {
+                folder.files.cut(&file.path, bytes.len() as u64)?;
+            }
+        } else if bytes.starts_with(&there) {
+            folder.files.append(&file.path, &bytes[there.len()..])?;
+        } else {
+            folder.files.replace(&file.path, &bytes)?;
+        }
         Ok(file)
     }
 
@@ -120,6 +131,14 @@ fn scalars(name: &str, value: &Value, found: &mut Vec<Scalar>) {
     }
 }
 
+/// The time in the first record of a file.
+fn began_in(bytes: &[u8]) -> Option<f64> {
+    let length = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
+    let end = usize::try_from(length).ok()?.checked_add(12)?;
+    let first = Event::decode(bytes.get(12..end)?).ok()?;
+    Some(first.wall_time).filter(|time| time.is_finite())
+}
+
 fn in_frame(event: &Event) -> Vec<u8> {
     let data = event.encode_to_vec();
     let length = (data.len() as u64).to_le_bytes();
@@ -169,6 +188,7 @@ mod tests {
         let bytes = in_frame(&event);
         assert_eq!(bytes[..8], 24u64.to_le_bytes());
         assert_eq!(bytes.len(), 8 + 4 + 24 + 4);
+        assert_eq!((began_in(&bytes), began_in(&bytes[..20]), began_in(&[])), (Some(1.0), None, None));
         // The known checksum of "123456789" is e3069283.
         assert_eq!(
             masked(b"123456789"),

@@ -2,7 +2,7 @@
 
 use super::error::TrainError;
 use super::games::Worker;
-use super::start::begin_with_clusters;
+use super::start::{begin_with_cells, begin_with_clusters};
 use crate::config::{Config, Method, TraceKind};
 use crate::positions::Positions;
 use adept_arena::{GameModel, OpenError, open};
@@ -47,6 +47,9 @@ impl<G: Kit> Targets<G> {
         let learner = adept_model::build_on(&config.architecture, &channels, optimiser, compute, &mut rng)?;
         let mut bound = GameModel::new(&game, encoder, learner);
         begin_with_clusters(&game, &config, seed, &mut bound)?;
+        if config.architecture.has_cells(&channels) {
+            begin_with_cells(&game, &config, seed, &mut bound, &[])?;
+        }
         let worker = Worker::new(&game, td, (seed, 0), &*bound.learner, None)?;
         let positions = td.distribution.as_deref().map(|d| Positions::new(&game, Some(d))).transpose()?;
         Ok(Self { bound, worker, positions, played: 0, game, config })
@@ -64,6 +67,8 @@ impl<G: Kit> Targets<G> {
     /// [`ModelError::Diverged`] if the weights give values that are not finite.
     pub fn play(&mut self, games: u64) -> Result<Samples, ModelError> {
         let Method::Td(td) = &self.config.learn.method else { return Ok(self.worker.player.samples.take()) };
+        // What is left of a call that a panic of the game ended.
+        self.worker.player.samples.clear();
         let span = self.played..self.played.saturating_add(games);
         let with = (&self.config.learn, &**td);
         let begins = self.positions.as_ref();
