@@ -23,18 +23,25 @@ pub(crate) fn numbers<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<Py
 
 /// Rows of whole numbers, converted likewise. Negative numbers and fractions are refused.
 pub(crate) fn indices<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray2<'py, u64>> {
-    if given.extract::<PyReadonlyArray2<'_, u64>>().is_err() {
-        let found = given.py().import("numpy")?.call_method1("asarray", (given,))?;
-        let kind: String = found.getattr("dtype")?.getattr("kind")?.extract()?;
-        let is_empty = found.getattr("size")?.extract::<usize>()? == 0;
-        if !is_empty && (!matches!(&*kind, "i" | "u") || found.call_method0("min")?.lt(0)?) {
-            let found = found.getattr("dtype")?;
-            return Err(PyTypeError::new_err(format!(
-                "{name}: whole numbers from 0 are needed, found {found}"
-            )));
-        }
+    if let Some(array) = as_it_is(given) {
+        return Ok(array);
+    }
+    let found = given.py().import("numpy")?.call_method1("asarray", (given,))?;
+    let kind: String = found.getattr("dtype")?.getattr("kind")?.extract()?;
+    let is_empty = found.getattr("size")?.extract::<usize>()? == 0;
+    if !is_empty && (!matches!(&*kind, "i" | "u") || found.call_method0("min")?.lt(0)?) {
+        let found = found.getattr("dtype")?;
+        return Err(PyTypeError::new_err(format!("{name}: whole numbers from 0 are needed, found {found}")));
     }
     array::<u64, Ix2>(name, "(rows, columns)", given)
+}
+
+/// An array that needs no conversion.
+fn as_it_is<'py, T: Element, D: numpy::ndarray::Dimension>(
+    given: &Bound<'py, PyAny>,
+) -> Option<PyReadonlyArray<'py, T, D>> {
+    let array: PyReadonlyArray<'py, T, D> = given.extract().ok()?;
+    (array.is_c_contiguous() && array.data().is_aligned()).then_some(array)
 }
 
 fn array<'py, T: Element, D: numpy::ndarray::Dimension>(
@@ -42,10 +49,7 @@ fn array<'py, T: Element, D: numpy::ndarray::Dimension>(
     shape: &str,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<PyReadonlyArray<'py, T, D>> {
-    if let Ok(array) = given.extract::<PyReadonlyArray<'py, T, D>>()
-        && array.is_c_contiguous()
-        && array.data().is_aligned()
-    {
+    if let Some(array) = as_it_is(given) {
         return Ok(array);
     }
     let py = given.py();
