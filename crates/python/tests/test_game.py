@@ -188,6 +188,7 @@ def broken(**changes):
 @pytest.mark.parametrize(
     "changes, error, text",
     [
+        ({"scripts": {"random": None}}, ValueError, "scripts: random is the name"),
         ({"turn": lambda self, state: 0.0}, ValueError, "players are 0 to 1"),
         ({"parse": lambda self, text: 1 / 0}, ValueError, "write `text` and `parse`"),
         ({"start": lambda self: list(".........")}, TypeError, "states must be immutable"),
@@ -206,6 +207,40 @@ def broken(**changes):
 def test_what_a_game_must_not_do_is_found_when_it_is_registered(changes, error, text):
     with pytest.raises(error, match=text):
         adept.register(broken(**changes))
+
+
+class Walk(TicTacToe):
+    """A walk between two ends, on which positions come again."""
+
+    name = "walk"
+    inputs = 5
+
+    def start(self):
+        return 2, 0
+
+    def turn(self, state):
+        return None if state[0] in (0, 4) else state[1]
+
+    def actions(self, state):
+        return [-1, 1]
+
+    def apply(self, state, step):
+        return state[0] + step, 1 - state[1]
+
+    def utility(self, state, player):
+        return 1.0 if (state[0] == 4) == (player == 0) else -1.0
+
+    def encode(self, state, player, action):
+        return [float(state[0] == place) for place in range(5)]
+
+    text = adept.Game.text
+    parse = adept.Game.parse
+
+
+def test_positions_that_come_again_are_not_measured_exactly():
+    with pytest.raises(ValueError, match="comes twice in a game"):
+        adept.register(Walk())
+    adept.register(type("Long", (Walk,), {"small": False})())
 
 
 def test_a_class_or_an_unfinished_game_is_refused():

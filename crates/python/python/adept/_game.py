@@ -7,6 +7,10 @@ import random
 
 from . import _adept
 
+# Moves of a game whose play is measured exactly.
+MOST_EXACT = 1000
+UNSMALL = 'set small = False, and measure by `evaluate.suites = ["matches"]`'
+
 CHANCE = "chance"
 """Returned by `Game.turn` where dice, cards or lots decide."""
 
@@ -28,7 +32,8 @@ class Game:
     scale = 1.0
     """Largest absolute utility."""
     small = False
-    """Whether all states can be listed. Play is then measured exactly. The limit is about a million states."""
+    """Whether all states can be listed. Play is then measured exactly. No state may come twice in a game, and games have
+    fewer than 1,000 moves. The limit is about a million states."""
     zero_sum = None
     """Whether what one of two players wins the other loses. Default: yes, if there are two players."""
     hides = False
@@ -105,11 +110,16 @@ def check(game, games=20):
         hash(start)
     except TypeError as error:
         raise TypeError(f"states must be immutable, such as tuples: {start!r}: {error}") from None
+    taken = {"random", "minimax", "self"} & set(game.scripts)
+    _must(not taken, f"scripts: {', '.join(sorted(taken))} is the name of an agent of every game: choose another")
     draw = random.Random(1)
     width = sum(game.inputs.values()) if isinstance(game.inputs, dict) else game.inputs
     for _ in range(games):
-        state = game.start()
-        for _ in range(10_000):
+        state, seen = game.start(), set()
+        for _ in range(MOST_EXACT if game.small else 10_000):
+            if game.small:
+                _must(state not in seen, f"{state!r} comes twice in a game, so play cannot be measured exactly: {UNSMALL}")
+                seen.add(state)
             _must(state == _parsed(game, state), f"parse(text(state)) is not the state {state!r}")
             turn = game.turn(state)
             if turn is None:
@@ -118,7 +128,7 @@ def check(game, games=20):
                 turn == CHANCE or isinstance(turn, numbers.Integral) and turn in range(game.players),
                 f"turn of {state!r} is {turn!r}, but players are 0 to {game.players - 1}",
             )
-            before = repr(state)
+            before = repr(state), hash(state), game.text(state)
             if turn == CHANCE:
                 listed = list(game.outcomes(state))
                 _must(listed, f"no outcome in {state!r}, but it is the turn of chance")
@@ -131,7 +141,8 @@ def check(game, games=20):
                 _must(len(set(actions)) == len(actions), f"an action is listed twice in {state!r}")
                 action = draw.choice(actions)
             after = game.apply(state, action)
-            _must(repr(state) == before, f"apply has changed {before}: return a new state")
+            now = repr(state), hash(state), game.text(state)
+            _must(now == before, f"apply has changed {before[2]}: return a new state")
             if turn != CHANCE:
                 shown = state if game.hides else after
                 row = list(game.encode(shown, turn, action))
@@ -142,7 +153,8 @@ def check(game, games=20):
                     hash(game.info(after, player))
             state = after
         else:
-            raise ValueError(f"a random game of `{game.name}` does not end")
+            hint = f": {UNSMALL}" if game.small else ""
+            raise ValueError(f"a random game of `{game.name}` does not end in time{hint}")
         won = [game.utility(state, player) for player in range(game.players)]
         _must(all(abs(u) <= game.scale for u in won), f"utilities {won} exceed ± scale, {game.scale}")
         zero_sum = game.players == 2 if game.zero_sum is None else game.zero_sum
