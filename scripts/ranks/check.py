@@ -7,6 +7,7 @@ PROGRAM is built with `--features mpi`, by the release profile. Needs mpirun. Wr
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -34,6 +35,10 @@ RUNS = [
     ("tic-tac-toe, table", "tictactoe/lookup.toml", ["learn.td.games=2000"]),
     ("bear-off, TD", "bearoff/table2-td-simple.toml",
      [*WORKERS, "game.rules=bearoff:6", "learn.shards=3", "learn.td.overlap=true", "learn.td.games=6400"]),
+    # Its rows have no indices: ranks exchange nothing of these at checkpoints.
+    ("bear-off, dense inputs alone", "bearoff/table2-td-simple.toml",
+     [*WORKERS, "game.rules=bearoff:6", "game.encoder=race+distribution:16", "learn.shards=4", "learn.td.overlap=true",
+      "learn.td.games=6400", "checkpoints.every=1600"]),
     ("bear-off, expectation, SOAP", "bearoff/plain-64-32-no-oracle.toml",
      ["game.rules=bearoff:6", "learn.shards=4", "learn.expectation.samples=30000", "evaluate.every=15000"]),
     ("bear-off, HME", "bearoff/hme-4x16.toml",
@@ -170,14 +175,22 @@ def interrupted(program, desk, draw, times, send):
     return digest(out), said
 
 
+def send_to(pids, number):
+    """Sends a signal to processes that may have ended."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
 def kill(process, draw):
-    os.kill(draw.choice(ranks_of(process)), signal.SIGKILL)
+    # The ranks may have ended while mpirun has not.
+    ranks = ranks_of(process)
+    send_to(draw.sample(ranks, min(1, len(ranks))), signal.SIGKILL)
 
 
 def terminate(process, draw):
     # As srun does at the time limit: every task gets the signal.
-    for pid in ranks_of(process):
-        os.kill(pid, signal.SIGTERM)
+    send_to(ranks_of(process), signal.SIGTERM)
 
 
 SWEEP = ["sweep", str(CONFIGS / "tictactoe/single-40.toml"), "--set", "learn.rate=0.005,0.01,0.02", "--set",

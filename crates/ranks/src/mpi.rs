@@ -102,6 +102,11 @@ impl Link for Mpi {
     }
 
     fn gather(&self, send: &[u8], receive: &mut [u8], counts: &[usize]) {
+        // MPI takes the address 1, which Rust gives to what is empty, for MPI_IN_PLACE.
+        if receive.is_empty() {
+            return;
+        }
+        let send = if send.is_empty() { &[0][..0] } else { send };
         let (counts, starts) = places(counts);
         let mut receive = PartitionMut::new(receive, counts, starts);
         self.call(|world| world.all_gather_varcount_into(send, &mut receive));
