@@ -11,7 +11,9 @@ pub enum ExactError {
     #[error("the game has too many chance outcomes to list; exact computation is not possible")]
     Chance,
     /// It may go on for too many moves, or for ever.
-    #[error("a game of more than {0} moves: too long to measure exactly; give it a limit of moves")]
+    #[error(
+        "a game of more than {0} moves: too long to measure exactly; play matches instead, or give the game a limit of moves"
+    )]
     Depth(usize),
     /// It has no solution.
     #[error("no sequence of moves reaches the highest result of the game")]
@@ -26,6 +28,17 @@ pub enum ExactError {
 
 /// Maximum number of states that the recursions of this module and the solvers keep.
 pub(crate) const MAX_STATES: usize = limits::STATES;
+
+/// Moves of the longest game that is measured exactly. A game that can come back to a state has no longest game.
+pub(crate) const DEEPEST: usize = 2_000;
+
+/// The number of moves after one more.
+pub(crate) fn deeper(depth: usize) -> Result<usize, ExactError> {
+    match depth < DEEPEST {
+        true => Ok(depth + 1),
+        false => Err(ExactError::Depth(DEEPEST)),
+    }
+}
 
 /// Match equity of one agent against another: mean utility over all seats. If a win is worth 1, this is (wins − losses)
 /// / games.
@@ -49,7 +62,7 @@ pub fn equity<G: Game>(
     let mut seats = Vec::with_capacity(game.players());
     for seat in 0..game.players() {
         let mut walk = Walk::new(game, seat);
-        seats.push(walk.value(&game.start(), &mut |state, player, actions, p| {
+        seats.push(walk.value(&game.start(), 0, &mut |state, player, actions, p| {
             if player == seat {
                 agent.policy(game, state, player, actions, p);
             } else {
@@ -71,7 +84,7 @@ pub fn expected_utilities<G: Game>(
 ) -> Result<Vec<f64>, ExactError> {
     (0..game.players())
         .map(|seat| {
-            Walk::new(game, seat).value(state, &mut |state, player, actions, p| {
+            Walk::new(game, seat).value(state, 0, &mut |state, player, actions, p| {
                 agents[player].policy(game, state, player, actions, p);
             })
         })
@@ -92,17 +105,22 @@ impl<'a, G: Game> Walk<'a, G> {
         Self { game, player, known: FxHashMap::default() }
     }
 
-    fn value(&mut self, state: &G::State, policy: &mut Policy<'_, G>) -> Result<f64, ExactError> {
+    fn value(
+        &mut self,
+        state: &G::State,
+        depth: usize,
+        policy: &mut Policy<'_, G>,
+    ) -> Result<f64, ExactError> {
         if self.game.turn(state) == Turn::Over {
             return Ok(self.game.utility(state, self.player));
         }
         if let Some(&known) = self.known.get(state) {
             return Ok(known);
         }
-        let next = branches(self.game, state, policy)?;
+        let (next, depth) = (branches(self.game, state, policy)?, deeper(depth)?);
         let mut value = 0.0;
         for (after, p) in next {
-            value += p * self.value(&after, policy)?;
+            value += p * self.value(&after, depth, policy)?;
         }
         if self.known.len() >= MAX_STATES {
             return Err(ExactError::Size(MAX_STATES));

@@ -2,7 +2,7 @@
 //! it has a correct move.
 
 use crate::agents::{Agent, Random, Scratch};
-use crate::exact::{ExactError, MAX_STATES, branches};
+use crate::exact::{ExactError, MAX_STATES, branches, deeper};
 use crate::solve::{Minimax, TIE};
 use adept_game::{Game, Turn, stream};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,8 +14,6 @@ const ALONE: u64 = 100;
 const LONGEST: u64 = 10_000;
 /// Most states that a policy may lead to.
 const WALKED: usize = 1_000_000;
-/// Most moves of a game that is walked through.
-const DEEPEST: usize = 2_000;
 
 /// Shares of games that end in each way, for one player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -255,9 +253,6 @@ fn worst_of<G: Game>(
     (seat, depth): (usize, usize),
     known: &mut FxHashMap<G::State, f64>,
 ) -> Result<f64, ExactError> {
-    if depth > DEEPEST {
-        return Err(ExactError::Depth(DEEPEST));
-    }
     if game.turn(state) == Turn::Over {
         return Ok(game.utility(state, seat));
     }
@@ -274,9 +269,9 @@ fn worst_of<G: Game>(
             p.resize(actions.len(), 1.0 / actions.len() as f64);
         }
     })?;
-    let (mut mean, mut least) = (0.0, f64::INFINITY);
+    let (mut mean, mut least, depth) = (0.0, f64::INFINITY, deeper(depth)?);
     for (next, p) in next {
-        let value = worst_of(game, agent, &next, (seat, depth + 1), known)?;
+        let value = worst_of(game, agent, &next, (seat, depth), known)?;
         mean += p * value;
         least = least.min(value);
     }
@@ -298,14 +293,14 @@ pub fn shares<G: Game>(
     other: &mut dyn Agent<G>,
     seat: usize,
 ) -> Result<Shares, ExactError> {
-    shares_of(game, (agent, other), &game.start(), seat, &mut FxHashMap::default())
+    shares_of(game, (agent, other), &game.start(), (seat, 0), &mut FxHashMap::default())
 }
 
 fn shares_of<G: Game>(
     game: &G,
     (agent, other): (&mut dyn Agent<G>, &mut dyn Agent<G>),
     state: &G::State,
-    seat: usize,
+    (seat, depth): (usize, usize),
     known: &mut FxHashMap<G::State, Shares>,
 ) -> Result<Shares, ExactError> {
     if game.turn(state) == Turn::Over {
@@ -318,9 +313,9 @@ fn shares_of<G: Game>(
         true => agent.policy(game, state, player, actions, p),
         false => other.policy(game, state, player, actions, p),
     })?;
-    let mut all = Shares::default();
+    let (mut all, depth) = (Shares::default(), deeper(depth)?);
     for (next, p) in next {
-        all.add(shares_of(game, (&mut *agent, &mut *other), &next, seat, known)?, p);
+        all.add(shares_of(game, (&mut *agent, &mut *other), &next, (seat, depth), known)?, p);
     }
     if known.len() >= MAX_STATES {
         return Err(ExactError::Size(MAX_STATES));

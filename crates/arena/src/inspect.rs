@@ -310,8 +310,14 @@ pub struct Choice {
 /// [`OpenError::Unknown`] if the text is not a position, or no player is to move.
 pub fn choices<G: Kit>(game: &G, bound: &mut GameModel<G>, text: &str) -> Result<Vec<Choice>, OpenError> {
     let (state, _) = game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()))?;
-    let Turn::Player(player) = game.turn(&state) else {
-        return Err(OpenError::Unknown(format!("`{text}`: no player is to move; the roll may be missing")));
+    let player = match game.turn(&state) {
+        Turn::Player(player) => player,
+        Turn::Over => return Err(OpenError::Unknown(format!("`{text}`: the game is over"))),
+        Turn::Chance => {
+            return Err(OpenError::Unknown(format!(
+                "`{text}`: no player is to move; the roll may be missing"
+            )));
+        }
     };
     complete(game, &state, player, text)?;
     let (mut actions, mut found) = (Vec::new(), Vec::new());
@@ -337,7 +343,7 @@ fn mover<G: Kit>(
 ) -> Result<usize, OpenError> {
     let fault = |what: &str| Err(OpenError::Unknown(format!("`{}`: {what}", game.position_text(state))));
     match game.just_acted(state) {
-        None => fault("the player who moved last is not known"),
+        None => fault("the player who moved last is not known: the game's `just_acted` does not tell"),
         Some(_) if bound.encoder().needs_action() && !knows_action => {
             fault("the encoder needs the last move; write it after the position")
         }

@@ -260,7 +260,12 @@ pub fn compete<G: Game, E: Send>(
     // A deal is played in all orders by one task.
     let turn = orders.len().max(1) as u64;
     let chunk_of = CHUNK.div_ceil(turn) * turn;
+    let agents = orders.iter().flatten().max().map_or(0, |a| a + 1);
     let task = |chunk: u64| {
+        // Agents may take long to open.
+        if stop() {
+            return Ok(Tally::new(agents));
+        }
         let mut agents = make()?;
         let mut tally = Tally::new(agents.len());
         let mut scratch = Scratch::default();
@@ -276,7 +281,6 @@ pub fn compete<G: Game, E: Send>(
         }
         Ok(tally)
     };
-    let agents = orders.iter().flatten().max().map_or(0, |a| a + 1);
     let (mut total, mut next, chunks) = (Tally::new(agents), 0, games.div_ceil(chunk_of));
     while next < chunks && !stop() {
         let tasks: Vec<u64> = (next..chunks.min(next + TASKS)).collect();
@@ -322,7 +326,7 @@ mod tests {
         deal.add(&[0, 1, 0], &[3.0, -4.0, 1.0], 2, &mut tally.net);
         deal.add(&[1, 0, 1], &[-1.0, 2.0, -1.0], 2, &mut tally.net);
         deal.add(&[0, 1, 0], &[9.0, 0.0, 9.0], 2, &mut tally.net);
-        let unit = Unit { name: "cents", size: 0.01 };
+        let unit = Unit { name: "cents".into(), size: 0.01 };
         // The variance between deals is 2/3.
         let error = 100.0 * (2.0_f64 / 3.0 / 4.0).sqrt();
         let [low, high] = tally.ci95(Some(&unit));

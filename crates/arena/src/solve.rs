@@ -1,7 +1,7 @@
 //! Exact solvers as agents: minimax, and the best response to a fixed policy.
 
 use crate::agents::Agent;
-use crate::exact::{ExactError, MAX_STATES, branches};
+use crate::exact::{ExactError, MAX_STATES, branches, deeper};
 use adept_game::{Game, Turn};
 use rustc_hash::FxHashMap;
 
@@ -26,8 +26,8 @@ impl<G: Game> Minimax<G> {
     /// Solves the game.
     ///
     /// # Errors
-    /// [`ExactError::Chance`] if the game has chance, [`ExactError::Size`] if it is too large. The caller must check
-    /// [`Game::zero_sum`].
+    /// [`ExactError::Chance`] if the game has chance, [`ExactError::Size`] or [`ExactError::Depth`] if it is too large. The caller
+    /// must check [`Game::zero_sum`].
     pub fn solve(game: &G) -> Result<Self, ExactError> {
         let mut solved = Self { known: FxHashMap::default() };
         solved.value(game, &game.start())?;
@@ -44,6 +44,10 @@ impl<G: Game> Minimax<G> {
     /// # Errors
     /// Same as [`Minimax::solve`].
     pub fn value(&mut self, game: &G, state: &G::State) -> Result<f64, ExactError> {
+        self.value_at(game, state, 0)
+    }
+
+    fn value_at(&mut self, game: &G, state: &G::State, depth: usize) -> Result<f64, ExactError> {
         let player = match game.turn(state) {
             Turn::Over => return Ok(game.utility(state, 0)),
             Turn::Chance => return Err(ExactError::Chance),
@@ -52,11 +56,11 @@ impl<G: Game> Minimax<G> {
         if let Some(&known) = self.known.get(state) {
             return Ok(known);
         }
-        let mut actions = Vec::new();
+        let (mut actions, depth) = (Vec::new(), deeper(depth)?);
         game.actions(state, &mut actions);
         let mut best = f64::NEG_INFINITY;
         for action in &actions {
-            best = best.max(self.after(game, state, player, action)?);
+            best = best.max(self.after_at(game, state, player, action, depth)?);
         }
         if self.known.len() >= MAX_STATES {
             return Err(ExactError::Size(MAX_STATES));
@@ -73,9 +77,20 @@ impl<G: Game> Minimax<G> {
         player: usize,
         action: &G::Action,
     ) -> Result<f64, ExactError> {
+        self.after_at(game, state, player, action, 0)
+    }
+
+    fn after_at(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        action: &G::Action,
+        depth: usize,
+    ) -> Result<f64, ExactError> {
         let mut next = state.clone();
         game.apply(&mut next, action);
-        let value = self.value(game, &next)?;
+        let value = self.value_at(game, &next, depth)?;
         let valued = match game.turn(&next) {
             Turn::Player(p) => p,
             Turn::Over | Turn::Chance => 0,
@@ -131,18 +146,23 @@ impl<G: Game> BestResponse<G> {
     /// # Errors
     /// See [`ExactError`].
     pub fn value(&mut self, game: &G, state: &G::State, seat: usize) -> Result<f64, ExactError> {
+        self.value_at(game, state, seat, 0)
+    }
+
+    fn value_at(&mut self, game: &G, state: &G::State, seat: usize, depth: usize) -> Result<f64, ExactError> {
         if game.turn(state) == Turn::Over {
             return Ok(game.utility(state, seat));
         }
         if let Some(&known) = self.known[seat].get(state) {
             return Ok(known);
         }
+        let depth = deeper(depth)?;
         let value = if game.turn(state) == Turn::Player(seat) {
             let mut actions = Vec::new();
             game.actions(state, &mut actions);
             let mut best = f64::NEG_INFINITY;
             for action in &actions {
-                best = best.max(self.after(game, state, seat, action)?);
+                best = best.max(self.after_at(game, state, seat, action, depth)?);
             }
             best
         } else {
@@ -152,7 +172,7 @@ impl<G: Game> BestResponse<G> {
             })?;
             let mut mean = 0.0;
             for (next, p) in next {
-                mean += p * self.value(game, &next, seat)?;
+                mean += p * self.value_at(game, &next, seat, depth)?;
             }
             mean
         };
@@ -174,9 +194,20 @@ impl<G: Game> BestResponse<G> {
         seat: usize,
         action: &G::Action,
     ) -> Result<f64, ExactError> {
+        self.after_at(game, state, seat, action, 0)
+    }
+
+    fn after_at(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        seat: usize,
+        action: &G::Action,
+        depth: usize,
+    ) -> Result<f64, ExactError> {
         let mut next = state.clone();
         game.apply(&mut next, action);
-        self.value(game, &next, seat)
+        self.value_at(game, &next, seat, depth)
     }
 }
 
