@@ -263,7 +263,7 @@ impl Game for Declared {
 
     /// Alone, a game has no winner but a result.
     fn unit(&self) -> Option<Unit> {
-        (self.players() == 1).then_some(Unit { name: "points", size: 1.0 })
+        (self.players() == 1).then_some(Unit { name: "points".into(), size: 1.0 })
     }
 
     fn just_acted(&self, state: &State) -> Option<usize> {

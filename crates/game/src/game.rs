@@ -1,6 +1,7 @@
 //! The interface of every game.
 
 use rand::{Rng, RngExt};
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -24,7 +25,7 @@ pub struct GameError(pub String);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
     /// Its short name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Utility of one unit.
     pub size: f64,
 }

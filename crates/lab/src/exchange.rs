@@ -191,6 +191,9 @@ pub fn with_weights(
     if manifest.kind != "network" {
         return Err(ModelError::Unsupported("a table of positions has no vector of weights".into()).into());
     }
+    if let Some(at) = flat.iter().position(|weight| !weight.is_finite()) {
+        return Err(ModelError::Unsupported(format!("weight {at} is {}", flat[at])).into());
+    }
     let program = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?;
     let tensors = program.tensors_of(flat)?;
     if !manifest.checksum.is_empty() {

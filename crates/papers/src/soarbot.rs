@@ -187,7 +187,7 @@ fn study(work: Work<'_>) -> Result<SoarBotStudy, TrainError> {
     };
     let mut rows = Vec::new();
     let duel = game(2)?;
-    let unit = Unit { name: "mbb", size: f64::from(duel.stakes().bets[0]) / 1000.0 };
+    let unit = Unit { name: "mbb".into(), size: f64::from(duel.stakes().bets[0]) / 1000.0 };
     for (against, elsewhere) in DUELS {
         let hands = HANDS[0] / part * options.seeds;
         let tally = play(&duel, &[(against, 1)], hands, crate::runs::FIRST_SEED, work)?;
@@ -205,7 +205,7 @@ fn study(work: Work<'_>) -> Result<SoarBotStudy, TrainError> {
         step();
     }
     let table = game(9)?;
-    let dollars = Unit { name: "$", size: 1.0 };
+    let dollars = Unit { name: "$".into(), size: 1.0 };
     for (name, company, elsewhere) in TABLES {
         let hands = HANDS[1] / part / 9 * 9 * options.seeds;
         let tally = play(&table, company, hands, crate::runs::FIRST_SEED, work)?;

@@ -84,7 +84,7 @@ impl Game for Holdem {
 
     /// Thousandths of a small bet.
     fn unit(&self) -> Option<Unit> {
-        Some(Unit { name: "mbb", size: f64::from(self.stakes.bets[0]) / 1000.0 })
+        Some(Unit { name: "mbb".into(), size: f64::from(self.stakes.bets[0]) / 1000.0 })
     }
 
     fn hides(&self) -> bool {

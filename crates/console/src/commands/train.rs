@@ -381,7 +381,7 @@ fn as_text(
         Some(Suite::Equity) => "exact, (wins − losses) / games".to_string(),
         Some(Suite::Matches) => {
             let points = "1 for a win, ½ for a draw, a share for a shared win";
-            let meaning = unit_of_game.map_or(points, |unit| unit.name);
+            let meaning = unit_of_game.as_ref().map_or(points, |unit| &*unit.name);
             format!("{meaning}, {} games per measurement", config.evaluate.games)
         }
         Some(Suite::Exploitability) => "(br₀ + br₁) / 2 in units of utility, lower is better".into(),

@@ -275,7 +275,7 @@ fn begin(
         |message: &str| Err(TrainError::Folder { path: options.out.clone(), message: message.into() });
     let empty = Standings {
         tournament: tournament.clone(),
-        unit: unit.map(|unit| unit.name.into()),
+        unit: unit.map(|unit| unit.name.to_string()),
         pairs: Vec::new(),
         standings: Vec::new(),
         finished: false,

@@ -94,7 +94,7 @@ impl Match {
             games: tally.games,
             score: tally.score(unit),
             ci95: tally.ci95(unit),
-            unit: unit.map(|unit| unit.name.into()),
+            unit: unit.map(|unit| unit.name.to_string()),
         }
     }
 }
