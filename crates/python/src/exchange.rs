@@ -1,12 +1,13 @@
 //! Files for other programs, and checkpoints from them; matches between agents.
 
 use crate::game::guarded;
-use crate::games::ALL;
-use crate::long::long;
+use crate::games::{ALL, registered};
+use crate::long::{long, on_its_own, until_interrupted};
 use crate::{fault, given, plain};
 use adept_library::lab::exchange::{self, Format};
+use adept_library::lab::measure::{self, EvaluateOptions};
 use adept_library::lab::tournament::{self, Tournament, TournamentEvent, TournamentOptions};
-use adept_library::model::checkpoint::Manifest;
+use adept_library::model::checkpoint::{self, Manifest};
 use adept_trainer::run::Cancel;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -58,10 +59,45 @@ pub(crate) fn import_checkpoint(
     plain(py, &py.detach(import)?.map_err(fault)?)
 }
 
-/// Plays the matches of a tournament, a file or a dict.
+/// Measures a checkpoint, or the latest (or best) checkpoint of a run, as `adept evaluate` does.
 ///
-/// Returns `pairs`, each with its score, interval and p, and `standings`. `on_progress` gets a dict for each pair that has played.
-/// After Ctrl-C, `resume=True` goes on with the remaining pairs.
+/// `suites` are `equity`, `grade`, `rms`, `move-loss`, `matches`, `exploitability` and `speed`; by default the main suite of
+/// the game. `against` are opponents; `samples` is the number of positions, or of games per opponent. Returns a dict with an
+/// entry for each suite.
+#[pyfunction]
+#[pyo3(signature = (path, suites = None, *, against = None, samples = None, distribution = None, best = false))]
+pub(crate) fn evaluate<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    suites: Option<&Bound<'py, PyAny>>,
+    against: Option<&Bound<'py, PyAny>>,
+    samples: Option<i128>,
+    distribution: Option<String>,
+    best: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let suites = given::names("suites", suites)?;
+    let options = EvaluateOptions {
+        suites: suites.iter().map(|name| name.parse().map_err(fault)).collect::<PyResult<_>>()?,
+        against: given::names("against", against)?,
+        distribution,
+        samples: samples.map(given::samples).transpose()?,
+        ..EvaluateOptions::default()
+    };
+    let found = py.detach(|| checkpoint::locate(&path, best)).map_err(fault)?;
+    let manifest = py.detach(|| checkpoint::manifest(&found)).map_err(fault)?;
+    let in_python = registered(&manifest.game).is_some();
+    let work = move || measure::evaluate(&ALL, &path, best, &options);
+    let report = match in_python {
+        true => until_interrupted(py, work)?,
+        false => on_its_own(py, work)?,
+    };
+    plain(py, &report.map_err(fault)?)
+}
+
+/// Plays the matches of a tournament: a file, a dict, or the text of a TOML file.
+///
+/// Returns `pairs`, each with its score and interval, and `standings`. `on_progress` gets dicts: `kind` is `played` (with a
+/// pair), or `learns` (with an `agent`). After Ctrl-C, `resume=True` goes on with the remaining pairs.
 #[pyfunction]
 #[pyo3(signature = (config, *, out = None, settings = None, resume = false, on_progress = None, threads = 0))]
 pub(crate) fn arena<'py>(
@@ -71,10 +107,10 @@ pub(crate) fn arena<'py>(
     settings: Option<&Bound<'py, PyAny>>,
     resume: bool,
     on_progress: Option<Py<PyAny>>,
-    threads: usize,
+    threads: i128,
 ) -> PyResult<Bound<'py, PyAny>> {
     let source = crate::run::source_of(config, given::settings(settings)?)?;
-    let tournament = guarded(|| Tournament::parse(&source, &ALL))?.map_err(fault)?;
+    let tournament = guarded(|| Tournament::parse(&source, &ALL))?.map_err(crate::run::config_fault)?;
     let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", tournament.name));
     let threads = given::threads(threads)?;
     let options = TournamentOptions {

@@ -4,8 +4,10 @@
 //! that nothing prints (see [`guarded`]).
 
 use crate::long::gives_up;
+use adept_library::arena::{Agent, Random, Scratch};
 use adept_library::game::{
-    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Script, Turn,
+    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Script, Stream, Turn,
+    Unit, stream,
 };
 use numpy::{PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
@@ -16,12 +18,22 @@ use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Widest row of inputs.
 const INPUTS: usize = 1 << 20;
 /// Name of the encoder.
 const ENCODER: &str = "inputs";
+/// Moves of a game, chance outcomes included. A game that goes on for longer may have no end under some policy.
+const LONGEST: u32 = 10_000;
+/// States and actions that are held at once. Only exact measures hold many.
+const MOST_HELD: usize = 4_000_000;
+/// Games of the native rehearsal.
+const REHEARSALS: u64 = 2;
+
+/// States and actions that are held.
+static HELD: AtomicUsize = AtomicUsize::new(0);
 
 /// An exception on its way to the call from Python.
 struct Raised(PyErr);
@@ -46,6 +58,7 @@ pub(crate) struct Held {
 
 impl Held {
     fn new(object: Bound<'_, PyAny>) -> Arc<Self> {
+        HELD.fetch_add(1, Ordering::Relaxed);
         Arc::new(Self { object: object.unbind(), hash: OnceLock::new() })
     }
 
@@ -60,6 +73,12 @@ impl Held {
     }
 }
 
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// An action, a chance outcome, or what a player knows.
 #[derive(Clone)]
 pub(crate) struct Thing(Arc<Held>);
@@ -69,6 +88,8 @@ pub(crate) struct Thing(Arc<Held>);
 pub(crate) struct State {
     held: Arc<Held>,
     turn: Turn,
+    /// Moves since the start, or since the position that was read.
+    moves: u32,
 }
 
 macro_rules! compared {
@@ -114,50 +135,119 @@ struct Rules {
     hides: bool,
     is_small: bool,
     needs_action: bool,
+    unit: Option<String>,
     channels: Vec<Channel>,
     scripts: Vec<(String, Py<PyAny>)>,
 }
+
+/// Longest name of a game or a script.
+const NAME: usize = 100;
+const SCRIPTS: &str = "scripts must be a dict of names and functions of a state and its legal actions";
 
 fn wrong(what: impl Into<String>) -> PyErr {
     PyValueError::new_err(what.into())
 }
 
+/// A setting of a game. An error says which one, and what it must be.
+fn setting<'py, T>(game: &Bound<'py, PyAny>, name: &str, needed: &str) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py>,
+{
+    let found = game.getattr(name)?;
+    found.extract().map_err(|_| match found.repr() {
+        Ok(found) => PyTypeError::new_err(format!("{name} = {found}: must be {needed}")),
+        Err(error) => error,
+    })
+}
+
 impl PyGame {
     /// Reads the settings of a game.
     pub(crate) fn new(game: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let name: String = game.getattr("name")?.extract()?;
+        let name: String = setting(game, "name", "a text")?;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if name.is_empty() || !name.chars().all(plain) {
-            return Err(wrong(format!("name = {name:?}: a name has letters, digits, `-`, `_` and `.`")));
+        let is_name = |name: &str| !name.is_empty() && name.len() <= NAME && name.chars().all(plain);
+        if !is_name(&name) {
+            let text = format!("name = {name:?}: a name has 1 to {NAME} letters, digits, `-`, `_` and `.`");
+            return Err(wrong(text));
         }
-        let players: usize = game.getattr("players")?.extract()?;
+        let players: usize = setting(game, "players", "a whole number in 1..64")?;
         if !(1..=64).contains(&players) {
             return Err(wrong(format!("players = {players}: must lie in 1..64")));
         }
-        let scale: f64 = game.getattr("scale")?.extract()?;
+        let scale: f64 = setting(game, "scale", "a positive number")?;
         if !(scale.is_finite() && scale > 0.0) {
             return Err(wrong(format!("scale = {scale}: must be a positive number")));
         }
-        let about: String = game.getattr("about")?.extract()?;
-        let zero_sum: Option<bool> = game.getattr("zero_sum")?.extract()?;
-        let hides: bool = game.getattr("hides")?.extract()?;
+        let about: String = setting(game, "about", "a text")?;
+        let zero_sum: Option<bool> = setting(game, "zero_sum", "True, False or None")?;
+        let hides: bool = setting(game, "hides", "True or False")?;
+        let unit: Option<String> = setting(game, "unit", "a text such as \"points\", or None")?;
+        let listed = game.getattr("scripts")?;
         let mut scripts = Vec::new();
-        for (name, script) in game.getattr("scripts")?.cast::<PyDict>()?.iter() {
-            scripts.push((name.extract()?, script.unbind()));
+        for (name, script) in listed.cast::<PyDict>().map_err(|_| wrong(SCRIPTS))?.iter() {
+            let name: String = name.extract().map_err(|_| wrong(SCRIPTS))?;
+            if !is_name(&name) {
+                let text = format!("scripts: {name:?}: a name has letters, digits, `-`, `_` and `.`");
+                return Err(wrong(text));
+            }
+            if !script.is_callable() {
+                return Err(PyTypeError::new_err(format!(
+                    "scripts: {name:?} is {}: {SCRIPTS}",
+                    script.repr()?
+                )));
+            }
+            scripts.push((name, script.unbind()));
         }
         Ok(Self(Arc::new(Rules {
             channels: channels(&game.getattr("inputs")?)?,
             about: if about.is_empty() { name.clone() } else { about },
             zero_sum: zero_sum.unwrap_or(players == 2),
-            is_small: game.getattr("small")?.extract()?,
-            needs_action: hides || game.getattr("needs_action")?.extract()?,
+            is_small: setting(game, "small", "True or False")?,
+            needs_action: hides || setting::<bool>(game, "needs_action", "True or False")?,
             object: game.clone().unbind(),
             name,
             players,
             scale,
             hides,
+            unit: unit.filter(|unit| !unit.is_empty()),
             scripts,
         })))
+    }
+
+    /// Plays random games by the calls that training makes.
+    pub(crate) fn rehearse(&self) -> PyResult<()> {
+        guarded(|| (0..REHEARSALS).for_each(|number| self.play(stream(number, "rehearsal", 0))))
+    }
+
+    fn play(&self, mut rng: Stream) {
+        let (mut state, mut scratch) = (self.start(), Scratch::default());
+        let (mut actions, mut probabilities) = (Vec::new(), Vec::new());
+        let width = self.0.channels.iter().map(|channel| channel.kind.dense_width()).sum();
+        let (mut dense, encoder) = (vec![0.0; width], Inputs(self.clone()));
+        loop {
+            let action = match state.turn {
+                Turn::Over => break,
+                Turn::Chance => self.sample(&state, &mut rng),
+                Turn::Player(player) => {
+                    self.actions(&state, &mut actions);
+                    for number in 0..self.0.scripts.len() {
+                        self.call(|py, _| self.policy(py, number, &state, &actions, &mut probabilities));
+                    }
+                    let action = Random.choose(self, &state, player, &mut scratch, &mut rng);
+                    let mut after = state.clone();
+                    self.apply(&mut after, &action);
+                    let shown = if self.0.hides { &state } else { &after };
+                    let row = RowMut { dense: &mut dense, index: &mut [] };
+                    encoder.encode(self, Afterstate { state: shown, action: Some(&action), player }, row);
+                    action
+                }
+            };
+            self.apply(&mut state, &action);
+            self.just_acted(&state);
+        }
+        (0..self.0.players).for_each(|player| {
+            self.utility(&state, player);
+        });
     }
 
     /// Calls into Python; an exception ends the work.
@@ -168,8 +258,23 @@ impl PyGame {
         Python::attach(|py| f(py, self.0.object.bind(py))).unwrap_or_else(|e| raise(e))
     }
 
-    fn state(&self, game: &Bound<'_, PyAny>, object: Bound<'_, PyAny>) -> PyResult<State> {
+    /// A state that is reached after so many moves.
+    fn state(&self, game: &Bound<'_, PyAny>, object: Bound<'_, PyAny>, moves: u32) -> PyResult<State> {
         let py = game.py();
+        if moves > LONGEST {
+            return Err(wrong(format!(
+                "a game of `{}` has gone on for {LONGEST} moves, to {}: count moves in the state, and end the game",
+                self.0.name,
+                shortened(&object)?
+            )));
+        }
+        if HELD.load(Ordering::Relaxed) > MOST_HELD {
+            return Err(wrong(format!(
+                "more than {MOST_HELD} states and actions of `{}` are held at once: set small = False, and measure by \
+                 `evaluate.suites = [\"matches\"]`",
+                self.0.name
+            )));
+        }
         let turn = game.call_method1(intern!(py, "turn"), (&object,))?;
         let turn = if turn.is_none() {
             Turn::Over
@@ -192,8 +297,18 @@ impl PyGame {
             );
             return Err(PyTypeError::new_err(text));
         };
-        Ok(State { held: Held::new(object), turn })
+        Ok(State { held: Held::new(object), turn, moves })
     }
+}
+
+/// How an object looks in a message.
+fn shortened(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    const MOST: usize = 200;
+    let text = object.repr()?.to_string();
+    Ok(match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    })
 }
 
 /// The channels of a number of inputs, or of named groups of inputs.
@@ -209,11 +324,15 @@ fn channels(inputs: &Bound<'_, PyAny>) -> PyResult<Vec<Channel>> {
     let total = if let Ok(groups) = inputs.cast::<PyDict>() {
         let mut total = 0usize;
         for (name, width) in groups.iter() {
-            total = total.saturating_add(add(name.extract()?, width.extract()?)?);
+            let needed = |_| wrong(format!("inputs: {name} = {width}: names and whole numbers are needed"));
+            let one = (name.extract().map_err(needed)?, width.extract().map_err(needed)?);
+            total = total.saturating_add(add(one.0, one.1)?);
         }
         total
     } else {
-        add("inputs".into(), inputs.extract()?)?
+        let needed =
+            |_| wrong(format!("inputs = {inputs}: must be a whole number, or a dict of such numbers"));
+        add("inputs".into(), inputs.extract().map_err(needed)?)?
     };
     match (1..=INPUTS).contains(&total) {
         true => Ok(found),
@@ -235,7 +354,7 @@ impl Game for PyGame {
     }
 
     fn start(&self) -> State {
-        self.call(|py, game| self.state(game, game.call_method0(intern!(py, "start"))?))
+        self.call(|py, game| self.state(game, game.call_method0(intern!(py, "start"))?, 0))
     }
 
     fn turn(&self, state: &State) -> Turn {
@@ -262,7 +381,7 @@ impl Game for PyGame {
     fn apply(&self, state: &mut State, action: &Thing) {
         *state = self.call(|py, game| {
             let after = game.call_method1(intern!(py, "apply"), (&state.held.object, &action.0.object))?;
-            self.state(game, after)
+            self.state(game, after, state.moves + 1)
         });
     }
 
@@ -309,6 +428,10 @@ impl Game for PyGame {
         self.0.scale
     }
 
+    fn unit(&self) -> Option<Unit> {
+        self.0.unit.clone().map(|name| Unit { name: name.into(), size: 1.0 })
+    }
+
     fn zero_sum(&self) -> bool {
         self.0.zero_sum
     }
@@ -348,7 +471,7 @@ impl Game for PyGame {
         // What is not a position is told like in other games, not raised.
         let read = |py: Python<'_>| {
             let game = self.0.object.bind(py);
-            self.state(game, game.call_method1(intern!(py, "parse"), (text,))?)
+            self.state(game, game.call_method1(intern!(py, "parse"), (text,))?, 0)
         };
         let state =
             Python::attach(read).map_err(|e| GameError(format!("`{text}` is not a position: {e}")))?;

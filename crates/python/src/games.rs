@@ -51,16 +51,28 @@ struct Entry {
     about: String,
 }
 
-/// Adds a game that `adept.register` has checked, or replaces the one of the same name.
+/// Looks at the settings of a game. Raises an exception that names the one that is wrong.
+#[pyfunction]
+pub(crate) fn look_at(game: &Bound<'_, PyAny>) -> PyResult<()> {
+    let game = PyGame::new(game)?;
+    match Builtin.find(game.name()) {
+        Ok(_) => {
+            Err(fault(format!("name = `{}`: a built-in game has this name: choose another", game.name())))
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+/// Plays random games by the calls that training makes.
+#[pyfunction]
+pub(crate) fn rehearse(game: &Bound<'_, PyAny>) -> PyResult<()> {
+    PyGame::new(game)?.rehearse()
+}
+
+/// Adds a game that `adept.check` has looked at, or replaces the one of the same name.
 #[pyfunction]
 pub(crate) fn add_game(game: &Bound<'_, PyAny>) -> PyResult<()> {
     let game = PyGame::new(game)?;
-    if Builtin.find(game.name()).is_ok() {
-        return Err(fault(format!(
-            "name = `{}`: a built-in game has this name: choose another",
-            game.name()
-        )));
-    }
     let mut all = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     let before = all.iter().position(|known| known.name() == game.name()).map(|place| all.remove(place));
     all.push(game);
@@ -91,7 +103,7 @@ pub(crate) fn encoders<'py>(py: Python<'py>, game: &str) -> PyResult<Bound<'py, 
     plain(py, &info.encoders.iter().map(entry).collect::<Vec<_>>())
 }
 
-/// A config to start from, as the text of a TOML file.
+/// A config to start from, as the text of a TOML file: what `adept config new` prints.
 #[pyfunction]
 #[pyo3(signature = (game, method = None))]
 pub(crate) fn starter(game: &str, method: Option<&str>) -> PyResult<String> {

@@ -29,9 +29,13 @@ pub(crate) fn indices<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<Py
     let found = given.py().import("numpy")?.call_method1("asarray", (given,))?;
     let kind: String = found.getattr("dtype")?.getattr("kind")?.extract()?;
     let is_empty = found.getattr("size")?.extract::<usize>()? == 0;
-    if !is_empty && (!matches!(&*kind, "i" | "u") || found.call_method0("min")?.lt(0)?) {
+    if !is_empty && !matches!(&*kind, "i" | "u") {
         let found = found.getattr("dtype")?;
-        return Err(PyTypeError::new_err(format!("{name}: whole numbers from 0 are needed, found {found}")));
+        return Err(PyTypeError::new_err(format!("{name}: whole numbers are needed, found {found}")));
+    }
+    if !is_empty && found.call_method0("min")?.lt(0)? {
+        let least = found.call_method0("min")?;
+        return Err(fault(format!("{name}: numbers from 0 are needed, found {least}")));
     }
     array::<u64, Ix2>(name, "(rows, columns)", given)
 }
@@ -65,6 +69,17 @@ pub(crate) fn texts(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     given
         .extract()
         .map_err(|_| PyTypeError::new_err("positions: a list of texts is needed, such as [\"X........\"]"))
+}
+
+/// A name, or a list of names.
+pub(crate) fn names(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    if let Ok(one) = given.extract() {
+        return Ok(vec![one]);
+    }
+    given
+        .extract()
+        .map_err(|_| PyTypeError::new_err(format!("{name}: a name, or a list of names, is needed")))
 }
 
 /// Changes of a config: a text `KEY=VALUE`, a list of such texts, or a dict.
@@ -138,19 +153,29 @@ pub(crate) fn toml_of(key: &str, value: &Bound<'_, PyAny>) -> PyResult<toml::Val
 }
 
 /// A number of threads, if it is not too large.
-pub(crate) fn threads(given: usize) -> PyResult<usize> {
-    match given <= limits::THREADS {
-        true => Ok(given),
-        false => Err(fault(format!("threads = {given}: at most {}", limits::THREADS))),
-    }
+pub(crate) fn threads(given: i128) -> PyResult<usize> {
+    let fits = usize::try_from(given).ok().filter(|n| *n <= limits::THREADS);
+    fits.ok_or_else(|| {
+        fault(format!("threads = {given}: from 0, which takes all cores, to {}", limits::THREADS))
+    })
 }
 
 /// A seed, if it is not too large.
-pub(crate) fn seed(given: u64) -> PyResult<u64> {
-    match given <= limits::SEED {
-        true => Ok(given),
-        false => Err(fault(format!("seed = {given}: at most {}", limits::SEED))),
-    }
+pub(crate) fn seed(given: i128) -> PyResult<u64> {
+    let fits = u64::try_from(given).ok().filter(|n| *n <= limits::SEED);
+    fits.ok_or_else(|| fault(format!("seed = {given}: must lie in 0..{}", limits::SEED)))
+}
+
+/// A number of positions or games to measure.
+pub(crate) fn samples(given: i128) -> PyResult<u64> {
+    let fits = u64::try_from(given).ok().filter(|n| *n > 0);
+    fits.ok_or_else(|| fault(format!("samples = {given}: at least 1 is needed")))
+}
+
+/// A number of games, if it is not too large.
+pub(crate) fn games(given: i128, most: u64) -> PyResult<u64> {
+    let fits = u64::try_from(given).ok().filter(|n| *n <= most);
+    fits.ok_or_else(|| fault(format!("games = {given}: from 0 to {most} in a call")))
 }
 
 /// Seconds, if they are positive.

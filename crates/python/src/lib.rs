@@ -43,11 +43,14 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<self_play::SelfPlay>()?;
     module.add_function(wrap_pyfunction!(exchange::arena, module)?)?;
+    module.add_function(wrap_pyfunction!(exchange::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(exchange::export, module)?)?;
     module.add_function(wrap_pyfunction!(exchange::import_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(games::add_game, module)?)?;
     module.add_function(wrap_pyfunction!(games::encoders, module)?)?;
     module.add_function(wrap_pyfunction!(games::games, module)?)?;
+    module.add_function(wrap_pyfunction!(games::look_at, module)?)?;
+    module.add_function(wrap_pyfunction!(games::rehearse, module)?)?;
     module.add_function(wrap_pyfunction!(games::starter, module)?)?;
     module.add_function(wrap_pyfunction!(model::open, module)?)?;
     module.add_function(wrap_pyfunction!(run::train, module)?)?;

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Pause between two looks for signals, and between two reports of progress.
 const PAUSE: Duration = Duration::from_millis(50);
+/// Time that work may take to stop before a word is said.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Long works under way, and whether Ctrl-C was pressed again while one of them was to stop.
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
@@ -73,21 +75,86 @@ impl Observer for Reports {
     }
 }
 
+/// Does work that cannot be stopped. Ctrl-C leaves it to itself: its result is dropped when it comes.
+pub(crate) fn on_its_own<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (send, mut receive) = mpsc::channel();
+    let worker = std::thread::Builder::new().name("adept".into()).spawn(move || {
+        // Nobody waits any more after Ctrl-C.
+        let _ = send.send(work());
+    })?;
+    loop {
+        let waiting = &mut receive;
+        match py.detach(move || waiting.recv_timeout(PAUSE)) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Err(payload) => std::panic::resume_unwind(payload),
+                Ok(()) => return Err(crate::fault("the work ended without a result")),
+            },
+        }
+    }
+}
+
+/// Says on `sys.stderr` how to stop work that does not stop by itself.
+fn say_how_to_stop(py: Python<'_>) {
+    const WORDS: &str =
+        "adept: stopping at the end of this step; interrupt again to stop a game in Python at once\n";
+    let written = py.import("sys").and_then(|sys| sys.getattr("stderr")?.call_method1("write", (WORDS,)));
+    // Without a place to write to, the work stops all the same.
+    drop(written);
+}
+
+/// What was told of a work with progress.
+#[derive(Default)]
+struct Told {
+    started: bool,
+    ended: bool,
+    step: u64,
+}
+
+impl Told {
+    fn of(&mut self, event: &Value) {
+        self.started |= event["kind"] == "started";
+        self.ended |= event["kind"] == "ended";
+        self.step = event["step"].as_u64().or(event["from"].as_u64()).unwrap_or(self.step);
+    }
+}
+
 /// Does long work. If Ctrl-C is pressed or the callback raises an exception, `cancel` is requested. Returns the result of the
-/// work, and the exception.
+/// work, and the exception. A work that has told of its start tells of its end whatever happens.
 pub(crate) fn long<T: Send>(
     py: Python<'_>,
     callback: Option<&Py<PyAny>>,
     cancel: &Cancel,
     work: impl FnOnce(&Reports) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
+    long_until(py, callback, || cancel.cancel(), work)
+}
+
+/// Does long work of a game in Python that has nothing to save: Ctrl-C ends it at the next call of the game.
+pub(crate) fn until_interrupted<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let stop = || GIVES_UP.store(true, Ordering::Relaxed);
+    let (result, raised) = long_until(py, None, stop, |_| work())?;
+    raised.map_or(Ok(result), Err)
+}
+
+fn long_until<T: Send>(
+    py: Python<'_>,
+    callback: Option<&Py<PyAny>>,
+    stop: impl Fn() + Send,
+    work: impl FnOnce(&Reports) -> T + Send,
+) -> PyResult<(T, Option<PyErr>)> {
     let (send, receive) = mpsc::sync_channel::<(Value, SyncSender<()>)>(0);
     let reports = Reports { send, last: Mutex::new(None) };
-    let mut raised: Option<PyErr> = None;
-    let raised_here = &mut raised;
+    let (mut raised, mut told): (Option<PyErr>, Told) = (None, Told::default());
+    let (raised_here, told_here) = (&mut raised, &mut told);
     AT_WORK.fetch_add(1, Ordering::Relaxed);
     let result = py.detach(move || {
-        let raised = raised_here;
+        let (raised, told) = (raised_here, told_here);
+        let mut stopping: Option<Instant> = None;
         std::thread::scope(move |scope| {
             let handle = scope.spawn(move || {
                 // Attached once, so that the thread keeps its state in the interpreter: a game in Python attaches for each call.
@@ -99,26 +166,39 @@ pub(crate) fn long<T: Send>(
                     break;
                 }
                 if raised.is_some() {
-                    if Python::attach(|py| py.check_signals()).is_err() {
-                        GIVES_UP.store(true, Ordering::Relaxed);
-                    }
+                    Python::attach(|py| {
+                        if stopping.is_some_and(|since| since.elapsed() > PATIENCE) {
+                            stopping = None;
+                            say_how_to_stop(py);
+                        }
+                        if py.check_signals().is_err() {
+                            GIVES_UP.store(true, Ordering::Relaxed);
+                        }
+                    });
                     continue;
                 }
-                let told = Python::attach(|py| {
+                let heard = Python::attach(|py| {
                     py.check_signals()?;
                     if let (Ok((value, _)), Some(callback)) = (&event, callback) {
+                        told.of(value);
                         callback.call1(py, (plain(py, value)?,))?;
                     }
                     Ok(())
                 });
-                if let Err(error) = told {
-                    cancel.cancel();
+                if let Err(error) = heard {
+                    stop();
                     *raised = Some(error);
+                    stopping = Some(Instant::now());
                 }
             }
             handle.join()
         })
     });
+    if let (Some(callback), true) = (callback, told.started && !told.ended) {
+        let event = json!({ "kind": "ended", "step": told.step });
+        // The first exception counts.
+        drop(plain(py, &event).and_then(|event| callback.call1(py, (event,))));
+    }
     if AT_WORK.fetch_sub(1, Ordering::Relaxed) == 1 {
         GIVES_UP.store(false, Ordering::Relaxed);
     }

@@ -10,7 +10,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMetho
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// An opened checkpoint. See `__init__.pyi`.
+/// An opened checkpoint. Several threads may use it at once.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Model {
     model: adept_embed::Model,
@@ -89,7 +89,8 @@ impl Model {
     /// Values of rows for the player who just moved: shape `(n,)`, in [−1, 1] if the network ends in tanh.
     ///
     /// `dense` has shape `(n, dense_width)` and `index` has shape `(n, index_width)`, as `encode` returns them. Dense rows of
-    /// `float32` are not copied if they are contiguous; other types are converted. Raises `AdeptError` for other shapes, and for numbers that are not finite or out of range.
+    /// `float32` are not copied if they are contiguous; other types are converted. Raises `AdeptError` for other shapes, and
+    /// for numbers that are not finite or out of range.
     #[pyo3(signature = (dense, index = None))]
     fn evaluate<'py>(
         &self,
@@ -117,7 +118,7 @@ impl Model {
         py.detach(evaluate).map(|values| PyArray1::from_slice(py, &values)).map_err(fault)
     }
 
-    /// The rows of positions, for the player who just moved: `(dense, index)`.
+    /// The rows of positions for the player who just moved: `(dense, index)`.
     #[allow(clippy::type_complexity, reason = "two arrays")]
     fn encode<'py>(
         &self,
@@ -133,8 +134,8 @@ impl Model {
         ))
     }
 
-    /// Values of positions for the player to move, shape `(n,)`, in [−1, 1]: that of the best move, or the exact result if the game
-    /// is over. Raises `AdeptError` that names a text that is not a position.
+    /// Values of positions for the player to move, shape `(n,)`, in [−1, 1]: that of the best move. A finished game has its
+    /// exact result, for the player who would move next. Raises `AdeptError` that names a text that is not a position.
     fn values<'py>(
         &self,
         py: Python<'py>,
@@ -145,8 +146,8 @@ impl Model {
         values.map(|values| values.into_pyarray(py)).map_err(fault)
     }
 
-    /// The legal moves of a position, best first: dicts with `action`, the position `after` it, and its `value` for the player who
-    /// makes it.
+    /// The legal moves of a position, best first: dicts with `action`, the position `after` it, and its `value` for the player
+    /// who makes it.
     #[pyo3(signature = (position, dice = None))]
     fn moves<'py>(&self, py: Python<'py>, position: &str, dice: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let text = dice.map_or_else(|| position.to_string(), |dice| format!("{position} {dice}"));
@@ -158,13 +159,13 @@ impl Model {
         plain(py, &all)
     }
 
-    /// What gates and experts think of a position.
+    /// What gates and experts think of a position. The value of a finished game is that for the first player.
     fn explain<'py>(&self, py: Python<'py>, position: &str) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| guarded(|| self.model.explain(position)))?.map_err(fault)?;
         plain(py, &explained)
     }
 
-    /// The program of the network, as dicts and lists.
+    /// The program of the network, as dicts and lists. `adept.torch.Network` runs it.
     fn program<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         plain(py, &*self.network()?.program)
     }
@@ -174,7 +175,7 @@ impl Model {
         Ok(self.network()?.weights.into_pyarray(py))
     }
 
-    /// Writes a checkpoint of the same network with other parameters.
+    /// Writes a checkpoint of the same network with other parameters, to a new folder.
     fn save<'py>(
         &self,
         py: Python<'py>,

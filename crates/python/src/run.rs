@@ -6,14 +6,14 @@ use crate::long::{Reports, long};
 use crate::model::Model;
 use crate::{fault, given, plain};
 use adept_library::Catalogue;
-use adept_trainer::config::{self, Config, Source};
+use adept_trainer::config::{self, Config, ConfigError, Source};
 use adept_trainer::run::{Cancel, Record, TrainOptions, measurements, record_of};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
 
-/// A run folder. See `__init__.pyi`.
+/// A run folder.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Run {
     #[pyo3(get)]
@@ -47,7 +47,7 @@ impl Run {
         self.record.finished
     }
 
-    /// The measurements as a list of dicts, for `pandas.DataFrame`.
+    /// The measurements as a list of dicts, for `pandas.DataFrame(run.metrics())`.
     fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         plain(py, &measurements(&self.path, &self.record).map_err(fault)?)
     }
@@ -65,29 +65,50 @@ impl Run {
     }
 }
 
-/// A config in a file or a dict, with changes.
+/// A config in a file, a dict or the text of a file, with changes.
 pub(crate) fn source_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyResult<Source> {
+    // What has lines is no name of a file.
+    if let Some(text) = config.extract::<String>().ok().filter(|text| text.contains('\n')) {
+        return Ok(Source { file: "the text".into(), text, set: settings });
+    }
     if !config.is_instance_of::<PyDict>() {
         return Source::read(&config.extract::<PathBuf>()?, &settings).map_err(fault);
     }
     let text = toml::to_string(&given::toml_of("", config)?).map_err(fault)?;
-    Ok(Source { file: "the config".into(), text, set: settings })
+    Ok(Source { file: DICT.into(), text, set: settings })
 }
 
-/// The config of an experiment in a file or a dict, with changes.
+/// File name of a config that is a dict.
+const DICT: &str = "the config";
+
+/// A fault of a config in the words of Python: a dict has no lines, and changes are not `--set` of a command.
+pub(crate) fn config_fault(error: ConfigError) -> PyErr {
+    let ConfigError { file, place, line, message } = error;
+    let (place, line) = if file == DICT { (None, None) } else { (place, line) };
+    let file = file.replacen("--set ", "settings: ", 1);
+    let message = message.replacen("(with --set ", "(with settings ", 1).replace(" --set ", ", ");
+    fault(ConfigError { file, place, line, message })
+}
+
+/// The config of an experiment, with changes.
 pub(crate) fn config_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyResult<Config> {
     let source = source_of(config, settings)?;
-    guarded(|| config::parse(&source, &ALL))?.map_err(fault)
+    guarded(|| config::parse(&source, &ALL))?.map_err(config_fault)
 }
 
-/// Trains by a config, a file or a dict, and returns the run.
+/// Trains by a config and returns the run.
 ///
-/// `settings` change keys of the config, such as `{"learn.td.games": 10000}` or `["learn.td.games=10000"]`. `out` is the run folder; by default
-/// `checkpoints/runs/NAME-SEED`. `on_progress` gets dicts: `kind` is `started` (with `from`, `total`, `unit`), `progress` (with
-/// `step` and `rate` per second), `measured` (a line of `Run.metrics`), `preparing` or `ended`; `progress_bar()` is one. Ctrl-C, or an
-/// exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to the same bits. The
-/// interpreter lock is free meanwhile. `max_seconds` stops the run after a time, and `tensorboard` adds an event file to its
-/// folder. Raises `AdeptError`.
+/// `config` is a file, a dict, or the text of a TOML file. `settings` change keys of it, such as `{"learn.td.games": 10000}` or
+/// `["learn.td.games=10000"]`; `seed` replaces its seed. `out` is the run folder, by default `checkpoints/runs/NAME-SEED`. A
+/// run there that is finished, with the same config and seed, is returned as it is. `threads` compute shards, all cores by
+/// default; `max_seconds` stops the run after a time; `tensorboard` adds an event file to its folder.
+///
+/// `on_progress` gets dicts. `kind` is `started` (with `from`, `total`, `unit`), `progress` (with `step` and `rate` per
+/// second), `measured` (a line of `Run.metrics`), `preparing`, `set_back` (a damaged checkpoint was left for an older one) or
+/// `ended`, which always follows on `started`. `progress_bar()` is such a callback.
+///
+/// Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to the same
+/// bits. The interpreter lock is free meanwhile. Raises `AdeptError`.
 #[pyfunction]
 #[pyo3(signature = (
     config, *, out = None, seed = None, settings = None, resume = false, on_progress = None, threads = 0,
@@ -98,11 +119,11 @@ pub(crate) fn train(
     py: Python<'_>,
     config: &Bound<'_, PyAny>,
     out: Option<PathBuf>,
-    seed: Option<u64>,
+    seed: Option<i128>,
     settings: Option<&Bound<'_, PyAny>>,
     resume: bool,
     on_progress: Option<Py<PyAny>>,
-    threads: usize,
+    threads: i128,
     max_seconds: Option<f64>,
     tensorboard: bool,
 ) -> PyResult<Run> {
@@ -112,7 +133,7 @@ pub(crate) fn train(
     let extend = resume;
     let options =
         TrainOptions { out, resume, extend, threads, max_seconds, tensorboard, ..TrainOptions::default() };
-    let (cancel, seed) = (Cancel::default(), given::seed(seed.unwrap_or(config.seed))?);
+    let (cancel, seed) = (Cancel::default(), seed.map_or(Ok(config.seed), given::seed)?);
     let work = |reports: &Reports| game.train(&config, seed, &options, reports, &cancel);
     let (trained, raised) = long(py, on_progress.as_ref(), &cancel, work)?;
     if let Some(error) = raised {

@@ -89,11 +89,11 @@ impl SelfPlay {
     fn new(
         py: Python<'_>,
         config: &Bound<'_, PyAny>,
-        seed: Option<u64>,
+        seed: Option<i128>,
         settings: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let mut config = config_of(config, given::settings(settings)?)?;
-        config.seed = given::seed(seed.unwrap_or(config.seed))?;
+        config.seed = seed.map_or(Ok(config.seed), given::seed)?;
         let (name, opening) = (config.game.rules.clone(), Opening(config.clone(), config.seed));
         let opened = py.detach(|| {
             guarded(|| match registered(&name) {
@@ -112,12 +112,11 @@ impl SelfPlay {
         self.with(py, |targets| targets.played())
     }
 
-    /// Plays games with the present parameters. Returns `dense` and `index`, the rows; `targets`, the λ-returns, and `weights`, both of
-    /// shape `(n,)`. Schedules of the config go on over all games.
-    fn play<'py>(&self, py: Python<'py>, games: u64) -> PyResult<Bound<'py, PyDict>> {
-        if games > MOST {
-            return Err(fault(format!("games = {games}: at most {MOST} in a call")));
-        }
+    /// Plays games with the present parameters, at most a million. Returns the rows, `dense` `(n, dense_width)` and `index`
+    /// `(n, index_width)`; `targets`, the λ-returns for the player who just moved, and `weights`, both of shape `(n,)`.
+    /// Schedules of the config go on over all games.
+    fn play<'py>(&self, py: Python<'py>, games: i128) -> PyResult<Bound<'py, PyDict>> {
+        let games = given::games(games, MOST)?;
         let Samples { rows, targets, weights } = match games <= PART {
             true => self.with(py, |found| found.play(games))?.map_err(fault)?,
             false => {

@@ -1,5 +1,8 @@
 """The Python module against the oracle and itself. Run by `scripts/python.sh`."""
 
+import ast
+import functools
+import inspect
 import signal
 import threading
 import time
@@ -67,7 +70,7 @@ def test_faults_say_what_and_where():
     model_of_fields = adept.SelfPlay(CONFIG)
     with pytest.raises(adept.AdeptError, match="seed"):
         adept.SelfPlay(CONFIG, seed=2**64 - 1)
-    with pytest.raises(adept.AdeptError, match="at most 1000000"):
+    with pytest.raises(adept.AdeptError, match="from 0 to 1000000"):
         model_of_fields.play(2_000_000)
     endless = {}
     endless["name"] = endless
@@ -79,13 +82,50 @@ def test_faults_say_what_and_where():
         adept.open("nosuch")
     with pytest.raises(adept.AdeptError, match="learn.rat"):
         adept.train(CONFIG, settings=["learn.rat=1"])
-    for wrong in ({"seed": 2**64 - 1}, {"threads": 10**9}, {"max_seconds": -1.0}):
+    for wrong in ({"seed": 2**64 - 1}, {"seed": -1}, {"threads": 10**9}, {"threads": -1}, {"max_seconds": -1.0}):
         with pytest.raises(adept.AdeptError, match=next(iter(wrong))):
             adept.train(CONFIG, **wrong)
     with pytest.raises(adept.AdeptError, match="name: None"):
         adept.train({"name": None})
     with pytest.raises(adept.AdeptError, match="there is no run"):
         adept.Run("nosuch")
+    learn = {"rate": 0.01, "td": {"games": 10, "lamda": 1}}
+    config = {"name": "x", "game": {"rules": "tictactoe"}, "architecture": {"mlp": {"hidden": [4]}}, "learn": learn}
+    with pytest.raises(adept.AdeptError, match="^the config: unknown key `lamda`"):
+        adept.train(config)
+    with pytest.raises(adept.AdeptError, match="^settings: learn.rate=-1: "):
+        adept.train(CONFIG, settings={"learn.rate": -1})
+
+
+def test_a_text_is_a_config_and_its_run_is_measured(tmp_path):
+    run = adept.train(adept.starter("tictactoe"), out=tmp_path / "run", settings=SHORT)
+    found = adept.evaluate(run.path, ["equity", "matches"], against="random", samples=200)
+    assert 0 < found["equity"]["equity"] < 1 and found["matches"]["opponents"]
+    assert found["equity"]["equity"] == adept.evaluate(run.path, "equity", against=["random"])["equity"]["equity"]
+    with pytest.raises(adept.AdeptError, match="unknown suite `equality`"):
+        adept.evaluate(run.path, "equality")
+    with pytest.raises(adept.AdeptError, match="samples = 0"):
+        adept.evaluate(run.path, samples=0)
+
+
+def test_a_started_run_always_tells_of_its_end(tmp_path):
+    kinds = []
+
+    def fails(event):
+        kinds.append(event["kind"])
+        if event["kind"] == "progress":
+            raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        adept.train(CONFIG, out=tmp_path / "run", settings=SHORT, on_progress=fails)
+    assert kinds[-1] == "ended" and kinds.count("ended") == 1
+
+
+def test_ctrl_c_leaves_an_oracle_to_itself():
+    interrupt = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        adept.Oracle(12)
 
 
 def test_a_run_trains_reports_and_opens(tmp_path):
@@ -206,7 +246,27 @@ def test_indices_are_whole_numbers(tmp_path):
     model = run.open()
     dense, index = model.encode(["X........@1"])
     for wrong in (index + 0.5, -1 - index.astype(np.int64)):
-        with pytest.raises(TypeError, match="whole numbers"):
+        with pytest.raises((TypeError, adept.AdeptError), match="index: (whole )?numbers"):
             model.evaluate(dense, wrong)
     with pytest.raises(adept.AdeptError, match="square"):
         model.evaluate(dense, index + np.uint64(9))
+
+
+def documented(body, prefix=""):
+    """The names with a docstring in a stub, with it."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            if ast.get_docstring(node):
+                yield prefix + node.name, ast.get_docstring(node)
+            if isinstance(node, ast.ClassDef):
+                yield from documented(node.body, f"{node.name}.")
+
+
+def test_help_says_what_the_stubs_say():
+    stub = ast.parse((Path(adept.__file__).parent / "__init__.pyi").read_text())
+    said = dict(documented(stub.body))
+    assert len(said) > 30
+    plain = lambda text: " ".join((text or "").split())
+    for name, text in said.items():
+        found = plain(inspect.getdoc(functools.reduce(getattr, name.split("."), adept)))
+        assert plain(text) == found, f"{name}: {found}"

@@ -1,6 +1,7 @@
 """Games written in Python."""
 
 import os
+import random
 import signal
 import time
 from pathlib import Path
@@ -188,7 +189,18 @@ def broken(**changes):
 @pytest.mark.parametrize(
     "changes, error, text",
     [
-        ({"scripts": {"random": None}}, ValueError, "scripts: random is the name"),
+        ({"scripts": {"random": max}}, ValueError, "scripts: random is the name"),
+        ({"scripts": {"best": None}}, TypeError, "scripts: \"best\" is None"),
+        ({"scripts": {"": max}}, ValueError, "scripts: \"\": a name has"),
+        ({"scripts": [max]}, ValueError, "scripts must be a dict"),
+        ({"scripts": {"worst": lambda state, actions: "9"}}, ValueError, "'9' is not a legal action"),
+        ({"players": "two"}, TypeError, "players = 'two': must be a whole number"),
+        ({"scale": None}, TypeError, "scale = None: must be a positive number"),
+        ({"small": "yes"}, TypeError, "small = 'yes': must be True or False"),
+        ({"inputs": {"squares": "nine"}}, ValueError, "inputs: squares = nine"),
+        ({"unit": 3}, TypeError, "unit = 3: must be a text"),
+        ({"encode": lambda self, state, player, action: [random.random()] * 9}, ValueError, "must not draw or count"),
+        ({"actions": lambda self, state: random.sample(range(20), 9)}, ValueError, "must not draw or count"),
         ({"turn": lambda self, state: 0.0}, ValueError, "players are 0 to 1"),
         ({"parse": lambda self, text: 1 / 0}, ValueError, "write `text` and `parse`"),
         ({"start": lambda self: list(".........")}, TypeError, "states must be immutable"),
@@ -241,6 +253,44 @@ def test_positions_that_come_again_are_not_measured_exactly():
     with pytest.raises(ValueError, match="comes twice in a game"):
         adept.register(Walk())
     adept.register(type("Long", (Walk,), {"small": False})())
+
+
+def test_a_game_without_end_under_some_policy_is_an_error(tmp_path):
+    class Stays(Walk):
+        name = "stays"
+        small = False
+        scripts = {"stays": lambda state, steps: steps[state[0] < 3]}
+
+    adept.register(Stays())
+    agents = [{"name": "stays"}, {"name": "again", "agent": "stays"}]
+    with pytest.raises(ValueError, match="`stays` has gone on for 10000 moves, to .* count moves in the state"):
+        adept.arena({"name": "m", "game": "stays", "games": 10, "agents": agents}, out=tmp_path / "arena")
+
+
+def test_inputs_that_show_what_is_hidden_are_refused():
+    class Cheats(Kuhn):
+        name = "cheats"
+
+        def encode(self, state, player, action):
+            row = super().encode(state, player, action)
+            row[0] = float(state[0][1 - player] == 2)
+            return row
+
+    with pytest.raises(ValueError, match="encode tells two states apart in which player . knows the same"):
+        adept.register(Cheats())
+
+
+def test_games_with_stakes_are_measured_in_their_unit(tmp_path):
+    class Stakes(Kuhn):
+        name = "stakes"
+        unit = "chips"
+        scripts = {"passes": lambda state, actions: "p", "bets": lambda state, actions: "b"}
+
+    adept.register(Stakes())
+    agents = [{"name": "bets"}, {"name": "passes"}]
+    table = adept.arena({"name": "m", "game": "stakes", "games": 600, "agents": agents}, out=tmp_path / "arena")
+    # Who always passes gives up at a bet: each game is worth one chip to the other.
+    assert table["unit"] == "chips" and table["pairs"][0]["score"] == 1.0
 
 
 def test_a_class_or_an_unfinished_game_is_refused():

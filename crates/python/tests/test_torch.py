@@ -161,3 +161,35 @@ def test_self_play_begins_with_the_cells_of_a_run(tmp_path):
     for gate in gates:
         part = slice(gate["offset"], gate["offset"] + int(np.prod(gate["shape"])))
         assert np.array_equal(games.weights()[part], run.open().weights()[part])
+
+
+def test_rows_of_other_shapes_are_refused():
+    games = adept.SelfPlay(hme())
+    network = adept.torch.Network(games)
+    samples = games.play(3)
+    n = len(samples["targets"])
+    for wrong, words in (
+        ({"dense": samples["dense"][:, 1:]}, "this network needs"),
+        ({"dense": samples["dense"][0]}, "this network needs"),
+        ({"index": np.zeros((n, 3), dtype=np.int64)}, "this network needs"),
+        ({"targets": samples["targets"][1:]}, "targets of shape"),
+        ({"weights": samples["weights"][:, None]}, "weights of shape"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            network.loss(**{**samples, **wrong})
+    assert "parameters" in repr(network)
+    assert network.double()(samples["dense"], samples["index"]).dtype == torch.float64
+
+
+def test_an_index_out_of_range_is_refused(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    for path in PUBLISHED:
+        model = adept.open(path)
+        dense, index = rows_of(model, 4)
+        indices = [channel for channel in model.description["channels"] if channel["kind"] == "index"]
+        if indices and "table" not in str(path):
+            index[0, indices[0]["first"]] = indices[0]["size"]
+            with pytest.raises(ValueError, match="must lie in"):
+                adept.torch.Network(model)(dense, index)
+            return
+    pytest.skip("no published network has an index")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 __version__: str
 
 class AdeptError(Exception):
-    """A fault, with what is wrong and what to do: the same texts as in the command `adept`."""
+    """A fault, with what is wrong and what to do."""
 
 CHANCE: str
 """Returned by `Game.turn` where dice, cards or lots decide."""
@@ -22,10 +22,10 @@ _Settings = str | list[str] | dict[str, Any] | None
 _Callback = Callable[[dict[str, Any]], object] | None
 
 def games() -> list[dict[str, str]]:
-    """The games: `name` and `about` of each."""
+    """The games: dicts with `name` and `about`."""
 
 def encoders(game: str) -> list[dict[str, str]]:
-    """The encoders of a game: `name` and `about` of each."""
+    """The encoders of a game: dicts with `name` and `about`."""
 
 def starter(game: str, method: str | None = None) -> str:
     """A config to start from, as the text of a TOML file: what `adept config new` prints."""
@@ -45,17 +45,20 @@ def train(
     max_seconds: float | None = None,
     tensorboard: bool = False,
 ) -> Run:
-    """Trains by a config, a file or a dict, and returns the run.
+    """Trains by a config and returns the run.
 
-    `settings` change keys of the config, such as `{"learn.td.games": 10000}` or `["learn.td.games=10000"]`. `out` is the run folder; by default
-    `checkpoints/runs/NAME-SEED`. `on_progress` gets dicts: `kind` is `started` (with `from`, `total`, `unit`), `progress`
-    (with `step` and `rate` per second), `measured` (a line of `Run.metrics`), `preparing` or `ended`; `progress_bar()` is one.
-    `set_back` says that a damaged checkpoint was left for an older one. `seed` replaces that of the config; `threads` compute
-    shards, all cores by default; `max_seconds` stops the run after a time.
-    Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to the
-    same bits. The interpreter lock is free meanwhile. `tensorboard` adds an event file to the run folder. Raises
-    `AdeptError`.
-    """
+    `config` is a file, a dict, or the text of a TOML file. `settings` change keys of it, such as `{"learn.td.games":
+    10000}` or `["learn.td.games=10000"]`; `seed` replaces its seed. `out` is the run folder, by default
+    `checkpoints/runs/NAME-SEED`. A run there that is finished, with the same config and seed, is returned as it is.
+    `threads` compute shards, all cores by default; `max_seconds` stops the run after a time; `tensorboard` adds an
+    event file to its folder.
+
+    `on_progress` gets dicts. `kind` is `started` (with `from`, `total`, `unit`), `progress` (with `step` and `rate`
+    per second), `measured` (a line of `Run.metrics`), `preparing`, `set_back` (a damaged checkpoint was left for an
+    older one) or `ended`, which always follows on `started`. `progress_bar()` is such a callback.
+
+    Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to
+    the same bits. The interpreter lock is free meanwhile. Raises `AdeptError`."""
 
 def arena(
     config: _Config,
@@ -66,11 +69,28 @@ def arena(
     on_progress: _Callback = None,
     threads: int = 0,
 ) -> dict[str, Any]:
-    """Plays the matches of a tournament, a file or a dict. Returns `pairs`, each with its score and interval, and
-    `standings`. `on_progress` gets dicts: `kind` is `played` (with a pair), or `learns` (with an `agent`)."""
+    """Plays the matches of a tournament: a file, a dict, or the text of a TOML file.
+
+    Returns `pairs`, each with its score and interval, and `standings`. `on_progress` gets dicts: `kind` is `played`
+    (with a pair), or `learns` (with an `agent`). After Ctrl-C, `resume=True` goes on with the remaining pairs."""
+
+def evaluate(
+    path: _Path,
+    suites: str | list[str] | None = None,
+    *,
+    against: str | list[str] | None = None,
+    samples: int | None = None,
+    distribution: str | None = None,
+    best: bool = False,
+) -> dict[str, Any]:
+    """Measures a checkpoint, or the latest (or best) checkpoint of a run, as `adept evaluate` does.
+
+    `suites` are `equity`, `grade`, `rms`, `move-loss`, `matches`, `exploitability` and `speed`; by default the main
+    suite of the game. `against` are opponents; `samples` is the number of positions, or of games per opponent.
+    Returns a dict with an entry for each suite."""
 
 def export(path: _Path, out: _Path, *, format: str = "onnx", best: bool = False) -> dict[str, Any]:
-    """Exports a checkpoint for other programs: `onnx`, or `safetensors` in the layout of PyTorch."""
+    """Exports a checkpoint to a file for other programs: `onnx`, or `safetensors` in the layout of PyTorch."""
 
 def import_checkpoint(file: _Path, out: _Path, *, like: _Path | None = None) -> dict[str, Any]:
     """Creates a checkpoint from a safetensors file. `like` is a checkpoint or a config of the same network; a file from
@@ -90,7 +110,7 @@ class Game:
     """A game of your own: subclass it, set `name` and `inputs`, write the methods, and call `adept.register`.
 
     States, actions and chance outcomes are immutable values with `==` and `hash`, such as tuples, strings and frozen
-    dataclasses. All methods are pure: `apply` returns a new state. Players are numbered from 0.
+    dataclasses (which need their own `text` and `parse`). All methods are pure: `apply` returns a new state. Players are numbered from 0.
     """
 
     name: str
@@ -98,6 +118,7 @@ class Game:
     players: int
     inputs: int | dict[str, int]
     scale: float
+    unit: str | None
     small: bool
     zero_sum: bool | None
     hides: bool
@@ -125,9 +146,9 @@ class SelfPlay:
 
     def __init__(self, config: _Config, *, seed: int | None = None, settings: _Settings = None) -> None: ...
     def play(self, games: int) -> dict[str, NDArray[Any]]:
-        """Plays games with the present parameters, at most a million. Returns the rows, `dense` `(n, dense_width)` and `index`
-        `(n, index_width)`; `targets`, the λ-returns for the player who just moved, and `weights`, both of shape `(n,)`.
-        Schedules of the config go on over all games."""
+        """Plays games with the present parameters, at most a million. Returns the rows, `dense` `(n, dense_width)`
+        and `index` `(n, index_width)`; `targets`, the λ-returns for the player who just moved, and `weights`, both of
+        shape `(n,)`. Schedules of the config go on over all games."""
 
     def adopt(self, weights: ArrayLike) -> None:
         """Plays with these parameters from now on."""
@@ -151,7 +172,7 @@ class Run:
 
     def __init__(self, path: _Path) -> None: ...
     def metrics(self) -> list[dict[str, Any]]:
-        """The measurements, for `pandas.DataFrame(run.metrics())`."""
+        """The measurements as a list of dicts, for `pandas.DataFrame(run.metrics())`."""
 
     def open(self, best: bool = False) -> Model:
         """Opens the latest, or the best, checkpoint."""
@@ -165,17 +186,23 @@ class Model:
     """Game, encoder, channels with the meaning of each input, parameters, seed."""
 
     def evaluate(self, dense: ArrayLike, index: ArrayLike | None = None) -> NDArray[np.float32]:
-        """Values of rows `(n, dense_width)` and `(n, index_width)` for the player who just moved, shape `(n,)`, in
-        [−1, 1] if the network ends in tanh. Dense rows of `float32` are not copied if they are contiguous; other types are converted."""
+        """Values of rows for the player who just moved: shape `(n,)`, in [−1, 1] if the network ends in tanh.
+
+        `dense` has shape `(n, dense_width)` and `index` has shape `(n, index_width)`, as `encode` returns them. Dense
+        rows of `float32` are not copied if they are contiguous; other types are converted. Raises `AdeptError` for
+        other shapes, and for numbers that are not finite or out of range."""
 
     def encode(self, positions: list[str]) -> tuple[NDArray[np.float32], NDArray[np.uint64]]:
-        """The rows of positions for the player who just moved."""
+        """The rows of positions for the player who just moved: `(dense, index)`."""
 
     def values(self, positions: list[str]) -> NDArray[np.float32]:
-        """Values of positions for the player to move, shape `(n,)`."""
+        """Values of positions for the player to move, shape `(n,)`, in [−1, 1]: that of the best move. A finished
+        game has its exact result, for the player who would move next. Raises `AdeptError` that names a text that is
+        not a position."""
 
     def moves(self, position: str, dice: str | None = None) -> list[dict[str, Any]]:
-        """The legal moves, best first: `action`, the position `after` it, and its `value` for the player who makes it."""
+        """The legal moves of a position, best first: dicts with `action`, the position `after` it, and its `value`
+        for the player who makes it."""
 
     def weights(self) -> NDArray[np.float32]:
         """A copy of the parameters as one array, in the order of the program."""
@@ -187,18 +214,18 @@ class Model:
         """Writes a checkpoint of the same network with other parameters, to a new folder."""
 
     def explain(self, position: str) -> dict[str, Any]:
-        """What gates and experts think of a position."""
+        """What gates and experts think of a position. The value of a finished game is that for the first player."""
 
 class Oracle:
-    """Exact values of the bear-off."""
+    """Exact values of the bear-off: solves the table of at most `checkers` checkers a side, or opens a `file` of
+    `adept oracle build`."""
 
     checkers: int
 
-    def __init__(self, checkers: int = 6, file: _Path | None = None) -> None:
-        """Solves the table of at most this many checkers a side, or opens a file of `adept oracle build`."""
+    def __init__(self, checkers: int = 6, file: _Path | None = None) -> None: ...
 
     def value(self, position: str) -> float:
         """P(win) − P(lose) of the side to roll, as in `1,1,0,0,0,0/0,2,0,0,0,0`."""
 
     def moves(self, position: str, dice: str) -> list[dict[str, Any]]:
-        """The sides after each move, best first: `after` and its `value` for the side that moves."""
+        """The sides after each move, best first: dicts with `after`, and its `value` for the side that moves."""

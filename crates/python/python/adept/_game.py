@@ -7,8 +7,10 @@ import random
 
 from . import _adept
 
-# Moves of a game whose play is measured exactly.
+# Moves of a game, and of one whose play is measured exactly.
+MOST = 10_000
 MOST_EXACT = 1000
+PURE = "methods must not draw or count; chance is the turn of adept.CHANCE"
 UNSMALL = 'set small = False, and measure by `evaluate.suites = ["matches"]`'
 
 CHANCE = "chance"
@@ -31,9 +33,12 @@ class Game:
     """How many numbers `encode` returns; or a dict with the sizes of named groups, which architectures may read."""
     scale = 1.0
     """Largest absolute utility."""
+    unit = None
+    """What results of matches count: None for games won, or the name of what a utility of 1 is, such as `"points"`, for mean
+    utilities. Set it if games have stakes."""
     small = False
     """Whether all states can be listed. Play is then measured exactly. No state may come twice in a game, and games have
-    fewer than 1,000 moves. The limit is about a million states."""
+    fewer than 1,000 moves. The limit is about a million states. Other games have at most 10,000 moves."""
     zero_sum = None
     """Whether what one of two players wins the other loses. Default: yes, if there are two players."""
     hides = False
@@ -105,60 +110,83 @@ def check(game, games=20):
     """Plays random games, and raises an exception at the first thing that a `Game` must not do."""
     if not isinstance(game, Game):
         raise TypeError("a game is an object of a subclass of adept.Game, as in register(Nim())")
+    _adept.look_at(game)
+    taken = {"random", "minimax", "self"} & set(game.scripts)
+    _must(not taken, f"scripts: {', '.join(sorted(taken))} is the name of an agent of every game: choose another")
     start = game.start()
     try:
         hash(start)
     except TypeError as error:
         raise TypeError(f"states must be immutable, such as tuples: {start!r}: {error}") from None
-    taken = {"random", "minimax", "self"} & set(game.scripts)
-    _must(not taken, f"scripts: {', '.join(sorted(taken))} is the name of an agent of every game: choose another")
-    draw = random.Random(1)
-    width = sum(game.inputs.values()) if isinstance(game.inputs, dict) else game.inputs
+    draw, known = random.Random(1), {}
     for _ in range(games):
-        state, seen = game.start(), set()
-        for _ in range(MOST_EXACT if game.small else 10_000):
-            if game.small:
-                _must(state not in seen, f"{state!r} comes twice in a game, so play cannot be measured exactly: {UNSMALL}")
-                seen.add(state)
-            _must(state == _parsed(game, state), f"parse(text(state)) is not the state {state!r}")
-            turn = game.turn(state)
-            if turn is None:
-                break
-            _must(
-                turn == CHANCE or isinstance(turn, numbers.Integral) and turn in range(game.players),
-                f"turn of {state!r} is {turn!r}, but players are 0 to {game.players - 1}",
-            )
-            before = repr(state), hash(state), game.text(state)
-            if turn == CHANCE:
-                listed = list(game.outcomes(state))
-                _must(listed, f"no outcome in {state!r}, but it is the turn of chance")
-                outcomes, chances = zip(*listed)
-                _must(math.isclose(sum(chances), 1), f"probabilities of {state!r} sum to {sum(chances)}")
-                action = draw.choices(outcomes, chances)[0]
-            else:
-                actions = list(game.actions(state))
-                _must(actions, f"no action in {state!r}, but it is the turn of player {turn}")
-                _must(len(set(actions)) == len(actions), f"an action is listed twice in {state!r}")
-                action = draw.choice(actions)
-            after = game.apply(state, action)
-            now = repr(state), hash(state), game.text(state)
-            _must(now == before, f"apply has changed {before[2]}: return a new state")
-            if turn != CHANCE:
-                shown = state if game.hides else after
-                row = list(game.encode(shown, turn, action))
-                _must(len(row) == width, f"encode returned {len(row)} numbers, but inputs has {width}")
-                _must(all(map(math.isfinite, row)), f"encode returned {row} for {shown!r}")
-            if game.hides:
-                for player in range(game.players):
-                    hash(game.info(after, player))
-            state = after
+        _play(game, draw, known)
+    _adept.rehearse(game)
+
+
+def _play(game, draw, known):
+    """Plays a random game. `known` has the inputs of what players knew."""
+    state, seen = game.start(), set()
+    for _ in range(MOST_EXACT if game.small else MOST):
+        if game.small:
+            _must(state not in seen, f"{state!r} comes twice in a game, so play cannot be measured exactly: {UNSMALL}")
+            seen.add(state)
+        _must(state == _parsed(game, state), f"parse(text(state)) is not the state {state!r}")
+        turn = game.turn(state)
+        if turn is None:
+            break
+        _must(
+            turn == CHANCE or isinstance(turn, numbers.Integral) and turn in range(game.players),
+            f"turn of {state!r} is {turn!r}, but players are 0 to {game.players - 1}",
+        )
+        before = repr(state), hash(state), game.text(state)
+        if turn == CHANCE:
+            listed = list(game.outcomes(state))
+            _must(listed, f"no outcome in {state!r}, but it is the turn of chance")
+            outcomes, chances = zip(*listed)
+            _must(math.isclose(sum(chances), 1), f"probabilities of {state!r} sum to {sum(chances)}")
+            action = draw.choices(outcomes, chances)[0]
         else:
-            hint = f": {UNSMALL}" if game.small else ""
-            raise ValueError(f"a random game of `{game.name}` does not end in time{hint}")
-        won = [game.utility(state, player) for player in range(game.players)]
-        _must(all(abs(u) <= game.scale for u in won), f"utilities {won} exceed ± scale, {game.scale}")
-        zero_sum = game.players == 2 if game.zero_sum is None else game.zero_sum
-        _must(not zero_sum or math.isclose(sum(won), 0, abs_tol=1e-9), f"utilities {won} do not sum to 0")
+            actions = list(game.actions(state))
+            _must(actions, f"no action in {state!r}, but it is the turn of player {turn}")
+            _must(len(set(actions)) == len(actions), f"an action is listed twice in {state!r}")
+            _must(actions == list(game.actions(state)), f"actions of {state!r} differ when they are asked twice: {PURE}")
+            action = draw.choice(actions)
+        after = game.apply(state, action)
+        now = repr(state), hash(state), game.text(state)
+        _must(now == before, f"apply has changed {before[2]}: return a new state")
+        _must(after == game.apply(state, action), f"apply({state!r}, {action!r}) leads to two states: {PURE}")
+        if turn != CHANCE:
+            shown = state if game.hides else after
+            row = _row(game, shown, turn, action)
+            _must(row == _row(game, shown, turn, action), f"encode of {shown!r} differs when it is asked twice: {PURE}")
+            if game.hides:
+                what = turn, game.info(state, turn), action
+                _must(
+                    known.setdefault(what, row) == row,
+                    f"encode tells two states apart in which player {turn} knows the same, {what[1]!r}: encode only what `info` has",
+                )
+        if game.hides:
+            for player in range(game.players):
+                info = game.info(after, player)
+                _must(info is not None, f"info of {after!r} for player {player} is None")
+                hash(info)
+        state = after
+    else:
+        hint = UNSMALL if game.small else "count moves in the state, and end the game"
+        raise ValueError(f"a random game of `{game.name}` does not end within {MOST_EXACT if game.small else MOST} moves: {hint}")
+    won = [game.utility(state, player) for player in range(game.players)]
+    _must(all(abs(u) <= game.scale for u in won), f"utilities {won} exceed ± scale, {game.scale}")
+    zero_sum = game.players == 2 if game.zero_sum is None else game.zero_sum
+    _must(not zero_sum or math.isclose(sum(won), 0, abs_tol=1e-9), f"utilities {won} do not sum to 0")
+
+
+def _row(game, state, player, action):
+    row = [float(number) for number in game.encode(state, player, action)]
+    width = sum(game.inputs.values()) if isinstance(game.inputs, dict) else game.inputs
+    _must(len(row) == width, f"encode returned {len(row)} numbers, but inputs has {width}")
+    _must(all(map(math.isfinite, row)), f"encode returned {row} for {state!r}")
+    return row
 
 
 def _parsed(game, state):

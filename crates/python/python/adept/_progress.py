@@ -2,7 +2,7 @@
 
 
 def progress_bar(**options):
-    """A callback for `on_progress` that draws a bar with tqdm, as a widget in a notebook. `options` go to tqdm."""
+    """A callback for `on_progress` of `train` that draws a bar with tqdm, as a widget in a notebook. `options` go to tqdm."""
     try:
         from tqdm.auto import tqdm
     except ImportError as error:

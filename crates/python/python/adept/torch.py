@@ -71,7 +71,9 @@ class Network(nn.Module):
         """The loss that adept descends: −Σ weight · L."""
         density = self.log_density(dense, index, targets)
         if weights is not None:
-            density = density * self._tensor(weights)
+            weights = self._tensor(weights)
+            _must(weights.shape == density.shape, f"weights of shape {_shape(weights)}: {_shape(density)} is needed")
+            density = density * weights
         return -density.sum()
 
     def groups(self, rate):
@@ -105,6 +107,11 @@ class Network(nn.Module):
             raise ValueError("a network from a pickle has no source: save its weights() with Model.save or SelfPlay.save")
         return self.source.save(out, self.weights())
 
+    def extra_repr(self):
+        channels = ", ".join(channel["name"] for channel in self.program["channels"])
+        outputs = self.program["widths"][self.program["body"]["results"][0]]
+        return f"{channels} -> {outputs}, {len(self.flat)} parameters"
+
     def __deepcopy__(self, memo):
         # The source is shared: it is no part of the network.
         memo[id(self.source)] = self.source
@@ -118,15 +125,42 @@ class Network(nn.Module):
     def _tensor(self, array, integer=False):
         device = self.parameter(0).device
         tensor = array if isinstance(array, torch.Tensor) else torch.from_numpy(np.ascontiguousarray(array))
-        return tensor.to(device, torch.int64 if integer else torch.float32)
+        return tensor.to(device, torch.int64 if integer else self.parameter(0).dtype)
 
     def _run(self, dense, index, targets):
         dense = self._tensor(dense)
         if index is None:
             index = torch.zeros((len(dense), 0), dtype=torch.int64)
+        index, layout = self._tensor(index, integer=True), self.program["layout"]
+        rows = len(dense) if dense.ndim else 0
+        _must(
+            dense.shape == (rows, layout["dense"]) and index.shape == (rows, layout["index"]),
+            f"rows of shapes {_shape(dense)} and {_shape(index)} given; "
+            f"this network needs (n, {layout['dense']}) and (n, {layout['index']})",
+        )
+        self._check_index(index)
         if targets is not None:
-            targets = self._tensor(targets).reshape(len(dense), self.program["widths"][self.program["body"]["results"][0]])
-        return self._block(self.program["body"], dense, self._tensor(index, integer=True), targets)
+            outputs = self.program["widths"][self.program["body"]["results"][0]]
+            targets = self._tensor(targets)
+            _must(
+                targets.shape == (rows, outputs) or outputs == 1 and targets.shape == (rows,),
+                f"targets of shape {_shape(targets)} given; this network needs ({rows}, {outputs})",
+            )
+            targets = targets.reshape(rows, outputs)
+        return self._block(self.program["body"], dense, index, targets)
+
+    def _check_index(self, index):
+        """On the CPU, where it costs little: elsewhere PyTorch itself reports an index that is out of range."""
+        if index.device.type != "cpu" or not len(index):
+            return
+        for number, channel in enumerate(self.program["channels"]):
+            if channel["kind"] == "index":
+                column = index[:, self._column(number)]
+                low, high = int(column.min()), int(column.max())
+                _must(
+                    0 <= low and high < channel["size"],
+                    f"index {low if low < 0 else high} of `{channel['name']}`: must lie in 0..{channel['size'] - 1}",
+                )
 
     def _block(self, block, dense, index, targets):
         values = {}
@@ -224,6 +258,15 @@ class Network(nn.Module):
         column = self._column(op["prior"])
         prior = dense[:, column : column + 1].clamp(-PRIOR_LIMIT, PRIOR_LIMIT)
         values[op["out"]] = torch.tanh(torch.atanh(prior) + values[op["x"]])
+
+
+def _shape(tensor):
+    return tuple(tensor.shape)
+
+
+def _must(holds, otherwise):
+    if not holds:
+        raise ValueError(otherwise)
 
 
 def _is_turned(param):
