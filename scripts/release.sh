@@ -2,6 +2,9 @@
 # Builds everything that a release consists of, from a clean clone of the last commit, and tries it out.
 set -euo pipefail
 
+# Bash reads all of this block before it begins, so the file may change meanwhile.
+{
+
 usage() {
   cat <<'EOF'
 usage: scripts/release.sh [--dry-run] [--out DIR]
@@ -169,3 +172,5 @@ Tagged $tag. What is left is to publish:
   cargo publish --workspace
 EOF
 fi
+exit
+}
