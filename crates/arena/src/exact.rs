@@ -10,6 +10,9 @@ pub enum ExactError {
     /// Its chance outcomes can only be sampled.
     #[error("the game has too many chance outcomes to list; exact computation is not possible")]
     Chance,
+    /// It has chance, which this measure does not allow.
+    #[error("the game has chance, and this needs a game without chance")]
+    Dice,
     /// It may go on for too many moves, or for ever.
     #[error(
         "a game of more than {0} moves: too long to measure exactly; play matches instead, or give the game a limit of moves"

@@ -327,7 +327,7 @@ fn shares_of<G: Game>(
 /// The least moves from the start to the highest utility, in a game for one player without chance.
 ///
 /// # Errors
-/// [`ExactError::Chance`], [`ExactError::Unsolvable`], or [`ExactError::Size`] if too many states were seen before a solution.
+/// [`ExactError::Dice`], [`ExactError::Unsolvable`], or [`ExactError::Size`] if too many states were seen before a solution.
 pub fn shortest<G: Game>(game: &G) -> Result<u64, ExactError> {
     let (mut seen, mut layer, mut actions) = (FxHashSet::default(), vec![game.start()], Vec::new());
     let mut moves = 0;
@@ -339,7 +339,7 @@ pub fn shortest<G: Game>(game: &G) -> Result<u64, ExactError> {
                 return Err(ExactError::Size(MAX_STATES));
             }
             if game.turn(state) == Turn::Chance {
-                return Err(ExactError::Chance);
+                return Err(ExactError::Dice);
             }
             game.actions(state, &mut actions);
             for action in &actions {

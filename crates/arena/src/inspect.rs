@@ -343,7 +343,7 @@ fn mover<G: Kit>(
 ) -> Result<usize, OpenError> {
     let fault = |what: &str| Err(OpenError::Unknown(format!("`{}`: {what}", game.position_text(state))));
     match game.just_acted(state) {
-        None => fault("the player who moved last is not known: the game's `just_acted` does not tell"),
+        None => fault("the player who moved last is not known; request the moves"),
         Some(_) if bound.encoder().needs_action() && !knows_action => {
             fault("the encoder needs the last move; write it after the position")
         }

@@ -282,10 +282,11 @@ fn build<G: Kit>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenEr
             return Err(OpenError::Unknown(format!("{} is not a two-player zero-sum game", game.name())));
         }
         AgentSpec::Minimax | AgentSpec::Optimal(_) if game.hides() => {
-            return Err(OpenError::Unknown(format!(
-                "{} has hidden information; use `adept solve` to find equilibria and best responses",
-                game.name()
-            )));
+            let instead = match game.has_public_tree() {
+                true => "use `adept solve` to find equilibria and best responses",
+                false => "`minimax` and `optimal:` need games that hide nothing",
+            };
+            return Err(OpenError::Unknown(format!("{} has hidden information; {instead}", game.name())));
         }
         // Games that begin with chance are refused for that reason, below.
         AgentSpec::Minimax | AgentSpec::Optimal(_)
@@ -297,7 +298,7 @@ fn build<G: Kit>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenEr
             )));
         }
         AgentSpec::Minimax => Box::new(Minimax::solve(game).map_err(|e| match e {
-            ExactError::Chance => {
+            ExactError::Dice => {
                 OpenError::Unknown(format!("{} has chance; minimax needs a game without chance", game.name()))
             }
             other => exact(other),

@@ -26,7 +26,7 @@ impl<G: Game> Minimax<G> {
     /// Solves the game.
     ///
     /// # Errors
-    /// [`ExactError::Chance`] if the game has chance, [`ExactError::Size`] or [`ExactError::Depth`] if it is too large. The caller
+    /// [`ExactError::Dice`] if the game has chance, [`ExactError::Size`] or [`ExactError::Depth`] if it is too large. The caller
     /// must check [`Game::zero_sum`].
     pub fn solve(game: &G) -> Result<Self, ExactError> {
         let mut solved = Self { known: FxHashMap::default() };
@@ -50,7 +50,7 @@ impl<G: Game> Minimax<G> {
     fn value_at(&mut self, game: &G, state: &G::State, depth: usize) -> Result<f64, ExactError> {
         let player = match game.turn(state) {
             Turn::Over => return Ok(game.utility(state, 0)),
-            Turn::Chance => return Err(ExactError::Chance),
+            Turn::Chance => return Err(ExactError::Dice),
             Turn::Player(player) => player,
         };
         if let Some(&known) = self.known.get(state) {

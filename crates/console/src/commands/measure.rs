@@ -66,6 +66,7 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         decisions: args.decisions.clone(),
         peers: args.peers.clone(),
         exhaustive: args.exhaustive,
+        ..EvaluateOptions::default()
     };
     let report = measure::evaluate(games, &args.of.checkpoint, args.of.best, &options)?;
     if as_json {

@@ -28,7 +28,7 @@ use adept_model::files::Files;
 use adept_model::{Description, ModelError, Usage};
 use adept_trainer::config::{self, Config, no_equity};
 use adept_trainer::positions::Positions;
-use adept_trainer::run::TrainError;
+use adept_trainer::run::{Cancel, TrainError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,6 +56,18 @@ pub struct EvaluateOptions {
     pub peers: Vec<Peer>,
     /// Whether to measure errors over all positions. Without suites, nothing else is then measured.
     pub exhaustive: bool,
+    /// Stops matches.
+    pub cancel: Cancel,
+}
+
+/// Positions that are sampled at most. All are held at once, with their rows.
+const MOST_SAMPLED: u64 = 10_000_000;
+
+fn sampled(options: &EvaluateOptions, usual: u64) -> Result<u64, TrainError> {
+    match options.samples.unwrap_or(usual) {
+        count if (1..=MOST_SAMPLED).contains(&count) => Ok(count),
+        count => Err(TrainError::Suite(format!("measure 1 to {MOST_SAMPLED} positions, not {count}"))),
+    }
 }
 
 /// Result of `evaluate`.
@@ -255,9 +267,10 @@ pub fn evaluate_of<G: Kit>(
                 return Err(TrainError::Suite(message));
             }
             Suite::Equity if game.hides() => {
+                let instead =
+                    if game.has_public_tree() { "`exploitability` or `matches`" } else { "`matches`" };
                 let message = format!(
-                    "{} has hidden information, so there is no best play to compare with: measure `exploitability` \
-                     or `matches`",
+                    "{} has hidden information, so there is no best play to compare with: measure {instead}",
                     game.name()
                 );
                 return Err(TrainError::Suite(message));
@@ -270,15 +283,16 @@ pub fn evaluate_of<G: Kit>(
             Suite::Equity => {
                 let own = || judges(game, &manifest);
                 let against = if options.against.is_empty() { own() } else { options.against.clone() };
-                report.equity = Some(measure_equity(game, &mut bound, &against)?);
+                let asked = !options.against.is_empty();
+                report.equity = Some(measure_equity(game, &mut bound, (&against, asked))?);
             }
             Suite::Grade => report.grade = Some(grade::grade(game, &mut bound)?),
             Suite::Rms => {
-                let count = options.samples.unwrap_or(100_000);
+                let count = sampled(options, 100_000)?;
                 report.rms = Some(positions::rms(game, &mut bound, distribution, count)?);
             }
             Suite::MoveLoss => {
-                let count = options.samples.unwrap_or(250_000);
+                let count = sampled(options, 250_000)?;
                 report.move_loss = Some(positions::moves(game, &mut bound, distribution, count)?);
             }
             Suite::Matches => {
@@ -288,7 +302,8 @@ pub fn evaluate_of<G: Kit>(
                     against.retain(|name| name != "minimax");
                 }
                 let games = options.samples.unwrap_or(4_000);
-                report.matches = Some(play::matches(game, &report.checkpoint, &against, games)?);
+                report.matches =
+                    Some(play::matches(game, &report.checkpoint, &against, games, &options.cancel)?);
             }
             Suite::Exploitability => {
                 report.exploitability = Some(play::exploitability(game, &mut bound, &manifest)?);
@@ -343,12 +358,16 @@ fn judges<G: Kit>(game: &G, manifest: &Manifest) -> Vec<String> {
 fn measure_equity<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
-    opponents: &[String],
+    (opponents, asked): (&[String], bool),
 ) -> Result<EquityReport, TrainError> {
     let mut found = Vec::with_capacity(opponents.len());
     let mut usage = None;
     for name in opponents {
-        let mut opponent = open::agent(game, name)?;
+        let mut opponent = match open::agent(game, name) {
+            // Nobody asked for it, and it cannot be known before whether dice are thrown later in a game.
+            Err(_) if !asked && name == "minimax" => continue,
+            opponent => opponent?,
+        };
         bound.learner.reset_usage();
         found.push((name.clone(), equity(game, &mut Greedy::new(&mut *bound), &mut opponent)?));
         usage = usage.or_else(|| bound.learner.usage());

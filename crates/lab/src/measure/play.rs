@@ -6,7 +6,7 @@ use adept_arena::{Agent, Boltzmann, GameModel, Greedy, OpenError, open};
 use adept_game::{Kit, Unit};
 use adept_model::checkpoint::{Manifest, Output};
 use adept_trainer::config::Config;
-use adept_trainer::run::{Match, TrainError};
+use adept_trainer::run::{Cancel, Match, TrainError};
 use serde::Serialize;
 use std::path::Path;
 
@@ -40,6 +40,7 @@ pub(super) fn matches<G: Kit>(
     path: &Path,
     opponents: &[String],
     games: u64,
+    cancel: &Cancel,
 ) -> Result<MatchesReport, TrainError> {
     let others = game.players() - 1;
     let least = Unit::least_games(game.players() as u64);
@@ -48,10 +49,13 @@ pub(super) fn matches<G: Kit>(
     }
     let play = |against: &String| -> Result<Match, OpenError> {
         let make = || Ok::<_, OpenError>(vec![player(game, path)?, open::agent(game, against)?]);
-        let tally = compete(game, make, &orders(&[1, others]), games, 1, || false)?;
+        let tally = compete(game, make, &orders(&[1, others]), games, 1, || cancel.requested())?;
         Ok(Match::of(against, &tally, game.unit().as_ref()))
     };
     let all = opponents.iter().map(play).collect::<Result<Vec<_>, _>>()?;
+    if cancel.requested() {
+        return Err(TrainError::Suite("stopped before all games were played".into()));
+    }
     Ok(MatchesReport { first: all[0].clone(), opponents: all })
 }
 
