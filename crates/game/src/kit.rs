@@ -72,11 +72,17 @@ pub trait Kit: Game + Sized {
         false
     }
 
+    /// What tells these rules from others of the same name, for games that change without a new version of the program. A run of
+    /// other rules is not taken for one of these.
+    fn fingerprint(&self) -> Option<String> {
+        None
+    }
+
     /// Suites to measure by default.
     fn usual_suites(&self) -> Vec<Suite> {
         match self.has_public_tree() {
             true => vec![Suite::Exploitability],
-            false if self.is_small() => vec![Suite::Equity],
+            false if self.is_small() && !self.hides() => vec![Suite::Equity],
             false if !self.distributions().is_empty() => vec![Suite::Rms],
             false => vec![Suite::Matches],
         }

@@ -8,7 +8,7 @@ use super::folder::{Folder, Record};
 use super::outcome::measurements;
 use adept_model::{ModelError, limits};
 use prost::Message;
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -94,9 +94,12 @@ impl EventFile {
     }
 
     fn event_of(&self, line: &Value) -> Vec<u8> {
-        let mut summary = Summary::default();
-        scalars("", line, &mut summary.value);
-        summary.value.retain(|scalar| scalar.tag != "step");
+        let all = numbers(line).into_iter().filter(|(name, _)| name != "step");
+        let scalar = |(tag, number): (String, Number)| Scalar {
+            tag,
+            simple_value: number.as_f64().map(|value| value as f32),
+        };
+        let summary = Summary { value: all.map(scalar).collect() };
         in_frame(&Event {
             wall_time: self.began + line["seconds"].as_f64().unwrap_or(0.0),
             step: line["step"].as_i64().unwrap_or(0),
@@ -106,24 +109,28 @@ impl EventFile {
     }
 }
 
-/// The numbers in a measurement, named by the path to them, such as `equity/random/first`.
-fn scalars(name: &str, value: &Value, found: &mut Vec<Scalar>) {
+/// The numbers in a measurement, named by the path to them, such as `equity/random/first`, in the order of the measurement.
+pub fn numbers(measurement: &Value) -> Vec<(String, Number)> {
+    let mut found = Vec::new();
+    collect("", measurement, &mut found);
+    found
+}
+
+fn collect(name: &str, value: &Value, found: &mut Vec<(String, Number)>) {
     let below = |key: &str| if name.is_empty() { key.to_string() } else { format!("{name}/{key}") };
     match value {
-        Value::Number(number) => {
-            found.push(Scalar { tag: name.into(), simple_value: number.as_f64().map(|v| v as f32) })
-        }
-        Value::Object(entries) => entries.iter().for_each(|(key, entry)| scalars(&below(key), entry, found)),
+        Value::Number(number) => found.push((name.into(), number.clone())),
+        Value::Object(entries) => entries.iter().for_each(|(key, entry)| collect(&below(key), entry, found)),
         // The result against an opponent goes by the opponent.
         Value::Array(entries) => match &entries[..] {
-            [Value::String(key), entry] => scalars(&below(key), entry, found),
+            [Value::String(key), entry] => collect(&below(key), entry, found),
             _ if entries.iter().all(|entry| matches!(entry, Value::Array(_))) => {
-                entries.iter().for_each(|entry| scalars(name, entry, found));
+                entries.iter().for_each(|entry| collect(name, entry, found));
             }
             _ => {
                 for (i, entry) in entries.iter().enumerate() {
                     let opponent = entry["against"].as_str();
-                    scalars(&below(opponent.unwrap_or(&i.to_string())), entry, found);
+                    collect(&below(opponent.unwrap_or(&i.to_string())), entry, found);
                 }
             }
         },
@@ -162,15 +169,13 @@ mod tests {
             "usage": { "share": [0.75, 0.25] },
             "matches": [{ "against": "ttt", "score": 0.5, "ci95": [0.25, 0.75] }],
         });
-        let mut found = Vec::new();
-        scalars("", &line, &mut found);
         let mut names: Vec<String> =
-            found.iter().map(|s| format!("{} {}", s.tag, s.simple_value.unwrap())).collect();
+            numbers(&line).iter().map(|(name, number)| format!("{name} {number}")).collect();
         names.sort();
         let expected = [
             "equity/random/equity 0.25",
             "equity/random/first 0.5",
-            "equity/ttt/equity -1",
+            "equity/ttt/equity -1.0",
             "loss 0.5",
             "matches/ttt/ci95/0 0.25",
             "matches/ttt/ci95/1 0.75",

@@ -87,12 +87,12 @@ pub fn train<G: Kit>(
     let folder = Folder::new(path.clone(), options.host.files.clone());
     let config = &Config { seed, ..config.clone() };
     let mut experiment = experiment(game, config, seed, options)?;
-    let origins = experiment.record.init.clone();
+    let begins = experiment.record.clone();
     // Only the first rank looks at the folder and writes to it.
     let mut _lock = None;
     let mut begin = || -> Result<Earlier, TrainError> {
         _lock = Some(locked(&folder)?);
-        let earlier = earlier(&folder, config, options, Some(&origins))?;
+        let earlier = earlier(&folder, config, options, Some(&begins))?;
         match &earlier {
             Earlier::Nothing => {
                 experiment.check_space()?;
@@ -204,12 +204,13 @@ fn locked(folder: &Folder) -> Result<Lock, TrainError> {
     folder.lock()?.ok_or_else(|| refused(folder, in_use))
 }
 
-/// Looks for an earlier run. Fails if this one may not follow it; origins that are not given are not compared.
+/// Looks for an earlier run. Fails if this one may not follow it. Without the record with which this one begins, its origins and
+/// rules are not compared.
 fn earlier(
     folder: &Folder,
     config: &Config,
     options: &TrainOptions,
-    origins: Option<&[Origin]>,
+    begins: Option<&Record>,
 ) -> Result<Earlier, TrainError> {
     let taken = |message: String| Err(refused(folder, message));
     let record = match folder.look()? {
@@ -218,7 +219,15 @@ fn earlier(
         Found::Run(record) => record,
     };
     let name = &record.name;
-    match origins {
+    if let Some((then, now)) = record.rules.as_ref().zip(begins.and_then(|begins| begins.rules.as_ref()))
+        && then != now
+    {
+        return taken(format!(
+            "holds the run `{name}` of a game `{}` with other rules or inputs: choose another folder, or remove it",
+            record.config.game.rules
+        ));
+    }
+    match begins.map(|begins| &begins.init[..]) {
         Some(origins) if !origins.is_empty() && !same_origins(origins, &record.init) => {
             return taken(format!(
                 "holds the run `{name}`, which started from other weights: start without them, or choose another folder"
@@ -381,6 +390,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             name: config.name.clone(),
             seed,
             config: config.clone(),
+            rules: game.fingerprint(),
             finished: false,
             early: None,
             optimal: None,

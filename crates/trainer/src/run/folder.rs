@@ -110,6 +110,9 @@ pub struct Record {
     pub seed: u64,
     /// The experiment.
     pub config: Config,
+    /// Fingerprint of the rules, of games that have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<String>,
     /// Whether it has ended.
     pub finished: bool,
     /// Why it ended before the last game, if it did.

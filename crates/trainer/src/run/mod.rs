@@ -18,6 +18,7 @@ mod targets;
 pub use error::TrainError;
 pub use estimate::{OnRanks, RunEstimate, estimate};
 pub use evaluation::{Evaluation, Match};
+pub use events::numbers;
 pub use experiment::{TrainOptions, obstacle, train};
 pub use folder::Lock;
 pub use folder::{Record, RunSummary, Score, Timing, list_runs};
