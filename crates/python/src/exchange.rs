@@ -2,7 +2,7 @@
 
 use crate::game::guarded;
 use crate::games::{ALL, registered};
-use crate::long::{long, on_its_own, until_interrupted};
+use crate::long::{Stop, long, on_its_own, until_interrupted};
 use crate::{fault, given, plain};
 use adept_library::lab::exchange::{self, Format};
 use adept_library::lab::measure::{self, EvaluateOptions};
@@ -61,9 +61,10 @@ pub(crate) fn import_checkpoint(
 
 /// Measures a checkpoint, or the latest (or best) checkpoint of a run, as `adept evaluate` does.
 ///
-/// `suites` are `equity`, `grade`, `rms`, `move-loss`, `matches`, `exploitability` and `speed`; by default the main suite of
-/// the game. `against` are opponents; `samples` is the number of positions, or of games per opponent. Returns a dict with an
-/// entry for each suite.
+/// `suites` are `equity`, `grade`, `rms`, `move-loss`, `matches`, `exploitability` and `speed`; by default the main suite of the
+/// game. `against` are opponents; `samples` is the number of positions, or of games per opponent; `distribution` is that of the
+/// positions. Returns a dict with an entry for each suite, such as `move_loss`. Ctrl-C ends matches, and leaves other suites to
+/// end by themselves.
 #[pyfunction]
 #[pyo3(signature = (path, suites = None, *, against = None, samples = None, distribution = None, best = false))]
 pub(crate) fn evaluate<'py>(
@@ -83,13 +84,14 @@ pub(crate) fn evaluate<'py>(
         samples: samples.map(given::samples).transpose()?,
         ..EvaluateOptions::default()
     };
+    let cancel = options.cancel.clone();
     let found = py.detach(|| checkpoint::locate(&path, best)).map_err(fault)?;
     let manifest = py.detach(|| checkpoint::manifest(&found)).map_err(fault)?;
     let in_python = registered(&manifest.game).is_some();
     let work = move || measure::evaluate(&ALL, &path, best, &options);
     let report = match in_python {
         true => until_interrupted(py, work)?,
-        false => on_its_own(py, work)?,
+        false => on_its_own(py, &cancel, work)?,
     };
     plain(py, &report.map_err(fault)?)
 }
@@ -110,7 +112,8 @@ pub(crate) fn arena<'py>(
     threads: i128,
 ) -> PyResult<Bound<'py, PyAny>> {
     let source = crate::run::source_of(config, given::settings(settings)?)?;
-    let tournament = guarded(|| Tournament::parse(&source, &ALL))?.map_err(crate::run::config_fault)?;
+    let tournament = guarded(|| Tournament::parse(&source, &ALL))?
+        .map_err(|error| crate::run::config_fault(error, &source.text))?;
     let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", tournament.name));
     let threads = given::threads(threads)?;
     let options = TournamentOptions {
@@ -120,7 +123,7 @@ pub(crate) fn arena<'py>(
         ..TournamentOptions::default()
     };
     let cancel = Cancel::default();
-    let (table, raised) = long(py, on_progress.as_ref(), &cancel, |reports| {
+    let (table, raised) = long(py, on_progress.as_ref(), &cancel, &Stop::default(), |reports| {
         let watch = |event: TournamentEvent<'_>| {
             reports.tell(match event {
                 TournamentEvent::Learns(name) => json!({ "kind": "learns", "agent": name }),

@@ -3,12 +3,13 @@
 //! A method that raises an exception ends the work that called it: the exception travels to the call from Python as a panic
 //! that nothing prints (see [`guarded`]).
 
-use crate::long::gives_up;
+use crate::long::Stop;
 use adept_library::arena::{Agent, Random, Scratch};
 use adept_library::game::{
     Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Script, Stream, Turn,
     Unit, stream,
 };
+use adept_library::model::checkpoint;
 use numpy::{PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -31,6 +32,8 @@ const LONGEST: u32 = 10_000;
 const MOST_HELD: usize = 4_000_000;
 /// Games of the native rehearsal.
 const REHEARSALS: u64 = 2;
+/// Bytes of a fingerprint's source.
+const MOST_SHOWN: usize = 16_000_000;
 
 /// States and actions that are held.
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -123,7 +126,7 @@ compared!(State, held);
 
 /// A game whose rules are an object in Python.
 #[derive(Clone)]
-pub(crate) struct PyGame(Arc<Rules>);
+pub(crate) struct PyGame(Arc<Rules>, Stop);
 
 struct Rules {
     object: Py<PyAny>,
@@ -136,6 +139,8 @@ struct Rules {
     is_small: bool,
     needs_action: bool,
     unit: Option<String>,
+    /// What its rehearsal showed.
+    fingerprint: OnceLock<String>,
     channels: Vec<Channel>,
     scripts: Vec<(String, Py<PyAny>)>,
 }
@@ -198,7 +203,7 @@ impl PyGame {
             }
             scripts.push((name, script.unbind()));
         }
-        Ok(Self(Arc::new(Rules {
+        let rules = Rules {
             channels: channels(&game.getattr("inputs")?)?,
             about: if about.is_empty() { name.clone() } else { about },
             zero_sum: zero_sum.unwrap_or(players == 2),
@@ -210,21 +215,38 @@ impl PyGame {
             scale,
             hides,
             unit: unit.filter(|unit| !unit.is_empty()),
+            fingerprint: OnceLock::new(),
             scripts,
-        })))
+        };
+        Ok(Self(Arc::new(rules), Stop::default()))
     }
 
-    /// Plays random games by the calls that training makes.
+    /// The same game, for the work on this thread.
+    pub(crate) fn at_work(&self) -> Self {
+        Self(self.0.clone(), Stop::current())
+    }
+
+    /// Plays random games by the calls that training makes. What they show is the fingerprint of the game.
     pub(crate) fn rehearse(&self) -> PyResult<()> {
-        guarded(|| (0..REHEARSALS).for_each(|number| self.play(stream(number, "rehearsal", 0))))
+        let mut shown = Vec::new();
+        guarded(|| (0..REHEARSALS).for_each(|number| self.play(stream(number, "rehearsal", 0), &mut shown)))?;
+        self.0.fingerprint.get_or_init(|| checkpoint::hex(&shown));
+        Ok(())
     }
 
-    fn play(&self, mut rng: Stream) {
+    /// Plays a random game, and writes down what it shows.
+    fn play(&self, mut rng: Stream, shown: &mut Vec<u8>) {
+        let mut show = |bytes: &[u8]| {
+            if shown.len() < MOST_SHOWN {
+                shown.extend(bytes);
+            }
+        };
         let (mut state, mut scratch) = (self.start(), Scratch::default());
         let (mut actions, mut probabilities) = (Vec::new(), Vec::new());
         let width = self.0.channels.iter().map(|channel| channel.kind.dense_width()).sum();
         let (mut dense, encoder) = (vec![0.0; width], Inputs(self.clone()));
         loop {
+            show(format!("{:?} {}\n", state.turn, self.position_text(&state)).as_bytes());
             let action = match state.turn {
                 Turn::Over => break,
                 Turn::Chance => self.sample(&state, &mut rng),
@@ -232,30 +254,34 @@ impl PyGame {
                     self.actions(&state, &mut actions);
                     for number in 0..self.0.scripts.len() {
                         self.call(|py, _| self.policy(py, number, &state, &actions, &mut probabilities));
+                        probabilities.iter().for_each(|p| show(&p.to_le_bytes()));
                     }
                     let action = Random.choose(self, &state, player, &mut scratch, &mut rng);
                     let mut after = state.clone();
                     self.apply(&mut after, &action);
-                    let shown = if self.0.hides { &state } else { &after };
+                    let seen = if self.0.hides { &state } else { &after };
                     let row = RowMut { dense: &mut dense, index: &mut [] };
-                    encoder.encode(self, Afterstate { state: shown, action: Some(&action), player }, row);
+                    encoder.encode(self, Afterstate { state: seen, action: Some(&action), player }, row);
+                    dense.iter().for_each(|input| show(&input.to_le_bytes()));
                     action
                 }
             };
             self.apply(&mut state, &action);
             self.just_acted(&state);
         }
-        (0..self.0.players).for_each(|player| {
-            self.utility(&state, player);
-        });
+        (0..self.0.players).for_each(|player| show(&self.utility(&state, player).to_le_bytes()));
     }
 
     /// Calls into Python; an exception ends the work.
     fn call<R>(&self, f: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<R>) -> R {
-        if gives_up() {
+        if self.1.requested() {
             raise(PyKeyboardInterrupt::new_err("the game was given up"));
         }
-        Python::attach(|py| f(py, self.0.object.bind(py))).unwrap_or_else(|e| raise(e))
+        let call = |py: Python<'_>| {
+            self.1.calls(py)?;
+            f(py, self.0.object.bind(py))
+        };
+        Python::attach(call).unwrap_or_else(|e| raise(e))
     }
 
     /// A state that is reached after so many moves.
@@ -270,8 +296,8 @@ impl PyGame {
         }
         if HELD.load(Ordering::Relaxed) > MOST_HELD {
             return Err(wrong(format!(
-                "more than {MOST_HELD} states and actions of `{}` are held at once: set small = False, and measure by \
-                 `evaluate.suites = [\"matches\"]`",
+                "games in Python hold more than {MOST_HELD} states and actions at once, the last one of `{}`: if it has many states, set \
+                 small = False, measure by `evaluate.suites = [\"matches\"]`, and leave `minimax` and `optimal:` out; or take fewer threads",
                 self.0.name
             )));
         }
@@ -500,6 +526,10 @@ impl Kit for PyGame {
 
     fn is_small(&self) -> bool {
         self.0.is_small
+    }
+
+    fn fingerprint(&self) -> Option<String> {
+        self.0.fingerprint.get().cloned()
     }
 
     fn scripts(&self) -> Vec<Named> {

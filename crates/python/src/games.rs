@@ -24,7 +24,7 @@ fn all_registered() -> RwLockReadGuard<'static, Vec<PyGame>> {
 
 /// The registered game of this name.
 pub(crate) fn registered(name: &str) -> Option<PyGame> {
-    all_registered().iter().find(|game| game.name() == name).cloned()
+    all_registered().iter().find(|game| game.name() == name).map(PyGame::at_work)
 }
 
 impl Games for Registered {
@@ -73,6 +73,7 @@ pub(crate) fn rehearse(game: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyfunction]
 pub(crate) fn add_game(game: &Bound<'_, PyAny>) -> PyResult<()> {
     let game = PyGame::new(game)?;
+    game.rehearse()?;
     let mut all = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     let before = all.iter().position(|known| known.name() == game.name()).map(|place| all.remove(place));
     all.push(game);

@@ -3,11 +3,13 @@
 use crate::game::guarded;
 use crate::plain;
 use adept_trainer::run::{Cancel, Event, Observer};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Pause between two looks for signals, and between two reports of progress.
@@ -15,13 +17,95 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Time that work may take to stop before a word is said.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Long works under way, and whether Ctrl-C was pressed again while one of them was to stop.
-static AT_WORK: AtomicUsize = AtomicUsize::new(0);
-static GIVES_UP: AtomicBool = AtomicBool::new(false);
+/// A request to the games in Python of one work to give up: a game that never ends does not see that its
+/// work is to stop.
+#[derive(Clone)]
+pub(crate) struct Stop(Arc<Request>);
 
-/// Whether games in Python should give up at once: a game that never ends does not see that its run is to stop.
-pub(crate) fn gives_up() -> bool {
-    GIVES_UP.load(Ordering::Relaxed)
+struct Request {
+    number: u64,
+    made: AtomicBool,
+    /// The threads that have called a game, as Python numbers them.
+    threads: Mutex<Vec<u64>>,
+}
+
+static REQUESTS: AtomicU64 = AtomicU64::new(1);
+
+impl Default for Stop {
+    fn default() -> Self {
+        let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::new(Request { number, made: AtomicBool::new(false), threads: Mutex::default() }))
+    }
+}
+
+thread_local! {
+    /// The request that games found on this thread obey.
+    static STOP: RefCell<Option<Stop>> = const { RefCell::new(None) };
+    /// The request by which this thread called a game last.
+    static KNOWN: Cell<u64> = const { Cell::new(0) };
+}
+
+impl Stop {
+    pub(crate) fn requested(&self) -> bool {
+        self.0.made.load(Ordering::Relaxed)
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Vec<u64>> {
+        self.0.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers that this thread calls a game.
+    pub(crate) fn calls(&self, py: Python<'_>) -> PyResult<()> {
+        if KNOWN.get() != self.0.number {
+            let thread = py.import("threading")?.call_method0("get_ident")?.extract()?;
+            let mut threads = self.threads();
+            if !threads.contains(&thread) {
+                threads.push(thread);
+            }
+            KNOWN.set(self.0.number);
+        }
+        Ok(())
+    }
+
+    /// Makes the request. A method that is at work gets an exception, like one that Ctrl-C interrupts.
+    fn request(&self, py: Python<'_>) {
+        self.0.made.store(true, Ordering::Relaxed);
+        let raise = || -> PyResult<()> {
+            let ctypes = py.import("ctypes")?;
+            let raise = ctypes.getattr("pythonapi")?.getattr("PyThreadState_SetAsyncExc")?;
+            let error = ctypes.call_method1("py_object", (py.get_type::<PyKeyboardInterrupt>(),))?;
+            // A copy, since another thread may call a game meanwhile.
+            let threads = self.threads().clone();
+            for thread in threads {
+                raise.call1((ctypes.call_method1("c_ulong", (thread,))?, &error))?;
+            }
+            Ok(())
+        };
+        // The games still give up at their next call.
+        drop(raise());
+    }
+
+    fn take_back(&self) {
+        self.0.made.store(false, Ordering::Relaxed);
+    }
+
+    /// Games that `f` finds obey this request.
+    pub(crate) fn within<R>(&self, f: impl FnOnce() -> R) -> R {
+        /// Also where an exception of a game passes.
+        struct Restore(Option<Stop>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                STOP.set(self.0.take());
+            }
+        }
+        let _restore = Restore(STOP.replace(Some(self.clone())));
+        f()
+    }
+
+    /// The request of the work on this thread, or one that nobody makes.
+    pub(crate) fn current() -> Self {
+        STOP.with_borrow(|stop| stop.clone().unwrap_or_default())
+    }
 }
 
 /// Where the work reports events.
@@ -75,9 +159,10 @@ impl Observer for Reports {
     }
 }
 
-/// Does work that cannot be stopped. Ctrl-C leaves it to itself: its result is dropped when it comes.
+/// Does work without progress. Ctrl-C requests `cancel` and leaves the work to itself: its result is dropped when it comes.
 pub(crate) fn on_its_own<T: Send + 'static>(
     py: Python<'_>,
+    cancel: &Cancel,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (send, mut receive) = mpsc::channel();
@@ -89,7 +174,7 @@ pub(crate) fn on_its_own<T: Send + 'static>(
         let waiting = &mut receive;
         match py.detach(move || waiting.recv_timeout(PAUSE)) {
             Ok(result) => return Ok(result),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| cancel.cancel())?,
             Err(RecvTimeoutError::Disconnected) => match worker.join() {
                 Err(payload) => std::panic::resume_unwind(payload),
                 Ok(()) => return Err(crate::fault("the work ended without a result")),
@@ -98,10 +183,10 @@ pub(crate) fn on_its_own<T: Send + 'static>(
     }
 }
 
-/// Says on `sys.stderr` how to stop work that does not stop by itself.
-fn say_how_to_stop(py: Python<'_>) {
+/// Says on `sys.stderr` why nothing seems to happen.
+fn say_that_it_stops(py: Python<'_>) {
     const WORDS: &str =
-        "adept: stopping at the end of this step; interrupt again to stop a game in Python at once\n";
+        "adept: stopping at the end of this step; another interrupt ends a game in Python at once\n";
     let written = py.import("sys").and_then(|sys| sys.getattr("stderr")?.call_method1("write", (WORDS,)));
     // Without a place to write to, the work stops all the same.
     drop(written);
@@ -111,6 +196,7 @@ fn say_how_to_stop(py: Python<'_>) {
 #[derive(Default)]
 struct Told {
     started: bool,
+    /// The callback has heard of the end.
     ended: bool,
     step: u64,
 }
@@ -118,89 +204,104 @@ struct Told {
 impl Told {
     fn of(&mut self, event: &Value) {
         self.started |= event["kind"] == "started";
-        self.ended |= event["kind"] == "ended";
         self.step = event["step"].as_u64().or(event["from"].as_u64()).unwrap_or(self.step);
     }
 }
 
+/// How long work is stopped.
+struct Stopping<'a> {
+    /// Requested by Ctrl-C, and by an exception in the callback.
+    cancel: Option<&'a Cancel>,
+    /// Games in Python give up at the second Ctrl-C, or at the first where nothing can be saved.
+    stop: &'a Stop,
+}
+
 /// Does long work. If Ctrl-C is pressed or the callback raises an exception, `cancel` is requested. Returns the result of the
-/// work, and the exception. A work that has told of its start tells of its end whatever happens.
+/// work, and the exception. A work that has told of its start tells of its end whatever happens. Games in Python that the work
+/// finds give up at the second Ctrl-C; those that were found before, if they were found within `stop`.
 pub(crate) fn long<T: Send>(
     py: Python<'_>,
     callback: Option<&Py<PyAny>>,
     cancel: &Cancel,
+    stop: &Stop,
     work: impl FnOnce(&Reports) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
-    long_until(py, callback, || cancel.cancel(), work)
+    long_until(py, callback, Stopping { cancel: Some(cancel), stop }, work)
 }
 
-/// Does long work of a game in Python that has nothing to save: Ctrl-C ends it at the next call of the game.
+/// Does long work of a game in Python that has nothing to save: Ctrl-C ends it.
 pub(crate) fn until_interrupted<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let stop = || GIVES_UP.store(true, Ordering::Relaxed);
-    let (result, raised) = long_until(py, None, stop, |_| work())?;
+    let stopping = Stopping { cancel: None, stop: &Stop::default() };
+    let (result, raised) = long_until(py, None, stopping, |_| work())?;
     raised.map_or(Ok(result), Err)
 }
 
 fn long_until<T: Send>(
     py: Python<'_>,
     callback: Option<&Py<PyAny>>,
-    stop: impl Fn() + Send,
+    Stopping { cancel, stop }: Stopping<'_>,
     work: impl FnOnce(&Reports) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
     let (send, receive) = mpsc::sync_channel::<(Value, SyncSender<()>)>(0);
     let reports = Reports { send, last: Mutex::new(None) };
     let (mut raised, mut told): (Option<PyErr>, Told) = (None, Told::default());
     let (raised_here, told_here) = (&mut raised, &mut told);
-    AT_WORK.fetch_add(1, Ordering::Relaxed);
+    stop.take_back();
     let result = py.detach(move || {
         let (raised, told) = (raised_here, told_here);
-        let mut stopping: Option<Instant> = None;
+        let (mut since, mut pressed): (Option<Instant>, bool) = (None, false);
         std::thread::scope(move |scope| {
             let handle = scope.spawn(move || {
                 // Attached once, so that the thread keeps its state in the interpreter: a game in Python attaches for each call.
-                Python::attach(|py| py.detach(|| guarded(|| work(&reports))))
+                Python::attach(|py| py.detach(|| stop.within(|| guarded(|| work(&reports)))))
             });
             loop {
                 let event = receive.recv_timeout(PAUSE);
                 if matches!(event, Err(RecvTimeoutError::Disconnected)) {
                     break;
                 }
-                if raised.is_some() {
-                    Python::attach(|py| {
-                        if stopping.is_some_and(|since| since.elapsed() > PATIENCE) {
-                            stopping = None;
-                            say_how_to_stop(py);
-                        }
-                        if py.check_signals().is_err() {
-                            GIVES_UP.store(true, Ordering::Relaxed);
-                        }
-                    });
-                    continue;
+                if let Ok((value, _)) = &event {
+                    told.of(value);
                 }
                 let heard = Python::attach(|py| {
-                    py.check_signals()?;
+                    let signal = py.check_signals();
+                    if signal.is_err() {
+                        if pressed || cancel.is_none() {
+                            stop.request(py);
+                        }
+                        pressed = true;
+                    }
+                    if raised.is_some() {
+                        if cancel.is_some() && since.is_some_and(|since| since.elapsed() > PATIENCE) {
+                            since = None;
+                            say_that_it_stops(py);
+                        }
+                        return Ok(());
+                    }
+                    signal?;
                     if let (Ok((value, _)), Some(callback)) = (&event, callback) {
-                        told.of(value);
+                        told.ended |= value["kind"] == "ended";
                         callback.call1(py, (plain(py, value)?,))?;
                     }
                     Ok(())
                 });
                 if let Err(error) = heard {
-                    stop();
+                    if let Some(cancel) = cancel {
+                        cancel.cancel();
+                    }
                     *raised = Some(error);
-                    stopping = Some(Instant::now());
+                    since = Some(Instant::now());
                 }
             }
             handle.join()
         })
     });
+    // Games that live longer than this work go on.
+    stop.take_back();
     if let (Some(callback), true) = (callback, told.started && !told.ended) {
         let event = json!({ "kind": "ended", "step": told.step });
         // The first exception counts.
         drop(plain(py, &event).and_then(|event| callback.call1(py, (event,))));
-    }
-    if AT_WORK.fetch_sub(1, Ordering::Relaxed) == 1 {
-        GIVES_UP.store(false, Ordering::Relaxed);
     }
     match result {
         // The first exception counts, not one that follows from it.

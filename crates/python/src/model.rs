@@ -134,8 +134,10 @@ impl Model {
         ))
     }
 
-    /// Values of positions for the player to move, shape `(n,)`, in [−1, 1]: that of the best move. A finished game has its
-    /// exact result, for the player who would move next. Raises `AdeptError` that names a text that is not a position.
+    /// Values of positions for the player to move, shape `(n,)`, in [−1, 1]: that of the best move. A position before a chance
+    /// event has its value for the opponent of the player who has just acted. A finished game has its exact result, for that
+    /// opponent too, or for the first player if `just_acted` does not tell. Raises `AdeptError` that names a text that is not
+    /// a position.
     fn values<'py>(
         &self,
         py: Python<'py>,
@@ -159,7 +161,8 @@ impl Model {
         plain(py, &all)
     }
 
-    /// What gates and experts think of a position. The value of a finished game is that for the first player.
+    /// What gates and experts think of a position. `to_move` counts players from 1. The value of a finished game is that for
+    /// the first player.
     fn explain<'py>(&self, py: Python<'py>, position: &str) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| guarded(|| self.model.explain(position)))?.map_err(fault)?;
         plain(py, &explained)

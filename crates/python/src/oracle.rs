@@ -4,6 +4,7 @@ use crate::long::on_its_own;
 use crate::{fault, plain};
 use adept_builtin::bearoff::two_sided::{Precision, Settings, Table};
 use adept_builtin::bearoff::{DicePosition, Position, Roll};
+use adept_trainer::run::Cancel;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -20,7 +21,7 @@ impl Oracle {
     fn new(py: Python<'_>, checkers: u8, file: Option<PathBuf>) -> PyResult<Self> {
         let precision = if checkers <= 8 { Precision::Bits64 } else { Precision::Bits16 };
         let settings = Settings { precision, ..Settings::new(checkers) };
-        let table = on_its_own(py, move || match &file {
+        let table = on_its_own(py, &Cancel::default(), move || match &file {
             Some(path) => Table::open(path),
             None => Table::solve(settings, &mut |_| {}).map(|(table, _)| table),
         });

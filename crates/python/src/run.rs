@@ -2,18 +2,21 @@
 
 use crate::game::guarded;
 use crate::games::ALL;
-use crate::long::{Reports, long};
+use crate::long::{Reports, Stop, long};
 use crate::model::Model;
 use crate::{fault, given, plain};
 use adept_library::Catalogue;
 use adept_trainer::config::{self, Config, ConfigError, Source};
-use adept_trainer::run::{Cancel, Record, TrainOptions, measurements, record_of};
+use adept_trainer::run::{Cancel, Record, TrainOptions, measurements, numbers, record_of};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
 
-/// A run folder.
+/// The numbers of a measurement by name.
+type Flat = serde_json::Map<String, serde_json::Value>;
+
+/// A run folder. Functions take it as a path.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Run {
     #[pyo3(get)]
@@ -47,15 +50,31 @@ impl Run {
         self.record.finished
     }
 
-    /// The measurements as a list of dicts, for `pandas.DataFrame(run.metrics())`.
-    fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        plain(py, &measurements(&self.path, &self.record).map_err(fault)?)
+    /// The measurements as a list of dicts, for `pandas.DataFrame(run.metrics())`. With `flat`, all numbers of a
+    /// measurement stand side by side, under names such as `equity/random/equity`.
+    #[pyo3(signature = (flat = false))]
+    fn metrics<'py>(&self, py: Python<'py>, flat: bool) -> PyResult<Bound<'py, PyAny>> {
+        let all = measurements(&self.path, &self.record).map_err(fault)?;
+        match flat {
+            false => plain(py, &all),
+            true => plain(
+                py,
+                &all.iter()
+                    .map(|one| numbers(one).into_iter().map(|(name, number)| (name, number.into())).collect())
+                    .collect::<Vec<Flat>>(),
+            ),
+        }
     }
 
     /// Opens the latest, or the best, checkpoint.
     #[pyo3(signature = (best = false))]
     fn open(&self, py: Python<'_>, best: bool) -> PyResult<Model> {
         Model::at(py, &self.path, best)
+    }
+
+    /// A run stands for its folder.
+    fn __fspath__(&self) -> String {
+        self.path.display().to_string()
     }
 
     fn __repr__(&self) -> String {
@@ -81,19 +100,34 @@ pub(crate) fn source_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyR
 /// File name of a config that is a dict.
 const DICT: &str = "the config";
 
-/// A fault of a config in the words of Python: a dict has no lines, and changes are not `--set` of a command.
-pub(crate) fn config_fault(error: ConfigError) -> PyErr {
-    let ConfigError { file, place, line, message } = error;
-    let (place, line) = if file == DICT { (None, None) } else { (place, line) };
+/// A fault of a config in the words of Python: a dict has keys and no lines, and changes are not `--set` of a command.
+pub(crate) fn config_fault(error: ConfigError, source: &str) -> PyErr {
+    let ConfigError { mut file, mut place, mut line, message } = error;
+    if file == DICT {
+        let key = place.and_then(|(line, _)| key_at(source, line)).filter(|key| !message.contains(&**key));
+        file = key.map_or(file, |key| format!("{DICT}: `{key}`"));
+        (place, line) = (None, None);
+    }
     let file = file.replacen("--set ", "settings: ", 1);
     let message = message.replacen("(with --set ", "(with settings ", 1).replace(" --set ", ", ");
     fault(ConfigError { file, place, line, message })
 }
 
+/// The key that this line of a TOML text sets, with the tables that it lies in.
+fn key_at(text: &str, line: usize) -> Option<String> {
+    let before: Vec<&str> = text.lines().take(line).collect();
+    let table =
+        before.iter().rev().find_map(|line| line.trim().strip_prefix('[')?.trim_end_matches(']').into());
+    let own = before.last()?.split_once('=').map(|(key, _)| key.trim());
+    let parts: Vec<&str> =
+        table.map(|table: &str| table.trim_start_matches('[')).into_iter().chain(own).collect();
+    (!parts.is_empty()).then(|| parts.join("."))
+}
+
 /// The config of an experiment, with changes.
 pub(crate) fn config_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyResult<Config> {
     let source = source_of(config, settings)?;
-    guarded(|| config::parse(&source, &ALL))?.map_err(config_fault)
+    guarded(|| config::parse(&source, &ALL))?.map_err(|error| config_fault(error, &source.text))
 }
 
 /// Trains by a config and returns the run.
@@ -129,13 +163,14 @@ pub(crate) fn train(
 ) -> PyResult<Run> {
     let (threads, max_seconds) = (given::threads(threads)?, given::seconds(max_seconds)?);
     let config = config_of(config, given::settings(settings)?)?;
-    let game = ALL.find(&config.game.rules).map_err(fault)?;
+    let stop = Stop::default();
+    let game = stop.within(|| ALL.find(&config.game.rules)).map_err(fault)?;
     let extend = resume;
     let options =
         TrainOptions { out, resume, extend, threads, max_seconds, tensorboard, ..TrainOptions::default() };
     let (cancel, seed) = (Cancel::default(), seed.map_or(Ok(config.seed), given::seed)?);
     let work = |reports: &Reports| game.train(&config, seed, &options, reports, &cancel);
-    let (trained, raised) = long(py, on_progress.as_ref(), &cancel, work)?;
+    let (trained, raised) = long(py, on_progress.as_ref(), &cancel, &stop, work)?;
     if let Some(error) = raised {
         let interrupted = error.is_instance_of::<PyKeyboardInterrupt>(py);
         let saved = match trained {

@@ -3,7 +3,7 @@
 use crate::exchange;
 use crate::game::guarded;
 use crate::games::{ALL, registered};
-use crate::long::long;
+use crate::long::{Stop, long};
 use crate::run::config_of;
 use crate::{fault, given, plain};
 use adept_library::Catalogue;
@@ -69,6 +69,7 @@ impl Visitor for Opening {
 pub(crate) struct SelfPlay {
     config: Config,
     targets: Mutex<Box<dyn AnyTargets>>,
+    stop: Stop,
 }
 
 impl SelfPlay {
@@ -95,15 +96,16 @@ impl SelfPlay {
         let mut config = config_of(config, given::settings(settings)?)?;
         config.seed = seed.map_or(Ok(config.seed), given::seed)?;
         let (name, opening) = (config.game.rules.clone(), Opening(config.clone(), config.seed));
+        let stop = Stop::default();
         let opened = py.detach(|| {
-            guarded(|| match registered(&name) {
+            guarded(|| match stop.within(|| registered(&name)) {
                 Some(game) => Some(Ok(opening.visit(game))),
                 None => adept_builtin::visit(&name, opening),
             })
         })?;
         let targets = opened.ok_or_else(|| fault(format!("no game named `{name}`")))?;
         let targets = targets.map_err(fault)?.map_err(fault)?;
-        Ok(Self { config, targets: Mutex::new(targets) })
+        Ok(Self { config, targets: Mutex::new(targets), stop })
     }
 
     /// Number of games played.
@@ -121,7 +123,7 @@ impl SelfPlay {
             true => self.with(py, |found| found.play(games))?.map_err(fault)?,
             false => {
                 let cancel = Cancel::default();
-                let (samples, raised) = long(py, None, &cancel, |_| {
+                let (samples, raised) = long(py, None, &cancel, &self.stop, |_| {
                     let mut found = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
                     let mut all = found.play(0)?;
                     let mut left = games;

@@ -91,7 +91,7 @@ def test_faults_say_what_and_where():
         adept.Run("nosuch")
     learn = {"rate": 0.01, "td": {"games": 10, "lamda": 1}}
     config = {"name": "x", "game": {"rules": "tictactoe"}, "architecture": {"mlp": {"hidden": [4]}}, "learn": learn}
-    with pytest.raises(adept.AdeptError, match="^the config: unknown key `lamda`"):
+    with pytest.raises(adept.AdeptError, match="^the config: `learn.td.lamda`: unknown key `lamda`"):
         adept.train(config)
     with pytest.raises(adept.AdeptError, match="^settings: learn.rate=-1: "):
         adept.train(CONFIG, settings={"learn.rate": -1})
@@ -106,6 +106,8 @@ def test_a_text_is_a_config_and_its_run_is_measured(tmp_path):
         adept.evaluate(run.path, "equality")
     with pytest.raises(adept.AdeptError, match="samples = 0"):
         adept.evaluate(run.path, samples=0)
+    with pytest.raises(adept.AdeptError, match="measure 1 to 10000000 positions"):
+        adept.evaluate(BEAROFF, "rms", samples=10**11)
 
 
 def test_a_started_run_always_tells_of_its_end(tmp_path):
@@ -122,16 +124,21 @@ def test_a_started_run_always_tells_of_its_end(tmp_path):
 
 
 def test_ctrl_c_leaves_an_oracle_to_itself():
-    interrupt = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
-    interrupt.start()
+    interrupt = threading.Timer(0.02, signal.raise_signal, [signal.SIGINT])
     with pytest.raises(KeyboardInterrupt):
+        interrupt.start()
         adept.Oracle(12)
+        # Solved before the signal came: it still belongs to this test.
+        interrupt.join()
+        time.sleep(1)
 
 
 def test_a_run_trains_reports_and_opens(tmp_path):
     events = []
     run = adept.train(CONFIG, out=tmp_path / "run", settings=SHORT, on_progress=events.append)
     assert run.finished and [line["step"] for line in run.metrics()] == [500, 1000, 1500, 2000]
+    flat = run.metrics(flat=True)[-1]
+    assert flat["step"] == 2000 and flat["equity/ttt/equity"] == dict(run.metrics()[-1]["equity"])["ttt"]["equity"]
     kinds = {event["kind"] for event in events}
     assert {"started", "progress", "measured", "ended"} <= kinds
     assert adept.Run(tmp_path / "run").record["seed"] == run.record["seed"]

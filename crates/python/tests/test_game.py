@@ -3,9 +3,11 @@
 import os
 import random
 import signal
+import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tictactoe import SAME, TicTacToe
 
@@ -200,12 +202,18 @@ def broken(**changes):
         ({"inputs": {"squares": "nine"}}, ValueError, "inputs: squares = nine"),
         ({"unit": 3}, TypeError, "unit = 3: must be a text"),
         ({"encode": lambda self, state, player, action: [random.random()] * 9}, ValueError, "must not draw or count"),
+        ({"actions": lambda self, state: set("012345678")}, TypeError, "a set has no fixed order"),
+        ({"actions": lambda self, state: None}, TypeError, "a list is needed, found None"),
+        ({"actions": lambda self, state: [[1]]}, TypeError, "an action must be immutable"),
+        ({"utility": lambda self, state, player: "win"}, TypeError, "a number is needed, found 'win'"),
+        ({"encode": lambda self, state, player, action: None}, TypeError, "encode returned None"),
+        ({"encode": lambda self, state, player, action: (0.0 for _ in range(9))}, TypeError, "encode returned <generator"),
         ({"actions": lambda self, state: random.sample(range(20), 9)}, ValueError, "must not draw or count"),
         ({"turn": lambda self, state: 0.0}, ValueError, "players are 0 to 1"),
         ({"parse": lambda self, text: 1 / 0}, ValueError, "write `text` and `parse`"),
-        ({"start": lambda self: list(".........")}, TypeError, "states must be immutable"),
+        ({"start": lambda self: list(".........")}, TypeError, "a state must be immutable"),
         ({"turn": lambda self, state: 2}, ValueError, "players are 0 to 1"),
-        ({"encode": lambda self, state, player, action: [float("nan")] * 9}, ValueError, "encode returned"),
+        ({"encode": lambda self, state, player, action: [float("nan")] * 9}, ValueError, "encode of .* found nan"),
         ({"name": "tictactoe"}, adept.AdeptError, "built-in game"),
         ({"name": "two words"}, ValueError, "a name has"),
         ({"inputs": 8}, ValueError, "encode returned 9 numbers, but inputs has 8"),
@@ -293,6 +301,46 @@ def test_games_with_stakes_are_measured_in_their_unit(tmp_path):
     assert table["unit"] == "chips" and table["pairs"][0]["score"] == 1.0
 
 
+@pytest.mark.parametrize(
+    "outcomes, error, text",
+    [
+        ([1, 2], TypeError, "pairs of an outcome"),
+        ([(1, -0.5), (2, 1.5)], ValueError, "1 has the probability -0.5"),
+        ([(face, np.float32(1 / 6)) for face in range(1, 7)], ValueError, "float32 is too coarse"),
+        ([(face, 1 / 6) for face in np.arange(1, 7)], ValueError, "such as int"),
+    ],
+)
+def test_what_outcomes_must_not_be(outcomes, error, text):
+    with pytest.raises(error, match=text):
+        adept.register(type("Wrong", (Dice,), {"name": "wrong", "outcomes": lambda self, state: outcomes})())
+
+
+def test_a_run_of_other_rules_is_not_taken_for_one_of_these(tmp_path):
+    adept.register(broken(name="changes"))
+    own = [*settings("tictactoe-in-python", games=20), "game.rules=changes"]
+    first = adept.train(CONFIG, out=tmp_path / "run", settings=own)
+    adept.register(broken(name="changes"))
+    assert adept.train(CONFIG, out=tmp_path / "run", settings=own).record["seconds"] == first.record["seconds"]
+    adept.register(broken(name="changes", utility=lambda self, state, player: -TicTacToe.utility(self, state, player)))
+    with pytest.raises(adept.AdeptError, match="a game `changes` with other rules or inputs"):
+        adept.train(CONFIG, out=tmp_path / "run", settings=own)
+
+
+def test_a_small_game_with_dice_is_measured_without_minimax(tmp_path):
+    adept.register(Dice())
+    config = {
+        "name": "dice",
+        "game": {"rules": "dice-in-python"},
+        "architecture": {"mlp": {"hidden": [4]}},
+        "learn": {"rate": 0.05, "td": {"games": 20, "lambda": 0.7, "explore": 0.1}},
+        "evaluate": {"every": 20, "against": ["random"]},
+    }
+    found = adept.evaluate(adept.train(config, out=tmp_path / "run"))
+    assert [name for name, _ in found["equity"]["opponents"]] == ["random"]
+    with pytest.raises(adept.AdeptError, match="without chance"):
+        adept.evaluate(tmp_path / "run", "grade")
+
+
 def test_a_class_or_an_unfinished_game_is_refused():
     with pytest.raises(TypeError, match="register"):
         adept.register(TicTacToe)
@@ -357,6 +405,28 @@ def test_a_second_ctrl_c_ends_a_game_that_never_ends(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         adept.train(CONFIG, out=tmp_path / "run", settings=[*settings("tictactoe"), "game.rules=endless", "game.encoder=inputs"])
     # Games go on afterwards.
+    train(tmp_path / "next", "tictactoe-in-python", games=20)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_second_ctrl_c_ends_a_method_that_never_ends(tmp_path, threads):
+    class Loops(TicTacToe):
+        name = "loops"
+        loops = False
+
+        def apply(self, state, square):
+            while self.loops:
+                pass
+            return super().apply(state, square)
+
+    game = adept.register(Loops(), games=1)
+    game.loops = True
+    timers = [threading.Timer(after, signal.raise_signal, [signal.SIGINT]) for after in (0.3, 0.6)]
+    own = [*settings("tictactoe"), "game.rules=loops", "game.encoder=inputs", "learn.td.workers=2", "learn.batch=20"]
+    with pytest.raises(KeyboardInterrupt):
+        [timer.start() for timer in timers]
+        adept.train(CONFIG, out=tmp_path / "run", settings=own, threads=threads)
+    game.loops = False
     train(tmp_path / "next", "tictactoe-in-python", games=20)
 
 
@@ -428,3 +498,33 @@ def test_a_checkpoint_of_an_unknown_game_says_so(tmp_path):
 
     found = subprocess.run([sys.executable, "-c", script], text=True, capture_output=True)
     assert "call adept.register first" in found.stderr
+
+
+def test_ctrl_c_ends_the_work_of_the_main_thread_alone(tmp_path):
+    """A run of a game in Python goes on while a measurement is interrupted."""
+    adept.register(TicTacToe())
+
+    class Slow(TicTacToe):
+        name = "slow"
+
+        def actions(self, state):
+            if measures:
+                time.sleep(0.005)
+            return super().actions(state)
+
+    measures = False
+    adept.register(Slow(), games=1)
+    own = [*settings("tictactoe-in-python", games=20), "game.rules=slow"]
+    run = adept.train(CONFIG, out=tmp_path / "slow", settings=own)
+    measures, found = True, []
+    other = threading.Thread(target=lambda: found.append(train(tmp_path / "other", "tictactoe-in-python", games=6000)))
+    other.start()
+    interrupt = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    with pytest.raises(KeyboardInterrupt):
+        interrupt.start()
+        adept.evaluate(run.path, "matches", against="random", samples=100_000)
+    # Games go on here and there.
+    measures = False
+    assert len(run.open().moves(".........")) == 9
+    other.join()
+    assert found[0].finished

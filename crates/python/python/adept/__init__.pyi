@@ -86,8 +86,9 @@ def evaluate(
     """Measures a checkpoint, or the latest (or best) checkpoint of a run, as `adept evaluate` does.
 
     `suites` are `equity`, `grade`, `rms`, `move-loss`, `matches`, `exploitability` and `speed`; by default the main
-    suite of the game. `against` are opponents; `samples` is the number of positions, or of games per opponent.
-    Returns a dict with an entry for each suite."""
+    suite of the game. `against` are opponents; `samples` is the number of positions, or of games per opponent;
+    `distribution` is that of the positions. Returns a dict with an entry for each suite, such as `move_loss`. Ctrl-C
+    ends matches, and leaves other suites to end by themselves."""
 
 def export(path: _Path, out: _Path, *, format: str = "onnx", best: bool = False) -> dict[str, Any]:
     """Exports a checkpoint to a file for other programs: `onnx`, or `safetensors` in the layout of PyTorch."""
@@ -162,8 +163,8 @@ class SelfPlay:
     def save(self, out: _Path, weights: ArrayLike) -> dict[str, Any]:
         """Writes a checkpoint of the network with these parameters."""
 
-class Run:
-    """A run folder."""
+class Run(PathLike[str]):
+    """A run folder. Functions take it as a path."""
 
     path: Path
     finished: bool
@@ -171,8 +172,10 @@ class Run:
     """What the run says of itself: config, steps, the final and the best measurement."""
 
     def __init__(self, path: _Path) -> None: ...
-    def metrics(self) -> list[dict[str, Any]]:
-        """The measurements as a list of dicts, for `pandas.DataFrame(run.metrics())`."""
+    def __fspath__(self) -> str: ...
+    def metrics(self, flat: bool = False) -> list[dict[str, Any]]:
+        """The measurements as a list of dicts, for `pandas.DataFrame(run.metrics())`. With `flat`, all numbers of a
+        measurement stand side by side, under names such as `equity/random/equity`."""
 
     def open(self, best: bool = False) -> Model:
         """Opens the latest, or the best, checkpoint."""
@@ -196,9 +199,10 @@ class Model:
         """The rows of positions for the player who just moved: `(dense, index)`."""
 
     def values(self, positions: list[str]) -> NDArray[np.float32]:
-        """Values of positions for the player to move, shape `(n,)`, in [−1, 1]: that of the best move. A finished
-        game has its exact result, for the player who would move next. Raises `AdeptError` that names a text that is
-        not a position."""
+        """Values of positions for the player to move, shape `(n,)`, in [−1, 1]: that of the best move. A position before
+        a chance event has its value for the opponent of the player who has just acted. A finished game has its exact
+        result, for that opponent too, or for the first player if `just_acted` does not tell. Raises `AdeptError` that
+        names a text that is not a position."""
 
     def moves(self, position: str, dice: str | None = None) -> list[dict[str, Any]]:
         """The legal moves of a position, best first: dicts with `action`, the position `after` it, and its `value`
@@ -214,7 +218,8 @@ class Model:
         """Writes a checkpoint of the same network with other parameters, to a new folder."""
 
     def explain(self, position: str) -> dict[str, Any]:
-        """What gates and experts think of a position. The value of a finished game is that for the first player."""
+        """What gates and experts think of a position. `to_move` counts players from 1. The value of a finished game is
+        that for the first player."""
 
 class Oracle:
     """Exact values of the bear-off: solves the table of at most `checkers` checkers a side, or opens a `file` of

@@ -45,7 +45,7 @@ class Game:
     """Whether players do not see everything. `encode` then gets the state before the action, and reads only what
     `player` knows."""
     needs_action = False
-    """Whether `encode` reads the action."""
+    """Whether `encode` needs the action, and cannot do with None. A position then has a row only with its last move."""
     scripts = {}
     """Policies by name: functions of a state and its legal actions, which return an action, or a dict with the
     probabilities of actions. They are opponents in training and measurement."""
@@ -85,8 +85,8 @@ class Game:
         raise _missing(self, "info", ": the game hides something")
 
     def just_acted(self, state):
-        """The player whose action led to this state, if the state shows it. It is needed only to value positions before
-        a chance event."""
+        """The player whose action led to this state, if the state shows it. `Model.encode`, and `Model.values` of positions
+        before a chance event and of finished games, need it; training and `Model.moves` do not."""
         return None
 
     def text(self, state):
@@ -113,11 +113,7 @@ def check(game, games=20):
     _adept.look_at(game)
     taken = {"random", "minimax", "self"} & set(game.scripts)
     _must(not taken, f"scripts: {', '.join(sorted(taken))} is the name of an agent of every game: choose another")
-    start = game.start()
-    try:
-        hash(start)
-    except TypeError as error:
-        raise TypeError(f"states must be immutable, such as tuples: {start!r}: {error}") from None
+    _hashed(game.start(), "a state")
     draw, known = random.Random(1), {}
     for _ in range(games):
         _play(game, draw, known)
@@ -127,7 +123,7 @@ def check(game, games=20):
 def _play(game, draw, known):
     """Plays a random game. `known` has the inputs of what players knew."""
     state, seen = game.start(), set()
-    for _ in range(MOST_EXACT if game.small else MOST):
+    for _ in range(MOST_EXACT if game.small else MOST + 1):
         if game.small:
             _must(state not in seen, f"{state!r} comes twice in a game, so play cannot be measured exactly: {UNSMALL}")
             seen.add(state)
@@ -141,14 +137,13 @@ def _play(game, draw, known):
         )
         before = repr(state), hash(state), game.text(state)
         if turn == CHANCE:
-            listed = list(game.outcomes(state))
-            _must(listed, f"no outcome in {state!r}, but it is the turn of chance")
-            outcomes, chances = zip(*listed)
-            _must(math.isclose(sum(chances), 1), f"probabilities of {state!r} sum to {sum(chances)}")
+            outcomes, chances = _chances(game, state)
             action = draw.choices(outcomes, chances)[0]
         else:
-            actions = list(game.actions(state))
+            actions = _listed(game.actions(state), f"actions of {state!r}")
             _must(actions, f"no action in {state!r}, but it is the turn of player {turn}")
+            for action in actions:
+                _hashed(action, "an action")
             _must(len(set(actions)) == len(actions), f"an action is listed twice in {state!r}")
             _must(actions == list(game.actions(state)), f"actions of {state!r} differ when they are asked twice: {PURE}")
             action = draw.choice(actions)
@@ -161,7 +156,7 @@ def _play(game, draw, known):
             row = _row(game, shown, turn, action)
             _must(row == _row(game, shown, turn, action), f"encode of {shown!r} differs when it is asked twice: {PURE}")
             if game.hides:
-                what = turn, game.info(state, turn), action
+                what = turn, _hashed(game.info(state, turn), f"what player {turn} knows"), action
                 _must(
                     known.setdefault(what, row) == row,
                     f"encode tells two states apart in which player {turn} knows the same, {what[1]!r}: encode only what `info` has",
@@ -170,23 +165,75 @@ def _play(game, draw, known):
             for player in range(game.players):
                 info = game.info(after, player)
                 _must(info is not None, f"info of {after!r} for player {player} is None")
-                hash(info)
+                _hashed(info, f"what player {player} knows")
         state = after
     else:
         hint = UNSMALL if game.small else "count moves in the state, and end the game"
         raise ValueError(f"a random game of `{game.name}` does not end within {MOST_EXACT if game.small else MOST} moves: {hint}")
-    won = [game.utility(state, player) for player in range(game.players)]
+    won = [_number(game.utility(state, player), f"utility of {state!r}") for player in range(game.players)]
     _must(all(abs(u) <= game.scale for u in won), f"utilities {won} exceed ± scale, {game.scale}")
     zero_sum = game.players == 2 if game.zero_sum is None else game.zero_sum
     _must(not zero_sum or math.isclose(sum(won), 0, abs_tol=1e-9), f"utilities {won} do not sum to 0")
 
 
+def _hashed(found, what):
+    try:
+        hash(found)
+    except TypeError as error:
+        raise TypeError(f"{what} must be immutable, such as a tuple: {found!r}: {error}") from None
+    return found
+
+
 def _row(game, state, player, action):
-    row = [float(number) for number in game.encode(state, player, action)]
+    found = game.encode(state, player, action)
+    if isinstance(found, str) or not hasattr(found, "__len__") or getattr(found, "ndim", 1) != 1 or not hasattr(found, "__getitem__"):
+        raise TypeError(f"encode returned {_short(found)}: a list or an array of {game.inputs} numbers is needed")
+    row = [_number(number, f"encode of {state!r}") for number in found]
     width = sum(game.inputs.values()) if isinstance(game.inputs, dict) else game.inputs
     _must(len(row) == width, f"encode returned {len(row)} numbers, but inputs has {width}")
     _must(all(map(math.isfinite, row)), f"encode returned {row} for {state!r}")
     return row
+
+
+def _listed(found, what):
+    """A list of what a method returned, in a fixed order."""
+    if isinstance(found, (set, frozenset)):
+        raise TypeError(f"{what}: a set has no fixed order: return a list, such as sorted(…)")
+    try:
+        return list(found)
+    except TypeError:
+        raise TypeError(f"{what}: a list is needed, found {_short(found)}") from None
+
+
+def _chances(game, state):
+    what = f"outcomes of {state!r}"
+    listed = _listed(game.outcomes(state), what)
+    _must(listed, f"no outcome in {state!r}, but it is the turn of chance")
+    try:
+        outcomes, chances = zip(*listed, strict=True)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what}: pairs of an outcome and its probability are needed, found {_short(listed)}") from None
+    for outcome, chance in listed:
+        _hashed(outcome, "an outcome")
+        _must(_number(chance, what) >= 0, f"{what}: {outcome!r} has the probability {chance}")
+    total = sum(map(float, chances))
+    hint = ": give float, since float32 is too coarse" if abs(total - 1) < 1e-4 else ""
+    _must(abs(total - 1) < 1e-9, f"{what}: probabilities sum to {total}{hint}")
+    return outcomes, chances
+
+
+def _number(found, what):
+    try:
+        number = float(found)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what}: a number is needed, found {_short(found)}") from None
+    _must(not isinstance(found, str) and not math.isnan(number), f"{what}: a number is needed, found {found!r}")
+    return number
+
+
+def _short(found):
+    text = repr(found)
+    return text if len(text) < 200 else f"{text[:200]}…"
 
 
 def _parsed(game, state):
@@ -194,7 +241,8 @@ def _parsed(game, state):
     try:
         return game.parse(text)
     except Exception as error:
-        raise ValueError(f"parse cannot read {text!r}, the text of a state: write `text` and `parse`") from error
+        hint = "give states Python's own numbers, such as int(d)" if "np." in text else "write `text` and `parse`"
+        raise ValueError(f"parse cannot read {text!r}, the text of a state: {hint}") from error
 
 
 def _must(holds, otherwise):

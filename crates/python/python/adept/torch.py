@@ -25,7 +25,7 @@ def load(path, best=False):
 
 
 class Network(nn.Module):
-    """The network of an `adept.Model` or an `adept.SelfPlay`.
+    """The network of an `adept.Model`, an `adept.Run` or an `adept.SelfPlay`.
 
     Parameters have the names and shapes of files from `adept export --format safetensors`. They are views of one array
     of NumPy, `flat`, as long as the module stays on the CPU.
@@ -33,6 +33,8 @@ class Network(nn.Module):
 
     def __init__(self, source):
         super().__init__()
+        if isinstance(source, adept.Run):
+            source = source.open()
         self.source = source
         self.program = source.program()
         self.flat = source.weights()
@@ -129,10 +131,8 @@ class Network(nn.Module):
 
     def _run(self, dense, index, targets):
         dense = self._tensor(dense)
-        if index is None:
-            index = torch.zeros((len(dense), 0), dtype=torch.int64)
-        index, layout = self._tensor(index, integer=True), self.program["layout"]
-        rows = len(dense) if dense.ndim else 0
+        rows, layout = len(dense) if dense.ndim else 0, self.program["layout"]
+        index = self._tensor(torch.zeros((rows, 0)) if index is None else index, integer=True)
         _must(
             dense.shape == (rows, layout["dense"]) and index.shape == (rows, layout["index"]),
             f"rows of shapes {_shape(dense)} and {_shape(index)} given; "
@@ -150,7 +150,7 @@ class Network(nn.Module):
         return self._block(self.program["body"], dense, index, targets)
 
     def _check_index(self, index):
-        """On the CPU, where it costs little: elsewhere PyTorch itself reports an index that is out of range."""
+        """On the CPU, where it costs little. Elsewhere indices are not checked."""
         if index.device.type != "cpu" or not len(index):
             return
         for number, channel in enumerate(self.program["channels"]):
