@@ -31,6 +31,9 @@ class Nim(adept.Game):
     def utility(self, state, player):
         return -1.0 if player == state[1] else 1.0
 
+    def just_acted(self, state):
+        return 1 - state[1]
+
     def encode(self, state, player, action):
         row = [0.0] * 18
         for heap, things in enumerate(state[0]):

@@ -226,9 +226,12 @@ impl PyGame {
         Self(self.0.clone(), Stop::current())
     }
 
-    /// Plays random games by the calls that training makes. What they show is the fingerprint of the game.
+    /// Plays random games by the calls that training makes. What they show is the fingerprint of the game. Texts of positions do not
+    /// count, since those of sets differ from process to process, nor do scripts.
     pub(crate) fn rehearse(&self) -> PyResult<()> {
-        let mut shown = Vec::new();
+        let Rules { players, scale, zero_sum, hides, needs_action, unit, channels, .. } = &*self.0;
+        let settings = (players, scale, zero_sum, hides, needs_action, unit, channels);
+        let mut shown = format!("{settings:?}").into_bytes();
         guarded(|| (0..REHEARSALS).for_each(|number| self.play(stream(number, "rehearsal", 0), &mut shown)))?;
         self.0.fingerprint.get_or_init(|| checkpoint::hex(&shown));
         Ok(())
@@ -242,19 +245,23 @@ impl PyGame {
             }
         };
         let (mut state, mut scratch) = (self.start(), Scratch::default());
-        let (mut actions, mut probabilities) = (Vec::new(), Vec::new());
+        let (mut actions, mut outcomes, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
         let width = self.0.channels.iter().map(|channel| channel.kind.dense_width()).sum();
         let (mut dense, encoder) = (vec![0.0; width], Inputs(self.clone()));
         loop {
-            show(format!("{:?} {}\n", state.turn, self.position_text(&state)).as_bytes());
+            show(format!("{:?} ", state.turn).as_bytes());
             let action = match state.turn {
                 Turn::Over => break,
-                Turn::Chance => self.sample(&state, &mut rng),
+                Turn::Chance => {
+                    self.outcomes(&state, &mut outcomes);
+                    outcomes.iter().for_each(|(_, p)| show(&p.to_le_bytes()));
+                    self.sample(&state, &mut rng)
+                }
                 Turn::Player(player) => {
                     self.actions(&state, &mut actions);
+                    show(&actions.len().to_le_bytes());
                     for number in 0..self.0.scripts.len() {
                         self.call(|py, _| self.policy(py, number, &state, &actions, &mut probabilities));
-                        probabilities.iter().for_each(|p| show(&p.to_le_bytes()));
                     }
                     let action = Random.choose(self, &state, player, &mut scratch, &mut rng);
                     let mut after = state.clone();
@@ -278,7 +285,7 @@ impl PyGame {
             raise(PyKeyboardInterrupt::new_err("the game was given up"));
         }
         let call = |py: Python<'_>| {
-            self.1.calls(py)?;
+            let _calls = self.1.calls(py)?;
             f(py, self.0.object.bind(py))
         };
         Python::attach(call).unwrap_or_else(|e| raise(e))
@@ -604,7 +611,13 @@ impl Inputs {
             width(array.len())?;
             row.iter_mut().zip(array.as_array()).for_each(|(to, from)| *to = *from as f32);
         } else {
-            let list: Vec<f32> = found.extract()?;
+            let what = |e: PyErr| {
+                PyTypeError::new_err(format!("encode: a list or an array of numbers is needed: {e}"))
+            };
+            let mut list = Vec::with_capacity(row.len());
+            for number in found.try_iter().map_err(what)?.take(row.len() + 1) {
+                list.push(number.and_then(|number| number.extract::<f32>()).map_err(what)?);
+            }
             width(list.len())?;
             row.copy_from_slice(&list);
         }

@@ -166,13 +166,10 @@ pub(crate) fn seed(given: i128) -> PyResult<u64> {
     fits.ok_or_else(|| fault(format!("seed = {given}: must lie in 0..{}", limits::SEED)))
 }
 
-/// Games of a measurement at most. Positions have a lower limit of their own.
-const SAMPLES: u64 = 1_000_000_000_000;
-
 /// A number of positions or games to measure.
 pub(crate) fn samples(given: i128) -> PyResult<u64> {
-    let fits = u64::try_from(given).ok().filter(|n| (1..=SAMPLES).contains(n));
-    fits.ok_or_else(|| fault(format!("samples = {given}: must lie in 1..{SAMPLES}")))
+    let fits = u64::try_from(given).ok().filter(|n| (1..=limits::LENGTH).contains(n));
+    fits.ok_or_else(|| fault(format!("samples = {given}: must lie in 1..{}", limits::LENGTH)))
 }
 
 /// A number of games, if it is not too large.

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,30 +19,40 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A request to the games in Python of one work to give up: a game that never ends does not see that its
 /// work is to stop.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Stop(Arc<Request>);
 
+#[derive(Default)]
 struct Request {
-    number: u64,
     made: AtomicBool,
-    /// The threads that have called a game, as Python numbers them.
+    /// The threads that are in a call of a game, as Python numbers them.
     threads: Mutex<Vec<u64>>,
-}
-
-static REQUESTS: AtomicU64 = AtomicU64::new(1);
-
-impl Default for Stop {
-    fn default() -> Self {
-        let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::new(Request { number, made: AtomicBool::new(false), threads: Mutex::default() }))
-    }
 }
 
 thread_local! {
     /// The request that games found on this thread obey.
     static STOP: RefCell<Option<Stop>> = const { RefCell::new(None) };
-    /// The request by which this thread called a game last.
-    static KNOWN: Cell<u64> = const { Cell::new(0) };
+    /// This thread, as Python numbers it; 0 before it is known.
+    static THREAD: Cell<u64> = const { Cell::new(0) };
+}
+
+fn this_thread(py: Python<'_>) -> PyResult<u64> {
+    if THREAD.get() == 0 {
+        THREAD.set(py.import("threading")?.call_method0("get_ident")?.extract()?);
+    }
+    Ok(THREAD.get())
+}
+
+/// A thread in a call of a game, until it is dropped.
+pub(crate) struct Calls<'a>(&'a Stop, u64);
+
+impl Drop for Calls<'_> {
+    fn drop(&mut self) {
+        let mut threads = self.0.threads();
+        if let Some(place) = threads.iter().rposition(|thread| *thread == self.1) {
+            threads.swap_remove(place);
+        }
+    }
 }
 
 impl Stop {
@@ -54,29 +64,22 @@ impl Stop {
         self.0.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers that this thread calls a game.
-    pub(crate) fn calls(&self, py: Python<'_>) -> PyResult<()> {
-        if KNOWN.get() != self.0.number {
-            let thread = py.import("threading")?.call_method0("get_ident")?.extract()?;
-            let mut threads = self.threads();
-            if !threads.contains(&thread) {
-                threads.push(thread);
-            }
-            KNOWN.set(self.0.number);
-        }
-        Ok(())
+    /// Says that this thread calls a game.
+    pub(crate) fn calls(&self, py: Python<'_>) -> PyResult<Calls<'_>> {
+        let thread = this_thread(py)?;
+        self.threads().push(thread);
+        Ok(Calls(self, thread))
     }
 
-    /// Makes the request. A method that is at work gets an exception, like one that Ctrl-C interrupts.
+    /// Makes the request. A method that is at work on another thread gets an exception, like one that Ctrl-C interrupts.
     fn request(&self, py: Python<'_>) {
         self.0.made.store(true, Ordering::Relaxed);
         let raise = || -> PyResult<()> {
             let ctypes = py.import("ctypes")?;
             let raise = ctypes.getattr("pythonapi")?.getattr("PyThreadState_SetAsyncExc")?;
             let error = ctypes.call_method1("py_object", (py.get_type::<PyKeyboardInterrupt>(),))?;
-            // A copy, since another thread may call a game meanwhile.
-            let threads = self.threads().clone();
-            for thread in threads {
+            let (own, threads) = (this_thread(py)?, self.threads().clone());
+            for thread in threads.into_iter().filter(|thread| *thread != own) {
                 raise.call1((ctypes.call_method1("c_ulong", (thread,))?, &error))?;
             }
             Ok(())
@@ -195,15 +198,14 @@ fn say_that_it_stops(py: Python<'_>) {
 /// What was told of a work with progress.
 #[derive(Default)]
 struct Told {
+    /// The callback has heard of the start, and of the end.
     started: bool,
-    /// The callback has heard of the end.
     ended: bool,
     step: u64,
 }
 
 impl Told {
     fn of(&mut self, event: &Value) {
-        self.started |= event["kind"] == "started";
         self.step = event["step"].as_u64().or(event["from"].as_u64()).unwrap_or(self.step);
     }
 }
@@ -212,7 +214,7 @@ impl Told {
 struct Stopping<'a> {
     /// Requested by Ctrl-C, and by an exception in the callback.
     cancel: Option<&'a Cancel>,
-    /// Games in Python give up at the second Ctrl-C, or at the first where nothing can be saved.
+    /// Games in Python give up at the next Ctrl-C, or at the first where nothing can be saved.
     stop: &'a Stop,
 }
 
@@ -249,7 +251,7 @@ fn long_until<T: Send>(
     stop.take_back();
     let result = py.detach(move || {
         let (raised, told) = (raised_here, told_here);
-        let (mut since, mut pressed): (Option<Instant>, bool) = (None, false);
+        let mut since: Option<Instant> = None;
         std::thread::scope(move |scope| {
             let handle = scope.spawn(move || {
                 // Attached once, so that the thread keeps its state in the interpreter: a game in Python attaches for each call.
@@ -265,11 +267,8 @@ fn long_until<T: Send>(
                 }
                 let heard = Python::attach(|py| {
                     let signal = py.check_signals();
-                    if signal.is_err() {
-                        if pressed || cancel.is_none() {
-                            stop.request(py);
-                        }
-                        pressed = true;
+                    if signal.is_err() && (raised.is_some() || cancel.is_none()) {
+                        stop.request(py);
                     }
                     if raised.is_some() {
                         if cancel.is_some() && since.is_some_and(|since| since.elapsed() > PATIENCE) {
@@ -280,6 +279,7 @@ fn long_until<T: Send>(
                     }
                     signal?;
                     if let (Ok((value, _)), Some(callback)) = (&event, callback) {
+                        told.started |= value["kind"] == "started";
                         told.ended |= value["kind"] == "ended";
                         callback.call1(py, (plain(py, value)?,))?;
                     }

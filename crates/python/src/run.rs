@@ -118,7 +118,7 @@ fn key_at(text: &str, line: usize) -> Option<String> {
     let before: Vec<&str> = text.lines().take(line).collect();
     let table =
         before.iter().rev().find_map(|line| line.trim().strip_prefix('[')?.trim_end_matches(']').into());
-    let own = before.last()?.split_once('=').map(|(key, _)| key.trim());
+    let own = before.last()?.split_once(" = ").map(|(key, _)| key.trim());
     let parts: Vec<&str> =
         table.map(|table: &str| table.trim_start_matches('[')).into_iter().chain(own).collect();
     (!parts.is_empty()).then(|| parts.join("."))

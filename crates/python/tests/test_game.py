@@ -321,9 +321,12 @@ def test_a_run_of_other_rules_is_not_taken_for_one_of_these(tmp_path):
     first = adept.train(CONFIG, out=tmp_path / "run", settings=own)
     adept.register(broken(name="changes"))
     assert adept.train(CONFIG, out=tmp_path / "run", settings=own).record["seconds"] == first.record["seconds"]
-    adept.register(broken(name="changes", utility=lambda self, state, player: -TicTacToe.utility(self, state, player)))
-    with pytest.raises(adept.AdeptError, match="a game `changes` with other rules or inputs"):
-        adept.train(CONFIG, out=tmp_path / "run", settings=own)
+    adept.register(broken(name="changes", scripts={"noisy": lambda state, actions: random.choice(actions)}))
+    adept.train(CONFIG, out=tmp_path / "run", settings=own)
+    for change in ({"utility": lambda self, state, player: -TicTacToe.utility(self, state, player)}, {"unit": "points"}):
+        adept.register(broken(name="changes", **change))
+        with pytest.raises(adept.AdeptError, match="a game `changes` with other rules or inputs"):
+            adept.train(CONFIG, out=tmp_path / "run", settings=own)
 
 
 def test_a_small_game_with_dice_is_measured_without_minimax(tmp_path):
@@ -426,6 +429,8 @@ def test_a_second_ctrl_c_ends_a_method_that_never_ends(tmp_path, threads):
     with pytest.raises(KeyboardInterrupt):
         [timer.start() for timer in timers]
         adept.train(CONFIG, out=tmp_path / "run", settings=own, threads=threads)
+    # The caller is interrupted once.
+    time.sleep(0.2)
     game.loops = False
     train(tmp_path / "next", "tictactoe-in-python", games=20)
 

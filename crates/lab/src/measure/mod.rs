@@ -22,7 +22,7 @@ use crate::catalogue::{AnyGame, Catalogue};
 use adept_arena::inspect::{self, PositionValue};
 use adept_arena::{Equity, GameModel, Greedy, OpenError, Random, equity, open};
 pub use adept_game::Suite;
-use adept_game::{Kit, Read, Recorded, stream, work};
+use adept_game::{Kit, Read, Recorded, limits, stream, work};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::files::Files;
 use adept_model::{Description, ModelError, Usage};
@@ -60,13 +60,14 @@ pub struct EvaluateOptions {
     pub cancel: Cancel,
 }
 
-/// Positions that are sampled at most. All are held at once, with their rows.
-const MOST_SAMPLED: u64 = 10_000_000;
-
+/// The number of positions to sample.
 fn sampled(options: &EvaluateOptions, usual: u64) -> Result<u64, TrainError> {
     match options.samples.unwrap_or(usual) {
-        count if (1..=MOST_SAMPLED).contains(&count) => Ok(count),
-        count => Err(TrainError::Suite(format!("measure 1 to {MOST_SAMPLED} positions, not {count}"))),
+        count if (1..=limits::POSITIONS).contains(&count) => Ok(count),
+        count => {
+            let most = limits::POSITIONS;
+            Err(TrainError::Suite(format!("measure 1 to {most} positions, not {count}")))
+        }
     }
 }
 

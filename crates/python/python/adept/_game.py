@@ -216,7 +216,8 @@ def _chances(game, state):
     for outcome, chance in listed:
         _hashed(outcome, "an outcome")
         _must(_number(chance, what) >= 0, f"{what}: {outcome!r} has the probability {chance}")
-    total = sum(map(float, chances))
+    chances = [float(chance) for chance in chances]
+    total = sum(chances)
     hint = ": give float, since float32 is too coarse" if abs(total - 1) < 1e-4 else ""
     _must(abs(total - 1) < 1e-9, f"{what}: probabilities sum to {total}{hint}")
     return outcomes, chances
