@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Measures what a second rank of MPI brings on one machine: learning in large batches, and self-play of the bear-off.
+"""Measures what MPI costs and what a second rank brings on one machine: learning in large batches, and self-play of the bear-off.
 
 usage: scaling.py PROGRAM [--rounds N] [--only learning|self-play]
 
 PROGRAM is built with `--features mpi`, by the release profile. Needs mpirun and two idle cores. Each round runs, in turn:
 
+- one process without MPI;
 - one rank of one thread;
 - two ranks of one thread each;
 - two separate processes at once, without MPI, each with the whole work: what the cores can do together, whoever uses them.
@@ -106,13 +107,14 @@ def main():
                 continue
             config = desk / f"{name}.toml"
             config.write_text(f"name = \"{name}\"\n{text}")
-            rates = {"one rank": [], "two ranks": [], "two processes": []}
+            rates = {"without MPI": [], "one rank": [], "two ranks": [], "two processes": []}
             for number in range(args.rounds):
                 def train(out):
                     return [args.program, "train", str(config), "--threads", "1", "--json", "--out", str(desk / name / out)]
-                for ranks, kind in ((1, "one rank"), (2, "two ranks")):
+                for ranks, kind in ((0, "without MPI"), (1, "one rank"), (2, "two ranks")):
                     out = f"{number}-{ranks}"
-                    wait(start([*LAUNCH, "-n", str(ranks), *train(out)]))
+                    launch = [*LAUNCH, "-n", str(ranks)] if ranks else ["taskset", "-c", "0"]
+                    wait(start([*launch, *train(out)]))
                     rates[kind].append(rate(desk / name / out))
                 both = [f"{number}-{core}-alone" for core in (0, 1)]
                 for process in [start(["taskset", "-c", str(core), *train(out)]) for core, out in enumerate(both)]:

@@ -17,8 +17,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Time that work may take to stop before a word is said.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A request to the games in Python of one work to give up: a game that never ends does not see that its
-/// work is to stop.
+/// A request to the games in Python of one work to give up: a game that never ends does not see that its work is to stop.
 #[derive(Clone, Default)]
 pub(crate) struct Stop(Arc<Request>);
 

@@ -11,6 +11,7 @@ use adept_trainer::run::{Cancel, Record, TrainOptions, measurements, numbers, re
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The numbers of a measurement by name.
@@ -73,8 +74,8 @@ impl Run {
     }
 
     /// A run stands for its folder.
-    fn __fspath__(&self) -> String {
-        self.path.display().to_string()
+    fn __fspath__(&self) -> OsString {
+        self.path.clone().into()
     }
 
     fn __repr__(&self) -> String {
