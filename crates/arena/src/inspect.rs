@@ -156,7 +156,7 @@ fn hides<G: Kit>(game: &G) -> OpenError {
 /// # Errors
 /// [`OpenError::Unknown`] with the text that is not a position.
 pub fn read<G: Kit>(game: &G, texts: &[impl AsRef<str>]) -> Result<Vec<Read<G>>, OpenError> {
-    let read = |text: &str| game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()));
+    let read = |text: &str| game.parse_position(text).map_err(OpenError::from);
     texts.iter().map(|text| read(text.as_ref())).collect()
 }
 
@@ -309,7 +309,7 @@ pub struct Choice {
 /// # Errors
 /// [`OpenError::Unknown`] if the text is not a position, or no player is to move.
 pub fn choices<G: Kit>(game: &G, bound: &mut GameModel<G>, text: &str) -> Result<Vec<Choice>, OpenError> {
-    let (state, _) = game.parse_position(text).map_err(|e| OpenError::Unknown(e.to_string()))?;
+    let (state, _) = game.parse_position(text)?;
     let player = match game.turn(&state) {
         Turn::Player(player) => player,
         Turn::Over => return Err(OpenError::Unknown(format!("`{text}`: the game is over"))),

@@ -7,7 +7,7 @@ use crate::exact::ExactError;
 use crate::experts::WithExperts;
 use crate::frozen::Frozen;
 use crate::solve::{BestResponse, Minimax};
-use adept_game::{Encoder, Game, GameInfo, Kit, Turn, Valuation, stream};
+use adept_game::{Encoder, Game, GameError, GameInfo, Kit, Turn, Valuation, stream};
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
 use adept_model::{ModelError, Optimiser, names};
 use std::path::{Path, PathBuf};
@@ -27,6 +27,9 @@ pub enum OpenError {
         /// What was found and what was expected.
         message: String,
     },
+    /// A position, a file or a table of the game.
+    #[error(transparent)]
+    Game(#[from] GameError),
     /// The game has no agent or encoder with this name, or it cannot be computed.
     #[error("{0}")]
     Unknown(String),
@@ -121,7 +124,7 @@ fn with_experts<G: Kit>(
             return Err(OpenError::Unknown(format!("`{name}` names the expert `{expert}` twice")));
         }
         if let Some(found) = game.deliberator(channel, &serde_json::Value::Null) {
-            experts.push((channel.clone(), found.map_err(|e| OpenError::Unknown(e.to_string()))?));
+            experts.push((channel.clone(), found?));
         }
     }
     Ok(Arc::new(WithExperts::new(name, inner, experts)))
@@ -146,7 +149,7 @@ fn prior_of<G: Kit>(game: &G, name: &str) -> Result<(String, Arc<dyn Valuation<G
     if known.contains(&name)
         && let Some(found) = game.valuation(name)
     {
-        return Ok((name.into(), found.map_err(|e| OpenError::Unknown(e.to_string()))?));
+        return Ok((name.into(), found?));
     }
     let (path, pinned) = match name.rsplit_once('@') {
         Some((path, sum)) if sum.len() == DIGITS => (path, Some(sum)),
@@ -244,7 +247,7 @@ pub fn agent_with<G: Kit>(
         return agent(game, text);
     }
     match game.deliberator(text, settings) {
-        Some(found) => Ok(Box::new(Deliberating::new(found.map_err(|e| OpenError::Unknown(e.to_string()))?))),
+        Some(found) => Ok(Box::new(Deliberating::new(found?))),
         None => Err(OpenError::Unknown(format!(
             "`{text}` has no settings; only deliberating agents have settings"
         ))),
@@ -310,11 +313,11 @@ fn build<G: Kit>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenEr
         AgentSpec::Named(name) => match Scripted::new(game, name) {
             Some(script) => Box::new(script),
             None if let Some(valuation) = game.valuation(name) => {
-                let valuation = valuation.map_err(|e| OpenError::Unknown(e.to_string()))?;
+                let valuation = valuation?;
                 Box::new(Greedy::new(Known(valuation)))
             }
             None if let Some(deliberator) = game.deliberator(name, &serde_json::Value::Null) => {
-                Box::new(Deliberating::new(deliberator.map_err(|e| OpenError::Unknown(e.to_string()))?))
+                Box::new(Deliberating::new(deliberator?))
             }
             None if checkpoint::named(Path::new(name))?.is_some() => player(game, name)?,
             None => {

@@ -181,13 +181,13 @@ fn settings_change_what_they_name_and_nothing_unknown() {
         (serde_json::json!({ "temperature": 0.0 }), "temperature = 0"),
         (serde_json::json!([1]), "is not a table of settings"),
     ] {
-        let error = with(faulty).err().expect("it is faulty").0;
+        let error = with(faulty).err().expect("it is faulty").to_string();
         assert!(error.contains(says), "{error}");
     }
     assert!(DeliberateSettings::named("PX").is_none() && DeliberateSettings::named("").is_none());
     assert!(DeliberateSettings::named("P+").is_none() && DeliberateSettings::named("EMH+").is_some());
     let published = game.deliberator("E", &serde_json::json!({ "bid_risky": -1.0 })).expect("E");
-    assert!(published.err().expect("fixed").0.contains("`paper:E` has"));
+    assert!(published.err().expect("fixed").to_string().contains("`paper:E` has"));
     let _: Box<dyn Agent<LiarsDice>> = Box::new(Deliberating::new(with(serde_json::Value::Null).expect("E")));
 }
 

@@ -53,7 +53,7 @@ impl Game for Passing {
     }
 
     fn parse_position(&self, text: &str) -> Result<(Self::State, Option<bool>), GameError> {
-        Err(GameError(text.into()))
+        Err(GameError::new(text))
     }
 
     fn action_text(&self, _: &Self::State, action: &bool) -> String {

@@ -177,7 +177,7 @@ fn illegal_moves_are_refused_with_the_reason() {
         assert!(refused(text).contains(why), "{}", refused(text));
     }
     let state = read(&game, "r:AhKd|");
-    let said = |word: &str| game.parse_action(&state, word).map_err(|e| e.0);
+    let said = |word: &str| game.parse_action(&state, word).map_err(|e| e.to_string());
     assert_eq!((said("raise"), said("K")), (Ok(Action::Raise), Ok(Action::Call)));
     assert!(said("check").unwrap_err().contains("there is a bet"));
     assert!(said("all in").unwrap_err().contains("fold, call, raise"));
@@ -345,7 +345,7 @@ fn rule_files_are_checked() {
     let path = folder.path().join("mine.toml");
     let read = |text: &str| {
         std::fs::write(&path, format!("straights = \"exact\"\n{text}")).unwrap();
-        Profile::read(&path).map(|_| ()).map_err(|e| e.0)
+        Profile::read(&path).map(|_| ()).map_err(|e| e.to_string())
     };
     let rule = |when: &str| {
         read(&format!(

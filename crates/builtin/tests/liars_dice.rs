@@ -264,7 +264,7 @@ fn texts_that_are_no_positions_are_refused() {
         "-/33366 @2 2x2",
         "11245/33366 @1 pass pass pass",
     ];
-    let errors: Vec<String> = bad.iter().map(|t| soar.parse_position(t).expect_err(t).0).collect();
+    let errors: Vec<String> = bad.iter().map(|t| soar.parse_position(t).expect_err(t).to_string()).collect();
     insta::assert_snapshot!(errors.join("\n"));
     for name in [
         "liars-dice:",

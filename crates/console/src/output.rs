@@ -94,8 +94,8 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     if cause.is::<std::io::Error>() {
         return Some("io");
     }
-    if cause.is::<GameError>() {
-        return Some("game");
+    if let Some(error) = cause.downcast_ref::<GameError>() {
+        return Some(of_game(error));
     }
     if let Some(error) = cause.downcast_ref::<TrainError>() {
         return Some(of_train(error));
@@ -138,7 +138,8 @@ fn of_train(error: &TrainError) -> &'static str {
         TrainError::Interrupted { .. } => "interrupted",
         TrainError::Diverged { .. } => "diverged",
         TrainError::Elsewhere(_) | TrainError::Ranks(_) => "failed",
-        TrainError::Exact(_) | TrainError::Suite(_) | TrainError::Game(_) => "game",
+        TrainError::Exact(_) | TrainError::Suite(_) => "game",
+        TrainError::Game(error) => of_game(error),
     }
 }
 
@@ -153,11 +154,22 @@ fn of_model(error: &ModelError) -> &'static str {
     }
 }
 
+fn of_game(error: &GameError) -> &'static str {
+    match error {
+        GameError::Rules(_) => "game",
+        GameError::File { .. } => "io",
+        GameError::Data { .. } => "data",
+        GameError::Table(_) => "checkpoint",
+        GameError::Memory(_) => "memory",
+    }
+}
+
 fn of_open(error: &OpenError) -> &'static str {
     match error {
         OpenError::Model(error) => of_model(error),
         OpenError::Mismatch { .. } => "checkpoint",
         OpenError::Unknown(_) => "name",
+        OpenError::Game(error) => of_game(error),
     }
 }
 

@@ -65,7 +65,7 @@ impl Declared {
     /// The first fault of the file, with its place; or that the game may never end.
     pub fn read(name: &str, source: &str) -> Result<Self, GameError> {
         let read = if name.ends_with(".kif") { gdl::read(name, source) } else { Rules::read(source) };
-        let rules = read.map_err(|e: RuleError| GameError(format!("{name}: {e}")))?;
+        let rules = read.map_err(|e: RuleError| GameError::new(format!("{name}: {e}")))?;
         let mut start = State {
             facts: SmallVec::from_elem(0, rules.facts.len().div_ceil(64).max(1)),
             mover: 0,
@@ -77,11 +77,11 @@ impl Declared {
         }
         let game = Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default() };
         if game.status_of(&game.start, None) != Status::Going {
-            return Err(GameError(format!("{name}: no operator is legal at the start")));
+            return Err(GameError::new(format!("{name}: no operator is legal at the start")));
         }
         let before = if game.players() == 2 { 1 } else { 0 };
         if game.status_of(&game.start, Some(before)) != Status::Going {
-            return Err(GameError(format!("{name}: a condition that ends the game holds at the start")));
+            return Err(GameError::new(format!("{name}: a condition that ends the game holds at the start")));
         }
         game.try_out()?;
         Ok(game)
@@ -104,7 +104,7 @@ impl Declared {
                 self.actions(&state, &mut actions);
                 let player = |action: &u32| self.rules.moves[*action as usize].player;
                 if actions.iter().filter_map(player).any(|player| player != state.mover) {
-                    return Err(GameError(format!(
+                    return Err(GameError::new(format!(
                         "{}: the roles do not move in turn, at {}; adept plays games in which they do",
                         self.name,
                         self.position_text(&state)
@@ -122,7 +122,7 @@ impl Declared {
                         true => "count the moves in a fact that makes it terminal",
                         false => "add a line such as `limit 200`, the most moves of a game",
                     };
-                    return Err(GameError(format!(
+                    return Err(GameError::new(format!(
                         "{}: a random game did not end in {LONGEST} moves; {limit}",
                         self.name
                     )));
@@ -312,7 +312,11 @@ impl Game for Declared {
         whole.or_else(begin).ok_or_else(|| {
             let texts: Vec<String> = actions.iter().take(20).map(|a| self.action_text(state, a)).collect();
             let more = if actions.len() > texts.len() { ", …" } else { "" };
-            GameError(format!("`{}` is not one legal move of these: {}{more}", text.trim(), texts.join(", ")))
+            GameError::new(format!(
+                "`{}` is not one legal move of these: {}{more}",
+                text.trim(),
+                texts.join(", ")
+            ))
         })
     }
 

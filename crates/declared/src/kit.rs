@@ -56,7 +56,7 @@ impl Declared {
             Some((_, source)) => Self::read(name, source),
             None => {
                 let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-                Err(GameError(format!(
+                Err(GameError::new(format!(
                     "there is no rule file `{wanted}`; there are {}; `file:PATH` names a file of your own",
                     names.join(", ")
                 )))
@@ -65,8 +65,7 @@ impl Declared {
     }
 
     fn open(name: &str, path: &Path) -> Result<Self, GameError> {
-        let source = limits::read_text(path, limits::CONFIG_BYTES)
-            .map_err(|e| GameError(format!("cannot read the rules in {}: {e}", path.display())))?;
+        let source = limits::read_text(path, limits::CONFIG_BYTES).map_err(GameError::file(path))?;
         Self::read(name, &source)
     }
 

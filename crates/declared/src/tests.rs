@@ -558,7 +558,7 @@ fn lines_in_three_dimensions_are_derived() {
 fn faults_say_where_and_what() {
     let game = |rest: &str| {
         let head = "game \"g\"\nobjects p = x, o\nobjects s = 1..3\nflip p x o\ndynamic on(p, s)\n";
-        Declared::read("g", &format!("{head}{rest}")).map(|_| String::new()).unwrap_or_else(|e| e.0)
+        Declared::read("g", &format!("{head}{rest}")).map(|_| String::new()).unwrap_or_else(|e| e.to_string())
     };
     let put = "operator put(a: s) if not on(x, a), not on(o, a) add on(x, a)\n";
     assert_eq!(game(put), "");
@@ -670,7 +670,8 @@ fn faults_in_gdl_say_where_and_what() {
     let found: Vec<String> = cases
         .iter()
         .map(|text| {
-            let fault = Declared::read("g.kif", text).map_or_else(|fault| fault.0, |_| "is read".into());
+            let fault =
+                Declared::read("g.kif", text).map_or_else(|fault| fault.to_string(), |_| "is read".into());
             format!("{text}\n  {fault}\n")
         })
         .collect();

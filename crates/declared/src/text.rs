@@ -67,7 +67,7 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
     let declaration = &rules.declaration;
     let fail = |why: String| {
         let example = position(game, &adept_game::Game::start(game));
-        GameError(format!("`{text}` is not a position: {why}; the game begins with `{example}`"))
+        GameError::new(format!("`{text}` is not a position: {why}; the game begins with `{example}`"))
     };
     let mut state = adept_game::Game::start(game);
     state.facts.fill(0);

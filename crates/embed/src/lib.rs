@@ -127,7 +127,7 @@ impl Model {
             |why: &str| Error::Checkpoint(format!("{}: its game is unknown: {why}", located.display()));
         match adept_builtin::visit(&game, Opening(read)) {
             Some(Ok(opened)) => opened,
-            Some(Err(error)) => Err(unknown(&error.0)),
+            Some(Err(error)) => Err(unknown(&error.to_string())),
             None => Err(unknown(&format!("no built-in game named `{game}`: open it with `Model::of`"))),
         }
     }

@@ -8,8 +8,8 @@ use std::path::Path;
 
 /// Reads positions in the game's text form: one per line, or the column `position` of a CSV file.
 pub fn lines_of_positions<G: Game>(game: &G, path: &Path) -> Result<Vec<Read<G>>, GameError> {
-    let fault = |what: String| GameError(format!("{}: {what}", path.display()));
-    let text = limits::read_list(path).map_err(|e| fault(e.to_string()))?;
+    let fault = |what: String| GameError::data(path, what);
+    let text = limits::read_list(path).map_err(GameError::file(path))?;
     let text = text.trim_start_matches('\u{feff}');
     if text.lines().next().is_some_and(|first| first.split(',').next() == Some("position")) {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());

@@ -4,6 +4,9 @@ use rand::{Rng, RngExt};
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,10 +19,66 @@ pub enum Turn {
     Over,
 }
 
-/// Why a text is not a position or an action, or an action is not legal.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct GameError(pub String);
+/// Why something of a game is refused or cannot be read.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum GameError {
+    /// A text is not a rule set, a position or an action, or an action is not legal.
+    #[error("{0}")]
+    Rules(String),
+    /// A file cannot be read.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: Arc<io::Error>,
+    },
+    /// What a file of positions, values or decisions holds is not valid.
+    #[error("{}: {message}", path.display())]
+    Data {
+        /// The file.
+        path: PathBuf,
+        /// The place, what was found and what was expected.
+        message: String,
+    },
+    /// A table of exact values is damaged or does not fit.
+    #[error("{0}")]
+    Table(String),
+    /// The machine has too little memory.
+    #[error("{0}")]
+    Memory(String),
+}
+
+/// Errors are equal if they are of one kind and say the same.
+impl PartialEq for GameError {
+    fn eq(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other) && self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for GameError {}
+
+impl GameError {
+    /// Refuses a rule set, a position or an action. The message says what was found and what was expected.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::Rules(message.into())
+    }
+
+    /// Adds the path to the reason why a file cannot be read. What is not text, or is longer than it may be, could be read and
+    /// is not valid.
+    pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| match source.kind() {
+            io::ErrorKind::InvalidData => Self::Data { path, message: source.to_string() },
+            _ => Self::File { path, source: Arc::new(source) },
+        }
+    }
+
+    /// Refuses what a file holds. The message says where, what was found and what was expected.
+    pub fn data(path: impl Into<PathBuf>, message: impl Into<String>) -> Self {
+        Self::Data { path: path.into(), message: message.into() }
+    }
+}
 
 /// A unit in which results of matches are counted, such as thousandths of a bet.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,7 +239,7 @@ pub trait Game: Send + Sync + 'static {
         place.map(|place| actions.swap_remove(place)).ok_or_else(|| {
             let known: Vec<String> = actions.iter().take(20).map(|a| self.action_text(state, a)).collect();
             let more = if actions.len() > known.len() { ", …" } else { "" };
-            GameError(format!("`{}` is not a legal action: {}{more}", text.trim(), known.join(", ")))
+            GameError::new(format!("`{}` is not a legal action: {}{more}", text.trim(), known.join(", ")))
         })
     }
 

@@ -163,7 +163,7 @@ pub trait Kit: Game + Sized {
         // What does not fit depends on the rules alone, so a game without any move shows it.
         match (self.history_suffix(), self.history(1, &vec![""; self.players()], &[])) {
             (Some(suffix), Some(written)) => written.map(|_| suffix),
-            _ => Err(GameError(format!("{} has no usual format of whole games", self.name()))),
+            _ => Err(GameError::new(format!("{} has no usual format of whole games", self.name()))),
         }
     }
 
@@ -213,7 +213,7 @@ pub trait Kit: Game + Sized {
     /// # Errors
     /// The place of the fault, or that the game has no labelled files.
     fn read_examples(&self, path: &Path) -> Result<Vec<(Self::State, f64)>, GameError> {
-        Err(GameError(format!("{}: {} cannot read labelled positions", path.display(), self.name())))
+        Err(GameError::new(format!("{}: {} cannot read labelled positions", path.display(), self.name())))
     }
 
     /// Whether a file has a value for each position, so that [`read_examples`](Self::read_examples) can read it.

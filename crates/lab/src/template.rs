@@ -28,7 +28,7 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
     let source = Source { file: format!("my-{name}.toml"), text: text.clone(), set: Vec::new() };
     match parse(&source, games) {
         Ok(_) => Ok(text),
-        Err(e) => Err(GameError(match method {
+        Err(e) => Err(GameError::new(match method {
             Some(method) => format!("{} has no config for the method `{method}`: {}", info.name, e.message),
             None => format!("the starter config of {} has a fault: {}", info.name, e.message),
         })),
@@ -49,7 +49,7 @@ fn section(method: &str, info: &GameInfo) -> Result<String, GameError> {
         "expectation" => include_str!("templates/expectation.toml").into(),
         "supervised" => include_str!("templates/supervised.toml").into(),
         "regrets" => include_str!("templates/regrets.toml").into(),
-        _ => return Err(GameError(format!("no method `{method}`; there is {}", METHODS.join(", ")))),
+        _ => return Err(GameError::new(format!("no method `{method}`; there is {}", METHODS.join(", ")))),
     })
 }
 

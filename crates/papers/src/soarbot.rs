@@ -246,7 +246,7 @@ fn study(work: Work<'_>) -> Result<SoarBotStudy, TrainError> {
 }
 
 fn game(players: usize) -> Result<Holdem, TrainError> {
-    Ok(Holdem::new(players, Stakes::default()).map_err(|e| OpenError::Unknown(e.to_string()))?)
+    Ok(Holdem::new(players, Stakes::default())?)
 }
 
 /// The seat orders of SoarBot, agent 0, and its company: all turns of the table.

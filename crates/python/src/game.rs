@@ -507,7 +507,7 @@ impl Game for PyGame {
             self.state(game, game.call_method1(intern!(py, "parse"), (text,))?, 0)
         };
         let state =
-            Python::attach(read).map_err(|e| GameError(format!("`{text}` is not a position: {e}")))?;
+            Python::attach(read).map_err(|e| GameError::new(format!("`{text}` is not a position: {e}")))?;
         Ok((state, None))
     }
 

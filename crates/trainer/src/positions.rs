@@ -6,7 +6,7 @@
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
 use adept_arena::{Evaluator, GameModel, OpenError};
-use adept_game::{Afterstate, Draw, Encoder, Kit, Stream, Turn, Valuation, stream, work};
+use adept_game::{Afterstate, Draw, Encoder, GameError, Kit, Stream, Turn, Valuation, stream, work};
 use adept_model::{Channel, Learner, Rows, Samples};
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -111,7 +111,7 @@ impl<G: Kit> Positions<G> {
 /// The exact values of a game.
 pub fn oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
     let none = || OpenError::Unknown(format!("{} has no oracle for exact values", game.name()));
-    game.valuation("oracle").ok_or_else(none)?.map_err(|e| OpenError::Unknown(e.to_string()))
+    game.valuation("oracle").ok_or_else(none)?.map_err(OpenError::from)
 }
 
 /// Encodes a position from the view of the player who acted last.
@@ -182,20 +182,20 @@ impl Set {
         path: &Path,
         part: Part,
     ) -> Result<Self, OpenError> {
-        let all = game.read_examples(path).map_err(|e| OpenError::Unknown(e.to_string()))?;
+        let all = game.read_examples(path)?;
         let (rows, known) = (all.len(), |(state, value): (G::State, f64)| (state, value as f32));
         let these = all.into_iter().filter(|(state, _)| Part::of(game.number(state)) == part);
         let set = Self::of(game, (encoder, channels), these.map(known));
         if set.samples.is_empty() {
-            return Err(OpenError::Unknown(format!(
-                "{}: none of its {rows} rows belongs to the part for {}: add more rows",
-                path.display(),
+            let what = format!(
+                "none of its {rows} rows belongs to the part for {}: add more rows",
                 match part {
                     Part::Train => "training, eight of ten",
                     Part::Validation => "validation, one of ten",
                     Part::Test => "testing, one of ten",
                 }
-            )));
+            );
+            return Err(GameError::data(path, what).into());
         }
         Ok(set)
     }

@@ -44,7 +44,9 @@ impl Game for Nim {
         let numbers: Vec<u8> = text.split([' ', '@']).filter_map(|word| word.parse().ok()).collect();
         match numbers[..] {
             [a @ 0..=3, b @ 0..=4, c @ 0..=5, m @ 1..=2] => Ok((([a, b, c], usize::from(m) - 1), None)),
-            _ => Err(GameError(format!("`{text}`: write three heaps and who is to move, such as 3 4 5 @1"))),
+            _ => Err(GameError::new(format!(
+                "`{text}`: write three heaps and who is to move, such as 3 4 5 @1"
+            ))),
         }
     }
 }

@@ -9,7 +9,7 @@ use adept_console::output::{self, say};
 use adept_game::{Game, GameError};
 use adept_lab::Catalogue;
 use adept_model::{checkpoint, limits};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -121,15 +121,15 @@ fn gamedef(game: &str, as_json: bool) -> Result<()> {
 }
 
 fn definition(path: &Path) -> Result<Holdem> {
-    let text = limits::read_text(path, limits::CONFIG_BYTES).with_context(|| path.display().to_string());
-    let read = Holdem::of_definition(&text?);
-    Ok(read.map_err(|e| GameError(format!("{}: {e}", path.display())))?)
+    let text = limits::read_text(path, limits::CONFIG_BYTES).map_err(GameError::file(path))?;
+    let read = Holdem::of_definition(&text);
+    Ok(read.map_err(|e| GameError::new(format!("{}: {e}", path.display())))?)
 }
 
 fn named(name: &str) -> Result<Holdem> {
     match holdem::named(name) {
         Some(found) => Ok(found?),
-        None => Err(GameError(format!(
+        None => Err(GameError::new(format!(
             "`{name}`: poker dealers play hold'em with fixed limits, such as holdem:limit:2; other games are not served"
         ))
         .into()),
@@ -139,7 +139,7 @@ fn named(name: &str) -> Result<Holdem> {
 /// The game of a checkpoint; heads-up hold'em for agents.
 fn of_agent(agent: &str) -> Result<Holdem> {
     let usual = named("holdem:limit:2")?;
-    let spec = AgentSpec::parse(agent).map_err(GameError)?;
+    let spec = AgentSpec::parse(agent).map_err(GameError::new)?;
     let of = match &spec {
         AgentSpec::Greedy(of) | AgentSpec::Epsilon(_, of) | AgentSpec::Boltzmann(_, of) => of,
         AgentSpec::Named(of) => of,

@@ -106,7 +106,7 @@ impl Bearoff {
     fn parse_move(&self, state: &State, roll: Roll, text: &str) -> Result<Side, GameError> {
         let side = state.sides[state.player];
         if !text.contains(',') {
-            return notation::parse(side, roll, text).map_err(GameError);
+            return notation::parse(side, roll, text).map_err(GameError::new);
         }
         let after: Side = text.parse()?;
         let mut afterstates = Vec::new();
@@ -114,7 +114,7 @@ impl Bearoff {
         if afterstates.contains(&after) {
             return Ok(after);
         }
-        Err(GameError(format!("no legal move with {roll} leads from {side} to {after}")))
+        Err(GameError::new(format!("no legal move with {roll} leads from {side} to {after}")))
     }
 }
 
@@ -270,14 +270,14 @@ impl Game for Bearoff {
             self.check(position)?;
             let state = State::to_roll(position);
             let Some(roll) = roll else { return Ok((state, None)) };
-            let roll: Roll = roll.parse().map_err(|e: GameError| e.0)?;
+            let roll: Roll = roll.parse().map_err(|e: GameError| e.to_string())?;
             if position.is_over() {
                 return Err("the game is over, so there is no roll to play".to_string());
             }
             Ok((State { stage: Stage::Move(roll), ..state }, Some(Action::Roll(roll))))
         };
         read().map_err(|why| {
-            GameError(format!(
+            GameError::new(format!(
                 "`{text}` is not a bear-off position: {why}; write own/opponent, such as 1,1,1,1,1,1/0,0,0,0,0,2, and \
                  after it the roll, such as 65, if a move comes next"
             ))
@@ -303,14 +303,14 @@ impl Game for Bearoff {
     fn parse_action(&self, state: &State, text: &str) -> Result<Action, GameError> {
         let text = text.trim();
         match state.stage {
-            _ if state.is_over() => Err(GameError("the game is over".into())),
+            _ if state.is_over() => Err(GameError::new("the game is over")),
             Stage::Move(roll) => self.parse_move(state, roll, text).map(Action::Move),
             Stage::Roll => text.parse().map(Action::Roll),
             Stage::Setup => {
-                let position = parse_sides(text).map_err(GameError)?;
-                self.check(position).map_err(GameError)?;
+                let position = parse_sides(text).map_err(GameError::new)?;
+                self.check(position).map_err(GameError::new)?;
                 if position.is_over() {
-                    return Err(GameError("a start position needs checkers on both sides".into()));
+                    return Err(GameError::new("a start position needs checkers on both sides"));
                 }
                 Ok(Action::Setup(position))
             }

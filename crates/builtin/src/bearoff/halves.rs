@@ -90,7 +90,7 @@ impl Halves<Bearoff> for Pairs {
         values: &mut [f32],
     ) -> Result<(), GameError> {
         let (rows, columns) = (&self.rows[movers], &self.rows[rollers]);
-        self.table.read_block(rows, columns, stride, values).map_err(|e| GameError(e.to_string()))
+        self.table.read_block(rows, columns, stride, values).map_err(GameError::from)
     }
 
     fn factors(&self, valuation: &str) -> Option<Factors> {

@@ -47,7 +47,7 @@ impl Position {
     /// outside the bear-off.
     pub fn from_id(text: &str) -> Result<Self, GameError> {
         let fault = |what: String| {
-            GameError(format!(
+            GameError::new(format!(
                 "`{text}` is no Position ID of a bear-off: {what}; copy the {ID_LENGTH} characters that gnubg \
                  prints after `Position ID:`, such as VQUAgKoCAAAAAA"
             ))
@@ -113,7 +113,7 @@ impl Position {
     /// double, or checkers outside the bear-off.
     pub fn from_xgid(text: &str) -> Result<(Self, Option<Roll>), GameError> {
         let fault = |what: String| {
-            GameError(format!(
+            GameError::new(format!(
                 "`{text}` is no XGID of a bear-off: {what}; an XGID has 26 characters for the board and nine \
                  fields, such as XGID=-AAAAAA------------aaaaaa-:0:0:1:52:0:0:0:0:10"
             ))

@@ -18,7 +18,7 @@ impl Family for Bearoff {
         let ours = name == "bearoff" || name.starts_with("bearoff:");
         let most = Self::MOST_CHECKERS;
         let wrong = || {
-            GameError(format!(
+            GameError::new(format!(
                 "`{name}`: write bearoff, or bearoff:N with at most N checkers per side, 1 to {}",
                 most - 1
             ))
@@ -69,7 +69,7 @@ impl Kit for Bearoff {
     fn read_examples(&self, path: &Path) -> Result<Vec<(State, f64)>, GameError> {
         let mut examples = Vec::new();
         for (i, (position, value)) in labelled::read(path)?.into_iter().enumerate() {
-            let fault = |what: String| GameError(format!("{}: row {}: {what}", path.display(), i + 1));
+            let fault = |what: String| GameError::data(path, format!("row {}: {what}", i + 1));
             self.check(position).map_err(fault)?;
             if position.is_over() {
                 return Err(fault(
@@ -93,7 +93,7 @@ impl Kit for Bearoff {
         }
         let rows = labelled::read_positions(path)?.into_iter().enumerate();
         rows.map(|(i, position)| {
-            let fault = |what: String| GameError(format!("{}: row {}: {what}", path.display(), i + 1));
+            let fault = |what: String| GameError::data(path, format!("row {}: {what}", i + 1));
             self.check(position).map_err(fault)?;
             Ok((State::to_roll(position), None))
         })

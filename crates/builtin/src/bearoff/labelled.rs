@@ -35,10 +35,9 @@ pub enum Header {
 /// # Errors
 /// An I/O error.
 pub fn header(path: &Path) -> Result<Header, GameError> {
-    let fault = |e: io::Error| GameError(format!("{}: {e}", path.display()));
     let mut line = Vec::new();
-    let file = std::fs::File::open(path).map_err(fault)?;
-    io::BufReader::new(file).take(MAX_HEADER).read_until(b'\n', &mut line).map_err(fault)?;
+    let file = std::fs::File::open(path).map_err(GameError::file(path))?;
+    io::BufReader::new(file).take(MAX_HEADER).read_until(b'\n', &mut line).map_err(GameError::file(path))?;
     let line = String::from_utf8_lossy(&line);
     let names: Vec<&str> =
         line.trim_start_matches('\u{feff}').split(',').map(|name| name.trim().trim_matches('"')).collect();
@@ -73,8 +72,8 @@ pub fn read_positions(path: &Path) -> Result<Vec<Position>, GameError> {
 
 /// The rows of a file with these columns. Values are 0 if the file has no column for them.
 fn rows(path: &Path, columns: &[&str]) -> Result<Vec<(Position, f64)>, GameError> {
-    let fault = |what: String| GameError(format!("{}: {what}", path.display()));
-    let text = limits::read_list(path).map_err(|e| fault(e.to_string()))?;
+    let fault = |what: String| GameError::data(path, what);
+    let text = limits::read_list(path).map_err(GameError::file(path))?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|e| fault(e.to_string()))?;
     if !header.iter().eq(columns.iter().copied()) {

@@ -46,7 +46,7 @@ impl FromStr for Position {
         // A Position ID can contain a slash, but not a comma.
         if text.contains(',') {
             let (own, opponent) = text.split_once('/').ok_or_else(|| {
-                GameError(format!(
+                GameError::new(format!(
                     "`{text}` is only one side; write own/opponent, such as 1,1,1,1,1,1/0,0,0,0,0,2"
                 ))
             })?;

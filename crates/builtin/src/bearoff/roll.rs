@@ -88,7 +88,7 @@ impl FromStr for Roll {
             _ => None,
         };
         roll.ok_or_else(|| {
-            GameError(format!("`{text}` is not a roll; write two dice from 1 to 6, such as 65"))
+            GameError::new(format!("`{text}` is not a roll; write two dice from 1 to 6, such as 65"))
         })
     }
 }

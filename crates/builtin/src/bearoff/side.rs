@@ -93,7 +93,7 @@ impl FromStr for Side {
 
     fn from_str(text: &str) -> Result<Self, GameError> {
         let fault = |what: String| {
-            GameError(format!(
+            GameError::new(format!(
                 "`{text}` is not a side: {what}; write the checkers on points 1 to 6, such as 1,0,2,0,0,3"
             ))
         };

@@ -124,6 +124,6 @@ fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Ta
             work::share(&what, 1.0);
             checked.map(|()| table)
         });
-        checked.map_err(|error| GameError(error.to_string()))
+        checked.map_err(GameError::from)
     })
 }

@@ -60,7 +60,7 @@ impl Game for ConnectFour {
     fn parse_position(&self, text: &str) -> Result<(Board, Option<u8>), GameError> {
         match Board::parse(text.trim()) {
             Ok(board) => Ok((board, None)),
-            Err(error) => Err(GameError(format!("`{text}` is not a position of Connect Four: {error}"))),
+            Err(error) => Err(GameError::new(format!("`{text}` is not a position of Connect Four: {error}"))),
         }
     }
 
@@ -69,7 +69,7 @@ impl Game for ConnectFour {
     }
 
     fn parse_action(&self, board: &Board, text: &str) -> Result<u8, GameError> {
-        let fail = |why: String| Err(GameError(why));
+        let fail = |why: String| Err(GameError::new(why));
         match text.trim().parse::<u8>() {
             Ok(1..=7) if board.is_over() => fail("the game is over".into()),
             Ok(n @ 1..=7) if board.playable(usize::from(n - 1)) => Ok(n - 1),

@@ -76,7 +76,7 @@ impl FromStr for Card {
             _ => None,
         };
         card.ok_or_else(|| {
-            GameError(format!(
+            GameError::new(format!(
                 "`{text}` is no card: write a rank of {RANKS} and a suit of {SUITS}, such as Ah"
             ))
         })
@@ -141,7 +141,7 @@ pub fn parse_cards(text: &str) -> Result<Vec<Card>, GameError> {
     for pair in letters.chunks(2) {
         let card: Card = pair.iter().collect::<String>().parse()?;
         if seen.contains(card) {
-            return Err(GameError(format!("`{text}` has the card {card} twice")));
+            return Err(GameError::new(format!("`{text}` has the card {card} twice")));
         }
         seen.insert(card);
         cards.push(card);

@@ -61,9 +61,9 @@ impl Holdem {
     pub fn of_definition(text: &str) -> Result<Self, GameError> {
         let mut read = Reader::default();
         for (number, line) in text.lines().enumerate() {
-            read.line(line).map_err(|what| GameError(format!("line {}: {what}", number + 1)))?;
+            read.line(line).map_err(|what| GameError::new(format!("line {}: {what}", number + 1)))?;
         }
-        read.game().map_err(GameError)
+        read.game().map_err(GameError::new)
     }
 }
 
@@ -198,6 +198,6 @@ impl Reader {
                 *own = if *found == i32::MAX as u32 { NO_LIMIT } else { *found };
             }
         }
-        Holdem::new(players, stakes).map_err(|e| e.0)
+        Holdem::new(players, stakes).map_err(|e| e.to_string())
     }
 }

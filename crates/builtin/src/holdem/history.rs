@@ -27,13 +27,13 @@ pub(super) fn write(
     let stakes = game.stakes();
     let [a, b, c, d] = stakes.bets;
     if a != b || c != d {
-        return Err(GameError(format!(
+        return Err(GameError::new(format!(
             "{}: a hand history has one size of bets before the turn and one after it",
             game.name()
         )));
     }
     if stakes.raises.iter().any(|raises| *raises > 4) {
-        return Err(GameError(format!(
+        return Err(GameError::new(format!(
             "{}: a hand history has at most four bets or raises in a round",
             game.name()
         )));
@@ -129,8 +129,8 @@ pub(super) fn is_history(path: &Path) -> bool {
 
 /// The decisions in a file of hand histories: all positions in which the cards of the player to move are known.
 pub(super) fn read(game: &Holdem, path: &Path) -> Result<Vec<(State, Option<Action>)>, GameError> {
-    let fault = |what: String| GameError(format!("{}: {what}", path.display()));
-    let text = limits::read_text(path, limits::RECORD_BYTES).map_err(|e| fault(e.to_string()))?;
+    let fault = |what: String| GameError::data(path, what);
+    let text = limits::read_text(path, limits::RECORD_BYTES).map_err(GameError::file(path))?;
     let mut all = Vec::new();
     for (name, line, hand) in sections(&text).map_err(fault)? {
         let place = |what: String| fault(format!("hand {name}, from line {line} on: {what}"));
@@ -192,7 +192,7 @@ fn decisions(game: &Holdem, hand: &Hand, all: &mut Vec<(State, Option<Action>)>)
             let seat = number.filter(|number| (1..=game.seats()).contains(number));
             seat.map(|seat| seat - 1).ok_or_else(|| wrong(&format!("players are p1 to p{}", game.seats())))
         };
-        let seen = |text: &str| parse_cards(text).map_err(|e| wrong(&e.0));
+        let seen = |text: &str| parse_cards(text).map_err(|e| wrong(&e.to_string()));
         match words[..] {
             [] => {}
             ["d", "dh", seat, own] => {
@@ -232,7 +232,7 @@ fn decisions(game: &Holdem, hand: &Hand, all: &mut Vec<(State, Option<Action>)>)
         Step::Move(..) => None,
     });
     let dealt: Vec<Card> = hole_cards.values().chain(boards).flatten().copied().collect();
-    parse_cards(&cards(dealt)).map_err(|e| e.0)?;
+    parse_cards(&cards(dealt)).map_err(|e| e.to_string())?;
     let hole = (0..game.seats()).flat_map(|seat| match hole_cards.get(&seat).map(|own| &own[..]) {
         Some(&[a, b]) => [Some(a), Some(b)],
         _ => [None, None],

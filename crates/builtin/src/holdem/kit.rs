@@ -112,7 +112,9 @@ impl Kit for Holdem {
     fn deliberator(&self, name: &str, settings: &serde_json::Value) -> Found<Arc<dyn Deliberator<Self>>> {
         let profile = profile(name)?;
         if !settings.is_null() {
-            return Some(Err(GameError(format!("{name} has no settings: change its rule file instead"))));
+            return Some(Err(GameError::new(format!(
+                "{name} has no settings: change its rule file instead"
+            ))));
         }
         Some(profile.map(|profile| Arc::new(SoarBot::new(name, profile)) as _))
     }

@@ -66,7 +66,7 @@ impl Holdem {
     /// # Errors
     /// Which number is out of range.
     pub fn new(players: usize, stakes: Stakes) -> Result<Self, GameError> {
-        let fault = |what: String| Err(GameError(what));
+        let fault = |what: String| Err(GameError::new(what));
         if !(2..=MAX_PLAYERS).contains(&players) {
             return fault(format!("hold'em has 2 to {MAX_PLAYERS} players, found {players}"));
         }

@@ -51,7 +51,8 @@ pub fn named(name: &str) -> Option<Result<Holdem, GameError>> {
     if name != "holdem" && !name.starts_with("holdem:") {
         return None;
     }
-    let fault = |what: &str| GameError(format!("`{name}`: {what}; write {PREFIX}2 to {PREFIX}10; {OPTIONS}"));
+    let fault =
+        |what: &str| GameError::new(format!("`{name}`: {what}; write {PREFIX}2 to {PREFIX}10; {OPTIONS}"));
     let read = || {
         let mut parts = name.strip_prefix(PREFIX).ok_or_else(|| fault("no such game"))?.split(':');
         let players = parts.next().unwrap_or_default();
@@ -87,7 +88,7 @@ pub fn named(name: &str) -> Option<Result<Holdem, GameError>> {
             }
         }
         stakes.blinds = blinds.unwrap_or([stakes.bets[0] / 2, stakes.bets[0]]);
-        Holdem::new(players, stakes).map_err(|e| fault(&e.0))
+        Holdem::new(players, stakes).map_err(|e| fault(&e.to_string()))
     };
     Some(read())
 }
@@ -134,7 +135,7 @@ pub(super) fn position(game: &Holdem, state: &State) -> String {
 /// Reads what [`position`] writes.
 pub(super) fn parse(game: &Holdem, text: &str) -> Result<State, GameError> {
     let wrong = |what: String| {
-        GameError(format!(
+        GameError::new(format!(
             "`{text}`: {what}; a position has the moves of each round (f, c, r), a colon, the cards of each seat joined by | and \
              those of the board after slashes, `crc/r:AhKd|/2c7dTs`; a hand that is not dealt is `-`"
         ))
@@ -145,7 +146,7 @@ pub(super) fn parse(game: &Holdem, text: &str) -> Result<State, GameError> {
         return Ok(state);
     }
     let (moves, all) = text.split_once(':').ok_or_else(|| wrong("there is no colon".into()))?;
-    parse_cards(&all.replace(['|', '/'], " ")).map_err(|e| wrong(e.0))?;
+    parse_cards(&all.replace(['|', '/'], " ")).map_err(|e| wrong(e.to_string()))?;
     let mut parts = all.split('/');
     let hole: Vec<&str> = parts.next().unwrap_or_default().split('|').collect();
     if hole.len() != game.seats() {
@@ -253,7 +254,7 @@ pub(super) fn parse_action(game: &Holdem, state: &State, text: &str) -> Result<A
         "r" | "raise" | "b" | "bet" => Action::Raise,
         _ => {
             let names: Vec<String> = legal.iter().map(|a| action(state, *a)).collect();
-            return Err(GameError(format!("`{}` is not a move: {}", text.trim(), names.join(", "))));
+            return Err(GameError::new(format!("`{}` is not a move: {}", text.trim(), names.join(", "))));
         }
     };
     // `check` facing a bet is most likely a mistake, and `call` without one is not.
@@ -262,7 +263,7 @@ pub(super) fn parse_action(game: &Holdem, state: &State, text: &str) -> Result<A
             "check" => "there is a bet: call it, raise or fold".into(),
             _ => why_not(game, state, wanted),
         };
-        return Err(GameError(format!("`{}` is not legal: {why}", text.trim())));
+        return Err(GameError::new(format!("`{}` is not legal: {why}", text.trim())));
     }
     Ok(wanted)
 }

@@ -149,7 +149,7 @@ impl Game for LiarsDice {
 
     fn parse_position(&self, text: &str) -> Result<(State, Option<Action>), GameError> {
         let state = text::parse_position(self, text).map_err(|why| {
-            GameError(format!(
+            GameError::new(format!(
                 "`{text}` is not a position of {}: {why}; write the cups, +pushed dice, who began, and the \
                  bids and passes, such as {}",
                 self.name,
@@ -164,9 +164,9 @@ impl Game for LiarsDice {
     }
 
     fn parse_action(&self, state: &State, text: &str) -> Result<Action, GameError> {
-        let action = text::parse_action(self, text).map_err(GameError)?;
+        let action = text::parse_action(self, text).map_err(GameError::new)?;
         match self.refuses(state, &action) {
-            Some(why) => Err(GameError(format!("`{}` is not legal: {why}", text.trim()))),
+            Some(why) => Err(GameError::new(format!("`{}` is not legal: {why}", text.trim()))),
             None => Ok(action),
         }
     }

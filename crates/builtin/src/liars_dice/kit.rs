@@ -15,7 +15,7 @@ impl Family for LiarsDice {
     fn named(name: &str) -> Found<Self> {
         let ours = name == "liars-dice" || name.starts_with("liars-dice:");
         let wrong = || {
-            GameError(format!(
+            GameError::new(format!(
                 "`{name}`: write liars-dice:soar:PxD or liars-dice:r-post:PxD with P players of D dice each, or \
                  liars-dice:openspiel:A-B:F with A and B dice of F faces, optionally followed by :no-wild"
             ))

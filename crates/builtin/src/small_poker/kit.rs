@@ -14,7 +14,7 @@ impl Family for SmallPoker {
             "kuhn" => Some(Ok(Self::KUHN)),
             "leduc" => Some(Ok(Self::LEDUC)),
             _ if name.starts_with("kuhn:") || name.starts_with("leduc:") => {
-                Some(Err(GameError(format!("`{name}`: write kuhn or leduc, which take no parameters"))))
+                Some(Err(GameError::new(format!("`{name}`: write kuhn or leduc, which take no parameters"))))
             }
             _ => None,
         }

@@ -46,7 +46,7 @@ pub(super) fn position(state: &State) -> String {
 pub(super) fn parse(game: &SmallPoker, text: &str) -> Result<State, GameError> {
     let wrong = |what: String| {
         let example = if game.bets.len() > 1 { "JK/Q rc/r" } else { "JK r" };
-        GameError(format!(
+        GameError::new(format!(
             "`{text}`: {what}; a position has the cards of both players (J, Q, K, or ? if not seen), after / the card on the \
              table, and the moves of each round (f, c, r): {example}"
         ))
@@ -136,7 +136,7 @@ pub(super) fn parse_action(game: &SmallPoker, state: &State, text: &str) -> Resu
     });
     found.copied().ok_or_else(|| {
         let names: Vec<&str> = legal.iter().map(|a| action(&state.table, *a)).collect();
-        GameError(format!("`{}` is not a legal move: {}", text.trim(), names.join(", ")))
+        GameError::new(format!("`{}` is not a legal move: {}", text.trim(), names.join(", ")))
     })
 }
 

@@ -213,7 +213,7 @@ impl Game for TicTacToe {
     /// 1 to 9.
     fn parse_position(&self, text: &str) -> Result<(Position, Option<u8>), GameError> {
         let fail = |why: String| {
-            Err(GameError(format!(
+            Err(GameError::new(format!(
                 "`{text}` is not a tic-tac-toe position: {why}; write nine of X, O and ., row by row, such as X...O...."
             )))
         };
@@ -271,10 +271,10 @@ impl Game for TicTacToe {
 
     fn parse_action(&self, state: &Position, text: &str) -> Result<u8, GameError> {
         match text.trim().parse::<u8>() {
-            Ok(1..=9) if state.over() => Err(GameError("the game is over".into())),
+            Ok(1..=9) if state.over() => Err(GameError::new("the game is over")),
             Ok(s @ 1..=9) if state.empty() >> (s - 1) & 1 == 1 => Ok(s - 1),
-            Ok(1..=9) => Err(GameError(format!("square {} is taken", text.trim()))),
-            _ => Err(GameError(format!(
+            Ok(1..=9) => Err(GameError::new(format!("square {} is taken", text.trim()))),
+            _ => Err(GameError::new(format!(
                 "`{}` is not a square; squares are 1 2 3 / 4 5 6 / 7 8 9 from the top left",
                 text.trim()
             ))),

@@ -3,8 +3,7 @@
 
 use super::positions::{Judged, baselines, fine_oracle, losses, values};
 use adept_arena::{Evaluator, GameModel, OpenError, each_after};
-use adept_game::Kit;
-use adept_game::Turn;
+use adept_game::{GameError, Kit, Turn};
 use adept_trainer::positions::PositionErrors;
 use adept_trainer::run::TrainError;
 use rustc_hash::FxHashMap;
@@ -59,13 +58,13 @@ struct Looked<'a> {
 
 impl<'a> Looked<'a> {
     fn read<G: Kit>(game: &G, peer: &'a Peer) -> Result<Self, OpenError> {
-        let examples = game.read_examples(&peer.file).map_err(|e| OpenError::Unknown(e.to_string()))?;
+        let examples = game.read_examples(&peer.file)?;
         let mut values = FxHashMap::default();
         for (state, value) in examples {
             let before = values.insert(game.number(&state), value);
             if before.is_some_and(|before| before != value) {
-                let (file, position) = (peer.file.display(), game.position_text(&state));
-                return Err(OpenError::Unknown(format!("{file}: has two values of the position {position}")));
+                let what = format!("has two values of the position {}", game.position_text(&state));
+                return Err(GameError::data(&peer.file, what).into());
             }
         }
         Ok(Self { peer, values, missing: None })
@@ -103,12 +102,11 @@ impl<G: Kit> Evaluator<G> for Looked<'_> {
 fn complete(looked: &[Looked<'_>]) -> Result<(), TrainError> {
     for Looked { peer, missing, .. } in looked {
         if let Some(position) = missing {
-            return Err(OpenError::Unknown(format!(
-                "{}: lacks the position {position}; a peer's file must contain the measured positions and all \
-                 their afterstates",
-                peer.file.display()
-            ))
-            .into());
+            let what = format!(
+                "lacks the position {position}; a peer's file must contain the measured positions and all their \
+                 afterstates"
+            );
+            return Err(GameError::data(&peer.file, what).into());
         }
     }
     Ok(())
@@ -122,10 +120,9 @@ pub(super) fn decisions<G: Kit>(
     file: &Path,
     peers: &[Peer],
 ) -> Result<DecisionsReport, TrainError> {
-    let unknown = |message: String| TrainError::from(OpenError::Unknown(message));
-    let examples = game.read_examples(file).map_err(|e| unknown(e.to_string()))?;
+    let examples = game.read_examples(file)?;
     if examples.is_empty() {
-        return Err(unknown(format!("{}: has no rows", file.display())));
+        return Err(GameError::data(file, "has no rows").into());
     }
     // Read all files before opening the exact values, which may take long.
     let mut looked = peers.iter().map(|peer| Looked::read(game, peer)).collect::<Result<Vec<_>, _>>()?;
@@ -140,10 +137,8 @@ pub(super) fn decisions<G: Kit>(
     let names = [CHECKPOINT, "constant"].into_iter().chain(known.iter().map(|(name, _)| name.as_str()));
     let names: Vec<String> = names.chain(peers.iter().map(|p| p.name.as_str())).map(String::from).collect();
     if let Some(i) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
-        return Err(unknown(format!(
-            "`{}` is the name of another row: choose another name for the peer",
-            names[i]
-        )));
+        let what = format!("`{}` is the name of another row: choose another name for the peer", names[i]);
+        return Err(OpenError::Unknown(what).into());
     }
 
     // Values in the file may be less exact.

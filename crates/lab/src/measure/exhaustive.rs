@@ -1,6 +1,6 @@
 //! Errors over all positions of a game whose positions are pairs of halves.
 
-use adept_arena::{GameModel, OpenError, open};
+use adept_arena::{GameModel, open};
 use adept_game::{Afterstate, Factors, GameError, Halves, Kit, Named, Valuation, stream};
 use adept_model::{ModelError, PairErrors, PairProducts, PairValues, Pairwise, Rows, TILE, TileRow};
 use adept_trainer::positions::PositionErrors;
@@ -59,9 +59,8 @@ pub(super) fn exhaustive<G: Kit>(
         let message = format!("the positions of {} cannot be enumerated: measure a suite", game.name());
         TrainError::Suite(message)
     };
-    let unknown = |e: GameError| OpenError::Unknown(e.to_string());
     let start = Instant::now();
-    let halves = game.halves().ok_or_else(none)?.map_err(unknown)?;
+    let halves = game.halves().ok_or_else(none)??;
     let (opening_seconds, start) = (start.elapsed().as_secs_f64(), Instant::now());
     let bilinear = |known: &Named| Some((known.name.to_string(), products(halves.factors(&known.name)?)));
     let baselines: Vec<(String, PairProducts)> = game.valuations().iter().filter_map(bilinear).collect();
@@ -77,7 +76,7 @@ pub(super) fn exhaustive<G: Kit>(
     let sums: Result<Vec<Vec<PairErrors>>, TrainError> = strips
         .par_iter()
         .map(|rollers| {
-            let sums = all.strip(&model, rollers.clone()).map_err(unknown)?;
+            let sums = all.strip(&model, rollers.clone())?;
             let done = done.fetch_add(rollers.len(), Ordering::Relaxed) + rollers.len();
             progress(done as f64 / halves.count() as f64);
             Ok(sums)
@@ -111,7 +110,7 @@ pub(super) fn nanoseconds_by_halves<G: Kit>(
         return Ok(None);
     }
     let Some(halves) = game.halves() else { return Ok(None) };
-    let halves = halves.map_err(|e| OpenError::Unknown(e.to_string()))?;
+    let halves = halves?;
     let all = All { game, halves: &*halves, baselines: &[] };
     Ok(Split::of(&all, bound)?.and_then(|split| split.nanoseconds(halves.count())))
 }

@@ -318,7 +318,7 @@ pub fn evaluate_of<G: Kit>(
     if !elsewhere {
         report.experts = experts::experts(game, &mut bound, &manifest, distribution)?;
     }
-    let has_values = |path: &PathBuf| game.has_values(path).map_err(|e| OpenError::Unknown(e.to_string()));
+    let has_values = |path: &PathBuf| game.has_values(path).map_err(OpenError::from);
     if let Some(path) = &options.positions
         && !has_values(path)?
     {
@@ -412,7 +412,7 @@ pub fn value_of<G: Kit>(
     let (mut bound, _) = open::bind(game, checkpoint)?;
     let mut named: Vec<(String, Read<G>)> = texts.iter().cloned().zip(inspect::read(game, texts)?).collect();
     if let Some(file) = file {
-        let read = game.read_positions(file).map_err(|e| OpenError::Unknown(e.to_string()))?;
+        let read = game.read_positions(file)?;
         has_positions(file, read.len())?;
         named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
     }
@@ -453,7 +453,7 @@ fn value_file<G: Kit>(
     path: &Path,
     out: Option<&Path>,
 ) -> Result<Valued, TrainError> {
-    let read = game.read_positions(path).map_err(|e| OpenError::Unknown(e.to_string()))?;
+    let read = game.read_positions(path)?;
     has_positions(path, read.len())?;
     let mut values = Vec::new();
     inspect::values(game, bound, &read, &mut values)?;

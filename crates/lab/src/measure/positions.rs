@@ -1,8 +1,7 @@
 //! Errors against exact values, and the value lost by choices, compared with baselines that do not learn.
 
 use adept_arena::{Evaluator, GameModel, Known, MoveLoss, OpenError, move_loss};
-use adept_game::Kit;
-use adept_game::{Afterstate, Valuation, stream, work};
+use adept_game::{Afterstate, GameError, Kit, Valuation, stream, work};
 use adept_model::Samples;
 use adept_trainer::positions::{Part, PositionErrors, Positions, encode, oracle};
 use adept_trainer::run::TrainError;
@@ -81,7 +80,7 @@ pub(super) fn baselines<G: Kit>(game: &G) -> Result<Vec<Named<G>>, OpenError> {
     let names = all.iter().map(|v| &*v.name).filter(|name| !name.starts_with("oracle"));
     let open = |name: &str| {
         let found = game.valuation(name)?;
-        Some(found.map(|v| (name.to_string(), v)).map_err(|e| OpenError::Unknown(e.to_string())))
+        Some(found.map(|v| (name.to_string(), v)).map_err(OpenError::from))
     };
     names.filter_map(open).collect()
 }
@@ -215,7 +214,7 @@ impl<G: Kit> Evaluator<G> for Constant {
 /// Exact values, precise enough for measuring lost value.
 pub(super) fn fine_oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
     let none = || OpenError::Unknown(format!("{} has no exact values, which lost value needs", game.name()));
-    game.judge().ok_or_else(none)?.map_err(|e| OpenError::Unknown(e.to_string()))
+    game.judge().ok_or_else(none)?.map_err(OpenError::from)
 }
 
 /// Value lost by the choices of a checkpoint, of a constant, of baselines, and of others.
@@ -263,9 +262,9 @@ pub(super) fn file<G: Kit>(
     bound: &mut GameModel<G>,
     path: &Path,
 ) -> Result<FileReport, TrainError> {
-    let examples = game.read_examples(path).map_err(|e| OpenError::Unknown(e.to_string()))?;
+    let examples = game.read_examples(path)?;
     if examples.is_empty() {
-        return Err(OpenError::Unknown(format!("{}: has no rows", path.display())).into());
+        return Err(GameError::data(path, "has no rows").into());
     }
     let (states, exact): (Vec<G::State>, Vec<f64>) = examples.into_iter().unzip();
     let judged = Judged::new(game, bound, &baselines(game)?, states, exact);

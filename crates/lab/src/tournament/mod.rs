@@ -129,7 +129,7 @@ pub fn tournament(
     // Before anything is played.
     let suffix = match options.histories {
         0 => None,
-        _ => Some(game.writes_histories().map_err(|e| OpenError::Unknown(e.to_string()))?),
+        _ => Some(game.writes_histories()?),
     };
     let mut table = begin(tournament, options, unit.as_ref())?;
     let players = players(tournament, &options.out, games)?;
@@ -255,7 +255,7 @@ pub fn histories<G: Kit>(
         let names: Vec<&str> = order.iter().map(|agent| [&*a.name, &*b.name][*agent]).collect();
         match game.history(g + 1, &names, &actions) {
             Some(Ok(one)) => text.push_str(&one),
-            Some(Err(error)) => return Err(OpenError::Unknown(error.to_string())),
+            Some(Err(error)) => return Err(error.into()),
             None => {}
         }
         text.push('\n');

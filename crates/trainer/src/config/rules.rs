@@ -118,10 +118,10 @@ pub fn in_either<T>(
 /// The error for an unknown game.
 pub fn no_game(name: &str, known: &[&str]) -> GameError {
     if name.ends_with(".toml") {
-        return GameError(format!(
+        return GameError::new(format!(
             "no game named `{name}`: give the name of a game, such as {}; a config is run by `adept train`",
             known.first().unwrap_or(&"tictactoe")
         ));
     }
-    GameError(format!("no game named `{name}`{}", names::suggest(name, known)))
+    GameError::new(format!("no game named `{name}`{}", names::suggest(name, known)))
 }

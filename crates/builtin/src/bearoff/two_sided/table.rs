@@ -9,7 +9,7 @@ use super::solve::{Method, Progress, Solvable, Team};
 use super::spread::Spread;
 use crate::bearoff::{DicePosition, MAX_CHECKERS, Position, Side, rank};
 use crate::memory::fetch;
-use adept_game::{limits, work};
+use adept_game::{GameError, limits, work};
 use adept_ranks::Ranks;
 use cpu_time::ProcessTime;
 use memmap2::MmapMut;
@@ -187,6 +187,17 @@ pub enum TableError {
         /// The byte after its last byte.
         end: u64,
     },
+}
+
+impl From<TableError> for GameError {
+    fn from(error: TableError) -> Self {
+        match error {
+            TableError::File { path, source } => Self::File { path, source: source.into() },
+            TableError::Format { .. } | TableError::Damaged { .. } => Self::Table(error.to_string()),
+            TableError::Memory { .. } | TableError::System { .. } => Self::Memory(error.to_string()),
+            _ => Self::new(error.to_string()),
+        }
+    }
 }
 
 /// A table that was solved by several ranks, as one of them sees it.

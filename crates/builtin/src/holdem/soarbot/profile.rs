@@ -220,7 +220,7 @@ impl Profile {
     /// The profile of the program with this name.
     pub fn built_in(name: &str) -> Option<Result<Arc<Self>, GameError>> {
         let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
-        Some(Self::known(text).map_err(|what| GameError(format!("{name}: {what}"))))
+        Some(Self::known(text).map_err(|what| GameError::new(format!("{name}: {what}"))))
     }
 
     /// Reads a rule file.
@@ -228,8 +228,8 @@ impl Profile {
     /// # Errors
     /// The file, the place and what was expected.
     pub fn read(path: &Path) -> Result<Arc<Self>, GameError> {
-        let fault = |what: String| GameError(format!("{}: {what}", path.display()));
-        let text = limits::read_text(path, limits::CONFIG_BYTES).map_err(|e| fault(e.to_string()))?;
+        let fault = |what: String| GameError::new(format!("{}: {what}", path.display()));
+        let text = limits::read_text(path, limits::CONFIG_BYTES).map_err(GameError::file(path))?;
         Self::known(&text).map_err(fault)
     }
 

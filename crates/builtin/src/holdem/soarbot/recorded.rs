@@ -40,7 +40,7 @@ fn attributes(row: &Row, profile: &Profile) -> Result<(Attributes, (bool, bool))
     let stage =
         stage.ok_or_else(|| format!("column stage: `{}` is not one of {}", row.stage, STAGES.join(", ")))?;
     // Together, because no card comes twice.
-    let all = parse_cards(&format!("{} {}", row.hole, row.board)).map_err(|e| e.0)?;
+    let all = parse_cards(&format!("{} {}", row.hole, row.board)).map_err(|e| e.to_string())?;
     let ([a, b], board) = all
         .split_first_chunk::<2>()
         .filter(|_| parse_cards(&row.hole).is_ok_and(|hole| hole.len() == 2))
@@ -109,8 +109,8 @@ fn attributes(row: &Row, profile: &Profile) -> Result<(Attributes, (bool, bool))
 /// # Errors
 /// The file and line that cannot be read.
 pub fn agreement(profile: &Profile, path: &Path) -> Result<Recorded, GameError> {
-    let fault = |what: String| GameError(format!("{}: {what}", path.display()));
-    let text = limits::read_list(path).map_err(|e| fault(e.to_string()))?;
+    let fault = |what: String| GameError::data(path, what);
+    let text = limits::read_list(path).map_err(GameError::file(path))?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let mut recorded = Recorded::default();
     let header = reader.headers().map_err(|e| fault(e.to_string()))?.clone();

@@ -73,7 +73,7 @@ pub(super) fn find(game: &LiarsDice, name: &str, settings: &Value) -> Found<Arc<
             return Some(Ok(Arc::new(published)));
         }
         let letters = name.rsplit(':').next().unwrap_or(name);
-        return Some(Err(GameError(format!(
+        return Some(Err(GameError::new(format!(
             "`{name}` decides as published and has no settings; `paper:{letters}` has"
         ))));
     }
@@ -81,7 +81,7 @@ pub(super) fn find(game: &LiarsDice, name: &str, settings: &Value) -> Found<Arc<
     let made = DeliberateSettings::named(letters)?.with(settings);
     Some(match made.and_then(|settings| Deliberate::new(name, settings)) {
         Ok(deliberator) => Ok(Arc::new(deliberator)),
-        Err(why) => Err(GameError(format!("settings of {name}: {why}"))),
+        Err(why) => Err(GameError::new(format!("settings of {name}: {why}"))),
     })
 }
 
