@@ -29,6 +29,13 @@ pub fn lines(
     svg
 }
 
+/// A colour as `#rrggbb`, which every program that reads SVG knows. `hue` is in degrees, the others from 0 to 1.
+pub fn hsl(hue: f64, saturation: f64, lightness: f64) -> String {
+    let (red, green, blue) =
+        HSLColor(hue.rem_euclid(360.0) / 360.0, saturation, lightness).to_backend_color().rgb;
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
 /// How a y-axis is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {

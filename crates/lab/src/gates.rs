@@ -1,5 +1,6 @@
 //! Maps of learned cells: which expert a gate picks for each pair of classes.
 
+use crate::chart;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::program::{Block, Op, Program, Selector};
 use adept_model::{ModelError, lower};
@@ -144,11 +145,11 @@ pub fn svg(maps: &[CellMap]) -> String {
             while column < row.len() {
                 let run = row[column..].iter().take_while(|e| **e == row[column]).count();
                 // Hues a golden angle apart differ most between neighbours in number.
-                let hue = (row[column] as f64 * 137.508) % 360.0;
-                let light = 45 + 12 * (row[column] % 4);
+                let light = 0.45 + 0.12 * (row[column] % 4) as f64;
+                let colour = chart::hsl(row[column] as f64 * 137.508, 0.6, light);
                 let _ = writeln!(
                     body,
-                    r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{CELL:.1}" fill="hsl({hue:.0} 60% {light}%)"/>"#,
+                    r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{CELL:.1}" fill="{colour}"/>"#,
                     margin + column as f64 * CELL,
                     left_top + r as f64 * CELL,
                     run as f64 * CELL

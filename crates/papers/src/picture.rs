@@ -1,5 +1,6 @@
 //! Small pictures beside each other: functions and gates over a square, as SVG.
 
+use adept_lab::chart;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -22,8 +23,8 @@ impl Panel {
     pub(super) fn of_values(title: &str, values: &[Vec<f32>]) -> Self {
         let colour = |v: &f32| {
             let v = (f64::from(v.clamp(-1.0, 1.0)) * STEPS).round() / STEPS;
-            let (hue, light) = (if v < 0.0 { 215 } else { 28 }, 97.0 - 52.0 * v.abs());
-            format!("hsl({hue} 75% {light:.0}%)")
+            let (hue, light) = (if v < 0.0 { 215.0 } else { 28.0 }, 0.97 - 0.52 * v.abs());
+            chart::hsl(hue, 0.75, light)
         };
         Self {
             title: title.into(),
@@ -34,7 +35,7 @@ impl Panel {
     /// Numbers of experts, top row first: a colour each.
     pub(super) fn of_experts(title: &str, experts: &[Vec<usize>]) -> Self {
         // Hues a golden angle apart differ most between neighbours in number.
-        let colour = |e: &usize| format!("hsl({:.0} 55% 62%)", (*e as f64 * 137.508 + 200.0) % 360.0);
+        let colour = |e: &usize| chart::hsl(*e as f64 * 137.508 + 200.0, 0.55, 0.62);
         Self {
             title: title.into(),
             cells: experts.iter().map(|row| row.iter().map(colour).collect()).collect(),
