@@ -5,6 +5,7 @@ mod config_faults;
 mod configs;
 mod fuzz;
 mod liars_dice;
+mod portable;
 mod positions;
 mod ranks;
 mod regrets;
