@@ -6,7 +6,7 @@ use adept_builtin::bearoff::{
     Action, Bearoff, DicePosition, MAX_CHECKERS, POINTS, Position, ROLLS, Roll, Side, Stage, State, rank,
     rules,
 };
-use adept_game::{Afterstate, ChannelKind, Encoder, Game, GameInfo, Kit, RowMut, Turn, stream};
+use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, GameInfo, Kit, RowMut, Turn, stream};
 use bearoff_common::{at, game, roll, side};
 use proptest::prelude::*;
 use rand::RngExt;
@@ -165,7 +165,7 @@ fn the_game_is_one_of_two_players_for_a_point() {
     let game = game();
     assert_eq!((game.name(), game.players(), game.zero_sum(), game.scale()), ("bearoff", 2, true, 1.0));
     assert_eq!(game.checkers(), 14);
-    assert_eq!([0, 1, 14, 15].map(|n| Bearoff::new(n).is_some()), [false, true, true, false]);
+    assert_eq!([0, 1, 15, 16].map(|n| Bearoff::new(n).is_some()), [false, true, true, false]);
 }
 
 #[test]
@@ -518,6 +518,72 @@ fn drawn_positions_have_numbers_of_their_own() {
     assert!(listed.iter().all(|d| game.draw(&d.name).is_some()) && listed[0].name == "table");
 }
 
+/// Every class lists its positions once, and together they are all positions.
+#[test]
+fn classes_hold_all_positions() {
+    let game = Bearoff::new(4).expect("four are enough");
+    let mut numbers = HashSet::new();
+    for class in game.classes() {
+        for number in 0..class.count {
+            let state = (class.position)(number);
+            assert_eq!(game.class(&state), class.class, "{state:?}");
+            assert!(!state.is_over() && numbers.insert(game.number(&state)), "{state:?} twice");
+        }
+    }
+    // C(10, 6) sides, without the empty one.
+    assert_eq!(numbers.len(), 209 * 209);
+    let counts: Vec<u64> = game.classes().iter().map(|class| class.count).collect();
+    assert_eq!(counts, [36, 27 * 27 - 36, 83 * 83 - 27 * 27, 209 * 209 - 83 * 83]);
+}
+
+/// `even` gives each number of checkers of each side the same share, and so each side of this number.
+#[test]
+fn even_positions_have_every_number_of_checkers() {
+    let game = Bearoff::new(3).expect("three are enough");
+    let draw = game.draw("even").expect("there is such a distribution");
+    let (mut rng, mut found) = (stream(1, "test", 0), HashMap::new());
+    const COUNT: usize = 60_000;
+    for _ in 0..COUNT {
+        *found.entry(draw(&mut rng).position().own).or_insert(0) += 1;
+    }
+    // 6, 21 and 56 sides of one, two and three checkers.
+    assert_eq!(found.len(), 83);
+    for (side, n) in found {
+        let share = 1.0 / 3.0 / [6.0, 21.0, 56.0][usize::from(side.checkers()) - 1];
+        assert_frequency(&side.to_string(), n, COUNT, share);
+    }
+}
+
+#[test]
+fn fifteen_checkers_are_a_game_of_their_own() {
+    let game = Bearoff::named("bearoff:15").expect("it is a game");
+    assert_eq!(
+        (game.name(), game.checkers(), Bearoff::named("bearoff:14")),
+        ("bearoff:15", 15, Some(self::game()))
+    );
+    assert!(Bearoff::named("bearoff:16").is_none() && Bearoff::named("bearoff:0").is_none());
+    let far = "0,0,0,0,0,15/0,0,0,0,0,15";
+    let (state, _) = game.parse_position(far).expect("it is a position");
+    assert_eq!(game.class(&state), 15);
+    let error = self::game().parse_position(far).unwrap_err().to_string();
+    assert!(error.contains("at most 14: `bearoff:15` is the game for it"), "{error}");
+    // Every input of every encoder, for the sides of 15 checkers.
+    let largest = game.classes().pop().expect("there are classes");
+    for named in game.encoders() {
+        let encoder = game.encoder(&named.name).expect("it is listed");
+        let floats = encoder.channels().iter().map(|c| c.kind.dense_width());
+        let size = |c: &Channel| if let ChannelKind::Index(n) = c.kind { Some(n) } else { None };
+        let sizes: Vec<u64> = encoder.channels().iter().filter_map(size).collect();
+        let (mut dense, mut index) = (vec![f32::NAN; floats.sum()], vec![u64::MAX; sizes.len()]);
+        for state in (0..15_504).map(|i| (largest.position)(i * (largest.count / 15_504))) {
+            let after = Afterstate { state: &state, action: None, player: 1 };
+            encoder.encode(&game, after, RowMut { dense: &mut dense, index: &mut index });
+            assert!(dense.iter().all(|v| (-1.0..=9.0).contains(v)), "{}: {state:?}: {dense:?}", named.name);
+            assert!(index.iter().zip(&sizes).all(|(i, n)| i < n), "{}: {state:?}: {index:?}", named.name);
+        }
+    }
+}
+
 #[test]
 fn examples_are_read_for_the_side_that_just_moved() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -531,5 +597,7 @@ fn examples_are_read_for_the_side_that_just_moved() {
     let error = read("1,0,0,0,0,0,0,0,0,0,0,0,1\n").unwrap_err();
     assert!(error.starts_with("FILE: row 1: a side has no checker"), "{error}");
     let error = read("1,0,0,0,0,0,0,0,0,0,0,15,1\n").unwrap_err();
-    assert_eq!(error, "FILE: row 1: a side has more than 14 checkers");
+    let expected = "FILE: row 1: a side has 15 checkers, and `bearoff` at most 14: `bearoff:15` is the game for it, with networks \
+                    of its own";
+    assert_eq!(error, expected);
 }

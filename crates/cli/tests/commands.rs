@@ -315,7 +315,7 @@ fn the_bear_off_is_learned_from_examples_and_measured() {
     assert!(same, "the same positions as in training: {rms}, {last}");
     let names: Vec<&str> =
         rms["distributions"].as_array().unwrap().iter().map(|d| d["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["table", "checkers", "full", "small"]);
+    assert_eq!(names, ["table", "checkers", "full", "small", "even"]);
     let baselines = rms["distributions"][0]["baselines"].as_array().unwrap();
     let of = |name: &str| number(&baselines.iter().find(|b| b[0] == name).unwrap()[1]);
     assert!(of("convolution") < of("normal") && of("normal") < of("constant"), "{rms}");

@@ -52,6 +52,16 @@ pub type Read<G> = (<G as Game>::State, Option<<G as Game>::Action>);
 /// Samples positions from a distribution: states right after a move, before a chance event and the next player's move.
 pub type Draw<G> = Box<dyn Fn(&mut dyn Rng) -> <G as Game>::State + Send + Sync>;
 
+/// All positions of a class, so that errors can be measured on each class by itself.
+pub struct PositionClass<G: Game> {
+    /// The class, as [`Kit::class`] numbers it.
+    pub class: u64,
+    /// Number of its positions.
+    pub count: u64,
+    /// The position with each number below `count`. Different numbers have different positions.
+    pub position: Box<dyn Fn(u64) -> G::State + Send + Sync>,
+}
+
 /// A game with everything that the commands need besides its rules. Only [`encoders`](Self::encoders) and
 /// [`encoder`](Self::encoder) are required. The other methods are optional.
 pub trait Kit: Game + Sized {
@@ -190,6 +200,12 @@ pub trait Kit: Game + Sized {
     /// The class of a position that [`draw`](Self::draw) can return.
     fn class(&self, _state: &Self::State) -> u64 {
         0
+    }
+
+    /// Its classes with all their positions, in ascending order. By default none: errors by class are then measured on positions of
+    /// a distribution.
+    fn classes(&self) -> Vec<PositionClass<Self>> {
+        Vec::new()
     }
 
     /// Its positions as pairs of halves with exact values, for games that can enumerate all of them.

@@ -23,7 +23,7 @@ pub use encoder::{Afterstate, Encoder, EncoderFn};
 pub use game::{Game, GameError, Turn, Unit};
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;
-pub use kit::{Draw, Found, Kit, Named, Read, Script, Valuation, Visitor};
+pub use kit::{Draw, Found, Kit, Named, PositionClass, Read, Script, Valuation, Visitor};
 pub use public_tree::{PublicTree, TreeVisitor};
 pub use recorded::{Difference, Recorded};
 pub use rng::{Stream, stream};

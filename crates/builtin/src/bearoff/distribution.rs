@@ -16,6 +16,8 @@ pub enum Distribution {
     Full,
     /// Like `checkers`, with at most 6 checkers.
     Small,
+    /// The number of checkers is uniform in 1..=n; then all sides with this number are equally likely.
+    Even,
 }
 
 /// Default number of checkers per side: the largest for which no gammon is possible.
@@ -23,11 +25,12 @@ pub const USUAL_CHECKERS: u8 = 14;
 
 impl Distribution {
     /// All distributions with names and one-line descriptions.
-    pub const ALL: [(&str, &str); 4] = [
+    pub const ALL: [(&str, &str); 5] = [
         ("table", "uniform over all pairs of nonempty sides"),
         ("checkers", "uniform number of checkers, each on a uniform point"),
         ("full", "all checkers on the board, each on a uniform point"),
         ("small", "like checkers, with 1 to 6 per side"),
+        ("even", "uniform number of checkers, then uniform over all sides with this number"),
     ];
 
     /// Samples a position with at most `checkers` checkers per side, 1 to 15.
@@ -42,6 +45,10 @@ impl Distribution {
             Self::Full => checkers,
             Self::Checkers => rng.random_range(1..=checkers),
             Self::Small => rng.random_range(1..=checkers.min(6)),
+            Self::Even => {
+                let count = rng.random_range(1..=checkers);
+                return rank::all()[rng.random_range(rank::of_count(count))];
+            }
         };
         let mut counts = [0; POINTS];
         for _ in 0..count {
@@ -58,6 +65,7 @@ impl fmt::Display for Distribution {
             Self::Checkers => "checkers",
             Self::Full => "full",
             Self::Small => "small",
+            Self::Even => "even",
         })
     }
 }
@@ -66,7 +74,7 @@ impl FromStr for Distribution {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Self::Table, Self::Checkers, Self::Full, Self::Small];
+        let all = [Self::Table, Self::Checkers, Self::Full, Self::Small, Self::Even];
         all.into_iter().find(|distribution| distribution.to_string() == text).ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|(name, _)| *name).collect();
             format!("unknown distribution `{text}`; distributions are {}", names.join(", "))

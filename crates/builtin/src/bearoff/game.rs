@@ -1,7 +1,8 @@
 //! The bear-off as a game: chance draws a position, then the players roll and move in turn.
 
 use super::{
-    DicePosition, Distribution, MIXED, Moves, Position, ROLLS, Roll, Side, USUAL_CHECKERS, board, notation,
+    DicePosition, Distribution, MAX_CHECKERS, MIXED, Moves, Position, ROLLS, Roll, Side, USUAL_CHECKERS,
+    board, notation,
 };
 use adept_game::{Game, GameError, Turn};
 use rand::{Rng, RngExt};
@@ -9,7 +10,8 @@ use rand::{Rng, RngExt};
 /// The rules. The first player without checkers wins: +1 against −1. Chance draws the start position uniformly from all
 /// pairs of nonempty sides with at most the given number of checkers. Player 0 rolls first.
 ///
-/// A side has at most 14 checkers: one has been borne off, so no gammon is possible.
+/// With at most 14 checkers, one has been borne off, so no gammon is possible. In the game of 15 checkers a gammon counts as a
+/// simple win: values are those of winning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bearoff {
     checkers: u8,
@@ -68,21 +70,24 @@ pub enum Action {
 impl Default for Bearoff {
     /// 14 checkers a side.
     fn default() -> Self {
-        Self { checkers: Self::MOST_CHECKERS }
+        Self { checkers: USUAL_CHECKERS }
     }
 }
 
 impl Bearoff {
     /// Largest number of checkers per side in any game.
-    pub const MOST_CHECKERS: u8 = USUAL_CHECKERS;
+    pub const MOST_CHECKERS: u8 = MAX_CHECKERS;
 
-    /// The game with at most `checkers` checkers per side. None unless this is 1 to 14.
+    /// The game with at most `checkers` checkers per side. None unless this is 1 to 15.
     pub fn new(checkers: u8) -> Option<Self> {
         (1..=Self::MOST_CHECKERS).contains(&checkers).then_some(Self { checkers })
     }
 
-    /// The game named `bearoff`, or `bearoff:N` with at most N checkers per side.
+    /// The game named `bearoff`, or `bearoff:N` with at most N checkers per side. `bearoff` is `bearoff:14`.
     pub fn named(name: &str) -> Option<Self> {
+        if name == "bearoff:14" {
+            return Some(Self::default());
+        }
         let place = NAMES.iter().position(|n| *n == name)?;
         Self::new(place as u8 + 1)
     }
@@ -97,8 +102,14 @@ impl Bearoff {
         if position.own.is_empty() && position.opponent.is_empty() {
             return Err("both sides are empty".into());
         }
-        if position.checkers() > self.checkers {
-            return Err(format!("a side has more than {} checkers", self.checkers));
+        let (found, most) = (position.checkers(), self.checkers);
+        if found > most {
+            let other = Self { checkers: found.max(USUAL_CHECKERS) };
+            return Err(format!(
+                "a side has {found} checkers, and `{}` at most {most}: `{}` is the game for it, with networks of its own",
+                self.name(),
+                other.name()
+            ));
         }
         Ok(())
     }
@@ -134,6 +145,7 @@ const NAMES: [&str; Bearoff::MOST_CHECKERS as usize] = [
     "bearoff:12",
     "bearoff:13",
     "bearoff",
+    "bearoff:15",
 ];
 
 /// Reads `own/opponent`, with the checkers on points 1 to 6 of each side.

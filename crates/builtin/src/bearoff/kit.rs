@@ -1,11 +1,11 @@
 //! The bear-off's [`Kit`]: encoders, valuations, distributions and files.
 
 use super::{
-    Bearoff, Distribution, MAX_CHECKERS, Position, Stage, State, encoders, labelled, rank, valuations,
+    Bearoff, Distribution, MAX_CHECKERS, Position, Side, Stage, State, encoders, labelled, rank, valuations,
 };
 use crate::Family;
 use adept_game::files::{lines_of_positions, texts_with_values};
-use adept_game::{Draw, Encoder, Found, GameError, Halves, Kit, Named, Read, Valuation};
+use adept_game::{Draw, Encoder, Found, GameError, Halves, Kit, Named, PositionClass, Read, Valuation};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
@@ -19,17 +19,35 @@ impl Family for Bearoff {
         let most = Self::MOST_CHECKERS;
         let wrong = || {
             GameError::new(format!(
-                "`{name}`: write bearoff, or bearoff:N with at most N checkers per side, 1 to {}",
-                most - 1
+                "`{name}`: write bearoff, which has at most 14 checkers per side, or bearoff:N with at most N, 1 to {most}"
             ))
         };
         ours.then(|| Self::named(name).ok_or_else(wrong))
     }
 }
 
+/// The positions whose larger side has exactly this many checkers: with the larger side as `own`, and with it as `opponent`.
+fn of_class(checkers: u8) -> PositionClass<Bearoff> {
+    let large = rank::of_count(checkers);
+    let (first, larger, smaller) = (large.start, large.len(), large.start - 1);
+    let other = larger + 2 * smaller;
+    let position = move |number: u64| {
+        let (one, two) = (number as usize / other, number as usize % other);
+        let (own, opponent) = match two {
+            _ if two < larger + smaller => {
+                (first + one, if two < larger { first + two } else { 1 + two - larger })
+            }
+            _ => (1 + two - larger - smaller, first + one),
+        };
+        State::to_roll(Position { own: Side::of_rank(own), opponent: Side::of_rank(opponent) })
+    };
+    PositionClass { class: checkers.into(), count: (larger * other) as u64, position: Box::new(position) }
+}
+
 impl Kit for Bearoff {
     fn about(&self) -> String {
-        "backgammon bear-off, points 1 to 6, at most 14 checkers per side; bearoff:N for at most N".into()
+        "backgammon bear-off, points 1 to 6, at most 14 checkers per side; bearoff:N for at most N, 1 to 15"
+            .into()
     }
 
     fn encoders(&self) -> Vec<Named> {
@@ -64,6 +82,10 @@ impl Kit for Bearoff {
 
     fn class(&self, state: &State) -> u64 {
         state.position().checkers().into()
+    }
+
+    fn classes(&self) -> Vec<PositionClass<Self>> {
+        (1..=self.checkers()).map(of_class).collect()
     }
 
     fn read_examples(&self, path: &Path) -> Result<Vec<(State, f64)>, GameError> {

@@ -1,11 +1,17 @@
 //! Ranks of sides: a bijection of the sides with at most n checkers to 0 .. C(n + 6, 6).
 
 use super::{MAX_CHECKERS, POINTS, Side};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Number of sides with at most `checkers` checkers: C(n + 6, 6).
 pub fn sides(checkers: u8) -> usize {
     choose(usize::from(checkers) + POINTS, POINTS)
+}
+
+/// The ranks of the sides with exactly `checkers` checkers.
+pub fn of_count(checkers: u8) -> Range<usize> {
+    checkers.checked_sub(1).map_or(0, sides)..sides(checkers)
 }
 
 const fn choose(n: usize, k: usize) -> usize {
