@@ -59,9 +59,9 @@ pub(crate) enum Command {
                       checkpoint comes from the lowest seed."
     )]
     Publish(PublishArgs),
-    /// Export a checkpoint to a file for other programs: ONNX, or safetensors for PyTorch.
+    /// Export a checkpoint to a file for other programs: ONNX, safetensors for PyTorch, or source text in C or Rust.
     #[command(
-        after_help = "Examples:\n  adept export checkpoints/bearoff/residual-10 --format onnx --out residual-10.onnx\n  adept export my-run --best --format safetensors --out my-run.safetensors"
+        after_help = "Examples:\n  adept export checkpoints/bearoff/residual-10 --format onnx --out residual-10.onnx\n  adept export checkpoints/bearoff/plain-10 --format c --out plain_10.h\n  adept export my-run --best --format safetensors --out my-run.safetensors"
     )]
     Export(ExportArgs),
     /// Import a checkpoint from a safetensors file, for example after training in PyTorch.

@@ -65,7 +65,12 @@ pub trait AnyGame: Rules {
 
     fn cost(&self, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError>;
 
-    fn export(&self, checkpoint: Checkpoint, format: Format) -> Result<exchange::File, TrainError>;
+    fn export(
+        &self,
+        checkpoint: Checkpoint,
+        format: Format,
+        name: &str,
+    ) -> Result<exchange::File, TrainError>;
 
     /// Opens a checkpoint to check that it fits. Returns its number of parameters.
     fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError>;
@@ -186,8 +191,13 @@ impl<G: Kit> AnyGame for G {
         measure::cost_of(self, checkpoint, distribution)
     }
 
-    fn export(&self, checkpoint: Checkpoint, format: Format) -> Result<exchange::File, TrainError> {
-        exchange::export_of(self, checkpoint, format)
+    fn export(
+        &self,
+        checkpoint: Checkpoint,
+        format: Format,
+        name: &str,
+    ) -> Result<exchange::File, TrainError> {
+        exchange::export_of(self, checkpoint, format, name)
     }
 
     fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError> {

@@ -1,13 +1,13 @@
-//! Exports and imports checkpoints: ONNX, and safetensors in the layout of PyTorch.
+//! Exports and imports checkpoints: ONNX, safetensors in the layout of PyTorch, and source text in C and Rust.
 
 use crate::catalogue::Catalogue;
 use crate::measure::opened;
 use adept_arena::{GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin, Output, is_of_training};
-use adept_model::export::{About, from_torch, onnx, to_torch};
+use adept_model::export::{self, About, from_torch, onnx, to_torch};
 use adept_model::files::Files;
-use adept_model::{ModelError, Tensor};
+use adept_model::{Architecture, ModelError, Program, Tensor};
 use adept_trainer::config::{self, Config};
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -21,6 +21,10 @@ pub enum Format {
     Onnx,
     /// Tensors, with weights in the layout of PyTorch's `Linear`.
     Safetensors,
+    /// A header of C99 with the weights and the evaluation.
+    C,
+    /// A file of Rust with the weights and the evaluation.
+    Rust,
 }
 
 /// An exported checkpoint.
@@ -49,8 +53,8 @@ pub struct File {
 /// Exports a checkpoint, or the latest (or best) checkpoint of a run, to a file for other programs.
 ///
 /// # Errors
-/// If the checkpoint cannot be opened, a table is exported as a graph, or the file cannot be written. An
-/// existing file then stays unchanged.
+/// If the checkpoint cannot be opened, a table is exported as a graph or as source text, a network is too large for source
+/// text, or the file cannot be written. An existing file then stays unchanged.
 pub fn export(
     games: &dyn Catalogue,
     path: &Path,
@@ -63,21 +67,38 @@ pub fn export(
         return Err(TrainError::Folder { path: out.into(), message: message.into() });
     }
     let (game, checkpoint) = opened(games, path, best)?;
-    let File { bytes, encoder, value } = game.export(checkpoint, format)?;
+    let name = out.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let File { bytes, encoder, value } = game.export(checkpoint, format, &name)?;
     Files::default().replace(out, &bytes)?;
     Ok(Exported { path: out.into(), format, bytes: bytes.len() as u64, encoder, value })
 }
 
-/// What [`export`] writes for a checkpoint of this game.
+/// What [`export`] writes for a checkpoint of this game. Names in source text begin with `name`.
 ///
 /// # Errors
 /// As [`export`].
-pub fn export_of<G: Kit>(game: &G, checkpoint: Checkpoint, format: Format) -> Result<File, TrainError> {
+pub fn export_of<G: Kit>(
+    game: &G,
+    checkpoint: Checkpoint,
+    format: Format,
+    name: &str,
+) -> Result<File, TrainError> {
     let (bound, _) = open::bind(game, checkpoint.clone())?;
     let about = about(game, &bound, &checkpoint.manifest);
     let bytes = match format {
-        Format::Onnx => graph(&checkpoint, &about)?,
+        Format::Onnx => {
+            let (program, params) = program(&checkpoint)?;
+            onnx(&program, &params, &about)
+        }
         Format::Safetensors => tensors(checkpoint)?,
+        Format::C => {
+            let (program, params) = program(&checkpoint)?;
+            export::c(&program, &params, &about, name)?.into_bytes()
+        }
+        Format::Rust => {
+            let (program, params) = program(&checkpoint)?;
+            export::rust(&program, &params, &about, name)?.into_bytes()
+        }
     };
     Ok(File { bytes, encoder: bound.encoder().name().to_string(), value: about.value })
 }
@@ -98,26 +119,41 @@ fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
         name: manifest.experiment("name").into(),
         text: manifest.experiment("about").into(),
         channels: channels.collect(),
-        value: match manifest.output {
-            Output::Values => {
-                "value of the position for the player who just moved, in [-1, 1]: utility divided by the largest \
-                 possible"
-            }
-            Output::Logits => "logit of an action: the softmax over the actions of a decision is the policy",
-        }
-        .into(),
+        value: meaning(game.hides(), manifest),
         metadata: entries.map(|(key, text)| (key.to_string(), text.to_string())).into(),
     }
 }
 
-fn graph(checkpoint: &Checkpoint, about: &About) -> Result<Vec<u8>, TrainError> {
+/// Whose value the output is, and in which unit. Where a game hides something, candidates are valued before they are made.
+fn meaning(hides: bool, manifest: &Manifest) -> String {
+    if manifest.output == Output::Logits {
+        return "logit of an action: the softmax over the actions of a decision is the policy".into();
+    }
+    let what = match hides {
+        true => "value of an action for the player who takes it",
+        false => "value of the position for the player who just moved",
+    };
+    let unit = match manifest.config["learn"]["td"]["rewards"].as_str() {
+        Some("steps") => "utility and rewards on the way, divided by the largest possible utility",
+        _ => "utility divided by the largest possible, from -1 to 1",
+    };
+    format!("{what}: {unit}")
+}
+
+/// The program of a network, and its parameters.
+fn program(checkpoint: &Checkpoint) -> Result<(Program, Vec<f32>), TrainError> {
     let Checkpoint { manifest, tensors, .. } = checkpoint;
     if manifest.kind != "network" {
-        let message = "a table of positions is not a graph: export it as safetensors";
-        return Err(ModelError::Unsupported(message.into()).into());
+        let what = match &manifest.architecture {
+            Architecture::Blind(_) => "sets of bits that a blind learner found",
+            _ => "a table of positions",
+        };
+        let message = format!("{what}: this is not a network and has no graph, export it as safetensors");
+        return Err(ModelError::Unsupported(message).into());
     }
     let program = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?;
-    Ok(onnx(&program, &program.parameters_in(tensors)?, about))
+    let params = program.parameters_in(tensors)?;
+    Ok((program, params))
 }
 
 fn tensors(checkpoint: Checkpoint) -> Result<Vec<u8>, TrainError> {

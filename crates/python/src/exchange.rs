@@ -26,7 +26,8 @@ pub(crate) fn save<'py>(
     plain(py, &written.map_err(fault)?)
 }
 
-/// Exports a checkpoint to a file for other programs: `onnx`, or `safetensors` in the layout of PyTorch.
+/// Exports a checkpoint to a file for other programs: `onnx`, `safetensors` in the layout of PyTorch, or source text in `c` or
+/// `rust`.
 #[pyfunction]
 #[pyo3(signature = (path, out, *, format = "onnx", best = false))]
 pub(crate) fn export<'py>(
@@ -39,7 +40,9 @@ pub(crate) fn export<'py>(
     let format = match format {
         "onnx" => Format::Onnx,
         "safetensors" => Format::Safetensors,
-        other => return Err(fault(format!("format = `{other}`: `onnx` or `safetensors`"))),
+        "c" => Format::C,
+        "rust" => Format::Rust,
+        other => return Err(fault(format!("format = `{other}`: `onnx`, `safetensors`, `c` or `rust`"))),
     };
     let export = || guarded(|| exchange::export(&ALL, &path, best, format, &out));
     plain(py, &py.detach(export)?.map_err(fault)?)

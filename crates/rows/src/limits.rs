@@ -46,6 +46,10 @@ pub const COMBINATIONS: u64 = 4096;
 pub const NESTED_AGENTS: usize = 8;
 /// Parameters of a network.
 pub const PARAMETERS: usize = 1 << 30;
+/// Parameters of a network that is exported as source text: a file of some 13 MB.
+pub const SOURCE_PARAMETERS: usize = 1_000_000;
+/// Bytes of stack that its evaluation may take. Threads have at least 512 KiB on usual systems.
+pub const SOURCE_STACK: usize = 1 << 18;
 /// Parameter tensors of a network, which nested experts multiply.
 pub const TENSORS: usize = 1 << 16;
 /// Parts of a key of a config.

@@ -111,6 +111,10 @@ pub(crate) enum FormatArg {
     Onnx,
     /// Named tensors, with weights in the layout of PyTorch's Linear.
     Safetensors,
+    /// A header of plain C99: weights and evaluation, no library. For networks of up to a million parameters.
+    C,
+    /// A file of Rust: weights and evaluation, no crate, no `std`. For networks of up to a million parameters.
+    Rust,
 }
 
 #[derive(Debug, Args)]
@@ -120,7 +124,7 @@ pub(crate) struct ExportArgs {
     /// File format.
     #[arg(long, value_enum)]
     pub(crate) format: FormatArg,
-    /// File to write.
+    /// File to write. In C, names begin with the name of the file: `net.h` has `net_value`.
     #[arg(long)]
     pub(crate) out: PathBuf,
 }

@@ -10,6 +10,8 @@ pub(crate) fn export(games: &dyn Catalogue, args: &ExportArgs, as_json: bool) ->
     let format = match args.format {
         FormatArg::Onnx => Format::Onnx,
         FormatArg::Safetensors => Format::Safetensors,
+        FormatArg::C => Format::C,
+        FormatArg::Rust => Format::Rust,
     };
     let exported = exchange::export(games, &args.of.checkpoint, args.of.best, format, &args.out)?;
     if as_json {

@@ -1,0 +1,380 @@
+//! Prints code as a C99 header.
+
+use super::code::{Arg, Array, Code, Data, Function, Helper, Number, Place, Slice, Step};
+use super::text::{comment, float, numbers, shape};
+use super::values_of;
+use adept_rows::ChannelKind;
+use std::fmt::Write as _;
+
+/// The header. `notes` are the paragraphs at its top, `name` is an identifier.
+pub(super) fn print(code: &Code, notes: &[String], name: &str) -> String {
+    let mut text = String::from("/*\n");
+    text.push_str(&comment(notes, " *"));
+    text.push_str(" *\n");
+    text.push_str(&comment(&usage(code, name), " *"));
+    text.push_str(" */\n");
+    let guard = format!("ADEPT_{}_H", name.to_ascii_uppercase());
+    let _ = write!(text, "#ifndef {guard}\n#define {guard}\n\n#include <math.h>\n\n");
+    inputs(code, name, &mut text);
+    for array in &code.arrays {
+        constant(array, name, &mut text);
+    }
+    for helper in code.helpers() {
+        text.push_str(&helper_text(helper).replace("NAME", name));
+    }
+    for function in &code.functions {
+        self::function(function, name, &mut text);
+    }
+    entry(code, name, &mut text);
+    let _ = writeln!(text, "\n#endif /* {guard} */");
+    text
+}
+
+fn usage(code: &Code, name: &str) -> Vec<String> {
+    let mut lines = vec![
+        "How to call it:".to_string(),
+        String::new(),
+        format!("    #include \"{name}.h\""),
+        String::new(),
+        format!("    {name}_inputs in = {{0}};"),
+    ];
+    if let Some(first) = code.inputs.first() {
+        let one = match first.kind {
+            ChannelKind::Dense(_) | ChannelKind::Bits(_) => format!("    in.{}[0] = 1.0f;", first.name),
+            ChannelKind::Value => format!("    in.{} = 0.5f;", first.name),
+            ChannelKind::Index(_) | ChannelKind::Key => format!("    in.{} = 0;", first.name),
+        };
+        lines.push(format!("{one}    /* and all other inputs that are not 0 */"));
+    }
+    match code.outputs {
+        1 => lines.push(format!("    float value = {name}_value(&in);")),
+        n => lines.extend([format!("    float values[{n}];"), format!("    {name}_values(&in, values);")]),
+    }
+    lines.extend([
+        String::new(),
+        "    cc -std=c99 -O2 program.c -lm".into(),
+        String::new(),
+        "It allocates nothing, keeps no state, and may be called by any number of threads. Each source file that \
+         includes it has a copy of the weights."
+            .into(),
+    ]);
+    lines
+}
+
+fn inputs(code: &Code, name: &str, text: &mut String) {
+    text.push_str("/* What the network reads. */\ntypedef struct {\n");
+    for input in &code.inputs {
+        text.push_str("    /*\n");
+        text.push_str(&comment(&[values_of(input.kind)], "     *"));
+        text.push_str(&comment(&[input.about.clone()], "     *"));
+        text.push_str("     */\n");
+        let _ = match input.kind {
+            ChannelKind::Dense(n) | ChannelKind::Bits(n) => writeln!(text, "    float {}[{n}];", input.name),
+            ChannelKind::Value => writeln!(text, "    float {};", input.name),
+            ChannelKind::Index(_) | ChannelKind::Key => writeln!(text, "    unsigned long {};", input.name),
+        };
+    }
+    let _ = writeln!(text, "}} {name}_inputs;\n");
+}
+
+fn constant(array: &Array, name: &str, text: &mut String) {
+    let length: usize = array.shape.iter().product();
+    let (kind, all) = match &array.data {
+        Data::Floats(all) => ("float", numbers(all.iter().map(|&v| format!("{}f", float(v))))),
+        Data::Whole(all) => ("unsigned short", numbers(all.iter().map(u16::to_string))),
+    };
+    text.push_str(
+        &comment(&[format!("{} {}", array.param, shape(&array.shape))], "/*").trim_end().replace('\n', " "),
+    );
+    let _ = write!(text, " */\nstatic const {kind} {name}_{}[{length}] = {{\n{all}}};\n\n", array.name);
+}
+
+fn function(function: &Function, name: &str, text: &mut String) {
+    let Function { name: own, width, steps } = function;
+    let _ = writeln!(
+        text,
+        "/* Writes {}. */",
+        if *width == 1 { "a number".into() } else { format!("{width} numbers") }
+    );
+    let _ = writeln!(text, "static inline void {name}_{own}(const {name}_inputs *in, float *out)\n{{");
+    for step in steps {
+        if let Step::Local { name, width, zero } = step {
+            let _ = writeln!(text, "    float {name}[{width}]{};", if *zero { " = {0}" } else { "" });
+        }
+    }
+    let reads = |step: &Step| match step {
+        Step::Local { .. } => false,
+        Step::Call(_, args) => args.iter().any(reads_inputs),
+        Step::Run { .. } | Step::Choose { .. } => true,
+    };
+    if !steps.iter().any(reads) {
+        text.push_str("    (void)in;\n");
+    }
+    for step in steps {
+        self::step(step, name, text);
+    }
+    text.push_str("}\n\n");
+}
+
+fn reads_inputs(arg: &Arg) -> bool {
+    match arg {
+        Arg::In(slice) => matches!(slice.place, Place::Input(_) | Place::Value(_)),
+        Arg::Index(_) | Arg::Value(_) => true,
+        _ => false,
+    }
+}
+
+fn step(step: &Step, name: &str, text: &mut String) {
+    let _ = match step {
+        Step::Local { .. } => Ok(()),
+        Step::Call(helper, args) => {
+            let args: Vec<String> = args.iter().map(|arg| argument(arg, name)).collect();
+            writeln!(text, "    {name}_{}({});", helper_name(*helper), args.join(", "))
+        }
+        Step::Run { function, out, when } => {
+            let when = when.as_ref().map(|(weights, i)| format!("if ({}[{i}] > 0.0f) ", array(weights)));
+            writeln!(text, "    {}{name}_{function}(in, {});", when.unwrap_or_default(), pointer(out))
+        }
+        Step::Choose { number, functions, out } => {
+            let _ = writeln!(text, "    switch ({}) {{", self::number(number, name));
+            for (i, function) in functions.iter().enumerate() {
+                let case = if i + 1 == functions.len() { "default".into() } else { format!("case {i}") };
+                let _ = writeln!(text, "    {case}: {name}_{function}(in, {}); break;", pointer(out));
+            }
+            writeln!(text, "    }}")
+        }
+    };
+}
+
+fn number(number: &Number, name: &str) -> String {
+    match number {
+        Number::Input(input) => format!("in->{input}"),
+        Number::Cell { inputs: [a, b], classes: [first, second], table, columns } => {
+            format!("{name}_{table}[{name}_{first}[in->{a}] * {columns} + {name}_{second}[in->{b}]]")
+        }
+    }
+}
+
+fn argument(arg: &Arg, name: &str) -> String {
+    match arg {
+        Arg::In(slice) | Arg::Out(slice) => pointer(slice),
+        Arg::Array(array) => format!("{name}_{array}"),
+        Arg::Size(n) => n.to_string(),
+        Arg::Float(v) => format!("{}f", float(*v)),
+        Arg::Index(input) | Arg::Value(input) => format!("in->{input}"),
+    }
+}
+
+fn array(slice: &Slice) -> String {
+    match &slice.place {
+        Place::Input(input) => format!("in->{input}"),
+        Place::Value(input) => format!("&in->{input}"),
+        Place::Local(name) => name.clone(),
+        Place::Out => "out".into(),
+    }
+}
+
+fn pointer(slice: &Slice) -> String {
+    match slice.from {
+        0 => array(slice),
+        from => format!("{} + {from}", array(slice)),
+    }
+}
+
+/// The function that users call.
+fn entry(code: &Code, name: &str, text: &mut String) {
+    let checks = code.inputs.iter().filter_map(|input| match input.kind {
+        ChannelKind::Index(n) => Some(format!("in->{} >= {n}UL", input.name)),
+        _ => None,
+    });
+    let checks = checks.collect::<Vec<_>>().join(" || ");
+    let wrong =
+        if checks.is_empty() { "" } else { " NAN if a whole number among the inputs is out of its range." };
+    match code.outputs {
+        1 => {
+            let _ = writeln!(text, "/* The output of the network.{wrong} */");
+            let _ = writeln!(
+                text,
+                "static inline float {name}_value(const {name}_inputs *in)\n{{\n    float out[1];"
+            );
+            if !checks.is_empty() {
+                let _ = writeln!(text, "    if ({checks}) return NAN;");
+            }
+            let _ = writeln!(text, "    {name}_network(in, out);\n    return out[0];\n}}");
+        }
+        n => {
+            let _ = writeln!(text, "/* Writes the {n} outputs of the network.{wrong} */");
+            let _ =
+                writeln!(text, "static inline void {name}_values(const {name}_inputs *in, float *out)\n{{");
+            if !checks.is_empty() {
+                let _ = writeln!(
+                    text,
+                    "    if ({checks}) {{\n        int i;\n        for (i = 0; i < {n}; i++) out[i] = NAN;\n        return;\n    }}"
+                );
+            }
+            let _ = writeln!(text, "    {name}_network(in, out);\n}}");
+        }
+    }
+}
+
+fn helper_name(helper: Helper) -> &'static str {
+    match helper {
+        Helper::Exp | Helper::TanhOf => "",
+        Helper::Copy => "copy",
+        Helper::Entry => "entry",
+        Helper::Affine => "affine",
+        Helper::Scale => "scale",
+        Helper::Tanh => "tanh",
+        Helper::Sigmoid => "sigmoid",
+        Helper::Relu => "relu",
+        Helper::Silu => "silu",
+        Helper::Softmax => "softmax",
+        Helper::Select => "select",
+        Helper::Blend => "blend",
+        Helper::Correct => "correct",
+    }
+}
+
+fn helper_text(helper: Helper) -> &'static str {
+    match helper {
+        // <math.h> has these.
+        Helper::Exp | Helper::TanhOf => "",
+        Helper::Copy => {
+            "static inline void NAME_copy(const float *x, float *out, int n)
+{
+    int i;
+    for (i = 0; i < n; i++) out[i] = x[i];
+}
+
+"
+        }
+        Helper::Entry => {
+            "/* out = row `index` of a table */
+static inline void NAME_entry(const float *table, unsigned long index, float *out, int n)
+{
+    int i;
+    for (i = 0; i < n; i++) out[i] = table[index * (unsigned long)n + (unsigned long)i];
+}
+
+"
+        }
+        Helper::Affine => {
+            "/* out = x W + b. The weights of the first input come first. */
+static inline void NAME_affine(const float *x, int inputs, const float *weight, const float *bias, float *out, int outputs)
+{
+    int i, j;
+    for (j = 0; j < outputs; j++) out[j] = bias[j];
+    for (i = 0; i < inputs; i++, weight += outputs) {
+        if (x[i] == 0.0f) continue; /* as many inputs are */
+        for (j = 0; j < outputs; j++) out[j] += x[i] * weight[j];
+    }
+}
+
+"
+        }
+        Helper::Scale => {
+            "/* Sensitivities of units: x = beta x */
+static inline void NAME_scale(const float *beta, float *x, int n)
+{
+    int i;
+    for (i = 0; i < n; i++) x[i] *= beta[i];
+}
+
+"
+        }
+        Helper::Tanh => {
+            "static inline void NAME_tanh(float *x, int n)
+{
+    int i;
+    for (i = 0; i < n; i++) x[i] = tanhf(x[i]);
+}
+
+"
+        }
+        Helper::Sigmoid => {
+            "static inline void NAME_sigmoid(float *x, int n)
+{
+    int i;
+    for (i = 0; i < n; i++) x[i] = 1.0f / (1.0f + expf(-x[i]));
+}
+
+"
+        }
+        Helper::Relu => {
+            "static inline void NAME_relu(float *x, int n)
+{
+    int i;
+    for (i = 0; i < n; i++) if (!(x[i] > 0.0f)) x[i] = 0.0f;
+}
+
+"
+        }
+        Helper::Silu => {
+            "static inline void NAME_silu(float *x, int n)
+{
+    int i;
+    for (i = 0; i < n; i++) x[i] /= 1.0f + expf(-x[i]);
+}
+
+"
+        }
+        Helper::Softmax => {
+            "/* Weights of experts: positive, with sum 1. */
+static inline void NAME_softmax(float *x, int n)
+{
+    float largest = x[0], sum = 0.0f;
+    int i;
+    for (i = 1; i < n; i++) if (x[i] > largest) largest = x[i];
+    for (i = 0; i < n; i++) sum += x[i] = expf(x[i] - largest);
+    for (i = 0; i < n; i++) x[i] /= sum;
+}
+
+"
+        }
+        Helper::Select => {
+            "/* Only weights above the threshold stay, or the largest one if there is none. Their sum is 1 again. */
+static inline void NAME_select(float threshold, float *weights, int n)
+{
+    float sum = 0.0f;
+    int i, largest = 0;
+    for (i = 0; i < n; i++) {
+        if (weights[i] > weights[largest]) largest = i;
+        if (weights[i] > threshold) sum += weights[i];
+    }
+    for (i = 0; i < n; i++) {
+        if (sum > 0.0f) weights[i] = weights[i] > threshold ? weights[i] / sum : 0.0f;
+        else weights[i] = i == largest ? 1.0f : 0.0f;
+    }
+}
+
+"
+        }
+        Helper::Blend => {
+            "/* out = the weighted sum of what the experts say, each `width` numbers */
+static inline void NAME_blend(const float *weights, int experts, const float *y, float *out, int width)
+{
+    int i, k;
+    for (k = 0; k < width; k++) out[k] = 0.0f;
+    for (i = 0; i < experts; i++)
+        for (k = 0; k < width; k++) out[k] += weights[i] * y[i * width + k];
+}
+
+"
+        }
+        Helper::Correct => {
+            "/* x = tanh(atanh(prior) + x): the prior, corrected */
+static inline void NAME_correct(float prior, float limit, float *x, int n)
+{
+    int i;
+    if (prior > limit) prior = limit;
+    if (prior < -limit) prior = -limit;
+    for (i = 0; i < n; i++) {
+        float t = tanhf(x[i]);
+        x[i] = (prior + t) / (1.0f + prior * t);
+    }
+}
+
+"
+        }
+    }
+}

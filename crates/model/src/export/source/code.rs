@@ -1,0 +1,171 @@
+//! Code of no language: constant arrays, and functions that call helpers.
+
+use adept_rows::ChannelKind;
+use std::collections::BTreeSet;
+
+/// What a file computes.
+#[derive(Debug, Default)]
+pub(super) struct Code {
+    /// The channels that are read.
+    pub(super) inputs: Vec<Input>,
+    /// The constants.
+    pub(super) arrays: Vec<Array>,
+    /// Functions of the inputs. Each calls only earlier ones; the last is the network.
+    pub(super) functions: Vec<Function>,
+    /// Width of the output.
+    pub(super) outputs: usize,
+}
+
+/// A channel that is read.
+#[derive(Debug)]
+pub(super) struct Input {
+    /// Name as an identifier.
+    pub(super) name: String,
+    pub(super) kind: ChannelKind,
+    /// What its numbers mean.
+    pub(super) about: String,
+}
+
+/// A constant array.
+#[derive(Debug)]
+pub(super) struct Array {
+    /// Name in lower case, unique.
+    pub(super) name: String,
+    /// Name of the parameter.
+    pub(super) param: String,
+    pub(super) shape: Vec<usize>,
+    pub(super) data: Data,
+}
+
+#[derive(Debug)]
+pub(super) enum Data {
+    Floats(Vec<f32>),
+    /// Classes and numbers of experts, which fit 16 bits.
+    Whole(Vec<u16>),
+}
+
+/// A function of the inputs that writes `width` numbers.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub(super) name: String,
+    pub(super) width: usize,
+    pub(super) steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+pub(super) enum Step {
+    /// A local array; `zero` if a step may leave it as it is.
+    Local { name: String, width: usize, zero: bool },
+    /// Calls a helper.
+    Call(Helper, Vec<Arg>),
+    /// Runs a function, if there is no condition or entry i of this array is above 0.
+    Run { function: String, out: Slice, when: Option<(Slice, usize)> },
+    /// Runs the function with this number.
+    Choose { number: Number, functions: Vec<String>, out: Slice },
+}
+
+/// A number below the number of functions.
+#[derive(Debug)]
+pub(super) enum Number {
+    /// That of an index channel.
+    Input(String),
+    /// T[c₀[i₀]][c₁[i₁]], by names of inputs and arrays.
+    Cell { inputs: [String; 2], classes: [String; 2], table: String, columns: usize },
+}
+
+/// An argument of a helper, in the order of the C function. Rust knows sizes from slices.
+#[derive(Clone, Debug)]
+pub(super) enum Arg {
+    In(Slice),
+    Out(Slice),
+    /// A constant array.
+    Array(String),
+    Size(usize),
+    Float(f32),
+    /// An index channel.
+    Index(String),
+    /// A value channel.
+    Value(String),
+}
+
+/// Some entries of an array.
+#[derive(Clone, Debug)]
+pub(super) struct Slice {
+    pub(super) place: Place,
+    pub(super) from: usize,
+    pub(super) width: usize,
+    /// Width of the whole array.
+    pub(super) of: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A dense or bits channel.
+    Input(String),
+    /// A value channel: one number.
+    Value(String),
+    Local(String),
+    /// What the function writes.
+    Out,
+}
+
+/// Functions that steps call, in the order in which they are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Helper {
+    Exp,
+    TanhOf,
+    Copy,
+    Entry,
+    Affine,
+    Scale,
+    Tanh,
+    Sigmoid,
+    Relu,
+    Silu,
+    Softmax,
+    Select,
+    Blend,
+    Correct,
+}
+
+impl Helper {
+    /// Helpers that this one calls, where the language has no such functions of its own.
+    pub(super) fn needs(self) -> &'static [Self] {
+        match self {
+            Self::Sigmoid | Self::Silu | Self::Softmax => &[Self::Exp],
+            Self::Tanh | Self::Correct => &[Self::Exp, Self::TanhOf],
+            _ => &[],
+        }
+    }
+}
+
+impl Code {
+    /// The helpers that are called, and those that these call.
+    pub(super) fn helpers(&self) -> BTreeSet<Helper> {
+        let steps = self.functions.iter().flat_map(|f| &f.steps);
+        let called =
+            steps.filter_map(|step| if let Step::Call(helper, _) = step { Some(*helper) } else { None });
+        called.flat_map(|helper| [&[helper], helper.needs()].concat()).collect()
+    }
+
+    /// Bytes of the arrays that are alive at once on the longest path of calls.
+    pub(super) fn stack(&self) -> usize {
+        let mut known: Vec<(&str, usize)> = Vec::new();
+        for function in &self.functions {
+            let of = |name: &str| known.iter().rev().find(|k| k.0 == name).map_or(0, |k| k.1);
+            let (mut own, mut below) = (0, 0);
+            for step in &function.steps {
+                match step {
+                    Step::Local { width, .. } => own += width * size_of::<f32>(),
+                    Step::Run { function, .. } => below = below.max(of(function)),
+                    Step::Choose { functions, .. } => {
+                        below = functions.iter().map(|f| of(f)).fold(below, usize::max);
+                    }
+                    Step::Call(..) => {}
+                }
+            }
+            known.push((&function.name, own + below));
+        }
+        known.last().map_or(0, |k| k.1) + self.outputs * size_of::<f32>()
+    }
+}

@@ -1,0 +1,243 @@
+//! Identifiers, numbers and comments, which both languages write alike.
+
+/// Columns of a line.
+const COLUMNS: usize = 100;
+
+/// Words that C, C++ or Rust reserve, and names that the files use themselves.
+const RESERVED: [&str; 87] = [
+    "abstract",
+    "as",
+    "asm",
+    "async",
+    "auto",
+    "await",
+    "become",
+    "bool",
+    "box",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "const",
+    "continue",
+    "crate",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "final",
+    "float",
+    "fn",
+    "for",
+    "friend",
+    "gen",
+    "goto",
+    "if",
+    "impl",
+    "in",
+    "inline",
+    "inputs",
+    "int",
+    "let",
+    "long",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "namespace",
+    "new",
+    "not",
+    "operator",
+    "or",
+    "out",
+    "override",
+    "priv",
+    "private",
+    "protected",
+    "pub",
+    "public",
+    "ref",
+    "register",
+    "restrict",
+    "return",
+    "self",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "super",
+    "switch",
+    "template",
+    "this",
+    "throw",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typedef",
+    "typeof",
+    "union",
+    "unsafe",
+    "unsigned",
+    "use",
+    "virtual",
+    "where",
+    "while",
+];
+
+/// A text as an identifier of C and Rust: lower-case ASCII letters, digits and `_`, beginning with a letter. What has
+/// none of them is called `other`.
+pub(super) fn identifier(text: &str, other: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    let all: String = text.chars().map(plain).collect();
+    let parts: Vec<&str> = all.split('_').filter(|part| !part.is_empty()).collect();
+    let name = parts.join("_");
+    match name.chars().next() {
+        None => other.into(),
+        Some(first) if first.is_ascii_digit() => format!("{other}_{name}"),
+        Some(_) if RESERVED.contains(&name.as_str()) => format!("{name}_"),
+        Some(_) => name,
+    }
+}
+
+/// A name that is not in `taken` yet, this one or this one with a number; it is then.
+pub(super) fn unique(name: &str, taken: &mut std::collections::HashSet<String>) -> String {
+    let found = (1usize..)
+        .map(|n| if n == 1 { name.to_string() } else { format!("{name}_{n}") })
+        .find(|name| !taken.contains(name))
+        .unwrap_or_default();
+    taken.insert(found.clone());
+    found
+}
+
+/// A number so that it is read back as the same bits. With its point or exponent it is a floating-point literal.
+pub(super) fn float(v: f32) -> String {
+    format!("{v:?}")
+}
+
+/// Text of a comment, without what could end it, hide it or turn its direction.
+pub(super) fn clean(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
+    };
+    let plain: String = text.chars().map(|c| if hidden(c) { ' ' } else { c }).collect();
+    let mut parted = String::with_capacity(plain.len());
+    for c in plain.chars() {
+        // `*/` and `/*` are ends of C comments, `??/` is a backslash to old compilers.
+        if matches!((parted.chars().last(), c), (Some('*'), '/') | (Some('/'), '*') | (Some('?'), '?')) {
+            parted.push(' ');
+        }
+        parted.push(c);
+    }
+    parted.trim_end().to_string()
+}
+
+/// Lines of a comment, each with `mark` before it. A paragraph that begins with a blank is one line as it is.
+pub(super) fn comment(paragraphs: &[String], mark: &str) -> String {
+    let mut text = String::new();
+    let mut line_of = |line: &str| {
+        text.push_str(format!("{mark} {line}").trim_end());
+        text.push('\n');
+    };
+    for paragraph in paragraphs.iter().flat_map(|p| p.lines().chain(p.is_empty().then_some(""))) {
+        let paragraph = clean(paragraph);
+        if paragraph.starts_with(' ') || paragraph.is_empty() {
+            line_of(&paragraph);
+            continue;
+        }
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            if !line.is_empty() && mark.len() + line.chars().count() + word.chars().count() + 2 > COLUMNS {
+                line_of(&line);
+                line.clear();
+            }
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+        line_of(&line);
+    }
+    text
+}
+
+/// Numbers, as many a line as fit, each line indented.
+pub(super) fn numbers(all: impl Iterator<Item = String>) -> String {
+    let (mut text, mut line) = (String::new(), String::from("   "));
+    for number in all {
+        if line.len() + number.len() + 2 > COLUMNS {
+            text.push_str(&line);
+            text.push('\n');
+            line = "   ".into();
+        }
+        line.push(' ');
+        line.push_str(&number);
+        line.push(',');
+    }
+    text.push_str(&line);
+    text.push('\n');
+    text
+}
+
+/// A shape for a comment: `[12, 16]`.
+pub(super) fn shape(shape: &[usize]) -> String {
+    format!("[{}]", shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn any_text_becomes_an_identifier() {
+        let of = |text| identifier(text, "network");
+        assert_eq!(
+            ["residual-10", "a b--c", "3-way", "größe", "int", "", "_X", "⚅"].map(of),
+            ["residual_10", "a_b_c", "network_3_way", "gr_e", "int_", "network", "x", "network"]
+        );
+        let mut taken = HashSet::new();
+        assert_eq!(["a", "a", "a_2", "a"].map(|name| unique(name, &mut taken)), ["a", "a_2", "a_2_2", "a_3"]);
+    }
+
+    #[test]
+    fn comments_cannot_be_left() {
+        let text = "end */ and /* and /*/ and ??/ and \u{202E}turned\u{7} and \r\nnext";
+        let lines = comment(&[text.into()], " *");
+        let inner = lines.replace(" * ", "");
+        assert!(!inner.contains("*/") && !inner.contains("/*") && !inner.contains("??"), "{lines}");
+        assert!(!lines.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202E}'), "{lines:?}");
+        assert!(lines.lines().all(|line| line.starts_with(" *")), "{lines}");
+    }
+
+    #[test]
+    fn comments_are_wrapped_and_tables_are_not() {
+        let long = "word ".repeat(60);
+        let lines = comment(&[long, String::new(), "  key   value".into()], "//");
+        assert!(lines.lines().all(|line| line.len() <= COLUMNS), "{lines}");
+        assert!(lines.ends_with("\n//\n//   key   value\n"), "{lines}");
+    }
+
+    #[test]
+    fn numbers_are_read_back_as_they_were() {
+        let bits =
+            [0, 1, 0x8000_0000, 0x7F7F_FFFF, 0x0080_0000, 0x3DCC_CCCD, 0x3F80_0001, 0x4B80_0000, 0x5D5E_0B6B];
+        for v in bits
+            .map(f32::from_bits)
+            .into_iter()
+            .chain((0..2000u32).map(|i| f32::from_bits(i * 2_000_003 % 0x7F80_0000)))
+        {
+            let text = float(v);
+            assert_eq!(text.parse::<f32>().map(f32::to_bits), Ok(v.to_bits()), "{text}");
+            assert!(text.contains(['.', 'e']), "{text}");
+        }
+    }
+}
