@@ -138,7 +138,7 @@ fn dealers_that_fail_are_reported() {
     for (lines, hands, expected) in [
         (&[][..], None, "before the first hand: it went away"),
         (&[first], None, "in hand 0: it went away"),
-        (&["MATCHSTATE:1:0:f:|AhKd"], Some("2"), "after 1 hands: it went away; 2 were to be played"),
+        (&["MATCHSTATE:1:0:f:|AhKd"], Some("2"), "after 1 hand: it went away; 2 were to be played"),
         (&["hello"], None, "its line `hello` is wrong: expected MATCHSTATE"),
         (&["MATCHSTATE:2:0::|AhKd"], None, "position `2` is none of 0 to 1"),
         (&["MATCHSTATE:1:x::|AhKd"], None, "hand `x`: expected a number"),
@@ -180,4 +180,134 @@ fn dealers_that_fail_are_reported() {
     drop(door);
     let nobody = start(&desk, port, "always-call", &[]).wait_with_output().unwrap();
     assert!(result(&nobody)["error"]["message"].as_str().unwrap().contains("start it before its players"));
+}
+
+/// A scripted dealer: lines that are sent in order, and `=LINE` for what the player must say before the next one. Then the dealer
+/// ends the connection. Returns what the player printed.
+fn scripted(desk: &Desk, more: &[&str], script: &[&str]) -> Output {
+    let (door, port) = listen();
+    let child = start(desk, port, "always-raise", more);
+    let mut player = Player::accept(&door);
+    for line in script {
+        match line.strip_prefix('=') {
+            Some(expected) => assert_eq!(player.line(), expected),
+            // The player may be gone after a fault.
+            None => drop(player.lines.get_mut().write_all(format!("{line}\r\n").as_bytes())),
+        }
+    }
+    drop(player);
+    child.wait_with_output().unwrap()
+}
+
+const FIRST: [&str; 4] = [
+    "MATCHSTATE:1:0::|AhKd",
+    "=MATCHSTATE:1:0::|AhKd:r",
+    "MATCHSTATE:1:0:r:|AhKd",
+    "MATCHSTATE:1:0:rf:|AhKd",
+];
+
+/// What a dealer may do: comments, empty lines, a match that begins in mid-hand, states sent again or left out, seats that turn or stay,
+/// numbers that are left out.
+#[test]
+fn dealers_may_say_things_twice_and_leave_things_out() {
+    let desk = Desk::new();
+    let script = [
+        "# a comment",
+        "; another",
+        "",
+        "MATCHSTATE:0:41:rrc/r:AhKd|/2c8c3h",
+        "MATCHSTATE:0:41:rrc/rf:AhKd|/2c8c3h",
+        "MATCHSTATE:0:41:rrc/rf:AhKd|/2c8c3h",
+        "MATCHSTATE:0:42:c:KdAh|",
+        "=MATCHSTATE:0:42:c:KdAh|:r",
+        "MATCHSTATE:0:42:c:KdAh|",
+        "=MATCHSTATE:0:42:c:KdAh|:r",
+        "# the answer is there twice; the first counts",
+        "MATCHSTATE:0:42:crf:KdAh|",
+        "MATCHSTATE:0:45:f:2c2d|",
+    ];
+    let output = scripted(&desk, &["--hands", "3"], &script);
+    assert!(output.status.success(), "{output:?}");
+    let found = result(&output);
+    // Three bets before the flop, one, and a small blind.
+    assert_eq!((&found["hands"], &found["chips"]), (&3.into(), &(30 + 10 + 5).into()), "{found}");
+    assert_eq!(found["error"], Value::Null);
+}
+
+/// What cannot follow ends with status 1, what was wrong, and what was won so far.
+#[test]
+fn dealers_that_change_the_past_are_reported() {
+    let desk = Desk::new();
+    for (lines, expected) in [
+        (&["MATCHSTATE:0:1:c:KdAh|", "MATCHSTATE:1:2::|2c2d"][..], "hand 2 begins, but hand 1 is not over"),
+        (&["MATCHSTATE:1:0:r:|AhKd"], "the moves became shorter: `rf` before, `r` now"),
+        (&["MATCHSTATE:0:5:f:AhKd|", "MATCHSTATE:0:4::2c2d|"], "hand 4 comes after hand 5"),
+        (&["MATCHSTATE:0:1:r:KdAh|", "MATCHSTATE:0:1:c:KdAh|"], "the moves changed: `r` before, `c` now"),
+        (&["MATCHSTATE:0:1:r:KdAh|", "MATCHSTATE:1:1:rr:|2c2d"], "position 0 became 1 within the hand"),
+        (&["MATCHSTATE:0:1:r:KdAh|", "MATCHSTATE:0:1:rr:KdAs|"], "the cards of position 0 changed"),
+        (
+            &["MATCHSTATE:0:1:c:KdAh|", "MATCHSTATE:0:1:cc/:KdAh|/2c8c3h"],
+            "the answer was `r`, and it plays `c`",
+        ),
+    ] {
+        let output = scripted(&desk, &[], &[&FIRST, lines].concat());
+        assert_eq!(output.status.code(), Some(1), "{lines:?}");
+        let found = result(&output);
+        let message = found["error"]["message"].as_str().unwrap();
+        assert!(message.contains(expected), "{message}");
+        assert_eq!(found["error"]["kind"], "protocol");
+        let won = (&found["hands"], &found["chips"]);
+        let both = lines.iter().any(|line| line.contains(":5:f:"));
+        assert_eq!(won, (&(1 + u64::from(both)).into(), &(10 + 5 * i64::from(both)).into()), "{found}");
+    }
+}
+
+/// A connection that is reset in mid-line is a fault, also after the last hand.
+#[test]
+fn a_reset_in_mid_line_is_a_fault() {
+    let desk = Desk::new();
+    let (door, port) = listen();
+    let child = start(&desk, port, "always-raise", &[]);
+    let mut player = Player::accept(&door);
+    // A connection that is closed while an answer is unread is reset.
+    [FIRST[0], FIRST[2], FIRST[3]].iter().for_each(|line| player.send(line));
+    player.lines.get_mut().write_all(b"MATCHSTATE:0:1::Kd").unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    drop(player);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let found = result(&output);
+    assert!(found["error"]["message"].as_str().unwrap().contains("within a line"), "{found}");
+    assert_eq!((&found["hands"], &found["chips"]), (&1.into(), &10.into()));
+}
+
+/// A dealer that is silent, or says nothing new, is left after `--timeout`; Ctrl-C ends a match at once. Both say what was won.
+#[cfg(unix)]
+#[test]
+fn waiting_ends_and_the_tally_stays() {
+    let desk = Desk::new();
+    for (timeout, expected) in [("1", "protocol"), ("0", "interrupted")] {
+        let (door, port) = listen();
+        let child = start(&desk, port, "always-raise", &["--timeout", timeout]);
+        let mut player = Player::accept(&door);
+        player.send(FIRST[0]);
+        assert_eq!(player.line(), &FIRST[1][1..]);
+        FIRST[2..].iter().for_each(|line| player.send(line));
+        player.send("MATCHSTATE:0:1:c:KdAh|");
+        assert_eq!(player.line(), "MATCHSTATE:0:1:c:KdAh|:r");
+        if expected == "interrupted" {
+            let id = child.id().to_string();
+            assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        }
+        // The same state again is an answer, but no progress.
+        while player.lines.get_mut().write_all(b"# busy\r\nMATCHSTATE:0:1:c:KdAh|\r\n").is_ok() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let found = result(&output);
+        assert_eq!(found["error"]["kind"], expected, "{found}");
+        assert!(found["error"]["message"].as_str().unwrap().contains("in hand 1"), "{found}");
+        assert_eq!((&found["hands"], &found["chips"]), (&1.into(), &10.into()), "{found}");
+    }
 }

@@ -13,6 +13,7 @@ mod world;
 
 pub use args::threads;
 pub use commands::reproduce::Reproduce;
+pub use progress::on_interrupt;
 pub use tool::{OnRanks, Tool};
 pub use world::ranks;
 

@@ -289,7 +289,7 @@ fn patience() -> Duration {
 }
 
 /// What Ctrl-C asks to stop, once the command has something that stops by itself.
-static STOPS: OnceLock<Cancel> = OnceLock::new();
+static STOPS: OnceLock<(Cancel, &str)> = OnceLock::new();
 
 /// Answers Ctrl-C and other requests to end. Work that stops by itself ([`on_interrupt`]) is asked to; a second Ctrl-C ends
 /// the process at once. Other work, such as solving a table, is ended. Nothing is lost by that: files are replaced as a whole,
@@ -303,9 +303,12 @@ pub(crate) fn obey_signals() {
     ignore(&ignored);
 }
 
-/// Asked to end when Ctrl-C is pressed: the runs of this command, which write a checkpoint and stop.
-pub(crate) fn on_interrupt() -> Cancel {
-    STOPS.get_or_init(Cancel::default).clone()
+/// What runs that write a checkpoint and stop say at Ctrl-C.
+pub(crate) const SAVING: &str = "\nstopping, and saving what can be continued (again to stop at once)";
+
+/// Asked to end when Ctrl-C is pressed: the work of this command, which stops by itself. `says` is then shown.
+pub fn on_interrupt(says: &'static str) -> Cancel {
+    STOPS.get_or_init(|| (Cancel::default(), says)).0.clone()
 }
 
 fn interrupted() {
@@ -313,7 +316,7 @@ fn interrupted() {
     if crate::world::is_failing() {
         return;
     }
-    let Some(asked) = STOPS.get() else { end("stopped before the end") };
+    let Some((asked, says)) = STOPS.get() else { end("stopped before the end") };
     if asked.requested() {
         work::remove_unfinished();
         std::process::exit(INTERRUPTED);
@@ -332,7 +335,7 @@ fn interrupted() {
         }
         end("stopped before the end: continue with --resume where the command has it")
     });
-    say("\nstopping, and saving what can be continued (again to stop at once)");
+    say(says);
 }
 
 fn end(message: &str) -> ! {

@@ -1,7 +1,7 @@
 //! The ranks that work on this command together, and what they say: the first speaks for all.
 
 use crate::output::{self, say};
-use crate::progress::on_interrupt;
+use crate::progress::{SAVING, on_interrupt};
 use adept_lab::{Catalogue, farm};
 use adept_ranks::slots::{self, Part};
 use adept_ranks::{Dead, Place, Ranks, StartError, World};
@@ -93,7 +93,7 @@ pub(crate) fn with_jobs(games: &dyn Catalogue, threads: usize, f: impl FnOnce() 
             f()
         }
         Part::Other(desks) => {
-            farm::serve(games, desks, &on_interrupt());
+            farm::serve(games, desks, &on_interrupt(SAVING));
             Ok(())
         }
     }

@@ -4,8 +4,8 @@ mod acpc;
 
 use adept_arena::AgentSpec;
 use adept_builtin::holdem::{self, Holdem, NO_LIMIT};
-use adept_console::Tool;
 use adept_console::output::{self, say};
+use adept_console::{Tool, on_interrupt};
 use adept_game::{Game, GameError};
 use adept_lab::Catalogue;
 use adept_model::{checkpoint, limits};
@@ -13,6 +13,7 @@ use anyhow::Result;
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The command `serve`.
 pub(crate) struct Serve;
@@ -59,6 +60,9 @@ struct AcpcArgs {
     /// Seed of the agent's random draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Longest time to wait for a new state of the hand, while others move; 0 for any time.
+    #[arg(long, value_name = "SECONDS", default_value_t = 900)]
+    timeout: u32,
     /// Write every line from and to the dealer to this file.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -80,7 +84,10 @@ impl Tool for Serve {
     }
 
     fn kind(&self, cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
-        cause.downcast_ref::<acpc::Lost>().map(|_| "protocol")
+        if cause.is::<acpc::Stopped>() {
+            return Some("interrupted");
+        }
+        cause.is::<acpc::Lost>().then_some("protocol")
     }
 }
 
@@ -98,13 +105,24 @@ fn acpc(args: &AcpcArgs, as_json: bool) -> Result<()> {
     }
     let agent = adept_arena::open::agent(&game, &args.agent)?;
     let place = acpc::Place { host: &args.host, port: args.port };
-    let (result, end) = acpc::play(&game, agent, &place, args.hands, args.seed, args.log.as_deref())?;
-    if as_json {
-        // An error takes the place of the result.
-        end?;
-        return output::json(&result);
+    let terms = acpc::Terms {
+        hands: args.hands,
+        seed: args.seed,
+        timeout: (args.timeout > 0).then(|| Duration::from_secs(args.timeout.into())),
+        log: args.log.as_deref(),
+    };
+    let cancel = on_interrupt("\nstopping (again to stop at once)");
+    let (result, end) = acpc::play(&game, agent, &place, &terms, &cancel)?;
+    if !as_json {
+        output::text(&format!("{}\n", result.text(&args.agent)))?;
+        return end;
     }
-    say(result.text(&args.agent));
+    let mut value = serde_json::to_value(&result)?;
+    if let Err(error) = &end {
+        let kind = error.chain().find_map(|cause| Serve.kind(cause)).unwrap_or("io");
+        value["error"] = json!({ "kind": kind, "message": error.to_string() });
+    }
+    output::json(&value)?;
     end
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::ArenaArgs;
 use crate::output::{self, say};
-use crate::progress::on_interrupt;
+use crate::progress::{SAVING, on_interrupt};
 use adept_lab::Catalogue;
 use adept_lab::tournament::{Tournament, TournamentEvent, TournamentOptions, p_text, tournament};
 use adept_trainer::config::Source;
@@ -37,7 +37,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
         played.set(true);
         watch(event);
     };
-    let table = tournament(games, &config, &options, &watch, &on_interrupt())?;
+    let table = tournament(games, &config, &options, &watch, &on_interrupt(SAVING))?;
     if table.finished && !played.get() {
         say("already finished: this is the earlier result, nothing was played");
     }

@@ -2,7 +2,7 @@
 
 use crate::args::threads;
 use crate::output::{self, say};
-use crate::progress::{Count, on_interrupt};
+use crate::progress::{Count, SAVING, on_interrupt};
 use crate::tool::{OnRanks, Tool};
 use adept_lab::Catalogue;
 use adept_lab::reproduction::{ReproduceOptions, Reproduction, Work};
@@ -63,7 +63,7 @@ impl Tool for Reproduce {
             resume: args.resume,
         };
         Files::default().try_folder(&options.out)?;
-        let (observer, cancel) = (Count::new(what.runs(args.seeds)), on_interrupt());
+        let (observer, cancel) = (Count::new(what.runs(args.seeds)), on_interrupt(SAVING));
         let made = what.make(Work { games, options: &options, observer: &observer, cancel: &cancel })?;
         if as_json {
             return output::json(&made.report);

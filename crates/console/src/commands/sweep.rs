@@ -2,7 +2,7 @@
 
 use crate::args::SweepArgs;
 use crate::output::{self, say};
-use crate::progress::{Progress, on_interrupt};
+use crate::progress::{Progress, SAVING, on_interrupt};
 use adept_lab::Catalogue;
 use adept_lab::seeds::Seeds;
 use adept_lab::sweep::{Grid, SweepEvent, SweepOptions, What, sweep};
@@ -16,7 +16,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Res
     let seeds = Seeds { first: args.seed.unwrap_or(grid.seed), count: args.seeds, threads: args.threads };
     let options = SweepOptions { out: args.out.clone(), resume: args.resume };
     say(format!("{}: combinations × seeds: {} × {}", grid.name, grid.combinations.len(), args.seeds));
-    let cancel = on_interrupt();
+    let cancel = on_interrupt(SAVING);
     let progress = Progress::new(true);
     let watch = |event: SweepEvent<'_>| tell(&progress, event);
     let table = sweep(games, &grid, seeds, &options, &watch, &cancel)?;

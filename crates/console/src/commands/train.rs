@@ -2,7 +2,7 @@
 
 use crate::args::TrainArgs;
 use crate::output;
-use crate::progress::{Progress, on_interrupt};
+use crate::progress::{Progress, SAVING, on_interrupt};
 use crate::world::{self, Together};
 use adept_game::Unit;
 use adept_lab::curves::{self, Point, References};
@@ -62,7 +62,7 @@ fn run(games: &dyn Catalogue, args: &TrainArgs, config: &Config, ranks: Ranks, a
             output::say(format!("{places}; batches in {} shards", config.learn.shards));
         }
     }
-    let cancel = on_interrupt();
+    let cancel = on_interrupt(SAVING);
     let progress = Progress::new(args.seeds.is_some());
     let results = match args.seeds {
         None => vec![(first, game.train(config, first, &options, &progress, &cancel))],

@@ -1,0 +1,342 @@
+//! A player at a dealer of the Annual Computer Poker Competition, protocol 2.0.0.
+//!
+//! The dealer sends the state of the hand as this player sees it after every move. When it is this player's turn, the answer
+//! is the same line with the move appended. Nothing that comes from the dealer is trusted: [`sequence`] says what may follow what.
+
+mod sequence;
+
+use adept_arena::matches::Tally;
+use adept_arena::{Agent, Scratch};
+use adept_builtin::holdem::Holdem;
+use adept_game::{Game, Turn, stream};
+use adept_model::files::Files;
+use adept_model::limits;
+use adept_trainer::run::Cancel;
+use anyhow::{Context, Result};
+use sequence::{News, Sent, Sequence, letter};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The first line of a player.
+const VERSION: &str = "VERSION:2.0.0";
+/// Time to reach the dealer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often a silent connection is left to look at the clock and at Ctrl-C.
+const LOOK: Duration = Duration::from_millis(100);
+/// Letters of a line that an error shows.
+const SHOWN: usize = 200;
+
+/// Where the dealer listens.
+pub(super) struct Place<'a> {
+    pub(super) host: &'a str,
+    pub(super) port: u16,
+}
+
+/// The dealer went away or sent something that cannot be.
+#[derive(Debug, thiserror::Error)]
+#[error("the dealer at {place}, {after}: {what}")]
+pub(super) struct Lost {
+    place: String,
+    /// How far the match was.
+    after: String,
+    what: String,
+}
+
+/// Ctrl-C ended the match.
+#[derive(Debug, thiserror::Error)]
+#[error("stopped {after}")]
+pub(super) struct Stopped {
+    after: String,
+}
+
+/// What was won in the hands that were played to their end.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Match {
+    /// Rule set.
+    game: String,
+    /// Hands.
+    hands: u64,
+    /// Chips won.
+    chips: i64,
+    /// The same per hand, in thousandths of a small bet.
+    mbb: f64,
+    /// Its 95 % interval; none with fewer than two hands.
+    ci95: Option<[f64; 2]>,
+    #[serde(skip)]
+    tally: Tally,
+}
+
+impl Match {
+    fn add(&mut self, game: &Holdem, won: i64) {
+        let unit = game.unit();
+        self.hands += 1;
+        self.chips += won;
+        self.tally.net.add(won as f64);
+        self.mbb = self.tally.score(unit.as_ref());
+        self.ci95 = (self.hands > 1).then(|| self.tally.ci95(unit.as_ref()));
+    }
+
+    /// As a line.
+    pub(super) fn text(&self, agent: &str) -> String {
+        if self.hands == 0 {
+            return format!("{agent} has played no hand of {} to its end", self.game);
+        }
+        let about =
+            self.ci95.map_or(String::new(), |[low, high]| format!(" ± {:.0} (95 %)", (high - low) / 2.0));
+        let hands = if self.hands == 1 { "hand" } else { "hands" };
+        format!(
+            "{agent} won {:+} chips in {} {hands} of {}: {:+.0}{about} mbb a hand",
+            self.chips, self.hands, self.game, self.mbb
+        )
+    }
+}
+
+/// How a match is played.
+pub(super) struct Terms<'a> {
+    /// Hands of the match, if they are known.
+    pub(super) hands: Option<u64>,
+    /// Seed of the agent's draws.
+    pub(super) seed: u64,
+    /// Longest time to wait for a new state; `None` for any time.
+    pub(super) timeout: Option<Duration>,
+    /// File for all lines.
+    pub(super) log: Option<&'a Path>,
+}
+
+/// Plays until the dealer ends the connection or `cancel` is requested. Returns what was won, and the fault that ended the match.
+///
+/// # Errors
+/// If the dealer cannot be reached or the log cannot be written.
+pub(super) fn play(
+    game: &Holdem,
+    agent: Box<dyn Agent<Holdem>>,
+    place: &Place<'_>,
+    terms: &Terms<'_>,
+    cancel: &Cancel,
+) -> Result<(Match, Result<()>)> {
+    if let Some(path) = terms.log {
+        Files::default().try_file(path)?;
+    }
+    let dealer = connect(place)?;
+    // Only now: the log of an earlier match stays if there is no dealer.
+    let log = match terms.log {
+        Some(path) => Some(File::create(path).with_context(|| path.display().to_string())?),
+        None => None,
+    };
+    let result = Match { game: game.name().into(), ..Match::default() };
+    let sequence = Sequence::default();
+    let mut player = Player { game, agent, dealer, log, terms, cancel, result, sequence };
+    let end = player.play().map_err(|e| {
+        let after = match (player.sequence.open(game), player.result.hands) {
+            (Some(hand), _) => format!("in hand {hand}"),
+            (None, 0) => "before the first hand".into(),
+            (None, 1) => "after 1 hand".into(),
+            (None, done) => format!("after {done} hands"),
+        };
+        match e {
+            Fault::Dealer(what) => {
+                Lost { place: format!("{}:{}", place.host, place.port), after, what }.into()
+            }
+            Fault::Stopped => Stopped { after }.into(),
+            Fault::Log(error) => anyhow::Error::new(error).context("the log cannot be written"),
+        }
+    });
+    Ok((player.result, end))
+}
+
+fn connect(place: &Place<'_>) -> Result<TcpStream> {
+    let Place { host, port } = place;
+    let unreachable = |what: String| Lost {
+        place: format!("{host}:{port}"),
+        after: "when called".into(),
+        what: format!("{what}; start it before its players, and give each the port that it prints"),
+    };
+    let addresses = (*host, *port).to_socket_addrs().map_err(|e| unreachable(e.to_string()))?;
+    let mut last = "no such host".to_string();
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(dealer) => {
+                // Lines are short and each waits for the one before.
+                dealer.set_nodelay(true).map_err(|e| unreachable(e.to_string()))?;
+                return Ok(dealer);
+            }
+            Err(error) => last = error.to_string(),
+        }
+    }
+    Err(unreachable(last).into())
+}
+
+enum Fault {
+    Dealer(String),
+    Log(std::io::Error),
+    Stopped,
+}
+
+struct Player<'a> {
+    game: &'a Holdem,
+    agent: Box<dyn Agent<Holdem>>,
+    dealer: TcpStream,
+    log: Option<File>,
+    terms: &'a Terms<'a>,
+    cancel: &'a Cancel,
+    result: Match,
+    sequence: Sequence,
+}
+
+impl Player<'_> {
+    fn play(&mut self) -> Result<(), Fault> {
+        let mut lines = BufReader::new(self.dealer.try_clone().map_err(broken)?);
+        lines.get_ref().set_read_timeout(Some(LOOK)).map_err(broken)?;
+        self.dealer.set_write_timeout(self.terms.timeout).map_err(broken)?;
+        self.send(VERSION)?;
+        let mut scratch = Scratch::default();
+        let mut line = Vec::new();
+        let mut since = Instant::now();
+        loop {
+            self.read(&mut lines, &mut line, since)?;
+            if line.is_empty() {
+                return self.gone();
+            }
+            let text = String::from_utf8_lossy(&line);
+            let text = text.trim_end();
+            self.note("from", text)?;
+            if text.is_empty() || text.starts_with(['#', ';']) {
+                continue;
+            }
+            let wrong = |what| Fault::Dealer(format!("its line `{}` is wrong: {what}", shortened(text)));
+            let news = self.accept(text).map_err(wrong)?;
+            if let Some(letter) = self.answer(&mut scratch).map_err(wrong)? {
+                self.send(&format!("{text}:{letter}"))?;
+            }
+            // Comments and repeated states do not count: a hand that stands still is one that does not end.
+            if news == News::More {
+                since = Instant::now();
+            }
+            if self.sequence.open(self.game).is_none() && Some(self.result.hands) == self.terms.hands {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads a line; nothing if the dealer has ended the connection between two lines.
+    fn read(
+        &self,
+        lines: &mut BufReader<TcpStream>,
+        line: &mut Vec<u8>,
+        since: Instant,
+    ) -> Result<(), Fault> {
+        line.clear();
+        loop {
+            if self.cancel.requested() {
+                return Err(Fault::Stopped);
+            }
+            if let Some(timeout) = self.terms.timeout.filter(|timeout| since.elapsed() >= *timeout) {
+                return Err(Fault::Dealer(format!(
+                    "it sent nothing new for {} s; --timeout says how long to wait, 0 for ever",
+                    timeout.as_secs()
+                )));
+            }
+            let room = limits::LINE_BYTES + 1 - line.len();
+            match lines.by_ref().take(room as u64).read_until(b'\n', line) {
+                // What was read so far is in the line.
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                // The dealer may end without reading our last line.
+                Err(error) if error.kind() == ErrorKind::ConnectionReset && line.is_empty() => return Ok(()),
+                Err(error) if line.is_empty() => return Err(broken(error)),
+                Err(error) => {
+                    return Err(Fault::Dealer(format!("the connection broke within a line: {error}")));
+                }
+                Ok(_) if line.len() > limits::LINE_BYTES => {
+                    let most = limits::LINE_BYTES;
+                    return Err(Fault::Dealer(format!("it sends a line of more than {most} bytes")));
+                }
+                Ok(_) if !line.is_empty() && line.last() != Some(&b'\n') => {
+                    return Err(Fault::Dealer("it went away within a line".into()));
+                }
+                Ok(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// Whether the dealer may end the connection now.
+    fn gone(&self) -> Result<(), Fault> {
+        let done = self.result.hands;
+        match self.terms.hands {
+            _ if self.sequence.open(self.game).is_some() => Err(Fault::Dealer("it went away".into())),
+            Some(hands) if done < hands => {
+                Err(Fault::Dealer(format!("it went away; {hands} were to be played")))
+            }
+            None if done == 0 => Err(Fault::Dealer("it went away".into())),
+            _ => Ok(()),
+        }
+    }
+
+    fn send(&mut self, line: &str) -> Result<(), Fault> {
+        self.note("to", line)?;
+        let sent = self.dealer.write_all(format!("{line}\r\n").as_bytes());
+        sent.map_err(|e| Fault::Dealer(format!("it takes no more lines: {e}")))
+    }
+
+    fn note(&mut self, direction: &str, line: &str) -> Result<(), Fault> {
+        match &mut self.log {
+            Some(log) => log.write_all(format!("{direction}: {line}\n").as_bytes()).map_err(Fault::Log),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes a state, and counts what was won at the end of a hand.
+    fn accept(&mut self, line: &str) -> Result<News, String> {
+        let expected = "expected MATCHSTATE:POSITION:HAND:BETTING:CARDS";
+        let rest = line.strip_prefix("MATCHSTATE:").ok_or(expected)?;
+        let mut parts = rest.splitn(3, ':');
+        let mut next = || parts.next().ok_or(expected);
+        let (seat, hand, position) = (next()?, next()?, next()?);
+        let players = self.game.players();
+        let seat: usize = seat.parse().ok().filter(|seat| *seat < players).ok_or_else(|| {
+            format!("position `{seat}` is none of 0 to {}; is this the game of the dealer?", players - 1)
+        })?;
+        let hand: u64 = hand.parse().map_err(|_| format!("hand `{hand}`: expected a number"))?;
+        let (state, _) = self.game.parse_position(position).map_err(|e| e.to_string())?;
+        let won = (self.game.turn(&state) == Turn::Over).then(|| self.game.payoffs(&state)[seat]);
+        let news = self.sequence.next(self.game, Sent { hand, seat, state })?;
+        if let (Some(won), News::More) = (won, news) {
+            self.result.add(self.game, won);
+        }
+        Ok(news)
+    }
+
+    /// The letter to answer the latest state with; `None` if nothing is to be said.
+    fn answer(&mut self, scratch: &mut Scratch<Holdem>) -> Result<Option<char>, String> {
+        let Some(Sent { hand, seat, state }) = self.sequence.latest() else { return Ok(None) };
+        if self.game.turn(state) != Turn::Player(*seat) {
+            return Ok(None);
+        }
+        if state.hole(*seat).is_none() {
+            return Err(format!("it is the turn of position {seat}, whose cards are missing"));
+        }
+        // Draws depend on the seed, the hand and the place in it alone, so that a state sent again gets the same answer.
+        let place = (hand << 8) | state.history().entries().count() as u64 & 0xff;
+        let mut rng = stream(self.terms.seed, "acpc choices", place);
+        // Ctrl-C waits for the move.
+        let _saving = self.cancel.saving();
+        let action = self.agent.choose(self.game, state, *seat, scratch, &mut rng);
+        self.sequence.answered(action);
+        Ok(Some(letter(action)))
+    }
+}
+
+fn broken(error: std::io::Error) -> Fault {
+    Fault::Dealer(format!("the connection broke: {error}"))
+}
+
+/// The beginning of a line, for an error.
+fn shortened(line: &str) -> String {
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.into(),
+    }
+}
