@@ -126,6 +126,15 @@ fn positions_are_read_with_and_without_a_roll() {
             assert_eq!(game().parse_position(&both), Ok((rolled, Some(Action::Roll(roll("65"))))), "{both}");
         }
     }
+    // IDs of GNU Backgammon and eXtreme Gammon.
+    let id = position.id();
+    for text in [id.clone(), format!("Position ID: {id}"), position.xgid(None)] {
+        assert_eq!(game().parse_position(&text), Ok((State::to_roll(position), None)), "{text}");
+    }
+    for text in [format!("{id} 56"), position.xgid(Some(roll("65"))), format!("{id}:cAkXAAAAAAAE")] {
+        let wanted = Ok((rolled, Some(Action::Roll(roll("65")))));
+        assert_eq!(game().parse_position(&text), wanted, "{text}");
+    }
     // The game may be over, for either.
     for (text, utility) in [("0,0,0,0,0,0/0,0,0,0,0,2", 1.0), ("0,0,0,0,0,1/0,0,0,0,0,0", -1.0)] {
         assert_eq!((game().turn(&at(text)), game().utility(&at(text), 0)), (Turn::Over, utility));
@@ -147,6 +156,11 @@ fn bad_positions_are_refused_with_the_reason() {
         "1,0,0,0,0,0/1,0,0,0,0,0:",
         "1,0,0,0,0,0/0,0,0,0,0,0 65",
         "X...O....",
+        // IDs: whole games, 15 checkers in a game of 14, dice that differ, and a game that is over.
+        "4HPwATDgc/ABMA",
+        "XGID=-O-----------------cccbbb-:0:0:-1:00:0:0:0:0:10",
+        "XGID=-AAAAAA------------aaaaaa-:0:0:1:52:0:0:0:0:10 65",
+        "XGID=-------------------aaaaaa-:0:0:1:52:0:0:0:0:10",
     ];
     let refusals: Vec<String> = texts
         .iter()

@@ -179,6 +179,12 @@ pub trait Game: Send + Sync + 'static {
         1.0
     }
 
+    /// The probability of winning that a value in [−1, 1] means for two players: (1 + V)/2 in games that always have one
+    /// winner, whose utility is [`scale`](Self::scale), and one loser. None in all other games.
+    fn win_probability(&self, _value: f64) -> Option<f64> {
+        None
+    }
+
     /// Whether this is a two-player zero-sum game. By default, every two-player game is.
     fn zero_sum(&self) -> bool {
         self.players() == 2

@@ -1,8 +1,8 @@
 //! The bear-off as a game: chance draws a position, then the players roll and move in turn.
 
 use super::{
-    DicePosition, Distribution, MAX_CHECKERS, MIXED, Moves, Position, ROLLS, Roll, Side, USUAL_CHECKERS,
-    board, notation,
+    DicePosition, Distribution, MAX_CHECKERS, MIXED, Moves, Position, ROLLS, Roll, Side, Situation,
+    USUAL_CHECKERS, board, notation,
 };
 use adept_game::{Game, GameError, Turn};
 use rand::{Rng, RngExt};
@@ -155,19 +155,6 @@ fn parse_sides(text: &str) -> Result<Position, String> {
     Ok(Position { own: side(own)?, opponent: side(opponent)? })
 }
 
-/// Splits off the roll after a position, if any: the text after `:`, or after the last number of the opponent's side.
-fn split_roll(text: &str) -> (&str, Option<&str>) {
-    if let Some((position, roll)) = text.split_once(':') {
-        return (position, Some(roll.trim()));
-    }
-    let last = text.rfind(',').map_or(text.len(), |i| i + 1);
-    let number = text[last..].len() - text[last..].trim_start().len() + last;
-    match text[number..].find(char::is_whitespace) {
-        Some(end) => (&text[..number + end], Some(text[number + end..].trim())),
-        None => (text, None),
-    }
-}
-
 impl Game for Bearoff {
     type State = State;
     type Action = Action;
@@ -247,6 +234,10 @@ impl Game for Bearoff {
         }
     }
 
+    fn win_probability(&self, value: f64) -> Option<f64> {
+        Some(((1.0 + value) / 2.0).clamp(0.0, 1.0))
+    }
+
     fn zero_sum(&self) -> bool {
         true
     }
@@ -269,31 +260,27 @@ impl Game for Bearoff {
         }
     }
 
-    /// Reads the format of [`Game::position_text`], with player 0 to roll or to move. A `:` before the roll is allowed.
-    /// The roll is the action that led to the decision.
+    /// Reads the format of [`Game::position_text`], with player 0 to roll or to move, and gnubg Position IDs and XGIDs: see
+    /// [`Situation`]. The roll is the action that led to the decision.
     fn parse_position(&self, text: &str) -> Result<(State, Option<Action>), GameError> {
         let text = text.trim();
         if text == "start" {
             return Ok((self.start(), None));
         }
-        let read = || {
-            let (position, roll) = split_roll(text);
-            let position = parse_sides(position)?;
-            self.check(position)?;
-            let state = State::to_roll(position);
-            let Some(roll) = roll else { return Ok((state, None)) };
-            let roll: Roll = roll.parse().map_err(|e: GameError| e.to_string())?;
-            if position.is_over() {
-                return Err("the game is over, so there is no roll to play".to_string());
-            }
-            Ok((State { stage: Stage::Move(roll), ..state }, Some(Action::Roll(roll))))
-        };
-        read().map_err(|why| {
-            GameError::new(format!(
-                "`{text}` is not a bear-off position: {why}; write own/opponent, such as 1,1,1,1,1,1/0,0,0,0,0,2, and \
-                 after it the roll, such as 65, if a move comes next"
-            ))
-        })
+        let Situation { position, roll } = text.parse().map_err(|error: GameError| {
+            // Errors of a part, such as one side, name that part alone.
+            let message = error.to_string();
+            if message.contains(text) { error } else { GameError::new(format!("`{text}`: {message}")) }
+        })?;
+        let fault =
+            |why: &str| GameError::new(format!("`{text}` is not a position of {}: {why}", self.name()));
+        self.check(position).map_err(|why| fault(&why))?;
+        let state = State::to_roll(position);
+        match roll {
+            None => Ok((state, None)),
+            Some(_) if position.is_over() => Err(fault("the game is over, so there is no roll to play")),
+            Some(roll) => Ok((State { stage: Stage::Move(roll), ..state }, Some(Action::Roll(roll)))),
+        }
     }
 
     /// A roll as `65`, a move as `6/off 5/4`: see [`Bearoff::parse_action`](Game::parse_action).

@@ -1,9 +1,10 @@
 //! Position IDs (GNU Backgammon) and XGIDs (eXtreme Gammon) of bear-off positions.
 //!
 //! Both formats describe complete boards. Here a side has at most 15 checkers, all on its points 1 to 6; other boards
-//! are an error. Cube, score and match are ignored, because they do not affect who bears off first.
+//! are an error. Cube, score and match are ignored, because they do not affect who bears off first. The dice of an XGID
+//! or of a Match ID are the roll to play.
 
-use super::{MAX_CHECKERS, POINTS, Position, Roll, Side};
+use super::{MAX_CHECKERS, POINTS, Position, Roll, Side, Situation};
 use adept_game::GameError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -40,15 +41,20 @@ impl Position {
     }
 
     /// Reads a gnubg Position ID; see [`Position::id`]. The label `Position ID:` or `GNUBgID` may precede it. A colon
-    /// and a Match ID may follow; the Match ID is ignored.
+    /// and a Match ID may follow; its dice are ignored: [`Situation`] reads them.
     ///
     /// # Errors
-    /// The fault and its place: a wrong length, a wrong character, bits after the bar of the side to roll, or checkers
-    /// outside the bear-off.
+    /// The fault and its place: a wrong length, a wrong character, bits after the bar of the side to roll, checkers
+    /// outside the bear-off, or a Match ID with an offered double or resignation or with impossible dice.
     pub fn from_id(text: &str) -> Result<Self, GameError> {
+        Ok(Self::read_id(text)?.0)
+    }
+
+    /// A Position ID with the dice of its Match ID.
+    fn read_id(text: &str) -> Result<(Self, Option<Roll>), GameError> {
         let fault = |what: String| {
             GameError::new(format!(
-                "`{text}` is no Position ID of a bear-off: {what}; copy the {ID_LENGTH} characters that gnubg \
+                "`{text}` is not the Position ID of a bear-off: {what}; copy the {ID_LENGTH} characters that gnubg \
                  prints after `Position ID:`, such as VQUAgKoCAAAAAA"
             ))
         };
@@ -58,9 +64,10 @@ impl Position {
             None => (unlabelled, None),
         };
         check_base64(id, ID_LENGTH, "before any colon").map_err(fault)?;
-        if let Some(match_id) = match_id {
-            check_base64(match_id, MATCH_LENGTH, "after the colon").map_err(fault)?;
-        }
+        let roll = match match_id {
+            Some(match_id) => dice_of_match(match_id).map_err(fault)?,
+            None => None,
+        };
         // Base64 needs 84 bits for 80; the decoder refuses ones in the last four.
         let bytes = STANDARD_NO_PAD
             .decode(id)
@@ -79,7 +86,7 @@ impl Position {
         if bits != 0 {
             return Err(fault("there are ones after the bar of the side to roll".into()));
         }
-        Ok(Self { own, opponent })
+        Ok((Self { own, opponent }, roll))
     }
 
     /// The XGID of a money game with a centred cube. The side to roll has the capital letters. The dice are the roll,
@@ -114,7 +121,7 @@ impl Position {
     pub fn from_xgid(text: &str) -> Result<(Self, Option<Roll>), GameError> {
         let fault = |what: String| {
             GameError::new(format!(
-                "`{text}` is no XGID of a bear-off: {what}; an XGID has 26 characters for the board and nine \
+                "`{text}` is not the XGID of a bear-off: {what}; an XGID has 26 characters for the board and nine \
                  fields, such as XGID=-AAAAAA------------aaaaaa-:0:0:1:52:0:0:0:0:10"
             ))
         };
@@ -152,17 +159,53 @@ impl Position {
     }
 }
 
-/// Whether a text looks like an XGID. A Position ID has at most one colon, before a Match ID.
-pub(super) fn is_xgid(text: &str) -> bool {
-    let (unlabelled, labelled) = (without_label(text), label_end(text.trim(), "XGID").is_some());
-    let colons = unlabelled.matches(':').count();
-    labelled || colons > 1 || (colons == 0 && unlabelled.len() == BOARD + 2)
+/// Reads a text that looks like an ID: an XGID or a Position ID, and after it a roll if dice are given beside it. None
+/// if the text looks like something else.
+///
+/// # Errors
+/// See [`Position::from_id`] and [`Position::from_xgid`]. Dice beside an ID that differ from its own.
+pub(super) fn situation(text: &str) -> Option<Result<Situation, GameError>> {
+    let text = text.trim();
+    let labelled = LABELS.iter().any(|label| label_end(text, label).is_some());
+    let unlabelled = without_label(text);
+    let (id, beside) = unlabelled.split_once(char::is_whitespace).unwrap_or((unlabelled, ""));
+    // A Position ID can contain a slash, but no comma; sides have commas, and other texts are shorter.
+    if !labelled && (id.len() < SHORTEST_ID || id.contains(',')) {
+        return None;
+    }
+    let (id, beside) = match id.split_once(':') {
+        // A colon before the roll, as after sides.
+        Some((only, "")) if !beside.is_empty() => (only, beside),
+        Some((only, roll)) if beside.is_empty() && roll.parse::<Roll>().is_ok() => (only, roll),
+        _ => (id, beside),
+    };
+    let read = || {
+        let colons = id.matches(':').count();
+        let is_xgid = label_end(text, "XGID").is_some()
+            || colons > 1
+            || (colons == 0 && id.chars().count() == BOARD + 2);
+        // With its label, for messages.
+        let whole = &text[..text.len() - unlabelled.len() + id.len()];
+        let (position, roll) = if is_xgid { Position::from_xgid(whole) } else { Position::read_id(whole) }?;
+        let beside = match beside.trim_start() {
+            "" => None,
+            dice => Some(dice.parse()?),
+        };
+        Situation { position, roll }.with_dice(beside)
+    };
+    Some(read())
 }
+
+/// A shorter text without a label is not taken for an ID with a mistake.
+const SHORTEST_ID: usize = 10;
+
+/// What may stand before an ID.
+const LABELS: [&str; 4] = ["XGID", "GNUBgID", "Position ID", "GNU Backgammon  Position ID"];
 
 /// A text without its label and the white space around it.
 fn without_label(text: &str) -> &str {
     let text = text.trim();
-    let end = ["XGID", "GNUBgID", "Position ID"].iter().find_map(|label| label_end(text, label));
+    let end = LABELS.iter().find_map(|label| label_end(text, label));
     text[end.unwrap_or(0)..].trim_start()
 }
 
@@ -182,6 +225,23 @@ fn check_base64(text: &str, length: usize, place: &str) -> Result<(), String> {
     match text.chars().find(illegal) {
         Some(c) => Err(format!("`{c}` is not a character of Base64")),
         None => Ok(()),
+    }
+}
+
+/// The dice of a Match ID: none if they are still to be rolled. Bits from 0: 12 a double is offered, 13 and 14 a
+/// resignation, 15 to 17 and 18 to 20 the dice. See the GNU Backgammon manual, "A technical description of the Match
+/// ID".
+fn dice_of_match(id: &str) -> Result<Option<Roll>, String> {
+    check_base64(id, MATCH_LENGTH, "after the colon")?;
+    let bytes = STANDARD_NO_PAD.decode(id).map_err(|e| format!("the Match ID: {e}"))?;
+    let bits = bytes.iter().take(3).rev().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte));
+    if bits >> 12 & 7 != 0 {
+        return Err("its Match ID means an answer to a double or a resignation, not a roll".into());
+    }
+    let [a, b] = [15, 18].map(|place| (bits >> place & 7) as u8);
+    match (a, b) {
+        (0, 0) => Ok(None),
+        _ => Roll::new(a, b).map(Some).ok_or_else(|| format!("its Match ID has the dice {a} and {b}")),
     }
 }
 

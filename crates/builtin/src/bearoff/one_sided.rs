@@ -1,5 +1,7 @@
 //! The one-sided solution: the distribution of rolls that a side needs to bear off if it minimises the mean.
 
+pub mod gnubg;
+
 use super::rank::sides;
 use super::{MAX_CHECKERS, MIXED, ROLLS, Roll, Side, rules};
 use crate::shared::Shared;

@@ -41,21 +41,79 @@ impl fmt::Display for Position {
 impl FromStr for Position {
     type Err = GameError;
 
-    /// Reads `own/opponent`, a gnubg Position ID or an XGID. The roll of an XGID is ignored.
+    /// Reads `own/opponent`, a gnubg Position ID or an XGID. A roll is ignored: [`Situation`] reads it too.
     fn from_str(text: &str) -> Result<Self, GameError> {
-        // A Position ID can contain a slash, but not a comma.
-        if text.contains(',') {
-            let (own, opponent) = text.split_once('/').ok_or_else(|| {
-                GameError::new(format!(
-                    "`{text}` is only one side; write own/opponent, such as 1,1,1,1,1,1/0,0,0,0,0,2"
-                ))
-            })?;
-            Ok(Self { own: own.parse()?, opponent: opponent.parse()? })
-        } else if ids::is_xgid(text) {
-            Ok(Self::from_xgid(text)?.0)
-        } else {
-            Self::from_id(text)
+        Ok(text.parse::<Situation>()?.position)
+    }
+}
+
+/// A position, and the roll to play if the dice have fallen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Situation {
+    /// The position before the roll.
+    pub position: Position,
+    /// The roll. None if the side is still to roll.
+    pub roll: Option<Roll>,
+}
+
+impl Situation {
+    /// The same with dice that are given beside it.
+    ///
+    /// # Errors
+    /// If it has other dice already.
+    pub fn with_dice(self, dice: Option<Roll>) -> Result<Self, GameError> {
+        match (self.roll, dice) {
+            (Some(own), Some(beside)) if own != beside => Err(GameError::new(format!(
+                "the position has the dice {own}, and {beside} are given beside it: leave one of them out"
+            ))),
+            (roll, dice) => Ok(Self { roll: roll.or(dice), ..self }),
         }
+    }
+}
+
+impl fmt::Display for Situation {
+    /// `own/opponent`, and after it the roll.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.roll {
+            Some(roll) => write!(f, "{} {roll}", self.position),
+            None => self.position.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Situation {
+    type Err = GameError;
+
+    /// Reads `own/opponent`, a gnubg Position ID or an XGID, and after it the roll if the dice have fallen. A `:` before
+    /// the roll is allowed. The dice of an XGID or of a Match ID are the roll.
+    fn from_str(text: &str) -> Result<Self, GameError> {
+        if let Some(read) = ids::situation(text) {
+            return read;
+        }
+        let (position, roll) = split_roll(text);
+        let (own, opponent) = position.split_once('/').ok_or_else(|| {
+            let what = if text.contains(',') { "only one side" } else { "not a position" };
+            GameError::new(format!(
+                "`{text}` is {what}; write own/opponent, such as 1,1,1,1,1,1/0,0,0,0,0,2, and after it the roll, such as \
+                 65, if a move comes next; or a gnubg Position ID or an XGID"
+            ))
+        })?;
+        let position = Position { own: own.trim().parse()?, opponent: opponent.trim().parse()? };
+        Ok(Self { position, roll: roll.map(str::parse).transpose()? })
+    }
+}
+
+/// Splits off the roll after a position, if any: the text after `:`, or after the last number of the opponent's side.
+fn split_roll(text: &str) -> (&str, Option<&str>) {
+    if let Some((position, roll)) = text.split_once(':') {
+        return (position, Some(roll.trim()));
+    }
+    let text = text.trim_end();
+    let last = text.rfind(',').map_or(text.len(), |i| i + 1);
+    let number = text[last..].len() - text[last..].trim_start().len() + last;
+    match text[number..].find(char::is_whitespace) {
+        Some(end) => (&text[..number + end], Some(text[number + end..].trim())),
+        None => (text, None),
     }
 }
 

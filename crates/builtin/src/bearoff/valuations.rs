@@ -106,9 +106,11 @@ fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Ta
     TABLES.get((game.checkers(), file.map(Path::to_path_buf), least), || {
         let settings = Settings { precision: least, ..Settings::new(game.checkers()) };
         let why = if least == Precision::Bits32 { "; 16 bits are too coarse for lost values" } else { "" };
+        // A table that is built without the option has 16 bits, so it would be solved again each time.
+        let bits = if least == Precision::Bits32 { " --bits 32" } else { "" };
         let keep = match game.checkers() {
             checkers @ 12.. => {
-                format!("; `adept oracle build --checkers {checkers}` keeps it for all commands")
+                format!("; `adept oracle build --checkers {checkers}{bits}` keeps it for all commands")
             }
             _ => String::new(),
         };

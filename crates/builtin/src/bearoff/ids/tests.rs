@@ -135,7 +135,6 @@ fn what_is_no_bear_off_is_refused_with_the_reason() {
         refused(Position::from_id(text), text, what);
         refused(text.parse::<Position>(), text, what);
     };
-    id("", "0 instead of 14 characters");
     id("VQUAgKoCAAAAA", "13 instead of 14 characters");
     id("VQUAgKoCAAAAAAA", "15 instead of 14 characters");
     id("VQUAgKoCAAAAAé", "`é` is not a character of Base64");
@@ -150,6 +149,9 @@ fn what_is_no_bear_off_is_refused_with_the_reason() {
     // One more bit than 25 zeros a side leaves room for, and a checker on the bar.
     id("AAAAAAAABAAAAA", "ones after the bar");
     id("AAAAAQAAAAAAAA", "the side not to roll has 1 on the bar");
+
+    id("VQUAgKoCAAAAAA:cBkXAAAAAAAE", "answer to a double");
+    id("VQUAgKoCAAAAAA:cAkfAAAAAAAE", "the dice 6 and 7");
 
     let xgid = |text, what| {
         refused(Position::from_xgid(text), text, what);
@@ -175,6 +177,34 @@ fn what_is_no_bear_off_is_refused_with_the_reason() {
     xgid("XGID=-AAAAAA------------aaaaaa-:x:0:1:00:0:0:0:0:10", "`x`, the cube, is not a whole number");
     xgid("XGID=-AAAAAA------------aaaaaa-:0:0:1:00:0::0:0:10", "``, the score, is not a whole number");
     refused("1,1,1,1,1,1".parse::<Position>(), "1,1,1,1,1,1", "only one side");
+    refused("".parse::<Position>(), "", "not a position");
+    refused("VQUAgKoCA".parse::<Position>(), "VQUAgKoCA", "not a position");
+}
+
+#[test]
+fn dice_of_ids_are_the_roll() {
+    for (text, id, match_id, xgid) in GNUBG {
+        let roll = xgid.split(':').nth(4).unwrap().parse().ok();
+        let wanted = Situation { position: position(text), roll };
+        for form in [xgid.to_string(), format!("{id}:{match_id}"), format!("Position ID: {id}:{match_id}")] {
+            assert_eq!(form.parse(), Ok(wanted), "{form}");
+        }
+        assert_eq!(wanted.to_string().parse(), Ok(wanted));
+        // Dice beside an ID.
+        let rolled = Situation { roll: Roll::new(5, 3), ..wanted };
+        for form in [format!("{id} 53"), format!("{id}:35"), format!("{id}: 5-3"), format!("{id} 5,3")] {
+            assert_eq!(form.parse(), Ok(rolled), "{form}");
+        }
+        for form in [format!("{xgid} 53"), format!("{id}:{match_id} 53")] {
+            match roll {
+                None => assert_eq!(form.parse(), Ok(rolled), "{form}"),
+                Some(own) => refused(form.parse::<Situation>(), &own.to_string(), "53 are given beside it"),
+            }
+        }
+    }
+    let same = "XGID=-AAAAAA------------aaaaaa-:0:0:1:52:0:0:0:0:10 25".parse::<Situation>().unwrap();
+    assert_eq!(same.roll, Roll::new(5, 2));
+    refused("VQUAgKoCAAAAAA 7".parse::<Situation>(), "`7`", "not a roll");
 }
 
 fn any_side() -> impl Strategy<Value = Side> {
@@ -212,7 +242,7 @@ proptest! {
     fn no_text_panics(text in "\\PC{0,60}", id in "[A-Za-z0-9+/]{14}", board in "[-A-Oa-o]{26}") {
         let xgid = format!("XGID={board}:0:0:1:00:0:0:0:0:10");
         for text in [&text, &id, &xgid, &format!("XGID={text}"), &format!("Position ID:{text}")] {
-            let _ = text.parse::<Position>();
+            let _ = text.parse::<Situation>();
         }
     }
 }
