@@ -3,7 +3,7 @@
 use crate::long::on_its_own;
 use crate::{fault, plain};
 use adept_builtin::bearoff::two_sided::{Precision, Settings, Table};
-use adept_builtin::bearoff::{DicePosition, Position, Roll};
+use adept_builtin::bearoff::{DicePosition, Roll, Side, Situation};
 use adept_trainer::run::Cancel;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -33,19 +33,24 @@ impl Oracle {
         self.0.checkers()
     }
 
-    /// P(win) − P(lose) of the side to roll, as in `1,1,0,0,0,0/0,2,0,0,0,0`.
+    /// P(win) − P(lose) of the side to roll, as in `1,1,0,0,0,0/0,2,0,0,0,0`, in a gnubg Position ID or in an XGID. With a
+    /// roll behind it, or dice in the XGID, the value of the best move.
     fn value(&self, position: &str) -> PyResult<f64> {
-        let position: Position = position.parse().map_err(fault)?;
-        self.0.value(position).map_err(fault)
+        let situation: Situation = position.parse().map_err(fault)?;
+        match situation.roll {
+            Some(_) => Ok(self.best_first(situation)?.first().map_or(f64::NAN, |&(_, value)| value)),
+            None => self.0.value(situation.position).map_err(fault),
+        }
     }
 
-    /// The sides after each move, best first: dicts with `after`, and its `value` for the side that moves.
-    fn moves<'py>(&self, py: Python<'py>, position: &str, dice: &str) -> PyResult<Bound<'py, PyAny>> {
-        let position: Position = position.parse().map_err(fault)?;
-        let roll: Roll = dice.parse().map_err(fault)?;
-        let mut found = Vec::new();
-        self.0.moves(DicePosition { position, roll }, &mut found).map_err(fault)?;
-        let all: Vec<_> = found
+    /// The sides after each move, best first: dicts with `after`, and its `value` for the side that moves. `dice` may be left
+    /// out if the position has them.
+    #[pyo3(signature = (position, dice = None))]
+    fn moves<'py>(&self, py: Python<'py>, position: &str, dice: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        let dice: Option<Roll> = dice.map(str::parse).transpose().map_err(fault)?;
+        let situation = position.parse::<Situation>().and_then(|read| read.with_dice(dice)).map_err(fault)?;
+        let all: Vec<_> = self
+            .best_first(situation)?
             .iter()
             .map(|(side, value)| serde_json::json!({ "after": side.to_string(), "value": value }))
             .collect();
@@ -54,5 +59,19 @@ impl Oracle {
 
     fn __repr__(&self) -> String {
         format!("<adept.Oracle of {} checkers a side>", self.0.checkers())
+    }
+}
+
+impl Oracle {
+    /// The sides after each move and their values, best first.
+    fn best_first(&self, situation: Situation) -> PyResult<Vec<(Side, f64)>> {
+        let Situation { position, roll } = situation;
+        let roll = roll.ok_or_else(|| fault(format!("{position}: which roll? Give the dice, such as 65")))?;
+        if position.is_over() {
+            return Err(fault(format!("{position}: the game is over, so there are no moves")));
+        }
+        let mut found = Vec::new();
+        self.0.moves(DicePosition { position, roll }, &mut found).map_err(fault)?;
+        Ok(found)
     }
 }

@@ -1,7 +1,7 @@
 //! The options of `oracle`.
 
 use adept_builtin::bearoff::two_sided::Precision;
-use adept_builtin::bearoff::{Distribution, Position, Roll, USUAL_CHECKERS};
+use adept_builtin::bearoff::{Distribution, Roll, Situation, USUAL_CHECKERS};
 use adept_console::threads;
 use adept_model::limits;
 use clap::{Args, Subcommand};
@@ -37,7 +37,12 @@ fn bits(text: &str) -> Result<Precision, String> {
 #[derive(Debug, Subcommand)]
 pub(crate) enum OracleAction {
     /// Solve the table of all pairs of sides and write it to a file.
-    #[command(after_help = "Example:\n  adept oracle build --checkers 14")]
+    #[command(
+        after_help = "Examples:\n  adept oracle build --checkers 14\n  adept oracle build --checkers 14 --bits 32    # also for the suite move-loss\n\n\
+                      With 14 checkers, 16 bits take 3.1 GB of memory and disk, 32 bits 6.0 GB, 64 bits 12.0 GB; with 15, twice as much. \
+                      16 bits are within 5e-5, which is enough for values and for learning. Lost value (move-loss) is \
+                      measured with 32 bits, within 1e-6. Both are kept under the same name."
+    )]
     Build {
         /// Maximum checkers per side, 1 to 15. Gammons, possible with 15, are not counted.
         #[arg(long, value_parser = clap::value_parser!(u8).range(1..=15))]
@@ -45,7 +50,7 @@ pub(crate) enum OracleAction {
         /// File to write. Default: datasets/bearoff-N.table.
         #[arg(long)]
         out: Option<PathBuf>,
-        /// Bits per number: 16, 32 or 64.
+        /// Bits per number: 16, 32 or 64. The suite move-loss needs 32.
         #[arg(long, default_value = "16", value_parser = bits)]
         bits: Precision,
         /// Threads for solving, at most 1024. Default: all cores. The table does not depend on it.
@@ -57,26 +62,31 @@ pub(crate) enum OracleAction {
     },
     /// Show exact values of positions for the side to roll.
     #[command(
-        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates"
+        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates\n  adept oracle value VQUAgKoCAAAAAA --details"
     )]
     Value {
         /// Positions as own/opponent, each side with the checkers on points 1 to 6; as a gnubg Position ID; or
-        /// as an XGID that begins with `XGID=`.
+        /// as an XGID that begins with `XGID=`. After it the roll, if the dice have fallen, as in
+        /// "1,1,1,1,1,1/0,0,0,0,0,2 65"; the dice of an XGID are the roll. The value is then that of the best move.
         #[arg(required = true)]
-        positions: Vec<Position>,
+        positions: Vec<Situation>,
         /// Also show estimates from each side's own race.
         #[arg(long)]
         estimates: bool,
+        /// Also show each side's race: pips, mean and standard deviation of the number of rolls, effective pips,
+        /// wastage, and the probability of each number of rolls. Each side plays for the smallest mean.
+        #[arg(long)]
+        details: bool,
         #[command(flatten)]
         table: TableArgs,
     },
     /// Show all afterstates of a roll with their exact values, best first.
     #[command(after_help = "Example:\n  adept oracle moves 1,1,1,1,1,1/0,0,0,0,0,2 65")]
     Moves {
-        /// Position; the side to roll comes first.
-        position: Position,
-        /// The roll, such as 65.
-        dice: Roll,
+        /// Position as own/opponent, gnubg Position ID or XGID; the side to roll comes first.
+        position: Situation,
+        /// The roll, such as 65. Not needed if the position has it, as an XGID may.
+        dice: Option<Roll>,
         /// List the legal afterstates without values.
         #[arg(long)]
         legal: bool,
@@ -86,7 +96,7 @@ pub(crate) enum OracleAction {
     /// Compare a table with given values, or check all blocks of a table file. Exits with 1 if a difference
     /// exceeds the tolerance.
     #[command(
-        after_help = "Examples:\n  adept oracle verify --csv datasets/bearoff-reference.csv\n  adept oracle verify --checkers 10 --exact\n  adept oracle verify --table datasets/bearoff-14.table"
+        after_help = "Examples:\n  adept oracle verify --csv datasets/bearoff-reference.csv\n  adept oracle verify --checkers 10 --exact\n  adept oracle verify --table datasets/bearoff-14.table\n  adept oracle verify --one-sided /usr/share/gnubg/gnubg_os0.bd"
     )]
     Verify {
         /// Compare with labelled positions: columns own1..own6, opp1..opp6, value.
@@ -95,6 +105,10 @@ pub(crate) enum OracleAction {
         /// Compare with all pairs of a two-sided GNU Backgammon database.
         #[arg(long, group = "with", value_name = "FILE")]
         gnubg: Option<PathBuf>,
+        /// Compare the distributions of rolls of all sides with a one-sided GNU Backgammon database, such as
+        /// gnubg_os0.bd.
+        #[arg(long, group = "with", value_name = "FILE")]
+        one_sided: Option<PathBuf>,
         /// Compare all pairs with a table solved in 64 bits.
         #[arg(long, group = "with")]
         exact: bool,
@@ -102,7 +116,8 @@ pub(crate) enum OracleAction {
         #[arg(long, requires = "exact", value_parser = clap::value_parser!(u8).range(1..=15))]
         checkers: Option<u8>,
         /// Largest absolute difference that passes. Default: 5e-5 for 16 bits, 1e-6 for 32, 1e-9 for 64, plus
-        /// 1e-4 with --gnubg, whose numbers are rounded at every step.
+        /// 1e-4 with --gnubg, whose numbers are rounded at every step. With --one-sided it is that of a mean number
+        /// of rolls, 5e-4 by default.
         #[arg(long, value_name = "X", value_parser = tolerance)]
         tolerance: Option<f64>,
         #[command(flatten)]

@@ -3,11 +3,15 @@
 mod args;
 
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
+use adept_builtin::bearoff::one_sided::gnubg::GnubgOneSided;
 use adept_builtin::bearoff::two_sided::gnubg::GnubgTable;
 use adept_builtin::bearoff::two_sided::{
     self, Precision, Seconds, Settings, Source, Table, TableError, TableErrors, Timings, usual_file,
 };
-use adept_builtin::bearoff::{DicePosition, Distribution, Estimate, OneSided, Position, labelled, solving};
+use adept_builtin::bearoff::{
+    DicePosition, Distribution, Estimate, MAX_CHECKERS, OneSided, Position, Roll, Side, Situation, labelled,
+    solving,
+};
 use adept_console::output::{self, say};
 use adept_console::{OnRanks, Tool};
 use adept_game::work;
@@ -62,12 +66,21 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             let usual = usual_file(Path::new(FOLDER), *checkers);
             build(settings, (!no_file).then(|| out.as_deref().unwrap_or(&usual)), as_json)
         }
-        OracleAction::Value { positions, estimates, table } => value(positions, *estimates, table, as_json),
+        OracleAction::Value { positions, estimates, details, table } => {
+            value(positions, *estimates, *details, table, as_json)
+        }
         OracleAction::Moves { position, dice, legal, table } => {
-            let decision = DicePosition { position: *position, roll: *dice };
+            let Situation { position, roll } = position.with_dice(*dice)?;
+            let Some(roll) = roll else {
+                bail!("{position}: which roll? Write it after the position, such as 65");
+            };
+            let decision = DicePosition { position, roll };
             if *legal { legal_moves(decision, as_json) } else { moves(decision, table, as_json) }
         }
-        OracleAction::Verify { csv, gnubg, exact, checkers, tolerance, table } => {
+        OracleAction::Verify { one_sided: Some(file), tolerance, .. } => {
+            verify_one_sided(file, tolerance.unwrap_or(ONE_SIDED_TOLERANCE), as_json)
+        }
+        OracleAction::Verify { csv, gnubg, exact, checkers, tolerance, table, .. } => {
             let what = match (csv, gnubg, exact) {
                 (Some(csv), _, _) => Against::Csv(csv),
                 (_, Some(gnubg), _) => Against::Gnubg(gnubg),
@@ -225,29 +238,60 @@ fn probability(table: &Table, value: f64) -> String {
     format!("{:.places$}", (1.0 + value) / 2.0)
 }
 
-fn value(positions: &[Position], estimates: bool, args: &TableArgs, as_json: bool) -> Result<()> {
-    let checkers = positions.iter().map(|p| p.checkers()).max().unwrap_or(1);
+fn value(
+    positions: &[Situation],
+    estimates: bool,
+    details: bool,
+    args: &TableArgs,
+    as_json: bool,
+) -> Result<()> {
+    for &Situation { position, roll } in positions {
+        if let Some(roll) = roll {
+            check_decision(DicePosition { position, roll })?;
+        }
+    }
+    let checkers = positions.iter().map(|p| p.position.checkers()).max().unwrap_or(1);
     let table = find(checkers, args)?;
-    let estimates: Vec<Box<dyn Estimate>> = if estimates {
-        let one_sided = Arc::new(OneSided::solve(checkers));
-        vec![Box::new(Convolution(one_sided.clone())), Box::new(Normal(one_sided)), Box::new(Kleinman)]
-    } else {
-        Vec::new()
+    let one_sided = (estimates || details).then(|| Arc::new(OneSided::solve(checkers)));
+    let estimates: Vec<Box<dyn Estimate>> = match &one_sided {
+        Some(solution) if estimates => vec![
+            Box::new(Convolution(solution.clone())),
+            Box::new(Normal(solution.clone())),
+            Box::new(Kleinman),
+        ],
+        _ => Vec::new(),
     };
     let mut values = Vec::new();
     let mut rows = Vec::new();
-    for &position in positions {
-        let value = table.value(position)?;
+    let mut races = String::new();
+    for &situation in positions {
+        let Situation { position, roll } = situation;
+        let before = table.value(position)?;
+        let best = roll.map(|roll| best_move(&table, position, roll)).transpose()?;
+        let value = best.as_ref().map_or(before, |(_, value)| *value);
         let mut object = json!({
-            "position": position.to_string(),
+            "position": situation.to_string(),
             "id": position.id(),
             "value": value,
             "win_probability": (1.0 + value) / 2.0,
         });
-        let mut row = vec![position.to_string(), signed(&table, value), probability(&table, value)];
+        let mut row = vec![situation.to_string(), signed(&table, value), probability(&table, value)];
+        if let (Some(roll), Some((play, _))) = (roll, best) {
+            object["roll"] = roll.to_string().into();
+            object["value_before_roll"] = before.into();
+            row[0] = format!("{situation}: {play}");
+            object["move"] = play.into();
+        }
         for estimate in &estimates {
-            object[estimate.name()] = estimate.value(position).into();
-            row.push(format!("{:+.6}", estimate.value(position)));
+            let value = estimated(&**estimate, situation);
+            object[estimate.name()] = value.into();
+            row.push(format!("{value:+.6}"));
+        }
+        if let (Some(solution), true) = (&one_sided, details) {
+            let sides = [position.own, position.opponent].map(|side| Race::of(solution, side));
+            races.push_str(&format!("\n{position}\n{}", Race::table(&sides)));
+            let [own, opponent] = sides.map(|race| race.json());
+            object["details"] = json!({ "own": own, "opponent": opponent });
         }
         values.push(object);
         rows.push(row);
@@ -257,8 +301,149 @@ fn value(positions: &[Position], estimates: bool, args: &TableArgs, as_json: boo
     }
     let mut header = vec!["position (own to roll)", "V", "P(win)"];
     header.extend(estimates.iter().map(|e| e.name()));
-    let note = format!("V for the side to roll, from a table of {} bits\n", table.precision().bits());
-    output::text(&(output::table(&header, &rows) + &note))
+    let mut note = format!("V for the side to roll, from a table of {} bits\n", table.precision().bits());
+    if positions.iter().any(|p| p.roll.is_some()) {
+        note.push_str("with a roll: V after the best move, which stands beside the position\n");
+    }
+    if details {
+        races.push_str("effective pips: mean rolls × 49/6, the pips of an average roll; wastage: effective pips − pips\n");
+    }
+    output::text(&(output::table(&header, &rows) + &note + &races))
+}
+
+/// The best move of a roll, as it is written, and its exact value.
+fn best_move(table: &Table, position: Position, roll: Roll) -> Result<(String, f64)> {
+    let decision = DicePosition { position, roll };
+    let mut moves = Vec::new();
+    table.moves(decision, &mut moves)?;
+    let &(after, value) = moves.first().with_context(|| format!("{position} {roll}: there is no move"))?;
+    Ok((decision.notation(after), value))
+}
+
+/// An estimate for the side to roll; with a roll, of the move that it holds for the best.
+fn estimated(estimate: &dyn Estimate, situation: Situation) -> f64 {
+    let Situation { position, roll } = situation;
+    let Some(roll) = roll else { return estimate.value(position) };
+    let decision = DicePosition { position, roll };
+    let mut afterstates = Vec::new();
+    decision.afterstates(&mut afterstates);
+    afterstates.iter().map(|&after| -estimate.value(decision.after(after))).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The race of one side, which plays for the smallest mean number of rolls.
+struct Race {
+    pips: u32,
+    mean: f64,
+    sd: f64,
+    /// P(N = k) for k = 0, 1, ….
+    rolls: Vec<f64>,
+}
+
+/// Pips of an average roll: 8 1/6.
+const PIPS_PER_ROLL: f64 = 49.0 / 6.0;
+
+impl Race {
+    /// The race of a side that the solution holds.
+    fn of(solution: &OneSided, side: Side) -> Self {
+        Self {
+            pips: side.pips(),
+            mean: solution.mean(side).unwrap_or(f64::NAN),
+            sd: solution.sd(side).unwrap_or(f64::NAN),
+            rolls: solution.distribution(side).unwrap_or_default().to_vec(),
+        }
+    }
+
+    fn effective_pips(&self) -> f64 {
+        self.mean * PIPS_PER_ROLL
+    }
+
+    fn wastage(&self) -> f64 {
+        self.effective_pips() - f64::from(self.pips)
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "pips": self.pips,
+            "mean_rolls": self.mean,
+            "sd_rolls": self.sd,
+            "effective_pips": self.effective_pips(),
+            "wastage": self.wastage(),
+            "rolls": self.rolls,
+        })
+    }
+
+    /// Both sides beside each other. Numbers of rolls that neither side reaches in 100,000 games are left out.
+    fn table(sides: &[Self; 2]) -> String {
+        let row = |name: &str, of: fn(&Self) -> f64| {
+            let [own, opponent] = [0, 1].map(|i| format!("{:.3}", of(&sides[i])));
+            vec![name.to_string(), own, opponent]
+        };
+        let mut rows = vec![
+            vec!["pips".to_string(), sides[0].pips.to_string(), sides[1].pips.to_string()],
+            row("mean rolls", |race| race.mean),
+            row("standard deviation", |race| race.sd),
+            row("effective pips", Self::effective_pips),
+            row("wastage", Self::wastage),
+        ];
+        for k in 0..sides[0].rolls.len().max(sides[1].rolls.len()) {
+            let share = |i: usize| 100.0 * sides[i].rolls.get(k).copied().unwrap_or(0.0);
+            if share(0).max(share(1)) >= 1e-3 {
+                let [own, opponent] = [share(0), share(1)].map(|share| format!("{share:.3} %"));
+                rows.push(vec![format!("off in {k} roll{}", if k == 1 { "" } else { "s" }), own, opponent]);
+            }
+        }
+        output::table(&["race", "to roll", "opponent"], &rows)
+    }
+}
+
+/// Default of the largest difference of a mean number of rolls. GNU Backgammon rounds each probability to 1/65535 at each
+/// step.
+const ONE_SIDED_TOLERANCE: f64 = 5e-4;
+
+/// Compares a one-sided file of GNU Backgammon with the exact solution.
+fn verify_one_sided(file: &Path, tolerance: f64, as_json: bool) -> Result<()> {
+    let found = GnubgOneSided::open(file)?;
+    let checkers = found.checkers().min(MAX_CHECKERS);
+    let errors = OneSided::solve(checkers).compare_with_gnubg(&found)?;
+    let (means, sds, probabilities) = (errors.means, errors.sds, errors.probabilities);
+    let passed = means.max <= tolerance;
+    if as_json {
+        let of = |errors: TableErrors| json!({ "max_abs_error": errors.max, "rms_error": errors.rms() });
+        let mut object = json!({
+            "rows": means.rows,
+            "max_abs_error": means.max,
+            "rms_error": means.rms(),
+            "sd_rolls": of(sds),
+            "worst": errors.worst.to_string(),
+            "tolerance": tolerance,
+            "checkers": checkers,
+            "points": found.points(),
+        });
+        if found.has_distributions() {
+            object["probabilities"] = of(probabilities);
+        }
+        output::json(&object)?;
+    } else {
+        let row = |name: &str, errors: TableErrors| {
+            vec![name.to_string(), format!("{:.2e}", errors.max), format!("{:.2e}", errors.rms())]
+        };
+        let mut rows = vec![row("mean number of rolls", means), row("its standard deviation", sds)];
+        if found.has_distributions() {
+            rows.push(row("probability of each number", probabilities));
+        }
+        let text = format!(
+            "{} sides of at most {checkers} checkers on points 1 to 6; the file has {} points\n{}largest difference of a mean: {}; tolerance {tolerance:.1e}\n",
+            means.rows,
+            found.points(),
+            output::table(&["difference of", "largest", "rms"], &rows),
+            errors.worst,
+        );
+        output::text(&text)?;
+    }
+    if !passed {
+        bail!("the largest difference {:.3e} is above the tolerance {tolerance:.1e}", means.max);
+    }
+    Ok(())
 }
 
 fn legal_moves(decision: DicePosition, as_json: bool) -> Result<()> {
@@ -292,7 +477,14 @@ fn moves(decision: DicePosition, args: &TableArgs, as_json: bool) -> Result<()> 
     if as_json {
         let moves: Vec<Value> = moves
             .iter()
-            .map(|&(s, value)| json!({ "afterstate": text(s), "play": decision.notation(s), "value": value }))
+            .map(|&(s, value)| {
+                json!({
+                    "afterstate": text(s),
+                    "play": decision.notation(s),
+                    "value": value,
+                    "win_probability": (1.0 + value) / 2.0,
+                })
+            })
             .collect();
         return output::json(&json!({ "moves": moves }));
     }
@@ -304,11 +496,13 @@ fn moves(decision: DicePosition, args: &TableArgs, as_json: bool) -> Result<()> 
                 decision.notation(s),
                 text(s),
                 signed(&table, value),
+                probability(&table, value),
                 signed(&table, best - value)[1..].to_string(),
             ]
         })
         .collect();
-    output::text(&output::table(&["play", "afterstate", "V of the side that moves", "loss"], &rows))
+    let note = "V and P(win) of the side that moves; loss is that of V\n";
+    output::text(&(output::table(&["play", "afterstate", "V", "P(win)", "loss"], &rows) + note))
 }
 
 /// Reference for a comparison.
