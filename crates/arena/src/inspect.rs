@@ -5,32 +5,47 @@ use crate::evaluator::{Evaluator, GameModel};
 use crate::open::OpenError;
 use adept_game::{Afterstate, Kit, Read, Turn};
 use adept_model::checkpoint::Output;
-use adept_model::{Explanation, Rows};
-use serde::Serialize;
+use adept_model::{Explanation, Layout, Rows};
+use serde::ser::{SerializeMap, Serializer};
 
 /// A checkpoint's value of a position.
-#[derive(Debug, Serialize)]
+#[derive(Debug, serde::Serialize)]
 pub struct PositionValue {
     /// The position as text.
     pub position: String,
     /// Value for the player to move, in [−1, 1]. This is the value of the best move, or of the position itself before a
     /// chance event. For a finished game, it is the exact result for player 1.
     pub value: f32,
+    /// The probability of winning that the value means, in games that always have one winner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub win_probability: Option<f64>,
     /// Player to move, at once or after a chance event, counted from 1. None if the game is over.
     pub to_move: Option<usize>,
     /// The position itself, valued for the player who made the last move. None at the start, right after a chance
     /// event, and if a required last move is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Explanation>,
+    /// The row of the position itself, if it was asked for and there is one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Input>,
     /// Each legal move, best first.
     pub moves: Vec<MoveValue>,
+    /// Before a chance event: the position after one of its outcomes, whose moves can be shown.
+    #[serde(skip)]
+    pub next: Option<String>,
 }
 
 /// A checkpoint's value of a move.
-#[derive(Debug, Serialize)]
+#[derive(Debug, serde::Serialize)]
 pub struct MoveValue {
-    /// The move.
+    /// The move. In JSON it is both `move` and `action`.
+    #[serde(flatten, serialize_with = "move_and_action")]
     pub action: String,
+    /// The position after the move as text, which shows the player to move next first if the game's texts do.
+    pub afterstate: String,
+    /// The probability of winning that the value means, in games that always have one winner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub win_probability: Option<f64>,
     /// Probability of the move, if the checkpoint's outputs are policy logits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
@@ -38,9 +53,61 @@ pub struct MoveValue {
     /// the logit.
     #[serde(flatten)]
     pub explanation: Explanation,
+    /// The row of the move, if it was asked for and there is one: a move that ends the game has none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Input>,
 }
 
-/// Evaluates a position and all its moves. `position` is its text in the report.
+fn move_and_action<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(2))?;
+    map.serialize_entry("move", text)?;
+    map.serialize_entry("action", text)?;
+    map.end()
+}
+
+/// What a row holds in one channel.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Input {
+    /// Name of the channel.
+    pub name: String,
+    /// Kind of its values, such as `Dense(15)`.
+    pub kind: String,
+    /// Its numbers.
+    pub values: Numbers,
+    /// Meaning of an index or a key, if the encoder knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// The numbers of a channel: real numbers, or one index or key.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Numbers {
+    /// Dense numbers, bits, or a value.
+    Real(Vec<f32>),
+    /// An index or a key.
+    Whole(Vec<u64>),
+}
+
+/// The first row, by channel.
+fn inputs_of<G: Kit>(game: &G, bound: &GameModel<G>, rows: &Rows) -> Vec<Input> {
+    let channels = bound.learner.channels();
+    let input = |(channel, first): (&adept_model::Channel, usize)| {
+        let (dense, whole) = (channel.kind.dense_width(), channel.kind.index_width());
+        let values = match whole {
+            0 => Numbers::Real(rows.dense_row(0)[first..first + dense].to_vec()),
+            _ => Numbers::Whole(rows.index_row(0)[first..first + whole].to_vec()),
+        };
+        let text = match &values {
+            Numbers::Whole(keys) => bound.encoder().key_text(game, &channel.name, keys[0]),
+            Numbers::Real(_) => None,
+        };
+        Input { name: channel.name.to_string(), kind: format!("{:?}", channel.kind), values, text }
+    };
+    channels.iter().zip(Layout::of(channels).offsets).map(input).collect()
+}
+
+/// Evaluates a position and all its moves. `position` is its text in the report. `inputs` asks for the rows, too.
 ///
 /// # Errors
 /// [`OpenError::Unknown`] for a position before a chance event if the player to move next is not known.
@@ -49,80 +116,90 @@ pub fn inspect<G: Kit>(
     bound: &mut GameModel<G>,
     (state, last): &Read<G>,
     position: String,
+    inputs: bool,
 ) -> Result<PositionValue, OpenError> {
-    let exact = |value: f64| Explanation { value: value as f32, ..Explanation::default() };
     let knows = last.is_some() || !bound.encoder().needs_action();
-    let mover = game.just_acted(state).filter(|_| knows);
-    let mut after = |mover| bound.learner.explain(&bound.encode(game, state, last.as_ref(), mover));
-    let player = match game.turn(state) {
+    let mover = game.just_acted(state).filter(|_| knows && !game.hides());
+    let found = |value: f32, to_move: Option<usize>, moves: Vec<MoveValue>| PositionValue {
+        position: position.clone(),
+        value,
+        win_probability: game.win_probability(value.into()),
+        to_move,
+        after: None,
+        inputs: Vec::new(),
+        moves,
+        next: None,
+    };
+    let turn = game.turn(state);
+    if turn == Turn::Over {
+        return Ok(found((game.utility(state, 0) / game.scale()) as f32, None, Vec::new()));
+    }
+    let row = mover.map(|mover| bound.encode(game, state, last.as_ref(), mover));
+    let after = row.as_ref().map(|row| bound.learner.explain(row));
+    let inputs_after = match &row {
+        Some(row) if inputs => inputs_of(game, bound, row),
+        _ => Vec::new(),
+    };
+    let player = match turn {
         Turn::Player(player) => player,
-        Turn::Over => {
-            let value = (game.utility(state, 0) / game.scale()) as f32;
-            return Ok(PositionValue { position, value, to_move: None, after: None, moves: Vec::new() });
-        }
-        Turn::Chance => {
-            let Some(mover) = mover.filter(|_| game.zero_sum() && !game.hides()) else {
+        _ => {
+            let (Some(after), Some(mover), true) = (after, mover, game.zero_sum()) else {
                 let message =
                     format!("`{position}`: a chance event comes next; give a position with a player to move");
                 return Err(OpenError::Unknown(message));
             };
             // Zero-sum: change the sign for the other player.
-            let after = after(mover);
-            let (value, player) = (-after.value, 1 - mover);
-            let to_move = Some(player + 1);
-            return Ok(PositionValue { position, value, to_move, after: Some(after), moves: Vec::new() });
+            let mut found = found(-after.value, Some(2 - mover), Vec::new());
+            (found.after, found.inputs, found.next) = (Some(after), inputs_after, after_chance(game, state));
+            return Ok(found);
         }
     };
+    let (mut actions, mut values) = (Vec::new(), Vec::new());
     if game.hides() {
         complete(game, state, player, &position)?;
-        return Ok(hidden(game, bound, state, player, position));
+        bound.weigh(game, state, player, &mut actions, &mut values);
+    } else {
+        game.actions(state, &mut actions);
     }
-    let after = mover.map(after);
-    let mut actions = Vec::new();
-    game.actions(state, &mut actions);
-    let mut moves: Vec<MoveValue> = actions
-        .iter()
-        .map(|action| {
-            let mut next = state.clone();
-            game.apply(&mut next, action);
-            let explanation = if game.turn(&next) == Turn::Over {
-                exact(game.utility(&next, player) / game.scale())
-            } else {
-                let rows = bound.encode(game, &next, Some(action), player);
-                bound.learner.explain(&rows)
-            };
-            MoveValue { action: game.action_text(state, action), probability: None, explanation }
-        })
-        .collect();
+    let policy = (game.hides() && bound.output == Output::Logits).then(|| policy_of(&values));
+    let mut moves: Vec<MoveValue> = Vec::with_capacity(actions.len());
+    for (i, action) in actions.iter().enumerate() {
+        let mut next = state.clone();
+        game.apply(&mut next, action);
+        // With hidden information, actions are valued before they are applied, because the state after an action could
+        // reveal more than the player knows.
+        let valued = if game.hides() { state } else { &next };
+        let row = (game.turn(valued) != Turn::Over).then(|| bound.encode(game, valued, Some(action), player));
+        let explanation = match &row {
+            Some(row) => bound.learner.explain(row),
+            None => Explanation {
+                value: (game.utility(valued, player) / game.scale()) as f32,
+                ..Explanation::default()
+            },
+        };
+        moves.push(MoveValue {
+            action: game.action_text(state, action),
+            afterstate: game.afterstate_text(&next, Some(action)),
+            win_probability: game.win_probability(explanation.value.into()),
+            probability: policy.as_ref().map(|p| p[i]),
+            explanation,
+            inputs: row.filter(|_| inputs).map_or_else(Vec::new, |row| inputs_of(game, bound, &row)),
+        });
+    }
     moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
     let value = moves.first().map_or(0.0, |m| m.explanation.value);
-    Ok(PositionValue { position, value, to_move: Some(player + 1), after, moves })
+    Ok(PositionValue { after, inputs: inputs_after, ..found(value, Some(player + 1), moves) })
 }
 
-/// [`inspect`] for games with hidden information. Actions are valued before they are applied, because the state after
-/// an action could reveal more than the player knows.
-fn hidden<G: Kit>(
-    game: &G,
-    bound: &mut GameModel<G>,
-    state: &G::State,
-    player: usize,
-    position: String,
-) -> PositionValue {
-    let (mut actions, mut values) = (Vec::new(), Vec::new());
-    bound.weigh(game, state, player, &mut actions, &mut values);
-    let policy = (bound.output == Output::Logits).then(|| policy_of(&values));
-    let thought = |(i, action): (usize, &G::Action)| {
-        let without = || Explanation { value: values[i], ..Explanation::default() };
-        MoveValue {
-            action: game.action_text(state, action),
-            probability: policy.as_ref().map(|p| p[i]),
-            explanation: bound.explain(game, state, action, player).unwrap_or_else(without),
-        }
-    };
-    let mut moves: Vec<MoveValue> = actions.iter().enumerate().map(thought).collect();
-    moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
-    let value = moves.first().map_or(0.0, |m| m.explanation.value);
-    PositionValue { position, value, to_move: Some(player + 1), after: None, moves }
+/// The position after a chance event, with the first of its outcomes, if a player is then to move.
+fn after_chance<G: Kit>(game: &G, state: &G::State) -> Option<String> {
+    let mut outcomes = Vec::new();
+    if !game.outcomes(state, &mut outcomes) {
+        return None;
+    }
+    let mut next = state.clone();
+    game.apply(&mut next, &outcomes.first()?.0);
+    matches!(game.turn(&next), Turn::Player(_)).then(|| game.position_text(&next))
 }
 
 /// Checks that the player to move knows all that a decision needs.
@@ -294,7 +371,7 @@ pub fn encode<G: Kit>(
 }
 
 /// A legal move and its value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Choice {
     /// The move as people write it.
     pub action: String,

@@ -1,6 +1,8 @@
 //! Every command once, end to end, as a user calls it: output, JSON and exit code.
 
 mod common;
+#[path = "commands/positions.rs"]
+mod positions;
 
 use common::{Desk, configs, number, published};
 use serde_json::Value;

@@ -82,7 +82,9 @@ pub(crate) enum Command {
     )]
     Solve(SolveArgs),
     /// Play against a checkpoint or an agent in the terminal.
-    #[command(after_help = "Example:\n  adept play checkpoints/runs/single-80-1 --hints")]
+    #[command(
+        after_help = "Examples:\n  adept play checkpoints/runs/single-80-1 --hints\n  adept play oracle --game bearoff --from VQUAgKoCAAAAAA"
+    )]
     Play(PlayArgs),
     /// Check configs, print their schema, write a starter config, or convert old ones.
     #[command(
@@ -213,6 +215,10 @@ pub(crate) struct PlayArgs {
     /// Rule set. Default: the rule set of the checkpoint.
     #[arg(long)]
     pub(crate) game: Option<String>,
+    /// Begin with this position, in the game's text form (see adept value --help). For the bear-off also a gnubg Position
+    /// ID or an XGID; player 1 is the side to roll.
+    #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
+    pub(crate) from: Option<String>,
     /// Your seat, from 1.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub(crate) seat: u64,

@@ -21,7 +21,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use adept_arena::inspect::{Choice, MoveValue, PositionValue};
+pub use adept_arena::inspect::{Choice, Input, MoveValue, Numbers, PositionValue};
 pub use adept_model::{Explanation, Rows};
 
 /// Why a call on a model failed.
@@ -159,7 +159,8 @@ impl Model {
         &self.description
     }
 
-    /// Values of positions in the game's text form for the player to move, in [−1, 1]. This is the value of the
+    /// Values of positions in the game's text form for the player to move, in [−1, 1]. Positions of the bear-off may also be
+    /// gnubg Position IDs and XGIDs, whose dice are the roll to play. The value is the value of the
     /// best move; if a roll is next, the value of the position; if the game is over, the exact result. Without
     /// a legal move it is 0.
     ///
@@ -276,7 +277,7 @@ impl<G: Kit> AnyModel for Opened<G> {
 
     fn explain(&self, position: &str) -> Result<PositionValue, Error> {
         let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
-        self.with(|bound| inspect::inspect(&self.game, bound, &read[0], position.into()).map_err(of_position))
+        self.with(|bound| inspect::inspect(&self.game, bound, &read[0], position.into(), false).map_err(of_position))
     }
 
     fn encode(&self, positions: &[&str]) -> Result<Rows, Error> {

@@ -52,6 +52,7 @@ pub trait AnyGame: Rules {
         checkpoint: Checkpoint,
         texts: &[String],
         file: Option<&Path>,
+        inputs: bool,
     ) -> Result<Vec<PositionValue>, TrainError>;
 
     fn describe(&self, checkpoint: Checkpoint) -> Result<Described, TrainError>;
@@ -167,8 +168,9 @@ impl<G: Kit> AnyGame for G {
         checkpoint: Checkpoint,
         texts: &[String],
         file: Option<&Path>,
+        inputs: bool,
     ) -> Result<Vec<PositionValue>, TrainError> {
-        measure::value_of(self, checkpoint, texts, file)
+        measure::value_of(self, checkpoint, texts, file, inputs)
     }
 
     fn describe(&self, checkpoint: Checkpoint) -> Result<Described, TrainError> {

@@ -15,6 +15,8 @@ use std::path::Path;
 pub struct PlayOptions {
     /// A checkpoint, a run or an agent.
     pub opponent: String,
+    /// The position to begin with, as text; the start of the game if `None`.
+    pub from: Option<String>,
     /// Seat of the person, from 0.
     pub seat: usize,
     /// Seed of the dice and the agent's random draws.
@@ -127,6 +129,14 @@ impl<'a, G: Kit> Table<'a, G> {
                 game.players()
             )));
         }
+        if options.history && options.from.is_some() {
+            let message = "only whole games are written down, not games that begin with a position".into();
+            return Err(PlayError::Options(message));
+        }
+        let state = match &options.from {
+            Some(text) => beginning(game, text)?,
+            None => game.start(),
+        };
         if options.history {
             game.writes_histories().map_err(|e| PlayError::Options(e.to_string()))?;
         }
@@ -138,7 +148,7 @@ impl<'a, G: Kit> Table<'a, G> {
             Some(folder) => Opponent::Model(Box::new(open::open(game, &folder, options.best)?.0)),
             None => Opponent::Other(open::agent(game, &options.opponent)?),
         };
-        Ok(Self { game, options, opponent, state: game.start(), moves: Vec::new() })
+        Ok(Self { game, options, opponent, state, moves: Vec::new() })
     }
 
     fn play(mut self, input: &mut dyn Input, out: &mut dyn Write) -> Result<Played, PlayError> {
@@ -315,7 +325,11 @@ impl<'a, G: Kit> Table<'a, G> {
                     return (action, String::new());
                 };
                 let mut text = match output {
-                    Output::Values => format!(" It thinks this is worth {:+.3}.", explanation.value),
+                    Output::Values => {
+                        let won = self.game.win_probability(explanation.value.into());
+                        let won = won.map_or_else(String::new, |p| format!(", P(win) {p:.3}"));
+                        format!(" It thinks this is worth {:+.3}{won}.", explanation.value)
+                    }
                     Output::Logits => {
                         let (mut actions, mut logits) = (Vec::new(), Vec::new());
                         bound.weigh(self.game, &self.state, player, &mut actions, &mut logits);
@@ -338,7 +352,11 @@ impl<'a, G: Kit> Table<'a, G> {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             bound.weigh(self.game, &self.state, player, &mut actions, &mut values);
             let shown: Vec<String> = match bound.output {
-                Output::Values => values.iter().map(|value| format!("{value:+.2}")).collect(),
+                Output::Values => {
+                    let won = |value: f32| self.game.win_probability(value.into());
+                    let won = |value| won(value).map_or_else(String::new, |p| format!("  P(win) {p:.3}"));
+                    values.iter().map(|&value| format!("{value:+.2}{}", won(value))).collect()
+                }
                 Output::Logits => policy_of(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
             };
             let mut valued: Vec<_> = actions.iter().zip(&values).zip(shown).collect();
@@ -380,6 +398,25 @@ impl<'a, G: Kit> Table<'a, G> {
         }
         let seen = self.game.shown_to(&self.state, self.options.seat);
         format!("{}{below}", self.game.board(&seen, &marks))
+    }
+}
+
+/// The position that a game is to begin with.
+fn beginning<G: Kit>(game: &G, text: &str) -> Result<G::State, PlayError> {
+    let refuse = |message: String| Err(PlayError::Options(message));
+    let (state, _) = game.parse_position(text).map_err(|e| PlayError::Options(e.to_string()))?;
+    match game.turn(&state) {
+        Turn::Over => return refuse(format!("`{text}`: the game is over in this position")),
+        // What is missing is still to be dealt.
+        Turn::Chance => return Ok(state),
+        Turn::Player(_) => {}
+    }
+    let missing = |player| game.missing(&state, player).map(|what| (player + 1, what));
+    match (0..game.players()).find_map(missing) {
+        Some((player, what)) => {
+            refuse(format!("`{text}`: to play on from here, player {player} needs {what}"))
+        }
+        None => Ok(state),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::common::{load_any, parse};
 use adept::bearoff::two_sided::{Settings, Table};
-use adept::bearoff::{Position, Roll};
+use adept::bearoff::{Position, Roll, Situation};
 use adept::game::{Game, Kit, Stream, Turn, stream};
 use adept::holdem::Holdem;
 use adept::liars_dice::LiarsDice;
@@ -143,7 +143,7 @@ fn positions_and_ids() {
                 assert_eq!(Position::from_id(&position.id()).unwrap(), position, "{text}");
             }
         }
-        let _ = (Position::from_id(&text), Position::from_xgid(&text));
+        let _ = (Position::from_id(&text), Position::from_xgid(&text), text.parse::<Situation>());
         let roll = mutated(rolls[rng.random_range(0..rolls.len())].as_bytes(), b"65", &mut rng);
         let _ = String::from_utf8_lossy(&roll).parse::<Roll>();
     }
@@ -156,7 +156,7 @@ fn positions_and_ids() {
         for _ in 0..rounds(40_000) / 400 {
             let text = mutated(text.as_bytes(), b"4HPwATDgc/ABMA 65", &mut rng);
             let text = String::from_utf8_lossy(&text).into_owned();
-            let _ = game.value(checkpoint::read(&checkpoint).unwrap(), &[text], None);
+            let _ = game.value(checkpoint::read(&checkpoint).unwrap(), &[text], None, true);
         }
     }
 }

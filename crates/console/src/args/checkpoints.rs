@@ -29,7 +29,7 @@ fn suites() -> impl TypedValueParser<Value = Suite> {
 pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) of: CheckpointArgs,
-    /// What to measure. move-loss takes minutes: the bear-off needs a table in 32 bits for it (6 GB), Connect
+    /// What to measure. move-loss takes minutes: the bear-off needs a table in 32 bits for it (6 GB, kept by `adept oracle build --checkers 14 --bits 32`), Connect
     /// Four a minute per thousand positions (--samples). Default: the main suite of the game (exploitability, equity, rms or matches). May be
     /// given several times.
     #[arg(long = "suite", value_name = "SUITE", value_parser = suites())]
@@ -148,7 +148,7 @@ pub(crate) struct ValueArgs {
     /// Positions in the game's text form. Tic-tac-toe: nine of X, O and . row by row, then if needed @ and the
     /// square just played (1..9). Connect Four: the columns played so far, as in 4435. Bear-off: checkers on
     /// points 1 to 6 of the player to roll, then of the opponent, then the roll if a move is next, as in
-    /// "1,1,0,0,0,0/0,0,0,0,0,2 65". Liar's dice: the dice of each player, the player to move and the bid, as in
+    /// "1,1,0,0,0,0/0,0,0,0,0,2 65"; or a gnubg Position ID or an XGID. Liar's dice: the dice of each player, the player to move and the bid, as in
     /// "11122/11122 @1 2x2".
     #[arg(required_unless_present = "file")]
     pub(crate) positions: Vec<String>,
@@ -156,6 +156,10 @@ pub(crate) struct ValueArgs {
     /// opp1..opp6.
     #[arg(long = "positions", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// Also show the rows that the network reads, by channel: of the position for the player who just moved, and of each
+    /// move for the player who makes it. `adept describe` tells what each number means.
+    #[arg(long)]
+    pub(crate) inputs: bool,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use super::games_with;
 use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, ValueArgs};
 use crate::output::{self, say};
+use adept_arena::inspect::{Input, Numbers, PositionValue};
 use adept_arena::{MoveLoss, OpenError, Shares};
 use adept_game::Difference;
 use adept_lab::Catalogue;
@@ -182,9 +183,10 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
     if let Some(valued) = &report.valued {
         let _ = writeln!(
             text,
-            "\n{} positions with their values, on average {:+.4} for the player to move: {}",
+            "\n{} positions with their values, on average {:+.4}{} for the player to move: {}",
             valued.rows,
             valued.mean,
+            valued.mean_win_probability.map_or_else(String::new, |p| format!(" (P(win) {p:.4})")),
             valued.path.display()
         );
     }
@@ -300,45 +302,86 @@ pub(crate) fn publish(games: &dyn Catalogue, args: &PublishArgs, as_json: bool) 
 }
 
 pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> Result<()> {
-    let values =
-        measure::value(games, &args.of.checkpoint, args.of.best, &args.positions, args.file.as_deref())?;
+    let (file, inputs) = (args.file.as_deref(), args.inputs);
+    let values = measure::value(games, &args.of.checkpoint, args.of.best, &args.positions, file, inputs)?;
     if as_json {
         return output::json(&json!({ "values": values }));
     }
-    let mut text = String::new();
-    for value in &values {
-        match value.to_move {
-            None => {
-                let _ = writeln!(text, "{}: over, {:+.3} for player 1", value.position, value.value);
-            }
-            Some(player) if value.moves.iter().any(|m| m.probability.is_some()) => {
-                let _ =
-                    writeln!(text, "{}: player {player} to move; logits and probabilities", value.position);
-            }
-            Some(player) => {
-                let _ = writeln!(
-                    text,
-                    "{}: {:+.4} for player {player}, to move: the best of the moves below",
-                    value.position, value.value
-                );
-            }
+    output::text(&values.iter().map(value_text).collect::<Vec<_>>().join("\n"))
+}
+
+/// A value of a position and its moves, for people.
+fn value_text(value: &PositionValue) -> String {
+    let won = |p: Option<f64>| p.map_or_else(String::new, |p| format!(", P(win) {p:.4}"));
+    let (position, v, p) = (&value.position, value.value, won(value.win_probability));
+    let mut text = match value.to_move {
+        None => format!("{position}: over, {v:+.3} for player 1{p}\n"),
+        Some(player) if value.moves.iter().any(|m| m.probability.is_some()) => {
+            format!("{position}: player {player} to move; logits and probabilities\n")
         }
-        if let Some(after) = &value.after {
-            let _ = writeln!(
-                text,
-                "  the network's value of the position itself, for the player who just moved: {:+.4}",
-                after.value
-            );
-            experts(after, 2, &mut text);
+        Some(player) if value.moves.is_empty() => {
+            let mut text = format!("{position}: {v:+.4} for player {player}{p}\n");
+            if let Some(next) = &value.next {
+                text.push_str("  a chance event comes before the next move; to see moves, value what follows it, as in\n");
+                let _ = writeln!(text, "  \"{next}\"");
+            }
+            text
         }
-        let width = value.moves.iter().map(|m| m.action.chars().count()).max().unwrap_or(0).max(6);
-        for m in &value.moves {
-            let share = m.probability.map_or(String::new(), |p| format!("  {:.1} %", 100.0 * p));
-            let _ = writeln!(text, "  {:<width$} {:+.4}{share}", m.action, m.explanation.value);
-            experts(&m.explanation, 2, &mut text);
+        Some(player) => {
+            format!("{position}: {v:+.4} for player {player}, to move{p}: the best of the moves below\n")
+        }
+    };
+    // Without experts, before a chance event, this is the same number with the other sign.
+    if let Some(after) = &value.after
+        && (!value.moves.is_empty() || !after.gates.is_empty())
+    {
+        let _ = writeln!(
+            text,
+            "  the network's value of the position itself, for the player who just moved: {:+.4}",
+            after.value
+        );
+        experts(after, 2, &mut text);
+    }
+    if !value.inputs.is_empty() {
+        text.push_str("  the row of the position itself, for the player who just moved\n");
+        inputs_text(&value.inputs, &mut text);
+    }
+    let width = value.moves.iter().map(|m| m.action.chars().count()).max().unwrap_or(0).max(6);
+    if value.moves.iter().any(|m| m.win_probability.is_some()) {
+        let _ = writeln!(text, "  {:<width$}       V  P(win)", "move");
+    }
+    for m in &value.moves {
+        let share = m.probability.map_or(String::new(), |p| format!("  {:.1} %", 100.0 * p));
+        let won = m.win_probability.map_or(String::new(), |p| format!("  {p:.4}"));
+        let _ = writeln!(text, "  {:<width$} {:+.4}{won}{share}", m.action, m.explanation.value);
+        experts(&m.explanation, 2, &mut text);
+        if !m.inputs.is_empty() {
+            inputs_text(&m.inputs, &mut text);
         }
     }
-    output::text(&text)
+    text
+}
+
+/// The numbers of a row by channel, eight a line, each line with the place of its first number in the channel.
+fn inputs_text(inputs: &[Input], text: &mut String) {
+    const NUMBERS: usize = 8;
+    let short = |v: &f32| match v.abs() {
+        whole if whole.fract() == 0.0 => v.to_string(),
+        tiny if tiny < 5e-4 => format!("{v:.0e}"),
+        _ => format!("{v:.4}"),
+    };
+    for input in inputs {
+        let numbers: Vec<String> = match &input.values {
+            Numbers::Real(values) => values.iter().map(short).collect(),
+            Numbers::Whole(values) => values.iter().map(u64::to_string).collect(),
+        };
+        let meaning = input.text.as_ref().map_or(String::new(), |text| format!(": {text}"));
+        let _ = writeln!(text, "    {} ({}){meaning}", input.name, input.kind);
+        for (i, line) in numbers.chunks(NUMBERS).enumerate() {
+            let cells: Vec<String> = line.iter().map(|number| format!("{number:>7}")).collect();
+            let _ = writeln!(text, "    {:>4}: {}", i * NUMBERS, cells.join(" ").trim_end());
+        }
+    }
 }
 
 /// The exact grades of greedy play.

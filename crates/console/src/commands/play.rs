@@ -23,6 +23,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
     }
     let options = PlayOptions {
         opponent: args.opponent.clone(),
+        from: args.from.clone(),
         seat: args.seat as usize - 1,
         seed: args.seed.unwrap_or_else(fresh_seed),
         hints: args.hints,

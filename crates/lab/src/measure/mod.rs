@@ -399,7 +399,8 @@ fn suites_of<G: Kit>(game: &G) -> String {
     names.join(" or ")
 }
 
-/// The values that a checkpoint gives to positions in the game's text form, then to the positions of a file.
+/// The values that a checkpoint gives to positions in the game's text form, then to the positions of a file. `inputs` asks
+/// for the rows that it reads, too.
 ///
 /// # Errors
 /// [`TrainError`] if the checkpoint cannot be opened or a text is not a position.
@@ -408,6 +409,7 @@ pub fn value_of<G: Kit>(
     checkpoint: Checkpoint,
     texts: &[String],
     file: Option<&Path>,
+    inputs: bool,
 ) -> Result<Vec<PositionValue>, TrainError> {
     let (mut bound, _) = open::bind(game, checkpoint)?;
     let mut named: Vec<(String, Read<G>)> = texts.iter().cloned().zip(inspect::read(game, texts)?).collect();
@@ -416,7 +418,7 @@ pub fn value_of<G: Kit>(
         has_positions(file, read.len())?;
         named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
     }
-    let values = named.into_iter().map(|(name, p)| inspect::inspect(game, &mut bound, &p, name));
+    let values = named.into_iter().map(|(name, p)| inspect::inspect(game, &mut bound, &p, name, inputs));
     Ok(values.collect::<Result<_, _>>()?)
 }
 
@@ -430,9 +432,10 @@ pub fn value(
     best: bool,
     texts: &[String],
     file: Option<&Path>,
+    inputs: bool,
 ) -> Result<Vec<PositionValue>, TrainError> {
     let (game, checkpoint) = opened(games, path, best)?;
-    game.value(checkpoint, texts, file)
+    game.value(checkpoint, texts, file, inputs)
 }
 
 /// A file of positions with added values.
@@ -444,6 +447,9 @@ pub struct Valued {
     pub rows: u64,
     /// Mean of their values, for the player to move.
     pub mean: f64,
+    /// Mean of the probability of winning, in games that always have one winner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_win_probability: Option<f64>,
 }
 
 /// Writes the values of the positions of a file, for the player to move.
@@ -470,7 +476,8 @@ fn value_file<G: Kit>(
     let out = out.map_or_else(|| usual.clone(), Path::to_path_buf);
     Files::default().replace(&out, game.values_file(&read, &values).as_bytes())?;
     let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / values.len().max(1) as f64;
-    Ok(Valued { path: out, rows: values.len() as u64, mean })
+    let mean_win_probability = game.win_probability(mean);
+    Ok(Valued { path: out, rows: values.len() as u64, mean, mean_win_probability })
 }
 
 /// Description of a checkpoint or config.

@@ -18,5 +18,5 @@ pub(crate) fn value(
     texts: &[String],
     file: Option<&Path>,
 ) -> Result<Vec<PositionValue>, TrainError> {
-    measure::value(&Builtin, path, best, texts, file)
+    measure::value(&Builtin, path, best, texts, file, false)
 }
