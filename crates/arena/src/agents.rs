@@ -4,6 +4,7 @@
 //! them directly. Ties are therefore random in play and averaged in measurement.
 
 use crate::evaluator::Evaluator;
+use crate::part::file_of;
 use adept_game::{Game, Kit, Script, Stream, limits};
 use rand::RngExt;
 
@@ -246,6 +247,31 @@ impl AgentSpec {
     }
 }
 
+/// An agent's text with another path: that of its checkpoint, or of the file that it reads. `change` gets a path or a name, and
+/// returns the path to take instead.
+pub fn map_path(text: &str, change: &mut dyn FnMut(&str) -> Option<String>) -> String {
+    let (mut head, mut rest) = ("", text);
+    // `optimal:` may come before any agent.
+    while let Some(("optimal", inner)) = rest.split_once(':') {
+        (head, rest) = text.split_at(text.len() - inner.len());
+    }
+    let kinds = match rest.split_once(':') {
+        Some(("greedy", _)) => 1,
+        Some(("epsilon" | "boltzmann", _)) => 2,
+        _ => 0,
+    };
+    for _ in 0..kinds {
+        let Some((_, inner)) = rest.split_once(':') else { break };
+        (head, rest) = text.split_at(text.len() - inner.len());
+    }
+    if kinds == 0
+        && let Some((_, path)) = file_of(rest)
+    {
+        (head, rest) = text.split_at(text.len() - path.len());
+    }
+    change(rest).map_or_else(|| text.into(), |path| format!("{head}{path}"))
+}
+
 /// Any legal action, uniformly.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Random;
@@ -449,5 +475,28 @@ impl<E> Boltzmann<E> {
         probabilities.clear();
         probabilities.resize(self.values.len(), 0.0);
         softmax(&self.values, self.temperature, probabilities);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::map_path;
+
+    #[test]
+    fn paths_of_agents_are_found_at_their_end() {
+        let moved = |text: &str| map_path(text, &mut |path| Some(format!("up/{path}")));
+        for (text, wanted) in [
+            ("run-1", "up/run-1"),
+            ("greedy:a:b", "greedy:up/a:b"),
+            ("epsilon:0.1:a", "epsilon:0.1:up/a"),
+            ("boltzmann:1:a/b", "boltzmann:1:up/a/b"),
+            ("optimal:epsilon:0.1:a", "optimal:epsilon:0.1:up/a"),
+            ("optimal:optimal:a", "optimal:optimal:up/a"),
+            ("oracle:x.table", "oracle:up/x.table"),
+            ("rules:a/b", "rules:up/a/b"),
+        ] {
+            assert_eq!(moved(text), wanted);
+            assert_eq!(map_path(text, &mut |_| None), text);
+        }
     }
 }

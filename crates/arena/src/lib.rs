@@ -15,6 +15,7 @@ pub mod inspect;
 mod judge;
 pub mod matches;
 pub mod open;
+mod part;
 mod pool;
 mod solve;
 pub mod statistics;

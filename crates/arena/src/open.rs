@@ -6,12 +6,15 @@ use crate::evaluator::{Evaluator, GameModel, Known, WithPrior};
 use crate::exact::ExactError;
 use crate::experts::WithExperts;
 use crate::frozen::Frozen;
+use crate::part::{self, EXPERT, PRIOR};
 use crate::solve::{BestResponse, Minimax};
-use adept_game::{Encoder, Game, GameError, GameInfo, Kit, Turn, Valuation, stream};
+use adept_game::{Encoder, Game, GameError, GameInfo, Kit, Turn, Valuation, limits, stream};
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
 use adept_model::{ModelError, Optimiser, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub use crate::part::{Prior, files_of, map_paths, prior, same_encoder, with_prior};
 
 /// Why an agent or evaluator is not available.
 #[derive(Debug, thiserror::Error)]
@@ -38,8 +41,8 @@ pub enum OpenError {
 /// The encoder named `name`, or the game's first encoder.
 ///
 /// A part `prior:NAME`, joined by `+`, adds the value channel `prior`: a valuation of the position by the game.
-/// `prior:PATH` uses a checkpoint instead; the path must not contain `+`. A part `expert:NAME` adds a value channel
-/// with this name: a deliberating agent's estimate for the action.
+/// `prior:PATH` uses a checkpoint instead; a path that contains `+` stands in double quotes. A part `expert:NAME` adds a value
+/// channel with this name: a deliberating agent's estimate for the action.
 ///
 /// The name of the returned encoder pins a prior checkpoint as `prior:PATH@CHECKSUM`. A pinned name opens only that
 /// checkpoint.
@@ -48,12 +51,29 @@ pub enum OpenError {
 /// [`OpenError::Unknown`] with the known names. Errors of [`open`] for a prior checkpoint. [`OpenError::Mismatch`] if
 /// the path now holds another checkpoint.
 pub fn encoder<G: Kit>(game: &G, name: Option<&str>) -> Result<Arc<dyn Encoder<G>>, OpenError> {
+    encoder_of(game, name, Named::default())
+}
+
+/// Who names an encoder.
+#[derive(Clone, Copy, Default)]
+struct Named<'a> {
+    /// The folder of the checkpoint that names it; none for a config.
+    by: Option<&'a Path>,
+    /// Checkpoints of which each is the prior of the next.
+    depth: usize,
+}
+
+fn encoder_of<G: Kit>(
+    game: &G,
+    name: Option<&str>,
+    named: Named<'_>,
+) -> Result<Arc<dyn Encoder<G>>, OpenError> {
     let encoders = game.encoders();
     let wanted = name.or(encoders.first().map(|e| &*e.name)).unwrap_or_default();
     let (experts, parts): (Vec<&str>, Vec<&str>) =
-        wanted.split('+').partition(|part| part.starts_with(EXPERT));
+        part::parts(wanted).into_iter().partition(|part| part.starts_with(EXPERT));
     let (priors, own): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(|part| part.starts_with(PRIOR));
-    let own = own.join("+");
+    let own = own.into_iter().map(|part| part::from_here(part, named.by)).collect::<Vec<_>>().join("+");
     let names = || encoders.iter().map(|e| &*e.name).collect::<Vec<_>>().join(", ");
     if let Some(added) = experts.first().or(priors.first()).filter(|_| own.is_empty()) {
         return Err(OpenError::Unknown(format!(
@@ -87,19 +107,14 @@ pub fn encoder<G: Kit>(game: &G, name: Option<&str>) -> Result<Arc<dyn Encoder<G
     }
     match priors[..] {
         [] => Ok(found),
-        [prior] => {
-            let (prior, valuation) = prior_of(game, &prior[PRIOR.len()..])?;
-            let pinned = format!("{PRIOR}{prior}");
-            let parts = wanted.split('+').map(|part| if part.starts_with(PRIOR) { &pinned } else { part });
-            let name = parts.collect::<Vec<_>>().join("+");
-            Ok(Arc::new(WithPrior::new(&name, found, valuation)))
+        [_] => {
+            let given = part::prior(wanted).map_err(OpenError::Unknown)?.ok_or_else(unknown)?;
+            let (prior, valuation) = prior_of(game, given, named)?;
+            Ok(Arc::new(WithPrior::new(&part::with_prior(wanted, &prior), found, valuation)))
         }
         _ => Err(OpenError::Unknown(format!("`{wanted}` names more than one prior; use one"))),
     }
 }
-
-/// Prefix of an expert in an encoder's name.
-const EXPERT: &str = "expert:";
 
 /// An encoder with deliberating agents of the game as frozen experts.
 fn with_experts<G: Kit>(
@@ -130,57 +145,92 @@ fn with_experts<G: Kit>(
     Ok(Arc::new(WithExperts::new(name, inner, experts)))
 }
 
-/// The name of the prior in an encoder's name.
-pub fn prior(encoder: &str) -> Option<&str> {
-    encoder.split('+').find_map(|part| part.strip_prefix(PRIOR))
-}
-
-/// Prefix of a prior in an encoder's name.
-const PRIOR: &str = "prior:";
-
-/// Number of checksum digits in an encoder's name.
-const DIGITS: usize = 12;
-
-/// A prior and its name. The name of a checkpoint includes its checksum.
-fn prior_of<G: Kit>(game: &G, name: &str) -> Result<(String, Arc<dyn Valuation<G>>), OpenError> {
+/// A prior, and what the encoder's name says of it. A checkpoint is pinned by its checksum.
+fn prior_of<G: Kit>(
+    game: &G,
+    given: Prior,
+    named: Named<'_>,
+) -> Result<(Prior, Arc<dyn Valuation<G>>), OpenError> {
     // Exact valuations are excluded: nothing would remain to learn.
     let all = game.valuations();
     let known: Vec<&str> = all.iter().map(|v| &*v.name).filter(|n| !n.starts_with("oracle")).collect();
-    if known.contains(&name)
+    let name = &*given.name;
+    if given.pinned.is_none()
+        && known.contains(&name)
         && let Some(found) = game.valuation(name)
     {
-        return Ok((name.into(), found?));
+        let found = found?;
+        return Ok((given, found));
     }
-    let (path, pinned) = match name.rsplit_once('@') {
-        Some((path, sum)) if sum.len() == DIGITS => (path, Some(sum)),
-        _ => (name, None),
-    };
-    if checkpoint::named(Path::new(path))?.is_none() {
-        let there = match pinned {
-            Some(sum) => format!("the checkpoint {sum} must be at this path, relative to the current folder"),
+    if named.depth >= limits::NESTED_PRIORS {
+        return Err(OpenError::Unknown(format!(
+            "the prior `{name}` is the prior of a prior, and so on, more than {} deep: does a checkpoint name itself?",
+            limits::NESTED_PRIORS
+        )));
+    }
+    let Some(located) = prior_in(&given, named.by)? else {
+        let there = match &given.pinned {
+            Some(sum) => format!(
+                "the checkpoint {sum} must be at this path, relative to the checkpoint that names it or to the current \
+                 folder; `adept publish` packs it with the checkpoint"
+            ),
             None => format!("priors are {} and any checkpoint folder", known.join(", ")),
         };
-        return Err(OpenError::Unknown(format!("{} has no prior `{path}`; {there}", game.name())));
-    }
-    let located = checkpoint::locate(Path::new(path), false)?;
+        return Err(OpenError::Unknown(format!("{} has no prior `{name}`; {there}", game.name())));
+    };
     let checkpoint = checkpoint::read(&located)?;
-    let sum: String = checkpoint.manifest.checksum.chars().take(DIGITS).collect();
+    let sum = Prior::pin(&checkpoint.manifest.checksum);
     let refuse = |message: String| Err(OpenError::Mismatch { path: located.clone(), message });
     // Check before opening its own encoder, which may name a prior too.
-    if let Some(pinned) = pinned.filter(|pinned| *pinned != sum) {
+    if let Some(pinned) = given.pinned.as_ref().filter(|pinned| **pinned != sum) {
         return refuse(format!(
             "is checkpoint {sum}, but the prior must be {pinned}; restore that checkpoint, because the network \
              was trained with its values"
         ));
     }
-    let (bound, _) = bind(game, checkpoint)?;
+    let (bound, _) = bind_of(game, checkpoint, named.depth + 1)?;
     if bound.encoder().needs_action() {
         return refuse(format!(
             "its encoder `{}` needs moves, but a prior values positions; use a checkpoint with another encoder",
             bound.encoder().name()
         ));
     }
-    Ok((format!("{}@{sum}", located.display()), Arc::new(Frozen::new(game, bound)?)))
+    // A pinned name stays as it is: checkpoints are known by the names in their manifests.
+    let name = match (given.pinned, located.to_str()) {
+        (Some(_), _) => given.name,
+        (None, Some(path)) => path.into(),
+        (None, None) => return refuse("its path is not UTF-8: rename the folder".into()),
+    };
+    Ok((Prior { name, pinned: Some(sum) }, Arc::new(Frozen::new(game, bound)?)))
+}
+
+/// The folder of a prior checkpoint that is named by the checkpoint in the folder `by`, or by a config. None if there is nothing
+/// at its path. A pinned one is looked for at every place where it may be; if none holds it, the first place that holds
+/// another checkpoint is returned.
+///
+/// # Errors
+/// As [`checkpoint::locate`].
+pub fn prior_in(prior: &Prior, by: Option<&Path>) -> Result<Option<PathBuf>, OpenError> {
+    let (mut first, mut error) = (None, None);
+    for place in prior.places(by) {
+        let found = match checkpoint::named(&place) {
+            Ok(None) => continue,
+            found => found.and_then(|_| {
+                let located = checkpoint::locate(&place, false)?;
+                Ok((Prior::pin(&checkpoint::manifest(&located)?.checksum), located))
+            }),
+        };
+        match (found, &prior.pinned) {
+            (Ok((sum, located)), Some(pinned)) if sum == *pinned => return Ok(Some(located)),
+            (Ok((_, located)), None) => return Ok(Some(located)),
+            (Ok((_, located)), Some(_)) => first = first.or(Some(located)),
+            (Err(fault), _) => error = error.or(Some(fault)),
+        }
+    }
+    match (first, error) {
+        (None, Some(error)) => Err(error.into()),
+        (first, _) => Ok(first),
+    }
 }
 
 /// Opens a checkpoint, or the latest (or best) checkpoint of a run folder, as an evaluator of this game.
@@ -191,17 +241,33 @@ pub fn open<G: Kit>(game: &G, path: &Path, best: bool) -> Result<(GameModel<G>, 
     bind(game, checkpoint::read(&checkpoint::locate(path, best)?)?)
 }
 
+/// Whether two names mean the same game: they are the same, or name rule files with the same content.
+pub fn same_game(a: &str, b: &str) -> bool {
+    let rules = |name: &str| limits::read(Path::new(name.strip_prefix("file:")?), limits::CONFIG_BYTES).ok();
+    a == b || rules(a).zip(rules(b)).is_some_and(|(a, b)| a == b)
+}
+
 /// Binds a loaded checkpoint to its game.
 ///
 /// # Errors
 /// [`OpenError::Mismatch`] if it belongs to another game, encoder or shape.
 pub fn bind<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<(GameModel<G>, Manifest), OpenError> {
+    bind_of(game, checkpoint, 0)
+}
+
+/// As [`bind`], for a checkpoint that is the prior of another, and so on, `depth` times.
+fn bind_of<G: Kit>(
+    game: &G,
+    checkpoint: Checkpoint,
+    depth: usize,
+) -> Result<(GameModel<G>, Manifest), OpenError> {
     let Checkpoint { path, manifest, tensors } = checkpoint;
     let fail = |message: String| Err(OpenError::Mismatch { path: path.clone(), message });
-    if manifest.game != game.name() {
+    if !same_game(&manifest.game, game.name()) {
         return fail(format!("is a checkpoint for game `{}`, expected `{}`", manifest.game, game.name()));
     }
-    let encoder = match encoder(game, Some(&manifest.encoder)) {
+    let named = Named { by: Some(&path), depth };
+    let encoder = match encoder_of(game, Some(&manifest.encoder), named) {
         Ok(encoder) => encoder,
         Err(e) => return fail(e.to_string()),
     };

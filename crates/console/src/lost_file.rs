@@ -1,6 +1,7 @@
 //! Ends the process with a message when a mapped file is cut short while it is read. Reading past its new end raises SIGBUS,
 //! which otherwise kills a process without a word.
 
+#[cfg(target_os = "linux")]
 use crate::output;
 
 #[cfg(target_os = "linux")]

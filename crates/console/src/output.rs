@@ -2,6 +2,7 @@
 
 use adept_arena::OpenError;
 use adept_game::GameError;
+use adept_game::shown::printable;
 use adept_lab::compare::CompareError;
 use adept_lab::sweep::SweepError;
 use adept_model::ModelError;
@@ -179,10 +180,11 @@ fn of_open(error: &OpenError) -> &'static str {
 /// # Errors
 /// If stdout is closed.
 pub fn text(text: &str) -> Result<()> {
+    let text = printable(text);
     if !std::io::stdout().is_terminal() {
-        return file(text);
+        return file(&text);
     }
-    file(&without_markdown(text))
+    file(&without_markdown(&text))
 }
 
 /// A line, broken into several if it is a long sentence.
@@ -191,13 +193,14 @@ fn folded(line: &str) -> String {
     if is_sentence { wrapped(line) } else { format!("{line}\n") }
 }
 
-/// Prints the content of a file as it is.
+/// Prints the content of a file as it is; on a terminal without control characters.
 pub(crate) fn file(text: &str) -> Result<()> {
     if is_quiet() {
         return Ok(());
     }
     note_printed();
     let mut out = std::io::stdout().lock();
+    let text = if out.is_terminal() { printable(text) } else { text.into() };
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
@@ -221,11 +224,25 @@ pub fn say(message: impl std::fmt::Display) {
         return;
     }
     note_printed();
-    let message = message.to_string();
+    let message = printable(&message.to_string()).into_owned();
     let mut out = std::io::stderr().lock();
     let lines = message.split('\n');
     let text: String = if out.is_terminal() { lines.map(folded).collect() } else { message + "\n" };
     let _ = out.write_all(text.as_bytes());
+}
+
+/// A writer for people: control characters of what is written are shown, and obeyed by no terminal.
+pub(crate) struct Shown<W>(pub(crate) W);
+
+impl<W: Write> Write for Shown<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write_all(printable(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Whether the reader of our output has closed the pipe, as `head` does.

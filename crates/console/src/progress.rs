@@ -1,6 +1,7 @@
 //! Progress of runs: bars on a terminal, plain lines in a pipe.
 
 use crate::output::{self, json_error_if_asked, say};
+use adept_game::shown::printable;
 use adept_game::work;
 use adept_trainer::run::{Cancel, Event, Match, Observer};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -101,7 +102,7 @@ impl Progress {
             Event::Progress { step, rate } => {
                 let Some(run) = shown.get_mut(name) else { return };
                 run.bar.set_position(step);
-                run.bar.set_message(format!(", {rate:.0}/s{}", run.figure));
+                run.bar.set_message(format!(", {rate:.0}/s{}", printable(&run.figure)));
                 let due = run.printed.is_none_or(|at| at.elapsed() >= PAUSE);
                 if self.bars.is_none() && due && step < run.games {
                     let first = run.printed.is_none();
@@ -220,7 +221,7 @@ pub(crate) fn show_work() {
             let terminal = std::io::stderr().is_terminal();
             let bar = if terminal { ProgressBar::new(1000) } else { ProgressBar::hidden() };
             // Neither a prefix nor a style given like this draws the bar.
-            let bar = bar.with_prefix(name_of(what).to_string());
+            let bar = bar.with_prefix(printable(name_of(what)).into_owned());
             if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:16} {percent} %{msg}") {
                 bar.set_style(style);
             }

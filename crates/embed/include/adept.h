@@ -7,6 +7,9 @@
  * Threads: a model may be used by any number of threads at once; each call takes a copy of what it changes. Only adept_close
  * must be the last call with a model. The message of adept_last_error belongs to the thread that made the failed call.
  *
+ * Systems: built and tested on Linux (x86-64, ARM64). It compiles for Windows (x86_64-pc-windows-gnu) and is not tested there; macOS was
+ * not tried.
+ *
  * Functions that can fail return one of the codes below; no call unwinds into the calling program. A fault of the library itself
  * (ADEPT_INTERNAL) is also told on stderr. As with any C library, the program ends where memory does.
  */
@@ -38,7 +41,8 @@ const char *adept_version(void);
 /* What the last call of this thread that failed says of it, until its next call fails. Never NULL. */
 const char *adept_last_error(void);
 
-/* Opens a checkpoint folder, or the latest (or the best) checkpoint of a run folder; NULL where it fails. */
+/* Opens a checkpoint folder, or the latest (or the best) checkpoint of a run folder; NULL where it fails. What a published
+ * checkpoint names (a prior, a rule file) is in its own folder; the current folder does not matter. */
 int adept_open(const char *path, adept_model **model);
 int adept_open_best(const char *path, adept_model **model);
 

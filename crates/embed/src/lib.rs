@@ -101,8 +101,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Opens a checkpoint folder, or the latest checkpoint of a run folder. If its prior is another checkpoint,
-    /// that must be at the same path, relative to the current folder.
+    /// Opens a checkpoint folder, or the latest checkpoint of a run folder. If its prior is another checkpoint, that is in the
+    /// same folder, where `adept publish` puts it, or at its path from the current folder.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] if it is not a checkpoint, is damaged, or has a newer version.

@@ -54,6 +54,17 @@ fn the_examples_in_c_run() {
             "6/off 5/off leaves 0,0,0,0,0,2/0,0,0,0,0,0, worth +1.0000 (of the best move: +1.0000)\n"
         );
     }
+    // A network whose priors lie in its own folder, from another folder.
+    let packed = Command::new(&program)
+        .arg(root.join("tests/data/corrected"))
+        .arg("1,1,0,0,0,0/0,0,0,1,0,0 65")
+        .current_dir(folder.path())
+        .env("LD_LIBRARY_PATH", &library)
+        .env("DYLD_LIBRARY_PATH", &library)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(packed.stdout).unwrap();
+    assert!(text.starts_with("2/off 1/off leaves 0,0,0,1,0,0/0,0,0,0,0,0, worth +1.0000"), "{text}");
     built("speed", &["-ladept_embed"]);
     let run = |checkpoint: &str, position: &str| play(&program, checkpoint, position);
     let refused = run("residual-10", "0,0,0,0,1,1/0,0,0,0,0,2");

@@ -50,6 +50,35 @@ fn rows_positions_and_moves_agree() {
     }
 }
 
+/// Copies a folder.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy(&path, &target),
+            false => assert!(std::fs::copy(&path, &target).is_ok()),
+        }
+    }
+}
+
+/// A network that corrects one that corrects another, as `adept publish` packs them: it opens wherever its folder lies.
+#[test]
+fn a_published_network_has_its_priors_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a+b, c/net");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/corrected"), &path);
+    let model = Model::open(&path).unwrap();
+    let values = model.values(&["1,1,0,0,0,0/0,0,0,1,0,0", "0,0,0,0,0,3/0,0,0,0,1,1"]).unwrap();
+    for (value, expected) in values.iter().zip([0.841_723_3, -0.071_121_04]) {
+        assert!((value - expected).abs() < 1e-6_f32, "{values:?}");
+    }
+    assert!(model.describe().encoder.starts_with("one-sided+prior:parts/second@"));
+    std::fs::remove_dir_all(path.join("parts/second/parts")).unwrap();
+    let refused = Model::open(&path).unwrap_err().to_string();
+    assert!(refused.contains("has no prior `parts/first`"), "{refused}");
+}
+
 #[test]
 fn a_finished_game_is_exact() {
     let model = Model::open(&published("plain-10")).unwrap();

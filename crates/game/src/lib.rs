@@ -17,7 +17,7 @@ mod rng;
 mod suite;
 pub mod work;
 
-pub use adept_rows::{Channel, ChannelKind, RowMut, RowSink, limits};
+pub use adept_rows::{Channel, ChannelKind, RowMut, RowSink, limits, shown};
 pub use deliberation::{Choice, Deliberation, Deliberator};
 pub use encoder::{Afterstate, Encoder, EncoderFn};
 pub use game::{Game, GameError, Turn, Unit};

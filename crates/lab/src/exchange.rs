@@ -2,6 +2,7 @@
 
 use crate::catalogue::Catalogue;
 use crate::measure::opened;
+use crate::pack;
 use adept_arena::{GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin, Output, is_of_training};
@@ -193,9 +194,14 @@ pub fn import(
     let fault = |message: String| ModelError::Checkpoint { path: file.into(), message };
     let bytes = checkpoint::read_weights(file)?;
     let (tensors, said) = from_torch(&bytes).map_err(|e| fault(e.to_string()))?;
+    // What the network names is beside the checkpoint that describes it.
+    let mut by = file.to_path_buf();
     let mut manifest = match (like, said) {
         (Some(path), _) if path.extension().is_some_and(|e| e == "toml") => fresh(games, path)?,
-        (Some(path), _) => checkpoint::read(&checkpoint::locate(path, false)?)?.manifest,
+        (Some(path), _) => {
+            by = checkpoint::locate(path, false)?;
+            checkpoint::read(&by)?.manifest
+        }
         (None, Some(said)) => checkpoint::manifest_in(&said, file)?,
         (None, None) => {
             let message = "does not describe its network, because PyTorch omits this: give a checkpoint or a config \
@@ -209,7 +215,7 @@ pub fn import(
     }
     manifest.init.push(Origin { path: file.into(), checksum: checkpoint::hex(&bytes), part: None });
     untrained(&mut manifest);
-    written(games, file, manifest, &tensors, out)
+    written(games, Checkpoint { path: by, manifest, tensors }, file, out)
 }
 
 /// Creates a checkpoint with the weights of a network that learned elsewhere, as one vector in the order of its program. The
@@ -236,7 +242,7 @@ pub fn with_weights(
         manifest.init.push(Origin { path: from.into(), checksum: manifest.checksum.clone(), part: None });
     }
     untrained(&mut manifest);
-    written(games, from, manifest, &tensors, out)
+    written(games, Checkpoint { path: from.into(), manifest, tensors }, from, out)
 }
 
 fn check_free(out: &Path) -> Result<(), TrainError> {
@@ -255,20 +261,25 @@ fn untrained(manifest: &mut Manifest) {
     manifest.revision = adept_trainer::REVISION.into();
 }
 
-/// Writes a checkpoint whose tensors come from `from`.
+/// Writes a checkpoint whose tensors come from `from`, with what it names packed into its folder.
 fn written(
     games: &dyn Catalogue,
+    checkpoint: Checkpoint,
     from: &Path,
-    manifest: Manifest,
-    tensors: &[Tensor],
     out: &Path,
 ) -> Result<Imported, TrainError> {
     // Open it before writing, so that a misfit leaves no files behind.
-    let opened = Checkpoint { path: from.into(), manifest: manifest.clone(), tensors: tensors.into() };
-    let parameters = games.find(&manifest.game)?.parameters(opened)?;
-    let (game, encoder) = (manifest.game.clone(), manifest.encoder.clone());
-    checkpoint::write(&Files::default(), out, manifest, tensors)?;
-    Ok(Imported { path: out.into(), game, encoder, parameters })
+    let parameters = games.find(&checkpoint.manifest.game)?.parameters(checkpoint.clone());
+    let parameters = parameters.map_err(|error| match error {
+        // The tensors are those of the file, not of the checkpoint that describes the network.
+        TrainError::Open(OpenError::Mismatch { message, .. }) => {
+            TrainError::Open(OpenError::Mismatch { path: from.into(), message })
+        }
+        other => other,
+    })?;
+    pack::write(&Files::default(), out, checkpoint)?;
+    let manifest = checkpoint::manifest(out)?;
+    Ok(Imported { path: out.into(), game: manifest.game, encoder: manifest.encoder, parameters })
 }
 
 /// The manifest of an untrained config.

@@ -13,6 +13,7 @@ pub mod files;
 pub mod gates;
 pub mod keys;
 pub mod measure;
+mod pack;
 pub mod publish;
 pub mod reproduction;
 pub mod seeds;

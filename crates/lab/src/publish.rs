@@ -4,9 +4,11 @@ use crate::catalogue::Catalogue;
 use crate::compare::folders;
 use crate::curves::References;
 use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, ExpertsReport, Report, Suite};
+use crate::pack;
 use crate::statistics::{mean_sd, plus_minus};
-use adept_model::checkpoint::{self, Checkpoint, Rival};
+use adept_model::checkpoint::{self, Rival};
 use adept_model::files::Files;
+use adept_model::shown::printable;
 use adept_model::{Description, ExpertUse, ModelError};
 use adept_trainer::config::Config;
 use adept_trainer::run::{Record, Score, TrainError, record_of};
@@ -85,13 +87,11 @@ pub fn publish(
         let message = "already exists: remove it, or choose another folder".into();
         return Err(TrainError::Folder { path: out.into(), message });
     }
-    let Checkpoint { mut manifest, tensors, .. } = checkpoint::read(&checkpoint::locate(run, options.best)?)?;
-    manifest.training = None;
+    let mut checkpoint = checkpoint::read(&checkpoint::locate(run, options.best)?)?;
     for path in &options.rivals {
-        manifest.rivals.push(rival(games, path, record, options.best)?);
+        checkpoint.manifest.rivals.push(rival(games, path, record, options.best)?);
     }
-    let tensors: Vec<_> = tensors.into_iter().filter(|t| !checkpoint::is_of_training(&t.name)).collect();
-    checkpoint::write(&Files::default(), out, manifest, &tensors)?;
+    pack::write(&Files::default(), out, checkpoint)?;
     // Measure the checkpoint as it is now.
     // Results of games against opponents are taken from the runs.
     let mut suites: Vec<Suite> =
@@ -103,10 +103,16 @@ pub fn publish(
     let figures: Vec<f64> =
         runs.iter().filter_map(|(_, r)| score(r, options.best)).map(Score::figure).collect();
     let summary = mean_sd(&figures);
-    let rivals = &checkpoint::read(out)?.manifest.rivals;
-    let text = card(&runs, options, (&report, &described, rivals))?;
+    let manifest = checkpoint::manifest(out)?;
+    // As its manifest has them: the names of what is packed.
+    let mut config = record.config.clone();
+    if let Ok(packed) = Config::from_saved(manifest.config.clone()) {
+        config.game = packed.game;
+    }
+    let text = card(&runs, options, (&report, &described, &manifest.rivals), &config)?;
     let card = out.join("card.md");
-    Files::default().replace(&card, text.as_bytes())?;
+    // People read it in a terminal too, and names and notes are anyone's.
+    Files::default().replace(&card, printable(&text).as_bytes())?;
     Ok(Published {
         path: out.into(),
         run: run.clone(),
@@ -125,9 +131,10 @@ fn card(
     runs: &[(PathBuf, Record)],
     options: &PublishOptions,
     (report, described, rivals): (&Report, &Described, &[Rival]),
+    config: &Config,
 ) -> Result<String, TrainError> {
     let ((_, record), size) = (&runs[0], &described.size);
-    let (config, unit) = (&record.config, record.config.learn.unit());
+    let unit = config.learn.unit();
     let mut text = format!("# {}\n\n{}\n\n", config.name, config.about);
     let step = score(record, options.best).map_or(record.step, |s| s.step);
     let chosen = match (options.best, config.figure()) {
@@ -148,7 +155,7 @@ fn card(
         } else {
             format!("{} to {}", size.multiply_adds_least, size.multiply_adds)
         },
-        report.game,
+        if config.game.rules.starts_with("file:") { &config.game.rules } else { &report.game },
         config.game.encoder.as_deref().unwrap_or("the game's first encoder"),
         match runs {
             [_] => format!("seed {}, one run", record.seed),

@@ -1,5 +1,6 @@
 //! Configs to start from, for `adept config new`.
 
+use adept_game::shown::shell;
 use adept_game::{GameError, GameInfo, Suite};
 use adept_trainer::config::{Games, SELF, Source, parse};
 
@@ -19,11 +20,13 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
         }
         _ => starter,
     };
+    // Of a long path its end, which is the name of the file.
     let name = info.name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
-    let name = method.map_or(name.clone(), |method| format!("{name}-{method}"));
+    let name = &name[name.len().saturating_sub(100)..];
+    let name = method.map_or(name.to_string(), |method| format!("{name}-{method}"));
     let text = format!(
-        "name  = \"my-{name}\"\nabout = \"what this experiment is for\"\n\n[game]\nrules   = \"{}\"\n{rest}",
-        info.name
+        "name  = \"my-{name}\"\nabout = \"what this experiment is for\"\n\n[game]\nrules   = {}\n{rest}",
+        toml::Value::from(&*info.name)
     );
     let source = Source { file: format!("my-{name}.toml"), text: text.clone(), set: Vec::new() };
     match parse(&source, games) {
@@ -42,7 +45,7 @@ fn section(method: &str, info: &GameInfo) -> Result<String, GameError> {
         "td" if info.usual_suites.contains(&Suite::Exploitability) => format!(
             "# TD finds no equilibrium: who always plays the best action can be exploited.\n\
              # `adept config new {} --method regrets` does.\n{}",
-            info.name,
+            shell(&info.name),
             include_str!("templates/td.toml").replace("{against}", against)
         ),
         "td" => include_str!("templates/td.toml").replace("{against}", against),

@@ -32,7 +32,7 @@ mod table;
 mod usage;
 
 pub use adept_rows::{
-    Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsError, RowsView, Samples, limits,
+    Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsError, RowsView, Samples, limits, shown,
 };
 pub use architecture::Architecture;
 pub use blind::BlindLearner;

@@ -3,6 +3,7 @@
 import ast
 import functools
 import inspect
+import shutil
 import signal
 import threading
 import time
@@ -48,6 +49,20 @@ def test_rows_positions_and_moves_agree(monkeypatch):
     assert np.allclose(model.values(positions), -values, atol=1e-6)
     moves = model.moves("1,1,0,0,0,0/0,2,0,0,0,0", dice="61")
     assert moves == sorted(moves, key=lambda move: -move["value"])
+
+
+def test_a_published_network_has_its_priors_with_it(monkeypatch, tmp_path):
+    packed = tmp_path / "a+b" / "net"
+    shutil.copytree(ROOT / "crates/embed/tests/data/corrected", packed)
+    monkeypatch.chdir(tmp_path)
+    model = adept.open("a+b/net")
+    assert "+prior:parts/second@" in model.encoder
+    positions = ["1,1,0,0,0,0/0,0,0,1,0,0", "0,0,0,0,0,3/0,0,0,0,1,1"]
+    assert np.allclose(model.values(positions), [0.8417233, -0.07112104], atol=1e-6)
+    adept.export("a+b/net", "net.safetensors", format="safetensors")
+    adept.import_checkpoint("net.safetensors", "again", like="a+b/net")
+    shutil.rmtree(packed)
+    assert np.allclose(adept.open("again").values(positions), [0.8417233, -0.07112104], atol=1e-6)
 
 
 def test_a_network_is_near_the_oracle(monkeypatch):

@@ -8,6 +8,7 @@ mod channel;
 pub mod limits;
 mod rows;
 mod samples;
+pub mod shown;
 
 pub use channel::{Channel, ChannelKind, Layout};
 pub use rows::{RowMut, RowSink, Rows, RowsError, RowsView};

@@ -44,6 +44,10 @@ pub const RUNS: u64 = 100_000;
 pub const COMBINATIONS: u64 = 4096;
 /// Agents within agents: `optimal:optimal:…`.
 pub const NESTED_AGENTS: usize = 8;
+/// Letters of the name of an experiment, which becomes part of names of files.
+pub const NAME_LETTERS: usize = 200;
+/// Checkpoints of which each is the prior of the next.
+pub const NESTED_PRIORS: usize = 8;
 /// Parameters of a network.
 pub const PARAMETERS: usize = 1 << 30;
 /// Parameters of a network that is exported as source text: a file of some 13 MB.

@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use std::path::Path;
 
 pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Result<()> {
+    super::config::note_paths::<Tournament>(&args.config, &args.set, games);
     let config = Tournament::parse(&Source::read(&args.config, &args.set)?, games)?;
     let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", config.name));
     let options = TournamentOptions {

@@ -2,13 +2,15 @@
 
 use crate::args::{ConfigAction, ConfigArgs};
 use crate::output;
+use adept_game::shown::shell_path;
 use adept_lab::Catalogue;
 use adept_lab::files::{Kind, load_any};
 use adept_lab::keys::markdown;
 use adept_lab::template::template;
+use adept_lab::tournament::Tournament;
 use adept_model::files::Files;
 use adept_model::{ModelError, limits};
-use adept_trainer::config::{self, Config, ConfigError};
+use adept_trainer::config::{self, Config, ConfigError, Source, Written};
 use anyhow::{Result, bail};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -41,6 +43,10 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
                     note_old_form(file);
                     match c {
                         Ok(config) => {
+                            match config {
+                                Kind::Experiment(_) => note_paths::<Config>(file, set, games),
+                                Kind::Tournament(_) => note_paths::<Tournament>(file, set, games),
+                            }
                             cautions(config).iter().for_each(|caution| warn(file, caution));
                             output::text(&format!("{}: {} is fine\n", file.display(), config.name()))?
                         }
@@ -117,6 +123,15 @@ pub(crate) fn warn(file: &Path, caution: &str) {
     output::say(format!("warning: {}: {caution}", file.display()));
 }
 
+/// Says which paths of a config file lead to the current folder, because there is nothing beside the file.
+pub(crate) fn note_paths<C: Written>(file: &Path, set: &[String], known: &C::Known<'_>) {
+    // A file that cannot be read is reported where it is parsed.
+    let Ok(source) = Source::read(file, set) else { return };
+    for note in config::paths_found_here::<C>(&source, known) {
+        output::say(format!("note: {}: {note}", file.display()));
+    }
+}
+
 /// If a config file has an older form, shows its current form.
 pub(crate) fn note_old_form(file: &Path) {
     let text = limits::read_text(file, limits::CONFIG_BYTES).ok();
@@ -133,9 +148,9 @@ pub(crate) fn note_old_form(file: &Path) {
         })
         .map(|line| format!("  {line}\n"))
         .collect();
-    let file = file.display();
+    let (shown, word) = (file.display(), shell_path(file));
     output::say(format!(
-        "note: {file} uses the form of earlier versions, which is still read. `adept config migrate {file}` rewrites \
+        "note: {shown} uses the form of earlier versions, which is still read. `adept config migrate {word}` rewrites \
          it; its learning settings are now\n\n{}\n",
         sections.trim_end()
     ));

@@ -4,6 +4,7 @@ use super::games_with;
 use crate::args::PlayArgs;
 use crate::output;
 use adept_arena::AgentSpec;
+use adept_game::shown::printable;
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::checkpoint;
 use adept_model::files::Files;
@@ -36,11 +37,11 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
         _ => Box::new(stdin().lock()),
     };
     if as_json {
-        let played = game.play(&options, &mut *input, &mut stderr())?;
+        let played = game.play(&options, &mut *input, &mut output::Shown(stderr()))?;
         save(args, &played)?;
         return output::json(&played);
     }
-    let played = game.play(&options, &mut *input, &mut stdout())?;
+    let played = game.play(&options, &mut *input, &mut output::Shown(stdout()))?;
     save(args, &played)
 }
 
@@ -99,7 +100,7 @@ impl Editor {
 
 impl Input for Editor {
     fn line(&mut self, prompt: &str, _: &mut dyn Write) -> std::io::Result<Option<String>> {
-        match self.0.readline(prompt) {
+        match self.0.readline(&*printable(prompt)) {
             Ok(line) => {
                 // The history is a comfort: the game goes on without it.
                 let _ = self.0.add_history_entry(&line);

@@ -6,11 +6,12 @@ use crate::progress::{Progress, SAVING, on_interrupt};
 use adept_lab::Catalogue;
 use adept_lab::seeds::Seeds;
 use adept_lab::sweep::{Grid, SweepEvent, SweepOptions, What, sweep};
-use adept_trainer::config::Source;
+use adept_trainer::config::{Config, Source};
 use adept_trainer::run::{Event, Record};
 use anyhow::{Result, bail};
 
 pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Result<()> {
+    super::config::note_paths::<Config>(&args.config, &[], games);
     let grid = Grid::new(&Source::read(&args.config, &args.set)?, games)?;
     super::config::note_old_form(&args.config);
     let seeds = Seeds { first: args.seed.unwrap_or(grid.seed), count: args.seeds, threads: args.threads };

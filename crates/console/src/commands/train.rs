@@ -5,6 +5,7 @@ use crate::output;
 use crate::progress::{Progress, SAVING, on_interrupt};
 use crate::world::{self, Together};
 use adept_game::Unit;
+use adept_game::shown::shell_path;
 use adept_lab::curves::{self, Point, References};
 use adept_lab::measure::Baseline;
 use adept_lab::publish::shares;
@@ -24,6 +25,7 @@ use std::time::Duration;
 pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> Result<()> {
     let config = config::load(&args.config, &args.settings(), games)?;
     super::config::note_old_form(&args.config);
+    super::config::note_paths::<Config>(&args.config, &args.settings(), games);
     config.cautions().iter().for_each(|caution| super::config::warn(&args.config, caution));
     let ranks = world::ranks();
     // Runs that cannot be divided are jobs, each for one rank.
@@ -438,7 +440,8 @@ fn as_text(
             text.push_str(&format!("curve:            {shown}/curve.svg\n"));
         }
         if record.finished {
-            text.push_str(&format!("play against it:  adept play {shown} --hints\n"));
+            let word = shell_path(path);
+            text.push_str(&format!("play against it:  adept play {word} --hints\n"));
         }
     }
     Ok(text)

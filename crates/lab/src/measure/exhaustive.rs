@@ -241,12 +241,12 @@ impl<G: Kit> Split<G> {
     fn of(all: &All<'_, G>, bound: &mut GameModel<G>) -> Result<Option<Self>, TrainError> {
         let Some(form) = Pairwise::of_learner(&*bound.learner) else { return Ok(None) };
         let encoder = bound.encoder().clone();
-        let prior = match open::prior(encoder.name()) {
+        let prior = match open::prior(encoder.name()).ok().flatten() {
             _ if !form.corrects() => Prior::None,
             None => return Ok(None),
-            Some(name) => match all.baselines.iter().position(|(known, _)| known == name) {
+            Some(prior) => match all.baselines.iter().position(|(known, _)| *known == prior.name) {
                 Some(number) => Prior::Baseline(number),
-                None => match all.game.valuation(name) {
+                None => match all.game.valuation(&prior.name).filter(|_| prior.pinned.is_none()) {
                     Some(Ok(valuation)) => Prior::Valuation(valuation),
                     _ => return Ok(None),
                 },

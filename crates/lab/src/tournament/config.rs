@@ -2,9 +2,12 @@
 
 use super::learners;
 use crate::catalogue::Catalogue;
+use adept_arena::agents::map_path;
 use adept_arena::{matches, open};
 use adept_game::{Kit, Unit, limits};
-use adept_trainer::config::{ConfigError, Fault, Source, Written, name_and_seed, parse_as};
+use adept_trainer::config::{
+    ConfigError, Fault, Place, Source, Spot, Written, folder_name, name_and_seed, parse_as,
+};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -105,6 +108,38 @@ impl Written for Tournament {
 
     fn complete(&mut self, _: &(dyn Catalogue + '_)) {}
 
+    fn place(&mut self, games: &(dyn Catalogue + '_), place: &mut Place<'_>) {
+        if let Some(path) = self.game.strip_prefix("file:")
+            && let Some(path) = place.find(Spot { key: "game", path, or_name: false }, |_| false)
+        {
+            self.game = format!("file:{path}");
+        }
+        for (i, entrant) in self.agents.iter_mut().enumerate() {
+            if let Some(learns) = &mut entrant.learns {
+                let spot = Spot {
+                    key: &format!("agents.{i}.learns"),
+                    path: &learns.to_string_lossy(),
+                    or_name: false,
+                };
+                if let Some(path) = place.find(spot, |_| false) {
+                    *learns = path.into();
+                }
+                continue;
+            }
+            let is_agent = |name: &str| {
+                games
+                    .find(&self.game)
+                    .is_ok_and(|game| game.info().agents().iter().any(|agent| agent == name))
+            };
+            let text = map_path(entrant.agent(), &mut |path| {
+                place.find(Spot { key: &format!("agents.{i}.agent"), path, or_name: true }, is_agent)
+            });
+            if text != entrant.agent() {
+                entrant.agent = Some(text);
+            }
+        }
+    }
+
     fn check(&self, games: &(dyn Catalogue + '_)) -> Result<(), Fault> {
         let fail = |path: &str, message: String| Err((path.to_string(), message));
         name_and_seed(&self.name, self.seed)?;
@@ -134,12 +169,8 @@ impl Written for Tournament {
 /// Checks an agent that learns.
 fn learner(entrant: &Entrant, path: &Path, game: &str, games: &dyn Catalogue) -> Result<(), Fault> {
     let fail = |key: &str, message: String| Err((key.to_string(), message));
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if entrant.name.is_empty() || entrant.name.starts_with('.') || !entrant.name.chars().all(plain) {
-        return fail(
-            "name",
-            "names a folder, as this agent learns: use letters, digits, `-`, `_` and `.`".into(),
-        );
+    if let Err(why) = folder_name(&entrant.name) {
+        return fail("name", format!("names a folder, as this agent learns: {why}"));
     }
     if entrant.agent.is_some() || !entrant.settings.is_empty() {
         return fail("learns", "replaces `agent` and `settings`: leave them out".into());

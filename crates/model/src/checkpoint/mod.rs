@@ -25,6 +25,8 @@ pub const FORMAT: u32 = 2;
 const MANIFEST: &str = "manifest.json";
 const WEIGHTS: &str = "weights.safetensors";
 const TRAINING: &str = "training.safetensors";
+/// Prefix of the name of a game whose rules are a file.
+const RULES: &str = "file:";
 /// Placeholder for the manifest's own checksum during its computation.
 const BLANK: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
@@ -272,7 +274,21 @@ pub fn manifest(path: &Path) -> Result<Manifest, ModelError> {
         return Err(damaged(&manifest_path, "its checksum does not match"));
     }
     migrate::manifest(&mut value, format);
-    typed(value, &manifest_path)
+    let mut manifest = typed(value, &manifest_path)?;
+    if let Some(found) = manifest.game.strip_prefix(RULES).and_then(|file| rule_file(path, Path::new(file))) {
+        manifest.game = format!("{RULES}{}", found.display());
+    }
+    Ok(manifest)
+}
+
+/// The rule file that the checkpoint in `folder` names, if it is not at its path from the current folder: packed with the
+/// checkpoint, or at its path from a folder above, in which training was started.
+fn rule_file(folder: &Path, file: &Path) -> Option<PathBuf> {
+    let beside = folder.join(file);
+    if beside.is_file() || file.is_file() {
+        return Some(beside).filter(|beside| beside.is_file());
+    }
+    folder.canonicalize().ok()?.ancestors().map(|above| above.join(file)).find(|file| file.is_file())
 }
 
 /// Reads a manifest stored in another file, in this format or an older one. Does not verify its checksums.

@@ -18,15 +18,42 @@ pub(super) fn fault<T>(path: &str, message: impl Into<String>) -> Result<T, Faul
 
 /// Checks the name and seed, which every kind of config file has.
 pub fn name_and_seed(name: &str, seed: u64) -> Result<(), Fault> {
-    let named = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if name.is_empty() || name.starts_with('.') || !name.chars().all(named) {
-        return fault(
-            "name",
-            "a name consists of letters, digits, `-`, `_` and `.`, and does not start with a dot",
-        );
+    if let Err(why) = folder_name(name) {
+        return fault("name", why);
     }
     if seed > limits::SEED {
         return fault("seed", format!("must be at most {}, found {seed}", limits::SEED));
+    }
+    Ok(())
+}
+
+/// Names that devices have on Windows, with any extension.
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+/// Checks a name that becomes the name of a folder, on any system and in any command.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn folder_name(name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if name.is_empty() || !name.chars().all(plain) || name.starts_with(['.', '-']) || name.ends_with('.') {
+        return Err("a name consists of letters, digits, `-`, `_` and `.`, begins with a letter, a digit or `_`, and does not end \
+                    with a dot"
+            .into());
+    }
+    if name.len() > limits::NAME_LETTERS {
+        let (most, found) = (limits::NAME_LETTERS, name.len());
+        return Err(format!(
+            "a name has at most {most} letters, because it becomes the name of a folder; found {found}"
+        ));
+    }
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let is_port =
+        |kind| stem.strip_prefix(kind).is_some_and(|n| n.len() == 1 && n.as_bytes()[0].is_ascii_digit());
+    if DEVICES.contains(&&*stem) || is_port("com") || is_port("lpt") {
+        return Err(format!(
+            "`{name}` is the name of a device on Windows, where it cannot be the name of a folder"
+        ));
     }
     Ok(())
 }

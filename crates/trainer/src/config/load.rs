@@ -2,7 +2,9 @@
 
 use super::check::{Fault, check};
 use super::learn::migrate;
-use super::{Config, ConfigError, Games, Method, Suite};
+use super::paths::Place;
+use super::{Config, ConfigError, Games, Method, SELF, Suite};
+use adept_game::GameInfo;
 use adept_model::limits;
 use adept_model::names;
 use serde::de::DeserializeOwned;
@@ -12,7 +14,7 @@ use toml_edit::{Document, DocumentMut, Item, TomlError};
 /// A config file: its text, and the changes from the command line.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// File name for messages.
+    /// File name for messages. Paths in the file are relative to its folder.
     pub file: String,
     /// The TOML text.
     pub text: String,
@@ -81,6 +83,9 @@ pub trait Written: DeserializeOwned {
         key.into()
     }
 
+    /// Turns paths that are relative to the file into paths from the current folder.
+    fn place(&mut self, known: &Self::Known<'_>, place: &mut Place<'_>);
+
     /// Finds the first setting that cannot work.
     ///
     /// # Errors
@@ -107,6 +112,19 @@ impl Written for Config {
 
     fn whole_key(key: &str, document: &DocumentMut) -> String {
         migrate::whole_key(key, document)
+    }
+
+    fn place(&mut self, games: &(dyn Games + '_), place: &mut Place<'_>) {
+        let rules = self.game.rules.clone();
+        self.change_paths(&mut |spot| {
+            place.find(spot, |name| {
+                let known = |info: &GameInfo| {
+                    let own = info.scripts.iter().chain(&info.valuations).chain(&info.deliberators);
+                    own.map(|named| &*named.name).chain([SELF, "random", "minimax"]).any(|own| own == name)
+                };
+                games.rules(&rules).is_ok_and(|rules| known(&rules.info()))
+            })
+        });
     }
 
     fn check(&self, games: &(dyn Games + '_)) -> Result<(), Fault> {
@@ -180,23 +198,21 @@ pub fn parse_as<C: Written>(source: &Source, known: &C::Known<'_>) -> Result<C, 
     }
 }
 
+/// The paths of a file that lead to the current folder, because there is nothing beside the file: a sentence for each.
+pub fn paths_found_here<C: Written>(source: &Source, known: &C::Known<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    // A fault is reported where the file is parsed.
+    let _ = placed::<C>(source, source.set.len(), known, &mut notes);
+    notes
+}
+
 /// Parses and checks a config with its first `settings` changes.
 fn parse_with<C: Written>(source: &Source, settings: usize, known: &C::Known<'_>) -> Result<C, ConfigError> {
-    let at = Located { file: &source.file, text: &source.text, original: None };
-    let mut document: DocumentMut =
-        source.text.parse().map_err(|e: TomlError| at.syntax(e.span(), e.message()))?;
-    if let Some(kind) = C::other_kind(&|key| document.contains_key(key)) {
-        return Err(ConfigError { file: source.file.clone(), place: None, line: None, message: kind.into() });
-    }
-    let renewed = C::renew(&mut document);
-    for setting in &source.set[..settings] {
-        apply_set::<C>(&mut document, setting)?;
-    }
-    let text = if renewed || settings > 0 { document.to_string() } else { source.text.clone() };
-    let at = Located { text: &text, original: renewed.then_some(&source.text), ..at };
-    // toml_edit first: it keeps the place of every key for later checks.
+    let (mut config, text, renewed) = placed::<C>(source, settings, known, &mut Vec::new())?;
+    let original = renewed.then_some(&*source.text);
+    let at = Located { file: &source.file, text: &text, original };
+    // toml_edit: it keeps the place of every key.
     let document = Document::parse(text.as_str()).map_err(|e| at.syntax(e.span(), e.message()))?;
-    let mut config: C = toml::from_str(&text).map_err(|e| at.serde(e.span(), e.message()))?;
     config.complete(known);
     config.check(known).map_err(|(path, message)| {
         at.error(
@@ -207,6 +223,34 @@ fn parse_with<C: Written>(source: &Source, settings: usize, known: &C::Known<'_>
     Ok(config)
 }
 
+/// Parses a config with its first `settings` changes, and finds its files. Returns also its changed text, and whether it had an
+/// older form.
+fn placed<C: Written>(
+    source: &Source,
+    settings: usize,
+    known: &C::Known<'_>,
+    notes: &mut Vec<String>,
+) -> Result<(C, String, bool), ConfigError> {
+    let at = Located { file: &source.file, text: &source.text, original: None };
+    let mut document: DocumentMut =
+        source.text.parse().map_err(|e: TomlError| at.syntax(e.span(), e.message()))?;
+    if let Some(kind) = C::other_kind(&|key| document.contains_key(key)) {
+        return Err(ConfigError { file: source.file.clone(), place: None, line: None, message: kind.into() });
+    }
+    let renewed = C::renew(&mut document);
+    let mut given = Vec::new();
+    for setting in &source.set[..settings] {
+        given.push(apply_set::<C>(&mut document, setting)?);
+    }
+    let text = if renewed || settings > 0 { document.to_string() } else { source.text.clone() };
+    let at = Located { text: &text, original: renewed.then_some(&*source.text), ..at };
+    let mut config: C = toml::from_str(&text).map_err(|e| at.serde(e.span(), e.message()))?;
+    let mut place = Place::new(&source.file, &given);
+    config.place(known, &mut place);
+    *notes = place.into_notes();
+    Ok((config, text, renewed))
+}
+
 /// The default suites of a game. `None` if the game is unknown, which the check reports.
 fn usual_suites(game: &str, method: &Method, games: &dyn Games) -> Option<Vec<Suite>> {
     if matches!(method, Method::Regrets(_)) {
@@ -215,8 +259,8 @@ fn usual_suites(game: &str, method: &Method, games: &dyn Games) -> Option<Vec<Su
     games.rules(game).ok().map(|rules| rules.info().usual_suites)
 }
 
-/// Applies one `--set`.
-fn apply_set<C: Written>(document: &mut DocumentMut, setting: &str) -> Result<(), ConfigError> {
+/// Applies one `--set`; returns its whole key.
+fn apply_set<C: Written>(document: &mut DocumentMut, setting: &str) -> Result<String, ConfigError> {
     let fail = |message: String| {
         Err(ConfigError { file: format!("--set {setting}"), place: None, line: None, message })
     };
@@ -251,7 +295,7 @@ fn apply_set<C: Written>(document: &mut DocumentMut, setting: &str) -> Result<()
         item = &mut item[part];
     }
     *item = Item::Value(value);
-    Ok(())
+    Ok(key)
 }
 
 /// Converts offsets in the text to lines and columns.

@@ -5,17 +5,19 @@ mod error;
 mod evaluate;
 mod learn;
 mod load;
+mod paths;
 mod rules;
 mod schedule;
 
-pub use check::{Fault, name_and_seed};
+pub use check::{Fault, folder_name, name_and_seed};
 pub use error::ConfigError;
 pub use evaluate::{Checkpoints, Evaluate, no_equity};
 pub use learn::{
     Along, Examples, ExpectationSettings, GapDiscount, Learn, Method, Next, RegretSettings, Rewards, SELF,
     SupervisedSettings, TdSettings, TraceKind,
 };
-pub use load::{Source, Written, in_present_form, load, parse, parse_as};
+pub use load::{Source, Written, in_present_form, load, parse, parse_as, paths_found_here};
+pub use paths::{Place, Spot};
 pub use rules::{Games, One, Rules, in_either, no_game};
 pub use schedule::{Schedule, Shape};
 
@@ -29,7 +31,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Name of the experiment and of its run folder; letters, digits, `-`, `_` and `.`.
+    /// Name of the experiment and of its run folder: at most 200 letters, digits, `-`, `_` and `.`; it begins with a letter, a digit
+    /// or `_`.
     pub name: String,
     /// Description in one line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -55,9 +58,10 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GameConfig {
-    /// Name of the rule set; `adept list games` shows all.
+    /// Name of the rule set; `adept list games` shows all. As all paths in a config, that of `file:PATH` is relative to the config
+    /// file.
     pub rules: String,
-    /// Name of the encoder; `adept list encoders` shows all. Default: the game's first.
+    /// Name of the encoder; `adept list encoders` shows all. `+prior:PATH` adds what a checkpoint thinks. Default: the game's first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoder: Option<String>,
 }

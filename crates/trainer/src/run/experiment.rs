@@ -242,18 +242,23 @@ fn earlier(
         }
         _ => {}
     }
-    let (same, longer) = (record.config.same_experiment(config), record.config.is_extended_by(config));
+    // Paths may have been given from another folder.
+    let then = match &record.folder {
+        Some(folder) => record.config.with_paths_of(folder, config),
+        None => record.config.clone(),
+    };
+    let (same, longer) = (then.same_experiment(config), then.is_extended_by(config));
     match (same, record.finished) {
         (true, true) => Ok(Earlier::Finished(record)),
         (false, _) if options.resume && options.extend && longer => Ok(Earlier::Shorter(record)),
         (false, _) => taken(format!(
             "holds the run `{name}` (seed {}) of another config ({}): {}choose another folder, or remove it",
             record.seed,
-            record.config.differences(config),
+            then.differences(config),
             match longer {
                 true => "resume it to make it longer, ",
                 // An extended run whose config file has the old length.
-                false if config.is_extended_by(&record.config) =>
+                false if config.is_extended_by(&then) =>
                     "the run was made longer, so give its length in the config or with --set; or ",
                 false if matches!(config.learn.method, Method::Regrets(_)) && options.resume =>
                     "runs of regrets cannot be made longer; ",
@@ -286,6 +291,11 @@ pub fn obstacle(config: &Config, seed: u64, options: &TrainOptions) -> Option<Tr
 fn folder_of(config: &Config, seed: u64, options: &TrainOptions) -> PathBuf {
     let usual = || PathBuf::from("checkpoints/runs").join(format!("{}-{seed}", config.name));
     options.out.clone().unwrap_or_else(usual)
+}
+
+/// The current folder, if paths of this config are relative to it.
+fn folder_of_paths(config: &Config) -> Option<PathBuf> {
+    config.has_relative_paths().then(|| std::env::current_dir().ok())?
 }
 
 /// Prepares everything for the start of a run; writes nothing.
@@ -390,6 +400,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             name: config.name.clone(),
             seed,
             config: config.clone(),
+            folder: folder_of_paths(config),
             rules: game.fingerprint(),
             finished: false,
             early: None,
@@ -440,7 +451,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
     /// it.
     fn resume(&mut self, record: Record, observer: &dyn Observer) -> Result<(), TrainError> {
         // The config may now keep other checkpoints than before, or be longer.
-        let mut record = Record { config: self.config.clone(), ..record };
+        let folder = folder_of_paths(self.config);
+        let mut record = Record { config: self.config.clone(), folder, ..record };
         if let Some(latest) = record.latest.clone()
             && let Err(error) = self.take_up(&latest)
         {
@@ -476,7 +488,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let fail = |message: String| ModelError::Checkpoint { path: path.clone(), message };
         // If the prior is a checkpoint, its checksum is part of the encoder's name.
         let (before, now) = (&checkpoint.manifest.encoder, self.bound.encoder().name());
-        if before != now {
+        if !open::same_encoder(before, now) {
             let message =
                 format!("was trained with the encoder `{before}`, which is now `{now}`: put its prior back");
             return Err(fail(message).into());

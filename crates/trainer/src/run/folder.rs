@@ -110,6 +110,9 @@ pub struct Record {
     pub seed: u64,
     /// The experiment.
     pub config: Config,
+    /// The folder to which paths in its config are relative, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
     /// Fingerprint of the rules, of games that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<String>,
@@ -264,7 +267,10 @@ impl Folder {
     pub(crate) fn complete(&self, record: &Record) -> Result<(), ModelError> {
         self.files.create_folder(&self.path.join("checkpoints"))?;
         let config = self.path.join("config.toml");
-        let text = toml::to_string(&record.config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        // As a file, it has paths relative to its own folder.
+        let base = record.folder.as_deref().unwrap_or(Path::new(""));
+        let written = record.config.for_folder(&self.path, base);
+        let text = toml::to_string(&written).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         if limits::read_text(&config, limits::CONFIG_BYTES).ok().as_ref() != Some(&text) {
             self.files.replace(&config, text.as_bytes())?;
         }

@@ -73,7 +73,7 @@ impl Start {
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
         if let (Architecture::Modules(_), Architecture::Modules(_)) =
             (&config.architecture, &found.architecture)
-            && found.encoder == encoder.name()
+            && open::same_encoder(&found.encoder, encoder.name())
             && (found.game != game.name() || found.channels != channels)
             && init.part.is_none()
         {
@@ -83,7 +83,10 @@ impl Start {
             }
             return Self::modules(&config.architecture, &channels, from, located);
         }
-        if found.game != game.name() || found.encoder != encoder.name() || found.channels != channels {
+        if !open::same_game(&found.game, game.name())
+            || !open::same_encoder(&found.encoder, encoder.name())
+            || found.channels != channels
+        {
             let message = format!(
                 "is for {} with the encoder `{}`, but this experiment is for {} with `{}`: its weights would mean \
                  something else",

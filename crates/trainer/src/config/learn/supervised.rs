@@ -14,8 +14,8 @@ use std::path::PathBuf;
 pub struct SupervisedSettings {
     /// Samples of the whole run.
     pub samples: u64,
-    /// A fixed set of examples, shown repeatedly: how many to draw, or a CSV file. Default: every example is
-    /// new.
+    /// A fixed set of examples, shown repeatedly: how many to draw, or a CSV file (its path relative to the config file). Default:
+    /// every example is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub examples: Option<Examples>,
     /// Distribution of the examples. Default: the game's first.

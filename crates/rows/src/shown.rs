@@ -1,0 +1,120 @@
+//! Text from outside, as it may be shown to people: names of files, lines of other programs, notes.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Whether a terminal would obey this character instead of showing it: control characters, and those that turn the direction of
+/// writing around. Line breaks and tabs are harmless.
+fn is_obeyed(c: char) -> bool {
+    let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() && c != '\n' && c != '\t' || turns
+}
+
+/// A text as it may be printed: what a terminal would obey is written as an escape, such as `\u{1b}`.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_obeyed(c) {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    shown.into()
+}
+
+/// A word of a command that people copy into a POSIX shell, quoted if it needs to be.
+pub fn shell(word: &str) -> Cow<'_, str> {
+    match shlex::try_quote(word) {
+        Ok(quoted) if !word.contains(is_obeyed) && !word.contains(['\n', '\t']) => quoted,
+        _ => escaped(word.as_bytes()).into(),
+    }
+}
+
+/// A path as a word of such a command. One that begins with `-` would be taken for an option.
+pub fn shell_path(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let before = if bytes.starts_with(b"-") { "./" } else { "" };
+    match path.to_str() {
+        Some(path) => shell(&format!("{before}{path}")).into_owned(),
+        None => escaped(&[before.as_bytes(), bytes].concat()),
+    }
+}
+
+/// A word in dollar quotes, with all but plain characters as numbers.
+fn escaped(word: &[u8]) -> String {
+    let mut text = String::from("$'");
+    for byte in word {
+        match byte {
+            b'\'' | b'\\' => text.extend(['\\', char::from(*byte)]),
+            b' '..=b'~' => text.push(char::from(*byte)),
+            byte => {
+                // Three digits, so that the next character is not taken for one. Writing to a text cannot fail.
+                let _ = write!(text, "\\{byte:03o}");
+            }
+        }
+    }
+    text + "'"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_given_no_orders() {
+        for (text, shown) in [
+            ("plain ä → ▪\n\ttext", "plain ä → ▪\n\ttext"),
+            ("\x1b[31mred\x1b[0m", "\\u{1b}[31mred\\u{1b}[0m"),
+            ("\x1b]0;title\x07", "\\u{1b}]0;title\\u{7}"),
+            ("a\rb\x08\x7f\0", "a\\rb\\u{8}\\u{7f}\\u{0}"),
+            // The one-character form of `ESC [`, and text that runs backwards.
+            ("\u{9b}2J", "\\u{9b}2J"),
+            ("abc\u{202e}gpj.exe", "abc\\u{202e}gpj.exe"),
+        ] {
+            assert_eq!(printable(text), shown);
+            assert!(!printable(text).contains(is_obeyed));
+        }
+    }
+
+    /// The shell gives back what was quoted.
+    #[cfg(unix)]
+    #[test]
+    fn a_shell_reads_words_back() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        use std::process::Command;
+        let words: [&[u8]; 12] = [
+            b"plain/run-1",
+            b"my run",
+            b"it's",
+            b"$HOME `x` \"y\"",
+            b"a+b,c;d&e|f",
+            b"*?[z]~",
+            b"!x",
+            b"\xc3\xa4",
+            b"",
+            b"back\\slash",
+            b"-x",
+            b"#a",
+        ];
+        for word in words {
+            let quoted = shell_path(Path::new(OsStr::from_bytes(word)));
+            let said = Command::new("sh").args(["-c", &format!("printf %s {quoted}")]).output().unwrap();
+            let wanted = if word.starts_with(b"-") { [b"./", word].concat() } else { word.to_vec() };
+            assert_eq!(said.stdout, wanted, "{quoted}");
+        }
+        assert_eq!(shell("checkpoints/runs/x-1"), "checkpoints/runs/x-1");
+        // Dollar quotes are known to bash, zsh and POSIX of 2024, not to every sh.
+        for word in [&b"a\x1b[31m'b\\"[..], b"line\nbreak", b"\xff1"] {
+            let quoted = shell_path(Path::new(OsStr::from_bytes(word)));
+            assert!(quoted.starts_with("$'") && !quoted.contains(is_obeyed), "{quoted}");
+            if let Ok(said) = Command::new("bash").args(["-c", &format!("printf %s {quoted}")]).output() {
+                assert_eq!(said.stdout, word, "{quoted}");
+            }
+        }
+    }
+}
