@@ -39,9 +39,11 @@ fn train_learns_and_reports() {
     let drawn = desk.text(&["runs", "plot", "single-80"]);
     assert!(
         drawn.contains('●')
-            && drawn.contains("best possible")
+            && drawn.starts_with("distance to the best equity against ttt, 0.6635\n")
             && drawn.lines().all(|l| l.chars().count() <= 80)
     );
+    let drawn = desk.text(&["runs", "plot", "single-80", "--values"]);
+    assert!(drawn.starts_with("equity against ttt\n") && drawn.contains("best possible 0.6635"), "{drawn}");
     let written = desk.json(&["runs", "plot", "single-80-1", "--out", "curves.svg"]);
     assert_eq!(written["curves"][0]["points"].as_array().unwrap().len(), 10);
     assert!(fs::read_to_string(desk.path("curves.svg")).unwrap().starts_with("<svg"));

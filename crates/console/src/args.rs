@@ -417,6 +417,9 @@ pub(crate) enum RunsAction {
         b: PathBuf,
     },
     /// Draw the learning curves of runs, in the terminal or as SVG. Runs of one experiment become one curve, their mean.
+    ///
+    /// Errors are drawn on a logarithmic scale. So is equity if the best possible one is known: drawn is how far below it
+    /// the runs are.
     #[command(
         after_help = "Examples:\n  adept runs plot checkpoints/runs/single-80-1\n  adept runs plot single-50 single-80 --out curves.svg\n  adept runs plot --gates cells-16x8 --out cells.svg"
     )]
@@ -427,6 +430,9 @@ pub(crate) enum RunsAction {
         /// Draw the learned cells of runs or checkpoints instead: which expert takes which positions.
         #[arg(long)]
         gates: bool,
+        /// Draw equity itself, not its distance to the best possible.
+        #[arg(long, conflicts_with = "gates")]
+        values: bool,
         /// SVG file to write. Default: draw in the terminal.
         #[arg(long)]
         out: Option<PathBuf>,

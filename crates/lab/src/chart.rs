@@ -54,32 +54,87 @@ pub struct Band {
     pub points: Vec<(f64, f64, f64)>,
 }
 
-/// Draws lines with bands, and horizontal dashed lines at the named `marks`, as an SVG document.
-pub fn bands(
-    title: &str,
-    (x, y): (&str, &str),
-    scale: Scale,
-    bands: &[Band],
-    marks: &[(String, f64)],
-) -> String {
+/// A value that is drawn as a horizontal dashed line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Name in the legend.
+    pub name: String,
+    /// The value.
+    pub value: f64,
+}
+
+/// The part of a y-axis that is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Range {
+    /// Lowest value.
+    pub low: f64,
+    /// Highest value.
+    pub high: f64,
+}
+
+impl Range {
+    /// The part of the axis where the curves are. A mark near them makes it wider; one that is farther away than a sixth of
+    /// their height would leave them less room, and is left out. `None` if there is nothing to draw.
+    pub fn of(scale: Scale, bands: &[Band], marks: &[Mark]) -> Option<Self> {
+        let points = || bands.iter().flat_map(|band| &band.points);
+        let place = |v: f64| if scale == Scale::Log { v.ln() } else { v };
+        let is_drawn = |v: f64| v.is_finite() && (scale == Scale::Linear || v > 0.0);
+        let mut range: Option<(f64, f64)> = None;
+        let mut widen = |v: f64| {
+            if is_drawn(v) {
+                let (low, high) = range.unwrap_or((v, v));
+                range = Some((low.min(v), high.max(v)));
+            }
+        };
+        for (_, mean, sd) in points() {
+            widen(*mean);
+            widen(mean + sd);
+            // Below half of a mean, a logarithmic scale shows little but the noise of the deviation.
+            widen(if scale == Scale::Log { (mean - sd).max(0.5 * mean) } else { mean - sd });
+        }
+        let (low, high) = range?;
+        let room = (place(high) - place(low)) / 6.0;
+        let is_near = |v: &f64| (place(low) - room..=place(high) + room).contains(&place(*v));
+        let near = marks.iter().map(|mark| mark.value).filter(|v| is_drawn(*v)).filter(is_near);
+        let (low, high) = near.fold((low, high), |(low, high), v| (low.min(v), high.max(v)));
+        Some(Self { low, high })
+    }
+
+    /// Whether a value has a place in it.
+    pub fn contains(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// The legend of a mark: its name, and where it would be if it is left out.
+    pub fn legend(&self, mark: &Mark) -> String {
+        match mark.value {
+            v if v < self.low => format!("{} (below)", mark.name),
+            v if v > self.high => format!("{} (above)", mark.name),
+            _ => mark.name.clone(),
+        }
+    }
+}
+
+/// Draws lines with bands, and horizontal dashed lines at `marks`, as an SVG document. The y-axis shows the part where the
+/// lines are, see [`Range::of`]; marks outside it are named in the legend.
+pub fn bands(title: &str, (x, y): (&str, &str), scale: Scale, bands: &[Band], marks: &[Mark]) -> String {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 540)).into_drawing_area();
-        let values = bands.iter().flat_map(|b| &b.points).flat_map(|p| [p.1 - p.2, p.1, p.1 + p.2]);
-        let values = values.chain(marks.iter().map(|m| m.1)).filter(|v| scale == Scale::Linear || *v > 0.0);
-        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
         let last = bands.iter().filter_map(|b| b.points.last()).fold(1.0, |most: f64, p| most.max(p.0));
         // Writing to a string cannot fail; a chart without points stays empty.
-        let _ = match scale {
-            _ if low > high => Ok(()),
+        let _ = match Range::of(scale, bands, marks) {
+            None => Ok(()),
             // A logarithmic axis has numbers at powers of ten only.
-            _ if scale == Scale::Linear || high < 20.0 * low => {
-                let room = (0.04 * (high - low)).max(1e-9);
-                draw_bands(&root, title, (x, y), (last, low - room, low - room..high + room), bands, marks)
+            Some(range) if scale == Scale::Linear || range.high < 20.0 * range.low => {
+                let room = (0.04 * (range.high - range.low)).max(1e-9);
+                let axis = range.low - room..range.high + room;
+                draw_bands(&root, title, (x, y), (last, axis.start, axis), &range, bands, marks)
             }
-            _ => {
-                let range = (0.85 * low..1.15 * high).log_scale();
-                draw_bands(&root, title, (x, y), (last, 0.85 * low, range), bands, marks)
+            Some(range) => {
+                let axis = 0.85 * range.low..1.15 * range.high;
+                let floor = axis.start;
+                draw_bands(&root, title, (x, y), (last, floor, axis.log_scale()), &range, bands, marks)
             }
         };
         let _ = root.present();
@@ -103,9 +158,10 @@ fn draw_bands<Y>(
     root: &Area<'_>,
     title: &str,
     (x, y): (&str, &str),
-    (last, floor, range): (f64, f64, Y),
+    (last, floor, axis): (f64, f64, Y),
+    range: &Range,
     bands: &[Band],
-    marks: &[(String, f64)],
+    marks: &[Mark],
 ) -> Result<(), Box<dyn std::error::Error>>
 where
     Y: AsRangedCoord<Value = f64>,
@@ -118,7 +174,7 @@ where
         .margin_right(24)
         .x_label_area_size(44)
         .y_label_area_size(72)
-        .build_cartesian_2d(0.0..last, range)?;
+        .build_cartesian_2d(0.0..last, axis)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
@@ -132,38 +188,51 @@ where
         let (red, green, blue) = COLOURS[i % COLOURS.len()];
         let colour = RGBColor(red, green, blue).to_rgba();
         if let [point] = &band.points[..] {
-            chart.draw_series([Circle::new((point.0, point.1), 3, colour.filled())])?;
+            chart.draw_series([Circle::new((point.0, point.1.max(floor)), 3, colour.filled())])?;
         }
         if band.points.iter().any(|p| p.2 > 0.0) {
-            let upper = band.points.iter().map(|p| (p.0, p.1 + p.2));
+            let upper = band.points.iter().map(|p| (p.0, (p.1 + p.2).max(floor)));
             let lower = band.points.iter().rev().map(|p| (p.0, (p.1 - p.2).max(floor)));
             let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
             chart.draw_series([Polygon::new(outline, colour.mix(0.2).filled())])?;
         }
         chart
-            .draw_series(LineSeries::new(band.points.iter().map(|p| (p.0, p.1)), colour.stroke_width(2)))?
+            .draw_series(LineSeries::new(
+                band.points.iter().map(|p| (p.0, p.1.max(floor))),
+                colour.stroke_width(2),
+            ))?
             .label(&band.name)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(3)));
     }
-    for (i, (name, value)) in marks.iter().enumerate() {
+    for (i, mark) in marks.iter().enumerate() {
         let colour = if i == 0 { BLACK.mix(0.45) } else { BLACK.mix(0.8) };
+        let shown = range.contains(mark.value);
+        let line = [(0.0, mark.value), (last, mark.value)].into_iter().filter(move |_| shown);
         chart
-            .draw_series(DashedLineSeries::new(
-                [(0.0, *value), (last, *value)],
-                6,
-                4,
-                colour.stroke_width(1),
-            ))?
-            .label(name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(1)));
+            .draw_series(DashedLineSeries::new(line, 6, 4, colour.stroke_width(1)))?
+            .label(range.legend(mark))
+            // One that is not drawn has no line in the legend either.
+            .legend(move |(x, y)| {
+                let end = if shown { x + 18 } else { x };
+                plotters::element::DashedPathElement::new([(x, y), (end, y)], 5, 3, colour.stroke_width(1))
+            });
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::MiddleRight)
+        .position(legend_at(bands))
         .background_style(WHITE.mix(0.85))
         .border_style(BLACK.mix(0.3))
         .draw()?;
     Ok(())
+}
+
+/// The corner that the lines leave free: they rise or fall from left to right.
+fn legend_at(bands: &[Band]) -> SeriesLabelPosition {
+    let ends = bands.iter().filter_map(|band| Some((band.points.first()?.1, band.points.last()?.1)));
+    match ends.map(|(first, last)| last - first).sum::<f64>() > 0.0 {
+        true => SeriesLabelPosition::LowerRight,
+        false => SeriesLabelPosition::UpperRight,
+    }
 }
 
 /// A number for an axis: thousands as k and millions as M, else without trailing zeros.
@@ -313,4 +382,52 @@ fn draw(
         .border_style(BLACK.mix(0.3))
         .draw()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn band(points: &[(f64, f64)]) -> Band {
+        Band { name: "learner".into(), points: points.iter().map(|&(x, y)| (x, y, 0.0)).collect() }
+    }
+
+    fn mark(name: &str, value: f64) -> Mark {
+        Mark { name: name.into(), value }
+    }
+
+    #[test]
+    fn the_axis_begins_where_the_lines_are() {
+        let lines = [band(&[(0.0, 0.5), (10.0, 0.6)])];
+        let marks = [mark("random play", -0.76), mark("best possible", 0.61)];
+        let range = Range::of(Scale::Linear, &lines, &marks).unwrap();
+        assert_eq!((range.low, range.high), (0.5, 0.61));
+        assert_eq!(range.legend(&marks[0]), "random play (below)");
+        assert_eq!(range.legend(&marks[1]), "best possible");
+
+        let drawn = bands("game", ("games", "equity"), Scale::Linear, &lines, &marks);
+        assert!(drawn.contains("random play (below)") && drawn.contains("best possible\n"), "{drawn}");
+        // The mark that is drawn has dashes in the drawing and in the legend; the other one has none.
+        let only = |marks: &[Mark]| {
+            bands("game", ("games", "equity"), Scale::Linear, &lines, marks).matches("<polyline").count()
+        };
+        assert_eq!(only(&marks[..1]), only(&[]));
+        assert!(only(&marks[1..]) > only(&[]) + 20);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_room_for_zero_and_for_wide_bands() {
+        let lines = [Band {
+            name: "learner".into(),
+            points: vec![(0.0, 1.0, 0.1), (1.0, 0.01, 0.01), (2.0, 0.0, 0.0)],
+        }];
+        let range = Range::of(Scale::Log, &lines, &[mark("exact", 0.0)]).unwrap();
+        assert_eq!((range.low, range.high), (0.005, 1.1));
+        let drawn = bands("game", ("games", "error"), Scale::Log, &lines, &[mark("exact", 0.0)]);
+        assert!(
+            drawn.contains("exact (below)") && !drawn.contains("NaN") && !drawn.contains("inf"),
+            "{drawn}"
+        );
+        assert_eq!(Range::of(Scale::Log, &[band(&[(0.0, 0.0)])], &[]), None);
+    }
 }

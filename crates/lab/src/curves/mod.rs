@@ -11,7 +11,7 @@ pub use canvas::{HEIGHT, WIDTH, canvas};
 pub(crate) use references::of_game;
 pub use references::{Reference, References};
 
-use crate::chart::{self, Band, Scale};
+use crate::chart::{self, Band, Mark, Scale};
 use crate::compare::{self, CompareError};
 use crate::statistics::Sample;
 use adept_model::ModelError;
@@ -203,24 +203,86 @@ pub fn curves(given: &[PathBuf]) -> Result<Vec<Curve>, CompareError> {
     Ok(found)
 }
 
-/// The curves as an SVG document with labelled axes. All must measure the same figure.
-pub fn svg(curves: &[Curve]) -> String {
-    let Some(first) = curves.first() else { return String::new() };
-    let scale = if is_error(first.figure) { Scale::Log } else { Scale::Linear };
-    let bands: Vec<Band> = curves
-        .iter()
-        .map(|curve| Band {
+/// Which numbers of a curve are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// Errors as they are. An equity whose optimum is known: its distance to the optimum, on a logarithmic scale.
+    Distance,
+    /// The measured figure.
+    Values,
+}
+
+/// What a drawing of curves shows, whether as SVG or in a terminal.
+struct Drawing {
+    /// What is measured, for the y-axis.
+    label: String,
+    scale: Scale,
+    bands: Vec<Band>,
+    marks: Vec<Mark>,
+}
+
+/// Distances below this one come from rounding; they are drawn as 0.
+const EXACT: f64 = 1e-9;
+
+impl Drawing {
+    fn of(curves: &[Curve], show: Show) -> Option<Self> {
+        let first = curves.first()?;
+        let optima: Option<Vec<f64>> = curves.iter().map(Curve::optimum).collect();
+        let distances = optima.filter(|_| show == Show::Distance).map(|optima| {
+            let distance = |m: &Mean, best: f64| if best - m.mean > EXACT { best - m.mean } else { 0.0 };
+            let band = |(curve, best): (&Curve, f64)| Band {
+                name: curve.legend(),
+                points: curve.points.iter().map(|m| (m.step as f64, distance(m, best), m.sd)).collect(),
+            };
+            curves.iter().zip(optima).map(band).collect::<Vec<Band>>()
+        });
+        // Nothing is left to draw of curves that are at the optimum from their first point on.
+        if let (Some(bands), Some(References { baseline, best })) = (distances, &first.references)
+            && bands.iter().flat_map(|band| &band.points).any(|p| p.1 > 0.0)
+        {
+            let far = best.value - baseline.value;
+            return Some(Self {
+                label: format!("distance to the best {}, {:.4}", label(&first.config), best.value),
+                scale: Scale::Log,
+                bands,
+                marks: vec![Mark { name: format!("{} {far:.4}", baseline.name), value: far }],
+            });
+        }
+        let band = |curve: &Curve| Band {
             name: curve.legend(),
-            points: curve.points.iter().map(|p| (p.step as f64, p.mean, p.sd)).collect(),
+            points: curve.points.iter().map(|m| (m.step as f64, m.mean, m.sd)).collect(),
+        };
+        let references = first.references.iter().flat_map(|r| [&r.baseline, &r.best]);
+        Some(Self {
+            label: label(&first.config),
+            scale: if is_error(first.figure) { Scale::Log } else { Scale::Linear },
+            bands: curves.iter().map(band).collect(),
+            marks: references.map(|r| Mark { name: r.to_string(), value: r.value }).collect(),
         })
-        .collect();
-    let marks: Vec<(String, f64)> = first.marks();
+    }
+}
+
+/// The curves as an SVG document with labelled axes. All must measure the same figure.
+pub fn svg(curves: &[Curve], show: Show) -> String {
+    let (Some(first), Some(mut drawing)) = (curves.first(), Drawing::of(curves, show)) else {
+        return String::new();
+    };
+    // What all curves have in common is said once, in the title.
+    let runs = curves.iter().all(|c| c.runs == first.runs && c.runs > 1).then_some(first.runs);
+    if runs.is_some() {
+        drawing.bands.iter_mut().zip(curves).for_each(|(band, curve)| band.name.clone_from(&curve.name));
+    }
     let title = match curves {
         [one] if !one.config.about.is_empty() => format!("{}: {}", one.name, one.config.about),
         [one] => one.name.clone(),
-        _ => label(&first.config),
+        _ => first.config.game.rules.clone(),
     };
-    chart::bands(&title, (first.config.learn.unit(), &label(&first.config)), scale, &bands, &marks)
+    let title = match runs {
+        Some(runs) => format!("{title} (mean ± sd of {runs} runs)"),
+        None => title,
+    };
+    let Drawing { label, scale, bands, marks } = drawing;
+    chart::bands(&title, (first.config.learn.unit(), &label), scale, &bands, &marks)
 }
 
 impl Curve {
@@ -232,11 +294,10 @@ impl Curve {
         }
     }
 
-    /// The references that can be drawn, with their names: 0 has no place on a logarithmic scale.
-    fn marks(&self) -> Vec<(String, f64)> {
-        let all = self.references.iter().flat_map(|r| [&r.baseline, &r.best]);
-        let drawn = all.filter(|r| r.value > 0.0 || !is_error(self.figure));
-        drawn.map(|r| (r.to_string(), r.value)).collect()
+    /// The best equity that any player can reach, if it is known.
+    fn optimum(&self) -> Option<f64> {
+        let references = self.references.as_ref().filter(|_| self.figure == Suite::Equity)?;
+        Some(references.best.value)
     }
 }
 
@@ -251,7 +312,7 @@ pub(crate) fn write(files: &Files, run: &Path, record: &Record) -> Result<(), Mo
     let runs = [(run.to_path_buf(), record.clone())];
     match curve(&runs)? {
         Some(curve) if !curve.points.is_empty() => {
-            files.replace(&run.join("curve.svg"), svg(&[curve]).as_bytes())
+            files.replace(&run.join("curve.svg"), svg(&[curve], Show::Distance).as_bytes())
         }
         _ => Ok(()),
     }
@@ -266,6 +327,6 @@ pub fn write_mean(files: &Files, runs: &[(PathBuf, Record)]) -> Result<Option<Pa
     let Some(curve) = curve(runs)?.filter(|curve| !curve.points.is_empty()) else { return Ok(None) };
     let beside = runs.first().and_then(|(path, _)| path.parent()).unwrap_or(Path::new(""));
     let path = beside.join(format!("{}.svg", curve.name));
-    files.replace(&path, svg(&[curve]).as_bytes())?;
+    files.replace(&path, svg(&[curve], Show::Distance).as_bytes())?;
     Ok(Some(path))
 }
