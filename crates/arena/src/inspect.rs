@@ -13,7 +13,7 @@ use serde::ser::{SerializeMap, Serializer};
 pub struct PositionValue {
     /// The position as text.
     pub position: String,
-    /// Value for the player to move, in [−1, 1]. This is the value of the best move, or of the position itself before a
+    /// Value for the player to move, in the range of the network. This is the value of the best move, or of the position itself before a
     /// chance event. For a finished game, it is the exact result for player 1.
     pub value: f32,
     /// The probability of winning that the value means, in games that always have one winner.
@@ -377,7 +377,7 @@ pub struct Choice {
     pub action: String,
     /// The position after it.
     pub after: String,
-    /// Value for the player who makes the move, in [−1, 1].
+    /// Value for the player who makes the move, in the range of the network; exact if the move ends the game.
     pub value: f32,
 }
 

@@ -33,6 +33,8 @@ def load():
         ("adept_close", None, [model]),
         ("adept_describe", text, [model]),
         ("adept_values", ctypes.c_int, [model, texts, size, FLOATS]),
+        ("adept_choose_sizes", ctypes.c_int, [model, text, ctypes.POINTER(size), ctypes.POINTER(size)]),
+        ("adept_choose", ctypes.c_int, [model, text, text, size, text, size, FLOATS]),
         ("adept_moves", ctypes.c_int, [model, text, ctypes.POINTER(ctypes.c_void_p)]),
         ("adept_encode", ctypes.c_int, [model, texts, size, FLOATS, INTEGERS]),
         ("adept_evaluate", ctypes.c_int, [model, FLOATS, INTEGERS, size, FLOATS]),
@@ -67,10 +69,21 @@ class Model:
             raise AdeptError(self.lib.adept_last_error().decode())
 
     def values(self, positions):
-        """Values for the player to move."""
+        """Values for the player to move, in the range of `about["range"]`; None there means that nothing bounds them."""
         values = np.empty(len(positions), np.float32)
         self._check(self.lib.adept_values(self.handle, _texts(positions), len(positions), _floats(values)))
         return values
+
+    def choose(self, position):
+        """The best move, the position after it, and its value for the player who makes it."""
+        sizes, value = (ctypes.c_size_t(), ctypes.c_size_t()), ctypes.c_float()
+        at = position.encode()
+        self._check(self.lib.adept_choose_sizes(self.handle, at, *(ctypes.byref(size) for size in sizes)))
+        move, after = (ctypes.create_string_buffer(size.value) for size in sizes)
+        self._check(
+            self.lib.adept_choose(self.handle, at, move, sizes[0], after, sizes[1], ctypes.byref(value))
+        )
+        return move.value.decode(), after.value.decode(), value.value
 
     def moves(self, position):
         """All moves, best first: dicts with action, after and value."""

@@ -31,7 +31,7 @@ enum {
     ADEPT_CHECKPOINT = 2, /* no checkpoint, damaged, or of a newer version */
     ADEPT_POSITION = 3,   /* a text is no position, or nobody is to move in it */
     ADEPT_ROWS = 4,       /* a number of a row is not finite, or an index lies outside its channel */
-    ADEPT_TOO_SMALL = 5,  /* a buffer for text; the text was cut */
+    ADEPT_TOO_SMALL = 5,  /* a buffer for text; the text was cut (see adept_choose_sizes) */
     ADEPT_INTERNAL = 6    /* a fault of the library: please report it */
 };
 
@@ -49,23 +49,35 @@ int adept_open_best(const char *path, adept_model **model);
 /* Frees a model. NULL is allowed. */
 void adept_close(adept_model *model);
 
-/* What a model is, as a JSON object: game, encoder, channels (name, kind, first column, width, meaning), dense_width,
- * index_width, experiment, seed, step, parameters, checksum. It lives as long as the model; NULL for a NULL model. */
+/* What a model is, as a JSON object: game, encoder, output, range, scale, channels (name, kind, first column, width, meaning),
+ * dense_width, index_width, experiment, seed, step, parameters, checksum. It lives as long as the model; NULL for a NULL model.
+ *
+ * output  "values", or "logits": scores of moves, whose softmax over the moves of a decision is the probability of each.
+ * range   [lowest, highest] of what the network computes, or null if nothing bounds it. It follows from the last layer of the
+ *         network: [-1, 1] for tanh and for a residual, [0, 1] for sigmoid, null for linear ones such as `soar-net` and all of
+ *         hold'em.
+ * scale   the largest result of the game. A value is a result divided by it: value * scale is in units of the game, such as
+ *         chips in hold'em. It is 1 where a game is won or lost. */
 const char *adept_describe(const adept_model *model);
 
 /* Floats and integers of a row; 0 for a NULL model. */
 size_t adept_dense_width(const adept_model *model);
 size_t adept_index_width(const adept_model *model);
 
-/* Values of positions for the player to move, in [-1, 1]: of the best move; of the position itself where a roll is to come first;
- * of a finished game the exact result for the player who would be to move. */
+/* Values of positions for the player to move, in the range of adept_describe: of the best move; of the position itself where a roll
+ * is to come first. Of a finished game, and of a move that ends it, the value is exact and lies in [-1, 1]. For a finished game it is
+ * that of the player who would be to move. */
 int adept_values(const adept_model *model, const char *const *positions, size_t count, float *values);
 
-/* The best move of a position as people write it, the position after it, and its value for the player who makes it, in [-1, 1].
- * Any of the three may be NULL. 64 bytes are enough for each text of the games there are; a text that was cut is given in whole by
- * adept_moves. */
+/* The best move of a position as people write it, the position after it, and its value for the player who makes it, in the same range.
+ * Any of the three may be NULL. A text that does not fit is cut, the code is ADEPT_TOO_SMALL, and all else is given. 64 bytes are
+ * enough in tic-tac-toe, Connect Four and the bear-off. Other games have longer positions: ask adept_choose_sizes. */
 int adept_choose(const adept_model *model, const char *position, char *move, size_t move_size, char *after,
                  size_t after_size, float *value);
+
+/* Sizes of the buffers that adept_choose needs for this position, in bytes with the zero byte. Either may be NULL. It evaluates the
+ * moves as adept_choose does, so keep buffers that were large enough. */
+int adept_choose_sizes(const adept_model *model, const char *position, size_t *move_size, size_t *after_size);
 
 /* All moves of a position, best first, as a JSON array of {action, after, value}. Free it with adept_free; NULL where it fails. */
 int adept_moves(const adept_model *model, const char *position, char **json);
@@ -78,7 +90,7 @@ int adept_explain(const adept_model *model, const char *position, char **json);
  * row. A buffer of width 0 may be NULL. */
 int adept_encode(const adept_model *model, const char *const *positions, size_t count, float *dense, uint64_t *index);
 
-/* Values of rows for the player who just moved, in [-1, 1]. A buffer of width 0 may be NULL. */
+/* Values of rows for the player who just moved, in the range of adept_describe. A buffer of width 0 may be NULL. */
 int adept_evaluate(const adept_model *model, const float *dense, const uint64_t *index, size_t rows, float *values);
 
 /* Frees a text of adept_moves or adept_explain, which must have kept its length. NULL is allowed. */

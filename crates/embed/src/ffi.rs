@@ -3,7 +3,7 @@
 //! Every function catches panics and returns a code. Pointers are checked for null; nothing else about them can
 //! be checked.
 
-use crate::{Error, Model};
+use crate::{Choice, Error, Model};
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -308,17 +308,45 @@ pub unsafe extern "C" fn adept_choose(
 ) -> c_int {
     // SAFETY: as the caller promises.
     call(|| unsafe {
-        let position = string(position)?;
-        let moves = self::model(model)?.moves(position)?;
-        let Some(best) = moves.first() else {
-            return Err(Fault(POSITION, format!("`{position}`: there is no legal move")));
-        };
+        let best = best_move(model, position)?;
         if !value.is_null() {
             value.write(best.value);
         }
         let action = output_text(&best.action, action, action_size);
         output_text(&best.after, after, after_size).and(action)
     })
+}
+
+/// Bytes of the two texts of [`adept_choose`], with their zero bytes.
+///
+/// # Safety
+/// `model` is null or open, `position` ends in a zero byte; the sizes can be written, or are null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_choose_sizes(
+    model: *const Handle,
+    position: *const c_char,
+    action_size: *mut usize,
+    after_size: *mut usize,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    call(|| unsafe {
+        let best = best_move(model, position)?;
+        for (size, text) in [(action_size, &best.action), (after_size, &best.after)] {
+            if !size.is_null() {
+                size.write(text.len() + 1);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `handle` is null or open, `position` is null or ends in a zero byte.
+unsafe fn best_move(handle: *const Handle, position: *const c_char) -> Result<Choice, Fault> {
+    // SAFETY: as promised above.
+    let (model, position) = unsafe { (model(handle)?, string(position)?) };
+    let best = model.moves(position)?.into_iter().next();
+    best.ok_or_else(|| Fault(POSITION, format!("`{position}`: there is no legal move")))
 }
 
 /// All moves of a position, best first, as JSON.

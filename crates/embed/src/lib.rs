@@ -47,6 +47,12 @@ pub struct Description {
     pub encoder: String,
     /// Meaning of the outputs: values, or logits of a policy.
     pub output: adept_model::checkpoint::Output,
+    /// Lowest and highest value that the network can compute, by its last layer: [−1, 1] for tanh. None if nothing bounds
+    /// it, as for networks that end in a linear layer, for logits and for tables.
+    pub range: Option<[f32; 2]>,
+    /// Largest result of the game. A value is a result divided by it: 1 where a game is won or lost, else in units of the
+    /// game, such as chips.
+    pub scale: f64,
     /// The channels of a row.
     pub channels: Vec<ChannelDescription>,
     /// Floats per row.
@@ -159,10 +165,10 @@ impl Model {
         &self.description
     }
 
-    /// Values of positions in the game's text form for the player to move, in [−1, 1]. Positions of the bear-off may also be
-    /// gnubg Position IDs and XGIDs, whose dice are the roll to play. The value is the value of the
-    /// best move; if a roll is next, the value of the position; if the game is over, the exact result. Without
-    /// a legal move it is 0.
+    /// Values of positions in the game's text form for the player to move, in the [`range`](Description::range) of the
+    /// model. Positions of the bear-off may also be gnubg Position IDs and XGIDs, whose dice are the roll to play. The value
+    /// is that of the best move; if a roll is next, of the position; if the game is over, the exact result, in [−1, 1].
+    /// Without a legal move it is 0.
     ///
     /// # Errors
     /// [`Error::Position`] that names the invalid text.
@@ -203,7 +209,7 @@ impl Model {
         self.bound.rows(count, dense, index)
     }
 
-    /// Values of rows for the player who just moved, in [−1, 1] if the network ends in tanh.
+    /// Values of rows for the player who just moved, in the [`range`](Description::range) of the model.
     ///
     /// # Errors
     /// [`Error::Rows`] if the rows are from another encoder, a number is not finite, or an index lies outside
@@ -328,13 +334,13 @@ impl Visitor for Opening {
 
     fn visit<G: Kit>(self, game: G) -> Self::Output {
         let (bound, manifest) = open::bind(&game, self.0).map_err(|e| Error::Checkpoint(e.to_string()))?;
-        let description = describe(&bound, &manifest);
+        let description = describe(&bound, &manifest, game.scale());
         let pool = Pool::new(&game, bound, |bound| bound).map_err(|e| Error::Checkpoint(e.to_string()))?;
         Ok(Model { bound: Box::new(Opened { game, pool }), description })
     }
 }
 
-fn describe<G: Kit>(bound: &GameModel<G>, manifest: &Manifest) -> Description {
+fn describe<G: Kit>(bound: &GameModel<G>, manifest: &Manifest, scale: f64) -> Description {
     use adept_model::ChannelKind as Kind;
     let channels = bound.learner.channels();
     let layout = Layout::of(channels);
@@ -362,6 +368,8 @@ fn describe<G: Kit>(bound: &GameModel<G>, manifest: &Manifest) -> Description {
         game: manifest.game.clone(),
         encoder: manifest.encoder.clone(),
         output: manifest.output,
+        range: manifest.range(),
+        scale,
         channels: described.collect(),
         dense_width: layout.dense,
         index_width: layout.index,

@@ -35,7 +35,7 @@ fn the_examples_in_c_run() {
     let program = built("best_move", &["-ladept_embed"]);
     let play = |program: &Path, checkpoint: &str, position: &str| -> Output {
         Command::new(program)
-            .arg(root.join("../../checkpoints/bearoff").join(checkpoint))
+            .arg(root.join("../../checkpoints").join(checkpoint))
             .arg(position)
             .env("LD_LIBRARY_PATH", &library)
             .env("DYLD_LIBRARY_PATH", &library)
@@ -48,7 +48,7 @@ fn the_examples_in_c_run() {
         programs.push(built("best_move", &["-l:libadept_embed.a", "-lm", "-lpthread", "-ldl"]));
     }
     for program in &programs {
-        let text = String::from_utf8(play(program, "residual-10", decision).stdout).unwrap();
+        let text = String::from_utf8(play(program, "bearoff/residual-10", decision).stdout).unwrap();
         assert_eq!(
             text,
             "6/off 5/off leaves 0,0,0,0,0,2/0,0,0,0,0,0, worth +1.0000 (of the best move: +1.0000)\n"
@@ -65,9 +65,14 @@ fn the_examples_in_c_run() {
         .unwrap();
     let text = String::from_utf8(packed.stdout).unwrap();
     assert!(text.starts_with("2/off 1/off leaves 0,0,0,1,0,0/0,0,0,0,0,0, worth +1.0000"), "{text}");
+    // A text of more than 64 bytes comes in whole.
+    let hand = "rccccc/crccccrccccc/crccccrccccc/crccccrc:||Kd2d|||/2c7dTs/9c/3d";
+    let text = String::from_utf8(play(&program, "holdem/limit-6", hand).stdout).unwrap();
+    let after = "rccccc/crccccrccccc/crccccrccccc/crccccrcf:||Kd2d|||/2c7dTs/9c/3d";
+    assert!(text.starts_with(&format!("fold leaves {after}, worth -0.0793 ")), "{text}");
     built("speed", &["-ladept_embed"]);
     let run = |checkpoint: &str, position: &str| play(&program, checkpoint, position);
-    let refused = run("residual-10", "0,0,0,0,1,1/0,0,0,0,0,2");
+    let refused = run("bearoff/residual-10", "0,0,0,0,1,1/0,0,0,0,0,2");
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("roll"));
     assert_eq!(run("nothing", "0,0,0,0,1,1/0,0,0,0,0,2 65").status.code(), Some(1));

@@ -29,6 +29,38 @@ fn a_model_says_what_it_is() {
     assert!(d.channels.iter().all(|c| !c.about.is_empty()));
 }
 
+/// What nothing bounds is not called bounded, and published networks stay in their ranges.
+#[test]
+fn values_lie_in_the_range_that_the_description_names() {
+    let of = |game: &str, name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints").join(game).join(name);
+        Model::open(&path).unwrap()
+    };
+    for (game, name, range, scale) in [
+        ("bearoff", "residual-10", Some([-1.0, 1.0]), 1.0),
+        ("bearoff", "hme-4x16", Some([-1.0, 1.0]), 1.0),
+        ("bearoff", "cells-16x8", Some([-1.0, 1.0]), 1.0),
+        ("liars-dice", "soar-net", None, 1.0),
+        ("liars-dice", "post-net", Some([-1.0, 1.0]), 1.0),
+        ("holdem", "limit-2", None, 240.0),
+        ("holdem", "limit-2-rules", None, 240.0),
+    ] {
+        let model = of(game, name);
+        let d = model.describe();
+        assert_eq!((d.range, d.scale), (range, scale), "{name}");
+        // Rows far from any position.
+        let (n, size) = (200, |i: usize| if i.is_multiple_of(2) { 3.0 } else { -3.0 });
+        let dense = (0..n * d.dense_width).map(|i| size(i / d.dense_width + i)).collect();
+        let rows = model.rows(n, dense, vec![0; n * d.index_width]).unwrap();
+        let values = model.evaluate(&rows).unwrap();
+        if let Some([low, high]) = d.range {
+            assert!(values.iter().all(|v| (low..=high).contains(v)), "{name}: {values:?}");
+        } else if name.ends_with("net") {
+            assert!(values.iter().any(|v| v.abs() > 1.0), "{name}: {values:?}");
+        }
+    }
+}
+
 #[test]
 fn rows_positions_and_moves_agree() {
     for name in ["residual-10", "plain-10", "hme-4x16", "cells-64x8"] {
@@ -174,7 +206,11 @@ struct Open(*mut ffi::Handle);
 
 impl Open {
     fn new(name: &str) -> Self {
-        let path = CString::new(published(name).to_str().unwrap()).unwrap();
+        Self::at(&published(name))
+    }
+
+    fn at(path: &Path) -> Self {
+        let path = CString::new(path.to_str().unwrap()).unwrap();
         let mut handle = ptr::null_mut();
         // SAFETY: a text that ends in a zero byte, and a place for the handle.
         assert_eq!(unsafe { ffi::adept_open(path.as_ptr(), &mut handle) }, 0, "{}", last_error());
@@ -248,6 +284,42 @@ fn the_c_interface_answers_as_the_facade_does() {
         assert_eq!(ffi::adept_explain(open.0, decision.as_ptr(), &mut json), 0);
         ffi::adept_free(json);
     }
+}
+
+/// A position of hold'em does not fit into 64 bytes; the sizes that are named are exactly enough.
+#[test]
+fn the_c_interface_names_the_sizes_of_texts() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/holdem/limit-6");
+    let open = Open::at(&path);
+    let hand = "rccccc/crccccrccccc/crccccrccccc/crccccrc:||Kd2d|||/2c7dTs/9c/3d";
+    let best = Model::open(&path).unwrap().moves(hand).unwrap().swap_remove(0);
+    let hand = CString::new(hand).unwrap();
+    let choose = |action: &mut [c_char], after: &mut [c_char]| {
+        let ((a, n), (b, m)) = ((action.as_mut_ptr(), action.len()), (after.as_mut_ptr(), after.len()));
+        // SAFETY: an open model, and buffers of the sizes that are passed.
+        unsafe { ffi::adept_choose(open.0, hand.as_ptr(), a, n, b, m, ptr::null_mut()) }
+    };
+    // SAFETY: every buffer ends in a zero byte after a call.
+    let read = |text: &[c_char]| unsafe { CStr::from_ptr(text.as_ptr()) }.to_str().unwrap().to_string();
+    let (mut action_size, mut after_size) = (0, 0);
+    // SAFETY: an open model, and places for the sizes; either may be null.
+    unsafe {
+        assert_eq!(ffi::adept_choose_sizes(open.0, hand.as_ptr(), &mut action_size, ptr::null_mut()), 0);
+        assert_eq!(ffi::adept_choose_sizes(open.0, hand.as_ptr(), ptr::null_mut(), &mut after_size), 0);
+        let bad = CString::new("nonsense").unwrap();
+        assert_eq!(ffi::adept_choose_sizes(open.0, bad.as_ptr(), &mut action_size, &mut after_size), 3);
+        assert_eq!(ffi::adept_choose_sizes(ptr::null(), hand.as_ptr(), &mut action_size, &mut after_size), 1);
+    }
+    assert_eq!((action_size, after_size), (best.action.len() + 1, best.after.len() + 1));
+    assert!(after_size > 64);
+
+    let (mut action, mut after) = (vec![1; action_size], vec![1; after_size]);
+    assert_eq!(choose(&mut action, &mut after), 0);
+    assert_eq!((read(&action), read(&after)), (best.action.clone(), best.after.clone()));
+    // One byte less is too small, and the other text is whole.
+    assert_eq!(choose(&mut action, &mut after[1..]), 5);
+    assert!(last_error().contains(&format!("needs {after_size} bytes")), "{}", last_error());
+    assert_eq!((read(&action), read(&after[1..])), (best.action, best.after[..after_size - 2].to_string()));
 }
 
 #[test]

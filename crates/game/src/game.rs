@@ -174,7 +174,7 @@ pub trait Game: Send + Sync + 'static {
         0.0
     }
 
-    /// Largest absolute utility. Models predict utilities divided by it, in [−1, 1].
+    /// Largest absolute utility. Models predict utilities divided by it; exact ones lie in [−1, 1].
     fn scale(&self) -> f64 {
         1.0
     }

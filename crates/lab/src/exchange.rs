@@ -120,25 +120,31 @@ fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
         name: manifest.experiment("name").into(),
         text: manifest.experiment("about").into(),
         channels: channels.collect(),
-        value: meaning(game.hides(), manifest),
+        value: meaning(game, manifest),
         metadata: entries.map(|(key, text)| (key.to_string(), text.to_string())).into(),
     }
 }
 
-/// Whose value the output is, and in which unit. Where a game hides something, candidates are valued before they are made.
-fn meaning(hides: bool, manifest: &Manifest) -> String {
+/// Whose value the output is, in which unit and range. Where a game hides something, candidates are valued before they are
+/// made.
+fn meaning<G: Kit>(game: &G, manifest: &Manifest) -> String {
     if manifest.output == Output::Logits {
-        return "logit of an action: the softmax over the actions of a decision is the policy".into();
+        return "logit of an action, not bounded: the softmax over the actions of a decision is the policy"
+            .into();
     }
-    let what = match hides {
+    let what = match game.hides() {
         true => "value of an action for the player who takes it",
         false => "value of the position for the player who just moved",
     };
     let unit = match manifest.config["learn"]["td"]["rewards"].as_str() {
-        Some("steps") => "utility and rewards on the way, divided by the largest possible utility",
-        _ => "utility divided by the largest possible, from -1 to 1",
+        Some("steps") => "utility and rewards on the way",
+        _ => "utility",
     };
-    format!("{what}: {unit}")
+    let range = match manifest.range() {
+        Some([low, high]) => format!("the network ends between {low} and {high}"),
+        None => "the network does not bound it".into(),
+    };
+    format!("{what}: {unit}, divided by {}, the largest possible utility; {range}", game.scale())
 }
 
 /// The program of a network, and its parameters.

@@ -32,7 +32,7 @@ pub enum TensorData {
 /// The value of one row, with the weights and values of the experts behind it.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Explanation {
-    /// The first output of this node, in [−1, 1]. For an expert inside a residual node: its own correction z of the
+    /// The first output of this node, in the range of its architecture. For an expert inside a residual node: its own correction z of the
     /// prior.
     pub value: f32,
     /// Its name, if it is a module.
@@ -60,7 +60,7 @@ pub trait Learner: Any + Send {
     /// The channels of its rows.
     fn channels(&self) -> &[Channel];
 
-    /// Replaces `values` with the first output for each row; values lie in [−1, 1]. Rows must have these channels:
+    /// Replaces `values` with the first output for each row, in the range of its architecture. Rows must have these channels:
     /// check rows from other sources with [`Rows::check`].
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>);
 

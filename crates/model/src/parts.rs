@@ -5,6 +5,22 @@ use crate::lower::lower;
 use adept_rows::{Channel, ChannelKind};
 
 impl Architecture {
+    /// The least range that its output cannot leave, whatever the weights; ends are infinite if nothing bounds them. It
+    /// follows from the last activation: [−1, 1] for tanh. Entries of a table may be anything.
+    pub fn range(&self, channels: &[Channel]) -> (f32, f32) {
+        match self {
+            Self::Mlp(mlp) => mlp.output.range(),
+            Self::Modules(_) | Self::Blind(_) | Self::Residual(_) | Self::Frozen(_) => (-1.0, 1.0),
+            Self::Lookup(_) => (f32::NEG_INFINITY, f32::INFINITY),
+            // Weights of experts are at least 0, and their sum is 1.
+            Self::Hme(_) | Self::MetaPi(_) | Self::Symbolic(_) | Self::Cells(_) => {
+                let all = self.experts(channels).into_iter().map(|expert| expert.range(channels));
+                all.reduce(|(a, b), (low, high)| (a.min(low), b.max(high)))
+                    .unwrap_or((f32::NEG_INFINITY, f32::INFINITY))
+            }
+        }
+    }
+
     /// The experts of a node over rows of these channels, in order; empty for a leaf.
     pub fn experts(&self, channels: &[Channel]) -> Vec<&Self> {
         match self {

@@ -40,9 +40,22 @@ pub enum Activation {
 }
 
 impl Activation {
+    /// The interval of its values; ends are infinite if nothing bounds them.
+    pub fn range(self) -> (f32, f32) {
+        match self {
+            Self::Tanh => (-1.0, 1.0),
+            Self::Sigmoid => (0.0, 1.0),
+            Self::Relu => (0.0, f32::INFINITY),
+            // The least value of x / (1 + e⁻ˣ) is −0.278.
+            Self::Silu => (-0.279, f32::INFINITY),
+            Self::Linear => (f32::NEG_INFINITY, f32::INFINITY),
+        }
+    }
+
     /// Whether its values lie in a bounded interval.
     pub fn is_bounded(self) -> bool {
-        matches!(self, Self::Tanh | Self::Sigmoid)
+        let (low, high) = self.range();
+        low.is_finite() && high.is_finite()
     }
 }
 

@@ -97,6 +97,12 @@ impl Manifest {
         }
     }
 
+    /// The range that its output cannot leave, lowest and highest; None if it is not bounded on both sides.
+    pub fn range(&self) -> Option<[f32; 2]> {
+        let (low, high) = self.architecture.range(&self.channels);
+        (self.output == Output::Values && low.is_finite() && high.is_finite()).then_some([low, high])
+    }
+
     /// A text from the experiment's config, such as `name`; empty if missing.
     pub fn experiment(&self, key: &str) -> &str {
         self.config[key].as_str().unwrap_or_default()
