@@ -584,20 +584,66 @@ fn fifteen_checkers_are_a_game_of_their_own() {
     }
 }
 
-#[test]
-fn examples_are_read_for_the_side_that_just_moved() {
+/// The positions of a file with their values for the side that just moved, and their lines.
+fn examples(text: &str) -> Result<Vec<(State, f64, u64)>, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("some.csv");
+    std::fs::write(&file, text).expect("it is written");
+    let read = game().read_examples(&file);
+    let read = read.map_err(|e| e.to_string().replace(&file.display().to_string(), "FILE"))?;
+    assert_eq!(game().has_values(&file), Ok(true), "{text}");
+    let positions = game().read_positions(&file).unwrap().into_iter().map(|read| read.0);
+    assert!(positions.eq(read.iter().map(|example| example.state)), "{text}");
+    Ok(read.into_iter().map(|example| (example.state, example.value, example.line)).collect())
+}
+
+#[test]
+fn examples_are_read_for_the_side_that_just_moved() {
     let head = "own1,own2,own3,own4,own5,own6,opp1,opp2,opp3,opp4,opp5,opp6,value\n";
-    let read = |rows: &str| {
-        std::fs::write(&file, format!("{head}{rows}")).expect("it is written");
-        game().read_examples(&file).map_err(|e| e.to_string().replace(&file.display().to_string(), "FILE"))
-    };
-    assert_eq!(read("1,0,0,0,0,0,0,0,0,0,0,2,0.25\n"), Ok(vec![(at("1,0,0,0,0,0/0,0,0,0,0,2"), -0.25)]));
+    let read = |rows: &str| examples(&format!("{head}{rows}"));
+    let one = at("1,0,0,0,0,0/0,0,0,0,0,2");
+    assert_eq!(read("1,0,0,0,0,0,0,0,0,0,0,2,0.25\n"), Ok(vec![(one, -0.25, 2)]));
     let error = read("1,0,0,0,0,0,0,0,0,0,0,0,1\n").unwrap_err();
-    assert!(error.starts_with("FILE: row 1: a side has no checker"), "{error}");
+    assert!(error.starts_with("FILE: line 2: a side has no checker"), "{error}");
     let error = read("1,0,0,0,0,0,0,0,0,0,0,15,1\n").unwrap_err();
-    let expected = "FILE: row 1: a side has 15 checkers, and `bearoff` at most 14: `bearoff:15` is the game for it, with networks \
-                    of its own";
-    assert_eq!(error, expected);
+    assert!(error.starts_with("FILE: line 2: a side has 15 checkers, and `bearoff` at most 14"), "{error}");
+    let error = read("1,0,0,0,0,0,0,0,0,0,0,2,0,25\n").unwrap_err();
+    assert!(
+        error.starts_with("FILE: line 2: has 14 fields for 13 columns: between commas write 0.5"),
+        "{error}"
+    );
+    let error = read("1,0,0.5,0,0,0,0,0,0,0,0,2,0\n").unwrap_err();
+    assert_eq!(error, "FILE: line 2, column own3: `0.5` is not a number of checkers");
+}
+
+#[test]
+fn examples_of_other_programs_are_read() {
+    let (one, two) = (at("1,0,0,0,0,0/0,0,0,0,0,2"), at("1,1,1,1,1,1/0,0,0,0,0,2"));
+    let expected = Ok(vec![(one, -0.5, 2), (two, 0.25, 3)]);
+    let (id, xgid) = (one.position().id(), one.position().xgid(None));
+    let [other_id, other_xgid] = [two.position().id(), two.position().xgid(None)];
+    for text in [
+        // Columns in another order, more of them, decimal commas, a byte order mark, lines that end as on Windows.
+        "\u{feff}Value;note;opp1;opp2;opp3;opp4;opp5;opp6;own1;own2;own3;own4;own5;own6\r\n\
+         0,5;x;0;0;0;0;0;2;1;0;0;0;0;0\r\n-0,25;;0;0;0;0;0;2;1;1;1;1;1;1\r\n",
+        &format!("position_id,win\n{id},0.75\n{other_id},0.375\n"),
+        &format!("Position ID\tp_win\n{id}\t0,75\n{other_id}\t0,375\n"),
+        &format!("xgid,value\n{xgid},0.5\n{other_xgid},-0.25\n"),
+        "value,position\n.5,\"1,0,0,0,0,0/0,0,0,0,0,2\"\n-.25,\"1,1,1,1,1,1/0,0,0,0,0,2\"\n",
+        "position;value\n1,0,0,0,0,0/0,0,0,0,0,2;0.5\n1,1,1,1,1,1/0,0,0,0,0,2;-0.25\n",
+    ] {
+        assert_eq!(examples(text), expected, "{text}");
+    }
+    let rolled = one.position().xgid(Some("65".parse().unwrap()));
+    let error = examples(&format!("xgid,value\n{rolled},0.5\n")).unwrap_err();
+    assert!(error.contains("has the roll 65; values are those of positions before the roll"), "{error}");
+    let error = examples("position,value\n1,0,0,0,0,0/0,0,0,0,0,2,0.5\n").unwrap_err();
+    assert!(error.contains("put a position that contains commas in quotation marks"), "{error}");
+    let error = examples("own1,own2,own3,own4,own5,own6,opp1,opp2,opp3,opp4,opp5,value\n").unwrap_err();
+    assert_eq!(error, "FILE: lacks the columns opp6");
+    let error = examples("a,b\n1,2\n").unwrap_err();
+    assert!(
+        error.starts_with("FILE: the first line is `a,b`; it must name the columns own1,own2"),
+        "{error}"
+    );
 }

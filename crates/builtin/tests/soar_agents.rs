@@ -68,7 +68,7 @@ fn faults_in_a_record_are_named() {
     ] {
         let path = folder.path().join(name);
         std::fs::write(&path, format!("{header}\n{columns}\n{fault}\n")).unwrap();
-        let error = Kit::recorded(&game(), "P", &path).expect("P").expect_err(name).0;
+        let error = Kit::recorded(&game(), "P", &path).expect("P").expect_err(name).to_string();
         assert!(error.contains(says), "{name}: {error}");
     }
 }

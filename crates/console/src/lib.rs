@@ -115,6 +115,7 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
     }
     lost_file::watch();
     progress::show_work();
+    progress::show_notes();
     // A person at the terminal knows what the program waits for, and the line editor reads Ctrl-C as a key.
     if matches.subcommand_name() != Some("play") {
         progress::show_life();

@@ -2,7 +2,7 @@
 
 use crate::output::{self, json_error_if_asked, say};
 use adept_game::shown::printable;
-use adept_game::work;
+use adept_game::{notes, work};
 use adept_trainer::run::{Cancel, Event, Match, Observer};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::{HashMap, HashSet};
@@ -240,6 +240,16 @@ pub(crate) fn show_work() {
         } else if working.bar.is_hidden() && working.printed.elapsed() >= PAUSE {
             working.printed = Instant::now();
             say(format!("{}: {:.0} %{left}", name_of(what), 100.0 * share));
+        }
+    });
+}
+
+/// Shows the notes of libraries, each once.
+pub(crate) fn show_notes() {
+    let said: Mutex<HashSet<String>> = Mutex::default();
+    notes::receive(move |text| {
+        if said.lock().unwrap_or_else(PoisonError::into_inner).insert(text.into()) {
+            say(format!("note: {text}"));
         }
     });
 }

@@ -7,7 +7,9 @@ use crate::game::{Game, GameError};
 use crate::halves::Halves;
 use crate::public_tree::TreeVisitor;
 use crate::recorded::Recorded;
+use crate::sheet::Sheet;
 use crate::suite::Suite;
+use crate::work;
 use rand::Rng;
 use std::borrow::Cow;
 use std::path::Path;
@@ -48,6 +50,17 @@ pub type Found<T> = Option<Result<T, GameError>>;
 
 /// A parsed position, with the action that led to it if known.
 pub type Read<G> = (<G as Game>::State, Option<<G as Game>::Action>);
+
+/// A labelled position of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example<S> {
+    /// The position, right after a move and before a chance event or the next player's move.
+    pub state: S,
+    /// Its value to the player who just acted, in [−1, 1].
+    pub value: f64,
+    /// Its line in the file, from 1.
+    pub line: u64,
+}
 
 /// Samples positions from a distribution: states right after a move, before a chance event and the next player's move.
 pub type Draw<G> = Box<dyn Fn(&mut dyn Rng) -> <G as Game>::State + Send + Sync>;
@@ -224,29 +237,44 @@ pub trait Kit: Game + Sized {
         None
     }
 
-    /// Reads labelled positions from a CSV file: states and their values to the player who just acted, in [−1, 1].
+    /// The exact values of positions right after a move, to the player who just acted, in [−1, 1]; NaN where unknown. By default
+    /// those of the valuation `oracle`. None if the game has none.
+    fn exact_values(&self, states: &[Self::State]) -> Found<Vec<f64>> {
+        let exact = |oracle: Arc<dyn Valuation<Self>>| {
+            let value = |state| {
+                let player = self.just_acted(state).unwrap_or(0);
+                oracle.value(self, Afterstate { state, action: None, player })
+            };
+            work::each("looking up exact values", states).map(value).collect()
+        };
+        Some(self.valuation("oracle")?.map(exact))
+    }
+
+    /// Reads labelled positions from a table in a text file; see [`sheet`](crate::sheet). By default, its columns are `position`,
+    /// in the game's text form, and `value` or `win`: the value, or the probability of winning, for the player to move.
     ///
     /// # Errors
-    /// The place of the fault, or that the game has no labelled files.
-    fn read_examples(&self, path: &Path) -> Result<Vec<(Self::State, f64)>, GameError> {
-        Err(GameError::new(format!("{}: {} cannot read labelled positions", path.display(), self.name())))
+    /// The place of the fault, or that the game has no labelled files: it has no distributions of positions, hidden information,
+    /// or sums that are not zero.
+    fn read_examples(&self, path: &Path) -> Result<Vec<Example<Self::State>>, GameError> {
+        files::examples(self, path)
     }
 
     /// Whether a file has a value for each position, so that [`read_examples`](Self::read_examples) can read it.
     ///
     /// # Errors
-    /// An I/O error.
-    fn has_values(&self, _path: &Path) -> Result<bool, GameError> {
-        Ok(false)
+    /// An I/O error, or a pipe, which could not be read again.
+    fn has_values(&self, path: &Path) -> Result<bool, GameError> {
+        files::has_values(self, path)
     }
 
-    /// Reads positions from a file: one per line in the game's text form, or a CSV file whose first column is
-    /// `position`. Empty lines and lines that begin with # are skipped.
+    /// Reads positions from a file: one per line in the game's text form, or a table with a column `position`. Empty lines and lines
+    /// that begin with # are skipped.
     ///
     /// # Errors
     /// The line that is not a position.
     fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
-        files::lines_of_positions(self, path)
+        files::positions(self, &Sheet::read(path)?)
     }
 
     /// A CSV file of positions and their values to the player to move, in the format that

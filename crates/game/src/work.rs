@@ -24,6 +24,19 @@ pub fn share(what: &str, done: f64) {
     }
 }
 
+/// These items, with reports of the share of them that was taken.
+pub fn each<'a, T>(what: &'a str, items: &'a [T]) -> impl Iterator<Item = &'a T> {
+    items
+        .iter()
+        .enumerate()
+        .inspect(move |(i, _)| {
+            if i % 64 == 63 || i + 1 == items.len() {
+                share(what, (i + 1) as f64 / items.len() as f64);
+            }
+        })
+        .map(|(_, item)| item)
+}
+
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file that is being written under a temporary name, until this is dropped.

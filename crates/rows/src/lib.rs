@@ -2,10 +2,11 @@
 //!
 //! A row describes one candidate to evaluate. Its numbers are grouped into named [`Channel`]s. A game's encoder
 //! declares the channels and fills the rows. An architecture names the channels that it reads. Games and models share
-//! only these types, and the [`limits`] of what comes from outside.
+//! only these types, the [`limits`] of what comes from outside, and [`notes`] to whoever runs them.
 
 mod channel;
 pub mod limits;
+pub mod notes;
 mod rows;
 mod samples;
 pub mod shown;

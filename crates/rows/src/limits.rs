@@ -1,10 +1,12 @@
 //! Upper limits of all numbers and files from outside that size something. What is larger is refused with a message
 //! that names the limit.
 
-use std::fs::File;
+use crate::notes;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::Duration;
 
 /// Threads of a command.
 pub const THREADS: usize = 1024;
@@ -108,11 +110,37 @@ pub fn check_target(path: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("this is {what}")))
 }
 
-/// Reads a file of at most `limit` bytes.
+/// How long a pipe or a device may be silent before a note says what is waited for.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// Reads a file of at most `limit` bytes. A pipe is read until the program that writes to it closes it; if that takes long, a note
+/// says so.
 ///
 /// # Errors
 /// As [`std::fs::read`], and [`ErrorKind::FileTooLarge`] without reading more than the limit.
 pub fn read(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
+    let about = std::fs::metadata(path)?;
+    if about.is_file() || about.is_dir() {
+        return read_now(path, limit);
+    }
+    // A pipe to which nobody writes would block this thread.
+    let (send, receive) = mpsc::channel();
+    let other = path.to_path_buf();
+    std::thread::Builder::new().spawn(move || send.send(read_now(&other, limit)))?;
+    let ended = |_| Err(io::Error::other("reading ended without a result"));
+    match receive.recv_timeout(SILENCE) {
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            notes::note(&format!(
+                "{}: waiting until another program has written to it and closed it",
+                path.display()
+            ));
+            receive.recv().unwrap_or_else(ended)
+        }
+        found => found.unwrap_or_else(|_| ended(mpsc::RecvError)),
+    }
+}
+
+fn read_now(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     let too_large = |limit: u64| {
         let message = format!("is larger than {}, the limit of such a file", size(limit));
         std::io::Error::new(ErrorKind::FileTooLarge, message)
@@ -131,13 +159,36 @@ pub fn read(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a text file of at most `limit` bytes.
+/// Checks that a file that will be read more than once is not a pipe or a device, which can be read only once.
 ///
 /// # Errors
-/// As [`read`], and [`ErrorKind::InvalidData`] if it is not UTF-8.
+/// [`ErrorKind::InvalidInput`] for a pipe or a device, and an I/O error if the file is not there.
+pub fn check_lasting(path: &Path) -> io::Result<Metadata> {
+    let about = std::fs::metadata(path)?;
+    if about.is_file() || about.is_dir() {
+        return Ok(about);
+    }
+    let message = "is a pipe or a device, which can be read only once: write it to a file first";
+    Err(io::Error::new(ErrorKind::InvalidInput, message))
+}
+
+/// The mark at the start of a text in UTF-16, as Windows programs write it.
+const UTF_16: [u8; 2] = [0xFF, 0xFE];
+
+/// Reads a text file of at most `limit` bytes, in UTF-8, or in little-endian UTF-16 with its mark.
+///
+/// # Errors
+/// As [`read`], and [`ErrorKind::InvalidData`] if it is not such a text.
 pub fn read_text(path: &Path, limit: u64) -> std::io::Result<String> {
-    let text = String::from_utf8(read(path, limit)?);
-    text.map_err(|_| std::io::Error::new(ErrorKind::InvalidData, "is not a text in UTF-8"))
+    let no_text = |_| std::io::Error::new(ErrorKind::InvalidData, "is not a text in UTF-8");
+    let bytes = read(path, limit)?;
+    match bytes.strip_prefix(&UTF_16) {
+        Some(text) if text.len() % 2 == 0 => {
+            let units = text.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+            char::decode_utf16(units).collect::<Result<String, _>>().map_err(|_| no_text(()))
+        }
+        _ => String::from_utf8(bytes).map_err(|_| no_text(())),
+    }
 }
 
 /// Reads a list: a text file of at most [`LIST_BYTES`] in lines of at most [`LINE_BYTES`]. What is no list by its beginning
@@ -154,6 +205,7 @@ pub fn read_list(path: &Path) -> std::io::Result<String> {
         let mut head = vec![0; length];
         File::open(path)?.read_exact(&mut head)?;
         match head.iter().rposition(|&b| b == b'\n') {
+            _ if head.starts_with(&UTF_16) => {}
             None => return fault(too_long(1)),
             Some(end) if std::str::from_utf8(&head[..end]).is_err() => {
                 return fault("is not a text in UTF-8".into());
@@ -311,10 +363,20 @@ mod tests {
         assert_eq!(error.to_string(), "is larger than 4 bytes, the limit of such a file");
         std::fs::write(&path, [0xFF]).unwrap();
         assert_eq!(read_text(&path, 5).unwrap_err().kind(), ErrorKind::InvalidData);
+        let utf_16: Vec<u8> = "a;−\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        std::fs::write(&path, [&UTF_16[..], &utf_16].concat()).unwrap();
+        assert_eq!(
+            (read_text(&path, 99).unwrap(), read_list(&path).unwrap()),
+            ("a;−\n".into(), "a;−\n".into())
+        );
+        assert!(check_lasting(&path).is_ok());
         std::fs::remove_file(&path).unwrap();
         // A device has no length and never ends.
         #[cfg(unix)]
-        assert_eq!(read(Path::new("/dev/zero"), 1 << 12).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        {
+            assert_eq!(read(Path::new("/dev/zero"), 1 << 12).unwrap_err().kind(), ErrorKind::FileTooLarge);
+            assert_eq!(check_lasting(Path::new("/dev/zero")).unwrap_err().kind(), ErrorKind::InvalidInput);
+        }
     }
 
     #[test]

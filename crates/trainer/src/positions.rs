@@ -6,7 +6,9 @@
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
 use adept_arena::{Evaluator, GameModel, OpenError};
-use adept_game::{Afterstate, Draw, Encoder, GameError, Kit, Stream, Turn, Valuation, stream, work};
+use adept_game::{
+    Afterstate, Draw, Encoder, Example, GameError, Kit, Stream, Turn, Valuation, limits, stream, work,
+};
 use adept_model::{Channel, Learner, Rows, Samples};
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -182,9 +184,11 @@ impl Set {
         path: &Path,
         part: Part,
     ) -> Result<Self, OpenError> {
+        limits::check_lasting(path).map_err(GameError::file(path))?;
         let all = game.read_examples(path)?;
-        let (rows, known) = (all.len(), |(state, value): (G::State, f64)| (state, value as f32));
-        let these = all.into_iter().filter(|(state, _)| Part::of(game.number(state)) == part);
+        let rows = all.len();
+        let these = all.into_iter().filter(|example| Part::of(game.number(&example.state)) == part);
+        let known = |example: Example<G::State>| (example.state, example.value as f32);
         let set = Self::of(game, (encoder, channels), these.map(known));
         if set.samples.is_empty() {
             let what = format!(

@@ -99,7 +99,7 @@ pub(crate) enum OracleAction {
         after_help = "Examples:\n  adept oracle verify --csv datasets/bearoff-reference.csv\n  adept oracle verify --checkers 10 --exact\n  adept oracle verify --table datasets/bearoff-14.table\n  adept oracle verify --one-sided /usr/share/gnubg/gnubg_os0.bd"
     )]
     Verify {
-        /// Compare with labelled positions: columns own1..own6, opp1..opp6, value.
+        /// Compare with labelled positions, and name the worst line: columns own1..own6, opp1..opp6, or position_id; value, or win.
         #[arg(long, group = "with")]
         csv: Option<PathBuf>,
         /// Compare with all pairs of a two-sided GNU Backgammon database.

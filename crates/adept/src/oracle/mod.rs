@@ -3,18 +3,18 @@
 mod args;
 
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
+use adept_builtin::bearoff::labelled::{self, Labelled};
 use adept_builtin::bearoff::one_sided::gnubg::GnubgOneSided;
 use adept_builtin::bearoff::two_sided::gnubg::GnubgTable;
 use adept_builtin::bearoff::two_sided::{
     self, Precision, Seconds, Settings, Source, Table, TableError, TableErrors, Timings, usual_file,
 };
 use adept_builtin::bearoff::{
-    DicePosition, Distribution, Estimate, MAX_CHECKERS, OneSided, Position, Roll, Side, Situation, labelled,
-    solving,
+    DicePosition, Distribution, Estimate, MAX_CHECKERS, OneSided, Position, Roll, Side, Situation, solving,
 };
 use adept_console::output::{self, say};
 use adept_console::{OnRanks, Tool};
-use adept_game::work;
+use adept_game::{GameError, work};
 use adept_lab::Catalogue;
 use adept_model::files::Files;
 use adept_ranks::Ranks;
@@ -514,17 +514,31 @@ enum Against<'a> {
     Checksums,
 }
 
+/// The row of a file that is farthest from the table.
+struct Worst {
+    row: Labelled,
+    /// Its value in the table.
+    exact: f64,
+    /// The absolute difference.
+    error: f64,
+}
+
 fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: bool) -> Result<()> {
     // References are seldom more precise than this. A more precise table can be requested.
     let args = &TableArgs { bits: Some(args.bits.unwrap_or(Precision::Bits16)), ..args.clone() };
+    let mut worst: Option<Worst> = None;
     let (table, errors, rounding) = match what {
         Against::Csv(path) => {
             let rows = labelled::read(path)?;
-            let checkers = rows.iter().map(|(position, _)| position.checkers()).max();
-            let table = find(checkers.with_context(|| format!("{}: no positions", path.display()))?, args)?;
+            let checkers = rows.iter().map(|row| row.position.checkers()).max();
+            let table = find(checkers.ok_or_else(|| GameError::data(path, "has no rows"))?, args)?;
             let mut errors = TableErrors::default();
-            for (position, value) in rows {
-                errors.add(table.value(position)? - value);
+            for row in rows {
+                let exact = table.value(row.position)?;
+                errors.add(exact - row.value);
+                if worst.as_ref().is_none_or(|worst| worst.error < (exact - row.value).abs()) {
+                    worst = Some(Worst { row, exact, error: (exact - row.value).abs() });
+                }
             }
             (table, errors, 0.0)
         }
@@ -583,6 +597,13 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
             "tolerance": tolerance,
             "checkers": table.checkers(),
             "bits": table.precision().bits(),
+            "worst": worst.as_ref().map(|worst| json!({
+                "line": worst.row.line,
+                "error": worst.error,
+                "position": worst.row.position.to_string(),
+                "value": worst.row.value,
+                "exact": worst.exact,
+            })),
         }))?;
     } else if matches!(what, Against::Checksums) {
         let (checkers, bits) = (table.checkers(), table.precision().bits());
@@ -597,6 +618,15 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
             errors.max,
             errors.rms()
         ))?;
+        if let Some(Worst { row, exact, .. }) = worst.as_ref().filter(|worst| worst.error > 0.0) {
+            output::text(&format!(
+                "worst: line {}, {}: {} in the file, {} in the table\n",
+                row.line,
+                row.position,
+                signed(&table, row.value),
+                signed(&table, *exact)
+            ))?;
+        }
     }
     if !passed {
         bail!("the largest difference {:.3e} is above the tolerance {tolerance:.1e}", errors.max);

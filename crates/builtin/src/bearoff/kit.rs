@@ -1,11 +1,15 @@
 //! The bear-off's [`Kit`]: encoders, valuations, distributions and files.
 
+use super::labelled::{Labelled, Places};
 use super::{
     Bearoff, Distribution, MAX_CHECKERS, Position, Side, Stage, State, encoders, labelled, rank, valuations,
 };
 use crate::Family;
-use adept_game::files::{lines_of_positions, texts_with_values};
-use adept_game::{Draw, Encoder, Found, GameError, Halves, Kit, Named, PositionClass, Read, Valuation};
+use adept_game::files::{self, texts_with_values};
+use adept_game::sheet::{Row, Sheet, Values};
+use adept_game::{
+    Draw, Encoder, Example, Found, GameError, Halves, Kit, Named, PositionClass, Read, Valuation, limits,
+};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
@@ -95,38 +99,50 @@ impl Kit for Bearoff {
         (1..=self.checkers()).map(of_class).collect()
     }
 
-    fn read_examples(&self, path: &Path) -> Result<Vec<(State, f64)>, GameError> {
-        let mut examples = Vec::new();
-        for (i, (position, value)) in labelled::read(path)?.into_iter().enumerate() {
-            let fault = |what: String| GameError::data(path, format!("row {}: {what}", i + 1));
-            self.check(position).map_err(fault)?;
-            if position.is_over() {
-                return Err(fault(
-                    "a side has no checkers, so the game is over and its value is known".into(),
-                ));
+    /// Exact values from the smallest table that holds all positions.
+    fn exact_values(&self, states: &[State]) -> Found<Vec<f64>> {
+        valuations::exact_values(self, states)
+    }
+
+    /// Reads positions with values for the side to roll; see [`labelled`].
+    fn read_examples(&self, path: &Path) -> Result<Vec<Example<State>>, GameError> {
+        let check = |position: Position| {
+            self.check(position)?;
+            match position.is_over() {
+                true => Err("a side has no checkers, so the game is over and its value is known".into()),
+                false => Ok(()),
             }
-            // Values in a file are for the side to roll; examples are for the side that just moved.
-            examples.push((State::to_roll(position), -value));
-        }
-        Ok(examples)
+        };
+        // Values in a file are for the side to roll; examples are for the side that just moved.
+        let example = |row: Labelled| Example {
+            state: State::to_roll(row.position),
+            value: -row.value,
+            line: row.line,
+        };
+        Ok(labelled::read_checked(path, check)?.into_iter().map(example).collect())
     }
 
     fn has_values(&self, path: &Path) -> Result<bool, GameError> {
-        Ok(labelled::header(path)? == labelled::Header::Values)
+        limits::check_lasting(path).map_err(GameError::file(path))?;
+        let sheet = Sheet::read(path)?;
+        Ok(Places::of(&sheet)?.is_some() && Values::of(&sheet)?.is_some())
     }
 
-    /// Reads columns own1..own6, opp1..opp6 with own to roll, or one position per line in text form.
+    /// Reads the columns of a table, with own to roll, or one position per line in text form.
     fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
-        if labelled::header(path)? == labelled::Header::None {
-            return lines_of_positions(self, path);
-        }
-        let rows = labelled::read_positions(path)?.into_iter().enumerate();
-        rows.map(|(i, position)| {
-            let fault = |what: String| GameError::data(path, format!("row {}: {what}", i + 1));
-            self.check(position).map_err(fault)?;
+        let sheet = Sheet::read(path)?;
+        let Some(places @ Places::Points(_)) = Places::of(&sheet)? else {
+            return files::positions(self, &sheet);
+        };
+        let values = Values::of(&sheet)?.map(Values::column);
+        sheet.note_ignored(&[places.columns(), values.as_slice()].concat());
+        let read = |row: Result<Row<'_>, GameError>| {
+            let row = row?;
+            let position = places.of_row(&row)?;
+            self.check(position).map_err(|why| row.fault(&why))?;
             Ok((State::to_roll(position), None))
-        })
-        .collect()
+        };
+        sheet.rows().map(read).collect()
     }
 
     fn values_file(&self, positions: &[Read<Self>], values: &[f32]) -> String {

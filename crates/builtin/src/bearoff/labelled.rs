@@ -1,117 +1,147 @@
-//! Positions with values in CSV files: columns own1..own6, opp1..opp6 and value.
+//! Positions with values in tables of text: points and a value, or a Position ID and a probability of winning.
 //!
-//! The columns hold the checkers on points 1 to 6 of the side to roll and of its opponent, and V in [−1, 1] for the
-//! side to roll.
+//! The columns own1..own6 and opp1..opp6 hold the checkers on points 1 to 6 of the side to roll and of its opponent. A column
+//! `position` (or `position_id`, `xgid`, `gnubg_id`) takes their place: own/opponent, a gnubg Position ID or an XGID. `value` holds V
+//! in [−1, 1] for the side to roll; `win`, `p_win` or `win_probability` holds its probability of winning instead. See
+//! [`sheet`](adept_game::sheet) for what such files may look like.
 
 use super::two_sided::{Table, TableError, replace};
-use super::{Distribution, POINTS, Position, Side};
-use adept_game::stream;
-use adept_game::{GameError, limits};
-use std::io::{self, BufRead, Read, Write};
+use super::{Distribution, POINTS, Position, Side, Situation};
+use adept_game::files::POSITION;
+use adept_game::sheet::{Row, Sheet, Values};
+use adept_game::{GameError, stream};
+use std::io::{self, Write};
 use std::path::Path;
 
-/// The columns of a file.
+/// The columns of a file that is written here.
 pub const COLUMNS: [&str; 2 * POINTS + 1] =
     ["own1", "own2", "own3", "own4", "own5", "own6", "opp1", "opp2", "opp3", "opp4", "opp5", "opp6", "value"];
 
 /// Number of columns without the value.
 const SIDES: usize = 2 * POINTS;
 
-/// What the first line of a file says about its rows.
+/// Where a table has its positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Header {
-    /// Positions with values.
-    Values,
-    /// Positions without values.
-    Positions,
-    /// Other columns.
-    OtherColumns,
-    /// Not a header.
-    None,
+pub(super) enum Places {
+    /// The columns own1..own6, opp1..opp6.
+    Points([usize; SIDES]),
+    /// A column of texts.
+    Text(usize),
 }
 
-/// Reads the first line of a file.
-///
-/// # Errors
-/// An I/O error.
-pub fn header(path: &Path) -> Result<Header, GameError> {
-    let mut line = Vec::new();
-    let file = std::fs::File::open(path).map_err(GameError::file(path))?;
-    io::BufReader::new(file).take(MAX_HEADER).read_until(b'\n', &mut line).map_err(GameError::file(path))?;
-    let line = String::from_utf8_lossy(&line);
-    let names: Vec<&str> =
-        line.trim_start_matches('\u{feff}').split(',').map(|name| name.trim().trim_matches('"')).collect();
-    Ok(match names[..] {
-        _ if names == COLUMNS => Header::Values,
-        _ if names == COLUMNS[..SIDES] => Header::Positions,
-        // A position contains a slash. A header for positions in text form begins with `position`.
-        [first, _, ..] if first != "position" && !line.contains('/') => Header::OtherColumns,
-        _ => Header::None,
-    })
+impl Places {
+    /// None if the table has no positions.
+    ///
+    /// # Errors
+    /// Two columns of the same name, or some of the points only.
+    pub(super) fn of(sheet: &Sheet) -> Result<Option<Self>, GameError> {
+        let mut points = [0; SIDES];
+        let mut missing = Vec::new();
+        for (place, name) in points.iter_mut().zip(COLUMNS) {
+            match sheet.column(&[name])? {
+                Some(column) => *place = column,
+                None => missing.push(name),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(Some(Self::Points(points)));
+        }
+        match sheet.column(&POSITION)? {
+            Some(column) => Ok(Some(Self::Text(column))),
+            None if missing.len() == SIDES => Ok(None),
+            None => Err(sheet.fault(&format!("lacks the columns {}", missing.join(",")))),
+        }
+    }
+
+    /// The columns.
+    pub(super) fn columns(&self) -> &[usize] {
+        match self {
+            Self::Points(columns) => columns,
+            Self::Text(column) => std::slice::from_ref(column),
+        }
+    }
+
+    /// The position of a row, before a roll.
+    ///
+    /// # Errors
+    /// The line and column of the fault, and what was expected.
+    pub(super) fn of_row(&self, row: &Row<'_>) -> Result<Position, GameError> {
+        let (position, first) = match self {
+            Self::Points(columns) => (points(row, columns)?, columns[0]),
+            Self::Text(column) => (text(row, row.text(*column))?, *column),
+        };
+        if position.own.is_empty() && position.opponent.is_empty() {
+            return Err(row.fault_at(first, "not a position: both sides are empty"));
+        }
+        Ok(position)
+    }
 }
 
-/// A longer first line is not a header.
-const MAX_HEADER: u64 = 4096;
+fn points(row: &Row<'_>, columns: &[usize; SIDES]) -> Result<Position, GameError> {
+    let side = |columns: &[usize]| {
+        let mut counts = [0; POINTS];
+        for (count, column) in counts.iter_mut().zip(columns) {
+            // Programs that compute with fractions write 2.0.
+            let number = row.number(*column).filter(|n| n.fract() == 0.0 && (0.0..=255.0).contains(n));
+            *count = number.ok_or_else(|| row.fault_at(*column, "not a number of checkers"))? as u8;
+        }
+        Side::new(counts)
+            .ok_or_else(|| row.fault_at(columns[0], "too many: this side has more than 15 checkers"))
+    };
+    let (own, opponent) = columns.split_at(POINTS);
+    Ok(Position { own: side(own)?, opponent: side(opponent)? })
+}
+
+fn text(row: &Row<'_>, text: &str) -> Result<Position, GameError> {
+    let Situation { position, roll } = text.parse().map_err(|e: GameError| row.fault(&e.to_string()))?;
+    match roll {
+        None => Ok(position),
+        Some(roll) => Err(row.fault(&format!(
+            "`{text}` has the roll {roll}; values are those of positions before the roll: leave the dice out, or write 00"
+        ))),
+    }
+}
+
+/// A position of a file with its value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Labelled {
+    /// The position.
+    pub position: Position,
+    /// V for the side to roll, in [−1, 1].
+    pub value: f64,
+    /// Its line in the file, from 1.
+    pub line: u64,
+}
 
 /// Reads the positions of a file and their values.
 ///
 /// # Errors
 /// The file, line and column of the fault, and what was expected.
-pub fn read(path: &Path) -> Result<Vec<(Position, f64)>, GameError> {
-    rows(path, &COLUMNS)
+pub fn read(path: &Path) -> Result<Vec<Labelled>, GameError> {
+    read_checked(path, |_| Ok(()))
 }
 
-/// Reads the positions of a file and ignores values.
-///
-/// # Errors
-/// As for [`read`].
-pub fn read_positions(path: &Path) -> Result<Vec<Position>, GameError> {
-    let columns = if header(path)? == Header::Values { &COLUMNS[..] } else { &COLUMNS[..SIDES] };
-    Ok(rows(path, columns)?.into_iter().map(|(position, _)| position).collect())
-}
-
-/// The rows of a file with these columns. Values are 0 if the file has no column for them.
-fn rows(path: &Path, columns: &[&str]) -> Result<Vec<(Position, f64)>, GameError> {
-    let fault = |what: String| GameError::data(path, what);
-    let text = limits::read_list(path).map_err(GameError::file(path))?;
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|e| fault(e.to_string()))?;
-    if !header.iter().eq(columns.iter().copied()) {
-        let found: Vec<&str> = header.iter().collect();
-        return Err(fault(format!(
-            "the first line is `{}`; it must name the columns {}",
-            found.join(","),
-            columns.join(",")
+/// The same; `check` says why a position is refused.
+pub(super) fn read_checked(
+    path: &Path,
+    check: impl Fn(Position) -> Result<(), String>,
+) -> Result<Vec<Labelled>, GameError> {
+    let sheet = Sheet::read(path)?;
+    let (Some(places), Some(values)) = (Places::of(&sheet)?, Values::of(&sheet)?) else {
+        return Err(sheet.fault(&format!(
+            "the first line is `{}`; it must name the columns {} (or position_id in place of points, and win in place of value)",
+            sheet.names().join(","),
+            COLUMNS.join(",")
         )));
-    }
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|e| fault(e.to_string()))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let at = |column: usize, what: &str| {
-            let (name, text) = (COLUMNS[column], record.get(column).unwrap_or(""));
-            fault(format!("line {line}, column {name}: `{text}` is {what}"))
-        };
-        let side = |first: usize| {
-            let mut counts = [0; POINTS];
-            for (k, count) in counts.iter_mut().enumerate() {
-                let text = record.get(first + k).unwrap_or("");
-                *count = text.parse().map_err(|_| at(first + k, "not a number of checkers"))?;
-            }
-            Side::new(counts).ok_or_else(|| at(first, "too many: this side has more than 15 checkers"))
-        };
-        let position = Position { own: side(0)?, opponent: side(POINTS)? };
-        if position.own.is_empty() && position.opponent.is_empty() {
-            return Err(at(0, "not a position: both sides are empty"));
-        }
-        let value = match record.get(SIDES).map(str::parse::<f64>) {
-            None if columns.len() == SIDES => 0.0,
-            Some(Ok(value)) if (-1.0..=1.0).contains(&value) => value,
-            _ => return Err(at(SIDES, "not a value from −1 to 1")),
-        };
-        rows.push((position, value));
-    }
-    Ok(rows)
+    };
+    sheet.note_ignored(&[places.columns(), &[values.column()]].concat());
+    let labelled = |row: Result<Row<'_>, GameError>| {
+        let row = row?;
+        let position = places.of_row(&row)?;
+        check(position).map_err(|why| row.fault(&why))?;
+        Ok(Labelled { position, value: values.of_row(&row)?, line: row.line })
+    };
+    sheet.rows().map(labelled).collect()
 }
 
 /// Samples positions, looks up their values and writes both to a file, with nine digits per value.

@@ -4,7 +4,7 @@ use super::estimates::{Kleinman, Normal, Rolls};
 use super::halves::Pairs;
 use super::rank;
 use super::two_sided::{Precision, Settings, Source, Table, find};
-use super::{Bearoff, Estimate, OneSided, Position};
+use super::{Bearoff, Estimate, OneSided, Position, State};
 use crate::shared::Shared;
 use adept_game::Afterstate;
 use adept_game::GameError;
@@ -85,6 +85,21 @@ pub(super) fn valuation(game: &Bearoff, name: &str) -> Found<Arc<dyn Valuation<B
         _ => return None,
     };
     Some(Ok(Arc::new(OfRoller { value, fetch })))
+}
+
+/// Exact values of positions for the side that just moved, from the smallest table that holds them all.
+pub(super) fn exact_values(game: &Bearoff, states: &[State]) -> Found<Vec<f64>> {
+    let checkers = states.iter().map(|state| state.position().checkers()).max().unwrap_or(1).max(1);
+    let smaller = Bearoff::new(checkers.min(game.checkers()))?;
+    // A table that takes no time to solve may as well be precise.
+    let name = if checkers <= 8 { "oracle-32" } else { "oracle" };
+    let exact = |oracle: Arc<dyn Valuation<Bearoff>>| {
+        let value = |state: &State| {
+            oracle.value(&smaller, Afterstate { state, action: None, player: 1 - state.player })
+        };
+        work::each("looking up exact values", states).map(value).collect()
+    };
+    Some(valuation(&smaller, name)?.map(exact))
 }
 
 /// All positions of the game with the values of the oracle.

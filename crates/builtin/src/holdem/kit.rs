@@ -7,6 +7,7 @@ use super::soarbot::{Profile, Read as Memory, SoarBot, agreement, names};
 use super::state::{Action, State};
 use super::{history, text};
 use crate::Family;
+use adept_game::sheet::Sheet;
 use adept_game::{Deliberator, Encoder, Found, GameError, Kit, Named, Read, Recorded, Script, files};
 use std::path::Path;
 use std::sync::Arc;
@@ -138,7 +139,7 @@ impl Kit for Holdem {
         if history::is_history(path) {
             history::read(self, path)
         } else {
-            files::lines_of_positions(self, path)
+            files::positions(self, &Sheet::read(path)?)
         }
     }
 

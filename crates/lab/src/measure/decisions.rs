@@ -3,7 +3,7 @@
 
 use super::positions::{Judged, baselines, fine_oracle, losses, values};
 use adept_arena::{Evaluator, GameModel, OpenError, each_after};
-use adept_game::{GameError, Kit, Turn};
+use adept_game::{Example, GameError, Kit, Turn};
 use adept_trainer::positions::PositionErrors;
 use adept_trainer::run::TrainError;
 use rustc_hash::FxHashMap;
@@ -60,7 +60,7 @@ impl<'a> Looked<'a> {
     fn read<G: Kit>(game: &G, peer: &'a Peer) -> Result<Self, OpenError> {
         let examples = game.read_examples(&peer.file)?;
         let mut values = FxHashMap::default();
-        for (state, value) in examples {
+        for Example { state, value, .. } in examples {
             let before = values.insert(game.number(&state), value);
             if before.is_some_and(|before| before != value) {
                 let what = format!("has two values of the position {}", game.position_text(&state));
@@ -126,7 +126,7 @@ pub(super) fn decisions<G: Kit>(
     }
     // Read all files before opening the exact values, which may take long.
     let mut looked = peers.iter().map(|peer| Looked::read(game, peer)).collect::<Result<Vec<_>, _>>()?;
-    let states: Vec<G::State> = examples.into_iter().map(|(state, _)| state).collect();
+    let states: Vec<G::State> = examples.into_iter().map(|example| example.state).collect();
     for peer in &mut looked {
         for state in &states {
             let _ = peer.value(game, state);

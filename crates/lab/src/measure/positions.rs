@@ -266,7 +266,8 @@ pub(super) fn file<G: Kit>(
     if examples.is_empty() {
         return Err(GameError::data(path, "has no rows").into());
     }
-    let (states, exact): (Vec<G::State>, Vec<f64>) = examples.into_iter().unzip();
+    let (states, exact): (Vec<G::State>, Vec<f64>) =
+        examples.into_iter().map(|example| (example.state, example.value)).unzip();
     let judged = Judged::new(game, bound, &baselines(game)?, states, exact);
     let part = |i: usize| Part::of(game.number(&judged.states[i]));
     let all = judged.errors("all", |_| true);

@@ -6,6 +6,7 @@ use super::order::order_and_moves;
 use super::solve::{Method, Team, solve_plain, solve_short};
 use super::table::{Storage, check_memory};
 use super::{Isa, Precision, Settings, Source, Table, TableError, find, usual_file};
+use crate::bearoff::labelled::{self, Labelled};
 use crate::bearoff::{DicePosition, Position, ROLLS, Side, rank, rules};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -251,10 +252,10 @@ fn reference_values_are_met() {
     let table = solve(Settings { precision: Precision::Bits64, ..Settings::new(7) });
     let sixteen = solve(Settings::new(8));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/bearoff-reference.csv");
-    let rows = crate::bearoff::labelled::read(&path).unwrap();
+    let rows = labelled::read(&path).unwrap();
     assert_eq!(rows.len(), 30);
     let mut met = (0, 0);
-    for (position, value) in rows {
+    for Labelled { position, value, .. } in rows {
         if position.checkers() <= table.checkers() {
             met.0 += 1;
             assert!((table.value(position).unwrap() - value).abs() < 1e-9, "{position}");
