@@ -44,6 +44,9 @@ fn train_learns_and_reports() {
     );
     let drawn = desk.text(&["runs", "plot", "single-80", "--values"]);
     assert!(drawn.starts_with("equity against ttt\n") && drawn.contains("best possible 0.6635"), "{drawn}");
+    let drawn = desk.text(&["runs", "plot", "single-80", "--mark", "another program=0.5"]);
+    assert!(drawn.contains("another program 0.1635"), "{drawn}");
+    assert!(desk.fails(&["runs", "plot", "single-80", "--mark", "0.5"], 2).contains("expected NAME=VALUE"));
     let written = desk.json(&["runs", "plot", "single-80-1", "--out", "curves.svg"]);
     assert_eq!(written["curves"][0]["points"].as_array().unwrap().len(), 10);
     assert!(fs::read_to_string(desk.path("curves.svg")).unwrap().starts_with("<svg"));

@@ -2,6 +2,7 @@
 
 mod checkpoints;
 
+use adept_lab::chart::Mark;
 use adept_lab::template::METHODS;
 use adept_model::{DeviceName, Engine, limits};
 use adept_trainer::run::Init;
@@ -433,10 +434,22 @@ pub(crate) enum RunsAction {
         /// Draw equity itself, not its distance to the best possible.
         #[arg(long, conflicts_with = "gates")]
         values: bool,
+        /// Draw a line at a value that others reach, such as "gnubg=0.0203". May be given several times.
+        #[arg(long, value_name = "NAME=VALUE", value_parser = mark, conflicts_with = "gates")]
+        mark: Vec<Mark>,
         /// SVG file to write. Default: draw in the terminal.
         #[arg(long)]
         out: Option<PathBuf>,
     },
+}
+
+fn mark(text: &str) -> Result<Mark, String> {
+    let (name, value) = text.rsplit_once('=').ok_or("expected NAME=VALUE")?;
+    match (name.trim(), value.trim().parse::<f64>()) {
+        ("", _) => Err("expected a name before `=`".into()),
+        (name, Ok(value)) if value.is_finite() => Ok(Mark { name: name.into(), value }),
+        _ => Err(format!("`{}` is not a number", value.trim())),
+    }
 }
 
 #[derive(Debug, Args)]

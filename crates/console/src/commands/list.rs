@@ -6,6 +6,7 @@ use crate::output;
 use crate::world;
 use adept_arena::agents::AGENTS;
 use adept_game::{GameInfo, Named};
+use adept_lab::chart::Mark;
 use adept_lab::curves::{Show, canvas, curves, svg};
 use adept_lab::gates::{self, CellMap};
 use adept_lab::{AnyGame, Catalogue};
@@ -107,14 +108,15 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
     let folder = match &args.action {
         RunsAction::List { folder } => folder,
         RunsAction::Compare { a, b } => return compare::run(a, b, as_json),
-        RunsAction::Plot { runs, gates, values, out } => {
+        RunsAction::Plot { runs, gates, values, mark, out } => {
             if let Some(out) = out {
                 check_svg(out)?;
             }
             return match gates {
                 true => plot_gates(runs, out.as_deref(), as_json),
                 false => {
-                    plot(runs, if *values { Show::Values } else { Show::Distance }, out.as_deref(), as_json)
+                    let show = if *values { Show::Values } else { Show::Distance };
+                    plot(runs, show, mark, out.as_deref(), as_json)
                 }
             };
         }
@@ -194,11 +196,11 @@ fn plot_gates(paths: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()
 }
 
 /// Draws curves into a file or the terminal.
-fn plot(runs: &[PathBuf], show: Show, out: Option<&Path>, as_json: bool) -> Result<()> {
+fn plot(runs: &[PathBuf], show: Show, marks: &[Mark], out: Option<&Path>, as_json: bool) -> Result<()> {
     let files = Files::default();
     let found = curves(runs)?;
     if let Some(out) = out {
-        files.replace(out, svg(&found, show).as_bytes())?;
+        files.replace(out, svg(&found, show, marks).as_bytes())?;
     }
     if as_json {
         let all: Vec<Value> = found
@@ -219,6 +221,6 @@ fn plot(runs: &[PathBuf], show: Show, out: Option<&Path>, as_json: bool) -> Resu
     }
     match out {
         Some(out) => output::text(&format!("written: {}\n", out.display())),
-        None => output::text(&canvas(&found, show)),
+        None => output::text(&canvas(&found, show, marks)),
     }
 }

@@ -1,7 +1,7 @@
 //! Curves in a terminal.
 
 use super::{Curve, Drawing, Show};
-use crate::chart::{Range, Scale};
+use crate::chart::{Mark, Range, Scale};
 
 /// Columns of a drawing, with the numbers at its left.
 pub const WIDTH: usize = 78;
@@ -13,9 +13,9 @@ const MARGIN: usize = 9;
 const SYMBOLS: [char; 8] = ['●', '○', '▲', '△', '■', '□', '◆', '◇'];
 
 /// Draws curves with labelled axes, [`WIDTH`] columns wide, with a line for each name below. All must measure the same
-/// figure. Errors and distances are drawn on a logarithmic scale.
-pub fn canvas(curves: &[Curve], show: Show) -> String {
-    let (Some(first), Some(drawing)) = (curves.first(), Drawing::of(curves, show)) else {
+/// figure. Errors and distances are drawn on a logarithmic scale. `marks` are values of that figure that others reach.
+pub fn canvas(curves: &[Curve], show: Show, marks: &[Mark]) -> String {
+    let (Some(first), Some(drawing)) = (curves.first(), Drawing::of(curves, show, marks)) else {
         return String::new();
     };
     let Drawing { label, scale, mut bands, marks } = drawing;

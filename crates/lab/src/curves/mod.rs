@@ -225,8 +225,10 @@ struct Drawing {
 const EXACT: f64 = 1e-9;
 
 impl Drawing {
-    fn of(curves: &[Curve], show: Show) -> Option<Self> {
+    /// `marks` are drawn beside the references.
+    fn of(curves: &[Curve], show: Show, marks: &[Mark]) -> Option<Self> {
         let first = curves.first()?;
+        let named = |name: &str, value: f64| Mark { name: format!("{name} {value:.4}"), value };
         let optima: Option<Vec<f64>> = curves.iter().map(Curve::optimum).collect();
         let distances = optima.filter(|_| show == Show::Distance).map(|optima| {
             let distance = |m: &Mean, best: f64| if best - m.mean > EXACT { best - m.mean } else { 0.0 };
@@ -240,12 +242,13 @@ impl Drawing {
         if let (Some(bands), Some(References { baseline, best })) = (distances, &first.references)
             && bands.iter().flat_map(|band| &band.points).any(|p| p.1 > 0.0)
         {
-            let far = best.value - baseline.value;
+            let far = |name: &str, value: f64| named(name, best.value - value);
+            let others = marks.iter().map(|mark| far(&mark.name, mark.value));
             return Some(Self {
                 label: format!("distance to the best {}, {:.4}", label(&first.config), best.value),
                 scale: Scale::Log,
                 bands,
-                marks: vec![Mark { name: format!("{} {far:.4}", baseline.name), value: far }],
+                marks: std::iter::once(far(&baseline.name, baseline.value)).chain(others).collect(),
             });
         }
         let band = |curve: &Curve| Band {
@@ -257,14 +260,18 @@ impl Drawing {
             label: label(&first.config),
             scale: if is_error(first.figure) { Scale::Log } else { Scale::Linear },
             bands: curves.iter().map(band).collect(),
-            marks: references.map(|r| Mark { name: r.to_string(), value: r.value }).collect(),
+            marks: references
+                .map(|r| Mark { name: r.to_string(), value: r.value })
+                .chain(marks.iter().map(|mark| named(&mark.name, mark.value)))
+                .collect(),
         })
     }
 }
 
-/// The curves as an SVG document with labelled axes. All must measure the same figure.
-pub fn svg(curves: &[Curve], show: Show) -> String {
-    let (Some(first), Some(mut drawing)) = (curves.first(), Drawing::of(curves, show)) else {
+/// The curves as an SVG document with labelled axes. All must measure the same figure. `marks` are values of that figure that
+/// others reach; they become dashed lines.
+pub fn svg(curves: &[Curve], show: Show, marks: &[Mark]) -> String {
+    let (Some(first), Some(mut drawing)) = (curves.first(), Drawing::of(curves, show, marks)) else {
         return String::new();
     };
     // What all curves have in common is said once, in the title.
@@ -312,7 +319,7 @@ pub(crate) fn write(files: &Files, run: &Path, record: &Record) -> Result<(), Mo
     let runs = [(run.to_path_buf(), record.clone())];
     match curve(&runs)? {
         Some(curve) if !curve.points.is_empty() => {
-            files.replace(&run.join("curve.svg"), svg(&[curve], Show::Distance).as_bytes())
+            files.replace(&run.join("curve.svg"), svg(&[curve], Show::Distance, &[]).as_bytes())
         }
         _ => Ok(()),
     }
@@ -327,6 +334,6 @@ pub fn write_mean(files: &Files, runs: &[(PathBuf, Record)]) -> Result<Option<Pa
     let Some(curve) = curve(runs)?.filter(|curve| !curve.points.is_empty()) else { return Ok(None) };
     let beside = runs.first().and_then(|(path, _)| path.parent()).unwrap_or(Path::new(""));
     let path = beside.join(format!("{}.svg", curve.name));
-    files.replace(&path, svg(&[curve], Show::Distance).as_bytes())?;
+    files.replace(&path, svg(&[curve], Show::Distance, &[]).as_bytes())?;
     Ok(Some(path))
 }
