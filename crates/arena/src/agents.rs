@@ -414,7 +414,8 @@ by_values!(
         if best.is_empty() {
             return "It knows no values here.\n".into();
         }
-        let with = |(text, value): (String, f64)| format!("{text} ({value:+.3})");
+        let won = |v| game.win_probability(v).map_or_else(String::new, |p| format!(", P(win) {p:.3}"));
+        let with = |(text, value): (String, f64)| format!("{text} ({value:+.3}{})", won(value));
         let shown: Vec<String> = best.into_iter().map(with).collect();
         format!("It values highest {}.\n", shown.join(", "))
     }

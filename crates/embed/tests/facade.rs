@@ -112,6 +112,19 @@ fn a_published_network_has_its_priors_with_it() {
 }
 
 #[test]
+fn ids_of_gnubg_and_xgids_are_positions() {
+    let model = Model::open(&published("residual-10")).unwrap();
+    let xgid = "XGID=-AAAAAA------------b------:0:0:1:65:0:0:0:0:10";
+    let texts = ["1,1,1,1,1,1/0,0,0,0,0,2", "YAAAqCoAAAAAAA", DECISION, xgid, "YAAAqCoAAAAAAA:cAkXAAAAAAAE"];
+    let values = model.values(&texts).unwrap();
+    assert!(values[0] == values[1] && values[2] == values[3] && values[2] == values[4], "{values:?}");
+    assert_eq!(model.moves(xgid).unwrap(), model.moves(DECISION).unwrap());
+    assert_eq!(model.encode(&texts[..1]).unwrap().dense, model.encode(&texts[1..2]).unwrap().dense);
+    let error = model.moves("4HPwATDgc/ABMA").unwrap_err().to_string();
+    assert!(error.contains("on point 8"), "{error}");
+}
+
+#[test]
 fn a_finished_game_is_exact() {
     let model = Model::open(&published("plain-10")).unwrap();
     assert_eq!(model.values(&["0,0,0,0,0,0/1,0,0,0,0,0", "1,0,0,0,0,0/1,0,0,0,0,0 65"]).unwrap(), [1.0, 1.0]);

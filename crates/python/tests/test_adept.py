@@ -72,6 +72,14 @@ def test_a_network_is_near_the_oracle(monkeypatch):
     exact = [oracle.value(position) for position in positions]
     assert np.allclose(model.values(positions), exact, atol=0.01)
     assert oracle.moves(positions[0], "61")[0]["value"] == 1.0
+    # IDs of gnubg and XGIDs, whose dice are the roll.
+    xgid = "XGID=-AAAAAA------------b------:0:0:1:65:0:0:0:0:10"
+    assert model.moves(xgid) == model.moves("YAAAqCoAAAAAAA", "65")
+    assert oracle.moves(xgid)[0]["value"] == oracle.value(xgid) == oracle.value("1,1,1,1,1,1/0,0,0,0,0,2 65")
+    with pytest.raises(adept.AdeptError, match="which roll"):
+        oracle.moves("YAAAqCoAAAAAAA")
+    with pytest.raises(adept.AdeptError, match="66 are given beside it"):
+        oracle.moves(xgid, "66")
 
 
 def test_faults_say_what_and_where():

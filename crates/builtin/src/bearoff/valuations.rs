@@ -116,20 +116,22 @@ pub fn solving(settings: Settings) -> String {
     format!("solving the table of {checkers} checkers in {} bits, {memory} of memory", precision.bits())
 }
 
+/// How to keep a table that takes long to solve.
+fn keep(checkers: u8, least: Precision) -> String {
+    // A table that is built without the option has 16 bits, so one of 32 bits would be solved again each time.
+    let bits = if least == Precision::Bits32 { " --bits 32" } else { "" };
+    match checkers {
+        12.. => format!("; `adept oracle build --checkers {checkers}{bits}` keeps it for all commands"),
+        _ => String::new(),
+    }
+}
+
 fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Table>, GameError> {
     static TABLES: Shared<(u8, Option<PathBuf>, Precision), Table> = Shared::new();
     TABLES.get((game.checkers(), file.map(Path::to_path_buf), least), || {
         let settings = Settings { precision: least, ..Settings::new(game.checkers()) };
         let why = if least == Precision::Bits32 { "; 16 bits are too coarse for lost values" } else { "" };
-        // A table that is built without the option has 16 bits, so it would be solved again each time.
-        let bits = if least == Precision::Bits32 { " --bits 32" } else { "" };
-        let keep = match game.checkers() {
-            checkers @ 12.. => {
-                format!("; `adept oracle build --checkers {checkers}{bits}` keeps it for all commands")
-            }
-            _ => String::new(),
-        };
-        let what = solving(settings) + why + &keep;
+        let what = solving(settings) + why + &keep(game.checkers(), least);
         let begin = || work::share(&what, 0.0);
         let found =
             find(file, Path::new(FOLDER), least, settings, begin, &mut |p| work::share(&what, p.share));
@@ -143,4 +145,16 @@ fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Ta
         });
         checked.map_err(GameError::from)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_that_is_kept_is_precise_enough() {
+        assert!(keep(14, Precision::Bits16).contains("`adept oracle build --checkers 14`"));
+        assert!(keep(14, Precision::Bits32).contains("`adept oracle build --checkers 14 --bits 32`"));
+        assert!(keep(6, Precision::Bits32).is_empty());
+    }
 }

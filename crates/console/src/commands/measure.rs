@@ -313,24 +313,26 @@ pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> R
 /// A value of a position and its moves, for people.
 fn value_text(value: &PositionValue) -> String {
     let won = |p: Option<f64>| p.map_or_else(String::new, |p| format!(", P(win) {p:.4}"));
-    let (position, v, p) = (&value.position, value.value, won(value.win_probability));
-    let mut text = match value.to_move {
-        None => format!("{position}: over, {v:+.3} for player 1{p}\n"),
+    let (v, p) = (value.value, won(value.win_probability));
+    let said = match value.to_move {
+        None => format!("over, {v:+.3} for player 1{p}"),
         Some(player) if value.moves.iter().any(|m| m.probability.is_some()) => {
-            format!("{position}: player {player} to move; logits and probabilities\n")
+            format!("player {player} to move; logits and probabilities")
         }
-        Some(player) if value.moves.is_empty() => {
-            let mut text = format!("{position}: {v:+.4} for player {player}{p}\n");
-            if let Some(next) = &value.next {
-                text.push_str("  a chance event comes before the next move; to see moves, value what follows it, as in\n");
-                let _ = writeln!(text, "  \"{next}\"");
-            }
-            text
-        }
-        Some(player) => {
-            format!("{position}: {v:+.4} for player {player}, to move{p}: the best of the moves below\n")
-        }
+        Some(player) if value.moves.is_empty() => format!("{v:+.4} for player {player}{p}"),
+        Some(player) => format!("{v:+.4} for player {player}, to move{p}: the best of the moves below"),
     };
+    // A long position has a line of its own.
+    let mut text = format!("{}: {said}\n", value.position);
+    if text.trim_end().chars().count() > output::COLUMNS {
+        text = format!("{}:\n  {said}\n", value.position);
+    }
+    if let Some(next) = &value.next {
+        let _ = writeln!(
+            text,
+            "  a chance event comes first; for moves, value what follows it, such as\n  \"{next}\""
+        );
+    }
     // Without experts, before a chance event, this is the same number with the other sign.
     if let Some(after) = &value.after
         && (!value.moves.is_empty() || !after.gates.is_empty())
