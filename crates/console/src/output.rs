@@ -2,7 +2,7 @@
 
 use adept_arena::OpenError;
 use adept_game::GameError;
-use adept_game::shown::printable;
+use adept_game::shown::{printable, printable_json};
 use adept_lab::compare::CompareError;
 use adept_lab::sweep::SweepError;
 use adept_model::ModelError;
@@ -31,8 +31,8 @@ pub fn json(value: &impl Serialize) -> Result<()> {
     // A signal may ask for an object at the same time: whoever has the lock prints it, and the other waits for its end.
     let mut out = std::io::stdout().lock();
     PRINTED.store(true, Ordering::Relaxed);
-    serde_json::to_writer_pretty(&mut out, value)?;
-    writeln!(out)?;
+    let text = serde_json::to_string_pretty(value)?;
+    writeln!(out, "{}", printable_json(&text))?;
     Ok(())
 }
 

@@ -26,6 +26,25 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
+/// A text in JSON with the same meaning, in which the characters that a terminal would obey are escaped. JSON itself allows some
+/// of them in strings, and none elsewhere.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(is_obeyed) {
+        return json.into();
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match is_obeyed(c) {
+            true => {
+                // Writing to a text cannot fail. All of them have four digits.
+                let _ = write!(shown, "\\u{:04x}", u32::from(c));
+            }
+            false => shown.push(c),
+        }
+    }
+    shown.into()
+}
+
 /// A word of a command that people copy into a POSIX shell, quoted if it needs to be.
 pub fn shell(word: &str) -> Cow<'_, str> {
     match shlex::try_quote(word) {
@@ -78,6 +97,12 @@ mod tests {
             assert_eq!(printable(text), shown);
             assert!(!printable(text).contains(is_obeyed));
         }
+    }
+
+    #[test]
+    fn json_keeps_its_meaning() {
+        assert_eq!(printable_json("[\n\t\"a\u{9b}\u{7f}\u{202e}\"]"), "[\n\t\"a\\u009b\\u007f\\u202e\"]");
+        assert_eq!(printable_json("[1]"), "[1]");
     }
 
     /// The shell gives back what was quoted.

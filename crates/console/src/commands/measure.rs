@@ -11,6 +11,7 @@ use adept_lab::measure::{self, DecisionsRow, EvaluateOptions, GradeReport};
 use adept_lab::publish::{self, PublishOptions, shares};
 use adept_model::Explanation;
 use adept_model::{checkpoint, limits};
+use adept_trainer::config::Config;
 use adept_trainer::positions::PositionErrors;
 use adept_trainer::run::Match;
 use anyhow::Result;
@@ -458,6 +459,9 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
             format!("{}\n  then create a numeric preference of {:.4}\n", rule.text, rule.value)
         };
         return output::text(&rules.iter().map(sentence).collect::<String>());
+    }
+    if args.checkpoint.extension().is_some_and(|extension| extension == "toml") {
+        super::config::note_paths::<Config>(&args.checkpoint, &[], games);
     }
     let d = measure::describe(games, &args.checkpoint, args.best)?;
     if as_json {

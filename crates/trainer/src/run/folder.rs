@@ -271,7 +271,9 @@ impl Folder {
         let base = record.folder.as_deref().unwrap_or(Path::new(""));
         let written = record.config.for_folder(&self.path, base);
         let text = toml::to_string(&written).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        if limits::read_text(&config, limits::CONFIG_BYTES).ok().as_ref() != Some(&text) {
+        // Where the folder of its paths is gone, the file that is there knows more: it was moved with the data.
+        let knows = record.folder.as_ref().is_some_and(|folder| !folder.is_dir()) && config.exists();
+        if !knows && limits::read_text(&config, limits::CONFIG_BYTES).ok().as_ref() != Some(&text) {
             self.files.replace(&config, text.as_bytes())?;
         }
         self.cut_metrics(record.metrics_bytes)?;
