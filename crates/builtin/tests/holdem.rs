@@ -160,7 +160,7 @@ fn random_hands_keep_their_chips_and_their_text() {
 #[test]
 fn illegal_moves_are_refused_with_the_reason() {
     let game = limit(2);
-    let refused = |text: &str| game.parse_position(text).unwrap_err().0;
+    let refused = |text: &str| game.parse_position(text).unwrap_err().to_string();
     for (text, why) in [
         ("rrrr:AhKd|", "a round has at most 4 bets"),
         ("ccf:AhKd|/2c3c4c", "there is no bet to fold to"),
@@ -193,7 +193,7 @@ fn illegal_moves_are_refused_with_the_reason() {
         ("holdem:limit:2:bets=10", "`bets=10` is no option"),
         ("holdem:limit:2:blinds=20/10", "the small one is at most the big one"),
     ] {
-        let error = adept_builtin::visit(name, Nothing).unwrap().unwrap_err().0;
+        let error = adept_builtin::visit(name, Nothing).unwrap().unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("write holdem:limit:2"), "{error}");
     }
 }
@@ -369,7 +369,7 @@ fn rule_files_are_checked() {
             .contains("unknown variant `bet`")
     );
     assert!(read("maybe = 2.0").unwrap_err().contains("a probability"));
-    let missing = Profile::read(Path::new("no/such.toml")).unwrap_err().0;
+    let missing = Profile::read(Path::new("no/such.toml")).unwrap_err().to_string();
     assert!(missing.contains("no/such.toml"), "{missing}");
 }
 
