@@ -283,7 +283,9 @@ impl<G: Kit> AnyModel for Opened<G> {
 
     fn explain(&self, position: &str) -> Result<PositionValue, Error> {
         let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
-        self.with(|bound| inspect::inspect(&self.game, bound, &read[0], position.into(), false).map_err(of_position))
+        self.with(|bound| {
+            inspect::inspect(&self.game, bound, &read[0], position.into(), false).map_err(of_position)
+        })
     }
 
     fn encode(&self, positions: &[&str]) -> Result<Rows, Error> {
