@@ -3,6 +3,7 @@
 use crate::agents::Agent;
 use adept_game::{Game, Turn, limits};
 use rustc_hash::FxHashMap;
+use std::time::{Duration, Instant};
 
 /// Why a game cannot be measured exactly.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -131,6 +132,71 @@ impl<'a, G: Game> Walk<'a, G> {
         self.known.insert(state.clone(), value);
         Ok(value)
     }
+}
+
+/// What stands in the way of exact measurement, as far as a short look at a game shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// It has chance.
+    pub chance: bool,
+    /// Some of its chance can only be sampled.
+    pub sampled: bool,
+    /// It comes back to a state, or has games that are too long.
+    pub endless: bool,
+}
+
+/// States that [`survey`] looks at.
+const SURVEYED: usize = 50_000;
+
+/// How long [`survey`] looks.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Looks at the states that can be reached from the start: all of them in a small game.
+pub fn survey<G: Game>(game: &G) -> Survey {
+    let (mut found, began) = (Survey::default(), Instant::now());
+    let mut after = |state: &G::State| -> Vec<G::State> {
+        let next = |action: &G::Action| {
+            let mut next = state.clone();
+            game.apply(&mut next, action);
+            next
+        };
+        let mut actions = Vec::new();
+        match game.turn(state) {
+            Turn::Over => {}
+            Turn::Player(_) => game.actions(state, &mut actions),
+            Turn::Chance => {
+                let mut outcomes = Vec::new();
+                found.chance = true;
+                found.sampled |= !game.outcomes(state, &mut outcomes);
+                actions.extend(outcomes.into_iter().map(|(action, _)| action));
+            }
+        }
+        actions.iter().map(next).collect()
+    };
+    // Whether a state is on the way to the one at hand.
+    let mut seen = FxHashMap::from_iter([(game.start(), true)]);
+    let mut way = vec![(game.start(), after(&game.start()))];
+    let mut endless = false;
+    while let Some((state, open)) = way.last_mut() {
+        let Some(next) = open.pop() else {
+            seen.insert(state.clone(), false);
+            way.pop();
+            continue;
+        };
+        match seen.get(&next) {
+            Some(on_the_way) => endless |= on_the_way,
+            None if way.len() >= DEEPEST => endless = true,
+            None => {
+                seen.insert(next.clone(), true);
+                let open = after(&next);
+                way.push((next, open));
+            }
+        }
+        if endless || seen.len() >= SURVEYED || seen.len() % 64 == 0 && began.elapsed() >= LOOK {
+            break;
+        }
+    }
+    Survey { endless, ..found }
 }
 
 /// The possible next states with their probabilities, if players follow a policy.

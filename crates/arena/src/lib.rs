@@ -23,7 +23,7 @@ pub mod statistics;
 pub use agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
 pub use deliberating::Deliberating;
 pub use evaluator::{Candidates, Evaluator, GameModel, Known, each_after};
-pub use exact::{Equity, ExactError, equity, expected_utilities};
+pub use exact::{Equity, ExactError, Survey, equity, expected_utilities, survey};
 pub use grade::{Alone, Grade, Grader, Shares, Worst};
 pub use judge::{MoveLoss, TIE, move_loss};
 pub use open::OpenError;

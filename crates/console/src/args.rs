@@ -156,8 +156,12 @@ pub(crate) struct TrainArgs {
     /// (--set), a run becomes longer: schedules then cover its new length.
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Start anew in place of an unfinished run in the run folder, whatever its config: its record, measurements and checkpoints
+    /// are removed. A finished run is never replaced.
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) fresh: bool,
     /// Learn for two seconds, write nothing, and estimate the time and disk space of the run.
-    #[arg(long, conflicts_with_all = ["resume", "seeds"])]
+    #[arg(long, conflicts_with_all = ["resume", "fresh", "seeds"])]
     pub(crate) estimate: bool,
 }
 

@@ -18,9 +18,11 @@ pub use tool::{OnRanks, Tool};
 pub use world::ranks;
 
 use adept_lab::Catalogue;
+use adept_trainer::run::{TrainError, Way};
 use args::{Cli, Command};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use commands as run;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The arguments of this process; what is not UTF-8 in them is replaced.
@@ -30,21 +32,29 @@ fn given() -> impl Iterator<Item = String> {
 
 /// Options that help against an error of this kind, if the command of this process has them. Libraries say what to do, and
 /// this says how.
-fn hint(mut command: clap::Command, kind: &str, message: &str) -> Option<String> {
+fn hint(mut command: clap::Command, kind: &str, error: &anyhow::Error) -> Option<String> {
     let given: Vec<String> = given().collect();
+    let message = error.to_string();
     // Another place for the output does not help against what is wrong with an input.
     let is_input = |(i, arg): (usize, &String)| {
         let is_value = i == 0 || given[i - 1] == "--out" || given[i - 1].starts_with("--set");
         arg.len() > 1 && !arg.starts_with('-') && !is_value && message.starts_with(arg.as_str())
     };
-    if kind == "io" && given.iter().enumerate().any(is_input) {
+    if kind == "io" && (given.iter().enumerate().any(is_input) || output::is_of_stdout(error)) {
         return None;
     }
     let best = given.iter().any(|arg| arg == "--best");
+    let own = error.chain().find_map(|cause| match cause.downcast_ref::<TrainError>()? {
+        TrainError::Taken { ways, path, .. } => Some(ways.iter().map(|way| of_way(*way, path))),
+        _ => None,
+    });
+    let own: Option<Vec<(&str, String)>> = own.map(Iterator::collect);
     let advice: &[(&str, &str)] = match kind {
+        "folder" if own.is_some() => &[("out", "--out chooses another place")],
         "folder" => {
             &[("out", "--out chooses another place"), ("resume", "--resume continues what was stopped")]
         }
+        "diverged" => &[("fresh", "--fresh starts anew with what you changed, in place of what is left of this run")],
         "io" => &[("out", "--out chooses another place"), ("resume", "--resume continues what was stopped")],
         "interrupted" => &[("resume", "--resume continues what was stopped")],
         "checkpoint" if best => &[("best", "leave out --best to take the latest checkpoint")],
@@ -61,8 +71,19 @@ fn hint(mut command: clap::Command, kind: &str, message: &str) -> Option<String>
     let unused = |option: &str| option != "resume" || given.iter().all(|arg| arg != "--resume");
     let has =
         |option: &str| unused(option) && command.get_arguments().any(|arg| arg.get_long() == Some(option));
-    let fits: Vec<&str> = advice.iter().filter(|(option, _)| has(option)).map(|(_, text)| *text).collect();
+    let own = own.iter().flatten().map(|(option, text)| (*option, text.as_str()));
+    let advice = own.chain(advice.iter().copied());
+    let fits: Vec<&str> = advice.filter(|(option, _)| has(option)).map(|(_, text)| text).collect();
     (!fits.is_empty()).then(|| fits.join("; "))
+}
+
+/// The option for something that may be done about the folder of a run.
+fn of_way(way: Way, run: &Path) -> (&'static str, String) {
+    match way {
+        Way::Resume => ("resume", "--resume continues it".into()),
+        Way::Fresh => ("fresh", "--fresh starts anew in its place".into()),
+        Way::Init => ("init", format!("--init {} --out ANOTHER starts from its weights", run.display())),
+    }
 }
 
 /// The command and those below it, which read `-1` as a value.
@@ -134,9 +155,10 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
         Err(error) => {
             let own = named.and_then(|(tool, _)| error.chain().find_map(|cause| tool.kind(cause)));
             let kind = own.unwrap_or_else(|| output::kind(&error));
-            output::json_error_if_asked(kind, &error.to_string());
-            output::say(format!("error: {error}"));
-            if let Some(hint) = hint(line, kind, &error.to_string()) {
+            let message = output::whole(&error);
+            output::json_error_if_asked(kind, &message);
+            output::say(format!("error: {message}"));
+            if let Some(hint) = hint(line, kind, &error) {
                 output::say(format!("hint: {hint}"));
             }
             if spread { world::failed(&world, &error) } else { ExitCode::FAILURE }

@@ -9,7 +9,7 @@ use adept_model::ModelError;
 use adept_play::PlayError;
 use adept_trainer::config::ConfigError;
 use adept_trainer::run::TrainError;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::json;
 use std::io::{IsTerminal, Write};
@@ -28,12 +28,27 @@ pub fn json(value: &impl Serialize) -> Result<()> {
     if is_quiet() {
         return Ok(());
     }
+    let text = printable_json(&serde_json::to_string_pretty(value)?) + "\n";
     // A signal may ask for an object at the same time: whoever has the lock prints it, and the other waits for its end.
     let mut out = std::io::stdout().lock();
     PRINTED.store(true, Ordering::Relaxed);
-    let text = serde_json::to_string_pretty(value)?;
-    writeln!(out, "{}", printable_json(&text))?;
-    Ok(())
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(STDOUT)
+}
+
+/// What is named where output cannot be written.
+const STDOUT: &str = "stdout";
+
+/// Whether the output of this process cannot be written.
+pub(crate) fn is_of_stdout(error: &anyhow::Error) -> bool {
+    error.to_string() == STDOUT
+}
+
+/// An error with all its causes. Many errors say what their cause says.
+pub(crate) fn whole(error: &anyhow::Error) -> String {
+    error.chain().skip(1).fold(error.to_string(), |said, cause| match cause.to_string() {
+        cause if said.contains(&cause) => said,
+        cause => format!("{said}: {cause}"),
+    })
 }
 
 /// Whether another process speaks for this one.
@@ -88,6 +103,12 @@ pub(crate) fn kind(error: &anyhow::Error) -> &'static str {
     error.chain().find_map(of_cause).unwrap_or("failed")
 }
 
+/// The same for an error of a library.
+pub(crate) fn kind_of(error: &(dyn std::error::Error + 'static)) -> &'static str {
+    let mut causes = std::iter::successors(Some(error), |cause| cause.source());
+    causes.find_map(of_cause).unwrap_or("failed")
+}
+
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     if cause.is::<ConfigError>() {
         return Some("config");
@@ -135,7 +156,7 @@ fn of_train(error: &TrainError) -> &'static str {
         TrainError::Open(error) => of_open(error),
         TrainError::Config(_) => "config",
         TrainError::Disk { .. } | TrainError::Space { .. } => "io",
-        TrainError::Folder { .. } => "folder",
+        TrainError::Folder { .. } | TrainError::Taken { .. } => "folder",
         TrainError::Interrupted { .. } => "interrupted",
         TrainError::Diverged { .. } => "diverged",
         TrainError::Elsewhere(_) | TrainError::Ranks(_) => "failed",
@@ -204,6 +225,7 @@ pub(crate) fn file(text: &str) -> Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(STDOUT)
 }
 
 /// When something was last printed.

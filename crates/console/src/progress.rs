@@ -329,8 +329,7 @@ fn interrupted() {
     }
     let Some((asked, says)) = STOPS.get() else { end("stopped before the end") };
     if asked.requested() {
-        work::remove_unfinished();
-        std::process::exit(INTERRUPTED);
+        end("stopped at once: continue with --resume where the command has it");
     }
     asked.cancel();
     let patience = patience();

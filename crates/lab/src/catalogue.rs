@@ -17,7 +17,7 @@ use adept_game::{Found, GameError, Kit, Recorded};
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Fault, Games, One, Rules, in_either};
-use adept_trainer::run::{self, Cancel, Observer, Record, RunEstimate, TrainError, TrainOptions};
+use adept_trainer::run::{self, Cancel, Observer, Record, RunEstimate, TrainError, TrainOptions, Unusable};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,6 +42,8 @@ pub trait AnyGame: Rules {
         options: &TrainOptions,
         trial: Duration,
     ) -> Result<RunEstimate, TrainError>;
+
+    fn check_files(&self, config: &Config) -> Result<(), Unusable>;
 
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError>;
 
@@ -153,6 +155,10 @@ impl<G: Kit> AnyGame for G {
         trial: Duration,
     ) -> Result<RunEstimate, TrainError> {
         run::estimate(self, config, seed, options, trial)
+    }
+
+    fn check_files(&self, config: &Config) -> Result<(), Unusable> {
+        run::check_files(self, config)
     }
 
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError> {

@@ -2,7 +2,9 @@
 
 use crate::catalogue::Catalogue;
 use crate::tournament::Tournament;
-use adept_trainer::config::{Config, ConfigError, Source, parse};
+use adept_trainer::config::{Config, ConfigError, Source, error_at, parse};
+use adept_trainer::run::{TrainError, Unusable, setting_of};
+use std::fmt;
 use std::path::Path;
 
 /// A config file by kind.
@@ -29,11 +31,94 @@ impl Kind {
 /// # Errors
 /// A [`ConfigError`] with the place of the first fault.
 pub fn load_any(path: &Path, set: &[String], games: &dyn Catalogue) -> Result<Kind, ConfigError> {
-    let source = Source::read(path, set)?;
+    parse_any(&Source::read(path, set)?, games)
+}
+
+fn parse_any(source: &Source, games: &dyn Catalogue) -> Result<Kind, ConfigError> {
     let is_tournament = toml::from_str::<toml::Table>(&source.text).is_ok_and(|t| t.contains_key("agents"));
     Ok(if is_tournament {
-        Kind::Tournament(Box::new(Tournament::parse(&source, games)?))
+        Kind::Tournament(Box::new(Tournament::parse(source, games)?))
     } else {
-        Kind::Experiment(Box::new(parse(&source, games)?))
+        Kind::Experiment(Box::new(parse(source, games)?))
     })
+}
+
+/// A fault in a config, or in a file that it names.
+#[derive(Debug)]
+pub struct Placed {
+    /// The place in the config, and what is wrong.
+    pub at: ConfigError,
+    /// The fault in a file.
+    pub cause: Option<TrainError>,
+}
+
+impl fmt::Display for Placed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.at.fmt(f)
+    }
+}
+
+impl std::error::Error for Placed {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.cause {
+            Some(cause) => Some(cause),
+            None => Some(&self.at),
+        }
+    }
+}
+
+impl From<ConfigError> for Placed {
+    fn from(at: ConfigError) -> Self {
+        Self { at, cause: None }
+    }
+}
+
+impl Placed {
+    fn new(source: &Source, Unusable { key, error }: Unusable) -> Self {
+        Self { at: error_at::<Config>(source, &key, &error.to_string()), cause: Some(error) }
+    }
+
+    /// Adds the place in the config to an error of its run, if a setting is to be changed.
+    ///
+    /// # Errors
+    /// The error itself if none is.
+    pub fn of_run(source: &Source, config: &Config, error: TrainError) -> Result<Self, TrainError> {
+        match setting_of(config, &error) {
+            Some(key) => Ok(Self::new(source, Unusable { key: key.into(), error })),
+            None => Err(error),
+        }
+    }
+}
+
+/// [`load_any`], which also opens the files that the config names: examples, rule files, and for a tournament what its learners
+/// name.
+///
+/// # Errors
+/// The first fault.
+pub fn check_any(path: &Path, set: &[String], games: &dyn Catalogue) -> Result<Kind, Placed> {
+    let source = Source::read(path, set)?;
+    let kind = parse_any(&source, games)?;
+    match &kind {
+        Kind::Experiment(config) => check_files(&source, config, games)?,
+        Kind::Tournament(tournament) => {
+            for (i, learns) in tournament.agents.iter().enumerate().filter_map(|(i, a)| Some((i, a.learns.as_ref()?))) {
+                let own = Source::read(learns, &[])?;
+                check_files(&own, &parse(&own, games)?, games).map_err(|fault| Placed {
+                    at: error_at::<Tournament>(&source, &format!("agents.{i}.learns"), &fault.to_string()),
+                    ..fault
+                })?;
+            }
+        }
+    }
+    Ok(kind)
+}
+
+/// Opens the files that the config of an experiment names.
+///
+/// # Errors
+/// The first setting that cannot be used.
+pub fn check_files(source: &Source, config: &Config, games: &dyn Catalogue) -> Result<(), Placed> {
+    let unknown = |error: TrainError| Unusable { key: "game.rules".into(), error };
+    let game = games.find(&config.game.rules).map_err(|e| Placed::new(source, unknown(e.into())))?;
+    game.check_files(config).map_err(|fault| Placed::new(source, fault))
 }

@@ -136,7 +136,7 @@ pub(crate) fn config_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyR
 /// `config` is a file, a dict, or the text of a TOML file. `settings` change keys of it, such as `{"learn.td.games": 10000}` or
 /// `["learn.td.games=10000"]`; `seed` replaces its seed. `out` is the run folder, by default `checkpoints/runs/NAME-SEED`. A
 /// run there that is finished, with the same config and seed, is returned as it is. `threads` compute shards, all cores by
-/// default; `max_seconds` stops the run after a time; `tensorboard` adds an event file to its folder.
+/// default; `max_seconds` stops the run after a time; `fresh=True` starts anew in place of an unfinished run; `tensorboard` adds an event file to its folder.
 ///
 /// `on_progress` gets dicts. `kind` is `started` (with `from`, `total`, `unit`), `progress` (with `step` and `rate` per
 /// second), `measured` (a line of `Run.metrics`), `preparing`, `set_back` (a damaged checkpoint was left for an older one) or
@@ -147,7 +147,7 @@ pub(crate) fn config_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyR
 #[pyfunction]
 #[pyo3(signature = (
     config, *, out = None, seed = None, settings = None, resume = false, on_progress = None, threads = 0,
-    max_seconds = None, tensorboard = false
+    max_seconds = None, tensorboard = false, fresh = false
 ))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn train(
@@ -161,6 +161,7 @@ pub(crate) fn train(
     threads: i128,
     max_seconds: Option<f64>,
     tensorboard: bool,
+    fresh: bool,
 ) -> PyResult<Run> {
     let (threads, max_seconds) = (given::threads(threads)?, given::seconds(max_seconds)?);
     let config = config_of(config, given::settings(settings)?)?;
@@ -168,7 +169,7 @@ pub(crate) fn train(
     let game = stop.within(|| ALL.find(&config.game.rules)).map_err(fault)?;
     let extend = resume;
     let options =
-        TrainOptions { out, resume, extend, threads, max_seconds, tensorboard, ..TrainOptions::default() };
+        TrainOptions { out, resume, extend, fresh, threads, max_seconds, tensorboard, ..TrainOptions::default() };
     let (cancel, seed) = (Cancel::default(), seed.map_or(Ok(config.seed), given::seed)?);
     let work = |reports: &Reports| game.train(&config, seed, &options, reports, &cancel);
     let (trained, raised) = long(py, on_progress.as_ref(), &cancel, &stop, work)?;

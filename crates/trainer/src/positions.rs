@@ -178,6 +178,9 @@ impl Set {
     }
 
     /// Reads one part of a file of examples.
+    ///
+    /// # Errors
+    /// The file cannot be read, a row is not valid, or the part has no rows.
     fn read<G: Kit>(
         game: &G,
         (encoder, channels): (&dyn Encoder<G>, &[Channel]),
@@ -191,15 +194,7 @@ impl Set {
         let known = |example: Example<G::State>| (example.state, example.value as f32);
         let set = Self::of(game, (encoder, channels), these.map(known));
         if set.samples.is_empty() {
-            let what = format!(
-                "none of its {rows} rows belongs to the part for {}: add more rows",
-                match part {
-                    Part::Train => "training, eight of ten",
-                    Part::Validation => "validation, one of ten",
-                    Part::Test => "testing, one of ten",
-                }
-            );
-            return Err(GameError::data(path, what).into());
+            return Err(lacks(path, rows, part).into());
         }
         Ok(set)
     }
@@ -218,6 +213,30 @@ impl Set {
             values.iter().zip(&self.samples.targets).map(|(v, d)| f64::from(*v) - f64::from(*d)),
         )
     }
+}
+
+/// The error for a file of this many rows without any of a part.
+fn lacks(path: &Path, rows: usize, part: Part) -> GameError {
+    let what = match part {
+        Part::Train => "training, eight of ten",
+        Part::Validation => "validation, one of ten",
+        Part::Test => "testing, one of ten",
+    };
+    GameError::data(path, format!("none of its {rows} rows belongs to the part for {what}: add more rows"))
+}
+
+/// Reads a file of examples, and checks that it has rows to learn from, and to measure with if errors are measured.
+///
+/// # Errors
+/// The file cannot be read, a row is not valid, or a part has no rows.
+pub(crate) fn check_examples<G: Kit>(game: &G, path: &Path, measured: bool) -> Result<(), GameError> {
+    let all = game.read_examples(path)?;
+    let needed: &[Part] = match measured {
+        true => &[Part::Train, Part::Validation, Part::Test],
+        false => &[Part::Train],
+    };
+    let has = |part: &Part| all.iter().any(|(state, _)| Part::of(game.number(state)) == *part);
+    needed.iter().find(|part| !has(part)).map_or(Ok(()), |part| Err(lacks(path, all.len(), *part)))
 }
 
 /// Errors of V over positions.

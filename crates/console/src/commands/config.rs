@@ -4,7 +4,7 @@ use crate::args::{ConfigAction, ConfigArgs};
 use crate::output;
 use adept_game::shown::shell_path;
 use adept_lab::Catalogue;
-use adept_lab::files::{Kind, load_any};
+use adept_lab::files::{Kind, check_any};
 use adept_lab::keys::markdown;
 use adept_lab::template::template;
 use adept_lab::tournament::Tournament;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Result<()> {
     match &args.action {
         ConfigAction::Check { files, set } => {
-            let checked: Vec<_> = files.iter().map(|f| (f, load_any(f, set, games))).collect();
+            let checked: Vec<_> = files.iter().map(|f| (f, check_any(f, set, games))).collect();
             let faults = checked.iter().filter(|(_, c)| c.is_err()).count();
             if as_json {
                 let files: Vec<_> = checked
@@ -31,9 +31,10 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
                         Err(e) => json!({
                             "file": file,
                             "ok": false,
-                            "line": e.place.map(|p| p.0),
-                            "column": e.place.map(|p| p.1),
-                            "message": e.message,
+                            "line": e.at.place.map(|p| p.0),
+                            "column": e.at.place.map(|p| p.1),
+                            "kind": output::kind_of(e),
+                            "message": e.at.message,
                         }),
                     })
                     .collect();

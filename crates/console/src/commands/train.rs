@@ -7,6 +7,7 @@ use crate::world::{self, Together};
 use adept_game::Unit;
 use adept_game::shown::shell_path;
 use adept_lab::curves::{self, Point, References};
+use adept_lab::files::Placed;
 use adept_lab::measure::Baseline;
 use adept_lab::publish::shares;
 use adept_lab::seeds::{SeedResult, Seeds, train_seeds};
@@ -15,7 +16,7 @@ use adept_lab::statistics::{Sample, welch};
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::{ExpertUse, LIVE};
 use adept_ranks::Ranks;
-use adept_trainer::config::{self, Config, Suite};
+use adept_trainer::config::{self, Config, Source, Suite};
 use adept_trainer::run::{Host, OnRanks, Record, Score, TrainError, TrainOptions};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -23,7 +24,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> Result<()> {
-    let config = config::load(&args.config, &args.settings(), games)?;
+    let source = Source::read(&args.config, &args.settings())?;
+    let config = config::parse(&source, games)?;
     super::config::note_old_form(&args.config);
     super::config::note_paths::<Config>(&args.config, &args.settings(), games);
     config.cautions().iter().for_each(|caution| super::config::warn(&args.config, caution));
@@ -31,19 +33,31 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     // Runs that cannot be divided are jobs, each for one rank.
     if args.seeds.is_some() && config.learn.shards == 1 {
         return world::with_jobs(games, args.threads, || {
-            run(games, args, &config, Ranks::default(), as_json)
+            run(games, args, (&source, &config), Ranks::default(), as_json)
         });
     }
-    run(games, args, &config, ranks, as_json)
+    run(games, args, (&source, &config), ranks, as_json)
 }
 
-fn run(games: &dyn Catalogue, args: &TrainArgs, config: &Config, ranks: Ranks, as_json: bool) -> Result<()> {
+/// An error of a run, with the place of the setting to change if there is one.
+fn placed(source: &Source, config: &Config, error: TrainError) -> anyhow::Error {
+    Placed::of_run(source, config, error).map_or_else(Into::into, Into::into)
+}
+
+fn run(
+    games: &dyn Catalogue,
+    args: &TrainArgs,
+    (source, config): (&Source, &Config),
+    ranks: Ranks,
+    as_json: bool,
+) -> Result<()> {
     let game = games.find(&config.game.rules)?;
     let first = args.seed.unwrap_or(config.seed);
     let options = TrainOptions {
         out: args.out.clone(),
         resume: args.resume,
         extend: args.resume,
+        fresh: args.fresh,
         init: args.init.clone(),
         max_seconds: args.max_seconds,
         tensorboard: args.tensorboard,
@@ -52,7 +66,7 @@ fn run(games: &dyn Catalogue, args: &TrainArgs, config: &Config, ranks: Ranks, a
         host: Host::default(),
     };
     if args.estimate {
-        return estimate(&*game, config, first, &options, as_json);
+        return estimate(&*game, (source, config), first, &options, as_json);
     }
     if let Some(caution) = idle(config, &ranks) {
         output::say(format!("warning: {caution}"));
@@ -92,8 +106,8 @@ fn run(games: &dyn Catalogue, args: &TrainArgs, config: &Config, ranks: Ranks, a
     for (seed, result) in results {
         match result {
             Ok(run) => runs.push(run),
-            Err(e) if args.seeds.is_some() => errors.push((seed, e)),
-            Err(e) => return Err(e.into()),
+            Err(e) if args.seeds.is_some() => errors.push((seed, placed(source, config, e))),
+            Err(e) => return Err(placed(source, config, e)),
         }
     }
     if runs.is_empty() && !errors.is_empty() {
@@ -153,24 +167,31 @@ fn followed(results: Vec<SeedResult>, stopped: bool) -> Result<()> {
 }
 
 /// The errors of several seeds as one, of the kind of the first.
-fn of_seeds(errors: Vec<(u64, TrainError)>, nothing_ran: bool) -> anyhow::Error {
+fn of_seeds(errors: Vec<(u64, anyhow::Error)>, nothing_ran: bool) -> anyhow::Error {
     let mut lines: Vec<String> = errors.iter().map(|(seed, e)| format!("seed {seed}: {e}")).collect();
+    // What is wrong with all of them, such as a missing file, is said once.
+    if let [(first, error), .., (last, _)] = &errors[..]
+        && errors.iter().all(|(_, other)| other.to_string() == error.to_string())
+    {
+        lines = vec![format!("seeds {first} to {last}: {error}")];
+    }
     lines.extend(nothing_ran.then(|| "nothing was run".to_string()));
     let text = lines.join("\n");
     match errors.into_iter().next() {
-        Some((_, first)) => anyhow::Error::new(first).context(text),
+        Some((_, first)) => first.context(text),
         None => anyhow::Error::msg(text),
     }
 }
 
 fn estimate(
     game: &dyn AnyGame,
-    config: &Config,
+    (source, config): (&Source, &Config),
     seed: u64,
     options: &TrainOptions,
     as_json: bool,
 ) -> Result<()> {
-    let e = game.estimate(config, seed, options, Duration::from_secs(2))?;
+    let e = game.estimate(config, seed, options, Duration::from_secs(2));
+    let e = e.map_err(|e| placed(source, config, e))?;
     if as_json {
         return output::json(&e);
     }

@@ -22,7 +22,7 @@ use crate::catalogue::{AnyGame, Catalogue};
 use adept_arena::inspect::{self, PositionValue};
 use adept_arena::{Equity, GameModel, Greedy, OpenError, Random, equity, open};
 pub use adept_game::Suite;
-use adept_game::{Kit, Read, Recorded, limits, stream, work};
+use adept_game::{GameError, Kit, Read, Recorded, limits, stream, work};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::files::Files;
 use adept_model::{Description, ModelError, Usage};
@@ -325,8 +325,8 @@ pub fn evaluate_of<G: Kit>(
         report.valued = Some(value_file(game, &mut bound, path, options.out.as_deref())?);
     } else if let Some(path) = &options.positions {
         if options.out.is_some() {
-            let message = "has values to compare with, so nothing is written: name no output file".into();
-            return Err(TrainError::Folder { path: path.clone(), message });
+            let what = "has values to compare with, so nothing is written: name no output file, or leave the values out";
+            return Err(GameError::data(path, what).into());
         }
         report.positions = Some(positions::file(game, &mut bound, path)?);
     }

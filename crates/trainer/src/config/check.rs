@@ -1,8 +1,8 @@
 //! Checks that the parser cannot make: settings that cannot work, alone or together.
 //! Each section checks itself. This module holds the checks that they share.
 
-use super::{Config, Games, Method, Rules, Schedule, Shape};
-use adept_arena::AgentSpec;
+use super::{Config, Games, Method, Rules, Schedule, Shape, Suite};
+use adept_arena::{AgentSpec, Survey};
 use adept_game::{GameInfo, limits};
 use adept_model::names;
 use adept_model::{Architecture, Channel, ModelError};
@@ -66,6 +66,7 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
     let channels = channels(config, game, &*rules).map_err(|m| ("game.encoder".to_string(), m))?;
     config.learn.check(config, game)?;
     config.evaluate.check(config, game)?;
+    check_exact(config, game, &*rules)?;
     config.checkpoints.check()?;
     let outcome = match &config.architecture {
         Architecture::Lookup(lookup) => {
@@ -88,6 +89,47 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
         Err(ModelError::Architecture { path, message }) => fault(&format!("architecture.{path}"), message),
         Err(other) => fault("architecture", other.to_string()),
     }
+}
+
+/// Checks that what is computed over all states of the game can be.
+fn check_exact(config: &Config, game: &GameInfo, rules: &dyn Rules) -> Result<(), Fault> {
+    let measured = config.measures(Suite::Equity) || config.measures(Suite::Grade);
+    let solves = |text: &str| {
+        let mut spec = AgentSpec::parse(text).ok()?;
+        let best = matches!(spec, AgentSpec::Optimal(_));
+        while let AgentSpec::Optimal(inner) = spec {
+            spec = *inner;
+        }
+        (best || matches!(spec, AgentSpec::Minimax)).then_some(matches!(spec, AgentSpec::Minimax))
+    };
+    let named = config.opponents();
+    let solvers: Vec<(String, &str, bool)> = named
+        .iter()
+        .filter_map(|(path, text)| Some((path.clone(), *text, solves(text)?)))
+        .collect();
+    // A game for one player may come back to a state: its shortest solution is looked for.
+    if !game.is_small || game.players == 1 || !measured && solvers.is_empty() {
+        return Ok(());
+    }
+    let (found, name) = (rules.survey(), &game.name);
+    if let Some((path, text, _)) = solvers.iter().find(|(.., minimax)| *minimax && found.chance) {
+        let message = format!(
+            "`{text}` needs a game without chance, and {name} has chance: write `random`, `optimal:random` or an agent of the game"
+        );
+        return fault(path, message);
+    }
+    let why = match found {
+        Survey { sampled: true, .. } => "has chance that can only be sampled",
+        Survey { endless: true, .. } => "can come back to a position or go on for thousands of moves",
+        _ => return Ok(()),
+    };
+    if let Some((path, text, _)) = solvers.first() {
+        return fault(path, format!("`{text}` must search the whole game, and {name} {why}: name another agent"));
+    }
+    let message = format!(
+        "play cannot be measured exactly, because {name} {why}: write `suites = [\"matches\"]`, or limit the moves in the rules"
+    );
+    fault("evaluate.suites", message)
 }
 
 /// The channels of the encoder that a config names.

@@ -148,6 +148,31 @@ pub fn parse(source: &Source, games: &dyn Games) -> Result<Config, ConfigError> 
     parse_as(source, games)
 }
 
+/// The error for a setting that was parsed and checked but cannot be used, with its place.
+pub fn error_at<C: Written>(source: &Source, path: &str, message: &str) -> ConfigError {
+    let message = format!("`{path}`: {message}");
+    let unplaced = |file: String| ConfigError { file, place: None, line: None, message: message.clone() };
+    let Ok(mut document) = source.text.parse::<DocumentMut>() else { return unplaced(source.file.clone()) };
+    let renewed = C::renew(&mut document);
+    let sets = |setting: &&String| {
+        let key = setting.split('=').next().unwrap_or_default().trim();
+        let key = C::whole_key(key, &document);
+        path.strip_prefix(&*key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    if let Some(setting) = source.set.iter().rev().find(sets) {
+        return unplaced(format!("--set {setting}"));
+    }
+    let text = if renewed { document.to_string() } else { source.text.clone() };
+    let original = renewed.then_some(&*source.text);
+    match Document::parse(text.as_str()) {
+        Ok(document) => {
+            let at = Located { file: &source.file, text: &text, original };
+            at.error(span_of(document.as_item(), path), message)
+        }
+        Err(_) => unplaced(source.file.clone()),
+    }
+}
+
 /// The text of a config in its current form; `None` if it has that already. In the older form the settings of all methods
 /// stand side by side in `[learn]`. Comments stay.
 ///

@@ -16,7 +16,7 @@ pub use learn::{
     Along, Examples, ExpectationSettings, GapDiscount, Learn, Method, Next, RegretSettings, Rewards, SELF,
     SupervisedSettings, TdSettings, TraceKind,
 };
-pub use load::{Source, Written, in_present_form, load, parse, parse_as, paths_found_here};
+pub use load::{Source, Written, error_at, in_present_form, load, parse, parse_as, paths_found_here};
 pub use paths::{Place, Spot};
 pub use rules::{Games, One, Rules, in_either, no_game};
 pub use schedule::{Schedule, Shape};
@@ -156,6 +156,18 @@ impl Config {
         [Suite::Equity, Suite::Rms, Suite::Exploitability, Suite::Matches]
             .into_iter()
             .find(|suite| self.measures(*suite))
+    }
+
+    /// The agents that the config names, with the dotted paths of their settings.
+    pub fn opponents(&self) -> Vec<(String, &str)> {
+        let td = self.learn.td();
+        let against = td.map(|td| ("learn.td.against".to_string(), &*td.against));
+        let field = td.iter().flat_map(|td| td.field.iter().flatten().enumerate());
+        let field = field.map(|(i, agent)| (format!("learn.td.field.{i}"), &**agent));
+        let judges = self.evaluate.against.iter().flatten().enumerate();
+        let judges = judges.map(|(i, agent)| (format!("evaluate.against.{i}"), &**agent));
+        let all = against.into_iter().chain(field).chain(judges);
+        all.filter(|(_, agent)| *agent != SELF).collect()
     }
 
     /// Opponents of the suites `equity` and `matches`; empty if neither is measured.

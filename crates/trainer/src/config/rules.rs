@@ -1,6 +1,6 @@
 //! What config checks need to know about a game.
 
-use adept_arena::{OpenError, open};
+use adept_arena::{self as arena, OpenError, Survey, open};
 use adept_game::{Channel, GameError, GameInfo, Kit};
 use adept_model::names;
 use std::sync::Arc;
@@ -16,6 +16,9 @@ pub trait Rules: Send + Sync {
     /// If the game has no such encoder, or the encoder is not available.
     fn channels(&self, encoder: Option<&str>) -> Result<Vec<Channel>, OpenError>;
 
+    /// What stands in the way of exact measurement.
+    fn survey(&self) -> Survey;
+
     /// The rest of a starter config: see [`Kit::starter`].
     fn starter(&self) -> Option<String>;
 }
@@ -27,6 +30,10 @@ impl<G: Kit> Rules for G {
 
     fn channels(&self, encoder: Option<&str>) -> Result<Vec<Channel>, OpenError> {
         open::encoder(self, encoder).map(|encoder| encoder.channels().to_vec())
+    }
+
+    fn survey(&self) -> Survey {
+        arena::survey(self)
     }
 
     fn starter(&self) -> Option<String> {

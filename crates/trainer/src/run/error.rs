@@ -36,6 +36,16 @@ pub enum TrainError {
         /// Why, and what to do.
         message: String,
     },
+    /// The folder holds another run, or this one.
+    #[error("{}: {message}: {}", path.display(), advice(ways))]
+    Taken {
+        /// The folder.
+        path: PathBuf,
+        /// What it holds.
+        message: String,
+        /// What may be done about it, beside choosing another folder.
+        ways: &'static [Way],
+    },
     /// The work was interrupted.
     #[error("{}: {message}", path.display())]
     Interrupted {
@@ -91,6 +101,32 @@ pub enum TrainError {
     /// A fault in a config file.
     #[error(transparent)]
     Config(#[from] ConfigError),
+}
+
+/// What to do where the folder of a run holds another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Continue the run in the folder.
+    Resume,
+    /// Start anew in its place: it did not finish.
+    Fresh,
+    /// Start from its weights in another folder.
+    Init,
+}
+
+/// What may be done, in words.
+fn advice(ways: &[Way]) -> String {
+    let word = |way: &Way| match way {
+        Way::Resume => "resume it",
+        Way::Fresh => "start anew in its place",
+        Way::Init => "start from its weights elsewhere",
+    };
+    let elsewhere = "choose another folder";
+    // A finished run is removed by hand.
+    let last = if ways.iter().all(|way| *way == Way::Init) { Some("remove it") } else { None };
+    let mut words: Vec<&str> = ways.iter().map(word).chain([elsewhere]).chain(last).collect();
+    let last = words.pop().unwrap_or(elsewhere);
+    if words.is_empty() { last.into() } else { format!("{}, or {last}", words.join(", ")) }
 }
 
 impl TrainError {

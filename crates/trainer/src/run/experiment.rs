@@ -1,6 +1,6 @@
 //! One run: plays games, takes optimiser steps, measures, and writes checkpoints.
 
-use super::error::TrainError;
+use super::error::{TrainError, Way};
 use super::evaluation::{Match, Patience};
 use super::events::EventFile;
 use super::folder::{FORMAT, Folder, Found, Lock, Record, Score};
@@ -14,7 +14,7 @@ use crate::positions::{Tests, oracle};
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
 use adept_arena::{Agent, GameModel, OpenError, open};
-use adept_game::{Kit, stream};
+use adept_game::{GameError, Kit, stream};
 use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::native::Isa;
 use adept_model::{Engine, ModelError, Rows, Tensor};
@@ -36,6 +36,9 @@ pub struct TrainOptions {
     pub resume: bool,
     /// With `resume`: if the config differs from the run's only in a larger length, make the run longer.
     pub extend: bool,
+    /// Start anew in place of an unfinished run: its record, measurements, pictures and checkpoints are removed. A finished run is
+    /// refused, and so are foreign files.
+    pub fresh: bool,
     /// Start from the weights of these checkpoints.
     pub init: Vec<Init>,
     /// Write a checkpoint and stop after this many seconds.
@@ -88,16 +91,23 @@ pub fn train<G: Kit>(
     let config = &Config { seed, ..config.clone() };
     let mut experiment = experiment(game, config, seed, options)?;
     let begins = experiment.record.clone();
+    // Examples and test positions are read before there is a folder, so that a fault in them leaves none.
+    let peek = || Ok(matches!(earlier(&folder, config, options, Some(&begins))?, Earlier::Nothing));
+    let anew = agree(ranks, ranks.is_first().then(peek))?;
+    if anew {
+        experiment.prepare(&|what| observer.event(seed, Event::Preparing(what)))?;
+        agree(ranks, ranks.is_first().then(|| experiment.check_space()))?;
+    }
     // Only the first rank looks at the folder and writes to it.
     let mut _lock = None;
     let mut begin = || -> Result<Earlier, TrainError> {
         _lock = Some(locked(&folder)?);
         let earlier = earlier(&folder, config, options, Some(&begins))?;
+        if matches!(earlier, Earlier::Nothing) != anew {
+            return Err(refused(&folder, "changed while this run was prepared: another process has used it"));
+        }
         match &earlier {
-            Earlier::Nothing => {
-                experiment.check_space()?;
-                experiment.folder.create(&experiment.record)?;
-            }
+            Earlier::Nothing => experiment.folder.create(&experiment.record)?,
             Earlier::Finished(record) => {
                 // Removes files left by a process that was killed at its very end. The result is valid without
                 // this.
@@ -212,35 +222,45 @@ fn earlier(
     options: &TrainOptions,
     begins: Option<&Record>,
 ) -> Result<Earlier, TrainError> {
-    let taken = |message: String| Err(refused(folder, message));
+    let taken = |ways: &'static [Way], message: String| {
+        Err(TrainError::Taken { path: folder.path.clone(), message, ways })
+    };
     let record = match folder.look()? {
         Found::Nothing => return Ok(Earlier::Nothing),
         Found::Other(why) => return Err(no_run_folder(folder, &why)),
         Found::Run(record) => record,
     };
     let name = &record.name;
+    if options.fresh {
+        return match record.finished {
+            true => taken(&[Way::Init], format!("holds the finished run `{name}`, which is never replaced")),
+            false => Ok(Earlier::Nothing),
+        };
+    }
+    // Nothing has been learned since the start, so initial weights must be given again to go on.
+    let origins = begins.map(|begins| &begins.init[..]);
+    if record.latest.is_none() && options.resume && origins.is_some_and(|o| !same_origins(o, &record.init)) {
+        let before: Vec<String> = record.init.iter().map(|o| o.path.display().to_string()).collect();
+        let message = match before.is_empty() {
+            true => format!("holds the run `{name}`, which began without the weights of another"),
+            false => format!("holds the run `{name}`, which began with the weights of {}, not given now", before.join(", ")),
+        };
+        return taken(&[Way::Fresh], message);
+    }
+    // Without a checkpoint there is nothing to lose.
+    if record.latest.is_none() {
+        return Ok(Earlier::Nothing);
+    }
+    let unfinished = |ways: &'static [Way]| if record.finished { &[] } else { ways };
     if let Some((then, now)) = record.rules.as_ref().zip(begins.and_then(|begins| begins.rules.as_ref()))
         && then != now
     {
-        return taken(format!(
-            "holds the run `{name}` of a game `{}` with other rules or inputs: choose another folder, or remove it",
-            record.config.game.rules
-        ));
+        let what = format!("holds the run `{name}` of a game `{}` with other rules or inputs", record.config.game.rules);
+        return taken(unfinished(&[Way::Fresh]), what);
     }
-    match begins.map(|begins| &begins.init[..]) {
-        Some(origins) if !origins.is_empty() && !same_origins(origins, &record.init) => {
-            return taken(format!(
-                "holds the run `{name}`, which started from other weights: start without them, or choose another folder"
-            ));
-        }
-        // Nothing has been learned since the start, so the initial weights must be given again.
-        Some(origins) if record.latest.is_none() && !same_origins(origins, &record.init) => {
-            return taken(format!(
-                "holds the run `{name}`, which began with the weights of {}: give them again, or remove the folder",
-                record.init.iter().map(|o| o.path.display().to_string()).collect::<Vec<_>>().join(", ")
-            ));
-        }
-        _ => {}
+    if origins.is_some_and(|o| !o.is_empty() && !same_origins(o, &record.init)) {
+        let what = format!("holds the run `{name}`, which started from other weights: start without them");
+        return taken(unfinished(&[Way::Fresh]), what);
     }
     // Paths may have been given from another folder.
     let then = match &record.folder {
@@ -251,27 +271,37 @@ fn earlier(
     match (same, record.finished) {
         (true, true) => Ok(Earlier::Finished(record)),
         (false, _) if options.resume && options.extend && longer => Ok(Earlier::Shorter(record)),
-        (false, _) => taken(format!(
-            "holds the run `{name}` (seed {}) of another config ({}): {}choose another folder, or remove it",
-            record.seed,
-            then.differences(config),
-            match longer {
-                true => "resume it to make it longer, ",
-                // An extended run whose config file has the old length.
-                false if config.is_extended_by(&then) =>
-                    "the run was made longer, so give its length in the config or with --set; or ",
-                false if matches!(config.learn.method, Method::Regrets(_)) && options.resume =>
-                    "runs of regrets cannot be made longer; ",
-                false => "",
-            }
-        )),
+        (false, finished) => {
+            let (step, games, unit) = (record.step, record.games, record.config.learn.unit());
+            let stopped = if finished { String::new() } else { format!(", stopped after {step} of {games} {unit}") };
+            let what = format!(
+                "holds the run `{name}` (seed {}) of another config ({}){stopped}{}",
+                record.seed,
+                then.differences(config),
+                match longer {
+                    true => ", which would make it longer",
+                    // An extended run whose config file has the old length.
+                    false if config.is_extended_by(&then) =>
+                        "; it was made longer, so give its length in the config or with --set",
+                    false if matches!(config.learn.method, Method::Regrets(_)) && options.resume =>
+                        "; runs of regrets cannot be made longer",
+                    false => "",
+                }
+            );
+            let ways: &[Way] = match (longer, finished) {
+                (true, true) => &[Way::Resume, Way::Init],
+                (true, false) => &[Way::Resume, Way::Fresh, Way::Init],
+                (false, true) => &[Way::Init],
+                (false, false) => &[Way::Fresh, Way::Init],
+            };
+            taken(ways, what)
+        }
         (true, false) if options.resume => Ok(Earlier::Stopped(record)),
-        (true, false) => taken(format!(
-            "holds this run, stopped after {} of {} {}: resume it, or choose another folder",
-            record.step,
-            record.games,
-            record.config.learn.unit()
-        )),
+        (true, false) => {
+            let (step, games, unit) = (record.step, record.games, record.config.learn.unit());
+            let what = format!("holds this run, stopped after {step} of {games} {unit}");
+            taken(&[Way::Resume, Way::Fresh], what)
+        }
     }
 }
 
@@ -353,6 +383,8 @@ pub(super) struct Experiment<'a, G: Kit> {
     /// Metrics not yet written.
     pub(super) lines: String,
     events: Option<EventFile>,
+    /// Whether [`Self::prepare`] is done.
+    prepared: bool,
     pub(super) clock: Clock,
     started: Duration,
     seconds_before: f64,
@@ -441,6 +473,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             best: None,
             lines: String::new(),
             events: None,
+            prepared: false,
             started: clock.now(),
             clock,
             seconds_before: 0.0,
@@ -519,7 +552,9 @@ impl<'a, G: Kit> Experiment<'a, G> {
         cancel: &Cancel,
     ) -> Result<(), TrainError> {
         let (seed, from, games) = (self.record.seed, self.record.step, self.config.learn.length());
-        self.prepare(&|what| observer.event(seed, Event::Preparing(what)))?;
+        if !self.prepared {
+            self.prepare(&|what| observer.event(seed, Event::Preparing(what)))?;
+        }
         let every = self.config.evaluate_every();
         let clock = self.clock.clone();
         let mut written = clock.now();
@@ -617,14 +652,12 @@ impl<'a, G: Kit> Experiment<'a, G> {
         if let Some(Examples::File(path)) = config.learn.examples()
             && self.examples.is_some_and(|before| Some(before) != found)
         {
-            return Err(OpenError::Unknown(format!(
-                "{}: its examples changed after this run began: restore the file, or start another run",
-                path.display()
-            ))
-            .into());
+            let what = "its examples changed after this run began: restore the file, or start another run";
+            return Err(GameError::data(path, what).into());
         }
         self.examples = found;
         self.started = self.clock.now();
+        self.prepared = true;
         Ok(())
     }
 

@@ -258,9 +258,16 @@ impl Folder {
         }
     }
 
+    /// Begins a run, in place of one that is not worth keeping. Whatever interrupts this leaves a run without a checkpoint, which
+    /// is begun again.
     pub(crate) fn create(&self, record: &Record) -> Result<(), ModelError> {
         self.write_record(record)?;
-        self.complete(record)
+        self.complete(record)?;
+        self.prune(record, None)?;
+        for name in PICTURES {
+            self.files.remove(&self.path.join(name))?;
+        }
+        Ok(())
     }
 
     /// Creates the other files and folders of a run, if missing.
@@ -406,9 +413,12 @@ fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> 
     }
 }
 
+/// Files of a run that are made from its measurements.
+const PICTURES: [&str; 2] = ["references.json", "curve.svg"];
+
 /// Whether this is the name of a temporary file of a run: `.NAME.PID`.
 fn is_temporary(name: &str) -> bool {
-    ["run.json", "config.toml", "references.json", "curve.svg"].iter().any(|file| {
+    ["run.json", "config.toml"].iter().chain(&PICTURES).any(|file| {
         let process =
             name.strip_prefix('.').and_then(|n| n.strip_prefix(file)).and_then(|n| n.strip_prefix('.'));
         process.is_some_and(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()))

@@ -1,0 +1,59 @@
+//! Opens what a config names, without learning.
+
+use super::error::TrainError;
+use crate::config::{Config, Examples, Method, Suite};
+use crate::positions::check_examples;
+use adept_arena::{AgentSpec, OpenError, open};
+use adept_game::{GameError, Kit};
+
+/// A setting of a config whose file or agent cannot be used.
+#[derive(Debug)]
+pub struct Unusable {
+    /// Dotted path of the setting.
+    pub key: String,
+    /// The fault.
+    pub error: TrainError,
+}
+
+/// Opens the files and agents that a config names, as a run would: examples, and the rule files of agents. The encoder with its
+/// prior and experts is opened when the config is checked.
+///
+/// # Errors
+/// The first setting that cannot be used.
+pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
+    for (key, agent) in config.opponents() {
+        let mut spec = AgentSpec::parse(agent);
+        while let Ok(AgentSpec::Optimal(inner)) = spec {
+            spec = Ok(*inner);
+        }
+        // The others are checked without opening them, which may take long.
+        if let Ok(AgentSpec::Named(name)) = spec {
+            open::agent(game, &name).map_err(|e| Unusable { key, error: e.into() })?;
+        }
+    }
+    match (config.learn.examples(), examples_key(config)) {
+        (Some(Examples::File(path)), Some(key)) => {
+            check_examples(game, path, config.measures(Suite::Rms))
+                .map_err(|e| Unusable { key: key.into(), error: e.into() })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn examples_key(config: &Config) -> Option<&'static str> {
+    match config.learn.method {
+        Method::Td(_) => Some("learn.td.examples"),
+        Method::Supervised(_) => Some("learn.supervised.examples"),
+        Method::Expectation(_) | Method::Regrets(_) => None,
+    }
+}
+
+/// The setting that an error of a run is about, if one is to be changed.
+pub fn setting_of(config: &Config, error: &TrainError) -> Option<&'static str> {
+    let (TrainError::Game(cause) | TrainError::Open(OpenError::Game(cause))) = error else {
+        return matches!(error, TrainError::Exact(_)).then_some("evaluate.suites");
+    };
+    let (GameError::File { path, .. } | GameError::Data { path, .. }) = cause else { return None };
+    let is_examples = matches!(config.learn.examples(), Some(Examples::File(file)) if file == path);
+    examples_key(config).filter(|_| is_examples)
+}
