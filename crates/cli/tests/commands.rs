@@ -1,6 +1,8 @@
 //! Every command once, end to end, as a user calls it: output, JSON and exit code.
 
 mod common;
+#[path = "commands/failures.rs"]
+mod failures;
 #[path = "commands/positions.rs"]
 mod positions;
 

@@ -45,16 +45,22 @@ fn hint(mut command: clap::Command, kind: &str, error: &anyhow::Error) -> Option
     }
     let best = given.iter().any(|arg| arg == "--best");
     let own = error.chain().find_map(|cause| match cause.downcast_ref::<TrainError>()? {
-        TrainError::Taken { ways, path, .. } => Some(ways.iter().map(|way| of_way(*way, path))),
+        TrainError::Taken { ways, path, .. } => Some(ways.iter().map(|way| of_way(*way, path)).collect()),
+        TrainError::Tensors { prefix, .. } => {
+            Some(prefix.iter().map(|prefix| ("strip", format!("--strip {prefix} leaves it out"))).collect())
+        }
         _ => None,
     });
-    let own: Option<Vec<(&str, String)>> = own.map(Iterator::collect);
+    let own: Option<Vec<(&str, String)>> = own;
     let advice: &[(&str, &str)] = match kind {
+        "checkpoint" if own.is_some() => &[],
         "folder" if own.is_some() => &[("out", "--out chooses another place")],
         "folder" => {
             &[("out", "--out chooses another place"), ("resume", "--resume continues what was stopped")]
         }
-        "diverged" => &[("fresh", "--fresh starts anew with what you changed, in place of what is left of this run")],
+        "diverged" => {
+            &[("fresh", "--fresh starts anew with what you changed, in place of what is left of this run")]
+        }
         "io" => &[("out", "--out chooses another place"), ("resume", "--resume continues what was stopped")],
         "interrupted" => &[("resume", "--resume continues what was stopped")],
         "checkpoint" if best => &[("best", "leave out --best to take the latest checkpoint")],

@@ -28,7 +28,7 @@ pub fn json(value: &impl Serialize) -> Result<()> {
     if is_quiet() {
         return Ok(());
     }
-    let text = printable_json(&serde_json::to_string_pretty(value)?) + "\n";
+    let text = format!("{}\n", printable_json(&serde_json::to_string_pretty(value)?));
     // A signal may ask for an object at the same time: whoever has the lock prints it, and the other waits for its end.
     let mut out = std::io::stdout().lock();
     PRINTED.store(true, Ordering::Relaxed);
@@ -157,6 +157,7 @@ fn of_train(error: &TrainError) -> &'static str {
         TrainError::Config(_) => "config",
         TrainError::Disk { .. } | TrainError::Space { .. } => "io",
         TrainError::Folder { .. } | TrainError::Taken { .. } => "folder",
+        TrainError::Tensors { .. } => "checkpoint",
         TrainError::Interrupted { .. } => "interrupted",
         TrainError::Diverged { .. } => "diverged",
         TrainError::Elsewhere(_) | TrainError::Ranks(_) => "failed",

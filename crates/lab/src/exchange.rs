@@ -186,7 +186,8 @@ pub struct Imported {
 
 /// Creates a checkpoint from a safetensors file with weights in the layout of PyTorch. A checkpoint or config
 /// in `like` describes the network. Without `like`, the file must describe it, as files exported here do until
-/// another program rewrites them.
+/// another program rewrites them. `strip` is left out at the start of names, such as `module.`, which PyTorch puts there when it
+/// wraps a model.
 ///
 /// # Errors
 /// If the file does not describe its network, the tensors do not fit, or the output folder already exists.
@@ -194,12 +195,26 @@ pub fn import(
     games: &dyn Catalogue,
     file: &Path,
     like: Option<&Path>,
+    strip: Option<&str>,
     out: &Path,
 ) -> Result<Imported, TrainError> {
     check_free(out)?;
     let fault = |message: String| ModelError::Checkpoint { path: file.into(), message };
     let bytes = checkpoint::read_weights(file)?;
-    let (tensors, said) = from_torch(&bytes).map_err(|e| fault(e.to_string()))?;
+    let (mut tensors, said) = from_torch(&bytes).map_err(|e| fault(e.to_string()))?;
+    if let Some(prefix) = strip.filter(|prefix| !prefix.is_empty()) {
+        let mut stripped = 0;
+        for tensor in &mut tensors {
+            if let Some(rest) = tensor.name.strip_prefix(prefix) {
+                (tensor.name, stripped) = (rest.into(), stripped + 1);
+            }
+        }
+        if stripped == 0 {
+            return Err(
+                fault(format!("no name of a tensor begins with `{prefix}`: {}", listed(&tensors))).into()
+            );
+        }
+    }
     // What the network names is beside the checkpoint that describes it.
     let mut by = file.to_path_buf();
     let mut manifest = match (like, said) {
@@ -221,7 +236,37 @@ pub fn import(
     }
     manifest.init.push(Origin { path: file.into(), checksum: checkpoint::hex(&bytes), part: None });
     untrained(&mut manifest);
+    if manifest.kind == "network" && !manifest.architecture.grows() {
+        check_names(&manifest, &tensors, file)?;
+    }
     written(games, Checkpoint { path: by, manifest, tensors }, file, out)
+}
+
+/// Names that a message lists.
+const LISTED: usize = 6;
+
+fn listed(tensors: &[Tensor]) -> String {
+    let names: Vec<&str> = tensors.iter().take(LISTED).map(|tensor| &*tensor.name).collect();
+    let more = if tensors.len() > LISTED { ", …" } else { "" };
+    format!("it has {}{more}", names.join(", "))
+}
+
+/// Checks that a file has all tensors of a network, and looks for what stands before their names if not.
+fn check_names(manifest: &Manifest, tensors: &[Tensor], file: &Path) -> Result<(), TrainError> {
+    let program = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?;
+    let has = |name: &str| tensors.iter().any(|tensor| tensor.name == name);
+    let Some(missing) = program.params.iter().find(|param| !has(&param.name)) else { return Ok(()) };
+    let before = |tensor: &Tensor| Some(tensor.name.strip_suffix(&*missing.name)?.to_string());
+    let fits = |prefix: &String| program.params.iter().all(|param| has(&format!("{prefix}{}", param.name)));
+    let prefix = tensors.iter().filter_map(before).find(fits);
+    let what = match &prefix {
+        Some(prefix) => {
+            format!("all names begin with `{prefix}`, which wrapped models of PyTorch have: strip it")
+        }
+        None => listed(tensors),
+    };
+    let message = format!("the tensor `{}` is missing; {what}", missing.name);
+    Err(TrainError::Tensors { path: file.into(), message, prefix })
 }
 
 /// Creates a checkpoint with the weights of a network that learned elsewhere, as one vector in the order of its program. The

@@ -49,16 +49,17 @@ pub(crate) fn export<'py>(
 }
 
 /// Creates a checkpoint from a safetensors file. `like` is a checkpoint or a config of the same network; a file from `export` needs
-/// none.
+/// none. `strip` is left out at the start of tensor names, such as `module.`.
 #[pyfunction]
-#[pyo3(signature = (file, out, *, like = None))]
+#[pyo3(signature = (file, out, *, like = None, strip = None))]
 pub(crate) fn import_checkpoint(
     py: Python<'_>,
     file: PathBuf,
     out: PathBuf,
     like: Option<PathBuf>,
+    strip: Option<String>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let import = || guarded(|| exchange::import(&ALL, &file, like.as_deref(), &out));
+    let import = || guarded(|| exchange::import(&ALL, &file, like.as_deref(), strip.as_deref(), &out));
     plain(py, &py.detach(import)?.map_err(fault)?)
 }
 

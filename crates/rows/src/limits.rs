@@ -175,19 +175,32 @@ pub fn check_lasting(path: &Path) -> io::Result<Metadata> {
 /// The mark at the start of a text in UTF-16, as Windows programs write it.
 const UTF_16: [u8; 2] = [0xFF, 0xFE];
 
-/// Reads a text file of at most `limit` bytes, in UTF-8, or in little-endian UTF-16 with its mark.
+/// Reads a text file of at most `limit` bytes, in UTF-8, or in little-endian UTF-16 with its mark. A mark at its start is left out.
 ///
 /// # Errors
 /// As [`read`], and [`ErrorKind::InvalidData`] if it is not such a text.
 pub fn read_text(path: &Path, limit: u64) -> std::io::Result<String> {
-    let no_text = |_| std::io::Error::new(ErrorKind::InvalidData, "is not a text in UTF-8");
     let bytes = read(path, limit)?;
-    match bytes.strip_prefix(&UTF_16) {
-        Some(text) if text.len() % 2 == 0 => {
-            let units = text.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-            char::decode_utf16(units).collect::<Result<String, _>>().map_err(|_| no_text(()))
-        }
-        _ => String::from_utf8(bytes).map_err(|_| no_text(())),
+    let no_text = |bytes: &[u8]| std::io::Error::new(ErrorKind::InvalidData, other_encoding(bytes));
+    if let Some(text) = bytes.strip_prefix(&UTF_16).filter(|text| text.len() % 2 == 0) {
+        let units = text.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+        return char::decode_utf16(units).collect::<Result<String, _>>().map_err(|_| no_text(&bytes));
+    }
+    let mut text = String::from_utf8(bytes).map_err(|e| no_text(e.as_bytes()))?;
+    if text.starts_with(MARK) {
+        text.drain(..MARK.len_utf8());
+    }
+    Ok(text)
+}
+
+/// The byte order mark, with which some programs begin a text in UTF-8.
+const MARK: char = '\u{feff}';
+
+/// What is wrong with a text that begins with these bytes and is not UTF-8.
+fn other_encoding(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [0xFE, 0xFF, ..] => "is a text in big-endian UTF-16: save it as UTF-8",
+        _ => "is not a text in UTF-8",
     }
 }
 
@@ -208,7 +221,7 @@ pub fn read_list(path: &Path) -> std::io::Result<String> {
             _ if head.starts_with(&UTF_16) => {}
             None => return fault(too_long(1)),
             Some(end) if std::str::from_utf8(&head[..end]).is_err() => {
-                return fault("is not a text in UTF-8".into());
+                return fault(other_encoding(&head).into());
             }
             Some(_) => {}
         }
@@ -370,6 +383,10 @@ mod tests {
             ("a;−\n".into(), "a;−\n".into())
         );
         assert!(check_lasting(&path).is_ok());
+        std::fs::write(&path, "\u{feff}\u{feff}x").unwrap();
+        assert_eq!(read_text(&path, 9).unwrap(), "\u{feff}x");
+        std::fs::write(&path, [0xFE, 0xFF, 0, b'x']).unwrap();
+        assert!(read_text(&path, 5).unwrap_err().to_string().contains("save it as UTF-8"));
         std::fs::remove_file(&path).unwrap();
         // A device has no length and never ends.
         #[cfg(unix)]

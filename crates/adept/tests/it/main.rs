@@ -3,6 +3,7 @@
 mod common;
 mod config_faults;
 mod configs;
+mod first_runs;
 mod fuzz;
 mod liars_dice;
 mod portable;

@@ -136,6 +136,9 @@ pub(crate) struct ImportArgs {
     /// Checkpoint or config of the same network. Required if the file does not describe its network.
     #[arg(long, value_name = "CHECKPOINT|CONFIG")]
     pub(crate) like: Option<PathBuf>,
+    /// Leave this out at the start of tensor names, such as module. or _orig_mod., which PyTorch adds when it wraps a model.
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) strip: Option<String>,
     /// Checkpoint folder to write; it must not exist yet.
     #[arg(long)]
     pub(crate) out: PathBuf,

@@ -27,7 +27,8 @@ pub(crate) fn export(games: &dyn Catalogue, args: &ExportArgs, as_json: bool) ->
 }
 
 pub(crate) fn import(games: &dyn Catalogue, args: &ImportArgs, as_json: bool) -> Result<()> {
-    let imported = exchange::import(games, &args.file, args.like.as_deref(), &args.out)?;
+    let imported =
+        exchange::import(games, &args.file, args.like.as_deref(), args.strip.as_deref(), &args.out)?;
     if as_json {
         return output::json(&imported);
     }

@@ -4,16 +4,20 @@ use crate::args::SweepArgs;
 use crate::output::{self, say};
 use crate::progress::{Progress, SAVING, on_interrupt};
 use adept_lab::Catalogue;
+use adept_lab::files;
 use adept_lab::seeds::Seeds;
 use adept_lab::sweep::{Grid, SweepEvent, SweepOptions, What, sweep};
 use adept_trainer::config::{Config, Source};
 use adept_trainer::run::{Event, Record};
 use anyhow::{Result, bail};
+use std::collections::HashSet;
 
 pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Result<()> {
     super::config::note_paths::<Config>(&args.config, &[], games);
-    let grid = Grid::new(&Source::read(&args.config, &args.set)?, games)?;
+    let source = Source::read(&args.config, &args.set)?;
+    let grid = Grid::new(&source, games)?;
     super::config::note_old_form(&args.config);
+    check_files(games, &source, &grid)?;
     let seeds = Seeds { first: args.seed.unwrap_or(grid.seed), count: args.seeds, threads: args.threads };
     let options = SweepOptions { out: args.out.clone(), resume: args.resume };
     say(format!("{}: combinations × seeds: {} × {}", grid.name, grid.combinations.len(), args.seeds));
@@ -41,6 +45,20 @@ pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Res
     }
     if table.rows.iter().all(|row| row.seeds == 0) {
         bail!("no run finished: all diverged");
+    }
+    Ok(())
+}
+
+/// Opens the files that the combinations name, before there is a folder. Most of them name the same.
+fn check_files(games: &dyn Catalogue, source: &Source, grid: &Grid) -> Result<()> {
+    // The settings are in the combinations.
+    let source = Source { set: Vec::new(), ..source.clone() };
+    let mut checked = HashSet::new();
+    for config in grid.combinations.iter().map(|combination| &combination.config) {
+        let files = (&config.game.rules, config.learn.examples(), config.opponents());
+        if checked.insert(format!("{files:?}")) {
+            files::check_files(&source, config, games)?;
+        }
     }
     Ok(())
 }

@@ -6,11 +6,12 @@ use crate::seeds::Seeds;
 use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_model::limits;
+use adept_trainer::run::{lock_of, record_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Version of the plan.
 const FORMAT: u32 = 1;
@@ -47,8 +48,49 @@ impl Plan {
             && self.combinations == other.combinations
     }
 
-    /// Reads this sweep's plan from the folder; `None` if the folder is free.
+    /// Reads this sweep's plan from the folder; `None` if the folder is free, or holds another sweep of which no run has a
+    /// checkpoint.
     pub(super) fn look(&self, path: &Path) -> Result<Option<Self>, SweepError> {
+        let found = Self::read(path)?;
+        let Some(found) = found else { return Ok(None) };
+        if self.is(&found) {
+            return Ok(Some(found));
+        }
+        if found.runs(path).iter().all(|run| has_nothing(run)) {
+            return Ok(None);
+        }
+        let message = format!(
+            "holds another sweep (`{}`, combinations × seeds: {} × {}, from seed {} on): choose another folder, or remove it",
+            found.name,
+            found.combinations.len(),
+            found.seeds,
+            found.first_seed
+        );
+        Err(SweepError::Folder { path: path.into(), message })
+    }
+
+    /// Removes the runs of an earlier sweep in this folder. None of them has a checkpoint: see [`Self::look`].
+    pub(super) fn discard(path: &Path) -> Result<(), SweepError> {
+        let Some(found) = Self::read(path)? else { return Ok(()) };
+        for run in found.runs(path).iter().filter(|run| run.exists() && has_nothing(run)) {
+            // Not one that another process works on.
+            if lock_of(run).is_ok_and(|lock| lock.is_some()) {
+                Files::default().remove(run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The folders of all runs.
+    fn runs(&self, path: &Path) -> Vec<PathBuf> {
+        let seeds = self.first_seed..self.first_seed.saturating_add(self.seeds);
+        let runs =
+            self.combinations.iter().flat_map(|c| seeds.clone().map(|seed| format!("{}-{seed}", c.name)));
+        runs.map(|name| path.join(name)).collect()
+    }
+
+    /// The plan in a folder, if there is one. A folder without a plan must not hold foreign files.
+    fn read(path: &Path) -> Result<Option<Self>, SweepError> {
         let taken = |message: String| SweepError::Folder { path: path.into(), message };
         let file = path.join(FILE);
         let bytes = match limits::read(&file, limits::RECORD_BYTES) {
@@ -68,21 +110,21 @@ impl Plan {
         }
         let found: Self = serde_json::from_value(value)
             .map_err(|e| taken(format!("its {FILE} is damaged: {e}; {other}")))?;
-        if !self.is(&found) {
-            return Err(taken(format!(
-                "holds another sweep (`{}`, combinations × seeds: {} × {}, from seed {} on): {other}, or remove it",
-                found.name,
-                found.combinations.len(),
-                found.seeds,
-                found.first_seed
-            )));
-        }
         Ok(Some(found))
     }
 
     pub(super) fn write(&self, path: &Path) -> Result<(), ModelError> {
         let text = serde_json::to_string_pretty(self).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         Files::default().replace(&path.join(FILE), text.as_bytes())
+    }
+}
+
+/// Whether a folder holds no run, or one without a checkpoint.
+fn has_nothing(run: &Path) -> bool {
+    match record_of(run) {
+        Ok(Some(record)) => record.latest.is_none(),
+        Ok(None) => true,
+        Err(_) => false,
     }
 }
 

@@ -117,6 +117,7 @@ pub fn sweep(
     let mut states = Vec::with_capacity(jobs.len());
     match plan.look(&path)? {
         None => {
+            Plan::discard(&path)?;
             plan.write(&path)?;
             states.extend(jobs.iter().map(|_| State::Open));
         }

@@ -353,7 +353,7 @@ const PUBLISHED: &str = "checkpoints";
 /// # Errors
 /// [`ModelError::Checkpoint`] if the name fits several folders.
 pub fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
-    if path.exists() {
+    if is_there(path)? {
         return Ok(Some(path.into()));
     }
     let plain = path.components().count() == 1;
@@ -400,15 +400,19 @@ pub fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
 ///
 /// # Errors
 /// [`ModelError::Checkpoint`] if it is neither, or if the run has no checkpoint yet; [`ModelError::Damaged`] if the
-/// run's record is damaged.
+/// run's record is damaged; [`ModelError::Io`] if it may not be read.
 pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
     let folder = named(path)?;
     let path = folder.as_deref().unwrap_or(path);
-    if path.join(MANIFEST).exists() {
+    if is_there(&path.join(MANIFEST))? {
         return Ok(path.into());
     }
     let record_path = path.join("run.json");
-    let Ok(text) = limits::read(&record_path, limits::RECORD_BYTES) else {
+    let text = match limits::read(&record_path, limits::RECORD_BYTES) {
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+        read => Some(read.map_err(ModelError::io(&record_path))?),
+    };
+    let Some(text) = text else {
         if path.extension().is_some_and(|extension| extension == "toml") && path.is_file() {
             return Err(fault(
                 path,
@@ -431,6 +435,17 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
             "has no best checkpoint, because its experiment does not rank checkpoints: ask for the latest one",
         )),
         None => Err(fault(path, "has no checkpoint yet")),
+    }
+}
+
+/// Whether there is a file or folder of this name.
+///
+/// # Errors
+/// [`ModelError::Io`] if we may not look.
+fn is_there(path: &Path) -> Result<bool, ModelError> {
+    match path.try_exists() {
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => Err(ModelError::io(path)(e)),
+        there => Ok(there.unwrap_or(false)),
     }
 }
 

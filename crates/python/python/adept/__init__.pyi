@@ -44,6 +44,7 @@ def train(
     threads: int = 0,
     max_seconds: float | None = None,
     tensorboard: bool = False,
+    fresh: bool = False,
 ) -> Run:
     """Trains by a config and returns the run.
 
@@ -51,7 +52,7 @@ def train(
     10000}` or `["learn.td.games=10000"]`; `seed` replaces its seed. `out` is the run folder, by default
     `checkpoints/runs/NAME-SEED`. A run there that is finished, with the same config and seed, is returned as it is.
     `threads` compute shards, all cores by default; `max_seconds` stops the run after a time; `tensorboard` adds an
-    event file to its folder.
+    event file to its folder. `fresh=True` starts anew in place of an unfinished run.
 
     `on_progress` gets dicts. `kind` is `started` (with `from`, `total`, `unit`), `progress` (with `step` and `rate`
     per second), `measured` (a line of `Run.metrics`), `preparing`, `set_back` (a damaged checkpoint was left for an
@@ -93,9 +94,11 @@ def evaluate(
 def export(path: _Path, out: _Path, *, format: str = "onnx", best: bool = False) -> dict[str, Any]:
     """Exports a checkpoint to a file for other programs: `onnx`, or `safetensors` in the layout of PyTorch."""
 
-def import_checkpoint(file: _Path, out: _Path, *, like: _Path | None = None) -> dict[str, Any]:
+def import_checkpoint(
+    file: _Path, out: _Path, *, like: _Path | None = None, strip: str | None = None
+) -> dict[str, Any]:
     """Creates a checkpoint from a safetensors file. `like` is a checkpoint or a config of the same network; a file from
-    `export` needs none."""
+    `export` needs none. `strip` is left out at the start of tensor names, such as `module.`."""
 
 def progress_bar(**options: Any) -> Callable[[dict[str, Any]], None]:
     """A callback for `on_progress` of `train` that draws a bar with tqdm, as a widget in a notebook. `options` go to tqdm."""

@@ -12,7 +12,7 @@ pub enum TrainError {
     /// A fault of the model, or of a file.
     #[error(transparent)]
     Model(ModelError),
-    /// A file could not be written.
+    /// A file cannot be written, or may not be read.
     #[error("{}: {source}: {hint}", path.display())]
     Disk {
         /// The file or folder.
@@ -53,6 +53,16 @@ pub enum TrainError {
         path: PathBuf,
         /// What was kept, and what to do.
         message: String,
+    },
+    /// Tensors of another program do not fit the network.
+    #[error("{}: {message}", path.display())]
+    Tensors {
+        /// The file.
+        path: PathBuf,
+        /// Which one is missing, and what the file has.
+        message: String,
+        /// What all names in the file begin with, if they fit without it.
+        prefix: Option<String>,
     },
     /// The disk has too little space for the run.
     #[error(
@@ -135,6 +145,19 @@ impl TrainError {
         matches!(self, Self::Diverged { .. } | Self::Ranks(_))
     }
 
+    /// What a run says of a disk that cannot be written.
+    pub(super) fn of_run(self) -> Self {
+        use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        let Self::Disk { path, source, .. } = self else { return self };
+        let hint = match source.kind() {
+            PermissionDenied | ReadOnlyFilesystem => {
+                "the files written before are intact: make the folder writable, or choose another"
+            }
+            _ => "the files written before are intact: free some space, then resume it",
+        };
+        Self::Disk { path, source, hint }
+    }
+
     /// Whether a written file is damaged or lost. A file that cannot be read at the moment, or that a newer
     /// program wrote, is not lost.
     pub(super) fn is_loss(&self) -> bool {
@@ -151,12 +174,8 @@ impl From<ModelError> for TrainError {
         use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         let ModelError::Io { path, source } = error else { return Self::Model(error) };
         let hint = match source.kind() {
-            StorageFull | QuotaExceeded => {
-                "the files written before are intact: free some space, then resume it"
-            }
-            PermissionDenied | ReadOnlyFilesystem => {
-                "the files written before are intact: make the folder writable, or choose another"
-            }
+            StorageFull | QuotaExceeded => "free some space, or choose another place",
+            PermissionDenied | ReadOnlyFilesystem => "change its permissions, or choose another place",
             _ => return Self::Model(ModelError::Io { path, source }),
         };
         Self::Disk { path, source, hint }

@@ -85,6 +85,17 @@ pub fn train<G: Kit>(
     observer: &dyn Observer,
     cancel: &Cancel,
 ) -> Result<(PathBuf, Record), TrainError> {
+    run(game, config, seed, options, observer, cancel).map_err(TrainError::of_run)
+}
+
+fn run<G: Kit>(
+    game: &G,
+    config: &Config,
+    seed: u64,
+    options: &TrainOptions,
+    observer: &dyn Observer,
+    cancel: &Cancel,
+) -> Result<(PathBuf, Record), TrainError> {
     let (path, ranks) = (folder_of(config, seed, options), &options.ranks);
     check_alike(ranks)?;
     let folder = Folder::new(path.clone(), options.host.files.clone());
@@ -92,7 +103,13 @@ pub fn train<G: Kit>(
     let mut experiment = experiment(game, config, seed, options)?;
     let begins = experiment.record.clone();
     // Examples and test positions are read before there is a folder, so that a fault in them leaves none.
-    let peek = || Ok(matches!(earlier(&folder, config, options, Some(&begins))?, Earlier::Nothing));
+    let peek = || -> Result<bool, TrainError> {
+        let anew = matches!(earlier(&folder, config, options, Some(&begins))?, Earlier::Nothing);
+        if anew {
+            folder.check_place()?;
+        }
+        Ok(anew)
+    };
     let anew = agree(ranks, ranks.is_first().then(peek))?;
     if anew {
         experiment.prepare(&|what| observer.event(seed, Event::Preparing(what)))?;
@@ -243,7 +260,10 @@ fn earlier(
         let before: Vec<String> = record.init.iter().map(|o| o.path.display().to_string()).collect();
         let message = match before.is_empty() {
             true => format!("holds the run `{name}`, which began without the weights of another"),
-            false => format!("holds the run `{name}`, which began with the weights of {}, not given now", before.join(", ")),
+            false => format!(
+                "holds the run `{name}`, which began with the weights of {}, not given now",
+                before.join(", ")
+            ),
         };
         return taken(&[Way::Fresh], message);
     }
@@ -255,7 +275,10 @@ fn earlier(
     if let Some((then, now)) = record.rules.as_ref().zip(begins.and_then(|begins| begins.rules.as_ref()))
         && then != now
     {
-        let what = format!("holds the run `{name}` of a game `{}` with other rules or inputs", record.config.game.rules);
+        let what = format!(
+            "holds the run `{name}` of a game `{}` with other rules or inputs",
+            record.config.game.rules
+        );
         return taken(unfinished(&[Way::Fresh]), what);
     }
     if origins.is_some_and(|o| !o.is_empty() && !same_origins(o, &record.init)) {
@@ -273,7 +296,8 @@ fn earlier(
         (false, _) if options.resume && options.extend && longer => Ok(Earlier::Shorter(record)),
         (false, finished) => {
             let (step, games, unit) = (record.step, record.games, record.config.learn.unit());
-            let stopped = if finished { String::new() } else { format!(", stopped after {step} of {games} {unit}") };
+            let stopped =
+                if finished { String::new() } else { format!(", stopped after {step} of {games} {unit}") };
             let what = format!(
                 "holds the run `{name}` (seed {}) of another config ({}){stopped}{}",
                 record.seed,

@@ -245,6 +245,17 @@ impl Folder {
         Ok(Found::Nothing)
     }
 
+    /// Checks that the folder can be created, as far as that can be told without doing it.
+    pub(crate) fn check_place(&self) -> Result<(), ModelError> {
+        let Some(there) = self.path.ancestors().find(|path| path.exists()) else { return Ok(()) };
+        let why = match fs::metadata(there).map_err(io(there))? {
+            about if !about.is_dir() => ErrorKind::NotADirectory,
+            about if about.permissions().readonly() => ErrorKind::PermissionDenied,
+            _ => return Ok(()),
+        };
+        Err(io(there)(why.into()))
+    }
+
     /// Locks the folder for this process; creates it if missing.
     pub(crate) fn lock(&self) -> Result<Option<Lock>, ModelError> {
         self.files.create_folder(&self.path)?;
@@ -474,8 +485,12 @@ pub fn list_runs(root: &Path) -> Result<Vec<RunSummary>, ModelError> {
     while let Some((folder, depth)) = waiting.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
-            // A folder below that we may not read holds no runs of ours.
-            Err(e) if e.kind() == ErrorKind::PermissionDenied && depth > 0 => continue,
+            // It may be a run.
+            Err(e) if e.kind() == ErrorKind::PermissionDenied && depth > 0 => {
+                let name = folder.to_string_lossy().into_owned();
+                found.insert((name, 0, folder.clone()), blank(&folder, format!("cannot be read: {e}")));
+                continue;
+            }
             Err(e) if e.kind() == ErrorKind::NotFound => continue,
             Err(e) => return Err(io(&folder)(e)),
         };
@@ -497,18 +512,6 @@ pub fn list_runs(root: &Path) -> Result<Vec<RunSummary>, ModelError> {
 }
 
 fn summary_of(path: &Path) -> RunSummary {
-    let blank = |status: String| RunSummary {
-        run: path.into(),
-        name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        seed: 0,
-        status,
-        step: 0,
-        games: 0,
-        seconds: 0.0,
-        figure: None,
-        r#final: None,
-        best: None,
-    };
     let folder = Folder::new(path.into(), Files::default());
     match folder.look() {
         Ok(Found::Run(r)) => RunSummary {
@@ -529,8 +532,24 @@ fn summary_of(path: &Path) -> RunSummary {
             name: r.name,
             seed: r.seed,
         },
-        Ok(Found::Nothing) => blank("empty".into()),
-        Ok(Found::Other(why)) => blank(why),
-        Err(e) => blank(e.to_string()),
+        Ok(Found::Nothing) => blank(path, "empty".into()),
+        Ok(Found::Other(why)) => blank(path, why),
+        Err(e) => blank(path, e.to_string()),
+    }
+}
+
+/// The summary of a folder of whose run nothing is known.
+fn blank(path: &Path, status: String) -> RunSummary {
+    RunSummary {
+        run: path.into(),
+        name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        seed: 0,
+        status,
+        step: 0,
+        games: 0,
+        seconds: 0.0,
+        figure: None,
+        r#final: None,
+        best: None,
     }
 }
