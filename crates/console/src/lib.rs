@@ -17,6 +17,7 @@ pub use progress::on_interrupt;
 pub use tool::{OnRanks, Tool};
 pub use world::ranks;
 
+use adept_game::shown::shell_path;
 use adept_lab::Catalogue;
 use adept_trainer::run::{TrainError, Way};
 use args::{Cli, Command};
@@ -88,7 +89,7 @@ fn of_way(way: Way, run: &Path) -> (&'static str, String) {
     match way {
         Way::Resume => ("resume", "--resume continues it".into()),
         Way::Fresh => ("fresh", "--fresh starts anew in its place".into()),
-        Way::Init => ("init", format!("--init {} --out ANOTHER starts from its weights", run.display())),
+        Way::Init => ("init", format!("--init {} --out ANOTHER starts from its weights", shell_path(run))),
     }
 }
 

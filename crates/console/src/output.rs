@@ -223,9 +223,6 @@ pub(crate) fn file(text: &str) -> Result<()> {
     note_printed();
     let mut out = std::io::stdout().lock();
     let text = if out.is_terminal() { printable(text) } else { text.into() };
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(STDOUT)
 }
 
