@@ -235,7 +235,7 @@ pub(crate) fn check_examples<G: Kit>(game: &G, path: &Path, measured: bool) -> R
         true => &[Part::Train, Part::Validation, Part::Test],
         false => &[Part::Train],
     };
-    let has = |part: &Part| all.iter().any(|(state, _)| Part::of(game.number(state)) == *part);
+    let has = |part: &Part| all.iter().any(|example| Part::of(game.number(&example.state)) == *part);
     needed.iter().find(|part| !has(part)).map_or(Ok(()), |part| Err(lacks(path, all.len(), *part)))
 }
 

@@ -203,10 +203,13 @@ fn texts_of_other_editors_are_read_or_named() {
     assert!(desk.text(&["list", "encoders", "--game", game]).contains("bits"));
     fs::write(desk.path("my.toml"), format!("\u{feff}{}", desk.text(&["config", "new", game]))).unwrap();
     desk.text(&["config", "check", "my.toml"]);
-    let wide: Vec<u8> = "\u{feff}game".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    fs::write(desk.path("wide.game"), wide).unwrap();
-    let said = desk.fails(&["list", "encoders", "--game", "file:wide.game"], 1);
-    assert!(said.contains("wide.game: is a text in UTF-16: save it as UTF-8"), "{said}");
+    let wide =
+        |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> { text.encode_utf16().flat_map(bytes).collect() };
+    fs::write(desk.path("nim.game"), wide(&format!("\u{feff}{rules}"), u16::to_le_bytes)).unwrap();
+    assert!(desk.text(&["list", "encoders", "--game", game]).contains("bits"));
+    fs::write(desk.path("nim.game"), wide(&format!("\u{feff}{rules}"), u16::to_be_bytes)).unwrap();
+    let said = desk.fails(&["list", "encoders", "--game", game], 1);
+    assert!(said.contains("nim.game: is a text in big-endian UTF-16: save it as UTF-8"), "{said}");
 }
 
 /// A file with values is compared, so there is nothing to write: the hint does not say otherwise.
