@@ -168,7 +168,7 @@ fn illegal_moves_are_refused_with_the_reason() {
         ("ccc:AhKd|", "before the next cards of the board"),
         ("c:AhKd|/2c3c4c", "of a round that is not reached"),
         ("cc:AhKd|/2c3c", "are not 3 cards"),
-        ("x:AhKd|", "`x` is no move"),
+        ("x:AhKd|", "`x` is not a move"),
         ("c:AhKd", "cards of 1 seats instead of 2"),
         ("c/c:AhKd|", "a slash comes before the end of a round"),
         ("cc/cc/cc/cc:AhKd|/2c3c4c/5d/6d", "at a showdown the cards of all who are left"),
@@ -188,9 +188,9 @@ fn illegal_moves_are_refused_with_the_reason() {
         ("holdem:limit:2:raises=3/9/4/4", "9 raises"),
         ("holdem:limit:2:bets=10/0/20/20", "a bet of 0"),
         ("holdem:limit:2:cap=4:raises=3/4/4/4", "after another option of its kind"),
-        ("holdem:limit:11:stack=5/5/5/5/5/5/5/5/5/5/5", "`stack=5/5/5/5/5/5/5/5/5/5/5` is no option"),
+        ("holdem:limit:11:stack=5/5/5/5/5/5/5/5/5/5/5", "`stack=5/5/5/5/5/5/5/5/5/5/5` is not an option"),
         ("holdem:limit:2:stack=5", "from the big blind"),
-        ("holdem:limit:2:bets=10", "`bets=10` is no option"),
+        ("holdem:limit:2:bets=10", "`bets=10` is not an option"),
         ("holdem:limit:2:blinds=20/10", "the small one is at most the big one"),
     ] {
         let error = adept_builtin::visit(name, Nothing).unwrap().unwrap_err().to_string();
@@ -354,10 +354,10 @@ fn rule_files_are_checked() {
     };
     assert_eq!(rule("pot-odds > 2"), Ok(()));
     for (when, why) in [
-        ("aces", "flop.rule `a`: `aces` is no flag; there are pair, "),
-        ("pots > 2", "`pots` is no number; there are strength, "),
-        ("pot > big", "`big` is no number"),
-        ("pot > nan", "`nan` is no number"),
+        ("aces", "flop.rule `a`: `aces` is not a flag; the flags are pair, "),
+        ("pots > 2", "`pots` is not a number of the rules; the numbers are strength, "),
+        ("pot > big", "`big` is not a number"),
+        ("pot > nan", "`nan` is not a number"),
         ("none of dangers", "[sets] has no `dangers`"),
     ] {
         let error = rule(when).unwrap_err();
@@ -414,7 +414,7 @@ fn game_definitions() {
         ("firstPlayer = 2 1 1 1", "firstPlayer = 1 1 1 1", "hold'em has `2 1 1 1`"),
         ("numPlayers = 2", "numPlayers = 11", "expected 2 to 10"),
         ("numSuits = 4", "numSuits = four", "line 9: `numSuits = four`"),
-        ("numSuits = 4", "suits = 4", "`suits` is no key"),
+        ("numSuits = 4", "suits = 4", "`suits` is not a key"),
         ("numSuits = 4", "blind = 10 5", "`blind` comes twice"),
         ("maxRaises = 3 4 4 4", "maxRaises = 3 4 4", "expected 4 numbers"),
         ("maxRaises = 3 4 4 4", "maxRaises = 3 4 4 9", "9 raises: at most 8"),

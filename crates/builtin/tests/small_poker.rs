@@ -140,11 +140,11 @@ fn golden_hands() {
 fn wrong_texts_say_why() {
     let leduc = SmallPoker::LEDUC;
     for (text, why) in [
-        ("JX", "`X` is no card"),
+        ("JX", "`X` is not a card"),
         ("JKQ", "there are two players"),
         ("JK rrr", "`r` is not legal in `JK rr`"),
         ("JK f", "`f` is not legal"),
-        ("JK cx", "`x` is no move"),
+        ("JK cx", "`x` is not a move"),
         ("JK cc/", "needs one card"),
         ("JJ/J cc/", "only 2 jack"),
         ("JK/Q r", "comes after the first round"),

@@ -143,7 +143,7 @@ fn dealers_that_fail_are_reported() {
         (&["MATCHSTATE:2:0::|AhKd"], None, "position `2` is none of 0 to 1"),
         (&["MATCHSTATE:1:x::|AhKd"], None, "hand `x`: expected a number"),
         (&["MATCHSTATE:1:0::AhKd|"], None, "whose cards are missing"),
-        (&["MATCHSTATE:1:0:cx:|AhKd"], None, "`x` is no move"),
+        (&["MATCHSTATE:1:0:cx:|AhKd"], None, "`x` is not a move"),
         (&["MATCHSTATE:1:0::|AhKd|"], None, "cards of 3 seats instead of 2"),
     ] {
         let (door, port) = listen();

@@ -269,7 +269,7 @@ fn the_bear_off_is_trained_valued_and_played() {
         "no exact value chooses: {result}"
     );
     let text = desk.text(&train);
-    assert!(text.contains("adept play") && text.contains("there is no best checkpoint"), "{text}");
+    assert!(text.contains("adept play") && text.contains("best: none"), "{text}");
 
     let error = desk.fails(&["evaluate", "run", "--suite", "equity"], 1);
     assert!(error.contains("measure `rms`"), "{error}");

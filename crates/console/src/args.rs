@@ -244,7 +244,7 @@ pub(crate) struct PlayArgs {
 /// Parses a number of threads, where 0 means all cores.
 ///
 /// # Errors
-/// The range, if the text is no number in it.
+/// The range, if the text is not a number in it.
 pub fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads) if threads <= limits::THREADS => Ok(threads),

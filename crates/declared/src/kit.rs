@@ -57,7 +57,7 @@ impl Declared {
             None => {
                 let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
                 Err(GameError::new(format!(
-                    "there is no rule file `{wanted}`; there are {}; `file:PATH` names a file of your own",
+                    "there is no rule file `{wanted}`; the rule files are {}; `file:PATH` names a file of your own",
                     names.join(", ")
                 )))
             }

@@ -94,7 +94,7 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
                 continue;
             }
             let Some((&object, _)) = board.marks.iter().find(|(_, mark)| **mark == c) else {
-                return Err(fail(format!("`{c}` is no mark of its board")));
+                return Err(fail(format!("`{c}` is not a mark of its board")));
             };
             let mut tuple = cell.clone();
             tuple[board.mark] = object;

@@ -28,8 +28,8 @@ typedef struct adept_model adept_model;
 enum {
     ADEPT_OK = 0,
     ADEPT_ARGUMENT = 1,   /* a null pointer, or a text that is not UTF-8 */
-    ADEPT_CHECKPOINT = 2, /* no checkpoint, damaged, or of a newer version */
-    ADEPT_POSITION = 3,   /* a text is no position, or nobody is to move in it */
+    ADEPT_CHECKPOINT = 2, /* not a checkpoint, damaged, or of a newer version */
+    ADEPT_POSITION = 3,   /* a text is not a position, or no player is to move in it */
     ADEPT_ROWS = 4,       /* a number of a row is not finite, or an index lies outside its channel */
     ADEPT_TOO_SMALL = 5,  /* a buffer for text; the text was cut (see adept_choose_sizes) */
     ADEPT_INTERNAL = 6    /* a fault of the library: please report it */

@@ -258,7 +258,7 @@ impl Gate {
             .collect();
         if points.is_empty() {
             return Err(ModelError::Unsupported(
-                "there are no examples to find the cells of a gate from".into(),
+                "a gate of cells is found from examples, and there are none".into(),
             ));
         }
         let centres = centres(&points, cells.experts, rng);

@@ -77,7 +77,7 @@ impl FromStr for Card {
         };
         card.ok_or_else(|| {
             GameError::new(format!(
-                "`{text}` is no card: write a rank of {RANKS} and a suit of {SUITS}, such as Ah"
+                "`{text}` is not a card: write a rank of {RANKS} and a suit of {SUITS}, such as Ah"
             ))
         })
     }

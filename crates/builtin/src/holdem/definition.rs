@@ -123,7 +123,10 @@ impl Reader {
         };
         let key = key.trim();
         if !KEYS.iter().any(|known| known.eq_ignore_ascii_case(key)) {
-            return Err(format!("`{key}` is no key of a game definition; there is {}", KEYS.join(", ")));
+            return Err(format!(
+                "`{key}` is not a key of a game definition; the keys are {}",
+                KEYS.join(", ")
+            ));
         }
         if self.keys.iter().any(|(known, _)| known == key) {
             return Err(format!("`{key}` comes twice"));

@@ -217,7 +217,7 @@ fn decisions(game: &Holdem, hand: &Hand, all: &mut Vec<(State, Option<Action>)>)
             [seat, "f"] => steps.push((number, Step::Move(player(seat)?, Action::Fold, None))),
             [seat, "cc"] => steps.push((number, Step::Move(player(seat)?, Action::Call, None))),
             [seat, "cbr", amount] => {
-                let amount: f64 = amount.parse().map_err(|_| wrong("the amount is no number"))?;
+                let amount: f64 = amount.parse().map_err(|_| wrong("the amount is not a number"))?;
                 steps.push((number, Step::Move(player(seat)?, Action::Raise, Some(amount))));
             }
             _ => {

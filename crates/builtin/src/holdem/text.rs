@@ -57,10 +57,10 @@ pub fn named(name: &str) -> Option<Result<Holdem, GameError>> {
         let mut parts = name.strip_prefix(PREFIX).ok_or_else(|| fault("no such game"))?.split(':');
         let players = parts.next().unwrap_or_default();
         let players: usize =
-            players.parse().map_err(|_| fault(&format!("`{players}` is no number of players")))?;
+            players.parse().map_err(|_| fault(&format!("`{players}` is not a number of players")))?;
         let (mut stakes, mut blinds, mut keys) = (Stakes::default(), None, Vec::new());
         for part in parts {
-            let wrong = || fault(&format!("`{part}` is no option"));
+            let wrong = || fault(&format!("`{part}` is not an option"));
             let (key, value) = part.split_once('=').ok_or_else(wrong)?;
             // A cap is a number of raises too.
             let meant = if key == "raises" { "cap" } else { key };
@@ -183,7 +183,7 @@ pub(super) fn parse(game: &Holdem, text: &str) -> Result<State, GameError> {
             'f' => Action::Fold,
             'c' => Action::Call,
             'r' => Action::Raise,
-            _ => return Err(wrong(format!("`{letter}` is no move"))),
+            _ => return Err(wrong(format!("`{letter}` is not a move"))),
         };
         let mut legal = Vec::new();
         game.actions(&state, &mut legal);

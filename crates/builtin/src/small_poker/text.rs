@@ -59,7 +59,7 @@ pub(super) fn parse(game: &SmallPoker, text: &str) -> Result<State, GameError> {
     let rank = |letter: char| match LETTERS.iter().position(|l| *l == letter.to_ascii_uppercase()) {
         Some(rank) => Ok(Some(rank as u8)),
         None if letter == '?' => Ok(None),
-        None => Err(wrong(format!("`{letter}` is no card"))),
+        None => Err(wrong(format!("`{letter}` is not a card"))),
     };
     let (own, board) = cards.split_once('/').map_or((cards, None), |(own, board)| (own, Some(board)));
     let mut state = game.start();
@@ -87,7 +87,7 @@ pub(super) fn parse(game: &SmallPoker, text: &str) -> Result<State, GameError> {
             'f' => Action::Fold,
             'c' => Action::Call,
             'r' => Action::Raise,
-            _ => return Err(wrong(format!("`{letter}` is no move here"))),
+            _ => return Err(wrong(format!("`{letter}` is not a move here"))),
         };
         let mut legal = Vec::new();
         game.actions(&state, &mut legal);

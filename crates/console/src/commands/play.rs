@@ -58,7 +58,7 @@ fn games_in(path: &Path) -> Result<(String, u64)> {
     let begins = lines.clone().next().is_none_or(|first| is_number(first).is_some());
     let games = lines.by_ref().filter_map(is_number).max().unwrap_or(0);
     if !begins || games > limits::LENGTH {
-        bail!("{}: this is no file of games that were written down; name another one", path.display());
+        bail!("{}: this file exists and does not hold recorded games: name another file", path.display());
     }
     Ok((text, games))
 }

@@ -427,7 +427,9 @@ fn as_text(
             text.push_str("best: the lowest error on validation positions\n");
         }
         Some(Suite::Rms | Suite::Exploitability) => {
-            text.push_str("there is no best checkpoint: exact values are measured, but must not choose\n");
+            text.push_str(
+                "best: none, because exact values may measure a run but not choose its checkpoint\n",
+            );
         }
         _ => {}
     }

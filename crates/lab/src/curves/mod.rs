@@ -255,10 +255,13 @@ impl Drawing {
             name: curve.legend(),
             points: curve.points.iter().map(|m| (m.step as f64, m.mean, m.sd)).collect(),
         };
+        let scale = if is_error(first.figure) { Scale::Log } else { Scale::Linear };
+        // That exact values have no error goes without saying, and 0 has no place on a logarithmic scale.
         let references = first.references.iter().flat_map(|r| [&r.baseline, &r.best]);
+        let references = references.filter(|r| scale == Scale::Linear || r.value > 0.0);
         Some(Self {
             label: label(&first.config),
-            scale: if is_error(first.figure) { Scale::Log } else { Scale::Linear },
+            scale,
             bands: curves.iter().map(band).collect(),
             marks: references
                 .map(|r| Mark { name: r.to_string(), value: r.value })

@@ -307,7 +307,7 @@ fn flag_of(name: &str) -> Result<Flag, String> {
     let found = FLAGS.iter().find(|(_, known)| *known == name.trim());
     found.map(|(flag, _)| *flag).ok_or_else(|| {
         let known: Vec<&str> = FLAGS.iter().map(|(_, name)| *name).collect();
-        format!("`{}` is no flag; there are {}", name.trim(), known.join(", "))
+        format!("`{}` is not a flag; the flags are {}", name.trim(), known.join(", "))
     })
 }
 
@@ -338,7 +338,11 @@ fn condition(text: &str, sets: &BTreeMap<String, Flags>) -> Result<Condition, St
     let (left, right) = text.split_once(sign).unwrap_or_default();
     let unknown = |what: &str| {
         let known: Vec<&str> = NUMBERS.iter().map(|(_, name)| *name).collect();
-        format!("`{text}`: `{}` is no number; there are {}", what.trim(), known.join(", "))
+        format!(
+            "`{text}`: `{}` is not a number of the rules; the numbers are {}",
+            what.trim(),
+            known.join(", ")
+        )
     };
     let left = number_of(left).ok_or_else(|| unknown(left))?;
     let right = match right.trim().parse::<f64>() {
