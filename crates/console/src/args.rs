@@ -5,6 +5,7 @@ mod checkpoints;
 use adept_lab::chart::Mark;
 use adept_lab::template::METHODS;
 use adept_model::{DeviceName, Engine, limits};
+use adept_trainer::labels::TOLERANCE;
 use adept_trainer::run::Init;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -92,6 +93,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  adept config check configs/tictactoe/*.toml\n  adept config new tictactoe > my.toml"
     )]
     Config(ConfigArgs),
+    /// Check files of labelled positions.
+    #[command(after_help = "Example:\n  adept data check my.csv --game bearoff")]
+    Data(DataArgs),
     /// List games, encoders, architectures, agents or devices.
     #[command(
         after_help = "Examples:\n  adept list encoders\n  adept list agents --game liars-dice:soar:2x5"
@@ -344,6 +348,38 @@ pub(crate) enum ConfigAction {
         #[arg(long, value_parser = METHODS)]
         method: Option<String>,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    #[command(subcommand)]
+    pub(crate) action: DataAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DataAction {
+    /// Count rows that repeat or contradict others, and compare values with exact ones. Exits with 1 if values of one position, or a
+    /// value and the exact one, differ by more than the tolerance.
+    #[command(
+        after_help = "Examples:\n  adept data check my.csv --game bearoff\n  adept data check rollouts.csv --game bearoff --tolerance 0.05"
+    )]
+    Check {
+        /// Table of positions with values, as examples in a config.
+        file: PathBuf,
+        /// Rule set.
+        #[arg(long, value_name = "RULES")]
+        game: String,
+        /// Largest difference between values, from −1 to 1, that agree.
+        #[arg(long, value_name = "X", default_value_t = TOLERANCE, value_parser = tolerance)]
+        tolerance: f64,
+    },
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if (0.0..=2.0).contains(&x) => Ok(x),
+        _ => Err("expected a difference from 0 to 2".into()),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

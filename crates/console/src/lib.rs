@@ -191,6 +191,7 @@ fn command(games: &dyn Catalogue, matches: &ArgMatches, line: &clap::Command) ->
         Command::Solve(args) => run::solve::run(games, &args, json),
         Command::Play(args) => run::play::run(games, &args, json),
         Command::Config(args) => run::config::run(games, &args, json),
+        Command::Data(args) => run::data::run(games, &args, json),
         Command::List(args) => run::list::run(games, &args, json),
         Command::Bench(args) => run::bench::run(&args, json),
         Command::Runs(args) => run::list::runs(&args, json),

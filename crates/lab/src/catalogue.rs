@@ -17,6 +17,7 @@ use adept_game::{Found, GameError, Kit, Recorded};
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Fault, Games, One, Rules, in_either};
+use adept_trainer::labels::{self, LabelReport};
 use adept_trainer::run::{self, Cancel, Observer, Record, RunEstimate, TrainError, TrainOptions, Unusable};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -65,6 +66,9 @@ pub trait AnyGame: Rules {
 
     /// Compares an agent with decisions of another program. None if there are no records of it.
     fn recorded(&self, agent: &str, file: &Path) -> Found<Recorded>;
+
+    /// What a file of labelled positions holds, and whether it agrees with exact values up to `tolerance`.
+    fn check_labels(&self, file: &Path, tolerance: f64) -> Result<LabelReport, GameError>;
 
     fn cost(&self, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError>;
 
@@ -193,6 +197,10 @@ impl<G: Kit> AnyGame for G {
 
     fn recorded(&self, agent: &str, file: &Path) -> Found<Recorded> {
         Kit::recorded(self, agent, file)
+    }
+
+    fn check_labels(&self, file: &Path, tolerance: f64) -> Result<LabelReport, GameError> {
+        labels::check(self, file, tolerance)
     }
 
     fn cost(&self, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError> {

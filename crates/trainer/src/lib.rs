@@ -1,6 +1,7 @@
 //! Learning: experiment configs, training methods, and runs that can stop and resume.
 
 pub mod config;
+pub mod labels;
 pub mod positions;
 mod regrets;
 pub mod run;

@@ -222,7 +222,12 @@ fn lacks(path: &Path, rows: usize, part: Part) -> GameError {
         Part::Validation => "validation, one of ten",
         Part::Test => "testing, one of ten",
     };
-    GameError::data(path, format!("none of its {rows} rows belongs to the part for {what}: add more rows"))
+    GameError::data(
+        path,
+        format!(
+            "none of its {rows} rows belongs to the part for {what}, by position: add more rows of other positions"
+        ),
+    )
 }
 
 /// Reads a file of examples, and checks that it has rows to learn from, and to measure with if errors are measured.
@@ -230,6 +235,7 @@ fn lacks(path: &Path, rows: usize, part: Part) -> GameError {
 /// # Errors
 /// The file cannot be read, a row is not valid, or a part has no rows.
 pub(crate) fn check_examples<G: Kit>(game: &G, path: &Path, measured: bool) -> Result<(), GameError> {
+    limits::check_lasting(path).map_err(GameError::file(path))?;
     let all = game.read_examples(path)?;
     let needed: &[Part] = match measured {
         true => &[Part::Train, Part::Validation, Part::Test],

@@ -7,6 +7,7 @@ pub(crate) mod arena;
 pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod config;
+pub(crate) mod data;
 pub(crate) mod exchange;
 pub(crate) mod list;
 pub(crate) mod measure;

@@ -8,7 +8,7 @@ use adept_arena::{OpenError, Random, open};
 use adept_game::Kit;
 use adept_model::files::Files;
 use adept_model::{ModelError, limits};
-use adept_trainer::config::{Config, Suite};
+use adept_trainer::config::{Config, Examples, Suite};
 use adept_trainer::run::{Record, TrainError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -95,7 +95,13 @@ pub(crate) fn of_game<G: Kit>(
         }
         Some(Suite::Rms) => {
             let spread = record.r#final.as_ref().and_then(|score| score.spread);
-            spread.map(|spread| References::new(("always the mean value", spread), ("exact", 0.0)))
+            // Labels of a file may be less exact.
+            let exact = record.r#final.as_ref().and_then(|score| score.exact);
+            let best = match config.learn.examples() {
+                Some(Examples::File(_)) if exact.is_none() => ("the labels", 0.0),
+                _ => ("exact", exact.unwrap_or(0.0)),
+            };
+            spread.map(|spread| References::new(("always the mean value", spread), best))
         }
         Some(Suite::Exploitability) => {
             let encoder = open::encoder(game, config.game.encoder.as_deref())?;

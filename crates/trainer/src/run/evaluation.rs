@@ -5,7 +5,7 @@ use super::experiment::{Experiment, checkpoint_name};
 use super::folder::Score;
 use super::start::shared_rows;
 use crate::config::{Suite, TdSettings};
-use crate::positions::{PositionErrors, Set};
+use crate::positions::{PositionErrors, Set, rows_of_random_games};
 use adept_arena::grade::{alone, shortest, worst};
 use adept_arena::matches::{DealSum, Tally, compete, orders, play};
 use adept_arena::{
@@ -14,6 +14,7 @@ use adept_arena::{
 };
 use adept_game::stream;
 use adept_game::{Kit, Unit};
+use adept_model::checkpoint::Output;
 use adept_model::{ExpertUse, ModelError, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -138,9 +139,12 @@ impl<G: Kit> Experiment<'_, G> {
         if self.record.optimal.is_none() && grade.as_ref().is_some_and(|grade| grade.optimal) {
             self.record.optimal = Some(step);
         }
+        let mut still = None;
         let errors = self.tests.as_ref().map(|tests| {
             let mut errors = |set: &Set| set.errors(&mut *self.bound.learner, &mut self.values);
-            (errors(&tests.test), errors(&tests.validation).rms)
+            let (validation, test) = (errors(&tests.validation).rms, errors(&tests.test));
+            still = Still::of(&self.values, Some((tests.test.spread(), test.rms)));
+            (test, validation)
         });
         if errors.is_some_and(|(test, _)| test.rms.is_nan()) {
             self.bound.learner.state(false)?;
@@ -179,6 +183,15 @@ impl<G: Kit> Experiment<'_, G> {
             experts: if self.is_tenth(step) { self.expert_use()? } else { None },
             seconds: self.seconds(),
         };
+        if self.tests.is_none() {
+            still = self.still_in_games();
+        }
+        self.standing = if still.is_some() { self.standing + 1 } else { 0 };
+        let last = step == self.record.games && (2..STANDING).contains(&self.standing);
+        if let Some(still) = still.filter(|_| self.standing == STANDING || last) {
+            let rate = self.config.learn.rate_at(step);
+            evaluation.warnings.push(still.warning(self.standing, rate));
+        }
         (self.loss, self.samples) = (0.0, 0);
         if let Some(patience) = self.config.evaluate.patience {
             let equity = evaluation.equity.first().map(|(_, first)| first.equity);
@@ -202,6 +215,7 @@ impl<G: Kit> Experiment<'_, G> {
             seats: first.map_or_else(Vec::new, |first| first.seats.clone()),
             rms: evaluation.rms,
             spread: self.tests.as_ref().map(|tests| tests.test.spread()),
+            exact: self.labels.as_ref().and_then(|labels| labels.test_rms_error),
             validation: evaluation.validation,
             matches: evaluation.matches.first().map(|m| m.score),
             grade,
@@ -234,7 +248,77 @@ impl<G: Kit> Experiment<'_, G> {
     }
 }
 
+/// Measurements in a row without a difference between positions that make learning stand still.
+const STANDING: u64 = 3;
+
+/// Rows of random games on which it is seen whether learning stands still, if no positions are measured.
+const STILL_ROWS: usize = 256;
+
+/// Fewer rows say nothing.
+const STILL_LEAST: usize = 16;
+
+/// Values of many positions that do not tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Still {
+    /// All positions have this value.
+    Same(f32),
+    /// Almost all values are at the ends of the range, where the gradient of tanh is 0, and most of them are wrong.
+    Saturated,
+}
+
+impl Still {
+    /// Looks at the values of positions; `known` is the standard deviation of the right values, and the error.
+    fn of(values: &[f32], known: Option<(f64, f64)>) -> Option<Self> {
+        let end = |value: &f32| value.abs() >= 1.0 - 1e-6;
+        let (low, high) = values
+            .iter()
+            .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)));
+        if values.len() < STILL_LEAST || known.is_some_and(|(spread, _)| spread < 1e-3) {
+            None
+        } else if high - low <= 1e-6 {
+            Some(Self::Same(low))
+        } else if known.is_some_and(|(_, rms)| rms > 0.1)
+            && values.iter().filter(|v| end(v)).count() * 100 >= values.len() * 99
+        {
+            Some(Self::Saturated)
+        } else {
+            None
+        }
+    }
+
+    fn warning(self, measurements: u64, rate: f32) -> String {
+        let saturated = "a saturated output has no gradient, so it stays: start again";
+        let (what, cause) = match self {
+            Self::Same(value) if value.abs() > 0.999 => {
+                (format!("all positions have the value {value:+.4}"), saturated)
+            }
+            Self::Same(value) => (
+                format!("all positions have the value {value:+.4}"),
+                "if this stays, nothing is learned: start again",
+            ),
+            Self::Saturated => ("almost all values are −1 or +1 and many are wrong".into(), saturated),
+        };
+        format!(
+            "learning stands still: in {measurements} measurements {what}; {cause} with a smaller `learn.rate` (now {rate}), \
+             `output = \"linear\"` in the architecture, or other initial weights (another seed, a smaller `init`)"
+        )
+    }
+}
+
 impl<G: Kit> Experiment<'_, G> {
+    /// Whether a network gives all positions of random games one value.
+    fn still_in_games(&mut self) -> Option<Still> {
+        if self.bound.learner.program().is_none() || self.bound.output == Output::Logits {
+            return None;
+        }
+        if self.still.is_empty() {
+            let mut rng = stream(0, "standing still", 0);
+            self.still = rows_of_random_games(self.game, &self.bound, STILL_ROWS, &mut rng);
+        }
+        self.bound.learner.evaluate(&self.still, &mut self.values);
+        Still::of(&self.values, None)
+    }
+
     /// Whether a measurement at this step is the first after another tenth of the run.
     fn is_tenth(&self, step: u64) -> bool {
         let tenth = |step: u64| u128::from(step) * 10 / u128::from(self.record.games.max(1));
@@ -357,5 +441,30 @@ impl Patience {
             self.since += 1;
         }
         self.since
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Still;
+
+    #[test]
+    fn what_does_not_tell_positions_apart_stands_still() {
+        let apart: Vec<f32> = (0..100).map(|i| i as f32 / 100.0).collect();
+        assert_eq!(Still::of(&apart, None), None);
+        assert_eq!(Still::of(&[-1.0; 100], None), Some(Still::Same(-1.0)));
+        assert_eq!(Still::of(&[0.25; 100], Some((0.5, 0.5))), Some(Still::Same(0.25)));
+        // Where all right values are equal, so may be the others. Few rows say nothing.
+        assert_eq!(Still::of(&[0.25; 100], Some((0.0, 0.0))), None);
+        assert_eq!(Still::of(&[0.25; 10], None), None);
+        let ends: Vec<f32> = (0..100).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        assert_eq!(Still::of(&ends, Some((1.0, 0.9))), Some(Still::Saturated));
+        // A game whose values are won and lost alone may be learned so.
+        assert_eq!((Still::of(&ends, Some((1.0, 0.01))), Still::of(&ends, None)), (None, None));
+        let warning = Still::Same(-1.0).warning(3, 0.5);
+        assert!(
+            warning.contains("all positions have the value -1.0000") && warning.contains("(now 0.5)"),
+            "{warning}"
+        );
     }
 }

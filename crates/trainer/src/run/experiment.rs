@@ -10,6 +10,7 @@ use super::observe::{Cancel, Event, Observer};
 use super::source::Source;
 use super::start::{Init, Start, begin_with_cells, begin_with_clusters, reassign_cells};
 use crate::config::{Config, Examples, Method, Suite};
+use crate::labels::{self, LabelReport};
 use crate::positions::{Tests, oracle};
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
@@ -70,6 +71,13 @@ struct Progress {
     /// Hash of the examples, if they come from a file. A resumed run must have the same ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     examples: Option<u64>,
+    /// Measurements in a row that did not tell positions apart.
+    #[serde(default, skip_serializing_if = "is_none")]
+    standing: u64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Runs an experiment until it ends or is cancelled. Returns its folder and record. The config's `game.rules`
@@ -400,6 +408,12 @@ pub(super) struct Experiment<'a, G: Kit> {
     pub(super) loss: f64,
     pub(super) samples: u64,
     pub(super) patience: Patience,
+    /// What the file of examples holds, if there is one.
+    pub(super) labels: Option<Arc<LabelReport>>,
+    /// Rows of random games on which it is seen whether learning stands still.
+    pub(super) still: Rows,
+    /// Measurements in a row that did not tell positions apart.
+    pub(super) standing: u64,
     /// Hash of the examples of a file.
     examples: Option<u64>,
     /// Score and tensors of the best checkpoint, until they are written.
@@ -493,6 +507,9 @@ impl<'a, G: Kit> Experiment<'a, G> {
             loss: 0.0,
             samples: 0,
             patience: Patience::default(),
+            labels: None,
+            still: Rows::new(&channels),
+            standing: 0,
             examples: None,
             best: None,
             lines: String::new(),
@@ -556,7 +573,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let progress: Progress =
             serde_json::from_value(training).map_err(|e| fail(format!("training state: {e}")))?;
         (self.loss, self.samples, self.patience) = (progress.loss, progress.samples, progress.patience);
-        self.examples = progress.examples;
+        (self.examples, self.standing) = (progress.examples, progress.standing);
         self.bound.learner.restore(&checkpoint.tensors).map_err(|e| fail(e.to_string()))?;
         let learner = &*self.bound.learner;
         let games = self.source.restore(progress.games, &checkpoint.tensors, learner, &self.shards);
@@ -653,12 +670,21 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let measures = config.measures(Suite::Rms) && self.ranks.is_first();
         let needed = drawn && (config.learn.shows_examples() || measures);
         let _exact = if needed { Some(oracle(game)?) } else { None };
+        if let Some(Examples::File(path)) = config.learn.examples()
+            && self.ranks.is_first()
+            && self.labels.is_none()
+        {
+            let labels = labels::of_run(game, path)?;
+            labels.notes(path).iter().for_each(|note| say(note));
+            labels.warnings(path, game.name()).iter().for_each(|warning| say(&format!("warning: {warning}")));
+            self.labels = Some(labels);
+        }
         if measures && self.tests.is_none() {
             let with = (&**self.bound.encoder(), self.bound.learner.channels());
             let tests = Tests::new(game, config, with)?;
             let (test, rows) = (tests.test.distinct, tests.test.samples.len());
-            // Any distribution repeats some positions; a small one repeats many.
-            if test * 20 < rows * 19 {
+            // Any distribution repeats some positions; a small one repeats many. What a file repeats has been said.
+            if drawn && test * 20 < rows * 19 {
                 say(&format!("only {test} of {rows} test positions are distinct: the game has few of them"));
             }
             if !tests.apart {
@@ -788,8 +814,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
         if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
             return Err(self.diverged(format!("tensor `{}`", bad.name), step));
         }
-        let Self { loss, samples, patience, examples, .. } = *self;
-        let progress = Progress { games, loss, samples, patience, examples };
+        let Self { loss, samples, patience, examples, standing, .. } = *self;
+        let progress = Progress { games, loss, samples, patience, examples, standing };
         let training = serde_json::to_value(&progress).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         let score = self.best.as_ref().map(|b| &b.0).filter(|b| b.checkpoint == latest);
         let metrics = serde_json::to_value(score.or(self.record.r#final.as_ref()))

@@ -42,6 +42,10 @@ pub struct Score {
     /// Standard deviation of the exact values of the test positions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
+    /// Root mean square error of exact values on the test rows of a file: 0 if its labels are exact. `None` if the run learns from no
+    /// file, or exact values are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<f64>,
     /// Root mean square error on the validation positions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<f64>,

@@ -1,0 +1,105 @@
+//! The command `data check`.
+
+use crate::args::{DataAction, DataArgs};
+use crate::output;
+use adept_lab::Catalogue;
+use adept_trainer::labels::{ClassRows, Contradiction, LabelReport, LabelRow};
+use anyhow::{Result, bail};
+use serde_json::json;
+
+pub(crate) fn run(games: &dyn Catalogue, args: &DataArgs, as_json: bool) -> Result<()> {
+    let DataAction::Check { file, game, tolerance } = &args.action;
+    let report = games.find(game)?.check_labels(file, *tolerance)?;
+    if as_json {
+        output::json(&json!({ "file": file, "data": report }))?;
+    } else {
+        output::text(&text(&report))?;
+    }
+    if report.has_faults() {
+        bail!("{}: {}", file.display(), faults(&report));
+    }
+    Ok(())
+}
+
+/// What is wrong with a file.
+fn faults(report: &LabelReport) -> String {
+    let LabelReport { contradictions, disagreements, tolerance, .. } = report;
+    let all = [(contradictions, "contradict an earlier row"), (disagreements, "differ from exact values")];
+    let all: Vec<String> =
+        all.iter().filter(|(rows, _)| **rows > 0).map(|(rows, what)| format!("{rows} rows {what}")).collect();
+    format!("{} by more than {tolerance}", all.join(", "))
+}
+
+/// The report in 80 columns.
+fn text(report: &LabelReport) -> String {
+    let mut text = format!(
+        "{} rows: {} positions, {} duplicates, {} contradictions\n\
+         values from {:+.4} to {:+.4}, mean {:+.4}, for the player to move\n\
+         a run learns from {}, chooses by {}, and is measured on {} of them\n",
+        report.rows,
+        report.positions,
+        report.duplicates,
+        report.contradictions,
+        report.min,
+        report.max,
+        report.mean,
+        report.parts.training,
+        report.parts.validation,
+        report.parts.test
+    );
+    text.push_str(&agreement(report));
+    if report.looks_like_probabilities() {
+        text.push_str(&format!("{}\n", LabelReport::PROBABILITIES));
+    }
+    if !report.worst.is_empty() {
+        let row = |row: &LabelRow| {
+            let LabelRow { line, position, value, exact } = row;
+            vec![line.to_string(), position.clone(), format!("{value:+.4}"), format!("{exact:+.4}")]
+        };
+        let rows: Vec<_> = report.worst.iter().map(row).collect();
+        text.push_str(&format!("\n{}", output::table(&["worst line", "position", "value", "exact"], &rows)));
+    }
+    if !report.contradicting.is_empty() {
+        let row = |found: &Contradiction| {
+            let Contradiction { line, position, value, first_line, first_value } = found;
+            vec![
+                line.to_string(),
+                position.clone(),
+                format!("{value:+.4}"),
+                first_line.to_string(),
+                format!("{first_value:+.4}"),
+            ]
+        };
+        let rows: Vec<_> = report.contradicting.iter().map(row).collect();
+        let header = ["contradicting line", "position", "value", "earlier line", "value"];
+        text.push_str(&format!("\n{}", output::table(&header, &rows)));
+    }
+    if report.classes.len() > 1 {
+        let row = |ClassRows { name, rows, share }: &ClassRows| {
+            vec![name.clone(), rows.to_string(), format!("{:.1} %", 100.0 * share)]
+        };
+        let rows: Vec<_> = report.classes.iter().map(row).collect();
+        text.push_str(&format!("\n{}", output::table(&[&report.class, "rows", "share"], &rows)));
+    }
+    text
+}
+
+/// How the values agree with exact ones.
+fn agreement(report: &LabelReport) -> String {
+    let (Some(max), Some(rms)) = (report.max_abs_error, report.rms_error) else {
+        let why = report.not_compared.as_deref().unwrap_or("the game has none for these positions");
+        return format!("not compared with exact values: {why}\n");
+    };
+    let mut text = format!(
+        "exact values: {} of {} rows differ by more than {}; largest difference {}, rms {}\n",
+        report.disagreements,
+        report.compared,
+        report.tolerance,
+        output::short(max),
+        output::short(rms)
+    );
+    if let Some(reading) = report.reading {
+        text.push_str(&format!("{} of them {}\n", reading.explains, reading.of.advice()));
+    }
+    text
+}
