@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Every command on a game from outside the workspace: builds examples/own-game and runs its program in a new folder.
+# Every command on a game that is not built in: builds examples/own-game and runs its program in a new folder.
 set -euo pipefail
 cd "$(dirname "$0")/../examples/own-game"
 
-target=$(realpath -m "${CARGO_TARGET_DIR:-../../target/own-game}")
-cargo build --locked --target-dir "$target"
+target=$(realpath -m "${CARGO_TARGET_DIR:-../../target}")
+cargo build --locked -p own-game --target-dir "$target"
 nim=$target/debug/own-game
 desk=$(mktemp -d)
 trap 'rm -rf "$desk"' EXIT
@@ -40,4 +40,5 @@ printf 'quit\n' | "$nim" play checkpoints/runs/nim-1 --seed 1 > played.txt
 grep -q '3 4 5' played.txt
 expects rate sweep nim.toml --set learn.rate=0.02,0.05 --set learn.games=4000
 expects nim.onnx export checkpoints/runs/nim-1 --format onnx --out nim.onnx
+expects nim.h export checkpoints/runs/nim-1 --format c --out nim.h
 echo "own-game: all commands work"

@@ -26,6 +26,8 @@ pub use halves::{Factors, Halves};
 pub use info::GameInfo;
 pub use kit::{Draw, Example, Found, Kit, Named, PositionClass, Read, Script, Valuation, Visitor};
 pub use public_tree::{PublicTree, TreeVisitor};
+/// The crate of random numbers whose `Rng` the traits take.
+pub use rand;
 pub use recorded::{Difference, Recorded};
 pub use rng::{Stream, stream};
 pub use suite::Suite;

@@ -44,7 +44,7 @@ fn usage(code: &Code, name: &str) -> Vec<String> {
             ChannelKind::Value => format!("    in.{} = 0.5f;", first.name),
             ChannelKind::Index(_) | ChannelKind::Key => format!("    in.{} = 0;", first.name),
         };
-        lines.push(format!("{one}    /* and all other inputs that are not 0 */"));
+        lines.extend([one, "    ...".into()]);
     }
     match code.outputs {
         1 => lines.push(format!("    float value = {name}_value(&in);")),

@@ -40,7 +40,7 @@ fn usage(code: &Code, name: &str) -> Vec<String> {
             ChannelKind::Value => format!("    inputs.{} = 0.5;", first.name),
             ChannelKind::Index(_) | ChannelKind::Key => format!("    inputs.{} = 0;", first.name),
         };
-        lines.push(format!("{one} // and all other inputs that are not 0"));
+        lines.extend([one, "    ...".into()]);
     }
     lines.push(match code.outputs {
         1 => format!("    let value: f32 = {name}::value(&inputs);"),
