@@ -298,6 +298,62 @@ fn the_bear_off_is_trained_valued_and_played() {
     assert!(desk.fails(&["play", "minimax", "--game", "bearoff"], 1).contains("bearoff has chance"));
 }
 
+/// A network that is worse than a formula says so: after training, on its card, and when it is opened for such positions.
+#[test]
+fn what_a_formula_knows_better_is_said() {
+    let desk = Desk::new();
+    let config = r#"
+        name = "poor"
+        game = { rules = "bearoff:4", encoder = "counts" }
+        architecture.mlp = { hidden = [2], init = 0.1 }
+        learn = { batch = 32, rate = 0.01, optimiser = "adam", supervised = { samples = 3200 } }
+        evaluate.positions = 1000
+    "#;
+    fs::write(desk.path("my.toml"), config).unwrap();
+    let train = ["train", "my.toml", "--out", "run"];
+    let result = desk.json(&train);
+    assert_eq!(result["references"]["baseline"]["name"], "convolution");
+    assert_eq!(result["references"]["naive"]["name"], "always the mean value");
+    let places: Vec<&str> =
+        result["weak"].as_array().unwrap().iter().map(|w| w["positions"].as_str().unwrap()).collect();
+    let expected = ["table", "checkers", "full", "small", "even"].map(|d| format!("the distribution `{d}`"));
+    assert_eq!(places[..5], expected);
+    assert_eq!(places[5..], ["checkers of the larger side 1 to 4"]);
+    let text = desk.text(&train);
+    assert!(
+        text.contains("│ is convolution") && text.contains("more accurate than this network on"),
+        "{text}"
+    );
+
+    let output = desk.run(&["publish", "run", "--out", "published"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.contains("its card says so first"), "{said}");
+    let card = fs::read_to_string(desk.path("published/card.md")).unwrap();
+    let (not_for, figures) = (card.find("## Not for").unwrap(), card.find("## Figures").unwrap());
+    assert!(not_for < figures && card.contains("- checkers of the larger side 1 to 4: error"), "{card}");
+    assert!(card.contains("That is every distribution"), "{card}");
+
+    // Once for two positions, and again for a distribution.
+    for args in [
+        &["value", "published", "1,0,0,0,0,0/1,0,0,0,0,0", "1,1,0,0,0,0/0,0,0,1,0,0"][..],
+        &["evaluate", "published", "--suite", "rms", "--distribution", "small", "--samples", "300"],
+        &["value", "run", "1,0,0,0,0,0/1,0,0,0,0,0"],
+    ] {
+        let said = String::from_utf8(desk.run(args).stderr).unwrap();
+        assert_eq!(said.matches("the formula `convolution` is more accurate").count(), 1, "{args:?}: {said}");
+    }
+    // The checkpoint of a refreshed card stays as it is, and so does what people wrote.
+    let manifest = fs::read(desk.path("published/manifest.json")).unwrap();
+    let edited =
+        card.replace("## To repeat", "A note.\n\n## To repeat").replace("1 to 4: error", "1 to 3: error");
+    fs::write(desk.path("published/card.md"), edited).unwrap();
+    let refreshed = desk.text(&["publish", "--refresh", "published"]);
+    assert_eq!(refreshed, card.replace("## To repeat", "A note.\n\n## To repeat"));
+    assert_eq!(refreshed, fs::read_to_string(desk.path("published/card.md")).unwrap());
+    assert_eq!(manifest, fs::read(desk.path("published/manifest.json")).unwrap());
+    assert!(desk.fails(&["publish", "run", "--refresh", "published"], 2).contains("cannot be used with"));
+}
+
 /// Learning from the oracle and from a file, and every measure of positions.
 #[test]
 fn the_bear_off_is_learned_from_examples_and_measured() {

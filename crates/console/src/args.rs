@@ -392,6 +392,8 @@ pub(crate) enum Listing {
     Architectures,
     /// Agents.
     Agents,
+    /// Distributions of positions, to learn from and to measure on.
+    Distributions,
     /// Devices for training.
     Devices,
 }
@@ -404,6 +406,9 @@ pub(crate) struct ListArgs {
     /// Only of this rule set, such as liars-dice:openspiel:1-1:6. Default: one rule set of each game.
     #[arg(long, value_name = "RULES")]
     pub(crate) game: Option<String>,
+    /// Draw how the distributions of this rule set are spread over its classes of positions (.svg).
+    #[arg(long, value_name = "FILE", requires = "game")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

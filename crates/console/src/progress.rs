@@ -202,9 +202,10 @@ struct Working {
     share: f64,
 }
 
-/// Shows the work that libraries report: a bar on a terminal, a line every two seconds in a pipe. Several threads may
+/// Shows the warnings of libraries and the work that they report: a bar on a terminal, a line every two seconds in a pipe. Several threads may
 /// report the same work: the largest share counts.
 pub(crate) fn show_work() {
+    work::receive_notes(|text| say(format!("warning: {text}")));
     let all: Mutex<HashMap<String, Working>> = Mutex::default();
     work::receive(move |what, share| {
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,7 +7,7 @@
 use crate::curves;
 use crate::exchange::{self, Format};
 use crate::farm::{self, Here};
-use crate::measure::{self, Baseline, Cost, Described, EvaluateOptions, Report, Rule};
+use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
 use crate::tournament::{self, Player, Tournament};
 use adept_arena::cfr::{self, SolveOptions, Solved};
 use adept_arena::inspect::PositionValue;
@@ -49,6 +49,9 @@ pub trait AnyGame: Rules {
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError>;
 
     fn evaluate(&self, checkpoint: Checkpoint, options: &EvaluateOptions) -> Result<Report, TrainError>;
+
+    /// What the classes mean, and their shares in each distribution of positions.
+    fn class_shares(&self) -> Result<(String, Vec<ClassShares>), OpenError>;
 
     fn value(
         &self,
@@ -146,6 +149,12 @@ impl<G: Kit> AnyGame for G {
             {
                 let _ = references.write(&options.host.files, &path);
             }
+            if !cancel.requested()
+                && record.finished
+                && let Ok(Some(kinds)) = Kinds::of_run(self, config, &path)
+            {
+                let _ = kinds.write(&options.host.files, &path);
+            }
             let _ = curves::write(&options.host.files, &path, &record);
         }
         Ok((path, record))
@@ -171,6 +180,10 @@ impl<G: Kit> AnyGame for G {
 
     fn evaluate(&self, checkpoint: Checkpoint, options: &EvaluateOptions) -> Result<Report, TrainError> {
         measure::evaluate_of(self, checkpoint, options)
+    }
+
+    fn class_shares(&self) -> Result<(String, Vec<ClassShares>), OpenError> {
+        measure::class_shares_of(self)
     }
 
     fn value(
@@ -257,6 +270,10 @@ impl<G: Kit> AnyGame for G {
         input: &mut dyn Input,
         out: &mut dyn Write,
     ) -> Result<Played, PlayError> {
+        let opponent = Path::new(&options.opponent);
+        if let Some(kinds) = Kinds::beside(opponent) {
+            kinds.caution(opponent, &[], &[]);
+        }
         adept_play::play(self, options, input, out)
     }
 

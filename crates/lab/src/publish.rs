@@ -3,13 +3,15 @@
 use crate::catalogue::Catalogue;
 use crate::compare::folders;
 use crate::curves::References;
-use crate::measure::{self, Described, ErrorsOf, EvaluateOptions, ExpertsReport, Report, Suite};
+use crate::measure::{
+    self, Described, ErrorsOf, EvaluateOptions, ExpertsReport, Kinds, Report, RmsReport, Suite, Weakness,
+};
 use crate::pack;
 use crate::statistics::{mean_sd, plus_minus};
 use adept_model::checkpoint::{self, Rival};
 use adept_model::files::Files;
 use adept_model::shown::printable;
-use adept_model::{Description, ExpertUse, ModelError};
+use adept_model::{Description, ExpertUse, ModelError, limits};
 use adept_trainer::config::Config;
 use adept_trainer::run::{Record, Score, TrainError, record_of};
 use serde::Serialize;
@@ -44,7 +46,12 @@ pub struct Published {
     pub mean: f64,
     /// Standard deviation of their figures.
     pub sd: f64,
+    /// Positions on which a formula of the game is more accurate.
+    pub weak: Vec<Weakness>,
 }
+
+/// Name of the file of a card.
+const CARD: &str = "card.md";
 
 /// Publishes a finished run: copies its checkpoint without the training state, and writes a card beside it.
 ///
@@ -110,7 +117,11 @@ pub fn publish(
         config.game = packed.game;
     }
     let text = card(&runs, options, (&report, &described, &manifest.rivals), &config)?;
-    let card = out.join("card.md");
+    let kinds = kinds_of(report.rms.as_ref());
+    if let Some(kinds) = &kinds {
+        kinds.write(&Files::default(), out)?;
+    }
+    let card = out.join(CARD);
     // People read it in a terminal too, and names and notes are anyone's.
     Files::default().replace(&card, printable(&text).as_bytes())?;
     Ok(Published {
@@ -119,6 +130,7 @@ pub fn publish(
         card,
         mean: summary.mean,
         sd: summary.sd,
+        weak: kinds.map_or_else(Vec::new, |kinds| kinds.weaknesses()),
         runs: runs.into_iter().map(|(path, _)| path).collect(),
     })
 }
@@ -164,21 +176,14 @@ fn card(
         record.seconds,
         described.revision,
     );
-    text.push_str("\n## Figures\n\n");
+    text.push('\n');
+    text.push_str(&kinds_of(report.rms.as_ref()).map_or_else(String::new, |kinds| not_for(&kinds)));
+    text.push_str("## Figures\n\n");
     if let Some(equity) = &report.equity {
         let _ = writeln!(text, "Exact match equity against {}: {:+.6}.\n", equity.against, equity.equity);
     }
     if let Some(rms) = &report.rms {
-        let _ = writeln!(
-            text,
-            "Root mean square error of V, −1 to 1, on {} test positions of each distribution, with that of baselines \
-             that do not learn:\n",
-            rms.errors.rows
-        );
-        text.push_str(&table("distribution", &rms.distributions));
-        let _ = writeln!(text, "\nBy {} ({}):\n", rms.class, rms.distribution);
-        text.push_str(&table("class", &rms.classes));
-        text.push('\n');
+        text.push_str(&errors(rms));
     }
     if let Some(found) = &report.exploitability {
         let _ = writeln!(
@@ -254,13 +259,7 @@ fn card(
         );
     }
     let weak = text.len();
-    if let Some(worst) = report.rms.as_ref().and_then(|rms| worst(&rms.distributions)) {
-        let _ = writeln!(
-            text,
-            "- On the distribution `{}` the error is {:.5}, the largest seen {:.3}.",
-            worst.name, worst.errors.rms, worst.errors.max
-        );
-    }
+    text.extend(report.rms.as_ref().and_then(|rms| worst(&rms.distributions)));
     options.notes.iter().for_each(|note| {
         let _ = writeln!(text, "- {note}");
     });
@@ -391,9 +390,108 @@ pub fn shares(used: &ExpertUse) -> String {
     }
 }
 
-/// The distribution on which the error is largest.
-fn worst(list: &[ErrorsOf]) -> Option<&ErrorsOf> {
-    list.iter().max_by(|a, b| a.errors.rms.total_cmp(&b.errors.rms))
+/// The line of a card on the distribution with the largest error.
+fn worst(list: &[ErrorsOf]) -> Option<String> {
+    let worst = list.iter().max_by(|a, b| a.errors.rms.total_cmp(&b.errors.rms))?;
+    Some(format!(
+        "{WORST}{}` the error is {:.5}, the largest seen {:.3}.\n",
+        worst.name, worst.errors.rms, worst.errors.max
+    ))
+}
+
+/// How parts of a card begin that are measured again when a card is refreshed.
+const WORST: &str = "- On the distribution `";
+const ERRORS: &str = "Root mean square error of V";
+const NOT_FOR: &str = "## Not for\n";
+
+/// The errors on all kinds of positions, as a file beside the card has them.
+fn kinds_of(rms: Option<&RmsReport>) -> Option<Kinds> {
+    let RmsReport { distributions, classes, class, .. } = rms?.clone();
+    Some(Kinds { distributions, classes, class })
+}
+
+/// Where a formula of the game is more accurate, as a section; empty if it is nowhere.
+fn not_for(kinds: &Kinds) -> String {
+    let weak = kinds.weaknesses();
+    if weak.is_empty() {
+        return String::new();
+    }
+    let everywhere = weak.iter().filter(|w| w.positions.starts_with("the distribution")).count();
+    let mut text = format!("{NOT_FOR}\nWhat the game knows without learning is more accurate on\n\n");
+    for w in &weak {
+        let _ = writeln!(text, "- {}: error {:.5}, `{}` {:.5}", w.positions, w.rms, w.formula, w.formula_rms);
+    }
+    if everywhere == kinds.distributions.len() {
+        text.push_str(
+            "\nThat is every distribution: where values are wanted, take the formula, or a network that corrects it.\n",
+        );
+    }
+    if weak.len() > everywhere {
+        text.push_str(
+            "\nOf several classes, the figures are those of the class with the largest difference.\n",
+        );
+    }
+    text + "\n"
+}
+
+/// The tables of errors.
+fn errors(rms: &RmsReport) -> String {
+    let mut text = format!(
+        "{ERRORS}, −1 to 1, on {} test positions of each distribution, with that of baselines that do not learn:\n\n",
+        rms.errors.rows
+    );
+    text.push_str(&table("distribution", &rms.distributions));
+    let _ = writeln!(text, "\nBy {} ({}):\n", rms.class, rms.class_positions);
+    text.push_str(&table("class", &rms.classes));
+    text.push('\n');
+    text
+}
+
+/// Measures the errors of a published checkpoint again, on all kinds of positions that this version knows, and writes them on its card
+/// and beside it. The checkpoint stays as it is. Returns the new card.
+///
+/// # Errors
+/// If there is no checkpoint with a card of errors at this path.
+pub fn refresh(games: &dyn Catalogue, folder: &Path) -> Result<String, TrainError> {
+    let path = folder.join(CARD);
+    let refused = |message: &str| TrainError::Folder { path: path.clone(), message: message.into() };
+    let old = limits::read_text(&path, limits::CONFIG_BYTES).map_err(ModelError::io(&path))?;
+    let options = EvaluateOptions { suites: vec![Suite::Rms], ..Default::default() };
+    let report = measure::evaluate(games, folder, false, &options)?;
+    let (Some(rms), Some(kinds)) = (&report.rms, kinds_of(report.rms.as_ref())) else {
+        return Err(refused("its game has no exact values to measure"));
+    };
+    let card = refreshed(&old, rms, &kinds).ok_or_else(|| refused("has no errors to measure again"))?;
+    kinds.write(&Files::default(), folder)?;
+    Files::default().replace(&path, card.as_bytes())?;
+    Ok(card)
+}
+
+/// The card with new errors; none if it has none.
+fn refreshed(old: &str, rms: &RmsReport, kinds: &Kinds) -> Option<String> {
+    let mut text = old.to_string();
+    if let Some(start) = text.find(NOT_FOR) {
+        let end = start + NOT_FOR.len();
+        let end = text[end..].find("\n## ").map(|more| end + more + 1)?;
+        text.replace_range(start..end, "");
+    }
+    let start = text.find(ERRORS)?;
+    // The block ends with the second of its two tables.
+    let mut end = start;
+    for _ in 0..2 {
+        let table = end + text[end..].find("\n|")? + 1;
+        end = text[table..].find("\n\n").map_or(text.len(), |more| table + more + 2);
+    }
+    text.replace_range(start..end, &errors(rms));
+    if let Some((start, line)) =
+        text.find(WORST).map(|start| (start, worst(&rms.distributions).unwrap_or_default()))
+    {
+        let end = text[start..].find('\n').map_or(text.len(), |more| start + more + 1);
+        text.replace_range(start..end, &line);
+    }
+    let figures = text.find("## Figures")?;
+    text.insert_str(figures, &not_for(kinds));
+    Some(text)
 }
 
 fn table(what: &str, list: &[ErrorsOf]) -> String {

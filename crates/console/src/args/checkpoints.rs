@@ -87,10 +87,14 @@ fn peer(text: &str) -> Result<Peer, String> {
 #[derive(Debug, Args)]
 pub(crate) struct PublishArgs {
     /// Run folder, or name of an experiment with a run folder per seed.
-    pub(crate) run: PathBuf,
+    #[arg(required_unless_present = "refresh")]
+    pub(crate) run: Option<PathBuf>,
     /// Folder to write; it must not exist yet.
-    #[arg(long)]
-    pub(crate) out: PathBuf,
+    #[arg(long, required_unless_present = "refresh")]
+    pub(crate) out: Option<PathBuf>,
+    /// Measure the errors of a published checkpoint again and put them on its card; the checkpoint stays as it is.
+    #[arg(long, value_name = "CHECKPOINT", conflicts_with_all = ["run", "out", "best", "move_loss", "note", "rival"])]
+    pub(crate) refresh: Option<PathBuf>,
     /// Use the best checkpoint of the run instead of the last one.
     #[arg(long)]
     pub(crate) best: bool,

@@ -6,9 +6,10 @@ use crate::output;
 use crate::world;
 use adept_arena::agents::AGENTS;
 use adept_game::{GameInfo, Named};
-use adept_lab::chart::Mark;
+use adept_lab::chart::{self, Legend, Mark};
 use adept_lab::curves::{Show, canvas, curves, svg};
 use adept_lab::gates::{self, CellMap};
+use adept_lab::measure::ClassShares;
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::device::devices;
 use adept_model::files::Files;
@@ -16,6 +17,7 @@ use adept_model::{Architecture, ModelError};
 use adept_trainer::run::{RunSummary, list_runs};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,7 +27,7 @@ const NAME: usize = 22;
 pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Result<()> {
     let entry = |name: &str, about: &str| json!({ "name": name, "about": about });
     if args.game.is_some() && matches!(args.what, Listing::Architectures | Listing::Devices) {
-        bail!("--game is for games, encoders and agents");
+        bail!("--game is for games, encoders, agents and distributions");
     }
     let names = args.game.clone().map_or_else(|| games.names(), |name| vec![name]);
     let found: Result<Vec<_>, _> = names.iter().map(|name| games.find(name)).collect();
@@ -59,11 +61,34 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
             });
             ("agents", scripts.chain(AGENTS.iter().map(|(name, about)| entry(name, about))).collect())
         }
+        Listing::Distributions => {
+            let of = |g: &GameInfo, d: &Named| json!({ "name": d.name, "game": g.name, "about": d.about });
+            let all = games.iter().flat_map(|g| g.distributions.iter().map(move |d| of(g, d)));
+            ("distributions", all.collect())
+        }
         Listing::Devices => {
             let all: Result<Vec<Value>, _> = devices().iter().map(serde_json::to_value).collect();
             ("devices", all?)
         }
     };
+    if let Some(out) = &args.out {
+        if args.what != Listing::Distributions {
+            bail!("--out draws distributions: `adept list distributions --game RULES --out FILE.svg`");
+        }
+        check_svg(out)?;
+    }
+    // One rule set that was asked for.
+    let (class, shares) = match &found[..] {
+        [game] if args.game.is_some() && args.what == Listing::Distributions => game.class_shares()?,
+        _ => (String::new(), Vec::new()),
+    };
+    if let Some(out) = &args.out {
+        let percent = |share: &(u64, f64)| (share.0 as f64, 100.0 * share.1);
+        let line = |s: &ClassShares| (s.distribution.clone(), s.shares.iter().map(percent).collect());
+        let lines: Vec<(String, Vec<(f64, f64)>)> = shares.iter().map(line).collect();
+        let svg = chart::lines("Share of positions", (&class, "share, %"), Legend::Above, &lines);
+        Files::default().replace(out, svg.as_bytes())?;
+    }
     let ranks = matches!(args.what, Listing::Devices).then(|| {
         let alone = match cfg!(feature = "mpi") {
             true => "one rank: `mpirun -n N adept …` starts several",
@@ -75,6 +100,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
         let mut value = json!({ key: entries });
         if let Some(ranks) = ranks {
             value["ranks"] = ranks.into();
+        }
+        if !shares.is_empty() {
+            (value["class"], value["shares"]) = (json!(class), json!(shares));
         }
         return output::json(&value);
     }
@@ -101,7 +129,29 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
     if let Some(ranks) = ranks {
         text.push_str(&output::entry("ranks", indent, &ranks));
     }
+    if !shares.is_empty() {
+        text.push_str(&format!("\n{}", share_table(&class, &shares)));
+    }
+    if let Some(out) = &args.out {
+        text.push_str(&format!("written: {}\n", out.display()));
+    }
     output::text(&text)
+}
+
+/// A row for each class, a column for each distribution, in percent.
+fn share_table(class: &str, shares: &[ClassShares]) -> String {
+    let classes: BTreeSet<u64> =
+        shares.iter().flat_map(|s| s.shares.iter().map(|(class, _)| *class)).collect();
+    let header: Vec<&str> =
+        [class].into_iter().chain(shares.iter().map(|s| s.distribution.as_str())).collect();
+    let cell = |s: &ClassShares, class: u64| {
+        let share = s.shares.iter().find(|(other, _)| *other == class);
+        share.map_or_else(String::new, |(_, share)| format!("{:.1} %", 100.0 * share))
+    };
+    let row = |class: u64| {
+        [class.to_string()].into_iter().chain(shares.iter().map(|s| cell(s, class))).collect::<Vec<_>>()
+    };
+    output::table(&header, &classes.into_iter().map(row).collect::<Vec<_>>())
 }
 
 pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {

@@ -7,7 +7,7 @@ use adept_arena::inspect::{Input, Numbers, PositionValue};
 use adept_arena::{MoveLoss, OpenError, Shares};
 use adept_game::Difference;
 use adept_lab::Catalogue;
-use adept_lab::measure::{self, DecisionsRow, EvaluateOptions, GradeReport};
+use adept_lab::measure::{self, DecisionsRow, EvaluateOptions, GradeReport, Kinds};
 use adept_lab::publish::{self, PublishOptions, shares};
 use adept_model::Explanation;
 use adept_model::{checkpoint, limits};
@@ -121,6 +121,7 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
             text.push('\n');
             text.push_str(&output::table(&header, &rows));
         }
+        let _ = writeln!(text, "of each class: {}", rms.class_positions);
         text.push_str("columns after the largest error: RMS errors of baselines that do not learn\n");
     }
     if let Some(moves) = &report.move_loss {
@@ -293,12 +294,32 @@ pub(crate) fn publish(games: &dyn Catalogue, args: &PublishArgs, as_json: bool) 
         notes: args.note.clone(),
         rivals: args.rival.clone(),
     };
-    let published = publish::publish(games, &args.run, &args.out, &options)?;
+    let (run, out) = match (&args.refresh, &args.run, &args.out) {
+        (None, Some(run), Some(out)) => (run, out),
+        (folder, ..) => {
+            let folder = folder.clone().unwrap_or_default();
+            let card = publish::refresh(games, &folder)?;
+            if as_json {
+                let weak = Kinds::beside(&folder).map_or_else(Vec::new, |kinds| kinds.weaknesses());
+                return output::json(&json!({ "path": folder, "weak": weak }));
+            }
+            return output::file(&card);
+        }
+    };
+    let published = publish::publish(games, run, out, &options)?;
     if as_json {
-        return output::json(&published);
+        output::json(&published)?;
+    } else {
+        output::file(&limits::read_text(&published.card, limits::CONFIG_BYTES)?)?;
+        say(format!("published: {}", published.path.display()));
     }
-    output::file(&limits::read_text(&published.card, limits::CONFIG_BYTES)?)?;
-    say(format!("published: {}", published.path.display()));
+    if !published.weak.is_empty() {
+        let places: Vec<&str> = published.weak.iter().map(|w| w.positions.as_str()).collect();
+        say(format!(
+            "warning: a formula of the game is more accurate on {}: its card says so first, and its name should not promise more",
+            places.join(" and ")
+        ));
+    }
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use adept_game::Unit;
 use adept_game::shown::shell_path;
 use adept_lab::curves::{self, Point, References};
 use adept_lab::files::Placed;
-use adept_lab::measure::Baseline;
+use adept_lab::measure::{Baseline, Kinds, Weakness};
 use adept_lab::publish::shares;
 use adept_lab::seeds::{SeedResult, Seeds, train_seeds};
 use adept_lab::statistics::mean_sd;
@@ -123,6 +123,7 @@ fn run(
     if as_json {
         let mut value = as_value(&runs, args.seeds.is_some(), against.as_deref(), baseline());
         value["references"] = json!(references);
+        value["weak"] = json!(weaknesses(&runs));
         if args.seeds.is_some() {
             value["curve"] = json!(drawn);
         }
@@ -399,7 +400,10 @@ fn as_text(
     if runs.len() > 1 {
         text.push_str(&summary(runs, references, config, in_units));
     }
-    let compared = references.map_or_else(String::new, |r| format!("; {}, {}", r.baseline, r.best));
+    let compared = references.map_or_else(String::new, |r| {
+        let naive = r.naive.iter().map(|naive| format!("; {naive}")).collect::<String>();
+        format!("{naive}; {}, {}", r.baseline, r.best)
+    });
     let meaning = match figure {
         Some(Suite::Equity) => "exact, (wins − losses) / games".to_string(),
         Some(Suite::Matches) => {
@@ -434,6 +438,7 @@ fn as_text(
         _ => {}
     }
     text.push_str(&experts(runs));
+    text.push_str(&warned(runs, references));
     if let [(path, record)] = runs {
         if let Some(t) = record.timing {
             let learn = &record.config.learn;
@@ -468,6 +473,33 @@ fn as_text(
         }
     }
     Ok(text)
+}
+
+/// Where formulas of the game are clearly more accurate than the first run.
+fn weaknesses(runs: &[(PathBuf, Record)]) -> Vec<Weakness> {
+    let finished = runs.first().filter(|(_, record)| record.finished);
+    finished.and_then(|(path, _)| Kinds::beside(path)).map_or_else(Vec::new, |kinds| kinds.clear_weaknesses())
+}
+
+/// A warning if a formula of the game is more accurate than the runs.
+fn warned(runs: &[(PathBuf, Record)], references: Option<&References>) -> String {
+    let weak = weaknesses(runs);
+    let line = |w: &Weakness| {
+        let [own, other] = [w.rms, w.formula_rms].map(output::short);
+        format!("  {}: error {own}, {} {other}\n", w.positions, w.formula)
+    };
+    let known = references.filter(|r| r.naive.is_some()).map(|r| &r.baseline);
+    let last = runs.first().and_then(|(_, r)| r.r#final.as_ref()).map(Score::figure);
+    match (known, last) {
+        _ if !weak.is_empty() => format!(
+            "warning: what is known without learning is more accurate than this network on\n{}",
+            weak.iter().map(line).collect::<String>()
+        ),
+        (Some(known), Some(last)) if last > known.value && runs[0].1.finished => {
+            format!("warning: {} is more accurate than this network\n", known.name)
+        }
+        _ => String::new(),
+    }
 }
 
 /// How the experts of a mixture share positions, and a warning if some hardly run.
@@ -576,18 +608,28 @@ fn curve(
         (all.clone().fold(f64::INFINITY, f64::min), all.fold(f64::NEG_INFINITY, f64::max));
     let (from, to) = match references {
         Some(r) if in_units => (r.baseline.value.min(lowest).min(0.0), highest),
-        Some(r) => (r.baseline.value, r.best.value),
+        Some(r) => (r.first().value, r.best.value),
         None => (1.0, 1.0),
     };
     let length = |value: f64| match error {
         true => (from / value).log10() * 10.0,
         false => (value - from) / (to - from) * BAR as f64,
     };
+    // The place of a formula of the game on an axis that begins at less.
+    let formula = references.filter(|r| r.naive.is_some() && error).map(|r| &r.baseline);
+    let mark = formula.map(|r| length(r.value).round().max(0.0) as usize).filter(|place| *place < BAR);
     let rows: Vec<Vec<String>> = taken
         .map(|(_, point)| {
             let length = if references.is_some() { length(point.value).round() } else { 0.0 };
             // NaN and negative lengths become 0.
             let bar = "▪".repeat((length.max(0.0) as usize).min(BAR));
+            let bar = match mark {
+                Some(place) if place >= bar.chars().count() => format!("{bar:<place$}│"),
+                Some(place) => {
+                    bar.chars().enumerate().map(|(i, c)| if i == place { '│' } else { c }).collect()
+                }
+                None => bar,
+            };
             let loss = point.loss.map_or_else(|| "–".into(), output::short);
             vec![
                 point.step.to_string(),
@@ -618,5 +660,6 @@ fn curve(
             format!("{low}{high:>width$}", width = BAR.saturating_sub(low.chars().count()).max(1))
         }
     };
-    output::table(&[unit, name, "loss", &format!("{scale:<BAR$}")], &rows) + "\n"
+    let noted = formula.filter(|_| mark.is_some()).map_or_else(String::new, |r| format!("│ is {r}\n"));
+    output::table(&[unit, name, "loss", &format!("{scale:<BAR$}")], &rows) + &noted + "\n"
 }

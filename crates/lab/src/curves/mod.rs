@@ -239,7 +239,7 @@ impl Drawing {
             curves.iter().zip(optima).map(band).collect::<Vec<Band>>()
         });
         // Nothing is left to draw of curves that are at the optimum from their first point on.
-        if let (Some(bands), Some(References { baseline, best })) = (distances, &first.references)
+        if let (Some(bands), Some(References { baseline, best, .. })) = (distances, &first.references)
             && bands.iter().flat_map(|band| &band.points).any(|p| p.1 > 0.0)
         {
             let far = |name: &str, value: f64| named(name, best.value - value);
@@ -257,7 +257,7 @@ impl Drawing {
         };
         let scale = if is_error(first.figure) { Scale::Log } else { Scale::Linear };
         // That exact values have no error goes without saying, and 0 has no place on a logarithmic scale.
-        let references = first.references.iter().flat_map(|r| [&r.baseline, &r.best]);
+        let references = first.references.iter().flat_map(References::all);
         let references = references.filter(|r| scale == Scale::Linear || r.value > 0.0);
         Some(Self {
             label: label(&first.config),

@@ -44,6 +44,9 @@ pub struct References {
     pub baseline: Reference,
     /// The best possible value.
     pub best: Reference,
+    /// What is reached without any knowledge, if the baseline is a formula of the game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub naive: Option<Reference>,
 }
 
 /// Games of the baseline at most.
@@ -54,7 +57,17 @@ const FILE: &str = "references.json";
 impl References {
     fn new(baseline: (&str, f64), best: (&str, f64)) -> Self {
         let reference = |(name, value): (&str, f64)| Reference { name: name.into(), value };
-        Self { baseline: reference(baseline), best: reference(best) }
+        Self { baseline: reference(baseline), best: reference(best), naive: None }
+    }
+
+    /// All references, the most naive first.
+    pub fn all(&self) -> impl Iterator<Item = &Reference> {
+        self.naive.iter().chain([&self.baseline, &self.best])
+    }
+
+    /// Where a scale of the figure begins.
+    pub fn first(&self) -> &Reference {
+        self.naive.as_ref().unwrap_or(&self.baseline)
     }
 
     /// The references in a run folder; `None` if there are none. They decorate results, so a damaged file counts as none.
@@ -62,7 +75,8 @@ impl References {
         let bytes = limits::read(&run.join(FILE), limits::RECORD_BYTES).ok()?;
         let found: Self = serde_json::from_slice(&bytes).ok()?;
         let is_drawn = |r: &Reference| r.value.abs() < DRAWN;
-        (is_drawn(&found.baseline) && is_drawn(&found.best)).then_some(found)
+        let drawn = found.all().all(is_drawn);
+        drawn.then_some(found)
     }
 
     pub(crate) fn write(&self, files: &Files, run: &Path) -> Result<(), ModelError> {
@@ -94,14 +108,23 @@ pub(crate) fn of_game<G: Kit>(
             Some(References::new(("random play", tally.score(unit.as_ref())), best))
         }
         Some(Suite::Rms) => {
-            let spread = record.r#final.as_ref().and_then(|score| score.spread);
+            let Some(spread) = record.r#final.as_ref().and_then(|score| score.spread) else {
+                return Ok(None);
+            };
             // Labels of a file may be less exact.
             let exact = record.r#final.as_ref().and_then(|score| score.exact);
             let best = match config.learn.examples() {
                 Some(Examples::File(_)) if exact.is_none() => ("the labels", 0.0),
                 _ => ("exact", exact.unwrap_or(0.0)),
             };
-            spread.map(|spread| References::new(("always the mean value", spread), best))
+            let mean = ("always the mean value", spread);
+            Some(match measure::best_formula(game, config)? {
+                Some((formula, rms)) if rms < spread => {
+                    let naive = References::new(mean, best).baseline;
+                    References { naive: Some(naive), ..References::new((&formula, rms), best) }
+                }
+                _ => References::new(mean, best),
+            })
         }
         Some(Suite::Exploitability) => {
             let encoder = open::encoder(game, config.game.encoder.as_deref())?;

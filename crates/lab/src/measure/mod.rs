@@ -4,6 +4,7 @@ mod decisions;
 mod exhaustive;
 mod experts;
 mod grade;
+mod kinds;
 mod play;
 mod positions;
 mod rules;
@@ -13,8 +14,10 @@ pub use decisions::{DecisionsReport, DecisionsRow, Peer};
 pub use exhaustive::ExhaustiveReport;
 pub use experts::{ExpertsReport, Single, Trained};
 pub use grade::GradeReport;
+pub use kinds::{Kinds, Weakness};
 pub use play::{ExploitabilityReport, MatchesReport};
-pub use positions::{ErrorsOf, FileReport, MoveLossReport, RmsReport};
+pub(crate) use positions::best_formula;
+pub use positions::{ClassShares, ErrorsOf, FileReport, MoveLossReport, RmsReport, class_shares_of};
 pub use rules::{Rule, rules, rules_of};
 pub use speed::{Cost, SpeedCell, cost, cost_of};
 
@@ -30,6 +33,7 @@ use adept_trainer::config::{self, Config, no_equity};
 use adept_trainer::positions::Positions;
 use adept_trainer::run::{Cancel, TrainError};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -260,6 +264,12 @@ pub fn evaluate_of<G: Kit>(
         experts: None,
         speed: None,
     };
+    let measures_values =
+        options.exhaustive || suites.iter().any(|s| matches!(s, Suite::Rms | Suite::MoveLoss));
+    if let Some(kinds) = Kinds::beside(&report.checkpoint).filter(|_| measures_values) {
+        let main = positions::named(game, distribution);
+        kinds.caution(&report.checkpoint, &[&main], &[]);
+    }
     for suite in suites {
         match suite {
             Suite::Equity if !game.is_small() => {
@@ -411,12 +421,18 @@ pub fn value_of<G: Kit>(
     file: Option<&Path>,
     inputs: bool,
 ) -> Result<Vec<PositionValue>, TrainError> {
+    let path = checkpoint.path.clone();
     let (mut bound, _) = open::bind(game, checkpoint)?;
     let mut named: Vec<(String, Read<G>)> = texts.iter().cloned().zip(inspect::read(game, texts)?).collect();
     if let Some(file) = file {
         let read = game.read_positions(file)?;
         has_positions(file, read.len())?;
         named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
+    }
+    if let Some(kinds) = Kinds::beside(&path) {
+        let classes: BTreeSet<u64> = named.iter().map(|(_, (state, _))| game.class(state)).collect();
+        let classes: Vec<String> = classes.iter().map(u64::to_string).collect();
+        kinds.caution(&path, &[], &classes);
     }
     let values = named.into_iter().map(|(name, p)| inspect::inspect(game, &mut bound, &p, name, inputs));
     Ok(values.collect::<Result<_, _>>()?)

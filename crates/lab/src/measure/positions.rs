@@ -1,13 +1,16 @@
 //! Errors against exact values, and the value lost by choices, compared with baselines that do not learn.
 
 use adept_arena::{Evaluator, GameModel, Known, MoveLoss, OpenError, move_loss};
-use adept_game::{Afterstate, GameError, Kit, Valuation, stream, work};
+use adept_game::{Afterstate, GameError, Kit, PositionClass, Valuation, stream, work};
 use adept_model::Samples;
+use adept_trainer::config::{Config, Examples as From};
 use adept_trainer::positions::{Part, PositionErrors, Positions, encode, oracle};
 use adept_trainer::run::TrainError;
+use rand::RngExt;
 use rustc_hash::FxHashSet;
-use serde::Serialize;
-use std::collections::BTreeSet;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,14 +30,16 @@ pub struct RmsReport {
     pub overlap: bool,
     /// Errors on every distribution of the game, with those of the baselines.
     pub distributions: Vec<ErrorsOf>,
-    /// Errors on this distribution, by class of position.
+    /// Errors by class of position; see `class_positions`.
     pub classes: Vec<ErrorsOf>,
     /// What the classes mean.
     pub class: String,
+    /// Which positions of a class are measured, in words.
+    pub class_positions: String,
 }
 
 /// Errors on some positions, and those of baselines.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorsOf {
     /// Name of the set of positions.
     pub name: String,
@@ -86,7 +91,7 @@ pub(super) fn baselines<G: Kit>(game: &G) -> Result<Vec<Named<G>>, OpenError> {
 }
 
 /// The distribution to measure: the requested one, or the game's first.
-fn named<G: Kit>(game: &G, distribution: Option<&str>) -> String {
+pub(super) fn named<G: Kit>(game: &G, distribution: Option<&str>) -> String {
     let all = game.distributions();
     distribution.or(all.first().map(|d| &*d.name)).unwrap_or_default().into()
 }
@@ -165,27 +170,145 @@ fn reported<'a, T: 'a>(
     })
 }
 
-/// Measures errors on every distribution, and by class on one of them.
+/// How a distribution of positions is spread over the classes of a game.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassShares {
+    /// The distribution.
+    pub distribution: String,
+    /// Each class with its share of the positions, in [0, 1], in ascending order; classes without a position are left out.
+    pub shares: Vec<(u64, f64)>,
+}
+
+/// Positions by which shares are estimated: within .3 % of the positions.
+const SHARED: u32 = 100_000;
+
+/// What the classes of a game mean, and their shares in each of its distributions, from random positions that are always the same.
+///
+/// # Errors
+/// If the game does not say who acted last in a position.
+pub fn class_shares_of<G: Kit>(game: &G) -> Result<(String, Vec<ClassShares>), OpenError> {
+    let shares = |distribution: Cow<'static, str>| -> Result<ClassShares, OpenError> {
+        let (positions, mut rng) =
+            (Positions::new(game, Some(&distribution))?, stream(0, "shares of classes", 0));
+        let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
+        (0..SHARED).for_each(|_| *counts.entry(game.class(&positions.any(&mut rng))).or_default() += 1);
+        let shares = counts.into_iter().map(|(class, n)| (class, f64::from(n) / f64::from(SHARED))).collect();
+        Ok(ClassShares { distribution: distribution.into_owned(), shares })
+    };
+    let all = game.distributions().into_iter().map(|d| shares(d.name)).collect::<Result<_, _>>()?;
+    Ok((game.class_name().into(), all))
+}
+
+/// The formulas of a game: its valuations that are not exact.
+pub(super) struct Formulas<G: Kit> {
+    known: Vec<Named<G>>,
+    oracle: Arc<dyn Valuation<G>>,
+}
+
+impl<G: Kit> Formulas<G> {
+    pub(super) fn of(game: &G) -> Result<Self, OpenError> {
+        Ok(Self { known: baselines(game)?, oracle: oracle(game)? })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    fn judge(&self, game: &G, bound: &mut GameModel<G>, states: Vec<G::State>) -> Judged<G> {
+        let exact = values(game, &*self.oracle, &states);
+        Judged::new(game, bound, &self.known, states, exact)
+    }
+}
+
+/// Errors on this many test positions of each distribution.
+pub(super) fn errors_by_distribution<G: Kit>(
+    game: &G,
+    bound: &mut GameModel<G>,
+    formulas: &Formulas<G>,
+    count: u64,
+) -> Result<Vec<ErrorsOf>, OpenError> {
+    let names = game.distributions().into_iter().map(|d| d.name);
+    names
+        .map(|name| {
+            let states = test_positions(game, &name, count)?;
+            Ok(formulas.judge(game, bound, states).errors(&name, |_| true))
+        })
+        .collect()
+}
+
+/// Errors on the positions of each class: all of them, or `count` different numbers drawn at random. None if the game does not
+/// list its classes.
+pub(super) fn errors_by_class<G: Kit>(
+    game: &G,
+    bound: &mut GameModel<G>,
+    formulas: &Formulas<G>,
+    count: u64,
+) -> Result<Option<Vec<ErrorsOf>>, OpenError> {
+    let classes = game.classes();
+    if classes.is_empty() {
+        return Ok(None);
+    }
+    let errors = |class: PositionClass<G>| {
+        let states = if class.count <= count {
+            (0..class.count).map(|number| (class.position)(number)).collect()
+        } else {
+            let mut rng = stream(0, "positions of a class", class.class);
+            (0..count).map(|_| (class.position)(rng.random_range(0..class.count))).collect()
+        };
+        formulas.judge(game, bound, states).errors(&class.class.to_string(), |_| true)
+    };
+    Ok(Some(classes.into_iter().map(errors).collect()))
+}
+
+/// The most accurate formula on the test positions of a run, with its root mean square error against their labels; none if the
+/// game has no formula.
+pub(crate) fn best_formula<G: Kit>(game: &G, config: &Config) -> Result<Option<(String, f64)>, TrainError> {
+    let known = baselines(game)?;
+    if known.is_empty() {
+        return Ok(None);
+    }
+    let (states, labels): (Vec<G::State>, Vec<f64>) = if let Some(From::File(path)) = config.learn.examples()
+    {
+        let all = game.read_examples(path)?.into_iter();
+        let test = all.filter(|example| Part::of(game.number(&example.state)) == Part::Test);
+        test.map(|example| (example.state, example.value)).unzip()
+    } else {
+        let distribution = config.evaluate.distribution.as_deref().or(config.learn.distribution());
+        let states = test_positions(game, &named(game, distribution), config.evaluate.positions)?;
+        let exact = values(game, &*oracle(game)?, &states);
+        (states, exact)
+    };
+    let errors = known.into_iter().map(|(name, valuation)| {
+        let found = values(game, &*valuation, &states);
+        (name, PositionErrors::of(found.iter().zip(&labels).map(|(v, d)| v - d)).rms)
+    });
+    Ok(errors.min_by(|a, b| a.1.total_cmp(&b.1)))
+}
+
+/// Measures errors on every distribution, and by class.
 pub(super) fn rms<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
     distribution: Option<&str>,
     count: u64,
 ) -> Result<RmsReport, TrainError> {
-    let (baselines, oracle, main) = (baselines(game)?, oracle(game)?, named(game, distribution));
-    let mut judge = |name: &str| -> Result<Judged<G>, OpenError> {
-        let states = test_positions(game, name, count)?;
-        let exact = values(game, &*oracle, &states);
-        Ok(Judged::new(game, bound, &baselines, states, exact))
-    };
-    let judged = judge(&main)?;
+    let (formulas, main) = (Formulas::of(game)?, named(game, distribution));
+    let judged = formulas.judge(game, bound, test_positions(game, &main, count)?);
     let mut distributions = vec![judged.errors(&main, |_| true)];
     for other in game.distributions().iter().filter(|other| other.name != main) {
-        distributions.push(judge(&other.name)?.errors(&other.name, |_| true));
+        let states = test_positions(game, &other.name, count)?;
+        distributions.push(formulas.judge(game, bound, states).errors(&other.name, |_| true));
     }
-    let class_of: Vec<u64> = judged.states.iter().map(|state| game.class(state)).collect();
-    let classes: BTreeSet<u64> = class_of.iter().copied().collect();
-    let classes = classes.iter().map(|class| judged.errors(&class.to_string(), |i| class_of[i] == *class));
+    let listed = errors_by_class(game, bound, &formulas, count)?;
+    let (classes, class_positions) = match listed {
+        Some(classes) => (classes, format!("all positions, or {count} drawn from them")),
+        None => {
+            let class_of: Vec<u64> = judged.states.iter().map(|state| game.class(state)).collect();
+            let classes: BTreeSet<u64> = class_of.iter().copied().collect();
+            let errors = |class: &u64| judged.errors(&class.to_string(), |i| class_of[i] == *class);
+            (classes.iter().map(errors).collect(), main.clone())
+        }
+    };
     let distinct: FxHashSet<u64> = judged.states.iter().map(|state| game.number(state)).collect();
     let overlap = !Positions::new(game, Some(&main))?.are_apart();
     let errors = distributions[0].errors;
@@ -195,9 +318,10 @@ pub(super) fn rms<G: Kit>(
         rms_probability: errors.rms / 2.0,
         distinct: distinct.len() as u64,
         overlap,
-        classes: classes.collect(),
+        classes,
         distributions,
         class: game.class_name().into(),
+        class_positions,
     })
 }
 

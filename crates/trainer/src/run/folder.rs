@@ -429,7 +429,7 @@ fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> 
 }
 
 /// Files of a run that are made from its measurements.
-const PICTURES: [&str; 2] = ["references.json", "curve.svg"];
+const PICTURES: [&str; 3] = ["references.json", "errors.json", "curve.svg"];
 
 /// Whether this is the name of a temporary file of a run: `.NAME.PID`.
 fn is_temporary(name: &str) -> bool {
