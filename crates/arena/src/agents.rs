@@ -72,8 +72,16 @@ pub trait Agent<G: Game>: Send {
         };
         let shown: Vec<String> = likeliest.iter().filter(|(_, p)| *p > 0.0).map(with).collect();
         let others = probabilities.iter().filter(|p| **p > 0.0).count() - shown.len();
-        let more = if others > 0 { format!(" or one of {others} others") } else { String::new() };
-        format!("It would choose {}{more}.\n", shown.join(", "))
+        format!("It would choose {}{}.\n", shown.join(", "), or_others(others))
+    }
+}
+
+/// Mentions candidates that are not named.
+fn or_others(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        1 => " or one other".into(),
+        _ => format!(" or one of {others} others"),
     }
 }
 
@@ -481,7 +489,13 @@ impl<E> Boltzmann<E> {
 
 #[cfg(test)]
 mod tests {
-    use super::map_path;
+    use super::{map_path, or_others};
+
+    #[test]
+    fn what_is_not_named_is_counted() {
+        let texts = [0, 1, 2].map(or_others);
+        assert_eq!(texts, ["", " or one other", " or one of 2 others"]);
+    }
 
     #[test]
     fn paths_of_agents_are_found_at_their_end() {

@@ -83,13 +83,13 @@ impl<G: Game> Agent<G> for Deliberating<G> {
                 None if candidate.number != preference(candidate.success) => {
                     format!("preference {:.3}", candidate.number)
                 }
-                None => format!("success {:.3}", candidate.success),
+                None => format!("succeeds {:.1} %", 100.0 * candidate.success),
             };
             let fate = match candidate.dropped {
                 Some(why) => format!("dropped by {why}"),
                 None => format!("chosen {:.1} %", 100.0 * chosen),
             };
-            let _ = writeln!(text, "  {name:<14} {valued:<14} {fate}");
+            let _ = writeln!(text, "  {name:<14} {valued:<16} {fate}");
         }
         text
     }

@@ -89,11 +89,20 @@ fn encoder_of<G: Kit>(
             let mut forms = encoders.iter();
             forms.find(|e| e.name.split(':').next() == Some(head)).map(|e| (&e.name, &e.about))
         });
-        let it_has = match form {
-            Some((name, about)) => format!("`{name}` is {about}"),
-            None => format!("it has {}", names()),
-        };
-        OpenError::Unknown(format!("{} has no encoder `{own}`; {it_has}", game.name()))
+        // Of several parts, the one that is misspelt; without its parameters, which have no usual spelling.
+        let head = |name: &str| name.split(':').next().unwrap_or_default().to_string();
+        let is_known = |part: &&str| encoders.iter().any(|e| head(&e.name) == head(part));
+        let misspelt = own.split('+').find(|part| !is_known(part));
+        if let (Some((name, about)), None) = (form, misspelt) {
+            return OpenError::Unknown(format!(
+                "{} has no encoder `{own}`; `{name}` is {about}",
+                game.name()
+            ));
+        }
+        let part = misspelt.unwrap_or(&own);
+        let known: Vec<&str> = encoders.iter().map(|e| &*e.name).collect();
+        let hint = names::suggest(&head(part), &known);
+        OpenError::Unknown(format!("{} has no encoder `{part}`{hint}", game.name()))
     };
     let found = game.encoder(&own).ok_or_else(unknown)?;
     found.fits(game).map_err(OpenError::Unknown)?;

@@ -98,6 +98,7 @@ pub(crate) enum Command {
     Data(DataArgs),
     /// List games, encoders, architectures, agents or devices.
     #[command(
+        arg_required_else_help = true,
         after_help = "Examples:\n  adept list encoders\n  adept list agents --game liars-dice:soar:2x5"
     )]
     List(ListArgs),

@@ -12,10 +12,12 @@ use adept_trainer::run::TrainError;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::json;
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use textwrap::{Options, WordSplitter};
 
 /// Whether a JSON object was printed: there is exactly one.
 static PRINTED: AtomicBool = AtomicBool::new(false);
@@ -212,7 +214,7 @@ pub fn text(text: &str) -> Result<()> {
 /// A line, broken into several if it is a long sentence.
 fn folded(line: &str) -> String {
     let is_sentence = line.chars().count() > COLUMNS && !line.contains("  ");
-    if is_sentence { wrapped(line) } else { format!("{line}\n") }
+    if is_sentence { textwrap::fill(line, lines_of(COLUMNS)) + "\n" } else { format!("{line}\n") }
 }
 
 /// Prints the content of a file as it is; on a terminal without control characters.
@@ -288,47 +290,21 @@ pub(crate) fn short(v: f64) -> String {
 /// Columns of a terminal for which text is broken into lines.
 pub(crate) const COLUMNS: usize = 80;
 
-/// Breaks text between words into lines of at most 80 columns; every line ends with a line break.
-fn wrapped(text: &str) -> String {
-    wrapped_at(text, COLUMNS)
-}
-
-fn wrapped_at(text: &str, columns: usize) -> String {
-    let (mut lines, mut width) = (String::new(), 0);
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if width > 0 && width + 1 + length > columns {
-            lines.push('\n');
-            width = 0;
-        } else if width > 0 {
-            lines.push(' ');
-            width += 1;
-        }
-        lines.push_str(word);
-        width += length;
-    }
-    lines + "\n"
+/// Lines of this width, broken between words only.
+fn lines_of(columns: usize) -> Options<'static> {
+    Options::new(columns).break_words(false).word_splitter(WordSplitter::NoHyphenation)
 }
 
 /// A list entry: `head`, then text whose later lines are indented by `indent` columns. No line has more than 80 columns, unless a
 /// single word is longer.
 pub(crate) fn entry(head: &str, indent: usize, text: &str) -> String {
-    let pad = |line: &str| line.chars().count() < indent;
-    let mut lines = vec![head.to_string()];
-    for word in text.split_whitespace() {
-        let last = lines.last_mut().expect("there is the head");
-        let width = last.chars().count();
-        if pad(last) {
-            last.push_str(&" ".repeat(indent - width));
-            last.push_str(word);
-        } else if width + 1 + word.chars().count() > COLUMNS && width > indent {
-            lines.push(format!("{:indent$}{word}", ""));
-        } else {
-            last.push_str(if last.ends_with(' ') { "" } else { " " });
-            last.push_str(word);
-        }
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() {
+        return format!("{head}\n");
     }
-    lines.join("\n") + "\n"
+    let (first, rest) = (format!("{head:<width$} ", width = indent.saturating_sub(1)), " ".repeat(indent));
+    let first = if head.ends_with(' ') && head.chars().count() >= indent { head } else { &first };
+    textwrap::fill(&words, lines_of(COLUMNS).initial_indent(first).subsequent_indent(&rest)) + "\n"
 }
 
 /// An entry for a channel of an encoder.
@@ -407,7 +383,7 @@ fn lines(header: &[&str], rows: &[Vec<String>], widths: &[usize], gap: usize) ->
         let cells: Vec<Vec<String>> = cells
             .zip(widths)
             .map(|(cell, &width)| match cell.chars().count() > width {
-                true => wrapped_at(cell, width).lines().map(String::from).collect(),
+                true => textwrap::wrap(cell, lines_of(width)).into_iter().map(Cow::into_owned).collect(),
                 // As it is: breaking would drop spaces at its start.
                 false => vec![cell.to_string()],
             })

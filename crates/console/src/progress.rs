@@ -85,9 +85,9 @@ impl Progress {
                     Some(bars) => bars.add(ProgressBar::new(games)),
                     None => ProgressBar::hidden(),
                 };
-                // Names, numbers and times fit 80 columns; the figure is cut at their end.
+                // What does not fit the line is cut at its end.
                 if let Ok(style) = ProgressStyle::with_template(&format!(
-                    "{{prefix}}{{bar:12}} {{pos}}/{{len}} {unit}{{msg}}, {{eta}} left",
+                    "{{prefix}}{{bar:12}} {{pos}}/{{len}} {unit}, {{eta}} left{{wide_msg}}",
                 )) {
                     bar.set_style(style);
                 }
@@ -102,7 +102,10 @@ impl Progress {
             Event::Progress { step, rate } => {
                 let Some(run) = shown.get_mut(name) else { return };
                 run.bar.set_position(step);
-                run.bar.set_message(format!(", {rate:.0}/s{}", printable(&run.figure)));
+                // Several runs have the same opponent.
+                let figure = run.figure.split(" against ").next().filter(|_| self.many);
+                let figure = printable(figure.unwrap_or(&run.figure));
+                run.bar.set_message(format!("{figure}, {rate:.0}/s"));
                 let due = run.printed.is_none_or(|at| at.elapsed() >= PAUSE);
                 if self.bars.is_none() && due && step < run.games {
                     let first = run.printed.is_none();
@@ -169,7 +172,7 @@ impl Count {
     pub(crate) fn new(total: u64) -> Self {
         let bar =
             if std::io::stderr().is_terminal() { ProgressBar::new(total) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} runs, {msg}, {eta} left") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} runs, {eta} left, {wide_msg}") {
             bar.set_style(style);
         }
         Self { bar, total }
@@ -259,7 +262,7 @@ pub(crate) fn show_notes() {
 fn points(found: &Match) -> String {
     match &found.unit {
         Some(unit) => format!("{:+.0} {unit}", found.score),
-        None => format!("{:.1} %", 100.0 * found.score),
+        None => format!("points {:.4}", found.score),
     }
 }
 

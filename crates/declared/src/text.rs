@@ -127,15 +127,50 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
     Ok(state)
 }
 
+/// A position without a board: who is to move, and what holds, a relation a line.
+fn facts(game: &Declared, state: &State) -> String {
+    let declaration = &game.rules.declaration;
+    let wide = declaration.relations.iter().map(|of| of.name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    if declaration.players == 2 {
+        let _ = writeln!(text, "player {} to move", state.mover + 1);
+    }
+    for (number, relation) in declaration.relations.iter().enumerate() {
+        let holding = game.rules.facts.iter().enumerate();
+        let holding = holding.filter(|(fact, (of, _))| *of == number && state.holds(*fact));
+        let objects = |(_, (_, tuple)): (usize, &(usize, Tuple))| -> String {
+            let names = tuple.iter().map(|&object| declaration.objects[usize::from(object)].as_str());
+            names.collect::<Vec<_>>().join(" ")
+        };
+        let all: Vec<String> = holding.map(objects).collect();
+        let mut line = format!("  {:<wide$}  ", relation.name);
+        let indent = line.chars().count();
+        for (i, one) in all.iter().enumerate() {
+            let end = if i + 1 < all.len() { ", " } else { "" };
+            let begun = line.chars().count() > indent;
+            if begun && line.chars().count() + one.chars().count() + end.trim_end().len() > WIDTH {
+                let _ = writeln!(text, "{}", line.trim_end());
+                line = " ".repeat(indent);
+            }
+            line.push_str(one);
+            line.push_str(end);
+        }
+        if !all.is_empty() {
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+    if let Some(limit) = declaration.limit {
+        let _ = writeln!(text, "move {} of at most {limit}", state.moves + 1);
+    }
+    text
+}
+
 pub(crate) fn board(game: &Declared, state: &State, marks: &[(u32, String)]) -> String {
     let declaration = &game.rules.declaration;
     let name = |object: Object| declaration.objects[usize::from(object)].as_str();
     let mut text = String::new();
     match &declaration.board {
-        None => {
-            text.push_str(&position(game, state));
-            text.push('\n');
-        }
+        None => text.push_str(&facts(game, state)),
         Some(board) => {
             let of = &declaration.relations[board.relation];
             // Names of squares or, for boards of coordinates, of rows and columns.

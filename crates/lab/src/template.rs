@@ -3,9 +3,13 @@
 use adept_game::shown::shell;
 use adept_game::{GameError, GameInfo, Suite};
 use adept_trainer::config::{Games, SELF, Source, parse};
+use std::path::Path;
 
 /// The learning methods, by the name of their section in a config.
 pub const METHODS: [&str; 4] = ["td", "expectation", "supervised", "regrets"];
+
+/// What each of the [`METHODS`] learns from, for the description of an experiment.
+const BY: [&str; 4] = [", from its games", ", from expected values", ", from exact values", ", from regrets"];
 
 /// A commented config for this game, with its usual method or a given one of [`METHODS`].
 ///
@@ -20,12 +24,18 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
         }
         _ => starter,
     };
-    // Of a long path its end, which is the name of the file.
-    let name = info.name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+    // A rule file gives its name without folders and without what kind of file it is.
+    let file = info.name.strip_prefix("file:").and_then(|path| Path::new(path).file_stem()?.to_str());
+    let short = file.unwrap_or(&info.name);
+    let name = short.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+    let name = name.strip_prefix("my-").unwrap_or(&name);
     let name = &name[name.len().saturating_sub(100)..];
     let name = method.map_or(name.to_string(), |method| format!("{name}-{method}"));
+    let by = METHODS.iter().zip(BY).find(|(method, _)| rest.contains(&format!("[learn.{method}]")));
+    let about = format!("{short}, a first network{}", by.map_or("", |(_, by)| by));
     let text = format!(
-        "name  = \"my-{name}\"\nabout = \"what this experiment is for\"\n\n[game]\nrules   = {}\n{rest}",
+        "name  = \"my-{name}\"\nabout = {}\n\n[game]\nrules   = {}\n{rest}",
+        toml::Value::from(about),
         toml::Value::from(&*info.name)
     );
     let source = Source { file: format!("my-{name}.toml"), text: text.clone(), set: Vec::new() };

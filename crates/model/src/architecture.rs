@@ -529,7 +529,8 @@ impl<'de> Deserialize<'de> for InitScale {
             }
             number_visits!(Self::Value, InitScale::Uniform);
             fn visit_str<E: de::Error>(self, v: &str) -> Result<Self::Value, E> {
-                InitName::deserialize(de::value::StrDeserializer::new(v)).map(InitScale::Named)
+                let named = InitName::deserialize(de::value::StrDeserializer::<E>::new(v));
+                named.map(InitScale::Named).map_err(|_| E::invalid_value(de::Unexpected::Str(v), &self))
             }
         }
         deserializer.deserialize_any(Visitor)

@@ -9,6 +9,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{BufRead, Write};
 use std::path::Path;
+use textwrap::{Options, WordSplitter};
 
 /// Options of a game.
 #[derive(Clone, Debug)]
@@ -105,6 +106,12 @@ enum Opponent<G: Kit> {
     Other(Box<dyn Agent<G>>),
 }
 
+/// Columns of a terminal.
+const COLUMNS: usize = 80;
+/// Most moves that can be chosen by number.
+const NUMBERED: usize = 60;
+/// Lines of numbered moves that are shown at every turn; `help` shows any number of them.
+const LINES_OF_MOVES: usize = 3;
 /// Columns of the moves that `help` lists.
 const COLUMNS_OF_MOVES: usize = 50;
 /// Replies that a hint looks ahead.
@@ -176,7 +183,7 @@ impl<'a, G: Kit> Table<'a, G> {
                     chances += 1;
                     let text = self.game.chance_text(&self.state, &action, self.options.seat);
                     if !text.is_empty() {
-                        writeln!(out, "\n{text}")?;
+                        writeln!(out, "\n{}", folded(&text))?;
                     }
                     let text = self.game.action_text(&self.state, &action);
                     self.go_on(action, text);
@@ -193,12 +200,17 @@ impl<'a, G: Kit> Table<'a, G> {
                     _ => format!("Player {}", player + 1),
                 };
                 let told = self.game.told(&self.state, &action, &who, false);
-                writeln!(out, "\n{told}{thoughts}")?;
+                writeln!(out, "\n{}", folded(&format!("{told}{thoughts}")))?;
                 self.reveal(&action, out)?;
                 self.go_on(action, text);
                 continue;
             }
             writeln!(out, "\n{}", self.board(player, self.options.hints))?;
+            let numbered = self.numbered();
+            let list = self.list(&numbered);
+            if list.lines().count() <= LINES_OF_MOVES {
+                write!(out, "{list}")?;
+            }
             let action = loop {
                 let Some(line) = input.line("your move> ", out)? else { return Ok(self.over(None, None)) };
                 match line.trim() {
@@ -220,7 +232,12 @@ impl<'a, G: Kit> Table<'a, G> {
                     },
                     text => match self.game.parse_action(&self.state, text) {
                         Ok(action) => break action,
-                        Err(e) => writeln!(out, "{}", folded(&e.to_string()))?,
+                        Err(e) => {
+                            match text.parse::<usize>().ok().and_then(|n| numbered.get(n.wrapping_sub(1))) {
+                                Some(action) => break action.clone(),
+                                None => writeln!(out, "{}", folded(&e.to_string()))?,
+                            }
+                        }
                     },
                 }
             };
@@ -242,6 +259,46 @@ impl<'a, G: Kit> Table<'a, G> {
 
     /// What a person can type here.
     fn help(&self) -> String {
+        let moves = match &self.numbered()[..] {
+            [] => format!("moves here: {}", self.some_moves()),
+            numbered => format!("moves here, to be typed by number too:\n{}", self.list(numbered).trim_end()),
+        };
+        let rules = if self.game.rules_text().is_some() { "rules how the game is played\n" } else { "" };
+        format!(
+            "{moves}\n\
+             hint  what your opponent thinks of each move, and why\n\
+             undo  take back your last move\n\
+             {rules}quit  leave the game"
+        )
+    }
+
+    /// Moves that can be chosen by their number, from 1: all, if numbers mean nothing else here and there are not too many.
+    fn numbered(&self) -> Vec<G::Action> {
+        let mut actions = Vec::new();
+        self.game.actions(&self.state, &mut actions);
+        let is_free = |n: usize| self.game.parse_action(&self.state, &n.to_string()).is_err();
+        if actions.len() > NUMBERED || !(1..=actions.len()).all(is_free) {
+            actions.clear();
+        }
+        actions
+    }
+
+    /// Moves with their numbers, in columns.
+    fn list(&self, numbered: &[G::Action]) -> String {
+        let entry = |(i, action): (usize, &G::Action)| {
+            format!("{:>2} {}", i + 1, self.game.action_text(&self.state, action))
+        };
+        let entries: Vec<String> = numbered.iter().enumerate().map(entry).collect();
+        let wide = entries.iter().map(|entry| entry.chars().count()).max().unwrap_or(0) + 2;
+        let line = |entries: &[String]| -> String {
+            let padded: String = entries.iter().map(|entry| format!("{entry:<wide$}")).collect();
+            format!("{}\n", padded.trim_end())
+        };
+        entries.chunks((COLUMNS / wide).max(1)).map(line).collect()
+    }
+
+    /// Some of the moves that can be typed here.
+    fn some_moves(&self) -> String {
         let mut actions = Vec::new();
         self.game.actions(&self.state, &mut actions);
         let mut all: Vec<String> =
@@ -259,13 +316,7 @@ impl<'a, G: Kit> Table<'a, G> {
         });
         let left = all.len() - shown.count();
         let more = if left > 0 { format!(", … and {left} more") } else { String::new() };
-        let rules = if self.game.rules_text().is_some() { "rules how the game is played\n" } else { "" };
-        format!(
-            "moves here: {moves}{more}\n\
-             hint  what your opponent thinks of each move, and why\n\
-             undo  take back your last move\n\
-             {rules}quit  leave the game"
-        )
+        format!("{moves}{more}")
     }
 
     fn go_on(&mut self, action: G::Action, text: String) {
@@ -297,7 +348,7 @@ impl<'a, G: Kit> Table<'a, G> {
     /// Describes what an action reveals.
     fn reveal(&self, action: &G::Action, out: &mut dyn Write) -> std::io::Result<()> {
         match self.game.event_text(&self.state, action, self.options.seat) {
-            Some(text) => writeln!(out, "{text}"),
+            Some(text) => writeln!(out, "{}", folded(&text)),
             None => Ok(()),
         }
     }
@@ -397,7 +448,7 @@ impl<'a, G: Kit> Table<'a, G> {
             below.push_str(&advice);
         }
         let seen = self.game.shown_to(&self.state, self.options.seat);
-        format!("{}{below}", self.game.board(&seen, &marks))
+        folded(&format!("{}{below}", self.game.board(&seen, &marks)))
     }
 }
 
@@ -451,24 +502,20 @@ fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
     }
 }
 
-/// A message in lines of at most 80 columns.
+/// Text in lines of at most 80 columns, broken between words. Later lines of a list item, which begins with `- `, and of an indented line are indented.
+/// Lines with gaps of two spaces are drawings or columns, and stay.
 fn folded(text: &str) -> String {
-    let indent = if text.starts_with("- ") { "  " } else { "" };
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        let begun = line > if lines.len() > 1 { indent.len() } else { 0 };
-        if begun && line + 1 + word.chars().count() > 80 {
-            lines.push(indent.into());
+    let fold = |line: &str| {
+        let words = line.trim_start();
+        if line.chars().count() <= COLUMNS || words.contains("  ") {
+            return line.to_string();
         }
-        if let Some(line) = lines.last_mut() {
-            if !line.trim().is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines.join("\n")
+        let item = if words.starts_with("- ") { 2 } else { 0 };
+        let indent = " ".repeat(line.len() - words.len() + item);
+        let lines = Options::new(COLUMNS).break_words(false).word_splitter(WordSplitter::NoHyphenation);
+        textwrap::fill(line, lines.subsequent_indent(&indent))
+    };
+    text.lines().map(fold).collect::<Vec<_>>().join("\n")
 }
 
 /// A text of paragraphs, with blank lines between them, and of list items that begin with `- `, in lines of at most 80

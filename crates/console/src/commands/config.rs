@@ -9,7 +9,7 @@ use adept_lab::keys::markdown;
 use adept_lab::template::template;
 use adept_lab::tournament::Tournament;
 use adept_model::files::Files;
-use adept_model::{ModelError, limits};
+use adept_model::{ModelError, limits, names};
 use adept_trainer::config::{self, Config, ConfigError, Source, Written};
 use anyhow::{Result, bail};
 use serde_json::json;
@@ -71,17 +71,25 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
     }
 }
 
-/// Prints the sections of the key reference, or those whose name begins with `section`.
+/// Prints the sections of the key reference, those whose name begins with `section`, or a single key.
 fn keys(section: Option<&str>, as_json: bool) -> Result<()> {
     let all = markdown(&schemars::schema_for!(Config));
     let shown: String = match section {
         None => all,
         Some(section) => {
             let wanted = |part: &&str| part.starts_with(&format!("`[{section}"));
-            let parts: Vec<String> =
+            let mut parts: Vec<String> =
                 all.split("## ").filter(wanted).map(|part| format!("## {part}")).collect();
             if parts.is_empty() {
-                bail!("no section `[{section}…]`: adept config keys lists them all");
+                parts.extend(key(&all, section));
+            }
+            if parts.is_empty() {
+                let known = names_of(&all);
+                let near = names::nearest(section, &known.iter().map(String::as_str).collect::<Vec<_>>());
+                let hint = near.map_or("; adept config keys lists them all".into(), |near| {
+                    format!(": did you mean `{near}`?")
+                });
+                bail!("no section or key `{section}`{hint}");
             }
             parts.concat()
         }
@@ -90,6 +98,33 @@ fn keys(section: Option<&str>, as_json: bool) -> Result<()> {
         return output::json(&json!({ "markdown": shown }));
     }
     output::file(&shown)
+}
+
+/// All sections of the reference and their keys, with dots.
+fn names_of(all: &str) -> Vec<String> {
+    let (mut names, mut section) = (Vec::new(), String::new());
+    for line in all.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            section = title.trim_matches(['`', '[', ']']).to_string();
+            names.push(section.clone());
+        } else if let Some(key) = line.strip_prefix("| `").and_then(|rest| rest.split('`').next()) {
+            names.push(format!("{section}.{key}"));
+        }
+    }
+    names
+}
+
+/// A single key of the reference, `learn.td.lambda`, with the head of its section.
+fn key(all: &str, whole: &str) -> Option<String> {
+    let (title, key) = match whole.rsplit_once('.') {
+        Some((section, key)) => (format!("`[{section}]`"), key),
+        None => ("Top of the file".into(), whole),
+    };
+    let part = all.split("## ").find(|part| part.lines().next() == Some(&title))?;
+    let row = part.lines().find(|line| line.starts_with(&format!("| `{key}` |")))?;
+    let head: String =
+        part.lines().skip_while(|line| !line.starts_with('|')).take(2).map(|l| format!("{l}\n")).collect();
+    Some(format!("## {title}\n\n{head}{row}\n"))
 }
 
 fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {

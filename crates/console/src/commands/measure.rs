@@ -86,7 +86,7 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
             })
             .collect();
         text.push('\n');
-        text.push_str(&output::table(&["exact equity against", "equity", "first", "second"], &rows));
+        text.push_str(&output::table(&["exact equity against", "equity", "as first", "as second"], &rows));
         let _ = writeln!(
             text,
             "against {}: random play {:+.6}, best possible {:+.6}",

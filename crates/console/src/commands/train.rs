@@ -338,7 +338,7 @@ fn as_text(
     }
     let details: &[&str] = match figure {
         Some(Suite::Rms) => &["mean abs.", "largest"],
-        Some(Suite::Equity) => &["first", "second"],
+        Some(Suite::Equity) => &["as first", "as second"],
         _ => &[],
     };
     // Without exact values to choose by, no checkpoint is the best.
@@ -661,5 +661,6 @@ fn curve(
         }
     };
     let noted = formula.filter(|_| mark.is_some()).map_or_else(String::new, |r| format!("│ is {r}\n"));
-    output::table(&[unit, name, "loss", &format!("{scale:<BAR$}")], &rows) + &noted + "\n"
+    let loss = "loss: mean squared error of the targets since the measurement before\n\n";
+    output::table(&[unit, name, "loss", &format!("{scale:<BAR$}")], &rows) + &noted + loss
 }

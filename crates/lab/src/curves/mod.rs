@@ -74,7 +74,7 @@ pub fn label(config: &Config) -> String {
     let against = opponent(config).unwrap_or_default();
     match config.figure() {
         Some(Suite::Equity) => format!("equity against {against}"),
-        Some(Suite::Matches) => format!("result per game against {against}"),
+        Some(Suite::Matches) => format!("points per game against {against}"),
         Some(Suite::Rms) => "RMS error of V".into(),
         Some(Suite::Exploitability) => "exploitability".into(),
         _ => "nothing measured".into(),

@@ -190,7 +190,7 @@ impl Sweep {
         let mut notes: Vec<String> = self.verdict().into_iter().collect();
         notes.push(match &self.against {
             Some(against) if self.metric == Metric::Matches => {
-                format!("result per game against {against}: mean ± sd over the seeds")
+                format!("points per game against {against}: mean ± sd over the seeds")
             }
             Some(against) => {
                 format!("exact match equity against {against}, (wins − losses) / games: mean ± sd over the seeds")

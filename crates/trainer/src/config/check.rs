@@ -63,7 +63,7 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
     name_and_seed(&config.name, config.seed)?;
     let rules = games.rules(&config.game.rules).map_err(|e| ("game.rules".to_string(), e.to_string()))?;
     let game = &rules.info();
-    let channels = channels(config, game, &*rules).map_err(|m| ("game.encoder".to_string(), m))?;
+    let channels = channels(config, &*rules).map_err(|m| ("game.encoder".to_string(), m))?;
     config.learn.check(config, game)?;
     config.evaluate.check(config, game)?;
     check_exact(config, game, &*rules)?;
@@ -133,15 +133,8 @@ fn check_exact(config: &Config, game: &GameInfo, rules: &dyn Rules) -> Result<()
 }
 
 /// The channels of the encoder that a config names.
-fn channels(config: &Config, game: &GameInfo, rules: &dyn Rules) -> Result<Vec<Channel>, String> {
-    let name = config.game.encoder.as_deref();
-    rules.channels(name).map_err(|error| match name {
-        Some(name) if !name.contains(['+', ':']) => {
-            let known: Vec<&str> = game.encoders.iter().map(|e| &*e.name).collect();
-            format!("{} has no encoder `{name}`{}", game.name, names::suggest(name, &known))
-        }
-        _ => error.to_string(),
-    })
+fn channels(config: &Config, rules: &dyn Rules) -> Result<Vec<Channel>, String> {
+    rules.channels(config.game.encoder.as_deref()).map_err(|error| error.to_string())
 }
 
 /// Whether a name is this one, or has its form: `equity:0.5` that of `equity:T`.

@@ -1,0 +1,68 @@
+//! What people read and type in a terminal.
+
+use crate::common::Desk;
+use std::fs;
+
+/// A rule file without a board.
+fn with_nim() -> Desk {
+    let desk = Desk::new();
+    let games = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../declared/games");
+    fs::copy(games.join("nim.game"), desk.path("heaps.game")).unwrap();
+    desk
+}
+
+#[test]
+fn moves_can_be_typed_by_number() {
+    let desk = with_nim();
+    let play = ["play", "random", "--game", "file:heaps.game", "--seed", "1"];
+    let said = String::from_utf8(desk.run_with(&play, "help\n99\n3\nquit\n").stdout).unwrap();
+    assert!(said.contains("player 1 to move\n  holds   a 3, b 4, c 5\n"), "{said}");
+    assert!(said.contains(" 3 leave(a,3,2) ") && said.contains("`99` is not one legal move"), "{said}");
+    assert!(said.contains("  holds   a 2, b 4, c "), "move 3 is made: {said}");
+    let lines = said.lines().map(|line| line.trim_start_matches("your move> "));
+    assert!(lines.into_iter().all(|line| line.chars().count() <= 80), "{said}");
+    // Where numbers are moves themselves, they stay so.
+    let play = ["play", "ttt", "--seed", "1", "--json"];
+    let output = desk.run_with(&play, "5\nquit\n");
+    let played: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(played["moves"][0], "5", "{played}");
+}
+
+#[test]
+fn starters_of_rule_files_have_short_names_and_say_what_they_are() {
+    let desk = with_nim();
+    let config = desk.text(&["config", "new", "file:heaps.game"]);
+    assert!(config.starts_with("name  = \"my-heaps\"\nabout = \"heaps, a first network"), "{config}");
+    let config = desk.text(&["config", "new", "bearoff"]);
+    assert!(config.contains("about = \"bearoff, a first network, from exact values\""), "{config}");
+}
+
+#[test]
+fn a_single_key_is_described() {
+    let desk = Desk::new();
+    let found = desk.text(&["config", "keys", "learn.td.lambda"]);
+    assert!(found.starts_with("## `[learn.td]`\n") && found.contains("| `lambda` |"), "{found}");
+    assert_eq!(found.lines().count(), 5, "{found}");
+    let wrong = desk.fails(&["config", "keys", "learn.td.lamda"], 1);
+    assert!(wrong.contains("did you mean `learn.td.lambda`?"), "{wrong}");
+    assert!(desk.fails(&["list"], 2).contains("games, encoders, architectures, agents"));
+}
+
+#[test]
+fn misspelt_encoders_and_scales_are_answered() {
+    let desk = with_nim();
+    let config = desk.text(&["config", "new", "bearoff"]);
+    fs::write(desk.path("good.toml"), &config).unwrap();
+    let set = |setting: &str| desk.fails(&["config", "check", "good.toml", "--set", setting], 1);
+    for (encoder, hint) in [
+        ("race+distributon:16", "no encoder `distributon:16`: did you mean `distribution`?"),
+        ("rase+distribution:16", "no encoder `rase`: did you mean `race`?"),
+    ] {
+        let said = set(&format!("game.encoder={encoder}"));
+        assert!(said.contains(hint), "{said}");
+    }
+    let nim = desk.text(&["config", "new", "file:heaps.game"]);
+    fs::write(desk.path("nim.toml"), nim).unwrap();
+    let said = desk.fails(&["config", "check", "nim.toml", "--set", "architecture.mlp.init=small"], 1);
+    assert!(said.contains("expected a number or \"fan_in\", found the text \"small\""), "{said}");
+}
