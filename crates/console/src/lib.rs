@@ -88,6 +88,8 @@ fn hint(mut command: clap::Command, kind: &str, error: &anyhow::Error) -> Option
 fn of_way(way: Way, run: &Path) -> (&'static str, String) {
     match way {
         Way::Resume => ("resume", "--resume continues it".into()),
+        Way::Longer => ("resume", "--resume makes it longer".into()),
+        Way::Again => ("init", "--init gives them again".into()),
         Way::Fresh => ("fresh", "--fresh starts anew in its place".into()),
         Way::Init => ("init", format!("--init {} --out ANOTHER starts from its weights", shell_path(run))),
     }

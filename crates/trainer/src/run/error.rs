@@ -118,6 +118,10 @@ pub enum TrainError {
 pub enum Way {
     /// Continue the run in the folder.
     Resume,
+    /// Continue it to its new length.
+    Longer,
+    /// Give its initial weights again.
+    Again,
     /// Start anew in its place: it did not finish.
     Fresh,
     /// Start from its weights in another folder.
@@ -128,6 +132,8 @@ pub enum Way {
 fn advice(ways: &[Way]) -> String {
     let word = |way: &Way| match way {
         Way::Resume => "resume it",
+        Way::Longer => "resume it to make it longer",
+        Way::Again => "give them again",
         Way::Fresh => "start anew in its place",
         Way::Init => "start from its weights elsewhere",
     };

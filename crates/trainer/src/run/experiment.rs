@@ -268,12 +268,10 @@ fn earlier(
         let before: Vec<String> = record.init.iter().map(|o| o.path.display().to_string()).collect();
         let message = match before.is_empty() {
             true => format!("holds the run `{name}`, which began without the weights of another"),
-            false => format!(
-                "holds the run `{name}`, which began with the weights of {}, not given now",
-                before.join(", ")
-            ),
+            false => format!("holds the run `{name}`, which began with the weights of {}", before.join(", ")),
         };
-        return taken(&[Way::Fresh], message);
+        let ways: &[Way] = if before.is_empty() { &[Way::Fresh] } else { &[Way::Again, Way::Fresh] };
+        return taken(ways, message);
     }
     // Without a checkpoint there is nothing to lose.
     if record.latest.is_none() {
@@ -311,7 +309,7 @@ fn earlier(
                 record.seed,
                 then.differences(config),
                 match longer {
-                    true => ", which would make it longer",
+                    true => "",
                     // An extended run whose config file has the old length.
                     false if config.is_extended_by(&then) =>
                         "; it was made longer, so give its length in the config or with --set",
@@ -321,8 +319,8 @@ fn earlier(
                 }
             );
             let ways: &[Way] = match (longer, finished) {
-                (true, true) => &[Way::Resume, Way::Init],
-                (true, false) => &[Way::Resume, Way::Fresh, Way::Init],
+                (true, true) => &[Way::Longer, Way::Init],
+                (true, false) => &[Way::Longer, Way::Fresh, Way::Init],
                 (false, true) => &[Way::Init],
                 (false, false) => &[Way::Fresh, Way::Init],
             };
