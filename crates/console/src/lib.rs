@@ -19,6 +19,7 @@ pub use world::ranks;
 
 use adept_game::shown::shell_path;
 use adept_lab::Catalogue;
+use adept_lab::files::Placed;
 use adept_trainer::run::{TrainError, Way};
 use args::{Cli, Command};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -41,7 +42,9 @@ fn hint(mut command: clap::Command, kind: &str, error: &anyhow::Error) -> Option
         let is_value = i == 0 || given[i - 1] == "--out" || given[i - 1].starts_with("--set");
         arg.len() > 1 && !arg.starts_with('-') && !is_value && message.starts_with(arg.as_str())
     };
-    if kind == "io" && (given.iter().enumerate().any(is_input) || output::is_of_stdout(error)) {
+    // A file that a config names is an input too.
+    let is_named = error.chain().any(|cause| cause.is::<Placed>());
+    if kind == "io" && (is_named || given.iter().enumerate().any(is_input) || output::is_of_stdout(error)) {
         return None;
     }
     let best = given.iter().any(|arg| arg == "--best");
