@@ -86,7 +86,7 @@ impl Model {
         &self.model.describe().encoder
     }
 
-    /// Values of rows for the player who just moved: shape `(n,)`, in the `range` of `about`.
+    /// Values of rows for the player who just moved: shape `(n,)`, in the `range` of `description`.
     ///
     /// `dense` has shape `(n, dense_width)` and `index` has shape `(n, index_width)`, as `encode` returns them. Dense rows of
     /// `float32` are not copied if they are contiguous; other types are converted. Raises `AdeptError` for other shapes, and
@@ -134,10 +134,10 @@ impl Model {
         ))
     }
 
-    /// Values of positions for the player to move, shape `(n,)`, in the `range` of `about`: that of the best move. A position before a chance
-    /// event has its value for the opponent of the player who has just acted. A finished game has its exact result, for that
-    /// opponent too, or for the first player if `just_acted` does not tell. Raises `AdeptError` that names a text that is not
-    /// a position.
+    /// Values of positions for the player to move, shape `(n,)`, in the `range` of `description`: that of the best move. A position
+    /// before a chance event has its value for the opponent of the player who has just acted. A finished game has its exact result,
+    /// for that opponent too, or for the first player if `just_acted` does not tell. Raises `AdeptError` that names a text that is
+    /// not a position.
     fn values<'py>(
         &self,
         py: Python<'py>,

@@ -136,7 +136,8 @@ pub(crate) fn config_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyR
 /// `config` is a file, a dict, or the text of a TOML file. `settings` change keys of it, such as `{"learn.td.games": 10000}` or
 /// `["learn.td.games=10000"]`; `seed` replaces its seed. `out` is the run folder, by default `checkpoints/runs/NAME-SEED`. A
 /// run there that is finished, with the same config and seed, is returned as it is. `threads` compute shards, all cores by
-/// default; `max_seconds` stops the run after a time; `fresh=True` starts anew in place of an unfinished run; `tensorboard` adds an event file to its folder.
+/// default; `max_seconds` stops the run after a time; `tensorboard` adds an event file to its folder. `fresh=True` starts anew in
+/// place of an unfinished run.
 ///
 /// `on_progress` gets dicts. `kind` is `started` (with `from`, `total`, `unit`), `progress` (with `step` and `rate` per
 /// second), `measured` (a line of `Run.metrics`), `preparing`, `set_back` (a damaged checkpoint was left for an older one) or

@@ -92,7 +92,8 @@ def evaluate(
     ends matches, and leaves other suites to end by themselves."""
 
 def export(path: _Path, out: _Path, *, format: str = "onnx", best: bool = False) -> dict[str, Any]:
-    """Exports a checkpoint to a file for other programs: `onnx`, or `safetensors` in the layout of PyTorch."""
+    """Exports a checkpoint to a file for other programs: `onnx`, `safetensors` in the layout of PyTorch, or source text
+    in `c` or `rust`."""
 
 def import_checkpoint(
     file: _Path, out: _Path, *, like: _Path | None = None, strip: str | None = None
@@ -192,7 +193,7 @@ class Model:
     """Game, encoder, channels with the meaning of each input, parameters, seed."""
 
     def evaluate(self, dense: ArrayLike, index: ArrayLike | None = None) -> NDArray[np.float32]:
-        """Values of rows for the player who just moved: shape `(n,)`, in [−1, 1] if the network ends in tanh.
+        """Values of rows for the player who just moved: shape `(n,)`, in the `range` of `description`.
 
         `dense` has shape `(n, dense_width)` and `index` has shape `(n, index_width)`, as `encode` returns them. Dense
         rows of `float32` are not copied if they are contiguous; other types are converted. Raises `AdeptError` for
@@ -202,10 +203,10 @@ class Model:
         """The rows of positions for the player who just moved: `(dense, index)`."""
 
     def values(self, positions: list[str]) -> NDArray[np.float32]:
-        """Values of positions for the player to move, shape `(n,)`, in [−1, 1]: that of the best move. A position before
-        a chance event has its value for the opponent of the player who has just acted. A finished game has its exact
-        result, for that opponent too, or for the first player if `just_acted` does not tell. Raises `AdeptError` that
-        names a text that is not a position."""
+        """Values of positions for the player to move, shape `(n,)`, in the `range` of `description`: that of the best
+        move. A position before a chance event has its value for the opponent of the player who has just acted. A
+        finished game has its exact result, for that opponent too, or for the first player if `just_acted` does not
+        tell. Raises `AdeptError` that names a text that is not a position."""
 
     def moves(self, position: str, dice: str | None = None) -> list[dict[str, Any]]:
         """The legal moves of a position, best first: dicts with `action`, the position `after` it, and its `value`
@@ -233,7 +234,9 @@ class Oracle:
     def __init__(self, checkers: int = 6, file: _Path | None = None) -> None: ...
 
     def value(self, position: str) -> float:
-        """P(win) − P(lose) of the side to roll, as in `1,1,0,0,0,0/0,2,0,0,0,0`."""
+        """P(win) − P(lose) of the side to roll, as in `1,1,0,0,0,0/0,2,0,0,0,0`, in a gnubg Position ID or in an XGID.
+        With a roll behind it, or dice in the XGID, the value of the best move."""
 
-    def moves(self, position: str, dice: str) -> list[dict[str, Any]]:
-        """The sides after each move, best first: dicts with `after`, and its `value` for the side that moves."""
+    def moves(self, position: str, dice: str | None = None) -> list[dict[str, Any]]:
+        """The sides after each move, best first: dicts with `after`, and its `value` for the side that moves. `dice`
+        may be left out if the position has them."""
