@@ -46,7 +46,7 @@ pub(crate) fn is_of_stdout(error: &anyhow::Error) -> bool {
 }
 
 /// An error with all its causes. Many errors say what their cause says.
-pub(crate) fn whole(error: &anyhow::Error) -> String {
+pub fn whole(error: &anyhow::Error) -> String {
     error.chain().skip(1).fold(error.to_string(), |said, cause| match cause.to_string() {
         cause if said.contains(&cause) => said,
         cause => format!("{said}: {cause}"),

@@ -120,7 +120,7 @@ fn acpc(args: &AcpcArgs, as_json: bool) -> Result<()> {
     let mut value = serde_json::to_value(&result)?;
     if let Err(error) = &end {
         let kind = error.chain().find_map(|cause| Serve.kind(cause)).unwrap_or("io");
-        value["error"] = json!({ "kind": kind, "message": error.to_string() });
+        value["error"] = json!({ "kind": kind, "message": output::whole(error) });
     }
     output::json(&value)?;
     end
