@@ -140,7 +140,7 @@ fn dealers_that_fail_are_reported() {
         (&[first], None, "in hand 0: it went away"),
         (&["MATCHSTATE:1:0:f:|AhKd"], Some("2"), "after 1 hand: it went away; 2 were to be played"),
         (&["hello"], None, "its line `hello` is wrong: expected MATCHSTATE"),
-        (&["MATCHSTATE:2:0::|AhKd"], None, "position `2` is none of 0 to 1"),
+        (&["MATCHSTATE:2:0::|AhKd"], None, "position `2` is not a number from 0 to 1"),
         (&["MATCHSTATE:1:x::|AhKd"], None, "hand `x`: expected a number"),
         (&["MATCHSTATE:1:0::AhKd|"], None, "whose cards are missing"),
         (&["MATCHSTATE:1:0:cx:|AhKd"], None, "`x` is not a move"),

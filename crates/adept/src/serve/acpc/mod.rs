@@ -297,7 +297,10 @@ impl Player<'_> {
         let (seat, hand, position) = (next()?, next()?, next()?);
         let players = self.game.players();
         let seat: usize = seat.parse().ok().filter(|seat| *seat < players).ok_or_else(|| {
-            format!("position `{seat}` is none of 0 to {}; is this the game of the dealer?", players - 1)
+            format!(
+                "position `{seat}` is not a number from 0 to {}; is this the game of the dealer?",
+                players - 1
+            )
         })?;
         let hand: u64 = hand.parse().map_err(|_| format!("hand `{hand}`: expected a number"))?;
         let (state, _) = self.game.parse_position(position).map_err(|e| e.to_string())?;

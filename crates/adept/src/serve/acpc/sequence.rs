@@ -20,7 +20,7 @@ pub(super) struct Sent {
     pub(super) state: State,
 }
 
-/// What a state says beside the one before.
+/// What a state adds to the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum News {
     /// A hand began or went on.
@@ -74,12 +74,12 @@ impl Sequence {
                     moves(game, &last.state)
                 ));
             }
-            // The first state may lie in the middle of a hand.
             Some(_) => {
                 self.answer = None;
                 self.check_own_moves(game, &game.start(), &next)?;
                 News::More
             }
+            // The first state may lie in the middle of a hand, in which this player has moved before.
             None => News::More,
         };
         if news == News::More {
