@@ -10,7 +10,7 @@
 //! adjoints of `LogMix` are the posteriors hᵢ of the experts, so nested mixtures need no separate backward pass.
 //! [`Hme`](crate::architecture::Hme) lists all equations.
 
-use adept_rows::{Channel, ChannelKind, Layout};
+use adept_rows::{Channel, Layout};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -297,14 +297,6 @@ impl CellTables {
     }
 }
 
-/// Any number.
-const UNBOUNDED: (f32, f32) = (f32::NEG_INFINITY, f32::INFINITY);
-
-/// The smallest interval that holds these.
-fn hull(all: impl Iterator<Item = (f32, f32)>) -> (f32, f32) {
-    all.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or(UNBOUNDED)
-}
-
 /// A lowered architecture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Program {
@@ -352,60 +344,6 @@ impl Program {
     /// The value that holds the output.
     pub fn output(&self) -> ValueId {
         self.body.results[0]
-    }
-
-    /// The interval that holds every output, whatever the parameters: (−1, 1) behind a tanh. An end may be infinite.
-    pub fn range(&self) -> (f32, f32) {
-        let mut ranges = vec![UNBOUNDED; self.widths.len()];
-        self.ranges_of(&self.body, &mut ranges);
-        ranges[self.output()]
-    }
-
-    fn ranges_of(&self, block: &Block, ranges: &mut [(f32, f32)]) {
-        for op in &block.ops {
-            let (out, range) = match *op {
-                Op::Input { ref channels, out } => (
-                    out,
-                    hull(channels.iter().map(|&c| match self.channels[c].kind {
-                        ChannelKind::Bits(_) => (0.0, 1.0),
-                        ChannelKind::Value => (-1.0, 1.0),
-                        _ => UNBOUNDED,
-                    })),
-                ),
-                Op::Concat { ref xs, out } => (out, hull(xs.iter().map(|&x| ranges[x]))),
-                Op::Activation { x, f, out } => {
-                    let (low, high) = ranges[x];
-                    let range = match f {
-                        Activation::Tanh => (-1.0, 1.0),
-                        Activation::Sigmoid => (0.0, 1.0),
-                        Activation::Relu => (low.max(0.0), high.max(0.0)),
-                        // Its minimum is −0.2785.
-                        Activation::Silu => (low.max(-0.2785), high.max(0.0)),
-                        Activation::Linear => (low, high),
-                    };
-                    (out, range)
-                }
-                // Weights sum to 1.
-                Op::Blend { y, out, .. } => (out, ranges[y]),
-                Op::Residual { out, .. } => (out, (-1.0, 1.0)),
-                // An expert that is not selected has weight 0.
-                Op::Route { ref branches, ref out, .. } => {
-                    for branch in branches {
-                        self.ranges_of(branch, ranges);
-                    }
-                    let range = hull(branches.iter().map(|branch| ranges[branch.results[0]]));
-                    (out[0], range)
-                }
-                Op::Affine { out, .. }
-                | Op::Scale { out, .. }
-                | Op::LogSoftmax { out, .. }
-                | Op::Threshold { out, .. }
-                | Op::Density { out, .. }
-                | Op::LogMix { out, .. }
-                | Op::Gather { out, .. } => (out, UNBOUNDED),
-            };
-            ranges[out] = range;
-        }
     }
 
     /// The value that holds the log density of the target.

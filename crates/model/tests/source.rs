@@ -315,7 +315,7 @@ fn a_file_says_what_it_is_and_what_it_reads() {
             "small: a network that * / ends early",
             "game        none",
             "checksum    0123abcd",
-            "Output: for the player who moved. The network can say -1 to 1.",
+            "Output: for the player who moved.",
             "3 numbers, each 0 or 1.",
             "0..3: a flag each",
             "A whole number from 0 to 2.",

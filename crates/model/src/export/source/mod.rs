@@ -83,14 +83,8 @@ fn notes(program: &Program, params: &[f32], about: &About, code: &Code) -> Vec<S
         .filter_map(|key| entry(key).map(|text| format!("  {key:<11} {text}")));
     notes.extend(lines);
     notes.push(String::new());
-    let (low, high) = program.range();
-    let bound = |v: f32| if v.is_finite() { v.to_string() } else { "any number".into() };
-    let range = match low.is_finite() || high.is_finite() {
-        true => format!("The network can say {} to {}.", bound(low), bound(high)),
-        false => "The network can say any number.".into(),
-    };
     let value = if about.value.is_empty() { "the output of the network" } else { &about.value };
-    notes.push(format!("Output: {value}. {range}"));
+    notes.push(format!("Output: {value}."));
     notes.push("A finished game has no inputs: its result is its value.".into());
     let zero = at_zero(program, params).iter().map(|v| format!("{v:.6}")).collect::<Vec<_>>().join(", ");
     notes.push(format!("A check: with all inputs 0 it gives {zero}."));
