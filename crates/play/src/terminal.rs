@@ -456,13 +456,16 @@ impl<'a, G: Kit> Table<'a, G> {
 fn beginning<G: Kit>(game: &G, text: &str) -> Result<G::State, PlayError> {
     let refuse = |message: String| Err(PlayError::Options(message));
     let (state, _) = game.parse_position(text).map_err(|e| PlayError::Options(e.to_string()))?;
-    match game.turn(&state) {
-        Turn::Over => return refuse(format!("`{text}`: the game is over in this position")),
-        // What is missing is still to be dealt.
-        Turn::Chance => return Ok(state),
-        Turn::Player(_) => {}
+    if game.turn(&state) == Turn::Over {
+        return refuse(format!("`{text}`: the game is over in this position"));
     }
-    let missing = |player| game.missing(&state, player).map(|what| (player + 1, what));
+    // What is still to be dealt is not missing.
+    let (mut dealt, mut rng) = (state.clone(), stream(0, "terminal beginning", 0));
+    while game.turn(&dealt) == Turn::Chance {
+        let outcome = game.sample(&dealt, &mut rng);
+        game.apply(&mut dealt, &outcome);
+    }
+    let missing = |player| game.missing(&dealt, player).map(|what| (player + 1, what));
     match (0..game.players()).find_map(missing) {
         Some((player, what)) => {
             refuse(format!("`{text}`: to play on from here, player {player} needs {what}"))

@@ -98,6 +98,9 @@ fn positions_outside_the_bear_off_are_refused_with_the_reason() {
     assert!(over.contains("the game is over in this position"), "{over}");
     let hidden = desk.fails(&["play", "random", "--game", "leduc", "--from", "K? c"], 1);
     assert!(hidden.contains("player 2 needs its cards"), "{hidden}");
+    // The flop is to come, but nobody deals these cards any more.
+    let hidden = desk.fails(&["play", "random", "--game", "holdem:limit:2", "--from", "cc:AhKd|"], 1);
+    assert!(hidden.contains("player 2 needs its cards"), "{hidden}");
     let whole = ["play", "random", "--game", "holdem:limit:2", "--history", "games.phhs", "--from", "start"];
     assert!(desk.fails(&whole, 1).contains("only whole games"));
     for game in ["backgammon", "backgammon:money"] {
