@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_dice-game");
+// Under any name of this package, since its folder is copied.
+const PROGRAM: &str = env!(concat!("CARGO_BIN_EXE_", env!("CARGO_PKG_NAME")));
 
 /// What a command prints, run in the folder of this package.
 fn says(arguments: &[&str]) -> String {
