@@ -128,10 +128,10 @@ fn acpc(args: &AcpcArgs, as_json: bool) -> Result<()> {
 
 fn gamedef(game: &str, as_json: bool) -> Result<()> {
     let path = Path::new(game);
-    let (holdem, is_file) = match path.is_file() {
-        true => (definition(path)?, true),
-        false => (named(game)?, false),
-    };
+    // What has a folder or an extension, and is not a game of hold'em, is a file that is missing.
+    let is_path = path.components().count() > 1 || path.extension().is_some();
+    let is_file = path.is_file() || (is_path && holdem::named(game).is_none());
+    let holdem = if is_file { definition(path)? } else { named(game)? };
     if as_json {
         return output::json(&json!({ "game": holdem.name(), "definition": holdem.definition() }));
     }

@@ -54,9 +54,11 @@ fn faults_of_data_files_have_one_kind() {
     assert!(!desk.folder.path().join("checkpoints").exists());
     // Files that make up rules.
     let dealer = ["serve", "acpc", "127.0.0.1", "1", "soarbot", "--gamedef", "no.game"];
-    let (error, _) = failure(&desk, &dealer);
-    assert_eq!(error["kind"], "io");
-    assert!(error["message"].as_str().unwrap().contains("no.game: No such file"), "{error}");
+    for args in [&dealer[..], &["serve", "gamedef", "no.game"]] {
+        let (error, _) = failure(&desk, args);
+        assert_eq!(error["kind"], "io");
+        assert!(error["message"].as_str().unwrap().contains("no.game: No such file"), "{error}");
+    }
 }
 
 /// `config check` and `train` say the same of a file that the config names.
