@@ -1,8 +1,8 @@
 /* adept: checkpoints in programs of one's own.
  *
  * Link with -ladept_embed: libadept_embed.so, .dylib or .dll, built by `cargo build --release -p adept-embed`. The static
- * library libadept_embed.a wants the system's own beside it, on Linux -lm -lpthread -ldl; `cargo rustc --release -p adept-embed
- * -- --print native-static-libs` lists them. Texts are UTF-8 and end in a zero byte. Pointers are aligned as C wants them.
+ * library libadept_embed.a needs libraries of the system too, on Linux -lm -lpthread -ldl; `cargo rustc --release -p adept-embed
+ * -- --print native-static-libs` lists them. Texts are UTF-8 and end in a zero byte. Pointers must be aligned for their types.
  *
  * Threads: a model may be used by any number of threads at once; each call takes a copy of what it changes. Only adept_close
  * must be the last call with a model. The message of adept_last_error belongs to the thread that made the failed call.
@@ -11,7 +11,7 @@
  * not tried.
  *
  * Functions that can fail return one of the codes below; no call unwinds into the calling program. A fault of the library itself
- * (ADEPT_INTERNAL) is also told on stderr. As with any C library, the program ends where memory does.
+ * (ADEPT_INTERNAL) is also printed on stderr. If memory runs out, the program ends.
  */
 #ifndef ADEPT_H
 #define ADEPT_H
