@@ -328,9 +328,12 @@ fn a_file_says_what_it_is_and_what_it_reads() {
         // The network does not read the fields.
         assert!(!text.contains("fields"), "{text}");
     }
-    for says in
-        ["my_net_inputs in = {0};", "static inline float my_net_value(const my_net_inputs *in)", "return NAN"]
-    {
+    for says in [
+        "#include \"my-net.h\"",
+        "my_net_inputs in = {0};",
+        "static inline float my_net_value(const my_net_inputs *in)",
+        "return NAN",
+    ] {
         assert!(c.contains(says), "{says}\n{c}");
     }
     for says in ["my_net::value(&inputs)", "pub fn value(inputs: &Inputs) -> f32", "return f32::NAN"] {

@@ -6,12 +6,12 @@ use super::values_of;
 use adept_rows::ChannelKind;
 use std::fmt::Write as _;
 
-/// The header. `notes` are the paragraphs at its top, `name` is an identifier.
-pub(super) fn print(code: &Code, notes: &[String], name: &str) -> String {
+/// The header `file`.h. `notes` are the paragraphs at its top, `name` is an identifier.
+pub(super) fn print(code: &Code, notes: &[String], file: &str, name: &str) -> String {
     let mut text = String::from("/*\n");
     text.push_str(&comment(notes, " *"));
     text.push_str(" *\n");
-    text.push_str(&comment(&usage(code, name), " *"));
+    text.push_str(&comment(&usage(code, file, name), " *"));
     text.push_str(" */\n");
     let guard = format!("ADEPT_{}_H", name.to_ascii_uppercase());
     let _ = write!(text, "#ifndef {guard}\n#define {guard}\n\n#include <math.h>\n\n");
@@ -30,11 +30,11 @@ pub(super) fn print(code: &Code, notes: &[String], name: &str) -> String {
     text
 }
 
-fn usage(code: &Code, name: &str) -> Vec<String> {
+fn usage(code: &Code, file: &str, name: &str) -> Vec<String> {
     let mut lines = vec![
         "How to call it:".to_string(),
         String::new(),
-        format!("    #include \"{name}.h\""),
+        format!("    #include \"{file}.h\""),
         String::new(),
         format!("    {name}_inputs in = {{0}};"),
     ];

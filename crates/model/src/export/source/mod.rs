@@ -20,8 +20,9 @@ use code::Code;
 
 /// The text of a C99 header that computes the output of a program with these flat parameters.
 ///
-/// Names of types and functions begin with `name`, made a C identifier. With one output the function is
-/// `float NAME_value(const NAME_inputs *in)`, with several `void NAME_values(const NAME_inputs *in, float *out)`.
+/// `name` is that of the file, without `.h`. Names of types and functions begin with it, made a C identifier. With one
+/// output the function is `float NAME_value(const NAME_inputs *in)`, with several
+/// `void NAME_values(const NAME_inputs *in, float *out)`.
 ///
 /// # Errors
 /// [`ModelError::Unsupported`] if the network is too large for source text, or if a parameter is not finite.
@@ -30,7 +31,8 @@ use code::Code;
 /// If the number of parameters is wrong.
 pub fn c(program: &Program, params: &[f32], about: &About, name: &str) -> Result<String, ModelError> {
     let code = code(program, params, about)?;
-    Ok(c::print(&code, &notes(program, params, about, &code), &text::identifier(name, "network")))
+    let notes = notes(program, params, about, &code);
+    Ok(c::print(&code, &notes, name, &text::identifier(name, "network")))
 }
 
 /// The text of a Rust module that computes the output of a program with these flat parameters.
