@@ -277,7 +277,10 @@ impl<'a, G: Kit> Table<'a, G> {
         let mut actions = Vec::new();
         self.game.actions(&self.state, &mut actions);
         let is_free = |n: usize| self.game.parse_action(&self.state, &n.to_string()).is_err();
-        if actions.len() > NUMBERED || !(1..=actions.len()).all(is_free) {
+        // Where moves are numbers themselves, that of a square that is taken must not play another one.
+        let is_number =
+            |action: &G::Action| self.game.action_text(&self.state, action).parse::<usize>().is_ok();
+        if actions.len() > NUMBERED || actions.iter().any(is_number) || !(1..=actions.len()).all(is_free) {
             actions.clear();
         }
         actions

@@ -26,6 +26,11 @@ fn moves_can_be_typed_by_number() {
     let output = desk.run_with(&play, "5\nquit\n");
     let played: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(played["moves"][0], "5", "{played}");
+    // Square 2 is taken: it is not the second of the squares that are left.
+    let play = ["play", "random", "--game", "tictactoe", "--from", "XOXOXO...", "--json"];
+    let output = desk.run_with(&play, "2\n7\n");
+    let played: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(played["moves"], serde_json::json!(["7"]), "{played}");
 }
 
 #[test]
