@@ -60,7 +60,7 @@ struct AcpcArgs {
     /// Seed of the agent's random draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Longest time to wait for a new state of the hand, while others move; 0 for any time.
+    /// Longest time to wait for a new state, while others move or have not come yet; 0 for any time.
     #[arg(long, value_name = "SECONDS", default_value_t = 900)]
     timeout: u32,
     /// Write every line from and to the dealer to this file.
