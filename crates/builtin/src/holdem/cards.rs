@@ -133,7 +133,7 @@ impl FromIterator<Card> for CardSet {
 /// Reads cards written one after another, with or without spaces: `Ah Kd` or `AhKd`.
 ///
 /// # Errors
-/// The first text that is no card, or a card that comes twice.
+/// The first text that is not a card, or a card that comes twice.
 pub fn parse_cards(text: &str) -> Result<Vec<Card>, GameError> {
     let letters: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
     let mut seen = CardSet::EMPTY;
