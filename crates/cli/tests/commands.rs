@@ -763,6 +763,40 @@ fn oracle_samples_and_verifies_labelled_positions() {
     assert!(exact["rms_error"].as_f64().unwrap() < 1.2e-5);
 }
 
+/// A file whose signs are turned: the check says so, and a run measures exact values against its labels.
+#[test]
+fn labels_of_a_file_are_checked() {
+    let desk = Desk::new();
+    let sample = ["--distribution", "table", "--checkers", "5", "--count", "600", "--out", "my.csv"];
+    desk.json(&[&["oracle", "sample"][..], &sample].concat());
+    let right = desk.json(&["data", "check", "my.csv", "--game", "bearoff:5"]);
+    assert_eq!(
+        (right["data"]["rows"].as_u64(), right["data"]["disagreements"].as_u64()),
+        (Some(600), Some(0))
+    );
+    assert!(number(&right["data"]["max_abs_error"]) < 1e-6, "{right}");
+
+    // Semicolons, decimal commas, and each sign turned.
+    let text = fs::read_to_string(desk.path("my.csv")).unwrap();
+    let turned = |line: &str| {
+        let (position, value) = line.rsplit_once(',').unwrap();
+        let value = (-value.parse::<f64>().unwrap()).to_string();
+        format!("{};{}\n", position.replace(',', ";"), value.replace('.', ","))
+    };
+    let header = text.lines().next().unwrap().replace(',', ";");
+    let rows: String = text.lines().skip(1).map(turned).collect();
+    fs::write(desk.path("turned.csv"), header + "\n" + &rows).unwrap();
+    let error = desk.fails(&["data", "check", "turned.csv", "--game", "bearoff:5"], 1);
+    assert!(error.contains("rows differ from exact values by more than 0.001"), "{error}");
+
+    let config = "name = \"own\"\n[game]\nrules = \"bearoff:5\"\nencoder = \"one-sided\"\n[architecture.mlp]\nhidden = [5]\n\
+                  [learn]\nrate = 0.01\n[learn.supervised]\nsamples = 2000\nexamples = \"turned.csv\"\n";
+    fs::write(desk.path("own.toml"), config).unwrap();
+    let run = desk.json(&["train", "own.toml", "--out", "own"]);
+    let exact = run["references"]["best"]["value"].as_f64().unwrap();
+    assert!(exact > 0.5, "exact values are far from these labels: {run}");
+}
+
 #[test]
 fn oracle_exports_for_gnubg_and_reads_it_back() {
     let desk = Desk::new();

@@ -49,7 +49,7 @@ fn text(report: &LabelReport) -> String {
     );
     text.push_str(&agreement(report));
     if report.looks_like_probabilities() {
-        text.push_str(&format!("{}\n", LabelReport::PROBABILITIES));
+        text.push_str(&output::wrapped(LabelReport::PROBABILITIES));
     }
     if !report.worst.is_empty() {
         let row = |row: &LabelRow| {
@@ -88,18 +88,18 @@ fn text(report: &LabelReport) -> String {
 fn agreement(report: &LabelReport) -> String {
     let (Some(max), Some(rms)) = (report.max_abs_error, report.rms_error) else {
         let why = report.not_compared.as_deref().unwrap_or("the game has none for these positions");
-        return format!("not compared with exact values: {why}\n");
+        return output::wrapped(&format!("not compared with exact values: {why}"));
     };
-    let mut text = format!(
-        "exact values: {} of {} rows differ by more than {}; largest difference {}, rms {}\n",
+    let mut text = output::wrapped(&format!(
+        "exact values: {} of {} rows differ by more than {}; largest difference {}, rms {}",
         report.disagreements,
         report.compared,
         report.tolerance,
         output::short(max),
         output::short(rms)
-    );
+    ));
     if let Some(reading) = report.reading {
-        text.push_str(&format!("{} of them {}\n", reading.explains, reading.of.advice()));
+        text.push_str(&output::wrapped(&format!("{} of them {}", reading.explains, reading.of.advice())));
     }
     text
 }
