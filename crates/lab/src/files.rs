@@ -101,7 +101,9 @@ pub fn check_any(path: &Path, set: &[String], games: &dyn Catalogue) -> Result<K
     match &kind {
         Kind::Experiment(config) => check_files(&source, config, games)?,
         Kind::Tournament(tournament) => {
-            for (i, learns) in tournament.agents.iter().enumerate().filter_map(|(i, a)| Some((i, a.learns.as_ref()?))) {
+            for (i, learns) in
+                tournament.agents.iter().enumerate().filter_map(|(i, a)| Some((i, a.learns.as_ref()?)))
+            {
                 let own = Source::read(learns, &[])?;
                 check_files(&own, &parse(&own, games)?, games).map_err(|fault| Placed {
                     at: error_at::<Tournament>(&source, &format!("agents.{i}.learns"), &fault.to_string()),

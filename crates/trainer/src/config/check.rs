@@ -103,10 +103,8 @@ fn check_exact(config: &Config, game: &GameInfo, rules: &dyn Rules) -> Result<()
         (best || matches!(spec, AgentSpec::Minimax)).then_some(matches!(spec, AgentSpec::Minimax))
     };
     let named = config.opponents();
-    let solvers: Vec<(String, &str, bool)> = named
-        .iter()
-        .filter_map(|(path, text)| Some((path.clone(), *text, solves(text)?)))
-        .collect();
+    let solvers: Vec<(String, &str, bool)> =
+        named.iter().filter_map(|(path, text)| Some((path.clone(), *text, solves(text)?))).collect();
     // A game for one player may come back to a state: its shortest solution is looked for.
     if !game.is_small || game.players == 1 || !measured && solvers.is_empty() {
         return Ok(());
@@ -124,7 +122,10 @@ fn check_exact(config: &Config, game: &GameInfo, rules: &dyn Rules) -> Result<()
         _ => return Ok(()),
     };
     if let Some((path, text, _)) = solvers.first() {
-        return fault(path, format!("`{text}` must search the whole game, and {name} {why}: name another agent"));
+        return fault(
+            path,
+            format!("`{text}` must search the whole game, and {name} {why}: name another agent"),
+        );
     }
     let message = format!(
         "play cannot be measured exactly, because {name} {why}: write `suites = [\"matches\"]`, or limit the moves in the rules"

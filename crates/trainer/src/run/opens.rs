@@ -32,10 +32,8 @@ pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
         }
     }
     match (config.learn.examples(), examples_key(config)) {
-        (Some(Examples::File(path)), Some(key)) => {
-            check_examples(game, path, config.measures(Suite::Rms))
-                .map_err(|e| Unusable { key: key.into(), error: e.into() })
-        }
+        (Some(Examples::File(path)), Some(key)) => check_examples(game, path, config.measures(Suite::Rms))
+            .map_err(|e| Unusable { key: key.into(), error: e.into() }),
         _ => Ok(()),
     }
 }
