@@ -6,6 +6,7 @@ use crate::seeds::Seeds;
 use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_model::limits;
+use adept_trainer::config::folder_name;
 use adept_trainer::run::{lock_of, record_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -56,7 +57,7 @@ impl Plan {
         if self.is(&found) {
             return Ok(Some(found));
         }
-        if found.runs(path).iter().all(|run| has_nothing(run)) {
+        if found.runs(path).is_some_and(|runs| runs.iter().all(|run| has_nothing(run))) {
             return Ok(None);
         }
         let message = format!(
@@ -71,22 +72,27 @@ impl Plan {
 
     /// Removes the runs of an earlier sweep in this folder. None of them has a checkpoint: see [`Self::look`].
     pub(super) fn discard(path: &Path) -> Result<(), SweepError> {
-        let Some(found) = Self::read(path)? else { return Ok(()) };
-        for run in found.runs(path).iter().filter(|run| run.exists() && has_nothing(run)) {
-            // Not one that another process works on.
-            if lock_of(run).is_ok_and(|lock| lock.is_some()) {
+        let runs = Self::read(path)?.and_then(|found| found.runs(path)).unwrap_or_default();
+        for run in runs.iter().filter(|run| run.exists()) {
+            // Held until the folder is gone. A run that another process works on stays.
+            let Ok(Some(_lock)) = lock_of(run) else { continue };
+            if has_nothing(run) {
                 Files::default().remove(run)?;
             }
         }
         Ok(())
     }
 
-    /// The folders of all runs.
-    fn runs(&self, path: &Path) -> Vec<PathBuf> {
+    /// The folders of all runs; `None` for a plan that no sweep writes: with too many of them, or outside its folder.
+    fn runs(&self, path: &Path) -> Option<Vec<PathBuf>> {
+        let few = (self.combinations.len() as u64).saturating_mul(self.seeds) <= limits::RUNS;
+        if !few || self.combinations.iter().any(|c| folder_name(&format!("{}-0", c.name)).is_err()) {
+            return None;
+        }
         let seeds = self.first_seed..self.first_seed.saturating_add(self.seeds);
         let runs =
             self.combinations.iter().flat_map(|c| seeds.clone().map(|seed| format!("{}-{seed}", c.name)));
-        runs.map(|name| path.join(name)).collect()
+        Some(runs.map(|name| path.join(name)).collect())
     }
 
     /// The plan in a folder, if there is one. A folder without a plan must not hold foreign files.
@@ -119,10 +125,10 @@ impl Plan {
     }
 }
 
-/// Whether a folder holds no run, or one without a checkpoint.
+/// Whether a folder holds no run, or an unfinished one without a checkpoint.
 fn has_nothing(run: &Path) -> bool {
     match record_of(run) {
-        Ok(Some(record)) => record.latest.is_none(),
+        Ok(Some(record)) => record.latest.is_none() && !record.finished,
         Ok(None) => true,
         Err(_) => false,
     }
