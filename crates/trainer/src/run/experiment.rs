@@ -264,7 +264,8 @@ fn earlier(
     }
     // Nothing has been learned since the start, so initial weights must be given again to go on.
     let origins = begins.map(|begins| &begins.init[..]);
-    if record.latest.is_none() && options.resume && origins.is_some_and(|o| !same_origins(o, &record.init)) {
+    let has_nothing = record.latest.is_none() && !record.finished;
+    if has_nothing && options.resume && origins.is_some_and(|o| !same_origins(o, &record.init)) {
         let before: Vec<String> = record.init.iter().map(|o| o.path.display().to_string()).collect();
         let message = match before.is_empty() {
             true => format!("holds the run `{name}`, which began without the weights of another"),
@@ -274,7 +275,7 @@ fn earlier(
         return taken(ways, message);
     }
     // Without a checkpoint there is nothing to lose.
-    if record.latest.is_none() {
+    if has_nothing {
         return Ok(Earlier::Nothing);
     }
     let unfinished = |ways: &'static [Way]| if record.finished { &[] } else { ways };
