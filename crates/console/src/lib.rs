@@ -17,7 +17,7 @@ pub use progress::on_interrupt;
 pub use tool::{OnRanks, Tool};
 pub use world::ranks;
 
-use adept_game::shown::shell_path;
+use adept_game::shown::{shell, shell_path};
 use adept_lab::Catalogue;
 use adept_lab::files::Placed;
 use adept_trainer::run::{TrainError, Way};
@@ -51,7 +51,7 @@ fn hint(mut command: clap::Command, kind: &str, error: &anyhow::Error) -> Option
     let own = error.chain().find_map(|cause| match cause.downcast_ref::<TrainError>()? {
         TrainError::Taken { ways, path, .. } => Some(ways.iter().map(|way| of_way(*way, path)).collect()),
         TrainError::Tensors { prefix, .. } => {
-            Some(prefix.iter().map(|prefix| ("strip", format!("--strip {prefix} leaves it out"))).collect())
+            Some(prefix.iter().map(|p| ("strip", format!("--strip {} leaves it out", shell(p)))).collect())
         }
         _ => None,
     });

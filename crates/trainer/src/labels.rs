@@ -1,6 +1,7 @@
 //! What a file of labelled positions holds: rows that repeat or contradict others, and whether its values agree with exact ones.
 
 use crate::positions::{Part, PositionErrors};
+use adept_game::shown::{shell, shell_path};
 use adept_game::{Example, GameError, Kit, limits};
 use rustc_hash::{FxHashMap, FxHasher};
 use serde::Serialize;
@@ -304,8 +305,12 @@ impl LabelReport {
             });
             all.push(format!(
                 "{file}: {} of {} values differ from exact ones by more than {}{worst}{reading}. See \
-                 `adept data check {file} --game {rules}`",
-                self.disagreements, self.compared, self.tolerance
+                 `adept data check {} --game {}`",
+                self.disagreements,
+                self.compared,
+                self.tolerance,
+                shell_path(path),
+                shell(rules)
             ));
         }
         if let Some(worst) = self.contradicting.first() {
