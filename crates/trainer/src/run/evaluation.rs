@@ -269,11 +269,13 @@ enum Still {
 impl Still {
     /// Looks at the values of positions; `known` is the standard deviation of the right values, and the error.
     fn of(values: &[f32], known: Option<(f64, f64)>) -> Option<Self> {
-        let end = |value: &f32| value.abs() >= 1.0 - 1e-6;
+        // A linear output may go beyond, where its gradient is as large as elsewhere.
+        let end = |value: &f32| (value.abs() - 1.0).abs() <= 1e-6;
         let (low, high) = values
             .iter()
             .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)));
-        if values.len() < STILL_LEAST || known.is_some_and(|(spread, _)| spread < 1e-3) {
+        // Values that are not numbers are a fault of their own.
+        if values.len() < STILL_LEAST || !low.is_finite() || known.is_some_and(|(spread, _)| spread < 1e-3) {
             None
         } else if high - low <= 1e-6 {
             Some(Self::Same(low))
@@ -289,7 +291,7 @@ impl Still {
     fn warning(self, measurements: u64, rate: f32) -> String {
         let saturated = "a saturated output has no gradient, so it stays: start again";
         let (what, cause) = match self {
-            Self::Same(value) if value.abs() > 0.999 => {
+            Self::Same(value) if (0.999..=1.0).contains(&value.abs()) => {
                 (format!("all positions have the value {value:+.4}"), saturated)
             }
             Self::Same(value) => (
@@ -456,9 +458,11 @@ mod tests {
         assert_eq!(Still::of(&[0.25; 100], Some((0.5, 0.5))), Some(Still::Same(0.25)));
         // Where all right values are equal, so may be the others. Few rows say nothing.
         assert_eq!(Still::of(&[0.25; 100], Some((0.0, 0.0))), None);
-        assert_eq!(Still::of(&[0.25; 10], None), None);
+        assert_eq!((Still::of(&[0.25; 10], None), Still::of(&[f32::NAN; 100], None)), (None, None));
         let ends: Vec<f32> = (0..100).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
         assert_eq!(Still::of(&ends, Some((1.0, 0.9))), Some(Still::Saturated));
+        let beyond: Vec<f32> = ends.iter().map(|v| 3.0 * v).collect();
+        assert_eq!(Still::of(&beyond, Some((1.0, 2.0))), None);
         // A game whose values are won and lost alone may be learned so.
         assert_eq!((Still::of(&ends, Some((1.0, 0.01))), Still::of(&ends, None)), (None, None));
         let warning = Still::Same(-1.0).warning(3, 0.5);
