@@ -64,8 +64,8 @@ impl GameError {
         Self::Rules(message.into())
     }
 
-    /// Adds the path to the reason why a file cannot be read. What is not text, or is longer than it may be, could be read and
-    /// is not valid.
+    /// Adds the path to the reason why a file cannot be read. What is not text, or has a line that is too long, could
+    /// be read and is not valid.
     pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| match source.kind() {
