@@ -205,10 +205,9 @@ struct Working {
     share: f64,
 }
 
-/// Shows the warnings of libraries and the work that they report: a bar on a terminal, a line every two seconds in a pipe. Several threads may
+/// Shows the work that libraries report: a bar on a terminal, a line every two seconds in a pipe. Several threads may
 /// report the same work: the largest share counts.
 pub(crate) fn show_work() {
-    work::receive_notes(|text| say(format!("warning: {text}")));
     let all: Mutex<HashMap<String, Working>> = Mutex::default();
     work::receive(move |what, share| {
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
@@ -248,12 +247,16 @@ pub(crate) fn show_work() {
     });
 }
 
-/// Shows the notes of libraries, each once.
+/// Shows the notes and warnings of libraries, each once.
 pub(crate) fn show_notes() {
     let said: Mutex<HashSet<String>> = Mutex::default();
-    notes::receive(move |text| {
+    notes::receive(move |kind, text| {
         if said.lock().unwrap_or_else(PoisonError::into_inner).insert(text.into()) {
-            say(format!("note: {text}"));
+            let kind = match kind {
+                notes::Kind::Note => "note",
+                notes::Kind::Warning => "warning",
+            };
+            say(format!("{kind}: {text}"));
         }
     });
 }

@@ -37,26 +37,6 @@ pub fn each<'a, T>(what: &'a str, items: &'a [T]) -> impl Iterator<Item = &'a T>
         .map(|(_, item)| item)
 }
 
-type Notes = Box<dyn Fn(&str) + Send + Sync>;
-
-static NOTES: OnceLock<Notes> = OnceLock::new();
-static NOTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-/// Sends all later notes of this process to `receiver`. Only the first call has an effect.
-pub fn receive_notes(receiver: impl Fn(&str) + Send + Sync + 'static) {
-    let _ = NOTES.set(Box::new(receiver));
-}
-
-/// Tells users something that they should know about what they do, without stopping it. The same text is told once a process.
-pub fn note(text: &str) {
-    let Some(receiver) = NOTES.get() else { return };
-    let mut noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !noted.iter().any(|other| other == text) {
-        noted.push(text.into());
-        receiver(text);
-    }
-}
-
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file that is being written under a temporary name, until this is dropped.

@@ -3,7 +3,7 @@
 
 use super::positions::{ErrorsOf, Formulas, errors_by_class, errors_by_distribution};
 use adept_arena::{GameModel, OpenError, open};
-use adept_game::{Kit, Suite, work};
+use adept_game::{Kit, Suite, notes};
 use adept_model::checkpoint;
 use adept_model::files::Files;
 use adept_model::{ModelError, limits};
@@ -134,8 +134,8 @@ impl Kinds {
         found
     }
 
-    /// Says, once for each text, that a formula is clearly more accurate on positions of these distributions or classes; on any if
-    /// both lists are empty.
+    /// Warns if a formula is clearly more accurate on positions of these distributions or classes; on any if both lists are
+    /// empty.
     pub(crate) fn caution(&self, path: &Path, distributions: &[&str], classes: &[String]) {
         let all = distributions.is_empty() && classes.is_empty();
         let pick = |from: &[ErrorsOf], is_here: &dyn Fn(&str) -> bool| -> Vec<ErrorsOf> {
@@ -150,7 +150,7 @@ impl Kinds {
         if let Some(worst) =
             weak.iter().max_by(|a, b| (a.rms - a.formula_rms).total_cmp(&(b.rms - b.formula_rms)))
         {
-            work::note(&format!(
+            notes::warn(&format!(
                 "{}: on {} the formula `{}` is more accurate, with error {:.5} where this network has {:.5}{}",
                 path.display(),
                 worst.positions,
