@@ -48,7 +48,9 @@ impl Sheet {
             _ => *[b'\t', b';'].iter().find(|&&c| header.contains(char::from(c))).unwrap_or(&b','),
         };
         let mut sheet = Self { path: path.into(), text: text.into(), skipped, separator, names: Vec::new() };
-        let names = sheet.reader().records().next().and_then(Result::ok).unwrap_or_default();
+        let names = sheet.reader().into_records().filter_map(Result::ok).find(|row| !is_blank(row));
+        // An open quotation mark makes the rest of a file one name.
+        let names = names.filter(|row| row.as_slice().len() <= limits::LINE_BYTES).unwrap_or_default();
         sheet.names = names.iter().map(normal).collect();
         sheet
     }
@@ -106,17 +108,19 @@ impl Sheet {
             let line = line.of(record.position().map_or(0, csv::Position::byte) as usize);
             Ok((line, record))
         });
+        // The first one names the columns.
         records
+            .filter(|found| !found.as_ref().is_ok_and(|(_, record)| is_blank(record)))
             .skip(1)
             .map(|found| found.and_then(|(line, record)| self.row(line, record)))
-            .filter_map(Result::transpose)
     }
 
-    fn row(&self, line: u64, record: StringRecord) -> Result<Option<Row<'_>>, GameError> {
-        if record.iter().all(str::is_empty) {
-            return Ok(None);
-        }
+    fn row(&self, line: u64, record: StringRecord) -> Result<Row<'_>, GameError> {
         let row = Row { sheet: self, line, record };
+        if row.record.as_slice().len() > limits::LINE_BYTES {
+            let most = limits::LINE_BYTES;
+            return Err(row.fault(&format!("is longer than {most} bytes: is a quotation mark left open?")));
+        }
         let (found, columns) = (row.record.len(), self.names.len());
         // Spreadsheets add empty fields.
         let surplus = row.record.iter().skip(columns).any(|field| !field.is_empty());
@@ -131,7 +135,7 @@ impl Sheet {
             let fields = if found == 1 { "field" } else { "fields" };
             return Err(row.fault(&format!("has {found} {fields} for {columns} columns{advice}")));
         }
-        Ok(Some(row))
+        Ok(row)
     }
 
     /// The lines of a file that is not a table, with their numbers from 1. Empty lines and lines that begin with `#` are
@@ -145,6 +149,11 @@ impl Sheet {
     pub fn fault(&self, what: &str) -> GameError {
         GameError::data(&self.path, what)
     }
+}
+
+/// Whether all fields of a row are empty.
+fn is_blank(row: &StringRecord) -> bool {
+    row.iter().all(str::is_empty)
 }
 
 /// Numbers of lines by the places of records, which ascend. The reader counts otherwise where lines end with two characters.
@@ -303,6 +312,7 @@ mod tests {
         let later = Ok(vec![(4, "x".into(), 0.5)]);
         assert_eq!(read("sep=|\n# of today\na|value\nx|0.5\n"), later);
         assert_eq!(read("\n\na,value\nx,0.5\n\n# the end\n"), later);
+        assert_eq!(read(";;\n \na;value\nx;0,5\n"), later);
     }
 
     #[test]
@@ -323,6 +333,8 @@ mod tests {
             fault("a,value\nx,0,5\n")
                 .starts_with("FILE: line 2: has 3 fields for 2 columns: between commas write 0.5")
         );
+        let open = format!("a,value\nx,0.5\n\"y,0.5\n{}", "x,0.5\n".repeat(1000));
+        assert_eq!(fault(&open), "FILE: line 3: is longer than 4096 bytes: is a quotation mark left open?");
         assert_eq!(fault("a;value\nx\n"), "FILE: line 2: has 1 field for 2 columns");
         assert_eq!(fault("a;value;Value\nx;0;0\n"), "FILE: two columns have the name value: rename one");
     }
