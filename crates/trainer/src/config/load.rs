@@ -115,15 +115,20 @@ impl Written for Config {
     }
 
     fn place(&mut self, games: &(dyn Games + '_), place: &mut Place<'_>) {
-        let rules = self.game.rules.clone();
+        let mut rules = self.game.rules.clone();
         self.change_paths(&mut |spot| {
-            place.find(spot, |name| {
+            let found = place.find(spot, |name| {
                 let known = |info: &GameInfo| {
                     let own = info.scripts.iter().chain(&info.valuations).chain(&info.deliberators);
                     own.map(|named| &*named.name).chain([SELF, "random", "minimax"]).any(|own| own == name)
                 };
                 games.rules(&rules).is_ok_and(|rules| known(&rules.info()))
-            })
+            });
+            // It comes first. The names of the others are those of this game.
+            if let (Some(path), "game.rules") = (&found, spot.key) {
+                rules = format!("file:{path}");
+            }
+            found
         });
     }
 
