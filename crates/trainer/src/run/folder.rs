@@ -106,7 +106,7 @@ impl Timing {
 /// The content of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version, 2.
+    /// Version; see `FORMAT`.
     pub format: u32,
     /// Name of the experiment.
     pub name: String,
