@@ -623,7 +623,7 @@ fn what_cannot_be_opened_says_why() {
     assert_eq!(encoder(Some("canonical")), Ok("canonical".into()));
     assert_eq!(
         encoder(Some("field")),
-        Err("tictactoe has no encoder `field`; it has fields, stones, canonical".into())
+        Err("tictactoe has no encoder `field`: did you mean `fields`?".into())
     );
 }
 

@@ -169,8 +169,16 @@ pub(crate) fn train(
     let stop = Stop::default();
     let game = stop.within(|| ALL.find(&config.game.rules)).map_err(fault)?;
     let extend = resume;
-    let options =
-        TrainOptions { out, resume, extend, fresh, threads, max_seconds, tensorboard, ..TrainOptions::default() };
+    let options = TrainOptions {
+        out,
+        resume,
+        extend,
+        fresh,
+        threads,
+        max_seconds,
+        tensorboard,
+        ..TrainOptions::default()
+    };
     let (cancel, seed) = (Cancel::default(), seed.map_or(Ok(config.seed), given::seed)?);
     let work = |reports: &Reports| game.train(&config, seed, &options, reports, &cancel);
     let (trained, raised) = long(py, on_progress.as_ref(), &cancel, &stop, work)?;
