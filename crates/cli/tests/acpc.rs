@@ -297,12 +297,16 @@ fn waiting_ends_and_the_tally_stays() {
         assert_eq!(player.line(), "MATCHSTATE:0:1:c:KdAh|:r");
         if expected == "interrupted" {
             let id = child.id().to_string();
-            assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+            assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
         }
-        // The same state again is an answer, but no progress.
-        while player.lines.get_mut().write_all(b"# busy\r\nMATCHSTATE:0:1:c:KdAh|\r\n").is_ok() {
+        // The same state again is an answer, but no progress. A program that never ended would be sent a minute of it.
+        for _ in 0..1200 {
+            if player.lines.get_mut().write_all(b"# busy\r\nMATCHSTATE:0:1:c:KdAh|\r\n").is_err() {
+                break;
+            }
             std::thread::sleep(Duration::from_millis(50));
         }
+        drop(player);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         let found = result(&output);

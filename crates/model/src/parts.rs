@@ -10,8 +10,9 @@ impl Architecture {
     pub fn range(&self, channels: &[Channel]) -> (f32, f32) {
         match self {
             Self::Mlp(mlp) => mlp.output.range(),
-            Self::Modules(_) | Self::Blind(_) | Self::Residual(_) | Self::Frozen(_) => (-1.0, 1.0),
-            Self::Lookup(_) => (f32::NEG_INFINITY, f32::INFINITY),
+            Self::Modules(_) | Self::Blind(_) | Self::Residual(_) => (-1.0, 1.0),
+            // A frozen value may be that of a network with a linear output.
+            Self::Lookup(_) | Self::Frozen(_) => (f32::NEG_INFINITY, f32::INFINITY),
             // Weights of experts are at least 0, and their sum is 1.
             Self::Hme(_) | Self::MetaPi(_) | Self::Symbolic(_) | Self::Cells(_) => {
                 let all = self.experts(channels).into_iter().map(|expert| expert.range(channels));

@@ -107,14 +107,19 @@ impl Game for Pig {
         format!("{first} {second} +{turn} @{}{}", mover + 1, if *rolling { " rolls" } else { "" })
     }
     fn parse_position(&self, text: &str) -> Result<Read<Self>, GameError> {
-        let numbers: Vec<u8> = text.split([' ', '+', '@']).filter_map(|word| word.parse().ok()).collect();
-        match numbers[..] {
-            [a, b, turn, mover @ 1..=2] if a.max(b).max(turn) < self.target => {
+        let (numbers, rolling) = match text.trim().strip_suffix("rolls") {
+            Some(rest) => (rest, true),
+            None => (text, false),
+        };
+        let words = numbers.split([' ', '+', '@']).filter(|word| !word.is_empty());
+        let numbers: Result<Vec<u8>, _> = words.map(str::parse).collect();
+        match numbers.as_deref() {
+            Ok(&[a, b, turn, mover @ 1..=2]) if a.max(b).max(turn) < self.target => {
                 let at = Position {
                     scores: [a, b],
                     turn,
                     mover: usize::from(mover) - 1,
-                    rolling: text.ends_with("rolls"),
+                    rolling,
                 };
                 Ok((at, None))
             }
