@@ -6,9 +6,10 @@ usage() {
     cat <<'END'
 usage: scripts/peers/decisions.sh CHECKPOINT… [options]
 
-  --positions N   positions before the roll, uniform over all pairs of sides  (2000)
-  --seed N        of their draw                                               (1)
-  --json FILE     also write the figures there
+  --positions N      positions before the roll                               (2000)
+  --distribution D   from which they are drawn: adept list distributions      (table)
+  --seed N           of their draw                                            (1)
+  --json FILE        also write the figures there
 
 environment:
   ADEPT_BIN           a built adept, instead of `cargo build --release`
@@ -25,7 +26,7 @@ options=()
 while (($#)); do
     case $1 in
         -h | --help) usage; exit ;;
-        --positions | --seed | --json)
+        --positions | --distribution | --seed | --json)
             [[ -n ${2-} ]] || { echo "$1 takes a value" >&2; exit 2; }
             options+=("$1" "$2")
             shift 2

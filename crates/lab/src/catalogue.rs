@@ -13,15 +13,18 @@ use adept_arena::cfr::{self, SolveOptions, Solved};
 use adept_arena::inspect::PositionValue;
 use adept_arena::matches::Tally;
 use adept_arena::{OpenError, open};
-use adept_game::{Found, GameError, Kit, Recorded};
+use adept_game::{Found, GameError, Kit, Recorded, Valuation};
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{Input, PlayError, PlayOptions, Played};
-use adept_trainer::config::{Config, Fault, Games, One, Rules, in_either};
+use adept_trainer::config::{Config, Fault, Games, One, Rules, Suite, in_either};
 use adept_trainer::labels::{self, LabelReport};
-use adept_trainer::run::{self, Cancel, Observer, Record, RunEstimate, TrainError, TrainOptions, Unusable};
+use adept_trainer::positions;
+use adept_trainer::run::{
+    self, Cancel, Event, Observer, Record, RunEstimate, TrainError, TrainOptions, Unusable,
+};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Everything that commands do with a game. Errors are the same as for the functions of the same names.
@@ -121,6 +124,26 @@ pub trait AnyGame: Rules {
     fn solve(&self, options: &SolveOptions) -> Result<Solved, OpenError>;
 }
 
+/// Passes events on. Holds the exact values by which a run is measured, so that a table that was solved for the run also
+/// serves what is measured after it.
+struct Holding<'a, G: Kit> {
+    game: &'a G,
+    /// Whether the run is measured by exact values.
+    exact: bool,
+    observer: &'a dyn Observer,
+    oracle: OnceLock<Option<Arc<dyn Valuation<G>>>>,
+}
+
+impl<G: Kit> Observer for Holding<'_, G> {
+    fn event(&self, seed: u64, event: Event<'_>) {
+        // The run has them at its measurements, so nothing is computed here.
+        if self.exact && matches!(event, Event::Evaluated(_)) {
+            self.oracle.get_or_init(|| positions::oracle(self.game).ok());
+        }
+        self.observer.event(seed, event);
+    }
+}
+
 impl<G: Kit> AnyGame for G {
     fn train(
         &self,
@@ -139,7 +162,14 @@ impl<G: Kit> AnyGame for G {
                 &again
             }
         };
-        let (path, record) = run::train(self, config, seed, options, observer, cancel)?;
+        // Held until the end of this function.
+        let holding = Holding {
+            game: self,
+            exact: config.figure() == Some(Suite::Rms),
+            observer,
+            oracle: OnceLock::new(),
+        };
+        let (path, record) = run::train(self, config, seed, options, &holding, cancel)?;
         if options.ranks.is_first() && curves::is_stale(&path) {
             // The result stands without its picture, in a folder that is read-only by now for example. Who stops a run does
             // not wait for a baseline.

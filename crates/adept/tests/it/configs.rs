@@ -397,6 +397,16 @@ fn the_readme_shows_a_tracked_config() {
     assert!(readme.contains(config.trim()), "README.md and configs/tictactoe/hme-2x40-st3.toml differ");
 }
 
+/// The README's first run is what `config new bearoff` offers.
+#[test]
+fn the_first_run_is_the_starter_of_the_bear_off() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let starter = read("crates/builtin/src/bearoff/starter.toml");
+    assert!(read("configs/bearoff/quick.toml").ends_with(&starter));
+    assert!(read("README.md").contains("train configs/bearoff/quick.toml"));
+}
+
 /// The form before each method had a section of its own: settings of all methods side by side.
 #[test]
 fn the_form_of_earlier_versions_is_read_and_rewritten() {
