@@ -211,10 +211,15 @@ pub fn text(text: &str) -> Result<()> {
     file(&without_markdown(&text))
 }
 
+/// Breaks text between words into lines of at most 80 columns; every line ends with a line break.
+pub(crate) fn wrapped(text: &str) -> String {
+    textwrap::fill(text, lines_of(COLUMNS)) + "\n"
+}
+
 /// A line, broken into several if it is a long sentence.
 fn folded(line: &str) -> String {
     let is_sentence = line.chars().count() > COLUMNS && !line.contains("  ");
-    if is_sentence { textwrap::fill(line, lines_of(COLUMNS)) + "\n" } else { format!("{line}\n") }
+    if is_sentence { wrapped(line) } else { format!("{line}\n") }
 }
 
 /// Prints the content of a file as it is; on a terminal without control characters.

@@ -49,7 +49,7 @@ pub struct Placed {
     /// The place in the config, and what is wrong.
     pub at: ConfigError,
     /// The fault in a file.
-    pub cause: Option<TrainError>,
+    pub cause: Option<Box<TrainError>>,
 }
 
 impl fmt::Display for Placed {
@@ -61,7 +61,7 @@ impl fmt::Display for Placed {
 impl std::error::Error for Placed {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.cause {
-            Some(cause) => Some(cause),
+            Some(cause) => Some(&**cause),
             None => Some(&self.at),
         }
     }
@@ -84,7 +84,7 @@ impl Placed {
     /// The error itself if none is.
     pub fn of_run(source: &Source, config: &Config, error: TrainError) -> Result<Self, TrainError> {
         match setting_of(config, &error) {
-            Some(key) => Ok(Self::new(source, Unusable { key: key.into(), error })),
+            Some(key) => Ok(Self::new(source, Unusable { key: key.into(), error: Box::new(error) })),
             None => Err(error),
         }
     }
@@ -120,7 +120,7 @@ pub fn check_any(path: &Path, set: &[String], games: &dyn Catalogue) -> Result<K
 /// # Errors
 /// The first setting that cannot be used.
 pub fn check_files(source: &Source, config: &Config, games: &dyn Catalogue) -> Result<(), Placed> {
-    let unknown = |error: TrainError| Unusable { key: "game.rules".into(), error };
+    let unknown = |error: TrainError| Unusable { key: "game.rules".into(), error: Box::new(error) };
     let game = games.find(&config.game.rules).map_err(|e| Placed::new(source, unknown(e.into())))?;
     game.check_files(config).map_err(|fault| Placed::new(source, fault))
 }

@@ -90,7 +90,7 @@ fn compiler() -> Command {
 }
 
 /// The channels of a program that a file reads, by the declarations in its text.
-fn read<'a>(program: &'a Program, declares: impl Fn(&Channel) -> bool) -> Vec<(&'a Channel, usize)> {
+fn read(program: &Program, declares: impl Fn(&Channel) -> bool) -> Vec<(&Channel, usize)> {
     let all = program.channels.iter().zip(program.layout.offsets.iter().copied());
     all.filter(|(channel, _)| declares(channel)).collect()
 }

@@ -161,6 +161,9 @@ impl ReadAs {
     }
 }
 
+/// The difference of two values of one position, the later example, and the earlier.
+type Differing<'a, S> = (f64, &'a Example<S>, &'a Example<S>);
+
 impl LabelReport {
     /// Figures of these rows. Exact values are opened, which may take a while.
     pub fn new<G: Kit>(game: &G, examples: &[Example<G::State>], tolerance: f64) -> Self {
@@ -208,7 +211,7 @@ impl LabelReport {
 
     fn repeats<G: Kit>(&mut self, game: &G, examples: &[Example<G::State>]) {
         let mut first: FxHashMap<&G::State, &Example<G::State>> = FxHashMap::default();
-        let mut found: Vec<(f64, &Example<G::State>, &Example<G::State>)> = Vec::new();
+        let mut found: Vec<Differing<'_, G::State>> = Vec::new();
         for example in examples {
             match first.entry(&example.state) {
                 Entry::Vacant(place) => {
@@ -227,14 +230,13 @@ impl LabelReport {
         self.positions = first.len() as u64;
         self.contradictions = found.len() as u64;
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let contradiction =
-            |(_, example, earlier): &(f64, &Example<G::State>, &Example<G::State>)| Contradiction {
-                line: example.line,
-                position: game.position_text(&example.state),
-                value: -example.value,
-                first_line: earlier.line,
-                first_value: -earlier.value,
-            };
+        let contradiction = |(_, example, earlier): &Differing<'_, G::State>| Contradiction {
+            line: example.line,
+            position: game.position_text(&example.state),
+            value: -example.value,
+            first_line: earlier.line,
+            first_value: -earlier.value,
+        };
         self.contradicting = found.iter().take(NAMED).map(contradiction).collect();
     }
 

@@ -12,7 +12,7 @@ pub struct Unusable {
     /// Dotted path of the setting.
     pub key: String,
     /// The fault.
-    pub error: TrainError,
+    pub error: Box<TrainError>,
 }
 
 /// Opens the files and agents that a config names, as a run would: examples, and the rule files of agents. The encoder with its
@@ -28,12 +28,12 @@ pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
         }
         // The others are checked without opening them, which may take long.
         if let Ok(AgentSpec::Named(name)) = spec {
-            open::agent(game, &name).map_err(|e| Unusable { key, error: e.into() })?;
+            open::agent(game, &name).map_err(|e| Unusable { key, error: Box::new(e.into()) })?;
         }
     }
     match (config.learn.examples(), examples_key(config)) {
         (Some(Examples::File(path)), Some(key)) => check_examples(game, path, config.measures(Suite::Rms))
-            .map_err(|e| Unusable { key: key.into(), error: e.into() }),
+            .map_err(|e| Unusable { key: key.into(), error: Box::new(e.into()) }),
         _ => Ok(()),
     }
 }

@@ -66,7 +66,7 @@ fn inputs(code: &Code, name: &str, text: &mut String) {
     for input in &code.inputs {
         text.push_str("    /*\n");
         text.push_str(&comment(&[values_of(input.kind)], "     *"));
-        text.push_str(&comment(&[input.about.clone()], "     *"));
+        text.push_str(&comment(std::slice::from_ref(&input.about), "     *"));
         text.push_str("     */\n");
         let _ = match input.kind {
             ChannelKind::Dense(n) | ChannelKind::Bits(n) => writeln!(text, "    float {}[{n}];", input.name),

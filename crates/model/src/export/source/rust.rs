@@ -60,7 +60,7 @@ fn inputs(code: &Code, text: &mut String) {
     let mut zeros = String::new();
     for input in &code.inputs {
         text.push_str(&comment(&[values_of(input.kind)], "    ///"));
-        text.push_str(&comment(&[input.about.clone()], "    //"));
+        text.push_str(&comment(std::slice::from_ref(&input.about), "    //"));
         let (kind, zero) = match input.kind {
             ChannelKind::Dense(n) | ChannelKind::Bits(n) => (format!("[f32; {n}]"), format!("[0.0; {n}]")),
             ChannelKind::Value => ("f32".into(), "0.0".into()),
