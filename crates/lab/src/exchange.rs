@@ -74,10 +74,10 @@ pub fn export(
     Ok(Exported { path: out.into(), format, bytes: bytes.len() as u64, encoder, value })
 }
 
-/// What [`export`] writes for a checkpoint of this game. Names in source text begin with `name`.
+/// What [`export()`] writes for a checkpoint of this game. Names in source text begin with `name`.
 ///
 /// # Errors
-/// As [`export`].
+/// As [`export()`].
 pub fn export_of<G: Kit>(
     game: &G,
     checkpoint: Checkpoint,
