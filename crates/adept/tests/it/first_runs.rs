@@ -46,7 +46,7 @@ fn what_cannot_be_read_leaves_no_folder() {
     let (file, run) = (folder.path().join("rows.csv"), folder.path().join("run"));
     let config = parsed(of_file(&file, "0.01"));
     let error = fails(&config, &at(&run));
-    assert!(matches!(&error, TrainError::Open(e) if e.to_string().contains("rows.csv")), "{error:?}");
+    assert!(matches!(&error, TrainError::Game(e) if e.to_string().contains("rows.csv")), "{error:?}");
     assert_eq!(setting_of(&config, &error), Some("learn.supervised.examples"));
     assert!(!run.exists());
 
