@@ -115,12 +115,7 @@ impl Game for Pig {
         let numbers: Result<Vec<u8>, _> = words.map(str::parse).collect();
         match numbers.as_deref() {
             Ok(&[a, b, turn, mover @ 1..=2]) if a.max(b).max(turn) < self.target => {
-                let at = Position {
-                    scores: [a, b],
-                    turn,
-                    mover: usize::from(mover) - 1,
-                    rolling,
-                };
+                let at = Position { scores: [a, b], turn, mover: usize::from(mover) - 1, rolling };
                 Ok((at, None))
             }
             _ => Err(GameError::new(format!(
