@@ -174,7 +174,7 @@ fn play_takes_moves_from_the_terminal() {
     let output = desk.run_with(&["play", "ttt", "--seat", "2", "--seed", "1", "--json"], "quit\n");
     let played: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((played["game"].as_str(), played["moves"].as_array().unwrap().len()), (Some("tictactoe"), 1));
-    assert!(desk.fails(&["play", "nobody"], 1).contains("nor an agent of any game: see adept list agents"));
+    assert!(desk.fails(&["play", "nobody"], 1).contains("nor an agent of any game: see `adept list agents`"));
 }
 
 #[test]

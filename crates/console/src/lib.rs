@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod lost_file;
 pub mod output;
+mod program;
 mod progress;
 mod tool;
 mod world;
@@ -115,7 +116,7 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
     };
     // A negative number is a value that is out of range, not an option.
     let line = Cli::command().subcommands(tools.iter().map(|tool| tool.command()));
-    let line = with_negative_numbers(line);
+    let line = with_negative_numbers(line).name(program::name());
     let matches = match line.clone().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => {
@@ -123,8 +124,7 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
                 output::json_error("usage", error.to_string().trim());
             }
             if world::ranks().is_first() {
-                // If nobody reads it, there is nothing left to say.
-                let _ = error.print();
+                output::usage(&error);
             }
             return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
         }

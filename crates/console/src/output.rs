@@ -1,5 +1,6 @@
 //! Prints text or JSON on stdout, and messages on stderr.
 
+use crate::program::named;
 use adept_arena::OpenError;
 use adept_game::GameError;
 use adept_game::shown::{printable, printable_json};
@@ -96,7 +97,7 @@ pub(crate) fn json_error(kind: &str, message: &str) {
     let _lock = std::io::stdout().lock();
     if !PRINTED.load(Ordering::Relaxed) {
         // If stdout is closed, there is nothing left to say.
-        let _ = json(&json!({ "error": { "kind": kind, "message": message } }));
+        let _ = json(&json!({ "error": { "kind": kind, "message": named(message) } }));
     }
 }
 
@@ -204,7 +205,8 @@ fn of_open(error: &OpenError) -> &'static str {
 /// # Errors
 /// If stdout is closed.
 pub fn text(text: &str) -> Result<()> {
-    let text = printable(text);
+    let text = named(text);
+    let text = printable(&text);
     if !std::io::stdout().is_terminal() {
         return file(&text);
     }
@@ -251,11 +253,22 @@ pub fn say(message: impl std::fmt::Display) {
         return;
     }
     note_printed();
-    let message = printable(&message.to_string()).into_owned();
+    let message = printable(&named(&message.to_string())).into_owned();
     let mut out = std::io::stderr().lock();
     let lines = message.split('\n');
     let text: String = if out.is_terminal() { lines.map(folded).collect() } else { message + "\n" };
     let _ = out.write_all(text.as_bytes());
+}
+
+/// Prints help, or what is wrong with the arguments.
+pub(crate) fn usage(error: &clap::Error) {
+    let text = error.render().to_string();
+    // If nobody reads it, there is nothing left to say.
+    let _ = match named(&text) {
+        Cow::Borrowed(_) => error.print(),
+        Cow::Owned(text) if error.use_stderr() => std::io::stderr().write_all(text.as_bytes()),
+        Cow::Owned(text) => std::io::stdout().write_all(text.as_bytes()),
+    };
 }
 
 /// A writer for people: control characters of what is written are shown, and obeyed by no terminal.

@@ -146,7 +146,7 @@ fn game_of(games: &dyn Catalogue, args: &PlayArgs) -> Result<Arc<dyn AnyGame>> {
             Ok(games.find(&checkpoint::read(&checkpoint::locate(&path, args.best)?)?.manifest.game)?)
         }
         None => bail!(
-            "`{}` is neither a checkpoint nor an agent of any game: see adept list agents",
+            "`{}` is neither a checkpoint nor an agent of any game: see `adept list agents`",
             args.opponent
         ),
     }

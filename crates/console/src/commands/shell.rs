@@ -8,7 +8,7 @@ use serde_json::json;
 
 pub(crate) fn completions(mut command: clap::Command, args: &CompletionsArgs, as_json: bool) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "adept", &mut script);
+    clap_complete::generate(args.shell, &mut command, crate::program::name(), &mut script);
     let script = String::from_utf8_lossy(&script);
     if as_json {
         return output::json(&json!({ "shell": args.shell.to_string(), "script": script }));

@@ -28,7 +28,7 @@ pub(super) fn grade<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Result<GradeR
         report.alone = Some(alone(game, &mut greedy, shortest(game)?));
     } else if game.hides() || !game.zero_sum() || game.turn(&game.start()) == Turn::Chance {
         let message = format!(
-            "`grade` needs a game for one player, or a zero-sum game for two, without chance or hidden information; {} is neither",
+            "`grade` needs a game for one player, or a zero-sum game for two, without chance or hidden information; {} has chance, hides something, or has other players",
             game.name()
         );
         return Err(TrainError::Suite(message));
