@@ -17,6 +17,7 @@ pub mod matches;
 pub mod open;
 mod part;
 mod pool;
+pub mod search;
 mod solve;
 pub mod statistics;
 

@@ -46,6 +46,14 @@ pub const RUNS: u64 = 100_000;
 pub const COMBINATIONS: u64 = 4096;
 /// Agents within agents: `optimal:optimal:…`.
 pub const NESTED_AGENTS: usize = 8;
+/// Plies of a search.
+pub const PLIES: u32 = 64;
+/// Actions that a search keeps at a decision.
+pub const KEPT: usize = 10_000;
+/// Milliseconds of a search: an hour.
+pub const SEARCH_MS: u64 = 3_600_000;
+/// Bytes of the table of positions of a search, without what the positions hold on the heap.
+pub const SEARCH_BYTES: usize = 1 << 26;
 /// Letters of the name of an experiment, which becomes part of names of files.
 pub const NAME_LETTERS: usize = 200;
 /// Checkpoints of which each is the prior of the next.

@@ -1,0 +1,167 @@
+//! How far a search looks, as users write it.
+
+use adept_game::limits;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// When a search ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// After this many plies; 1 is the evaluator alone.
+    Plies(u32),
+    /// After this time. What it finds depends on the machine.
+    Time(Duration),
+    /// After this many valued positions.
+    Nodes(u64),
+}
+
+/// Which actions a decision below the root considers, in games with chance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter {
+    /// The best so many actions by the evaluator; one number a ply below the root, the last one for all that follow.
+    pub keep: Vec<usize>,
+    /// And all others whose value is at most so much below the best one.
+    pub margin: f32,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self { keep: vec![4], margin: 0.02 }
+    }
+}
+
+impl Filter {
+    /// The number of actions that are kept at this ply below the root, from 1.
+    pub(super) fn at(&self, ply: usize) -> usize {
+        self.keep.get(ply.saturating_sub(1)).or(self.keep.last()).copied().unwrap_or(1)
+    }
+}
+
+/// A budget with its settings: `4`, `100ms`, `10000n` or `3,keep=8/4,margin=0.05`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchOptions {
+    /// When the search ends.
+    pub budget: Budget,
+    /// Which actions it considers below the root.
+    pub filter: Filter,
+    /// Whether the value of every action at the root is exact for its depth. Otherwise only the best one is, and others are at
+    /// most as good as they are said to be.
+    pub all: bool,
+}
+
+impl From<Budget> for SearchOptions {
+    fn from(budget: Budget) -> Self {
+        Self { budget, filter: Filter::default(), all: false }
+    }
+}
+
+/// How a budget may be written.
+const FORMS: &str = "write `search:4:AGENT` (plies), `search:100ms:AGENT`, `search:10000n:AGENT` (positions), or with settings \
+                     `search:3,keep=8/4,margin=0.05:AGENT`";
+
+impl FromStr for SearchOptions {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut words = text.split(',');
+        let budget = words.next().unwrap_or_default();
+        let mut options = Self::from(budget_of(budget)?);
+        for word in words {
+            let fault = || format!("`{word}`: {FORMS}");
+            match word.split_once('=').ok_or_else(fault)? {
+                ("keep", numbers) => {
+                    let keep =
+                        numbers.split('/').map(|n| n.parse().ok().filter(|n| (1..=limits::KEPT).contains(n)));
+                    options.filter.keep = keep.collect::<Option<_>>().ok_or_else(|| {
+                        format!("`{word}`: how many moves to keep, 1 to {}, such as `keep=8/4`", limits::KEPT)
+                    })?;
+                }
+                ("margin", number) => {
+                    let margin = number.parse().ok().filter(|m| (0.0..=2.0).contains(m));
+                    options.filter.margin = margin.ok_or_else(|| {
+                        format!("`{word}`: a difference of values, 0 to 2, such as `margin=0.05`")
+                    })?;
+                }
+                _ => return Err(fault()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Parses a budget.
+fn budget_of(text: &str) -> Result<Budget, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| format!("`{text}`: {FORMS}"))?;
+    let within = |most: u64, what: &str| match (1..=most).contains(&number) {
+        true => Ok(number),
+        false => Err(format!("`{text}`: a search takes 1 to {most} {what}")),
+    };
+    match &text[digits.len()..] {
+        "" => within(limits::PLIES.into(), "plies").map(|plies| Budget::Plies(plies as u32)),
+        "n" => within(limits::LENGTH, "positions").map(Budget::Nodes),
+        "ms" => within(limits::SEARCH_MS, "milliseconds").map(|ms| Budget::Time(Duration::from_millis(ms))),
+        "s" => within(limits::SEARCH_MS / 1000, "seconds").map(|s| Budget::Time(Duration::from_secs(s))),
+        _ => Err(format!("`{text}`: {FORMS}")),
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plies(plies) => write!(out, "{plies}"),
+            Self::Time(time) => write!(out, "{}ms", time.as_millis()),
+            Self::Nodes(nodes) => write!(out, "{nodes}n"),
+        }
+    }
+}
+
+impl fmt::Display for SearchOptions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.budget)?;
+        let usual = Filter::default();
+        if self.filter.keep != usual.keep {
+            let keep: Vec<String> = self.filter.keep.iter().map(usize::to_string).collect();
+            write!(out, ",keep={}", keep.join("/"))?;
+        }
+        if self.filter.margin != usual.margin {
+            write!(out, ",margin={}", self.filter.margin)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_read_as_they_are_written() {
+        for text in ["1", "4", "100ms", "10000n", "3,keep=8/4,margin=0.05", "2,margin=0"] {
+            assert_eq!(text.parse::<SearchOptions>().unwrap().to_string(), text);
+        }
+        assert_eq!("2s".parse::<SearchOptions>().unwrap().to_string(), "2000ms");
+    }
+
+    #[test]
+    fn wrong_budgets_are_refused_with_what_is_possible() {
+        for (text, what) in [
+            ("", "search:4:AGENT"),
+            ("x", "search:100ms:AGENT"),
+            ("0", "1 to 64 plies"),
+            ("65", "1 to 64 plies"),
+            ("4000000ms", "1 to 3600000 milliseconds"),
+            ("0n", "positions"),
+            ("3h", "search:4:AGENT"),
+            ("99999999999999999999999", "search:4:AGENT"),
+            ("3,keep=0", "keep=8/4"),
+            ("3,keep=a", "keep=8/4"),
+            ("3,margin=NaN", "margin=0.05"),
+            ("3,deep", "`deep`"),
+        ] {
+            let error = text.parse::<SearchOptions>().unwrap_err();
+            assert!(error.contains(what), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,502 @@
+//! The search itself: alpha-beta over decisions, means over chance.
+
+use super::options::{Budget, SearchOptions};
+use super::table::{Bound, Table, What};
+use crate::evaluator::Evaluator;
+use adept_game::{Game, Turn, limits, stream};
+use rand::RngExt;
+use std::time::Instant;
+
+/// What a search found at a decision.
+#[derive(Clone, Debug)]
+pub struct Found<G: Game> {
+    /// Value after each action for the player to move, in [−1, 1]. Unless all were asked for, only the highest is exact.
+    pub values: Vec<f32>,
+    /// The actions that both players are expected to take, as far as no chance comes between them; the best one first.
+    pub line: Vec<G::Action>,
+    /// Plies that were searched completely.
+    pub plies: u32,
+    /// Positions that were valued.
+    pub nodes: u64,
+    /// Whether every line was searched to the end of the game, so that the highest value is exact.
+    pub solved: bool,
+}
+
+/// Buffers of one level of the recursion.
+struct Frame<G: Game> {
+    state: G::State,
+    actions: Vec<G::Action>,
+    values: Vec<f32>,
+    order: Vec<u16>,
+    outcomes: Vec<(G::Action, f64)>,
+    line: Vec<G::Action>,
+}
+
+/// An evaluator that looks ahead with another one.
+pub struct Search<G: Game, E> {
+    /// The evaluator of the leaves.
+    pub evaluator: E,
+    /// How far it looks.
+    pub options: SearchOptions,
+    has_chance: bool,
+    found: Found<G>,
+    frames: Vec<Frame<G>>,
+    table: Table<G::State>,
+    limit: u64,
+    deadline: Option<Instant>,
+    until_clock: u32,
+    stopped: bool,
+    open: bool,
+}
+
+/// A won game has this score, less [`LATER`] a ply, so that a fast win is better than a slow one, and any win better than what
+/// an evaluator thinks.
+const WON: f32 = 3.0;
+const LATER: f32 = 1.0 / 1024.0;
+
+/// Decisions between two looks at the clock.
+const CLOCK: u32 = 16;
+
+impl<G: Game, E: Evaluator<G>> Search<G, E> {
+    /// Looks ahead with this evaluator in a game that [`fits`](super::fits).
+    pub fn new(game: &G, evaluator: E, options: SearchOptions) -> Self {
+        Self {
+            evaluator,
+            options,
+            has_chance: has_chance(game),
+            found: Found { values: Vec::new(), line: Vec::new(), plies: 0, nodes: 0, solved: false },
+            frames: Vec::new(),
+            table: Table::new(),
+            limit: u64::MAX,
+            deadline: None,
+            until_clock: 0,
+            stopped: false,
+            open: false,
+        }
+    }
+
+    /// What the last search found.
+    pub fn found(&self) -> &Found<G> {
+        &self.found
+    }
+
+    /// Searches a decision of `player` between these actions.
+    pub fn search(&mut self, game: &G, state: &G::State, player: usize, actions: &[G::Action]) -> &Found<G> {
+        let mut found = std::mem::replace(
+            &mut self.found,
+            Found { values: Vec::new(), line: Vec::new(), plies: 1, nodes: 0, solved: false },
+        );
+        self.table.start();
+        (self.limit, self.deadline, self.stopped) = (u64::MAX, None, false);
+        let most = match self.options.budget {
+            Budget::Plies(plies) => plies.min(limits::PLIES),
+            Budget::Nodes(nodes) => {
+                self.limit = nodes;
+                limits::PLIES
+            }
+            Budget::Time(time) => {
+                self.deadline = Instant::now().checked_add(time);
+                limits::PLIES
+            }
+        };
+        self.evaluator.values(game, state, player, actions, &mut found.values);
+        (found.plies, found.nodes, found.solved) = (1, 0, false);
+        found.line.clear();
+        self.found.nodes = actions.len() as u64;
+        let best = highest(&found.values);
+        found.line.extend(best.map(|best| actions[best].clone()));
+        // A forced action needs no search, unless its value is of interest.
+        let is_forced = actions.len() < 2 && !self.options.all;
+        // Chance makes every depth a search of its own, so that a fixed one begins at once.
+        let first = if self.has_chance && matches!(self.options.budget, Budget::Plies(_)) { most } else { 2 };
+        if first > 1 && !is_forced {
+            for plies in first..=most {
+                self.deepen(game, state, player, actions, plies, &mut found);
+                if self.stopped || found.solved {
+                    break;
+                }
+            }
+        }
+        found.nodes = self.found.nodes;
+        self.found = found;
+        &self.found
+    }
+
+    /// Searches every action at the root to this depth. If the budget is spent before, the actions searched so far count.
+    fn deepen(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        plies: u32,
+        found: &mut Found<G>,
+    ) {
+        if self.has_chance {
+            self.table.start();
+        }
+        let mut order: Vec<usize> = (0..actions.len()).collect();
+        order.sort_by(|a, b| found.values[*b].total_cmp(&found.values[*a]));
+        let full = self.options.all || self.has_chance;
+        let (mut alpha, mut best) = (f32::NEG_INFINITY, None);
+        let mut scores = vec![None; actions.len()];
+        self.open = false;
+        for &i in &order {
+            self.frame(game, 0);
+            self.frames[0].state.clone_from(state);
+            game.apply(&mut self.frames[0].state, &actions[i]);
+            let floor = if full { f32::NEG_INFINITY } else { alpha };
+            let score = match best {
+                Some(_) if !full => self.scouted(game, 0, player, plies - 1, floor, f32::INFINITY),
+                _ => self.after(game, 0, player, plies - 1, floor, f32::INFINITY),
+            };
+            if self.stopped {
+                break;
+            }
+            scores[i] = Some(score);
+            if best.is_none() || score > alpha {
+                (alpha, best) = (score, Some(i));
+                found.line.clear();
+                found.line.push(actions[i].clone());
+                found.line.extend(self.frames[0].line.iter().cloned());
+            }
+        }
+        let Some(best) = best else { return };
+        let most = alpha.clamp(-1.0, 1.0);
+        for (i, value) in found.values.iter_mut().enumerate() {
+            // An action that was not searched keeps what was known of it.
+            let score = scores[i].unwrap_or(*value);
+            let shown = score.clamp(-1.0, 1.0);
+            let is_less = score < alpha || i != best && !full;
+            *value = if is_less && shown >= most { most.next_down() } else { shown };
+        }
+        if !self.stopped {
+            found.plies = plies;
+            // Who wins for sure needs no deeper search for a better move.
+            found.solved = !self.open || alpha.abs() > 1.5 && !self.options.all;
+        }
+    }
+
+    /// Whether the budget is spent.
+    fn is_spent(&mut self) -> bool {
+        if self.found.nodes >= self.limit {
+            self.stopped = true;
+        }
+        if let Some(deadline) = self.deadline {
+            if self.until_clock == 0 {
+                self.until_clock = CLOCK;
+                self.stopped |= Instant::now() >= deadline;
+            }
+            self.until_clock -= 1;
+        }
+        self.stopped
+    }
+
+    /// Makes the buffers of a level.
+    fn frame(&mut self, game: &G, level: usize) {
+        while self.frames.len() <= level {
+            self.frames.push(Frame {
+                state: game.start(),
+                actions: Vec::new(),
+                values: Vec::new(),
+                order: Vec::new(),
+                outcomes: Vec::new(),
+                line: Vec::new(),
+            });
+        }
+    }
+
+    /// Sets the state of the next level to that of this one after an action.
+    fn step(&mut self, game: &G, level: usize, action: &G::Action) {
+        self.frame(game, level + 1);
+        if let [from, to, ..] = &mut self.frames[level..] {
+            to.state.clone_from(&from.state);
+            game.apply(&mut to.state, action);
+        }
+    }
+
+    /// The score of the state of this level for `player`, who left it, as far as it lies between `alpha` and `beta`. `plies` more
+    /// are searched, at least 1.
+    fn after(&mut self, game: &G, level: usize, player: usize, plies: u32, alpha: f32, beta: f32) -> f32 {
+        self.frames[level].line.clear();
+        match game.turn(&self.frames[level].state) {
+            Turn::Over => self.result(game, level, player),
+            Turn::Chance => self.chance(game, level, player, plies, alpha, beta),
+            Turn::Player(next) if next == player => self.decision(game, level, next, plies, alpha, beta),
+            Turn::Player(next) => -self.decision(game, level, next, plies, -beta, -alpha),
+        }
+    }
+
+    /// The same, if it is expected not to be above `alpha`: a narrow window first.
+    fn scouted(&mut self, game: &G, level: usize, player: usize, plies: u32, alpha: f32, beta: f32) -> f32 {
+        let narrow = alpha.next_up();
+        let score = self.after(game, level, player, plies, alpha, narrow);
+        match score > alpha && score < beta && narrow < beta && !self.stopped {
+            true => self.after(game, level, player, plies, alpha, beta),
+            false => score,
+        }
+    }
+
+    /// The score of a finished game.
+    fn result(&mut self, game: &G, level: usize, player: usize) -> f32 {
+        self.found.nodes += 1;
+        let value = (game.utility(&self.frames[level].state, player) / game.scale()) as f32;
+        self.scored(value, level)
+    }
+
+    /// The score of a result that is reached at this level.
+    fn scored(&self, value: f32, level: usize) -> f32 {
+        match value.abs() >= 1.0 && !self.has_chance {
+            true => (WON - LATER * level as f32).copysign(value),
+            false => value,
+        }
+    }
+
+    /// The mean over all outcomes. Values lie in [−1, 1], so that the outcomes that are left bound it (Star1: B. W. Ballard, The
+    /// *-minimax search procedure for trees containing chance nodes, 1983).
+    fn chance(&mut self, game: &G, level: usize, player: usize, plies: u32, alpha: f32, beta: f32) -> f32 {
+        let mut outcomes = std::mem::take(&mut self.frames[level].outcomes);
+        game.outcomes(&self.frames[level].state, &mut outcomes);
+        let (mut sum, mut left) = (0.0, 1.0);
+        let (alpha, beta) = (f64::from(alpha), f64::from(beta));
+        for (outcome, p) in &outcomes {
+            left -= p;
+            let (low, high) = ((alpha - sum - left) / p, (beta - sum + left) / p);
+            self.step(game, level, outcome);
+            let score = self.after(game, level + 1, player, plies, low as f32, high as f32).clamp(-1.0, 1.0);
+            let value = f64::from(score);
+            sum += p * value;
+            if self.stopped {
+                break;
+            }
+            if value <= low {
+                sum += left;
+                break;
+            }
+            if value >= high {
+                sum -= left;
+                break;
+            }
+        }
+        self.frames[level].outcomes = outcomes;
+        self.frames[level].line.clear();
+        sum as f32
+    }
+
+    /// The score of the best action of `player`, who is to move in the state of this level.
+    fn decision(&mut self, game: &G, level: usize, player: usize, plies: u32, alpha: f32, beta: f32) -> f32 {
+        if self.is_spent() {
+            return 0.0;
+        }
+        self.frames[level].line.clear();
+        let later = LATER * level as f32;
+        let mut known = None;
+        if let Some(entry) = self.table.find(&self.frames[level].state) {
+            let value = match entry.value.abs() > 1.5 {
+                true => entry.value - later.copysign(entry.value),
+                false => entry.value,
+            };
+            let is_narrow = alpha.next_up() >= beta;
+            let is_enough = match entry.bound {
+                Bound::Exact => true,
+                Bound::AtLeast => value >= beta,
+                Bound::AtMost => value <= alpha,
+            };
+            // Where the whole window is searched, the line is wanted too.
+            if u32::from(entry.plies) == plies && is_enough && (is_narrow || self.has_chance) {
+                self.open |= entry.open;
+                return value;
+            }
+            known = Some(entry.best);
+        }
+        let was_open = std::mem::take(&mut self.open);
+        let mut actions = std::mem::take(&mut self.frames[level].actions);
+        game.actions(&self.frames[level].state, &mut actions);
+        let (score, best) = match plies {
+            1 => self.leaves(game, level, player, &actions),
+            _ => self.branches(game, level, player, plies, (alpha, beta), &actions, known),
+        };
+        if plies == 1
+            && let Some(action) = actions.get(usize::from(best))
+        {
+            self.frames[level].line.push(action.clone());
+        }
+        self.frames[level].actions = actions;
+        if !self.stopped {
+            let value = if score.abs() > 1.5 { score + later.copysign(score) } else { score };
+            let bound = match () {
+                () if plies == 1 => Bound::Exact,
+                () if score <= alpha => Bound::AtMost,
+                () if score >= beta => Bound::AtLeast,
+                () => Bound::Exact,
+            };
+            let what = What { value, bound, plies: plies as u16, best, open: self.open };
+            self.table.store(&self.frames[level].state, what);
+        }
+        self.open |= was_open;
+        score
+    }
+
+    /// The best of the actions by the evaluator, and its index.
+    fn leaves(&mut self, game: &G, level: usize, player: usize, actions: &[G::Action]) -> (f32, u16) {
+        let mut values = std::mem::take(&mut self.frames[level].values);
+        self.evaluator.values(game, &self.frames[level].state, player, actions, &mut values);
+        self.found.nodes += actions.len() as u64;
+        let best = highest(&values);
+        let mut score = best.map_or(0.0, |best| values[best]);
+        if self.has_chance {
+            self.open = true;
+        } else if let Some(best) = best {
+            if score.abs() >= 1.0 && self.ends(game, level, &actions[best]) {
+                score = self.scored(score, level + 1);
+            } else {
+                self.open = true;
+            }
+        }
+        self.frames[level].values = values;
+        (score, best.unwrap_or(0) as u16)
+    }
+
+    /// Whether an action ends the game.
+    fn ends(&mut self, game: &G, level: usize, action: &G::Action) -> bool {
+        self.step(game, level, action);
+        game.turn(&self.frames[level + 1].state) == Turn::Over
+    }
+
+    /// The best of the actions by deeper search, and its index.
+    #[expect(clippy::too_many_arguments, reason = "the recursion's own state")]
+    fn branches(
+        &mut self,
+        game: &G,
+        level: usize,
+        player: usize,
+        plies: u32,
+        (mut alpha, beta): (f32, f32),
+        actions: &[G::Action],
+        known: Option<u16>,
+    ) -> (f32, u16) {
+        let mut order = std::mem::take(&mut self.frames[level].order);
+        self.rank(game, level, player, actions, known, &mut order);
+        let (mut score, mut best) = (f32::NEG_INFINITY, 0);
+        for (n, &i) in order.iter().enumerate() {
+            let action = &actions[usize::from(i)];
+            self.step(game, level, action);
+            let value = match n {
+                0 => self.after(game, level + 1, player, plies - 1, alpha, beta),
+                _ if self.has_chance => self.after(game, level + 1, player, plies - 1, alpha, beta),
+                _ => self.scouted(game, level + 1, player, plies - 1, alpha, beta),
+            };
+            if self.stopped {
+                break;
+            }
+            if value > score {
+                (score, best) = (value, i);
+                if value > alpha {
+                    alpha = value;
+                    if let [here, next, ..] = &mut self.frames[level..] {
+                        here.line.clear();
+                        here.line.push(action.clone());
+                        here.line.extend(next.line.iter().cloned());
+                    }
+                }
+                if value >= beta {
+                    break;
+                }
+            }
+        }
+        self.frames[level].order = order;
+        (score, best)
+    }
+
+    /// The actions to search, the most promising first: the best one of an earlier search, then by the evaluator.
+    fn rank(
+        &mut self,
+        game: &G,
+        level: usize,
+        player: usize,
+        actions: &[G::Action],
+        known: Option<u16>,
+        order: &mut Vec<u16>,
+    ) {
+        let mut values = std::mem::take(&mut self.frames[level].values);
+        self.evaluator.values(game, &self.frames[level].state, player, actions, &mut values);
+        self.found.nodes += actions.len() as u64;
+        order.clear();
+        order.extend(0..actions.len().min(usize::from(u16::MAX)) as u16);
+        let of = |i: u16| if Some(i) == known { f32::INFINITY } else { values[usize::from(i)] };
+        order.sort_by(|a, b| of(*b).total_cmp(&of(*a)));
+        if self.has_chance && !order.is_empty() {
+            let keep = self.options.filter.at(level);
+            let least = highest(&values).map_or(0.0, |best| values[best] - self.options.filter.margin);
+            let mut n = 0;
+            order.retain(|i| {
+                n += 1;
+                n <= keep || of(*i) >= least
+            });
+        }
+        self.frames[level].values = values;
+    }
+}
+
+/// The place of the highest value; none if no value is a number.
+fn highest(values: &[f32]) -> Option<usize> {
+    let numbers = values.iter().enumerate().filter(|(_, value)| !value.is_nan());
+    numbers
+        .fold(None, |best, (i, value)| match best {
+            Some((_, most)) if *value <= most => best,
+            _ => Some((i, *value)),
+        })
+        .map(|(i, _)| i)
+}
+
+/// Shows the states that follow a player's decision in a few random games to `visit`, until it returns false. What chance does
+/// before, such as setting up a position, is never searched.
+pub(super) fn walk<G: Game>(game: &G, mut visit: impl FnMut(&G::State) -> bool) {
+    let mut actions = Vec::new();
+    for n in 0..4 {
+        let mut rng = stream(0, "search", n);
+        let (mut state, mut has_decided) = (game.start(), false);
+        for _ in 0..200 {
+            if has_decided && !visit(&state) {
+                return;
+            }
+            let action = match game.turn(&state) {
+                Turn::Over => break,
+                Turn::Chance => game.sample(&state, &mut rng),
+                Turn::Player(_) => {
+                    has_decided = true;
+                    game.actions(&state, &mut actions);
+                    if actions.is_empty() {
+                        break;
+                    }
+                    actions.swap_remove(rng.random_range(0..actions.len()))
+                }
+            };
+            game.apply(&mut state, &action);
+        }
+    }
+}
+
+/// Whether chance comes in one of a few games at random.
+fn has_chance<G: Game>(game: &G) -> bool {
+    let mut found = false;
+    walk(game, |state| {
+        found |= game.turn(state) == Turn::Chance;
+        !found
+    });
+    found
+}
+
+impl<G: Game, E: Evaluator<G>> Evaluator<G> for Search<G, E> {
+    fn values(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        values: &mut Vec<f32>,
+    ) {
+        self.search(game, state, player, actions);
+        values.clone_from(&self.found.values);
+    }
+}

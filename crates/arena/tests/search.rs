@@ -1,0 +1,195 @@
+//! Search against plain recursion, exact solvers and oracles.
+
+use adept_arena::search::{Budget, Search, SearchOptions, fits};
+use adept_arena::{Evaluator, Minimax, each_after};
+use adept_builtin::bearoff::Bearoff;
+use adept_builtin::connect_four::ConnectFour;
+use adept_builtin::tictactoe::TicTacToe;
+use adept_game::{Game, Kit, Stream, Turn, stream};
+use rand::RngExt;
+use std::hash::{Hash, Hasher};
+
+/// Some value of every state, the same each time, and the exact one of a finished game.
+#[derive(Clone, Copy)]
+struct Whim;
+
+impl<G: Game> Evaluator<G> for Whim {
+    fn values(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        values: &mut Vec<f32>,
+    ) {
+        values.clear();
+        each_after(game, state, actions, |after, _| values.push(whim(game, after, player)));
+    }
+}
+
+fn whim<G: Game>(game: &G, after: &G::State, player: usize) -> f32 {
+    if game.turn(after) == Turn::Over {
+        return (game.utility(after, player) / game.scale()) as f32;
+    }
+    let mut hasher = std::hash::DefaultHasher::new();
+    after.hash(&mut hasher);
+    let value = (hasher.finish() >> 40) as f32 / (1 << 24) as f32 * 1.8 - 0.9;
+    if player == 0 { value } else { -value }
+}
+
+/// The value of a state after `player` acted, by plain recursion.
+fn plain<G: Game>(game: &G, after: &G::State, player: usize, plies: u32) -> f64 {
+    match game.turn(after) {
+        Turn::Over => game.utility(after, player) / game.scale(),
+        _ if plies == 0 => f64::from(whim(game, after, player)),
+        Turn::Chance => {
+            let mut outcomes = Vec::new();
+            assert!(game.outcomes(after, &mut outcomes));
+            let value = |(outcome, p): &(G::Action, f64)| {
+                let mut next = after.clone();
+                game.apply(&mut next, outcome);
+                p * plain(game, &next, player, plies)
+            };
+            outcomes.iter().map(value).sum()
+        }
+        Turn::Player(next) => {
+            let mut actions = Vec::new();
+            game.actions(after, &mut actions);
+            let mut best = f64::NEG_INFINITY;
+            each_after(game, after, &actions, |state, _| {
+                best = best.max(plain(game, state, next, plies - 1))
+            });
+            if next == player { best } else { -best }
+        }
+    }
+}
+
+/// A decision after some random moves.
+fn decision<G: Game>(game: &G, moves: u32, rng: &mut Stream) -> Option<(G::State, usize, Vec<G::Action>)> {
+    let (mut state, mut actions) = (game.start(), Vec::new());
+    for n in 0.. {
+        match game.turn(&state) {
+            Turn::Over => return None,
+            Turn::Chance => {
+                let outcome = game.sample(&state, rng);
+                game.apply(&mut state, &outcome);
+            }
+            Turn::Player(player) => {
+                game.actions(&state, &mut actions);
+                if n >= moves {
+                    return Some((state, player, actions));
+                }
+                let i = rng.random_range(0..actions.len());
+                game.apply(&mut state, &actions[i]);
+            }
+        }
+    }
+    None
+}
+
+fn first_highest(values: &[f32]) -> usize {
+    (0..values.len()).rev().max_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap()
+}
+
+/// With all actions of a decision considered, search is plain recursion.
+fn agrees<G: Kit>(game: &G, plies: u32, decisions: u64, moves: u32) {
+    fits(game).unwrap();
+    let mut options = SearchOptions::from(Budget::Plies(plies));
+    options.filter.keep = vec![10_000];
+    let mut best_only = Search::new(game, Whim, options.clone());
+    options.all = true;
+    let mut all = Search::new(game, Whim, options);
+    let mut seen = 0;
+    for seed in 0..decisions {
+        let mut rng = stream(seed, "search test", 0);
+        let Some((state, player, actions)) = decision(game, rng.random_range(0..=moves), &mut rng) else {
+            continue;
+        };
+        let mut wanted = Vec::new();
+        each_after(game, &state, &actions, |after, _| {
+            wanted.push(plain(game, after, player, plies - 1) as f32)
+        });
+        let found = all.search(game, &state, player, &actions);
+        for (found, wanted) in found.values.iter().zip(&wanted) {
+            assert!((found - wanted).abs() < 1e-6, "seed {seed}: {:?} instead of {wanted:?}", found);
+        }
+        assert_eq!(found.plies.min(plies), found.plies);
+        let most = wanted.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let found = best_only.search(game, &state, player, &actions);
+        let chosen = first_highest(&found.values);
+        assert!((wanted[chosen] - most).abs() < 1e-6, "seed {seed}: {:?} of {wanted:?}", found.values);
+        if actions.len() > 1 {
+            assert!(
+                (found.values[chosen] - most).abs() < 1e-6,
+                "seed {seed}: {:?} of {wanted:?}",
+                found.values
+            );
+            assert_eq!(found.line.first(), Some(&actions[chosen]));
+        }
+        seen += 1;
+    }
+    assert!(seen > decisions / 2);
+}
+
+#[test]
+fn alpha_beta_finds_what_plain_recursion_finds() {
+    (1..=4).for_each(|plies| agrees(&TicTacToe, plies, 200, 6));
+    (1..=5).for_each(|plies| agrees(&ConnectFour, plies, 60, 30));
+}
+
+#[test]
+fn means_over_dice_are_those_of_plain_recursion() {
+    agrees(&Bearoff::default(), 1, 40, 8);
+    agrees(&Bearoff::default(), 2, 12, 8);
+    agrees(&Bearoff::new(4).unwrap(), 3, 6, 4);
+}
+
+#[test]
+fn deep_search_solves_tictactoe() {
+    let game = TicTacToe;
+    let mut minimax = Minimax::solve(&game).unwrap();
+    let mut search = Search::new(&game, Whim, SearchOptions::from(Budget::Plies(9)));
+    for seed in 0..100 {
+        let mut rng = stream(seed, "search test", 1);
+        let Some((state, player, actions)) = decision(&game, rng.random_range(1..8), &mut rng) else {
+            continue;
+        };
+        let found = search.search(&game, &state, player, &actions);
+        assert!(found.solved || actions.len() == 1);
+        let mut policy = Vec::new();
+        adept_arena::Agent::policy(&mut minimax, &game, &state, player, &actions, &mut policy);
+        let chosen = first_highest(&found.values);
+        assert!(policy[chosen] > 0.0, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_fast_win_is_better_than_a_slow_one() {
+    // The first player has three in a row, the other one three above them: column 4 wins at once.
+    let game = ConnectFour;
+    let mut state = game.start();
+    [0, 0, 1, 1, 2, 2].iter().for_each(|column| game.apply(&mut state, column));
+    let Turn::Player(player) = game.turn(&state) else { panic!() };
+    let mut actions = Vec::new();
+    game.actions(&state, &mut actions);
+    let mut search = Search::new(&game, Whim, SearchOptions::from(Budget::Plies(6)));
+    let found = search.search(&game, &state, player, &actions);
+    assert_eq!(found.line[0], actions[3]);
+    assert!(found.solved && found.values[3] == 1.0);
+}
+
+#[test]
+fn searches_repeat_and_obey_their_budgets() {
+    let game = ConnectFour;
+    let mut rng = stream(3, "search test", 2);
+    let (state, player, actions) = decision(&game, 10, &mut rng).unwrap();
+    let mut search = Search::new(&game, Whim, SearchOptions::from(Budget::Nodes(5_000)));
+    let first = search.search(&game, &state, player, &actions).clone();
+    assert!((5_000..5_200).contains(&first.nodes), "{}", first.nodes);
+    search.search(&game, &game.start(), 0, &actions);
+    assert_eq!(search.search(&game, &state, player, &actions).values, first.values);
+    // A budget that is too small for two plies still gives every action its value.
+    let mut short = Search::new(&game, Whim, SearchOptions::from(Budget::Nodes(1)));
+    let found = short.search(&game, &state, player, &actions);
+    assert!(found.plies == 1 && found.values.iter().all(|value| value.is_finite()));
+}
