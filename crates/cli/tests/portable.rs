@@ -272,6 +272,65 @@ fn paths_in_a_config_are_relative_to_it() {
     fs::write(desk.path("project/arena.toml"), agents).unwrap();
     let played = desk.json(&["arena", "project/arena.toml", "--out", "runs/arena"]);
     assert_eq!(played["pairs"].as_array().unwrap().len(), 3);
+
+    // A tournament that stopped goes on from another folder.
+    let table = desk.path("runs/arena/arena.json");
+    let mut stopped: Value = serde_json::from_str(&fs::read_to_string(&table).unwrap()).unwrap();
+    stopped["pairs"].as_array_mut().unwrap().pop();
+    stopped["finished"] = false.into();
+    for (folder, args) in [
+        ("project", ["arena", "arena.toml", "--out", "../runs/arena", "--resume"]),
+        ("project/data", ["arena", "../arena.toml", "--out", "../../runs/arena", "--resume"]),
+        ("", ["arena", "project/arena.toml", "--out", "runs/arena", "--resume"]),
+    ] {
+        fs::write(&table, stopped.to_string()).unwrap();
+        let output = within(folder, &args);
+        assert!(output.status.success(), "{folder}: {}", said(&output));
+        let whole: Value = serde_json::from_str(&fs::read_to_string(&table).unwrap()).unwrap();
+        assert_eq!(whole["standings"], played["standings"]);
+        // The next one goes on from what this one left.
+        stopped["tournament"] = whole["tournament"].clone();
+        stopped["folder"] = whole["folder"].clone();
+    }
+    fs::create_dir(desk.path("other/base")).unwrap();
+    fs::write(desk.path("other/arena.toml"), agents.replace("base", "../project/csv.toml")).unwrap();
+    fs::write(&table, stopped.to_string()).unwrap();
+    let refused = within("other", &["arena", "arena.toml", "--out", "../runs/arena", "--resume"]);
+    assert!(!refused.status.success());
+
+    // So does a sweep, and its runs keep their names.
+    let set = ["--set", "learn.rate=0.01,0.02", "--seeds", "1"];
+    let swept = desk.json(&[&["sweep", "project/csv.toml", "--out", "runs/sweep"][..], &set].concat());
+    let figures = |table: &Value| -> Vec<Value> {
+        table["rows"].as_array().unwrap().iter().map(|row| row["final_mean"].clone()).collect()
+    };
+    for (folder, start) in [
+        ("project", ["sweep", "csv.toml", "--out", "../runs/sweep"]),
+        ("project/data", ["sweep", "../csv.toml", "--out", "../../runs/sweep"]),
+    ] {
+        fs::remove_dir_all(desk.path("runs/sweep/2-rate-0.02-1")).unwrap();
+        let stopped = within(folder, &[&start[..], &set].concat());
+        assert!(said(&stopped).contains("stopped after 1 of 2 runs"), "{folder}: {}", said(&stopped));
+        let output = within(folder, &[&start[..], &set, &["--resume", "--json"]].concat());
+        assert!(output.status.success(), "{folder}: {}", said(&output));
+        let again: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(figures(&again), figures(&swept));
+    }
+    let error = desk.fails(&[&["sweep", "other/csv.toml", "--out", "runs/sweep"][..], &set].concat(), 1);
+    assert!(error.contains("holds another sweep"), "{error}");
+    // Where paths vary, they are in the names of the runs.
+    desk.text(&["publish", "runs/one", "--out", "project/same"]);
+    let vary = |folder: &str, back: &str| {
+        let paths = format!("game.encoder=one-sided+prior:{back}base,one-sided+prior:{back}same");
+        let out = format!("{back}../runs/paths");
+        let config = format!("{back}corrects.toml");
+        let args = ["sweep", &config, "--set", &paths, "--seeds", "1", "--out", &out, "--resume", "--json"];
+        within(folder, &args)
+    };
+    let one = vary("project", "");
+    assert!(one.status.success(), "{}", said(&one));
+    let two = vary("project/data", "../");
+    assert!(two.status.success() && said(&two).contains("already finished"), "{}", said(&two));
 }
 
 /// A run that is stopped goes on from another folder to the same bits.

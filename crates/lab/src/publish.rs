@@ -73,8 +73,8 @@ pub fn publish(
     runs.sort_by_key(|(_, record)| record.seed);
     if let [(first, one), rest @ ..] = &runs[..]
         && let Some((path, other)) = rest.iter().find(|(_, r)| {
-            !Config { seed: one.seed, ..r.config.clone() }.same_experiment(&one.config)
-                || r.extended != one.extended
+            let config = r.config_beside(&one.config, one.folder.as_deref());
+            !Config { seed: one.seed, ..config }.same_experiment(&one.config) || r.extended != one.extended
         })
     {
         let message = format!(
@@ -297,7 +297,7 @@ fn rival(games: &dyn Catalogue, given: &Path, record: &Record, best: bool) -> Re
     let Some((path, first)) = runs.first() else {
         return Err(refused("holds no finished run to compare with"));
     };
-    let (config, own) = (&first.config, &record.config);
+    let (config, own) = (&first.config_beside(&record.config, record.folder.as_deref()), &record.config);
     if config.game.rules != own.game.rules
         || config.figure() != own.figure()
         || measured_on(config) != measured_on(own)

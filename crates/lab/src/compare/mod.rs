@@ -77,7 +77,8 @@ pub struct MetricChange {
 /// # Errors
 /// [`CompareError`] if a side has no finished run, or runs of several experiments.
 pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
-    let (a, b) = (Side::read(a)?, Side::read(b)?);
+    let a = Side::read(a)?;
+    let b = Side::read(b)?.beside(&a)?;
     let alike = measured(&a.config) == measured(&b.config);
     let figure = a.config.figure().or(b.config.figure()).map_or("equity", Suite::name);
     // What is not the same quantity has no name of its own.

@@ -44,9 +44,9 @@ impl Side {
         }
         runs.sort_by(|(p, a), (q, b)| a.seed.cmp(&b.seed).then_with(|| p.cmp(q)));
         let (first, record) = &runs[0];
-        let settings = settings(record)?;
+        let settings = settings(record, record)?;
         for (path, other) in &runs[1..] {
-            if let Some(d) = differences(&settings, &self::settings(other)?).first() {
+            if let Some(d) = differences(&settings, &self::settings(other, record)?).first() {
                 return Err(fail(format!(
                     "holds runs of several experiments: `{}` is {} in {} and {} in {}; name one run, or its \
                      folder without the seed",
@@ -63,6 +63,15 @@ impl Side {
             return Err(fail(format!("holds the same run twice, {a} and {b}: remove one")));
         }
         Ok(Self { config: record.config.clone(), settings, runs, unfinished })
+    }
+
+    /// This side, with paths to the same files written as on the other side.
+    pub(super) fn beside(mut self, other: &Self) -> Result<Self, ModelError> {
+        if let (Some((_, own)), Some((_, other))) = (self.runs.first(), other.runs.first()) {
+            self.settings = settings(own, other)?;
+            self.config = own.config_beside(&other.config, other.folder.as_deref());
+        }
+        Ok(self)
     }
 
     pub(super) fn finals(&self) -> Vec<f64> {
@@ -90,9 +99,11 @@ impl Side {
     }
 }
 
-fn settings(record: &Record) -> Result<Value, ModelError> {
+/// The settings of a run without its seed; paths to the same files are written as in `other`.
+fn settings(record: &Record, other: &Record) -> Result<Value, ModelError> {
     let json = |e: serde_json::Error| ModelError::Unsupported(e.to_string());
-    let mut settings = serde_json::to_value(&record.config).map_err(json)?;
+    let config = record.config_beside(&other.config, other.folder.as_deref());
+    let mut settings = serde_json::to_value(config).map_err(json)?;
     if let Some(settings) = settings.as_object_mut() {
         settings.remove("seed");
         // Part of the experiment but not of the config.

@@ -26,6 +26,9 @@ pub(super) struct Plan {
     first_seed: u64,
     seeds: u64,
     combinations: Vec<Combination>,
+    /// The folder to which paths in the configs are relative, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<PathBuf>,
     /// Run folders that diverged, with the reason. They would diverge again.
     #[serde(default)]
     pub(super) diverged: BTreeMap<String, String>,
@@ -39,14 +42,32 @@ impl Plan {
             first_seed: seeds.first,
             seeds: seeds.count,
             combinations: grid.combinations.clone(),
+            folder: grid.combinations.iter().find_map(|c| c.config.folder_of_paths()),
             diverged: BTreeMap::new(),
         }
     }
 
-    /// Whether `other` is the same sweep.
-    fn is(&self, other: &Self) -> bool {
-        (self.first_seed, self.seeds) == (other.first_seed, other.seeds)
-            && self.combinations == other.combinations
+    /// Whether `earlier` is the plan of the same sweep. It may have been made in another folder, so that its paths are written in
+    /// another way, also in the names of its runs.
+    fn is(&self, earlier: &Self) -> bool {
+        let base = earlier.folder.as_deref().filter(|_| earlier.folder != self.folder);
+        let is_same = |now: &Combination, then: &Combination| match base {
+            Some(base) => {
+                now.settings.keys().eq(then.settings.keys())
+                    && is_folder_name(then)
+                    && then.config.with_paths_of(base, &now.config, Path::new("")) == now.config
+            }
+            None => now == then,
+        };
+        (self.first_seed, self.seeds) == (earlier.first_seed, earlier.seeds)
+            && self.combinations.len() == earlier.combinations.len()
+            && self.combinations.iter().zip(&earlier.combinations).all(|(now, then)| is_same(now, then))
+    }
+
+    /// The combinations of this sweep, with the names of the run folders that this plan gave them.
+    pub(super) fn named(&self, combinations: &[Combination]) -> Vec<Combination> {
+        let names = self.combinations.iter().map(|c| c.name.clone());
+        names.zip(combinations).map(|(name, own)| Combination { name, ..own.clone() }).collect()
     }
 
     /// Reads this sweep's plan from the folder; `None` if the folder is free, or holds another sweep of which no run has a
@@ -86,7 +107,7 @@ impl Plan {
     /// The folders of all runs; `None` for a plan that no sweep writes: with too many of them, or outside its folder.
     fn runs(&self, path: &Path) -> Option<Vec<PathBuf>> {
         let few = (self.combinations.len() as u64).saturating_mul(self.seeds) <= limits::RUNS;
-        if !few || self.combinations.iter().any(|c| folder_name(&format!("{}-0", c.name)).is_err()) {
+        if !few || !self.combinations.iter().all(is_folder_name) {
             return None;
         }
         let seeds = self.first_seed..self.first_seed.saturating_add(self.seeds);
@@ -123,6 +144,11 @@ impl Plan {
         let text = serde_json::to_string_pretty(self).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         Files::default().replace(&path.join(FILE), text.as_bytes())
     }
+}
+
+/// Whether a combination has a name that a run folder may have.
+fn is_folder_name(combination: &Combination) -> bool {
+    folder_name(&format!("{}-0", combination.name)).is_ok()
 }
 
 /// Whether a folder holds no run, or an unfinished one without a checkpoint.

@@ -113,16 +113,19 @@ pub fn sweep(
         let message = "another process is using this sweep: wait for it, or choose another folder";
         return Err(taken(message.into()));
     };
-    let jobs: Vec<Job<'_>> = grid.combinations.iter().flat_map(|c| jobs_of(c, seeds, &path)).collect();
+    let earlier = plan.look(&path)?;
+    let continues = earlier.is_some();
+    plan = earlier.unwrap_or(plan);
+    let combinations = plan.named(&grid.combinations);
+    let jobs: Vec<Job<'_>> = combinations.iter().flat_map(|c| jobs_of(c, seeds, &path)).collect();
     let mut states = Vec::with_capacity(jobs.len());
-    match plan.look(&path)? {
-        None => {
+    match continues {
+        false => {
             Plan::discard(&path)?;
             plan.write(&path)?;
             states.extend(jobs.iter().map(|_| State::Open));
         }
-        Some(found) => {
-            plan = found;
+        true => {
             for job in &jobs {
                 states.push(state(job, &plan)?);
             }
@@ -174,9 +177,7 @@ fn state(job: &Job<'_>, plan: &Plan) -> Result<State, SweepError> {
     // A run of another config stays open: starting it reports the fault.
     let config = Config { seed: job.seed, ..job.combination.config.clone() };
     Ok(match record_of(&job.path) {
-        Ok(Some(record)) if record.finished && record.config.same_experiment(&config) => {
-            State::Finished(Box::new(record))
-        }
+        Ok(Some(record)) if record.finished && record.is_of(&config) => State::Finished(Box::new(record)),
         // So does a run whose record cannot be read.
         _ => State::Open,
     })

@@ -6,9 +6,10 @@ use adept_arena::agents::map_path;
 use adept_arena::{matches, open};
 use adept_game::{Kit, Unit, limits};
 use adept_trainer::config::{
-    ConfigError, Fault, Place, Source, Spot, Written, folder_name, name_and_seed, parse_as,
+    ConfigError, Fault, Place, Source, Spot, Written, folder_name, is_same_file, name_and_seed, parse_as,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// A tournament in which every pair of agents plays.
@@ -89,6 +90,76 @@ fn one() -> u64 {
 }
 
 impl Tournament {
+    /// Replaces each path for which `change` has another. What an agent of the game has as its name is not a path.
+    fn change_paths(
+        &mut self,
+        games: &dyn Catalogue,
+        change: &mut dyn FnMut(Spot<'_>, &dyn Fn(&str) -> bool) -> Option<String>,
+    ) {
+        if let Some(path) = self.game.strip_prefix("file:")
+            && let Some(path) = change(Spot { key: "game", path, or_name: false }, &|_| false)
+        {
+            self.game = format!("file:{path}");
+        }
+        for (i, entrant) in self.agents.iter_mut().enumerate() {
+            if let Some(learns) = &mut entrant.learns {
+                let spot = Spot {
+                    key: &format!("agents.{i}.learns"),
+                    path: &learns.to_string_lossy(),
+                    or_name: false,
+                };
+                if let Some(path) = change(spot, &|_| false) {
+                    *learns = path.into();
+                }
+                continue;
+            }
+            let is_agent = |name: &str| {
+                games
+                    .find(&self.game)
+                    .is_ok_and(|game| game.info().agents().iter().any(|agent| agent == name))
+            };
+            let text = map_path(entrant.agent(), &mut |path| {
+                change(Spot { key: &format!("agents.{i}.agent"), path, or_name: true }, &is_agent)
+            });
+            if text != entrant.agent() {
+                entrant.agent = Some(text);
+            }
+        }
+    }
+
+    /// The paths by key, as they are written.
+    fn paths(&self, games: &dyn Catalogue) -> HashMap<String, String> {
+        let mut all = HashMap::new();
+        self.clone().change_paths(games, &mut |spot, is_name| {
+            if !(spot.or_name && is_name(spot.path)) {
+                all.insert(spot.key.into(), spot.path.into());
+            }
+            None
+        });
+        all
+    }
+
+    /// The current folder, if a path in this tournament is relative to it and exists.
+    pub(super) fn folder_of_paths(&self, games: &dyn Catalogue) -> Option<PathBuf> {
+        let is_relative = |path: &String| Path::new(path).is_relative() && Path::new(path).exists();
+        self.paths(games).values().any(is_relative).then(|| std::env::current_dir().ok())?
+    }
+
+    /// This tournament, whose paths are relative to `base`, with each path written as in `other` where both lead to the same file.
+    pub(super) fn with_paths_of(&self, base: &Path, other: &Self, games: &dyn Catalogue) -> Self {
+        let (mut same, others) = (self.clone(), other.paths(games));
+        same.change_paths(games, &mut |spot, _| {
+            let path = others.get(spot.key)?;
+            is_same_file(&base.join(spot.path), Path::new(path)).then(|| path.clone())
+        });
+        // An agent may be left out where it has the name of the entrant.
+        for (own, other) in same.agents.iter_mut().zip(&other.agents).filter(|(a, b)| a.agent() == b.agent())
+        {
+            own.agent.clone_from(&other.agent);
+        }
+        same
+    }
+
     /// Parses and checks a tournament file.
     ///
     /// # Errors
@@ -109,35 +180,7 @@ impl Written for Tournament {
     fn complete(&mut self, _: &(dyn Catalogue + '_)) {}
 
     fn place(&mut self, games: &(dyn Catalogue + '_), place: &mut Place<'_>) {
-        if let Some(path) = self.game.strip_prefix("file:")
-            && let Some(path) = place.find(Spot { key: "game", path, or_name: false }, |_| false)
-        {
-            self.game = format!("file:{path}");
-        }
-        for (i, entrant) in self.agents.iter_mut().enumerate() {
-            if let Some(learns) = &mut entrant.learns {
-                let spot = Spot {
-                    key: &format!("agents.{i}.learns"),
-                    path: &learns.to_string_lossy(),
-                    or_name: false,
-                };
-                if let Some(path) = place.find(spot, |_| false) {
-                    *learns = path.into();
-                }
-                continue;
-            }
-            let is_agent = |name: &str| {
-                games
-                    .find(&self.game)
-                    .is_ok_and(|game| game.info().agents().iter().any(|agent| agent == name))
-            };
-            let text = map_path(entrant.agent(), &mut |path| {
-                place.find(Spot { key: &format!("agents.{i}.agent"), path, or_name: true }, is_agent)
-            });
-            if text != entrant.agent() {
-                entrant.agent = Some(text);
-            }
-        }
+        self.change_paths(games, &mut |spot, is_name| place.find(spot, is_name));
     }
 
     fn check(&self, games: &(dyn Catalogue + '_)) -> Result<(), Fault> {

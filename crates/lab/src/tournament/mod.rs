@@ -82,6 +82,9 @@ pub struct Standing {
 pub struct Standings {
     /// The tournament.
     pub tournament: Tournament,
+    /// The folder to which paths in the tournament are relative, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
     /// The unit of the scores; `None` for points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
@@ -131,7 +134,7 @@ pub fn tournament(
         0 => None,
         _ => Some(game.writes_histories()?),
     };
-    let mut table = begin(tournament, options, unit.as_ref())?;
+    let mut table = begin(games, tournament, options, unit.as_ref())?;
     let players = players(tournament, &options.out, games)?;
     let meetings = meetings(tournament, &players);
     if table.pairs.len() < meetings.len() {
@@ -266,6 +269,7 @@ pub fn histories<G: Kit>(
 
 /// An empty table, or the table of an earlier call.
 fn begin(
+    games: &dyn Catalogue,
     tournament: &Tournament,
     options: &TournamentOptions,
     unit: Option<&Unit>,
@@ -275,6 +279,7 @@ fn begin(
         |message: &str| Err(TrainError::Folder { path: options.out.clone(), message: message.into() });
     let empty = Standings {
         tournament: tournament.clone(),
+        folder: tournament.folder_of_paths(games),
         unit: unit.map(|unit| unit.name.to_string()),
         pairs: Vec::new(),
         standings: Vec::new(),
@@ -295,15 +300,22 @@ fn begin(
     let Ok(table) = serde_json::from_slice::<Standings>(&text) else {
         return taken("its arena.json is not the table of a tournament: choose another folder");
     };
-    let same = Tournament { about: tournament.about.clone(), ..table.tournament.clone() } == *tournament;
+    // Its paths may have been given from another folder.
+    let then = match &table.folder {
+        Some(folder) if table.folder != empty.folder => {
+            table.tournament.with_paths_of(folder, tournament, games)
+        }
+        _ => table.tournament.clone(),
+    };
+    let same = Tournament { about: tournament.about.clone(), ..then.clone() } == *tournament;
     match (same, table.finished || options.resume) {
-        (true, true) => Ok(Standings { tournament: tournament.clone(), ..table }),
+        (true, true) => Ok(Standings { tournament: empty.tournament, folder: empty.folder, ..table }),
         (true, false) => {
             taken("holds this tournament, which is not finished: resume it, or choose another folder")
         }
         (false, _) => {
             let value = |t: &Tournament| serde_json::to_value(t).unwrap_or_default();
-            let all = differences(&value(&table.tournament), &value(tournament));
+            let all = differences(&value(&then), &value(tournament));
             let shown = all.iter().filter(|d| d.key != "about").take(3).map(|d| {
                 let [key, here, there] = d.cells();
                 format!("{key} {here} → {there}")

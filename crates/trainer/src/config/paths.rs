@@ -87,6 +87,11 @@ fn join(folder: &Path, path: &Path) -> PathBuf {
     joined
 }
 
+/// Whether both paths lead to the same file, which exists.
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
+    a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
+}
+
 /// A path as seen from a folder, both given from the current folder. An absolute path stays.
 pub(crate) fn seen_from(folder: &Path, path: &Path) -> Option<PathBuf> {
     let (folder, file) = (folder.canonicalize().ok()?, path.canonicalize().ok()?);
@@ -146,20 +151,19 @@ impl Config {
         all
     }
 
-    /// Whether a path of it depends on the current folder.
-    pub(crate) fn has_relative_paths(&self) -> bool {
-        self.paths().values().any(|path| Path::new(path).is_relative() && Path::new(path).exists())
+    /// The current folder, if a path in this config is relative to it and exists.
+    pub fn folder_of_paths(&self) -> Option<PathBuf> {
+        let is_relative = |path: &String| Path::new(path).is_relative() && Path::new(path).exists();
+        self.paths().values().any(is_relative).then(|| std::env::current_dir().ok())?
     }
 
-    /// The config as `other` has it, which was written in another folder than `base`: a path that leads to the same file is written
-    /// as in `other`.
-    pub(crate) fn with_paths_of(&self, base: &Path, other: &Self) -> Self {
+    /// This config, whose paths are relative to `base`, with each path written as in `other` where both lead to the same file.
+    /// The paths of `other` are relative to `other_base`; an empty base is the current folder.
+    pub fn with_paths_of(&self, base: &Path, other: &Self, other_base: &Path) -> Self {
         let (mut same, others) = (self.clone(), other.paths());
         same.change_paths(&mut |spot| {
             let path = others.get(spot.key)?;
-            let (there, here) =
-                (base.join(spot.path).canonicalize().ok()?, Path::new(path).canonicalize().ok()?);
-            (there == here).then(|| path.clone())
+            is_same_file(&base.join(spot.path), &other_base.join(path)).then(|| path.clone())
         });
         same
     }

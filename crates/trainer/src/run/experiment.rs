@@ -293,10 +293,7 @@ fn earlier(
         return taken(unfinished(&[Way::Fresh]), what);
     }
     // Paths may have been given from another folder.
-    let then = match &record.folder {
-        Some(folder) => record.config.with_paths_of(folder, config),
-        None => record.config.clone(),
-    };
+    let then = record.config_beside(config, None);
     let (same, longer) = (then.same_experiment(config), then.is_extended_by(config));
     match (same, record.finished) {
         (true, true) => Ok(Earlier::Finished(record)),
@@ -352,11 +349,6 @@ pub fn obstacle(config: &Config, seed: u64, options: &TrainOptions) -> Option<Tr
 fn folder_of(config: &Config, seed: u64, options: &TrainOptions) -> PathBuf {
     let usual = || PathBuf::from("checkpoints/runs").join(format!("{}-{seed}", config.name));
     options.out.clone().unwrap_or_else(usual)
-}
-
-/// The current folder, if paths of this config are relative to it.
-fn folder_of_paths(config: &Config) -> Option<PathBuf> {
-    config.has_relative_paths().then(|| std::env::current_dir().ok())?
 }
 
 /// Prepares everything for the start of a run; writes nothing.
@@ -469,7 +461,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             name: config.name.clone(),
             seed,
             config: config.clone(),
-            folder: folder_of_paths(config),
+            folder: config.folder_of_paths(),
             rules: game.fingerprint(),
             finished: false,
             early: None,
@@ -524,7 +516,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
     /// it.
     fn resume(&mut self, record: Record, observer: &dyn Observer) -> Result<(), TrainError> {
         // The config may now keep other checkpoints than before, or be longer.
-        let folder = folder_of_paths(self.config);
+        let folder = self.config.folder_of_paths();
         let mut record = Record { config: self.config.clone(), folder, ..record };
         if let Some(latest) = record.latest.clone()
             && let Err(error) = self.take_up(&latest)

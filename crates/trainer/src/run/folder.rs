@@ -161,6 +161,21 @@ pub struct Record {
     pub metrics_bytes: u64,
 }
 
+impl Record {
+    /// The config, with paths written as in `other` where they lead to the same files. The paths of `other` are relative to
+    /// `base`; `None` is the current folder.
+    pub fn config_beside(&self, other: &Config, base: Option<&Path>) -> Config {
+        let [own, base] = [self.folder.as_deref(), base].map(|folder| folder.unwrap_or(Path::new("")));
+        // Earlier versions did not save the folder: paths without one are compared as written.
+        if own == base { self.config.clone() } else { self.config.with_paths_of(own, other, base) }
+    }
+
+    /// Whether a run of this config, whose paths are relative to the current folder, gives the same bits.
+    pub fn is_of(&self, config: &Config) -> bool {
+        self.config_beside(config, None).same_experiment(config)
+    }
+}
+
 /// Locks the folder against other processes while it lives.
 #[derive(Debug)]
 pub struct Lock {
