@@ -188,6 +188,45 @@ fn a_folder_of_something_else_is_refused() {
     assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1, "nothing was written");
 }
 
+/// A sweep that was stopped before its first checkpoint gives way to another; what the user put beside its runs stays, and so
+/// does a table of results.
+#[test]
+fn another_sweep_removes_only_what_a_run_wrote() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sweep");
+    let [first, second] = [grid(&["learn.rate=0.01,0.02"]), grid(&["learn.rate=0.03,0.04"])];
+    whole(&first, 1, &path);
+    let kept = fs::read_to_string(path.join("sweep.md")).unwrap();
+    // Both runs lose their checkpoints, as if they had been stopped at once.
+    let names = ["1-rate-0.01-5", "2-rate-0.02-5"].map(|name| path.join(name));
+    let begun = |run: &Path| {
+        let mut record = serde_json::to_value(record(run)).unwrap();
+        record["latest"] = Value::Null;
+        record["finished"] = false.into();
+        fs::write(run.join("run.json"), record.to_string()).unwrap();
+    };
+    names.iter().for_each(|run| begun(run));
+    for name in ["notes.txt", "run.json.bak", "checkpoints/mine"] {
+        fs::write(names[0].join(name), "years of work").unwrap();
+    }
+    let error = refusal(&second, 1, &at(&path, true));
+    assert!(error.contains("sweep.md has results of runs that are gone"), "{error}");
+    let error = refusal(&first, 1, &at(&path, true));
+    assert!(error.contains("sweep.md has results of runs that are gone"), "{error}");
+    assert_eq!(fs::read_to_string(path.join("sweep.md")).unwrap(), kept);
+
+    fs::remove_file(path.join("sweep.md")).unwrap();
+    assert!(whole(&second, 1, &path).finished);
+    let mut left: Vec<String> = fs::read_dir(&names[0])
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["checkpoints", "notes.txt", "run.json.bak"]);
+    assert_eq!(fs::read_dir(names[0].join("checkpoints")).unwrap().count(), 1);
+    assert!(!names[1].exists());
+}
+
 #[test]
 fn faults_of_the_grid_are_named_before_anything_runs() {
     for (set, parts) in [

@@ -2,12 +2,13 @@
 
 use super::SweepError;
 use super::grid::{Combination, Grid};
+use super::table::shows_results;
 use crate::seeds::Seeds;
 use adept_model::ModelError;
 use adept_model::files::Files;
 use adept_model::limits;
 use adept_trainer::config::folder_name;
-use adept_trainer::run::{lock_of, record_of};
+use adept_trainer::run::{lock_of, record_of, remove_run};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,6 +18,8 @@ use std::path::{Path, PathBuf};
 /// Version of the plan.
 const FORMAT: u32 = 1;
 const FILE: &str = "sweep.json";
+/// The table of results.
+pub(super) const TABLE: &str = "sweep.md";
 
 /// The plan of a sweep, and its diverged runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -98,7 +101,7 @@ impl Plan {
             // Held until the folder is gone. A run that another process works on stays.
             let Ok(Some(_lock)) = lock_of(run) else { continue };
             if has_nothing(run) {
-                Files::default().remove(run)?;
+                remove_run(run)?;
             }
         }
         Ok(())
@@ -143,6 +146,16 @@ impl Plan {
     pub(super) fn write(&self, path: &Path) -> Result<(), ModelError> {
         let text = serde_json::to_string_pretty(self).map_err(|e| ModelError::Unsupported(e.to_string()))?;
         Files::default().replace(&path.join(FILE), text.as_bytes())
+    }
+}
+
+/// Whether the folder has a table with results.
+pub(super) fn has_results(path: &Path) -> Result<bool, SweepError> {
+    let file = path.join(TABLE);
+    match limits::read_text(&file, limits::RECORD_BYTES) {
+        Ok(text) => Ok(shows_results(&text)),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(ModelError::Io { path: file, source }.into()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs a sweep: keeps finished runs, and trains the others in parallel.
 
 use super::SweepError;
-use super::folder::Plan;
+use super::folder::{Plan, TABLE, has_results};
 use super::grid::{Combination, Grid};
 use super::table::{Failure, Sweep};
 use crate::catalogue::Catalogue;
@@ -119,8 +119,16 @@ pub fn sweep(
     let combinations = plan.named(&grid.combinations);
     let jobs: Vec<Job<'_>> = combinations.iter().flat_map(|c| jobs_of(c, seeds, &path)).collect();
     let mut states = Vec::with_capacity(jobs.len());
+    // The table would be replaced.
+    let keep_table = |states: &[State]| match states.iter().all(State::is_open) && has_results(&path)? {
+        true => Err(taken(format!(
+            "its {TABLE} has results of runs that are gone: put them back, choose another folder, or remove it"
+        ))),
+        false => Ok(()),
+    };
     match continues {
         false => {
+            keep_table(&[])?;
             Plan::discard(&path)?;
             plan.write(&path)?;
             states.extend(jobs.iter().map(|_| State::Open));
@@ -129,6 +137,7 @@ pub fn sweep(
             for job in &jobs {
                 states.push(state(job, &plan)?);
             }
+            keep_table(&states)?;
             let ended = states.iter().filter(|s| !s.is_open()).count();
             if ended < jobs.len() && !options.resume {
                 return Err(taken(format!(
@@ -156,7 +165,7 @@ pub fn sweep(
         plan.write(&path)?;
     }
     let table = Sweep::new(games, &path, grid, seeds, &jobs, &states)?;
-    Files::default().replace(&path.join("sweep.md"), table.markdown().as_bytes())?;
+    Files::default().replace(&path.join(TABLE), table.markdown().as_bytes())?;
     Ok(table)
 }
 

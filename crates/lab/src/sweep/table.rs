@@ -243,6 +243,15 @@ impl Sweep {
     }
 }
 
+/// Whether the text of a table has a row with a finished run.
+pub(super) fn shows_results(markdown: &str) -> bool {
+    let rows = markdown.lines().filter(|line| line.starts_with("| ")).skip(2);
+    // The last column counts runs: `2`, or `1 of 2`.
+    let count =
+        |row: &str| row.trim_end_matches([' ', '|']).rsplit("| ").next().unwrap_or_default().to_string();
+    rows.map(count).any(|count| !count.starts_with("0 of "))
+}
+
 impl Row {
     /// The row of a combination's runs, of which there is at least one.
     fn new(games: &dyn Catalogue, runs: &[(&Job<'_>, &State)], metric: Metric) -> Result<Self, TrainError> {
@@ -319,6 +328,23 @@ mod tests {
             failed: fails.then(failure).into_iter().collect(),
             parameters,
         }
+    }
+
+    #[test]
+    fn a_table_without_finished_runs_is_known() {
+        let table = |seeds: usize| Sweep {
+            sweep: "sweep".into(),
+            name: "test".into(),
+            metric: Metric::Equity,
+            against: None,
+            finished: false,
+            first_seed: 1,
+            seeds: 2,
+            rows: vec![row("a | b", seeds, None, 1, false), row("b", 0, None, 1, true)],
+            keys: vec!["key".into()],
+        };
+        assert_eq!([0, 1, 2].map(|n| shows_results(&table(n).markdown())), [false, true, true]);
+        assert!(!shows_results(""));
     }
 
     #[test]

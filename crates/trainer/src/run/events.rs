@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Name of the file in the folder of a run.
-const FILE: &str = "events.out.tfevents.adept";
+pub(super) const FILE: &str = "events.out.tfevents.adept";
 
 #[derive(Clone, PartialEq, Message)]
 struct Event {

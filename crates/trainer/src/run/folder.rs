@@ -4,6 +4,7 @@
 //! always replaced as a whole. Anything else in the folder is left over from an interrupted step and is ignored
 //! or removed.
 
+use super::events::FILE as EVENTS;
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
 use adept_arena::{Alone, Worst};
@@ -288,6 +289,33 @@ impl Folder {
         }
     }
 
+    /// Removes what a run wrote, and the folder if there is nothing else in it. The record goes last, so that a removal that is
+    /// interrupted leaves a run.
+    pub(crate) fn remove(&self) -> Result<(), ModelError> {
+        let folder = self.path.join("checkpoints");
+        if folder.is_dir() {
+            for name in self.checkpoints()? {
+                self.files.remove(&folder.join(name))?;
+            }
+        }
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(e) => return Err(io(&self.path)(e)),
+        };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name != "run.json" && is_own(&name) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+                self.files.remove(&entry.path())?;
+            }
+        }
+        // A folder with something else in it stays.
+        let _ = fs::remove_dir(folder);
+        self.files.remove(&self.record_path())?;
+        let _ = fs::remove_file(self.path.join(LOCK)).and_then(|()| fs::remove_dir(&self.path));
+        Ok(())
+    }
+
     /// Begins a run, in place of one that is not worth keeping. Whatever interrupts this leaves a run without a checkpoint, which
     /// is begun again.
     pub(crate) fn create(&self, record: &Record) -> Result<(), ModelError> {
@@ -445,6 +473,13 @@ fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> 
 
 /// Files of a run that are made from its measurements.
 const PICTURES: [&str; 3] = ["references.json", "errors.json", "curve.svg"];
+
+/// Whether a run writes a file of this name. The lock is not one: it is held while files are removed.
+fn is_own(name: &str) -> bool {
+    ["run.json", "config.toml", "metrics.jsonl", EVENTS].contains(&name)
+        || PICTURES.contains(&name)
+        || is_temporary(name)
+}
 
 /// Whether this is the name of a temporary file of a run: `.NAME.PID`.
 fn is_temporary(name: &str) -> bool {

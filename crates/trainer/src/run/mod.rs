@@ -26,6 +26,6 @@ pub use folder::{Record, RunSummary, Score, Timing, list_runs};
 pub use host::{Clock, Host};
 pub use observe::{Cancel, Event, Observer, Saving, Silent};
 pub use opens::{Unusable, check_files, setting_of};
-pub use outcome::{lock_of, losses, measurements, record_of};
+pub use outcome::{lock_of, losses, measurements, record_of, remove_run};
 pub use start::Init;
 pub use targets::Targets;

@@ -25,6 +25,14 @@ pub fn lock_of(path: &Path) -> Result<Option<Lock>, ModelError> {
     Folder::new(path.into(), Files::default()).lock()
 }
 
+/// Removes what a run wrote to this folder, which the caller has locked, and the folder unless something else is in it.
+///
+/// # Errors
+/// [`ModelError::Io`].
+pub fn remove_run(path: &Path) -> Result<(), ModelError> {
+    Folder::new(path.into(), Files::default()).remove()
+}
+
 /// The measurements of a run, one JSON object each, up to its latest checkpoint; none before the first one.
 ///
 /// # Errors
