@@ -2,11 +2,11 @@
 
 use super::learners;
 use crate::catalogue::Catalogue;
-use adept_arena::agents::map_path;
+use adept_arena::naming::map_path;
 use adept_arena::{matches, open};
 use adept_game::{Kit, Unit, limits};
 use adept_trainer::config::{
-    ConfigError, Fault, Place, Source, Spot, Written, folder_name, name_and_seed, parse_as,
+    ConfigError, Fault, Place, Source, Spot, To, Written, folder_name, name_and_seed, parse_as,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -110,7 +110,7 @@ impl Written for Tournament {
 
     fn place(&mut self, games: &(dyn Catalogue + '_), place: &mut Place<'_>) {
         if let Some(path) = self.game.strip_prefix("file:")
-            && let Some(path) = place.find(Spot { key: "game", path, or_name: false }, |_| false)
+            && let Some(path) = place.find(Spot { key: "game", path, to: To::File }, |_| false)
         {
             self.game = format!("file:{path}");
         }
@@ -119,20 +119,17 @@ impl Written for Tournament {
                 let spot = Spot {
                     key: &format!("agents.{i}.learns"),
                     path: &learns.to_string_lossy(),
-                    or_name: false,
+                    to: To::File,
                 };
                 if let Some(path) = place.find(spot, |_| false) {
                     *learns = path.into();
                 }
                 continue;
             }
-            let is_agent = |name: &str| {
-                games
-                    .find(&self.game)
-                    .is_ok_and(|game| game.info().agents().iter().any(|agent| agent == name))
-            };
-            let text = map_path(entrant.agent(), &mut |path| {
-                place.find(Spot { key: &format!("agents.{i}.agent"), path, or_name: true }, is_agent)
+            let is_agent = |name: &str| games.find(&self.game).is_ok_and(|game| game.is_agent(name));
+            let text = map_path(entrant.agent(), &mut |path, is_file| {
+                let key = &format!("agents.{i}.agent");
+                place.find(Spot { key, path, to: To::of_agent(is_file) }, is_agent)
             });
             if text != entrant.agent() {
                 entrant.agent = Some(text);

@@ -17,7 +17,7 @@ pub use learn::{
     SupervisedSettings, TdSettings, TraceKind,
 };
 pub use load::{Source, Written, error_at, in_present_form, load, parse, parse_as, paths_found_here};
-pub use paths::{Place, Spot};
+pub use paths::{Place, Spot, To};
 pub use rules::{Games, One, Rules, in_either, no_game};
 pub use schedule::{Schedule, Shape};
 
