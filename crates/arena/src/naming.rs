@@ -250,7 +250,7 @@ pub fn resolve<G: Kit>(game: &G, text: &str, more: &[&str]) -> Result<Resolved, 
     };
     if spec.needs_values() && !matches!(meaning, Meaning::Checkpoint(_) | Meaning::Valuation) {
         return Err(OpenError::Unknown(format!(
-            "`{text}`: `{name}` is an agent that has no values; there is {}",
+            "`{text}`: `{name}` is an agent that has no values; what has values: {}",
             with_values(game)
         )));
     }
@@ -267,7 +267,7 @@ fn unknown<G: Kit>(game: &G, spec: &AgentSpec, more: &[&str]) -> OpenError {
     let name = spec.name();
     if spec.needs_values() {
         return OpenError::Unknown(format!(
-            "`{name}` is not a checkpoint and not a valuation of {}; there is {}",
+            "`{name}` is not a checkpoint and not a valuation of {}; what has values: {}",
             game.name(),
             with_values(game)
         ));
@@ -276,7 +276,9 @@ fn unknown<G: Kit>(game: &G, spec: &AgentSpec, more: &[&str]) -> OpenError {
     let agents: Vec<&str> = more.iter().copied().chain(agents.iter().map(String::as_str)).collect();
     let folders = checkpoint::known();
     let all: Vec<&str> = agents.iter().copied().chain(folders.iter().map(String::as_str)).collect();
-    let hint = match names::nearest(name, &all) {
+    // A form without its parameter, such as `optimal` for `optimal:AGENT`.
+    let form = agents.iter().find(|agent| agent.split_once(':').is_some_and(|(head, _)| head == name));
+    let hint = match names::nearest(name, &all).or(form.copied()) {
         Some(near) => format!(": did you mean `{near}`?"),
         None => format!("; agents are {} and any checkpoint folder", agents.join(", ")),
     };
@@ -354,7 +356,7 @@ impl<G: Kit> Builder<'_, G> {
         }
         let found = self.game.valuation(name).ok_or_else(|| {
             OpenError::Unknown(format!(
-                "{} has no valuation `{name}`; there is {}",
+                "{} has no valuation `{name}`; what has values: {}",
                 self.game.name(),
                 with_values(self.game)
             ))

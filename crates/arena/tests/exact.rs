@@ -613,9 +613,9 @@ fn what_cannot_be_opened_says_why() {
     assert_eq!(refusal("epsilon:2:a"), "`epsilon:2:a`: write epsilon:E:CHECKPOINT with E in 0..1");
     let hint = "give a folder with manifest.json or run.json, or a name in `checkpoints` or `checkpoints/runs` of the present \
                 folder; `adept runs list` shows the runs here";
-    let values = "is not a checkpoint and not a valuation of tictactoe; there is any checkpoint folder";
+    let values = "is not a checkpoint and not a valuation of tictactoe; what has values: any checkpoint folder";
     assert_eq!(refusal("greedy:no/such/run"), format!("`no/such/run` {values}"));
-    let none = "`greedy:ttt`: `ttt` is an agent that has no values; there is any checkpoint folder";
+    let none = "`greedy:ttt`: `ttt` is an agent that has no values; what has values: any checkpoint folder";
     assert_eq!(refusal("greedy:ttt"), none);
     // A file that is not a checkpoint, and an unrelated folder.
     let config = "is a config, not a checkpoint: train it, then give the folder of its run";

@@ -166,8 +166,9 @@ impl Config {
         let field = field.map(|(i, agent)| (format!("learn.td.field.{i}"), &**agent));
         let judges = self.evaluate.against.iter().flatten().enumerate();
         let judges = judges.map(|(i, agent)| (format!("evaluate.against.{i}"), &**agent));
-        let all = against.into_iter().chain(field).chain(judges);
-        all.filter(|(_, agent)| *agent != SELF).collect()
+        // Only games to learn from have the learner as its own opponent.
+        let games = against.into_iter().chain(field).filter(|(_, agent)| *agent != SELF);
+        games.chain(judges).collect()
     }
 
     /// Opponents of the suites `equity` and `matches`; empty if neither is measured.
