@@ -4,8 +4,7 @@
 //! them directly. Ties are therefore random in play and averaged in measurement.
 
 use crate::evaluator::Evaluator;
-use crate::part::file_of;
-use adept_game::{Game, Kit, Script, Stream, limits};
+use adept_game::{Game, Kit, Script, Stream};
 use rand::RngExt;
 
 /// Chooses moves in a game.
@@ -179,105 +178,6 @@ pub fn draw(probabilities: &[f64], rng: &mut Stream) -> usize {
     }
     // Rounding left a remainder; it goes to the last action with a positive probability.
     probabilities.iter().rposition(|p| *p > 0.0).unwrap_or(0)
-}
-
-/// Names and one-line descriptions of the agents that every game has, besides its own.
-pub const AGENTS: [(&str, &str); 7] = [
-    ("random", "any legal action, uniformly"),
-    ("minimax", "perfect play of a two-player zero-sum game without chance, ties uniform"),
-    ("optimal:AGENT", "the exact best response to a fixed agent, such as optimal:ttt"),
-    ("greedy:CHECKPOINT", "the action with the highest value"),
-    ("epsilon:E:CHECKPOINT", "greedy, but with probability E a random candidate"),
-    ("boltzmann:T:CHECKPOINT", "each action with probability ∝ exp(value / T)"),
-    ("CHECKPOINT", "greedy; boltzmann:1 if the checkpoint is a policy"),
-];
-
-/// An agent as users write it: one of [`AGENTS`] or one of the game's own.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AgentSpec {
-    /// `random`.
-    Random,
-    /// `minimax`.
-    Minimax,
-    /// `optimal:AGENT`.
-    Optimal(Box<AgentSpec>),
-    /// `epsilon:E:CHECKPOINT`.
-    Epsilon(f64, String),
-    /// `boltzmann:T:CHECKPOINT`.
-    Boltzmann(f64, String),
-    /// `greedy:CHECKPOINT`.
-    Greedy(String),
-    /// The name of one of the game's agents, or the path of a checkpoint.
-    Named(String),
-}
-
-impl AgentSpec {
-    /// Parses an agent.
-    ///
-    /// # Errors
-    /// The form that a wrong parameter must have.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let parameter = |rest: &str, what: &str, range: std::ops::RangeInclusive<f64>| {
-            let (number, checkpoint) = rest.split_once(':').unwrap_or((rest, ""));
-            match number.parse::<f64>() {
-                Ok(n) if range.contains(&n) && !checkpoint.is_empty() => Ok((n, checkpoint.to_string())),
-                _ => Err(format!("`{text}`: write {what}")),
-            }
-        };
-        match text.split_once(':') {
-            Some(("optimal", rest)) => {
-                let (mut innermost, mut depth) = (rest, 1);
-                while let Some(("optimal", inner)) = innermost.split_once(':') {
-                    (innermost, depth) = (inner, depth + 1);
-                }
-                if depth > limits::NESTED_AGENTS {
-                    return Err(format!(
-                        "an agent of {depth} times `optimal:`; at most {} are allowed",
-                        limits::NESTED_AGENTS
-                    ));
-                }
-                Ok(Self::Optimal(Box::new(Self::parse(rest)?)))
-            }
-            Some(("greedy", rest)) => Ok(Self::Greedy(rest.into())),
-            Some(("epsilon", rest)) => {
-                let (e, c) = parameter(rest, "epsilon:E:CHECKPOINT with E in 0..1", 0.0..=1.0)?;
-                Ok(Self::Epsilon(e, c))
-            }
-            Some(("boltzmann", rest)) => {
-                let (t, c) =
-                    parameter(rest, "boltzmann:T:CHECKPOINT with T in 0.000001..1000000", 1e-6..=1e6)?;
-                Ok(Self::Boltzmann(t, c))
-            }
-            _ if text == "random" => Ok(Self::Random),
-            _ if text == "minimax" => Ok(Self::Minimax),
-            _ => Ok(Self::Named(text.into())),
-        }
-    }
-}
-
-/// An agent's text with another path: that of its checkpoint, or of the file that it reads. `change` gets a path or a name, and
-/// returns the path to take instead.
-pub fn map_path(text: &str, change: &mut dyn FnMut(&str) -> Option<String>) -> String {
-    let (mut head, mut rest) = ("", text);
-    // `optimal:` may come before any agent.
-    while let Some(("optimal", inner)) = rest.split_once(':') {
-        (head, rest) = text.split_at(text.len() - inner.len());
-    }
-    let kinds = match rest.split_once(':') {
-        Some(("greedy", _)) => 1,
-        Some(("epsilon" | "boltzmann", _)) => 2,
-        _ => 0,
-    };
-    for _ in 0..kinds {
-        let Some((_, inner)) = rest.split_once(':') else { break };
-        (head, rest) = text.split_at(text.len() - inner.len());
-    }
-    if kinds == 0
-        && let Some((_, path)) = file_of(rest)
-    {
-        (head, rest) = text.split_at(text.len() - path.len());
-    }
-    change(rest).map_or_else(|| text.into(), |path| format!("{head}{path}"))
 }
 
 /// Any legal action, uniformly.
@@ -489,29 +389,11 @@ impl<E> Boltzmann<E> {
 
 #[cfg(test)]
 mod tests {
-    use super::{map_path, or_others};
+    use super::or_others;
 
     #[test]
     fn what_is_not_named_is_counted() {
         let texts = [0, 1, 2].map(or_others);
         assert_eq!(texts, ["", " or one other", " or one of 2 others"]);
-    }
-
-    #[test]
-    fn paths_of_agents_are_found_at_their_end() {
-        let moved = |text: &str| map_path(text, &mut |path| Some(format!("up/{path}")));
-        for (text, wanted) in [
-            ("run-1", "up/run-1"),
-            ("greedy:a:b", "greedy:up/a:b"),
-            ("epsilon:0.1:a", "epsilon:0.1:up/a"),
-            ("boltzmann:1:a/b", "boltzmann:1:up/a/b"),
-            ("optimal:epsilon:0.1:a", "optimal:epsilon:0.1:up/a"),
-            ("optimal:optimal:a", "optimal:optimal:up/a"),
-            ("oracle:x.table", "oracle:up/x.table"),
-            ("rules:a/b", "rules:up/a/b"),
-        ] {
-            assert_eq!(moved(text), wanted);
-            assert_eq!(map_path(text, &mut |_| None), text);
-        }
     }
 }

@@ -35,29 +35,37 @@ pub trait Evaluator<G: Game>: Send {
     }
 }
 
-impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for &mut E {
-    fn values(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        values: &mut Vec<f32>,
-    ) {
-        (**self).values(game, state, player, actions, values);
-    }
+/// Implements [`Evaluator`] by forwarding every method.
+macro_rules! passed_on {
+    ($to:ty) => {
+        impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for $to {
+            fn values(
+                &mut self,
+                game: &G,
+                state: &G::State,
+                player: usize,
+                actions: &[G::Action],
+                values: &mut Vec<f32>,
+            ) {
+                (**self).values(game, state, player, actions, values);
+            }
 
-    fn weigh(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &mut Vec<G::Action>,
-        values: &mut Vec<f32>,
-    ) {
-        (**self).weigh(game, state, player, actions, values);
-    }
+            fn weigh(
+                &mut self,
+                game: &G,
+                state: &G::State,
+                player: usize,
+                actions: &mut Vec<G::Action>,
+                values: &mut Vec<f32>,
+            ) {
+                (**self).weigh(game, state, player, actions, values);
+            }
+        }
+    };
 }
+
+passed_on!(&mut E);
+passed_on!(Box<E>);
 
 /// Calls `visit` with the state after each action, and the action.
 pub fn each_after<G: Game>(

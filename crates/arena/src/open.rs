@@ -1,14 +1,13 @@
 //! Opens encoders, checkpoints and agents by name and binds them to a game.
 
-use crate::agents::{Agent, AgentSpec, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
+use crate::agents::{Agent, Boltzmann, Greedy};
 use crate::deliberating::Deliberating;
-use crate::evaluator::{Evaluator, GameModel, Known, WithPrior};
-use crate::exact::ExactError;
+use crate::evaluator::{Evaluator, GameModel, WithPrior};
 use crate::experts::WithExperts;
 use crate::frozen::Frozen;
+use crate::naming::{self, Meaning};
 use crate::part::{self, EXPERT, PRIOR};
-use crate::solve::{BestResponse, Minimax};
-use adept_game::{Encoder, Game, GameError, GameInfo, Kit, Turn, Valuation, limits, stream};
+use adept_game::{Encoder, Game, GameError, Kit, Valuation, limits, stream};
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
 use adept_model::{ModelError, Optimiser, names};
 use std::path::{Path, PathBuf};
@@ -318,10 +317,15 @@ pub fn agent_with<G: Kit>(
     text: &str,
     settings: &serde_json::Value,
 ) -> Result<Box<dyn Agent<G>>, OpenError> {
+    let found = naming::resolve(game, text, &[])?;
     if settings.is_null() {
-        return agent(game, text);
+        return naming::build(game, &found, false);
     }
-    match game.deliberator(text, settings) {
+    let changed = match found.meaning {
+        Meaning::Deliberator => game.deliberator(text, settings),
+        _ => None,
+    };
+    match changed {
         Some(found) => Ok(Box::new(Deliberating::new(found?))),
         None => Err(OpenError::Unknown(format!(
             "`{text}` has no settings; only deliberating agents have settings"
@@ -329,13 +333,13 @@ pub fn agent_with<G: Kit>(
     }
 }
 
-/// The agent named `text`: one of [`AGENTS`](crate::agents::AGENTS) or of the game's own agents.
+/// The agent named `text`: one of [`AGENTS`](crate::naming::AGENTS), one of the game's own agents, or a checkpoint. What a name
+/// stands for is said in [`naming`].
 ///
 /// # Errors
 /// See [`OpenError`].
 pub fn agent<G: Kit>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, OpenError> {
-    let spec = AgentSpec::parse(text).map_err(OpenError::Unknown)?;
-    build(game, &spec)
+    naming::build(game, &naming::resolve(game, text, &[])?, false)
 }
 
 /// The default agent for an evaluator: greedy for values, softmax for logits.
@@ -344,64 +348,4 @@ pub fn by_output<'a, G: Game, E: Evaluator<G> + 'a>(evaluator: E, output: Output
         Output::Values => Box::new(Greedy::new(evaluator)),
         Output::Logits => Box::new(Boltzmann::new(evaluator, 1.0)),
     }
-}
-
-fn player<G: Kit>(game: &G, path: &str) -> Result<Box<dyn Agent<G>>, OpenError> {
-    let (bound, manifest) = open(game, Path::new(path), false)?;
-    Ok(by_output(bound, manifest.output))
-}
-
-fn build<G: Kit>(game: &G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenError> {
-    let exact = |e: ExactError| OpenError::Unknown(e.to_string());
-    let bound = |path: &str| open(game, Path::new(path), false).map(|(bound, _)| bound);
-    Ok(match spec {
-        AgentSpec::Random => Box::new(Random),
-        AgentSpec::Minimax if !game.zero_sum() => {
-            return Err(OpenError::Unknown(format!("{} is not a two-player zero-sum game", game.name())));
-        }
-        AgentSpec::Minimax | AgentSpec::Optimal(_) if game.hides() => {
-            let instead = match game.has_public_tree() {
-                true => "use `adept solve` to find equilibria and best responses",
-                false => "`minimax` and `optimal:` need games that hide nothing",
-            };
-            return Err(OpenError::Unknown(format!("{} has hidden information; {instead}", game.name())));
-        }
-        // Games that begin with chance are refused for that reason, below.
-        AgentSpec::Minimax | AgentSpec::Optimal(_)
-            if !game.is_small() && game.turn(&game.start()) != Turn::Chance =>
-        {
-            return Err(OpenError::Unknown(format!(
-                "{} has too many states for `minimax` and `optimal:`, which search all of them",
-                game.name()
-            )));
-        }
-        AgentSpec::Minimax => Box::new(Minimax::solve(game).map_err(|e| match e {
-            ExactError::Dice => {
-                OpenError::Unknown(format!("{} has chance; minimax needs a game without chance", game.name()))
-            }
-            other => exact(other),
-        })?),
-        AgentSpec::Optimal(other) => Box::new(BestResponse::solve(game, build(game, other)?).map_err(exact)?),
-        AgentSpec::Greedy(path) => Box::new(Greedy::new(bound(path)?)),
-        AgentSpec::Epsilon(e, path) => Box::new(EpsilonGreedy::new(bound(path)?, *e)),
-        AgentSpec::Boltzmann(t, path) => Box::new(Boltzmann::new(bound(path)?, *t)),
-        AgentSpec::Named(name) => match Scripted::new(game, name) {
-            Some(script) => Box::new(script),
-            None if let Some(valuation) = game.valuation(name) => {
-                let valuation = valuation?;
-                Box::new(Greedy::new(Known(valuation)))
-            }
-            None if let Some(deliberator) = game.deliberator(name, &serde_json::Value::Null) => {
-                Box::new(Deliberating::new(deliberator?))
-            }
-            None if checkpoint::named(Path::new(name))?.is_some() => player(game, name)?,
-            None => {
-                return Err(OpenError::Unknown(format!(
-                    "`{name}` is not an agent of {} and not a checkpoint; agents are {} and any checkpoint folder",
-                    game.name(),
-                    GameInfo::of(game).agents().join(", ")
-                )));
-            }
-        },
-    })
 }

@@ -84,5 +84,5 @@ fn a_table_that_cannot_be_had_is_named() {
         error("oracle:no-such.table")
     );
     let unknown = error("oracel");
-    assert!(unknown.contains("oracle, oracle-32, convolution, normal, kleinman"), "{unknown}");
+    assert!(unknown.ends_with("did you mean `oracle`?"), "{unknown}");
 }

@@ -1,6 +1,7 @@
 //! Tic-tac-toe: exact reference values, exact measurement compared with plain recursion, and the agents' policies.
 
 use adept_arena::agents::draw;
+use adept_arena::naming::Play;
 use adept_arena::{
     Agent, AgentSpec, BestResponse, Boltzmann, EpsilonGreedy, Equity, Evaluator, GameModel, Grader, Greedy,
     Minimax, Random, Scripted, Shares, equity, expected_utilities, open,
@@ -552,24 +553,26 @@ fn a_bound_network_values_what_goes_on_and_only_that() {
 
 #[test]
 fn agents_as_users_write_them() {
-    use AgentSpec::{Boltzmann, Epsilon, Greedy, Minimax, Named, Optimal, Random};
-    let optimal = |inner| Optimal(Box::new(inner));
+    let optimal = |inner| AgentSpec::Optimal(Box::new(inner));
+    let named = |name: &str| AgentSpec::Named(name.into());
+    let model = |play, name: &str| AgentSpec::Model(play, name.into());
     let accepted = [
-        ("random", Random),
-        ("minimax", Minimax),
-        ("ttt", Named("ttt".into())),
-        ("runs/single-80", Named("runs/single-80".into())),
-        ("optimal:ttt", optimal(Named("ttt".into()))),
-        ("optimal:optimal:random", optimal(optimal(Random))),
-        ("optimal:epsilon:0.1:a", optimal(Epsilon(0.1, "a".into()))),
-        ("greedy:random", Greedy("random".into())),
-        ("epsilon:0:a", Epsilon(0.0, "a".into())),
-        ("epsilon:1:a", Epsilon(1.0, "a".into())),
-        ("epsilon:.25:runs/a:b", Epsilon(0.25, "runs/a:b".into())),
-        ("boltzmann:0.1:a", Boltzmann(0.1, "a".into())),
-        ("boltzmann:1e-6:a", Boltzmann(1e-6, "a".into())),
+        ("random", named("random")),
+        ("minimax", named("minimax")),
+        ("ttt", named("ttt")),
+        ("runs/single-80", named("runs/single-80")),
+        ("optimal:ttt", optimal(named("ttt"))),
+        ("optimal:optimal:random", optimal(optimal(named("random")))),
+        ("optimal:epsilon:0.1:a", optimal(model(Play::Epsilon(0.1), "a"))),
+        ("greedy:random", model(Play::Greedy, "random")),
+        ("epsilon:0:a", model(Play::Epsilon(0.0), "a")),
+        ("epsilon:1:a", model(Play::Epsilon(1.0), "a")),
+        ("epsilon:.25:runs/a:b", model(Play::Epsilon(0.25), "runs/a:b")),
+        ("boltzmann:0.1:a", model(Play::Boltzmann(0.1), "a")),
+        ("boltzmann:1e-6:a", model(Play::Boltzmann(1e-6), "a")),
     ];
     for (text, spec) in accepted {
+        assert!(text.ends_with(spec.name()), "{text}");
         assert_eq!(AgentSpec::parse(text), Ok(spec), "{text}");
     }
     let epsilon = "write epsilon:E:CHECKPOINT with E in 0..1";
@@ -596,17 +599,24 @@ fn agents_as_users_write_them() {
 #[test]
 fn what_cannot_be_opened_says_why() {
     let refusal = |text: &str| open::agent(&GAME, text).map(|_| ()).expect_err(text).to_string();
-    let there_is = "is not an agent of tictactoe and not a checkpoint; agents are ttt, random, minimax, \
-        optimal:AGENT and \
-                    any checkpoint folder";
-    for name in ["tt", "TTT", "Random", "", "no/such/run"] {
+    let there_is = "is not an agent of tictactoe and not a checkpoint; agents are ttt, random, minimax, optimal:AGENT and any \
+                    checkpoint folder";
+    for name in ["", "no/such/run"] {
         assert_eq!(refusal(name), format!("`{name}` {there_is}"));
         assert_eq!(refusal(&format!("optimal:{name}")), format!("`{name}` {there_is}"));
+    }
+    for (name, near) in [("tt", "ttt"), ("Random", "random"), ("minmax", "minimax")] {
+        let message =
+            format!("`{name}` is not an agent of tictactoe and not a checkpoint: did you mean `{near}`?");
+        assert_eq!([refusal(name), refusal(&format!("optimal:{name}"))], [message.clone(), message]);
     }
     assert_eq!(refusal("epsilon:2:a"), "`epsilon:2:a`: write epsilon:E:CHECKPOINT with E in 0..1");
     let hint = "give a folder with manifest.json or run.json, or a name in `checkpoints` or `checkpoints/runs` of the present \
                 folder; `adept runs list` shows the runs here";
-    assert_eq!(refusal("greedy:no/such/run"), format!("no/such/run: does not exist; {hint}"));
+    let values = "is not a checkpoint and not a valuation of tictactoe; what has values: any checkpoint folder";
+    assert_eq!(refusal("greedy:no/such/run"), format!("`no/such/run` {values}"));
+    let none = "`greedy:ttt`: `ttt` is an agent that has no values; what has values: any checkpoint folder";
+    assert_eq!(refusal("greedy:ttt"), none);
     // A file that is not a checkpoint, and an unrelated folder.
     let config = "is a config, not a checkpoint: train it, then give the folder of its run";
     assert_eq!(refusal("Cargo.toml"), format!("Cargo.toml: {config}"));

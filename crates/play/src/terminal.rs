@@ -1,14 +1,13 @@
 //! The terminal game: shows the board, the value of each move, and the gates behind it.
 
 use adept_arena::inspect::policy_of;
-use adept_arena::{Agent, Evaluator, GameModel, OpenError, Scratch, open};
-use adept_game::{GameInfo, Kit, Turn, stream};
+use adept_arena::{Agent, Evaluator, GameModel, OpenError, Scratch, naming, open};
+use adept_game::{Kit, Turn, stream};
 use adept_model::Explanation;
-use adept_model::checkpoint::{self, Output};
+use adept_model::checkpoint::Output;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{BufRead, Write};
-use std::path::Path;
 use textwrap::{Options, WordSplitter};
 
 /// Options of a game.
@@ -147,13 +146,10 @@ impl<'a, G: Kit> Table<'a, G> {
         if options.history {
             game.writes_histories().map_err(|e| PlayError::Options(e.to_string()))?;
         }
-        let path = Path::new(&options.opponent);
-        // An agent of the game goes before a run of that name, a folder before both.
-        let is_agent = GameInfo::of(game).agents().contains(&options.opponent) && !path.exists();
-        let folder = if is_agent { None } else { checkpoint::named(path).map_err(OpenError::from)? };
-        let opponent = match folder {
-            Some(folder) => Opponent::Model(Box::new(open::open(game, &folder, options.best)?.0)),
-            None => Opponent::Other(open::agent(game, &options.opponent)?),
+        let found = naming::resolve(game, &options.opponent, &[])?;
+        let opponent = match found.plain_folder() {
+            Some(folder) => Opponent::Model(Box::new(open::open(game, folder, options.best)?.0)),
+            None => Opponent::Other(naming::build(game, &found, options.best)?),
         };
         Ok(Self { game, options, opponent, state, moves: Vec::new() })
     }

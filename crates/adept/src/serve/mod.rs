@@ -2,7 +2,7 @@
 
 mod acpc;
 
-use adept_arena::AgentSpec;
+use adept_arena::{AgentSpec, naming};
 use adept_builtin::holdem::{self, Holdem, NO_LIMIT};
 use adept_console::output::{self, say};
 use adept_console::{Tool, on_interrupt};
@@ -158,17 +158,8 @@ fn named(name: &str) -> Result<Holdem> {
 fn of_agent(agent: &str) -> Result<Holdem> {
     let usual = named("holdem:limit:2")?;
     let spec = AgentSpec::parse(agent).map_err(GameError::new)?;
-    let of = match &spec {
-        AgentSpec::Greedy(of) | AgentSpec::Epsilon(_, of) | AgentSpec::Boltzmann(_, of) => of,
-        AgentSpec::Named(of) => of,
-        _ => return Ok(usual),
-    };
-    // A folder goes before an agent of that name, an agent before a run.
-    if !Path::new(of).is_dir() && adept_arena::open::agent(&usual, of).is_ok() {
-        return Ok(usual);
-    }
-    match checkpoint::named(Path::new(of))? {
-        Some(folder) => named(&checkpoint::read(&checkpoint::locate(&folder, false)?)?.manifest.game),
+    match naming::folder_of(spec.name(), |name| naming::is_own(&usual, name))? {
+        Some(folder) => named(&checkpoint::manifest(&checkpoint::locate(&folder, false)?)?.game),
         None => Ok(usual),
     }
 }

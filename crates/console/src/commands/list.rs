@@ -4,7 +4,7 @@ use super::compare;
 use crate::args::{ListArgs, Listing, RunsAction, RunsArgs};
 use crate::output;
 use crate::world;
-use adept_arena::agents::AGENTS;
+use adept_arena::naming::AGENTS;
 use adept_game::{GameInfo, Named};
 use adept_lab::chart::{self, Legend, Mark};
 use adept_lab::curves::{Show, canvas, curves, svg};

@@ -21,5 +21,6 @@ pub(crate) mod train;
 /// The games that have an agent of this name.
 fn games_with(games: &dyn Catalogue, agent: &str) -> Vec<Arc<dyn AnyGame>> {
     let all = games.names().into_iter().filter_map(|name| games.find(&name).ok());
-    all.filter(|game| game.info().agents().iter().any(|known| known == agent)).collect()
+    // All games know `minimax`; small ones can play it.
+    all.filter(|game| game.is_agent(agent) && (agent != "minimax" || game.info().is_small)).collect()
 }

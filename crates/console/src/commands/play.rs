@@ -3,16 +3,17 @@
 use super::games_with;
 use crate::args::PlayArgs;
 use crate::output;
-use adept_arena::AgentSpec;
+use adept_arena::{AgentSpec, OpenError, naming};
 use adept_game::shown::printable;
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::checkpoint;
 use adept_model::files::Files;
-use adept_model::limits;
+use adept_model::{limits, names};
 use adept_play::{Input, PlayOptions, Played};
 use anyhow::{Result, bail};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdin, stdout};
 use std::path::Path;
 use std::sync::Arc;
@@ -117,20 +118,11 @@ fn game_of(games: &dyn Catalogue, args: &PlayArgs) -> Result<Arc<dyn AnyGame>> {
     if let Some(name) = &args.game {
         return Ok(games.find(name)?);
     }
-    let path = |path: &Path| -> Result<Arc<dyn AnyGame>> {
-        Ok(games.find(&checkpoint::read(&checkpoint::locate(path, args.best)?)?.manifest.game)?)
-    };
-    // A folder goes before an agent of that name, an agent before a run.
-    let opponent = Path::new(&args.opponent);
-    if opponent.exists() {
-        return path(opponent);
+    let spec = AgentSpec::parse(&args.opponent).map_err(OpenError::Unknown)?;
+    let found = games_with(games, spec.name());
+    if let Some(folder) = naming::folder_of(spec.name(), |_| !found.is_empty())? {
+        return Ok(games.find(&checkpoint::manifest(&checkpoint::locate(&folder, args.best)?)?.game)?);
     }
-    if let Ok(AgentSpec::Greedy(of) | AgentSpec::Epsilon(_, of) | AgentSpec::Boltzmann(_, of)) =
-        AgentSpec::parse(&args.opponent)
-    {
-        return path(Path::new(&of));
-    }
-    let found = games_with(games, args.opponent.split(':').next_back().unwrap_or_default());
     if let Some(game) = found.first() {
         let names: Vec<String> = found.iter().map(|game| game.info().name.to_string()).collect();
         if names.len() > 1 {
@@ -141,13 +133,17 @@ fn game_of(games: &dyn Catalogue, args: &PlayArgs) -> Result<Arc<dyn AnyGame>> {
         }
         return Ok(game.clone());
     }
-    match checkpoint::named(Path::new(&args.opponent))? {
-        Some(path) => {
-            Ok(games.find(&checkpoint::read(&checkpoint::locate(&path, args.best)?)?.manifest.game)?)
-        }
-        None => bail!(
-            "`{}` is neither a checkpoint nor an agent of any game: see `adept list agents`",
-            args.opponent
-        ),
-    }
+    let known: BTreeSet<String> = games
+        .names()
+        .iter()
+        .filter_map(|name| games.find(name).ok())
+        .flat_map(|game| game.info().agents())
+        .chain(checkpoint::known())
+        .collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let hint = match names::nearest(spec.name(), &known) {
+        Some(near) => format!(": did you mean `{near}`?"),
+        None => ": see `adept list agents`".into(),
+    };
+    bail!("`{}` is neither a checkpoint nor an agent of any game{hint}", spec.name())
 }

@@ -23,9 +23,9 @@ pub use speed::{Cost, SpeedCell, cost, cost_of};
 
 use crate::catalogue::{AnyGame, Catalogue};
 use adept_arena::inspect::{self, PositionValue};
-use adept_arena::{Equity, GameModel, Greedy, OpenError, Random, equity, open};
+use adept_arena::{Equity, GameModel, Greedy, OpenError, Random, equity, naming, open};
 pub use adept_game::Suite;
-use adept_game::{GameError, Kit, Read, Recorded, limits, stream, work};
+use adept_game::{GameError, Kit, Read, Recorded, limits, notes, stream, work};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::files::Files;
 use adept_model::{Description, ModelError, Usage};
@@ -357,6 +357,14 @@ pub fn evaluate_of<G: Kit>(
 fn judges<G: Kit>(game: &G, manifest: &Manifest) -> Vec<String> {
     let own = Config::from_saved(manifest.config.clone()).map(|c| c.evaluate_against());
     let mut judges = own.unwrap_or_default();
+    // A checkpoint that left its place may have left them behind.
+    judges.retain(|judge| match naming::resolve(game, judge, &[]) {
+        Ok(_) => true,
+        Err(error) => {
+            notes::note(&format!("not measured against an opponent of its config: {error}"));
+            false
+        }
+    });
     let others = if game.zero_sum() && !game.hides() { &["random", "minimax"][..] } else { &["random"] };
     for other in others {
         if !judges.iter().any(|j| j == other) {

@@ -2,11 +2,11 @@
 
 use super::learners;
 use crate::catalogue::Catalogue;
-use adept_arena::agents::map_path;
+use adept_arena::naming::map_path;
 use adept_arena::{matches, open};
 use adept_game::{Kit, Unit, limits};
 use adept_trainer::config::{
-    ConfigError, Fault, Place, Source, Spot, Written, folder_name, is_same_file, name_and_seed, parse_as,
+    ConfigError, Fault, Place, Source, Spot, To, Written, folder_name, is_same_file, name_and_seed, parse_as,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -97,7 +97,7 @@ impl Tournament {
         change: &mut dyn FnMut(Spot<'_>, &dyn Fn(&str) -> bool) -> Option<String>,
     ) {
         if let Some(path) = self.game.strip_prefix("file:")
-            && let Some(path) = change(Spot { key: "game", path, or_name: false }, &|_| false)
+            && let Some(path) = change(Spot { key: "game", path, to: To::File }, &|_| false)
         {
             self.game = format!("file:{path}");
         }
@@ -106,20 +106,17 @@ impl Tournament {
                 let spot = Spot {
                     key: &format!("agents.{i}.learns"),
                     path: &learns.to_string_lossy(),
-                    or_name: false,
+                    to: To::File,
                 };
                 if let Some(path) = change(spot, &|_| false) {
                     *learns = path.into();
                 }
                 continue;
             }
-            let is_agent = |name: &str| {
-                games
-                    .find(&self.game)
-                    .is_ok_and(|game| game.info().agents().iter().any(|agent| agent == name))
-            };
-            let text = map_path(entrant.agent(), &mut |path| {
-                change(Spot { key: &format!("agents.{i}.agent"), path, or_name: true }, &is_agent)
+            let is_agent = |name: &str| games.find(&self.game).is_ok_and(|game| game.is_agent(name));
+            let text = map_path(entrant.agent(), &mut |path, is_file| {
+                let key = &format!("agents.{i}.agent");
+                change(Spot { key, path, to: To::of_agent(is_file) }, &is_agent)
             });
             if text != entrant.agent() {
                 entrant.agent = Some(text);
@@ -131,7 +128,7 @@ impl Tournament {
     fn paths(&self, games: &dyn Catalogue) -> HashMap<String, String> {
         let mut all = HashMap::new();
         self.clone().change_paths(games, &mut |spot, is_name| {
-            if !(spot.or_name && is_name(spot.path)) {
+            if spot.to == To::File || !is_name(spot.path) {
                 all.insert(spot.key.into(), spot.path.into());
             }
             None

@@ -25,6 +25,8 @@ pub const FORMAT: u32 = 2;
 const MANIFEST: &str = "manifest.json";
 const WEIGHTS: &str = "weights.safetensors";
 const TRAINING: &str = "training.safetensors";
+/// The record of a run, in its folder.
+const RECORD: &str = "run.json";
 /// Prefix of the name of a game whose rules are a file.
 const RULES: &str = "file:";
 /// Placeholder for the manifest's own checksum during its computation.
@@ -362,12 +364,6 @@ pub fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
     if run.exists() {
         return Ok(Some(run));
     }
-    let folders = |parent: &Path| -> Vec<PathBuf> {
-        let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-        let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
-        all.sort();
-        all
-    };
     let of_seed = |path: &PathBuf| {
         let seed = path.file_name().and_then(|file| file.to_str()?.strip_prefix(name)?.strip_prefix('-'));
         seed.is_some_and(|seed| !seed.is_empty() && seed.bytes().all(|b| b.is_ascii_digit()))
@@ -395,6 +391,32 @@ pub fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
     }
 }
 
+/// Whether the folder at this path holds a checkpoint or a run.
+///
+/// # Errors
+/// [`ModelError::Io`] if we may not look.
+pub fn is_at(path: &Path) -> Result<bool, ModelError> {
+    // An empty path would be the current folder.
+    Ok(!path.as_os_str().is_empty() && (is_there(&path.join(MANIFEST))? || is_there(&path.join(RECORD))?))
+}
+
+/// Names that [`named`] finds: of runs, then of published checkpoints.
+pub fn known() -> Vec<String> {
+    let name = |path: &PathBuf| Some(path.file_name()?.to_str()?.to_string());
+    let published = folders(Path::new(PUBLISHED)).into_iter().flat_map(|game| folders(&game));
+    let all =
+        folders(Path::new(RUNS)).into_iter().chain(published.filter(|path| path.join(MANIFEST).exists()));
+    all.filter_map(|path| name(&path)).collect()
+}
+
+/// The folders in this one, by name; none if it cannot be read.
+fn folders(parent: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    all.sort();
+    all
+}
+
 /// The checkpoint folder that a path or name stands for, see [`named`]: the folder itself, or the latest (or best)
 /// checkpoint of a run folder.
 ///
@@ -407,7 +429,7 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
     if is_there(&path.join(MANIFEST))? {
         return Ok(path.into());
     }
-    let record_path = path.join("run.json");
+    let record_path = path.join(RECORD);
     let text = match limits::read(&record_path, limits::RECORD_BYTES) {
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
         read => Some(read.map_err(ModelError::io(&record_path))?),

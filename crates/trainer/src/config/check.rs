@@ -1,12 +1,10 @@
 //! Checks that the parser cannot make: settings that cannot work, alone or together.
 //! Each section checks itself. This module holds the checks that they share.
 
-use super::{Config, Games, Method, Rules, Schedule, Shape, Suite};
-use adept_arena::{AgentSpec, Survey};
+use super::{Config, Games, Method, Rules, SELF, Schedule, Shape, Suite};
+use adept_arena::{Resolved, Survey};
 use adept_game::{GameInfo, limits};
-use adept_model::names;
 use adept_model::{Architecture, Channel, ModelError};
-use std::path::Path;
 
 /// The dotted path of a setting, and what is wrong with it.
 pub type Fault = (String, String);
@@ -64,9 +62,10 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
     let rules = games.rules(&config.game.rules).map_err(|e| ("game.rules".to_string(), e.to_string()))?;
     let game = &rules.info();
     let channels = channels(config, &*rules).map_err(|m| ("game.encoder".to_string(), m))?;
+    let opponents = opponents(config, game, &*rules)?;
     config.learn.check(config, game)?;
     config.evaluate.check(config, game)?;
-    check_exact(config, game, &*rules)?;
+    check_exact(config, game, &*rules, &opponents)?;
     config.checkpoints.check()?;
     let outcome = match &config.architecture {
         Architecture::Lookup(lookup) => {
@@ -91,26 +90,42 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
     }
 }
 
-/// Checks that what is computed over all states of the game can be.
-fn check_exact(config: &Config, game: &GameInfo, rules: &dyn Rules) -> Result<(), Fault> {
-    let measured = config.measures(Suite::Equity) || config.measures(Suite::Grade);
-    let solves = |text: &str| {
-        let mut spec = AgentSpec::parse(text).ok()?;
-        let best = matches!(spec, AgentSpec::Optimal(_));
-        while let AgentSpec::Optimal(inner) = spec {
-            spec = *inner;
+/// An opponent of a config: the path of its setting, its text, and what it stands for.
+type Opponent<'a> = (String, &'a str, Resolved);
+
+/// Looks up the opponents of a config, and checks that they can play.
+fn opponents<'a>(config: &'a Config, game: &GameInfo, rules: &dyn Rules) -> Result<Vec<Opponent<'a>>, Fault> {
+    let look_up = |(path, text): (String, &'a str)| {
+        let more = if path == "learn.td.against" { &[SELF][..] } else { &[] };
+        let found = rules.resolve(text, more).map_err(|e| (path.clone(), e.to_string()))?;
+        if found.searches_all() && !game.is_small {
+            let message = format!(
+                "`{text}` must search the whole game, and {} is too large for that; there is {}",
+                game.name,
+                [more, &game.agents().iter().map(String::as_str).collect::<Vec<_>>()].concat().join(", ")
+            );
+            return fault(&path, message);
         }
-        (best || matches!(spec, AgentSpec::Minimax)).then_some(matches!(spec, AgentSpec::Minimax))
+        Ok((path, text, found))
     };
-    let named = config.opponents();
-    let solvers: Vec<(String, &str, bool)> =
-        named.iter().filter_map(|(path, text)| Some((path.clone(), *text, solves(text)?))).collect();
+    config.opponents().into_iter().map(look_up).collect()
+}
+
+/// Checks that what is computed over all states of the game can be.
+fn check_exact(
+    config: &Config,
+    game: &GameInfo,
+    rules: &dyn Rules,
+    opponents: &[Opponent<'_>],
+) -> Result<(), Fault> {
+    let measured = config.measures(Suite::Equity) || config.measures(Suite::Grade);
+    let solvers: Vec<&Opponent<'_>> = opponents.iter().filter(|(.., found)| found.searches_all()).collect();
     // A game for one player may come back to a state: its shortest solution is looked for.
     if !game.is_small || game.players == 1 || !measured && solvers.is_empty() {
         return Ok(());
     }
     let (found, name) = (rules.survey(), &game.name);
-    if let Some((path, text, _)) = solvers.iter().find(|(.., minimax)| *minimax && found.chance) {
+    if let Some((path, text, _)) = solvers.iter().find(|(.., agent)| agent.is_minimax() && found.chance) {
         let message = format!(
             "`{text}` needs a game without chance, and {name} has chance: write `random`, `optimal:random` or an agent of the game"
         );
@@ -136,78 +151,6 @@ fn check_exact(config: &Config, game: &GameInfo, rules: &dyn Rules) -> Result<()
 /// The channels of the encoder that a config names.
 fn channels(config: &Config, rules: &dyn Rules) -> Result<Vec<Channel>, String> {
     rules.channels(config.game.encoder.as_deref()).map_err(|error| error.to_string())
-}
-
-/// Whether a name is this one, or has its form: `equity:0.5` that of `equity:T`.
-fn is_form(known: &str, name: &str) -> bool {
-    let parameter = |(_, last): &(&str, &str)| last.chars().all(char::is_uppercase);
-    match known.rsplit_once(':').filter(parameter) {
-        Some((head, _)) => {
-            name.strip_prefix(head).is_some_and(|rest| rest.len() > 1 && rest.starts_with(':'))
-        }
-        None => known == name,
-    }
-}
-
-/// The agents that a config may name: those that need no checkpoint.
-pub(super) struct Agents<'a> {
-    game: &'a GameInfo,
-    own: Vec<&'a str>,
-    known: Vec<&'a str>,
-}
-
-impl<'a> Agents<'a> {
-    pub(super) fn of(game: &'a GameInfo) -> Self {
-        let own: Vec<&str> = game.scripts.iter().chain(&game.deliberators).map(|s| &*s.name).collect();
-        let exact = if game.is_small { &["minimax", "optimal:…"][..] } else { &[] };
-        let known = own.iter().copied().chain(["random"]).chain(exact.iter().copied()).collect();
-        Self { game, own, known }
-    }
-
-    /// Checks that the agent named by the setting at `path` exists. `more` lists other names allowed there.
-    pub(super) fn check(&self, path: &str, text: &str, more: &[&str]) -> Result<(), Fault> {
-        let known = [more, &self.known].concat();
-        let mut spec = match AgentSpec::parse(text) {
-            Ok(spec) => spec,
-            Err(message) if text.starts_with("optimal:optimal:") => return fault(path, message),
-            // A config cannot name agents with checkpoints, so faults in their parameters do not matter.
-            Err(_) => AgentSpec::Greedy(text.into()),
-        };
-        if matches!(spec, AgentSpec::Minimax | AgentSpec::Optimal(_)) && !self.game.is_small {
-            return fault(
-                path,
-                format!(
-                    "`{text}` must search the whole game, and {} is too large for that; there is {}",
-                    self.game.name,
-                    known.join(", ")
-                ),
-            );
-        }
-        while let AgentSpec::Optimal(inner) = spec {
-            spec = *inner;
-        }
-        match spec {
-            AgentSpec::Random | AgentSpec::Minimax => Ok(()),
-            AgentSpec::Named(name) if self.own.iter().any(|own| is_form(own, &name)) => Ok(()),
-            AgentSpec::Named(name) if !is_checkpoint(&name) => fault(
-                path,
-                format!("{} has no agent `{name}`{}", self.game.name, names::suggest(&name, &known)),
-            ),
-            _ => fault(
-                path,
-                format!(
-                    "`{text}` stands for a checkpoint, which a config cannot name; there is {}; to play against a \
-                     checkpoint, use `adept arena`",
-                    known.join(", ")
-                ),
-            ),
-        }
-    }
-}
-
-/// Whether this names a checkpoint or run on this machine.
-fn is_checkpoint(name: &str) -> bool {
-    adept_model::checkpoint::locate(Path::new(name), false).is_ok()
 }
 
 /// Checks that the values of a schedule lie within these bounds.

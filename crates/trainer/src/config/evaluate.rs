@@ -1,7 +1,7 @@
 //! The sections `[evaluate]` and `[checkpoints]`: what a run measures, and what it keeps.
 
 use super::Config;
-use super::check::{Agents, Fault, fault};
+use super::check::{Fault, fault};
 use super::learn::{NO_PUBLIC_TREE, check_distribution};
 use adept_game::{GameInfo, Suite, Unit, limits};
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ pub struct Evaluate {
     /// Number of validation positions. If a run learns from examples, the best checkpoint is the one with the
     /// lowest error on these.
     pub validation: u64,
-    /// Opponents of the suites `equity` and `matches`. The equity against the first one decides which
+    /// Opponents of the suites `equity` and `matches`: agents, or checkpoints (their paths relative to the config file). The equity against the first one decides which
     /// checkpoint is best. Default: the opponent in training, or `random` for self-play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Vec<String>>,
@@ -89,10 +89,6 @@ const MAX_POSITIONS: u64 = limits::POSITIONS;
 impl Evaluate {
     /// Finds the first setting that cannot work.
     pub(super) fn check(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {
-        let agents = Agents::of(game);
-        for (i, agent) in self.against.iter().flatten().enumerate() {
-            agents.check(&format!("evaluate.against.{i}"), agent, &[])?;
-        }
         if self.against.as_ref().is_some_and(Vec::is_empty) {
             return fault("evaluate.against", "name at least one opponent, or leave it out");
         }

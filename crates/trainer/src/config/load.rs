@@ -3,8 +3,7 @@
 use super::check::{Fault, check};
 use super::learn::migrate;
 use super::paths::Place;
-use super::{Config, ConfigError, Games, Method, SELF, Suite};
-use adept_game::GameInfo;
+use super::{Config, ConfigError, Games, Method, Suite};
 use adept_model::limits;
 use adept_model::names;
 use serde::de::DeserializeOwned;
@@ -117,13 +116,7 @@ impl Written for Config {
     fn place(&mut self, games: &(dyn Games + '_), place: &mut Place<'_>) {
         let mut rules = self.game.rules.clone();
         self.change_paths(&mut |spot| {
-            let found = place.find(spot, |name| {
-                let known = |info: &GameInfo| {
-                    let own = info.scripts.iter().chain(&info.valuations).chain(&info.deliberators);
-                    own.map(|named| &*named.name).chain([SELF, "random", "minimax"]).any(|own| own == name)
-                };
-                games.rules(&rules).is_ok_and(|rules| known(&rules.info()))
-            });
+            let found = place.find(spot, |name| games.rules(&rules).is_ok_and(|rules| rules.is_agent(name)));
             // It comes first. The names of the others are those of this game.
             if let (Some(path), "game.rules") = (&found, spot.key) {
                 rules = format!("file:{path}");

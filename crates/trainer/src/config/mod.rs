@@ -17,7 +17,7 @@ pub use learn::{
     SupervisedSettings, TdSettings, TraceKind,
 };
 pub use load::{Source, Written, error_at, in_present_form, load, parse, parse_as, paths_found_here};
-pub use paths::{Place, Spot, is_same_file};
+pub use paths::{Place, Spot, To, is_same_file};
 pub use rules::{Games, One, Rules, in_either, no_game};
 pub use schedule::{Schedule, Shape};
 
@@ -166,8 +166,9 @@ impl Config {
         let field = field.map(|(i, agent)| (format!("learn.td.field.{i}"), &**agent));
         let judges = self.evaluate.against.iter().flatten().enumerate();
         let judges = judges.map(|(i, agent)| (format!("evaluate.against.{i}"), &**agent));
-        let all = against.into_iter().chain(field).chain(judges);
-        all.filter(|(_, agent)| *agent != SELF).collect()
+        // Only games to learn from have the learner as its own opponent.
+        let games = against.into_iter().chain(field).filter(|(_, agent)| *agent != SELF);
+        games.chain(judges).collect()
     }
 
     /// Opponents of the suites `equity` and `matches`; empty if neither is measured.

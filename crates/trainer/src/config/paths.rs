@@ -3,9 +3,10 @@
 //! [`Place`] turns them into paths from the current folder, which is how a config in memory has them. What `--set` gives is
 //! relative to the current folder already.
 
-use super::{Config, Examples, Method};
-use adept_arena::agents::map_path as map_agent;
+use super::{Config, Examples, Method, SELF};
+use adept_arena::naming::map_path as map_agent;
 use adept_arena::open;
+use adept_model::checkpoint;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
@@ -16,8 +17,34 @@ pub struct Spot<'a> {
     pub key: &'a str,
     /// The path, as it is written.
     pub path: &'a str,
-    /// Whether it may be something else: the name of an agent, of a valuation or of a run.
-    pub or_name: bool,
+    /// What it may lead to.
+    pub to: To,
+}
+
+/// What a path in a config may lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To {
+    /// A file or folder.
+    File,
+    /// A file or folder, or something of this name that the game knows, which goes before it.
+    Known,
+    /// A checkpoint or run, which goes before an agent of this name.
+    Agent,
+}
+
+impl To {
+    /// For a path of an agent's name: `is_file` says that it is the file of `KIND:FILE`.
+    pub fn of_agent(is_file: bool) -> Self {
+        if is_file { Self::Known } else { Self::Agent }
+    }
+
+    /// Whether this is there. It may be a name by chance: then an unrelated folder means nothing.
+    fn is_at(self, path: &Path) -> bool {
+        match self {
+            Self::File | Self::Known => path.exists(),
+            Self::Agent => checkpoint::is_at(path).unwrap_or(true),
+        }
+    }
 }
 
 /// Where the paths of a config file lead.
@@ -44,7 +71,7 @@ impl<'a> Place<'a> {
     /// The path from the current folder; none if it stays as it is. `is_name` says whether the game knows an agent or a valuation of
     /// this name.
     pub fn find(&mut self, spot: Spot<'_>, is_name: impl Fn(&str) -> bool) -> Option<String> {
-        let Spot { key, path, or_name } = spot;
+        let Spot { key, path, to } = spot;
         let begins = |long: &str, short: &str| {
             long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
@@ -54,9 +81,10 @@ impl<'a> Place<'a> {
             return None;
         }
         let beside = join(&self.folder, Path::new(path));
-        let (is_beside, is_here) = (beside.exists(), Path::new(path).exists());
-        if !is_beside && (or_name || is_here) {
-            if is_here && !(or_name && is_name(path)) {
+        let (is_beside, is_here) = (to.is_at(&beside), to.is_at(Path::new(path)));
+        let goes_before = to == To::Known && is_name(path);
+        if !is_beside && (to != To::File || is_here) {
+            if is_here && !goes_before {
                 self.notes.push(format!(
                     "`{key}`: `{path}` is not beside the config, to which its paths are relative; the one in the current folder is \
                      used"
@@ -64,7 +92,7 @@ impl<'a> Place<'a> {
             }
             return None;
         }
-        if or_name && is_name(path) {
+        if goes_before {
             return None;
         }
         beside.into_os_string().into_string().ok()
@@ -103,7 +131,7 @@ pub(crate) fn seen_from(folder: &Path, path: &Path) -> Option<PathBuf> {
 impl Config {
     /// Replaces each path for which `change` has another.
     pub(crate) fn change_paths(&mut self, change: &mut dyn FnMut(Spot<'_>) -> Option<String>) {
-        let mut file = |key: &str, path: &str| change(Spot { key, path, or_name: false });
+        let mut file = |key: &str, path: &str| change(Spot { key, path, to: To::File });
         if let Some(path) = self.game.rules.strip_prefix("file:")
             && let Some(path) = file("game.rules", path)
         {
@@ -121,14 +149,16 @@ impl Config {
         {
             *path = new.into();
         }
-        let mut name = |key: &str, path: &str| change(Spot { key, path, or_name: true });
         if let Some(encoder) = &mut self.game.encoder {
-            *encoder = open::map_paths(encoder, &mut |path| name("game.encoder", path));
+            *encoder = open::map_paths(encoder, &mut |path| {
+                change(Spot { key: "game.encoder", path, to: To::Known })
+            });
         }
-        // The name of an agent alone is no path, because a config names no checkpoints.
         let mut agent = |key: &str, text: &mut String| {
-            let whole = text.clone();
-            *text = map_agent(&whole, &mut |path| if path == whole { None } else { name(key, path) });
+            if text != SELF {
+                let found = |path: &str, is_file| change(Spot { key, path, to: To::of_agent(is_file) });
+                *text = map_agent(text, &mut { found });
+            }
         };
         if let Method::Td(td) = &mut self.learn.method {
             agent("learn.td.against", &mut td.against);
@@ -141,20 +171,20 @@ impl Config {
         }
     }
 
-    /// The paths by key, as they are written.
-    fn paths(&self) -> HashMap<String, String> {
+    /// The paths by key, as they are written, with what they may lead to.
+    fn paths(&self) -> HashMap<String, (String, To)> {
         let mut all = HashMap::new();
         self.clone().change_paths(&mut |spot| {
-            all.insert(spot.key.into(), spot.path.into());
+            all.insert(spot.key.into(), (spot.path.into(), spot.to));
             None
         });
         all
     }
 
-    /// The current folder, if a path in this config is relative to it and exists.
+    /// The current folder, if a path in this config is relative to it and leads to something.
     pub fn folder_of_paths(&self) -> Option<PathBuf> {
-        let is_relative = |path: &String| Path::new(path).is_relative() && Path::new(path).exists();
-        self.paths().values().any(is_relative).then(|| std::env::current_dir().ok())?
+        let leads = |(path, to): &(String, To)| Path::new(path).is_relative() && to.is_at(Path::new(path));
+        self.paths().values().any(leads).then(|| std::env::current_dir().ok())?
     }
 
     /// This config, whose paths are relative to `base`, with each path written as in `other` where both lead to the same file.
@@ -162,7 +192,7 @@ impl Config {
     pub fn with_paths_of(&self, base: &Path, other: &Self, other_base: &Path) -> Self {
         let (mut same, others) = (self.clone(), other.paths());
         same.change_paths(&mut |spot| {
-            let path = others.get(spot.key)?;
+            let (path, _) = others.get(spot.key)?;
             is_same_file(&base.join(spot.path), &other_base.join(path)).then(|| path.clone())
         });
         same
@@ -173,7 +203,8 @@ impl Config {
         let mut moved = self.clone();
         moved.change_paths(&mut |spot| {
             let path = Path::new(spot.path);
-            let seen = path.is_relative().then(|| seen_from(folder, &base.join(path)))??;
+            let leads = path.is_relative() && spot.to.is_at(&base.join(path));
+            let seen = leads.then(|| seen_from(folder, &base.join(path)))??;
             seen.into_os_string().into_string().ok()
         });
         moved
@@ -192,31 +223,38 @@ mod tests {
         fs::create_dir(folder.path().join("configs")).unwrap();
         fs::write(folder.path().join("configs/near.csv"), "").unwrap();
         let base = folder.path().to_str().unwrap();
-        let find = |file: &str, given: &[String], key, path, or_name| {
+        let find = |file: &str, given: &[String], key, path, to| {
             let mut place = Place::new(file, given);
-            let found = place.find(Spot { key, path, or_name }, |name| name == "known");
+            let found = place.find(Spot { key, path, to }, |name| name == "known");
             (found, place.into_notes().len())
         };
         let config = format!("{base}/configs/my.toml");
         let beside = |path: &str| Some(format!("{base}/{path}"));
         let given = ["learn.td".to_string()];
-        assert_eq!(find(&config, &[], "k", "near.csv", false), (beside("configs/near.csv"), 0));
-        assert_eq!(find(&config, &[], "k", "../data.csv", false), (beside("data.csv"), 0));
-        assert_eq!(find(&config, &given, "learn.td.examples", "near.csv", false), (None, 0));
-        assert_eq!(find(&config, &given, "learn.tdx", "near.csv", false), (beside("configs/near.csv"), 0));
+        assert_eq!(find(&config, &[], "k", "near.csv", To::File), (beside("configs/near.csv"), 0));
+        assert_eq!(find(&config, &[], "k", "../data.csv", To::File), (beside("data.csv"), 0));
+        assert_eq!(find(&config, &given, "learn.td.examples", "near.csv", To::File), (None, 0));
+        assert_eq!(find(&config, &given, "learn.tdx", "near.csv", To::File), (beside("configs/near.csv"), 0));
         // Neither here nor there: a file is expected beside the config, a name stays.
-        assert_eq!(find(&config, &[], "k", "none.csv", false), (beside("configs/none.csv"), 0));
-        assert_eq!(find(&config, &[], "k", "none", true), (None, 0));
+        assert_eq!(find(&config, &[], "k", "none.csv", To::File), (beside("configs/none.csv"), 0));
+        assert_eq!(find(&config, &[], "k", "none", To::Known), (None, 0));
         // In the current folder, which is that of the crate.
-        assert_eq!(find(&config, &[], "k", "Cargo.toml", false), (None, 1));
-        assert_eq!(find("my.toml", &[], "k", "Cargo.toml", false), (None, 0));
-        assert_eq!(find("./my.toml", &[], "k", "Cargo.toml", false), (None, 0));
-        assert_eq!(find("./src/my.toml", &[], "k", "lib.rs", false), (Some("src/lib.rs".into()), 0));
-        assert_eq!(find(&config, &[], "k", config.as_str(), false), (None, 0));
+        assert_eq!(find(&config, &[], "k", "Cargo.toml", To::File), (None, 1));
+        assert_eq!(find("my.toml", &[], "k", "Cargo.toml", To::File), (None, 0));
+        assert_eq!(find("./my.toml", &[], "k", "Cargo.toml", To::File), (None, 0));
+        assert_eq!(find("./src/my.toml", &[], "k", "lib.rs", To::File), (Some("src/lib.rs".into()), 0));
+        assert_eq!(find(&config, &[], "k", config.as_str(), To::File), (None, 0));
         // What the game knows is not a path, even if a file has its name.
         fs::write(folder.path().join("configs/known"), "").unwrap();
-        assert_eq!(find(&config, &[], "k", "known", true), (None, 0));
-        assert_eq!(find(&config, &[], "k", "known", false), (beside("configs/known"), 0));
+        assert_eq!(find(&config, &[], "k", "known", To::Known), (None, 0));
+        assert_eq!(find(&config, &[], "k", "known", To::File), (beside("configs/known"), 0));
+        // A checkpoint or run goes before an agent of that name; another folder means nothing.
+        assert_eq!(find(&config, &[], "k", "known", To::Agent), (None, 0));
+        fs::remove_file(folder.path().join("configs/known")).unwrap();
+        fs::create_dir(folder.path().join("configs/known")).unwrap();
+        assert_eq!(find(&config, &[], "k", "known", To::Agent), (None, 0));
+        fs::write(folder.path().join("configs/known/run.json"), "").unwrap();
+        assert_eq!(find(&config, &[], "k", "known", To::Agent), (beside("configs/known"), 0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What config checks need to know about a game.
 
-use adept_arena::{self as arena, OpenError, Survey, open};
+use adept_arena::{self as arena, OpenError, Resolved, Survey, naming, open};
 use adept_game::{Channel, GameError, GameInfo, Kit};
 use adept_model::names;
 use std::sync::Arc;
@@ -16,6 +16,15 @@ pub trait Rules: Send + Sync {
     /// If the game has no such encoder, or the encoder is not available.
     fn channels(&self, encoder: Option<&str>) -> Result<Vec<Channel>, OpenError>;
 
+    /// What an agent's name stands for. `more` are other names that are allowed in its place, for the error.
+    ///
+    /// # Errors
+    /// As [`naming::resolve`].
+    fn resolve(&self, agent: &str, more: &[&str]) -> Result<Resolved, OpenError>;
+
+    /// Whether the game has an agent of this name, `random` and `minimax` included.
+    fn is_agent(&self, name: &str) -> bool;
+
     /// What stands in the way of exact measurement.
     fn survey(&self) -> Survey;
 
@@ -30,6 +39,14 @@ impl<G: Kit> Rules for G {
 
     fn channels(&self, encoder: Option<&str>) -> Result<Vec<Channel>, OpenError> {
         open::encoder(self, encoder).map(|encoder| encoder.channels().to_vec())
+    }
+
+    fn resolve(&self, agent: &str, more: &[&str]) -> Result<Resolved, OpenError> {
+        naming::resolve(self, agent, more)
+    }
+
+    fn is_agent(&self, name: &str) -> bool {
+        naming::is_own(self, name)
     }
 
     fn survey(&self) -> Survey {

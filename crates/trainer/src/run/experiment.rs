@@ -3,7 +3,7 @@
 use super::error::{TrainError, Way};
 use super::evaluation::{Match, Patience};
 use super::events::EventFile;
-use super::folder::{FORMAT, Folder, Found, Lock, Record, Score};
+use super::folder::{FORMAT, Folder, Found, Lock, Opponent, Record, Score};
 use super::games::{SelfPlayState, Span};
 use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
@@ -14,7 +14,7 @@ use crate::labels::{self, LabelReport};
 use crate::positions::{Tests, oracle};
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
-use adept_arena::{Agent, GameModel, OpenError, open};
+use adept_arena::{Agent, GameModel, OpenError, naming, open};
 use adept_game::{GameError, Kit, stream};
 use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::native::Isa;
@@ -292,6 +292,9 @@ fn earlier(
         let what = format!("holds the run `{name}`, which started from other weights: start without them");
         return taken(unfinished(&[Way::Fresh]), what);
     }
+    if let Some(changed) = begins.and_then(|begins| other_opponent(&record.opponents, &begins.opponents)) {
+        return taken(unfinished(&[Way::Fresh]), format!("holds the run `{name}`, {changed}"));
+    }
     // Paths may have been given from another folder.
     let then = record.config_beside(config, None);
     let (same, longer) = (then.same_experiment(config), then.is_extended_by(config));
@@ -373,6 +376,42 @@ fn same_origins(a: &[Origin], b: &[Origin]) -> bool {
     a.iter().map(key).eq(b.iter().map(key))
 }
 
+/// How the checkpoints that a run has as opponents differ from those that it had.
+fn other_opponent(then: &[Opponent], now: &[Opponent]) -> Option<String> {
+    let of = |all: &[Opponent], setting: &str| -> Option<Opponent> {
+        all.iter().find(|opponent| opponent.setting == setting).cloned()
+    };
+    let what = |opponent: Option<Opponent>| match opponent {
+        Some(Opponent { agent, checksum, .. }) => {
+            format!("`{agent}`, checkpoint {}", open::Prior::pin(&checksum))
+        }
+        None => "an agent of the game".into(),
+    };
+    let settings = then.iter().chain(now).map(|opponent| &opponent.setting);
+    settings.map(|setting| (setting, of(then, setting), of(now, setting))).find_map(|(setting, then, now)| {
+        let sum = |opponent: &Option<Opponent>| opponent.as_ref().map(|o| o.checksum.clone());
+        (sum(&then) != sum(&now)).then(|| {
+            format!("whose opponent `{setting}` was {} and is now {}: put it back", what(then), what(now))
+        })
+    })
+}
+
+/// The checkpoints that a config names as agents, as they are now.
+fn opponents<G: Kit>(game: &G, config: &Config) -> Result<Vec<Opponent>, OpenError> {
+    let named = config.opponents().into_iter().map(|(setting, agent)| (setting, agent.to_string()));
+    // Without a setting, it may still be `random`, of which a folder may have the name.
+    let usual = config.evaluate_against().into_iter().filter(|_| config.evaluate.against.is_none());
+    let all = named.chain(usual.map(|agent| ("evaluate.against".to_string(), agent)));
+    let mut found = Vec::new();
+    for (setting, agent) in all {
+        if let Some(folder) = naming::resolve(game, &agent, &[])?.folder() {
+            let checksum = checkpoint::manifest(&checkpoint::locate(folder, false)?)?.checksum;
+            found.push(Opponent { setting, agent, checksum });
+        }
+    }
+    Ok(found)
+}
+
 pub(super) struct Experiment<'a, G: Kit> {
     pub(super) game: &'a G,
     pub(super) config: &'a Config,
@@ -448,6 +487,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         for start in starts {
             start.apply(&mut *bound.learner)?;
         }
+        let rivals = opponents(game, config)?;
         let agent = |name: &str| open::agent(game, name);
         let judges: Result<Vec<_>, OpenError> =
             config.evaluate_against().into_iter().map(|name| Ok((name.clone(), agent(&name)?))).collect();
@@ -456,6 +496,13 @@ impl<'a, G: Kit> Experiment<'a, G> {
             false => None,
         };
         let source = Source::new(game, config, seed, &mut bound, decisions.as_ref(), &shards)?;
+        // Another process may have trained one of them further meanwhile.
+        if let Some(changed) = other_opponent(&rivals, &opponents(game, config)?) {
+            return Err(refused(
+                &folder,
+                format!("cannot begin a run {changed}, or name a checkpoint in its folder"),
+            ));
+        }
         let record = Record {
             format: FORMAT,
             name: config.name.clone(),
@@ -469,6 +516,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             step: 0,
             games: config.learn.length(),
             init: starts.iter().map(|s| s.origin.clone()).collect(),
+            opponents: rivals,
             seconds: 0.0,
             timing: None,
             latest: None,

@@ -104,6 +104,17 @@ impl Timing {
     }
 }
 
+/// A checkpoint against which a run learns or is measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opponent {
+    /// Dotted path of the setting that names it.
+    pub setting: String,
+    /// The setting: its path at that time, with the way it plays.
+    pub agent: String,
+    /// Its [`Manifest::checksum`](adept_model::checkpoint::Manifest::checksum), which identifies it at any path.
+    pub checksum: String,
+}
+
 /// The content of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -136,6 +147,9 @@ pub struct Record {
     /// Checkpoints that gave the initial weights.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub init: Vec<Origin>,
+    /// Checkpoints that the config names as agents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opponents: Vec<Opponent>,
     /// Seconds of learning and measuring, over all resumes.
     pub seconds: f64,
     /// Breakdown of the time, if workers play with copies of the learner.

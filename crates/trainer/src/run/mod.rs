@@ -22,7 +22,7 @@ pub use evaluation::{Evaluation, Match};
 pub use events::numbers;
 pub use experiment::{TrainOptions, obstacle, train};
 pub use folder::Lock;
-pub use folder::{Record, RunSummary, Score, Timing, list_runs};
+pub use folder::{Opponent, Record, RunSummary, Score, Timing, list_runs};
 pub use host::{Clock, Host};
 pub use observe::{Cancel, Event, Observer, Saving, Silent};
 pub use opens::{Unusable, check_files, setting_of};

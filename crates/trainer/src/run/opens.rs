@@ -3,7 +3,7 @@
 use super::error::TrainError;
 use crate::config::{Config, Examples, Method, Suite};
 use crate::positions::check_examples;
-use adept_arena::{AgentSpec, OpenError, open};
+use adept_arena::{OpenError, naming};
 use adept_game::{GameError, Kit};
 
 /// A setting of a config whose file or agent cannot be used.
@@ -15,21 +15,15 @@ pub struct Unusable {
     pub error: Box<TrainError>,
 }
 
-/// Opens the files and agents that a config names, as a run would: examples, and the rule files of agents. The encoder with its
-/// prior and experts is opened when the config is checked.
+/// Opens the files and agents that a config names, as a run would: examples, checkpoints and rule files of agents; not what takes
+/// long, such as exact values. The encoder with its prior and experts is opened when the config is checked.
 ///
 /// # Errors
 /// The first setting that cannot be used.
 pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
     for (key, agent) in config.opponents() {
-        let mut spec = AgentSpec::parse(agent);
-        while let Ok(AgentSpec::Optimal(inner)) = spec {
-            spec = Ok(*inner);
-        }
-        // The others are checked without opening them, which may take long.
-        if let Ok(AgentSpec::Named(name)) = spec {
-            open::agent(game, &name).map_err(|e| Unusable { key, error: Box::new(e.into()) })?;
-        }
+        let tried = naming::resolve(game, agent, &[]).and_then(|found| naming::try_out(game, &found));
+        tried.map_err(|e| Unusable { key, error: Box::new(e.into()) })?;
     }
     match (config.learn.examples(), examples_key(config)) {
         (Some(Examples::File(path)), Some(key)) => check_examples(game, path, config.measures(Suite::Rms))

@@ -1,7 +1,7 @@
 //! The method `td`: temporal differences along games.
 
 use super::{Examples, check_distribution, explore};
-use crate::config::check::{Agents, Fault, fault, schedule};
+use crate::config::check::{Fault, fault, schedule};
 use crate::config::{Config, Schedule};
 use adept_game::{GameInfo, limits};
 use adept_model::{Architecture, Engine, Optimiser};
@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 pub struct TdSettings {
     /// Games of the whole run.
     pub games: u64,
-    /// Opponent: `self`, or a fixed agent such as `ttt`, `random`, `minimax`.
+    /// Opponent: `self`, or a fixed agent such as `ttt`, `random`, `minimax`, or a checkpoint (its path relative to the config
+    /// file).
     #[serde(default = "itself")]
     pub against: String,
-    /// Agents from which one is drawn for every other seat in every game; `self` is the learner. Replaces
+    /// Agents and checkpoints from which one is drawn for every other seat in every game; `self` is the learner. Replaces
     /// `against`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<Vec<String>>,
@@ -138,7 +139,7 @@ pub enum TraceKind {
 impl TdSettings {
     pub(super) fn check(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {
         let online = self.traces == TraceKind::Online;
-        self.check_opponents(&Agents::of(game))?;
+        self.check_field()?;
         check_distribution("learn.td.distribution", self.distribution.as_deref(), game)?;
         self.check_examples(game)?;
         schedule("learn.td.lambda", &self.lambda, 0.0, 1.0)?;
@@ -212,13 +213,7 @@ impl TdSettings {
         Ok(())
     }
 
-    fn check_opponents(&self, agents: &Agents<'_>) -> Result<(), Fault> {
-        if self.against != SELF {
-            agents.check("learn.td.against", &self.against, &[SELF])?;
-        }
-        for (i, agent) in self.field.iter().flatten().enumerate().filter(|(_, agent)| *agent != SELF) {
-            agents.check(&format!("learn.td.field.{i}"), agent, &[])?;
-        }
+    fn check_field(&self) -> Result<(), Fault> {
         if self.field.as_ref().is_some_and(|field| field.is_empty() || self.against != SELF) {
             return fault("learn.td.field", "name at least one agent, and leave `against` out");
         }

@@ -1,0 +1,436 @@
+//! Names of agents: what they stand for, in every command and config.
+//!
+//! A text is parsed into a form, [`AgentSpec`]; what its innermost name means is looked up once, as [`Resolved`]; then the agent is
+//! built. Every form of a name is known to this file alone.
+//!
+//! The first of these that exists is meant:
+//!
+//! 1. the folder at this path, if it holds a checkpoint or a run;
+//! 2. an agent of the game, `random`, `minimax`;
+//! 3. the run of this name in `checkpoints/runs`, with or without its seed;
+//! 4. the published checkpoint of this name, `checkpoints/GAME/NAME`.
+
+use crate::agents::{Agent, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
+use crate::deliberating::Deliberating;
+use crate::evaluator::{Evaluator, Known};
+use crate::exact::ExactError;
+use crate::open::{OpenError, by_output, open};
+use crate::part::file_of;
+use crate::solve::{BestResponse, Minimax};
+use adept_game::{GameInfo, Kit, Named, Turn, limits};
+use adept_model::checkpoint::{self, Output};
+use adept_model::names;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Names and one-line descriptions of the agents that every game has, besides its own.
+pub const AGENTS: [(&str, &str); 7] = [
+    ("random", "any legal action, uniformly"),
+    ("minimax", "perfect play of a two-player zero-sum game without chance, ties uniform"),
+    ("optimal:AGENT", "the exact best response to a fixed agent, such as optimal:ttt"),
+    (
+        "greedy:CHECKPOINT",
+        "the action with the highest value; a valuation of the game may stand for the checkpoint",
+    ),
+    ("epsilon:E:CHECKPOINT", "greedy, but with probability E a random candidate"),
+    ("boltzmann:T:CHECKPOINT", "each action with probability ∝ exp(value / T)"),
+    ("CHECKPOINT", "greedy; boltzmann:1 if the checkpoint is a policy"),
+];
+
+/// An agent as users write it: the form of its name. Nothing is looked up yet.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AgentSpec {
+    /// `optimal:AGENT`: the exact best response to an agent.
+    Optimal(Box<AgentSpec>),
+    /// An agent that plays by the values of a checkpoint or of a valuation, which has this name.
+    Model(Play, String),
+    /// Any other text: an agent of this or of every game, or a checkpoint.
+    Named(String),
+}
+
+/// How an agent plays by values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Play {
+    /// `greedy:NAME`.
+    Greedy,
+    /// `epsilon:E:NAME`: a random candidate with probability E, in [0, 1].
+    Epsilon(f64),
+    /// `boltzmann:T:NAME`: the softmax of values / T, with T above 0.
+    Boltzmann(f64),
+}
+
+impl AgentSpec {
+    /// Parses the form of a name.
+    ///
+    /// # Errors
+    /// The form that a wrong parameter must have.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let parameter = |rest: &str, what: &str, range: std::ops::RangeInclusive<f64>| {
+            let (number, name) = rest.split_once(':').unwrap_or((rest, ""));
+            match number.parse::<f64>() {
+                Ok(n) if range.contains(&n) && !name.is_empty() => Ok((n, name.to_string())),
+                _ => Err(format!("`{text}`: write {what}")),
+            }
+        };
+        match text.split_once(':') {
+            Some(("optimal", rest)) => {
+                let (mut innermost, mut depth) = (rest, 1);
+                while let Some(("optimal", inner)) = innermost.split_once(':') {
+                    (innermost, depth) = (inner, depth + 1);
+                }
+                if depth > limits::NESTED_AGENTS {
+                    return Err(format!(
+                        "an agent of {depth} times `optimal:`; at most {} are allowed",
+                        limits::NESTED_AGENTS
+                    ));
+                }
+                Ok(Self::Optimal(Box::new(Self::parse(rest)?)))
+            }
+            Some(("greedy", rest)) => Ok(Self::Model(Play::Greedy, rest.into())),
+            Some(("epsilon", rest)) => {
+                let (e, name) = parameter(rest, "epsilon:E:CHECKPOINT with E in 0..1", 0.0..=1.0)?;
+                Ok(Self::Model(Play::Epsilon(e), name))
+            }
+            Some(("boltzmann", rest)) => {
+                let (t, name) =
+                    parameter(rest, "boltzmann:T:CHECKPOINT with T in 0.000001..1000000", 1e-6..=1e6)?;
+                Ok(Self::Model(Play::Boltzmann(t), name))
+            }
+            _ => Ok(Self::Named(text.into())),
+        }
+    }
+
+    /// The innermost name: the only part that is looked up. It ends the text.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Optimal(inner) => inner.name(),
+            Self::Model(_, name) | Self::Named(name) => name,
+        }
+    }
+
+    /// Whether the innermost name must have values: it may be a checkpoint or a valuation, and no other agent.
+    fn needs_values(&self) -> bool {
+        match self {
+            Self::Optimal(inner) => inner.needs_values(),
+            Self::Model(..) => true,
+            Self::Named(_) => false,
+        }
+    }
+}
+
+/// An agent's text with another path: that of its checkpoint, or of the file that it reads. `change` gets a path or a name, and
+/// whether it is the file of `KIND:FILE`; it returns the path to take instead.
+pub fn map_path(text: &str, change: &mut dyn FnMut(&str, bool) -> Option<String>) -> String {
+    let Ok(spec) = AgentSpec::parse(text) else { return text.into() };
+    let name = spec.name();
+    let (path, is_file) = match file_of(name).filter(|_| !spec.needs_values()) {
+        Some((_, file)) => (file, true),
+        None => (name, false),
+    };
+    let head = &text[..text.len() - path.len()];
+    change(path, is_file).map_or_else(|| text.into(), |path| format!("{head}{path}"))
+}
+
+/// What the innermost name of an agent stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// Any legal action, uniformly.
+    Random,
+    /// Perfect play.
+    Minimax,
+    /// A rule-based policy of the game.
+    Script,
+    /// A valuation of the game.
+    Valuation,
+    /// A deliberating agent of the game.
+    Deliberator,
+    /// The checkpoint or run in this folder.
+    Checkpoint(PathBuf),
+}
+
+/// An agent whose name has been looked up. It has not been opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// The form of its name.
+    pub spec: AgentSpec,
+    /// What the innermost name stands for.
+    pub meaning: Meaning,
+}
+
+impl Resolved {
+    /// The folder of the checkpoint or run that it plays by, if it does.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.meaning {
+            Meaning::Checkpoint(folder) => Some(folder),
+            _ => None,
+        }
+    }
+
+    /// The folder of a checkpoint or run that plays in its own way, without a prefix.
+    pub fn plain_folder(&self) -> Option<&Path> {
+        self.folder().filter(|_| matches!(self.spec, AgentSpec::Named(_)))
+    }
+
+    /// Whether it is `minimax`, alone or inside.
+    pub fn is_minimax(&self) -> bool {
+        self.meaning == Meaning::Minimax
+    }
+
+    /// Whether it must search the whole game before it plays.
+    pub fn searches_all(&self) -> bool {
+        self.is_minimax() || matches!(self.spec, AgentSpec::Optimal(_))
+    }
+}
+
+/// Whether a name is this one, or has its form: `equity:0.5` that of `equity:T`.
+fn has_form(known: &str, name: &str) -> bool {
+    let parameter = |(_, last): &(&str, &str)| last.chars().all(char::is_uppercase);
+    match known.rsplit_once(':').filter(parameter) {
+        Some((head, _)) => {
+            name.strip_prefix(head).is_some_and(|rest| rest.len() > 1 && rest.starts_with(':'))
+        }
+        None => known == name,
+    }
+}
+
+/// What the game knows by this name. No valuation is opened, because some take minutes.
+fn own<G: Kit>(game: &G, name: &str) -> Option<Meaning> {
+    let listed = |all: &[Named], fits: &dyn Fn(&str) -> bool| all.iter().any(|known| fits(&known.name));
+    // A valuation may read a file: `oracle:FILE`.
+    let head = name.split(':').next().unwrap_or_default();
+    match name {
+        "random" => Some(Meaning::Random),
+        "minimax" => Some(Meaning::Minimax),
+        _ if game.script(name).is_some() => Some(Meaning::Script),
+        _ if listed(&game.valuations(), &|known| has_form(known, name) || known == head) => {
+            Some(Meaning::Valuation)
+        }
+        _ if listed(&game.deliberators(), &|known| has_form(known, name))
+            || game.deliberator(name, &Value::Null).is_some() =>
+        {
+            Some(Meaning::Deliberator)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the game has an agent of this name, `random` and `minimax` included.
+pub fn is_own<G: Kit>(game: &G, name: &str) -> bool {
+    own(game, name).is_some()
+}
+
+/// The folder of a checkpoint or run that a name stands for, if it stands for one: `is_own` says whether it is the name of an agent,
+/// which goes before runs and published checkpoints.
+///
+/// # Errors
+/// [`OpenError::Model`] if the name fits several folders, or a folder may not be read.
+pub fn folder_of(name: &str, is_own: impl Fn(&str) -> bool) -> Result<Option<PathBuf>, OpenError> {
+    let path = Path::new(name);
+    if checkpoint::is_at(path)? {
+        return Ok(Some(path.into()));
+    }
+    if is_own(name) {
+        return Ok(None);
+    }
+    Ok(checkpoint::named(path)?)
+}
+
+/// Looks up what an agent's name stands for, by the order that [the module](self) describes.
+///
+/// # Errors
+/// [`OpenError::Unknown`] with the nearest known name or all of them, among `more` too.
+pub fn resolve<G: Kit>(game: &G, text: &str, more: &[&str]) -> Result<Resolved, OpenError> {
+    let spec = AgentSpec::parse(text).map_err(OpenError::Unknown)?;
+    let name = spec.name();
+    let known = std::cell::OnceCell::new();
+    let meaning = || known.get_or_init(|| own(game, name)).clone();
+    let meaning = match folder_of(name, |_| meaning().is_some())? {
+        Some(folder) => Meaning::Checkpoint(folder),
+        None => meaning().ok_or_else(|| unknown(game, &spec, more))?,
+    };
+    if spec.needs_values() && !matches!(meaning, Meaning::Checkpoint(_) | Meaning::Valuation) {
+        return Err(OpenError::Unknown(format!(
+            "`{text}`: `{name}` is an agent that has no values; what has values: {}",
+            with_values(game)
+        )));
+    }
+    Ok(Resolved { spec, meaning })
+}
+
+fn with_values<G: Kit>(game: &G) -> String {
+    let valuations = game.valuations();
+    let all = valuations.iter().map(|known| &*known.name).chain(["any checkpoint folder"]);
+    all.collect::<Vec<_>>().join(", ")
+}
+
+fn unknown<G: Kit>(game: &G, spec: &AgentSpec, more: &[&str]) -> OpenError {
+    let name = spec.name();
+    if spec.needs_values() {
+        return OpenError::Unknown(format!(
+            "`{name}` is not a checkpoint and not a valuation of {}; what has values: {}",
+            game.name(),
+            with_values(game)
+        ));
+    }
+    let agents = GameInfo::of(game).agents();
+    let agents: Vec<&str> = more.iter().copied().chain(agents.iter().map(String::as_str)).collect();
+    let folders = checkpoint::known();
+    let all: Vec<&str> = agents.iter().copied().chain(folders.iter().map(String::as_str)).collect();
+    // A form without its parameter, such as `optimal` for `optimal:AGENT`.
+    let form = agents.iter().find(|agent| agent.split_once(':').is_some_and(|(head, _)| head == name));
+    let hint = match names::nearest(name, &all).or(form.copied()) {
+        Some(near) => format!(": did you mean `{near}`?"),
+        None => format!("; agents are {} and any checkpoint folder", agents.join(", ")),
+    };
+    OpenError::Unknown(format!("`{name}` is not an agent of {} and not a checkpoint{hint}", game.name()))
+}
+
+/// Opens an agent. With `best`, it plays by the best checkpoint of a run in place of the latest.
+///
+/// # Errors
+/// See [`OpenError`].
+pub fn build<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Box<dyn Agent<G>>, OpenError> {
+    Builder { game, meaning: &agent.meaning, best }.agent(&agent.spec)
+}
+
+/// Opens what an agent's name stands for, without what takes long: valuations, perfect play and best responses.
+///
+/// # Errors
+/// See [`OpenError`].
+pub fn try_out<G: Kit>(game: &G, agent: &Resolved) -> Result<(), OpenError> {
+    match &agent.meaning {
+        Meaning::Checkpoint(_) | Meaning::Script | Meaning::Deliberator => {
+            let spec = AgentSpec::Named(agent.spec.name().into());
+            Builder { game, meaning: &agent.meaning, best: false }.agent(&spec).map(drop)
+        }
+        Meaning::Random | Meaning::Minimax | Meaning::Valuation => Ok(()),
+    }
+}
+
+struct Builder<'a, G> {
+    game: &'a G,
+    meaning: &'a Meaning,
+    best: bool,
+}
+
+impl<G: Kit> Builder<'_, G> {
+    fn agent(&self, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenError> {
+        Ok(match spec {
+            AgentSpec::Optimal(other) => {
+                self.check_exact()?;
+                Box::new(BestResponse::solve(self.game, self.agent(other)?).map_err(exact)?)
+            }
+            AgentSpec::Model(Play::Greedy, name) => Box::new(Greedy::new(self.values(name)?.0)),
+            AgentSpec::Model(Play::Epsilon(e), name) => {
+                Box::new(EpsilonGreedy::new(self.values(name)?.0, *e))
+            }
+            AgentSpec::Model(Play::Boltzmann(t), name) => Box::new(Boltzmann::new(self.values(name)?.0, *t)),
+            AgentSpec::Named(name) => self.named(name)?,
+        })
+    }
+
+    /// The agent that a name without a prefix stands for.
+    fn named(&self, name: &str) -> Result<Box<dyn Agent<G>>, OpenError> {
+        let game = self.game;
+        let gone = || OpenError::Unknown(format!("{} has no agent `{name}`", game.name()));
+        Ok(match self.meaning {
+            Meaning::Random => Box::new(Random),
+            Meaning::Minimax => self.minimax()?,
+            Meaning::Script => Box::new(Scripted::new(game, name).ok_or_else(gone)?),
+            Meaning::Deliberator => {
+                let found = game.deliberator(name, &Value::Null).ok_or_else(gone)?;
+                Box::new(Deliberating::new(found?))
+            }
+            Meaning::Valuation | Meaning::Checkpoint(_) => {
+                let (values, output) = self.values(name)?;
+                by_output(values, output)
+            }
+        })
+    }
+
+    /// The values of a checkpoint or valuation.
+    fn values(&self, name: &str) -> Result<(Box<dyn Evaluator<G>>, Output), OpenError> {
+        if let Meaning::Checkpoint(folder) = self.meaning {
+            let (bound, manifest) = open(self.game, folder, self.best)?;
+            return Ok((Box::new(bound), manifest.output));
+        }
+        let found = self.game.valuation(name).ok_or_else(|| {
+            OpenError::Unknown(format!(
+                "{} has no valuation `{name}`; what has values: {}",
+                self.game.name(),
+                with_values(self.game)
+            ))
+        })?;
+        Ok((Box::new(Known(found?)), Output::Values))
+    }
+
+    fn minimax(&self) -> Result<Box<dyn Agent<G>>, OpenError> {
+        let game = self.game;
+        if !game.zero_sum() {
+            return Err(OpenError::Unknown(format!("{} is not a two-player zero-sum game", game.name())));
+        }
+        self.check_exact()?;
+        Ok(Box::new(Minimax::solve(game).map_err(|e| match e {
+            ExactError::Dice => {
+                OpenError::Unknown(format!("{} has chance; minimax needs a game without chance", game.name()))
+            }
+            other => exact(other),
+        })?))
+    }
+
+    /// Refuses games whose states cannot all be searched.
+    fn check_exact(&self) -> Result<(), OpenError> {
+        let game = self.game;
+        if game.hides() {
+            let instead = match game.has_public_tree() {
+                true => "use `adept solve` to find equilibria and best responses",
+                false => "`minimax` and `optimal:` need games that hide nothing",
+            };
+            return Err(OpenError::Unknown(format!("{} has hidden information; {instead}", game.name())));
+        }
+        // Games that begin with chance are refused for that reason, where they are solved.
+        if !game.is_small() && game.turn(&game.start()) != Turn::Chance {
+            return Err(OpenError::Unknown(format!(
+                "{} has too many states for `minimax` and `optimal:`, which search all of them",
+                game.name()
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn exact(error: ExactError) -> OpenError {
+    OpenError::Unknown(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{has_form, map_path};
+
+    #[test]
+    fn paths_of_agents_are_found_at_their_end() {
+        let moved = |text: &str| {
+            map_path(text, &mut |path, is_file| Some(format!("{}/{path}", if is_file { "in" } else { "up" })))
+        };
+        for (text, wanted) in [
+            ("run-1", "up/run-1"),
+            ("greedy:a:b", "greedy:up/a:b"),
+            ("epsilon:0.10:a", "epsilon:0.10:up/a"),
+            ("boltzmann:1:a/b", "boltzmann:1:up/a/b"),
+            ("optimal:epsilon:0.1:a", "optimal:epsilon:0.1:up/a"),
+            ("optimal:optimal:a", "optimal:optimal:up/a"),
+            ("oracle:x.table", "oracle:in/x.table"),
+            ("rules:a/b", "rules:in/a/b"),
+            ("epsilon:2:a", "epsilon:2:a"),
+        ] {
+            assert_eq!(moved(text), wanted);
+            assert_eq!(map_path(text, &mut |_, _| None), text);
+        }
+    }
+
+    #[test]
+    fn parameters_are_written_in_capitals() {
+        assert!(has_form("equity:T", "equity:0.5") && has_form("soar:P", "soar:P"));
+        assert!(!has_form("equity:T", "equity") && !has_form("equity:T", "equity:") && !has_form("a", "b"));
+    }
+}

@@ -1,0 +1,193 @@
+//! Names of agents mean the same in every command and config: a folder with a checkpoint or a run, then an agent of the game, then a
+//! run or a published checkpoint of this name.
+
+mod common;
+
+use common::Desk;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+const TICTACTOE: &str = "name = \"ttt-net\"\ngame = { rules = \"tictactoe\" }\narchitecture.mlp = { hidden = [2] }\n\
+     learn = { batch = 4, rate = 0.01, td = { games = 8 } }\nevaluate = { every = 8 }\n";
+
+/// A network of the small bear-off, with these settings of `[learn.td]` and `[evaluate]`.
+fn bearoff(name: &str, td: &str, evaluate: &str) -> String {
+    format!(
+        "name = \"{name}\"\ngame = {{ rules = \"bearoff:3\", encoder = \"one-sided\" }}\narchitecture.mlp = {{ hidden = [2] }}\n\
+         learn = {{ batch = 8, rate = 0.01, td = {{ games = 32{td} }} }}\n\
+         evaluate = {{ every = 32, games = 4, suites = [\"matches\"]{evaluate} }}\n"
+    )
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy(&path, &target),
+            false => assert!(fs::copy(&path, &target).is_ok()),
+        }
+    }
+}
+
+fn write(desk: &Desk, file: &str, text: &str) {
+    fs::write(desk.path(file), text).unwrap();
+}
+
+/// A desk with the runs `ttt-net-1`, of another game, and `net-1` of the small bear-off.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    write(&desk, "ttt.toml", TICTACTOE);
+    write(&desk, "net.toml", &bearoff("net", "", ""));
+    desk.text(&["train", "ttt.toml"]);
+    desk.text(&["train", "net.toml"]);
+    desk
+}
+
+fn text(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat()
+}
+
+/// Every command that takes the name of an agent, with what it names. Each reads `NAME` as an opponent.
+fn commands(desk: &Desk, name: &str) -> Vec<(&'static str, Output)> {
+    write(desk, "against.toml", &bearoff("against", &format!(", against = \"{name}\""), ""));
+    write(desk, "field.toml", &bearoff("field", &format!(", field = [\"self\", \"{name}\"]"), ""));
+    write(desk, "judge.toml", &bearoff("judge", "", &format!(", against = [\"random\", \"{name}\"]")));
+    write(
+        desk,
+        "arena.toml",
+        &format!(
+            "name = \"a\"\ngame = \"bearoff:3\"\ngames = 4\nagents = [{{ name = \"{name}\" }}, {{ name = \"other\", agent = \"random\" }}]\n"
+        ),
+    );
+    let out = |name: &str| desk.path(&format!("out-{name}"));
+    let _ = fs::remove_dir_all(out("1"));
+    let _ = fs::remove_dir_all(out("2"));
+    vec![
+        ("play", desk.run_with(&["play", "--game", "bearoff:3", name], "quit\n")),
+        ("arena", desk.run(&["arena", "arena.toml", "--out", &out("1")])),
+        (
+            "evaluate",
+            desk.run(&["evaluate", "net", "--suite", "matches", "--samples", "4", "--against", name]),
+        ),
+        ("against", desk.run(&["config", "check", "against.toml"])),
+        ("field", desk.run(&["config", "check", "field.toml"])),
+        ("judge", desk.run(&["config", "check", "judge.toml"])),
+        ("train", desk.run(&["train", "against.toml", "--out", &out("2")])),
+        (
+            "sweep",
+            desk.run(&[
+                "sweep",
+                "against.toml",
+                "--set",
+                "learn.rate=0.1,0.2",
+                "--seeds",
+                "1",
+                "--out",
+                &out("3"),
+            ]),
+        ),
+    ]
+}
+
+#[test]
+fn a_folder_goes_before_an_agent_and_an_agent_before_a_run() {
+    let desk = desk();
+    let of_another_game = "is a checkpoint for game `tictactoe`";
+    // The formula, though there is a run of its name.
+    copy(
+        Path::new(&desk.path("checkpoints/runs/ttt-net-1")),
+        Path::new(&desk.path("checkpoints/runs/kleinman")),
+    );
+    fs::create_dir(desk.path("kleinman")).unwrap();
+    for (command, output) in commands(&desk, "kleinman") {
+        assert!(output.status.success(), "{command}: {}", text(&output));
+        let _ = fs::remove_dir_all(desk.path("out-3"));
+    }
+    // The checkpoint in the folder.
+    copy(Path::new(&desk.path("checkpoints/runs/ttt-net-1")), Path::new(&desk.path("kleinman")));
+    for (command, output) in commands(&desk, "kleinman") {
+        let said = text(&output);
+        assert!(!output.status.success() && said.contains(of_another_game), "{command}: {said}");
+        // No other agent of the game is touched by that.
+        let _ = fs::remove_dir_all(desk.path("out-3"));
+    }
+    for name in ["random", "oracle", "greedy:normal", "epsilon:0.5:oracle", "net", "boltzmann:0.1:net-1"] {
+        for (command, output) in commands(&desk, name) {
+            assert!(output.status.success(), "{command} {name}: {}", text(&output));
+            let _ = fs::remove_dir_all(desk.path("out-3"));
+        }
+    }
+    // Without a game, `play` takes the game of the folder.
+    let played = desk.run_with(&["play", "kleinman"], "quit\n");
+    assert!(text(&played).contains("tictactoe: you are player 1"), "{}", text(&played));
+}
+
+#[test]
+fn commands_for_other_games_have_the_same_order() {
+    let desk = desk();
+    let solve = ["solve", "kuhn", "--iterations", "4", "--agent", "always-call"];
+    let serve = ["serve", "acpc", "127.0.0.1", "1", "always-call", "--game", "holdem:limit:2"];
+    assert!(desk.text(&solve).contains("always-call"));
+    let agent = text(&desk.run(&serve));
+    assert!(!agent.contains("is a checkpoint for game"), "{agent}");
+    copy(Path::new(&desk.path("checkpoints/runs/ttt-net-1")), Path::new(&desk.path("always-call")));
+    for command in [&solve[..], &serve] {
+        let said = text(&desk.run(command));
+        assert!(said.contains("is a checkpoint for game `tictactoe`"), "{command:?}: {said}");
+    }
+    let said = text(&desk.run(&serve[..5]));
+    assert!(said.contains("`tictactoe`: poker dealers play hold'em"), "{said}");
+}
+
+#[test]
+fn what_is_not_an_agent_is_answered_with_the_nearest_name() {
+    let desk = desk();
+    for (command, output) in commands(&desk, "kleinmann") {
+        let said = text(&output);
+        assert!(!output.status.success() && said.contains("did you mean `kleinman`?"), "{command}: {said}");
+    }
+    for (command, output) in commands(&desk, "net-2") {
+        assert!(text(&output).contains("did you mean `net-1`?"), "{command}: {}", text(&output));
+    }
+    let all = "agents are oracle, oracle-32, convolution, normal, kleinman, random and any checkpoint folder";
+    assert!(text(&commands(&desk, "xyzzy-xyzzy").remove(1).1).contains(all));
+}
+
+#[test]
+fn checkpoints_in_a_config_are_beside_it_and_noted_by_their_checksum() {
+    let desk = desk();
+    fs::create_dir(desk.path("configs")).unwrap();
+    copy(Path::new(&desk.path("checkpoints/runs/net-1")), Path::new(&desk.path("configs/rival")));
+    let against = "[\"greedy:rival\", \"kleinman\"]";
+    let config = bearoff("long", ", against = \"rival\"", &format!(", against = {against}"))
+        .replace("games = 32,", "games = 3200000,");
+    write(&desk, "configs/long.toml", &config);
+    desk.run(&["train", "configs/long.toml", "--out", "run", "--max-seconds", "0.000001"]);
+    let record: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(desk.path("run/run.json")).unwrap()).unwrap();
+    let noted = record["opponents"].as_array().unwrap();
+    let settings: Vec<&str> = noted.iter().map(|o| o["setting"].as_str().unwrap()).collect();
+    assert_eq!(settings, ["learn.td.against", "evaluate.against.0"]);
+    assert!(noted.iter().all(|o| o["checksum"].as_str().unwrap().len() == 64));
+    assert_eq!(noted[1]["agent"], "greedy:configs/rival");
+    // The config of the run names it from its own folder.
+    let own = fs::read_to_string(desk.path("run/config.toml")).unwrap();
+    assert!(own.contains("\"greedy:../configs/rival\""), "{own}");
+    desk.text(&["config", "check", "run/config.toml"]);
+
+    // Another network in its place.
+    let resume = ["train", "configs/long.toml", "--out", "run", "--resume", "--max-seconds", "0.000001"];
+    fs::rename(desk.path("configs/rival"), desk.path("kept")).unwrap();
+    write(&desk, "other.toml", &bearoff("other", "", ""));
+    desk.text(&["train", "other.toml", "--seed", "2", "--out", "configs/rival"]);
+    let said = text(&desk.run(&resume));
+    assert!(said.contains("whose opponent `learn.td.against` was") && said.contains("put it back"), "{said}");
+    fs::remove_dir_all(desk.path("configs/rival")).unwrap();
+    let said = text(&desk.run(&resume));
+    assert!(said.contains("`rival` is not an agent of bearoff:3 and not a checkpoint"), "{said}");
+    fs::rename(desk.path("kept"), desk.path("configs/rival")).unwrap();
+    let said = text(&desk.run(&resume));
+    assert!(!said.contains("put it back") && said.contains("--resume"), "{said}");
+}
