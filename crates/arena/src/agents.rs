@@ -75,6 +75,17 @@ pub trait Agent<G: Game>: Send {
     }
 }
 
+/// Actions that follow each other, as texts.
+pub(crate) fn line_texts<G: Game>(game: &G, state: &G::State, line: &[G::Action]) -> Vec<String> {
+    let mut state = state.clone();
+    let text = |action: &G::Action| {
+        let text = game.action_text(&state, action);
+        game.apply(&mut state, action);
+        text
+    };
+    line.iter().map(text).collect()
+}
+
 /// Mentions candidates that are not named.
 fn or_others(others: usize) -> String {
     match others {
@@ -313,7 +324,7 @@ by_values!(
     "greedy",
     fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
         let mut actions = Vec::new();
-        self.evaluator.weigh(game, state, player, &mut actions, &mut self.values);
+        self.evaluator.study(game, state, player, &mut actions, &mut self.values);
         let values: Vec<f64> = self.values.iter().map(|v| f64::from(*v)).collect();
         if values.len() > 1 && values.iter().all(|value| *value == values[0]) {
             return format!("It values all {} moves alike.\n", values.len());
@@ -325,7 +336,11 @@ by_values!(
         let won = |v| game.win_probability(v).map_or_else(String::new, |p| format!(", P(win) {p:.3}"));
         let with = |(text, value): (String, f64)| format!("{text} ({value:+.3}{})", won(value));
         let shown: Vec<String> = best.into_iter().map(with).collect();
-        format!("It values highest {}.\n", shown.join(", "))
+        let line = match &line_texts(game, state, self.evaluator.line())[..] {
+            line @ [_, _, ..] => format!("It expects {}.\n", line.join(", ")),
+            _ => String::new(),
+        };
+        format!("It values highest {}.\n{line}", shown.join(", "))
     }
 );
 by_values!(EpsilonGreedy, "epsilon",);

@@ -33,6 +33,23 @@ pub trait Evaluator<G: Game>: Send {
         game.actions(state, actions);
         self.values(game, state, player, actions, values);
     }
+
+    /// As [`weigh`](Self::weigh), for people: an evaluator that leaves values of bad actions open finds them too.
+    fn study(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &mut Vec<G::Action>,
+        values: &mut Vec<f32>,
+    ) {
+        self.weigh(game, state, player, actions, values);
+    }
+
+    /// The actions that it expected from the last decision on, if it looks ahead.
+    fn line(&self) -> &[G::Action] {
+        &[]
+    }
 }
 
 /// Implements [`Evaluator`] by forwarding every method.
@@ -59,6 +76,21 @@ macro_rules! passed_on {
                 values: &mut Vec<f32>,
             ) {
                 (**self).weigh(game, state, player, actions, values);
+            }
+
+            fn study(
+                &mut self,
+                game: &G,
+                state: &G::State,
+                player: usize,
+                actions: &mut Vec<G::Action>,
+                values: &mut Vec<f32>,
+            ) {
+                (**self).study(game, state, player, actions, values);
+            }
+
+            fn line(&self) -> &[G::Action] {
+                (**self).line()
             }
         }
     };

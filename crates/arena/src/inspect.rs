@@ -1,8 +1,9 @@
 //! Values of positions and moves: with gates and experts for people, in batches for programs.
 
-use crate::agents::softmax;
+use crate::agents::{line_texts, softmax};
 use crate::evaluator::{Evaluator, GameModel};
 use crate::open::OpenError;
+use crate::search::Search;
 use adept_game::{Afterstate, Kit, Read, Turn};
 use adept_model::checkpoint::Output;
 use adept_model::{Explanation, Layout, Rows};
@@ -30,9 +31,26 @@ pub struct PositionValue {
     pub inputs: Vec<Input>,
     /// Each legal move, best first.
     pub moves: Vec<MoveValue>,
+    /// What a search did, if the values come from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<Searched>,
     /// Before a chance event: the position after one of its outcomes, whose moves can be shown.
     #[serde(skip)]
     pub next: Option<String>,
+}
+
+/// How far a search looked.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Searched {
+    /// Plies searched completely.
+    pub plies: u32,
+    /// Positions valued.
+    pub nodes: u64,
+    /// Whether every line was searched to the end of the game.
+    pub solved: bool,
+    /// The moves that it expects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub line: Vec<String>,
 }
 
 /// A checkpoint's value of a move.
@@ -128,6 +146,7 @@ pub fn inspect<G: Kit>(
         after: None,
         inputs: Vec::new(),
         moves,
+        search: None,
         next: None,
     };
     let turn = game.turn(state);
@@ -189,6 +208,71 @@ pub fn inspect<G: Kit>(
     moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
     let value = moves.first().map_or(0.0, |m| m.explanation.value);
     Ok(PositionValue { after, inputs: inputs_after, ..found(value, Some(player + 1), moves) })
+}
+
+/// Values a position and all its moves by looking ahead. `position` is its text in the report.
+///
+/// # Errors
+/// [`OpenError::Unknown`] for a position before a chance event if the player to move next is not known.
+pub fn inspect_by<G: Kit, E: Evaluator<G>>(
+    game: &G,
+    search: &mut Search<G, E>,
+    (state, _): &Read<G>,
+    position: String,
+) -> Result<PositionValue, OpenError> {
+    let mut found = PositionValue {
+        position,
+        value: 0.0,
+        win_probability: None,
+        to_move: None,
+        after: None,
+        inputs: Vec::new(),
+        moves: Vec::new(),
+        search: None,
+        next: None,
+    };
+    match game.turn(state) {
+        Turn::Over => found.value = (game.utility(state, 0) / game.scale()) as f32,
+        Turn::Chance => {
+            let next = match game.just_acted(state) {
+                Some(player) => 1 - player,
+                None => {
+                    return Err(OpenError::Unknown(format!(
+                        "`{}`: a chance event comes next; give a position with a player to move",
+                        found.position
+                    )));
+                }
+            };
+            found.value = search.before_chance(game, state, next);
+            (found.to_move, found.next) = (Some(next + 1), after_chance(game, state));
+        }
+        Turn::Player(player) => {
+            let (mut actions, mut values) = (Vec::new(), Vec::new());
+            search.study(game, state, player, &mut actions, &mut values);
+            for (action, value) in actions.iter().zip(&values) {
+                let mut next = state.clone();
+                game.apply(&mut next, action);
+                found.moves.push(MoveValue {
+                    action: game.action_text(state, action),
+                    afterstate: game.afterstate_text(&next, Some(action)),
+                    win_probability: game.win_probability((*value).into()),
+                    probability: None,
+                    explanation: Explanation { value: *value, ..Explanation::default() },
+                    inputs: Vec::new(),
+                });
+            }
+            found.moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
+            found.value = found.moves.first().map_or(0.0, |m| m.explanation.value);
+            found.to_move = Some(player + 1);
+        }
+    }
+    found.win_probability = game.win_probability(found.value.into());
+    let seen = search.found();
+    if seen.plies > 1 {
+        let line = line_texts(game, state, &seen.line);
+        found.search = Some(Searched { plies: seen.plies, nodes: seen.nodes, solved: seen.solved, line });
+    }
+    Ok(found)
 }
 
 /// The position after a chance event, with the first of its outcomes, if a player is then to move.

@@ -16,6 +16,7 @@ use crate::evaluator::{Evaluator, Known};
 use crate::exact::ExactError;
 use crate::open::{OpenError, by_output, open};
 use crate::part::file_of;
+use crate::search::{self, Budget, Search, SearchOptions};
 use crate::solve::{BestResponse, Minimax};
 use adept_game::{GameInfo, Kit, Named, Turn, limits};
 use adept_model::checkpoint::{self, Output};
@@ -24,7 +25,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Names and one-line descriptions of the agents that every game has, besides its own.
-pub const AGENTS: [(&str, &str); 7] = [
+pub const AGENTS: [(&str, &str); 8] = [
     ("random", "any legal action, uniformly"),
     ("minimax", "perfect play of a two-player zero-sum game without chance, ties uniform"),
     ("optimal:AGENT", "the exact best response to a fixed agent, such as optimal:ttt"),
@@ -34,6 +35,10 @@ pub const AGENTS: [(&str, &str); 7] = [
     ),
     ("epsilon:E:CHECKPOINT", "greedy, but with probability E a random candidate"),
     ("boltzmann:T:CHECKPOINT", "each action with probability ∝ exp(value / T)"),
+    (
+        "search:PLIES:CHECKPOINT",
+        "looks ahead, such as search:4:NAME; or for a time, search:100ms:NAME, or a number of positions, search:10000n:NAME",
+    ),
     ("CHECKPOINT", "greedy; boltzmann:1 if the checkpoint is a policy"),
 ];
 
@@ -48,8 +53,11 @@ pub enum AgentSpec {
     Named(String),
 }
 
+/// The words before the colon of all forms.
+const FORMS: [&str; 5] = ["optimal", "greedy", "epsilon", "boltzmann", "search"];
+
 /// How an agent plays by values.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Play {
     /// `greedy:NAME`.
     Greedy,
@@ -57,6 +65,8 @@ pub enum Play {
     Epsilon(f64),
     /// `boltzmann:T:NAME`: the softmax of values / T, with T above 0.
     Boltzmann(f64),
+    /// `search:BUDGET:NAME`: the best action after looking ahead.
+    Search(SearchOptions),
 }
 
 impl AgentSpec {
@@ -95,6 +105,22 @@ impl AgentSpec {
                 let (t, name) =
                     parameter(rest, "boltzmann:T:CHECKPOINT with T in 0.000001..1000000", 1e-6..=1e6)?;
                 Ok(Self::Model(Play::Boltzmann(t), name))
+            }
+            Some(("search", rest)) => {
+                let (budget, name) = rest.split_once(':').unwrap_or((rest, ""));
+                let options = budget.parse().map_err(|why| format!("`{text}`: {why}"))?;
+                if name.is_empty() {
+                    return Err(format!(
+                        "`{text}`: write search:PLIES:CHECKPOINT, such as search:{budget}:my-run"
+                    ));
+                }
+                // What plays is chosen by the search, which needs values.
+                if let Some((head, _)) = name.split_once(':').filter(|(head, _)| FORMS.contains(head)) {
+                    return Err(format!(
+                        "`{text}`: `search:` takes a checkpoint or a valuation, not `{head}:`, which is a way of playing"
+                    ));
+                }
+                Ok(Self::Model(Play::Search(options), name.into()))
             }
             _ => Ok(Self::Named(text.into())),
         }
@@ -293,6 +319,28 @@ pub fn build<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Box<dyn A
     Builder { game, meaning: &agent.meaning, best }.agent(&agent.spec)
 }
 
+/// Opens what values positions as an agent sees them: the values of the checkpoint or valuation, found by looking ahead if the agent
+/// searches. None for an agent that plays in another way.
+///
+/// # Errors
+/// See [`OpenError`].
+pub fn evaluator<G: Kit>(
+    game: &G,
+    agent: &Resolved,
+    best: bool,
+) -> Result<Option<Search<G, Box<dyn Evaluator<G>>>>, OpenError> {
+    let builder = Builder { game, meaning: &agent.meaning, best };
+    let name = agent.spec.name();
+    let has_values = matches!(agent.meaning, Meaning::Checkpoint(_) | Meaning::Valuation);
+    match &agent.spec {
+        AgentSpec::Model(Play::Search(options), _) => builder.searcher(options, name).map(Some),
+        AgentSpec::Model(Play::Greedy, _) | AgentSpec::Named(_) if has_values => {
+            builder.searcher(&Budget::Plies(1).into(), name).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Opens what an agent's name stands for, without what takes long: valuations, perfect play and best responses.
 ///
 /// # Errors
@@ -300,8 +348,14 @@ pub fn build<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Box<dyn A
 pub fn try_out<G: Kit>(game: &G, agent: &Resolved) -> Result<(), OpenError> {
     match &agent.meaning {
         Meaning::Checkpoint(_) | Meaning::Script | Meaning::Deliberator => {
+            if matches!(&agent.spec, AgentSpec::Model(Play::Search(_), _)) {
+                return evaluator(game, agent, false).map(drop);
+            }
             let spec = AgentSpec::Named(agent.spec.name().into());
             Builder { game, meaning: &agent.meaning, best: false }.agent(&spec).map(drop)
+        }
+        Meaning::Valuation if matches!(&agent.spec, AgentSpec::Model(Play::Search(_), _)) => {
+            search::fits(game)
         }
         Meaning::Random | Meaning::Minimax | Meaning::Valuation => Ok(()),
     }
@@ -319,6 +373,9 @@ impl<G: Kit> Builder<'_, G> {
             AgentSpec::Optimal(other) => {
                 self.check_exact()?;
                 Box::new(BestResponse::solve(self.game, self.agent(other)?).map_err(exact)?)
+            }
+            AgentSpec::Model(Play::Search(options), name) => {
+                Box::new(Greedy::new(self.searcher(options, name)?))
             }
             AgentSpec::Model(Play::Greedy, name) => Box::new(Greedy::new(self.values(name)?.0)),
             AgentSpec::Model(Play::Epsilon(e), name) => {
@@ -362,6 +419,22 @@ impl<G: Kit> Builder<'_, G> {
             ))
         })?;
         Ok((Box::new(Known(found?)), Output::Values))
+    }
+
+    /// A search by the values of a checkpoint or valuation.
+    fn searcher(
+        &self,
+        options: &SearchOptions,
+        name: &str,
+    ) -> Result<Search<G, Box<dyn Evaluator<G>>>, OpenError> {
+        search::fits(self.game)?;
+        let (values, output) = self.values(name)?;
+        if output == Output::Logits {
+            return Err(OpenError::Unknown(format!(
+                "`{name}` is a policy: its outputs are not values, which `search:` compares"
+            )));
+        }
+        Ok(Search::new(self.game, values, options.clone()))
     }
 
     fn minimax(&self) -> Result<Box<dyn Agent<G>>, OpenError> {
@@ -421,10 +494,27 @@ mod tests {
             ("optimal:optimal:a", "optimal:optimal:up/a"),
             ("oracle:x.table", "oracle:in/x.table"),
             ("rules:a/b", "rules:in/a/b"),
+            ("search:4:a/b", "search:4:up/a/b"),
+            ("optimal:search:100ms,keep=3:a", "optimal:search:100ms,keep=3:up/a"),
             ("epsilon:2:a", "epsilon:2:a"),
         ] {
             assert_eq!(moved(text), wanted);
             assert_eq!(map_path(text, &mut |_, _| None), text);
+        }
+    }
+
+    #[test]
+    fn a_search_that_makes_no_sense_is_refused() {
+        for (text, why) in [
+            ("search:4", "search:4:my-run"),
+            ("search:4:", "search:4:my-run"),
+            ("search:a:x", "`search:4:AGENT`"),
+            ("search:2:search:2:x", "not `search:`"),
+            ("search:2:epsilon:0.1:x", "not `epsilon:`"),
+            ("optimal:search:0:x", "1 to 64 plies"),
+        ] {
+            let error = super::AgentSpec::parse(text).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
         }
     }
 

@@ -64,6 +64,15 @@ pub trait AnyGame: Rules {
         inputs: bool,
     ) -> Result<Vec<PositionValue>, TrainError>;
 
+    /// The values of an agent that has values: a valuation, or a checkpoint that looks ahead.
+    fn value_by(
+        &self,
+        agent: &str,
+        best: bool,
+        texts: &[String],
+        file: Option<&Path>,
+    ) -> Result<Vec<PositionValue>, TrainError>;
+
     fn describe(&self, checkpoint: Checkpoint) -> Result<Described, TrainError>;
 
     fn describe_config(&self, config: &Config) -> Result<Described, TrainError>;
@@ -224,6 +233,16 @@ impl<G: Kit> AnyGame for G {
         inputs: bool,
     ) -> Result<Vec<PositionValue>, TrainError> {
         measure::value_of(self, checkpoint, texts, file, inputs)
+    }
+
+    fn value_by(
+        &self,
+        agent: &str,
+        best: bool,
+        texts: &[String],
+        file: Option<&Path>,
+    ) -> Result<Vec<PositionValue>, TrainError> {
+        measure::value_by(self, agent, best, texts, file)
     }
 
     fn describe(&self, checkpoint: Checkpoint) -> Result<Described, TrainError> {

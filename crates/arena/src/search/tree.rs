@@ -80,15 +80,12 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         &self.found
     }
 
-    /// Searches a decision of `player` between these actions.
-    pub fn search(&mut self, game: &G, state: &G::State, player: usize, actions: &[G::Action]) -> &Found<G> {
-        let mut found = std::mem::replace(
-            &mut self.found,
-            Found { values: Vec::new(), line: Vec::new(), plies: 1, nodes: 0, solved: false },
-        );
+    /// Prepares a search, and returns the most plies that it takes.
+    fn begin(&mut self) -> u32 {
         self.table.start();
         (self.limit, self.deadline, self.stopped) = (u64::MAX, None, false);
-        let most = match self.options.budget {
+        self.found.nodes = 0;
+        match self.options.budget {
             Budget::Plies(plies) => plies.min(limits::PLIES),
             Budget::Nodes(nodes) => {
                 self.limit = nodes;
@@ -98,7 +95,42 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
                 self.deadline = Instant::now().checked_add(time);
                 limits::PLIES
             }
-        };
+        }
+    }
+
+    /// The value of a state before a chance event for `player`: the mean over its outcomes, each followed by a decision of so
+    /// many plies.
+    pub fn before_chance(&mut self, game: &G, state: &G::State, player: usize) -> f32 {
+        let most = self.begin();
+        let mut value = 0.0;
+        let first = if matches!(self.options.budget, Budget::Plies(_)) { most } else { 1 };
+        (self.found.plies, self.found.solved) = (0, false);
+        self.found.values.clear();
+        self.found.line.clear();
+        for plies in first..=most {
+            self.table.start();
+            self.frame(game, 0);
+            self.frames[0].state.clone_from(state);
+            self.open = false;
+            let found = self.after(game, 0, player, plies, f32::NEG_INFINITY, f32::INFINITY);
+            if self.stopped && self.found.plies > 0 {
+                break;
+            }
+            (value, self.found.plies) = (found.clamp(-1.0, 1.0), plies);
+            if self.stopped || !self.open {
+                break;
+            }
+        }
+        value
+    }
+
+    /// Searches a decision of `player` between these actions.
+    pub fn search(&mut self, game: &G, state: &G::State, player: usize, actions: &[G::Action]) -> &Found<G> {
+        let most = self.begin();
+        let mut found = std::mem::replace(
+            &mut self.found,
+            Found { values: Vec::new(), line: Vec::new(), plies: 1, nodes: 0, solved: false },
+        );
         self.evaluator.values(game, state, player, actions, &mut found.values);
         (found.plies, found.nodes, found.solved) = (1, 0, false);
         found.line.clear();
@@ -498,5 +530,22 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Search<G, E> {
     ) {
         self.search(game, state, player, actions);
         values.clone_from(&self.found.values);
+    }
+
+    fn study(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &mut Vec<G::Action>,
+        values: &mut Vec<f32>,
+    ) {
+        let all = std::mem::replace(&mut self.options.all, true);
+        self.weigh(game, state, player, actions, values);
+        self.options.all = all;
+    }
+
+    fn line(&self) -> &[G::Action] {
+        &self.found.line
     }
 }

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 /// Selects a checkpoint.
 #[derive(Debug, Args)]
 pub(crate) struct CheckpointArgs {
-    /// Checkpoint folder, run folder (its latest checkpoint is used), or the name of a run or of a published network.
+    /// Checkpoint folder, run folder (its latest checkpoint is used), or the name of a run or of a published network. `evaluate` and
+    /// `value` also take `search:4:CHECKPOINT`, which looks ahead.
     pub(crate) checkpoint: PathBuf,
     /// Use the best checkpoint of the run.
     #[arg(long)]
@@ -163,6 +164,9 @@ pub(crate) struct ValueArgs {
     /// opp1..opp6.
     #[arg(long = "positions", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// Game of an agent, such as `oracle`, if it is not a checkpoint.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) game: Option<String>,
     /// Also show the rows that the network reads, by channel: of the position for the player who just moved, and of each
     /// move for the player who makes it. `adept describe` tells what each number means.
     #[arg(long)]

@@ -1,9 +1,11 @@
 //! The commands `evaluate`, `value` and `describe`.
 
 use super::games_with;
+use super::play::game_of;
 use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, ValueArgs};
 use crate::output::{self, say};
-use adept_arena::inspect::{Input, Numbers, PositionValue};
+use adept_arena::inspect::{Input, Numbers, PositionValue, Searched};
+use adept_arena::naming::{self, AgentSpec, Play};
 use adept_arena::{MoveLoss, OpenError, Shares};
 use adept_game::Difference;
 use adept_lab::Catalogue;
@@ -14,10 +16,10 @@ use adept_model::{checkpoint, limits};
 use adept_trainer::config::Config;
 use adept_trainer::positions::PositionErrors;
 use adept_trainer::run::Match;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde_json::json;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Compares an agent with recorded decisions.
 fn recorded(games: &dyn Catalogue, args: &EvaluateArgs, file: &Path, as_json: bool) -> Result<()> {
@@ -44,7 +46,13 @@ fn recorded(games: &dyn Catalogue, args: &EvaluateArgs, file: &Path, as_json: bo
 }
 
 pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool) -> Result<()> {
+    let (path, search) = match args.of.checkpoint.to_str().map(AgentSpec::parse) {
+        Some(Ok(AgentSpec::Model(Play::Search(options), name))) => (PathBuf::from(name), Some(options)),
+        Some(Err(why)) => return Err(OpenError::Unknown(why).into()),
+        _ => (args.of.checkpoint.clone(), None),
+    };
     if args.recorded.is_none()
+        && search.is_none()
         && checkpoint::named(&args.of.checkpoint)?.is_none()
         && let Some(name) = args.of.checkpoint.to_str()
         && let Some(game) = games_with(games, name).first()
@@ -68,14 +76,16 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         decisions: args.decisions.clone(),
         peers: args.peers.clone(),
         exhaustive: args.exhaustive,
+        search,
         ..EvaluateOptions::default()
     };
-    let report = measure::evaluate(games, &args.of.checkpoint, args.of.best, &options)?;
+    let report = measure::evaluate(games, &path, args.of.best, &options)?;
     if as_json {
         return output::json(&report);
     }
-    let mut text =
-        format!("{} ({}, {} {})\n", report.checkpoint.display(), report.game, report.step, report.unit);
+    let ahead = options.search.as_ref().map_or_else(String::new, |search| format!("search:{search}:"));
+    let of = report.checkpoint.display();
+    let mut text = format!("{ahead}{of} ({}, {} {})\n", report.game, report.step, report.unit);
     if let Some(equity) = &report.equity {
         let rows: Vec<Vec<String>> = equity
             .opponents
@@ -324,12 +334,26 @@ pub(crate) fn publish(games: &dyn Catalogue, args: &PublishArgs, as_json: bool) 
 }
 
 pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> Result<()> {
-    let (file, inputs) = (args.file.as_deref(), args.inputs);
-    let values = measure::value(games, &args.of.checkpoint, args.of.best, &args.positions, file, inputs)?;
+    let (file, inputs, best) = (args.file.as_deref(), args.inputs, args.of.best);
+    let agent = args.of.checkpoint.to_string_lossy();
+    let values = if is_checkpoint(games, &agent)? {
+        measure::value(games, &args.of.checkpoint, best, &args.positions, file, inputs)?
+    } else if inputs {
+        bail!("`{agent}` is not a checkpoint: leave out --inputs");
+    } else {
+        game_of(games, &agent, args.game.as_deref(), best)?.value_by(&agent, best, &args.positions, file)?
+    };
     if as_json {
         return output::json(&json!({ "values": values }));
     }
     output::text(&values.iter().map(value_text).collect::<Vec<_>>().join("\n"))
+}
+
+/// Whether a name stands for a checkpoint itself, or for nothing: then the error is about a checkpoint.
+fn is_checkpoint(games: &dyn Catalogue, name: &str) -> Result<bool> {
+    let spec = AgentSpec::parse(name).map_err(OpenError::Unknown)?;
+    let is_own = |name: &str| !games_with(games, name).is_empty();
+    Ok(matches!(spec, AgentSpec::Named(_)) && (naming::folder_of(name, is_own)?.is_some() || !is_own(name)))
 }
 
 /// A value of a position and its moves, for people.
@@ -343,6 +367,10 @@ fn value_text(value: &PositionValue) -> String {
         }
         Some(player) if value.moves.is_empty() => format!("{v:+.4} for player {player}{p}"),
         Some(player) => format!("{v:+.4} for player {player}, to move{p}: the best of the moves below"),
+    };
+    let said = match &value.search {
+        Some(search) => format!("{said}\n  {}", searched(search)),
+        None => said,
     };
     // A long position has a line of its own.
     let mut text = format!("{}: {said}\n", value.position);
@@ -384,6 +412,14 @@ fn value_text(value: &PositionValue) -> String {
         }
     }
     text
+}
+
+/// What a search did, for people.
+fn searched(search: &Searched) -> String {
+    let Searched { plies, nodes, solved, line } = search;
+    let depth = if *solved { "searched to the end".to_string() } else { format!("{plies} plies deep") };
+    let line = if line.len() > 1 { format!("; expects {}", line.join(", ")) } else { String::new() };
+    format!("{depth}, {nodes} positions valued{line}")
 }
 
 /// The numbers of a row by channel, eight a line, each line with the place of its first number in the channel.

@@ -32,7 +32,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
         best: args.best,
         history: args.history.is_some(),
     };
-    let game = game_of(games, args)?;
+    let game = game_of(games, &args.opponent, args.game.as_deref(), args.best)?;
     let mut input: Box<dyn Input> = match Editor::new() {
         Some(editor) if !as_json => Box::new(editor),
         _ => Box::new(stdin().lock()),
@@ -113,15 +113,20 @@ impl Input for Editor {
     }
 }
 
-/// The game to play: the named one, the game of the checkpoint, or the first that has an agent of this name.
-fn game_of(games: &dyn Catalogue, args: &PlayArgs) -> Result<Arc<dyn AnyGame>> {
-    if let Some(name) = &args.game {
+/// The game of an agent: the named one, the game of the checkpoint, or the first that has an agent of this name.
+pub(super) fn game_of(
+    games: &dyn Catalogue,
+    agent: &str,
+    game: Option<&str>,
+    best: bool,
+) -> Result<Arc<dyn AnyGame>> {
+    if let Some(name) = game {
         return Ok(games.find(name)?);
     }
-    let spec = AgentSpec::parse(&args.opponent).map_err(OpenError::Unknown)?;
+    let spec = AgentSpec::parse(agent).map_err(OpenError::Unknown)?;
     let found = games_with(games, spec.name());
     if let Some(folder) = naming::folder_of(spec.name(), |_| !found.is_empty())? {
-        return Ok(games.find(&checkpoint::manifest(&checkpoint::locate(&folder, args.best)?)?.game)?);
+        return Ok(games.find(&checkpoint::manifest(&checkpoint::locate(&folder, best)?)?.game)?);
     }
     if let Some(game) = found.first() {
         let names: Vec<String> = found.iter().map(|game| game.info().name.to_string()).collect();

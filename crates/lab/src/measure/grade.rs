@@ -1,7 +1,7 @@
 //! The suite `grade`: exact grades of greedy play in games without chance.
 
 use adept_arena::grade::{alone, shortest, worst};
-use adept_arena::{Alone, GameModel, Grade, Grader, Greedy};
+use adept_arena::{Alone, Evaluator, Grade, Grader, Greedy};
 use adept_game::{Kit, Turn};
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -21,8 +21,8 @@ pub struct GradeReport {
 }
 
 /// Grades greedy play.
-pub(super) fn grade<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Result<GradeReport, TrainError> {
-    let mut greedy = Greedy::new(bound);
+pub(super) fn grade<G: Kit>(game: &G, evaluator: &mut dyn Evaluator<G>) -> Result<GradeReport, TrainError> {
+    let mut greedy = Greedy::new(evaluator);
     let mut report = GradeReport::default();
     if game.players() == 1 {
         report.alone = Some(alone(game, &mut greedy, shortest(game)?));

@@ -23,10 +23,11 @@ pub use speed::{Cost, SpeedCell, cost, cost_of};
 
 use crate::catalogue::{AnyGame, Catalogue};
 use adept_arena::inspect::{self, PositionValue};
-use adept_arena::{Equity, GameModel, Greedy, OpenError, Random, equity, naming, open};
+use adept_arena::search::{self, Search, SearchOptions};
+use adept_arena::{Equity, Evaluator, GameModel, Greedy, OpenError, Random, equity, naming, open};
 pub use adept_game::Suite;
 use adept_game::{GameError, Kit, Read, Recorded, limits, notes, stream, work};
-use adept_model::checkpoint::{self, Checkpoint, Manifest};
+use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
 use adept_model::files::Files;
 use adept_model::{Description, ModelError, Usage};
 use adept_trainer::config::{self, Config, no_equity};
@@ -60,6 +61,8 @@ pub struct EvaluateOptions {
     pub peers: Vec<Peer>,
     /// Whether to measure errors over all positions. Without suites, nothing else is then measured.
     pub exhaustive: bool,
+    /// How far choices look ahead; none if they follow the checkpoint's own values.
+    pub search: Option<SearchOptions>,
     /// Stops matches.
     pub cancel: Cancel,
 }
@@ -221,6 +224,11 @@ pub(crate) fn opened(
     }
 }
 
+/// Whether a suite measures choices, which may look ahead.
+fn chooses(suite: Suite) -> bool {
+    matches!(suite, Suite::Equity | Suite::Grade | Suite::MoveLoss | Suite::Matches)
+}
+
 /// Measures a checkpoint of this game.
 ///
 /// # Errors
@@ -232,6 +240,14 @@ pub fn evaluate_of<G: Kit>(
 ) -> Result<Report, TrainError> {
     let path = checkpoint.path.clone();
     let (mut bound, manifest) = open::bind(game, checkpoint)?;
+    let search = options.search.as_ref();
+    if search.is_some() {
+        search::fits(game)?;
+        if bound.output == Output::Logits {
+            let message = "is a policy: its outputs are not values, which `search:` compares".into();
+            return Err(OpenError::Mismatch { path, message }.into());
+        }
+    }
     let files = [&options.positions, &options.decisions];
     for path in files.into_iter().flatten() {
         // Before anything that takes time.
@@ -270,6 +286,17 @@ pub fn evaluate_of<G: Kit>(
         let main = positions::named(game, distribution);
         kinds.caution(&report.checkpoint, &[&main], &[]);
     }
+    if let Some(suite) = suites.iter().find(|suite| search.is_some() && !chooses(**suite)) {
+        let message = format!(
+            "`{}` measures the checkpoint's own values: leave out `search:`, or measure equity, grade, move-loss or matches",
+            suite.name()
+        );
+        return Err(TrainError::Suite(message));
+    }
+    if search.is_some() && elsewhere {
+        let message = "errors of values are those of the checkpoint itself: leave out `search:`".into();
+        return Err(TrainError::Suite(message));
+    }
     for suite in suites {
         match suite {
             Suite::Equity if !game.is_small() => {
@@ -295,16 +322,17 @@ pub fn evaluate_of<G: Kit>(
                 let own = || judges(game, &manifest);
                 let against = if options.against.is_empty() { own() } else { options.against.clone() };
                 let asked = !options.against.is_empty();
-                report.equity = Some(measure_equity(game, &mut bound, (&against, asked))?);
+                report.equity = Some(measure_equity(game, &mut bound, search, (&against, asked))?);
             }
-            Suite::Grade => report.grade = Some(grade::grade(game, &mut bound)?),
+            Suite::Grade => report.grade = Some(grade::grade(game, &mut chooser(game, &mut bound, search))?),
             Suite::Rms => {
                 let count = sampled(options, 100_000)?;
                 report.rms = Some(positions::rms(game, &mut bound, distribution, count)?);
             }
             Suite::MoveLoss => {
                 let count = sampled(options, 250_000)?;
-                report.move_loss = Some(positions::moves(game, &mut bound, distribution, count)?);
+                let mut chooser = chooser(game, &mut bound, search);
+                report.move_loss = Some(positions::moves(game, &mut chooser, distribution, count)?);
             }
             Suite::Matches => {
                 let mut against = options.against.clone();
@@ -313,8 +341,13 @@ pub fn evaluate_of<G: Kit>(
                     against.retain(|name| name != "minimax");
                 }
                 let games = options.samples.unwrap_or(4_000);
-                report.matches =
-                    Some(play::matches(game, &report.checkpoint, &against, games, &options.cancel)?);
+                report.matches = Some(play::matches(
+                    game,
+                    (&report.checkpoint, search),
+                    &against,
+                    games,
+                    &options.cancel,
+                )?);
             }
             Suite::Exploitability => {
                 report.exploitability = Some(play::exploitability(game, &mut bound, &manifest)?);
@@ -377,6 +410,7 @@ fn judges<G: Kit>(game: &G, manifest: &Manifest) -> Vec<String> {
 fn measure_equity<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
+    search: Option<&SearchOptions>,
     (opponents, asked): (&[String], bool),
 ) -> Result<EquityReport, TrainError> {
     let mut found = Vec::with_capacity(opponents.len());
@@ -388,7 +422,10 @@ fn measure_equity<G: Kit>(
             opponent => opponent?,
         };
         bound.learner.reset_usage();
-        found.push((name.clone(), equity(game, &mut Greedy::new(&mut *bound), &mut opponent)?));
+        found.push((
+            name.clone(),
+            equity(game, &mut Greedy::new(chooser(game, bound, search)), &mut opponent)?,
+        ));
         usage = usage.or_else(|| bound.learner.usage());
     }
     let (against, first) = found[0].clone();
@@ -401,6 +438,18 @@ fn measure_equity<G: Kit>(
         opponents: found,
         usage,
     })
+}
+
+/// What chooses moves: the checkpoint, or a search by its values.
+fn chooser<'a, G: Kit>(
+    game: &G,
+    bound: &'a mut GameModel<G>,
+    search: Option<&SearchOptions>,
+) -> Box<dyn Evaluator<G> + 'a> {
+    match search {
+        Some(options) => Box::new(Search::new(game, bound, options.clone())),
+        None => Box::new(bound),
+    }
 }
 
 /// Checks that a file has positions.
@@ -431,18 +480,49 @@ pub fn value_of<G: Kit>(
 ) -> Result<Vec<PositionValue>, TrainError> {
     let path = checkpoint.path.clone();
     let (mut bound, _) = open::bind(game, checkpoint)?;
-    let mut named: Vec<(String, Read<G>)> = texts.iter().cloned().zip(inspect::read(game, texts)?).collect();
-    if let Some(file) = file {
-        let read = game.read_positions(file)?;
-        has_positions(file, read.len())?;
-        named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
-    }
+    let named = named_positions(game, texts, file)?;
     if let Some(kinds) = Kinds::beside(&path) {
         let classes: BTreeSet<u64> = named.iter().map(|(_, (state, _))| game.class(state)).collect();
         let classes: Vec<String> = classes.iter().map(u64::to_string).collect();
         kinds.caution(&path, &[], &classes);
     }
     let values = named.into_iter().map(|(name, p)| inspect::inspect(game, &mut bound, &p, name, inputs));
+    Ok(values.collect::<Result<_, _>>()?)
+}
+
+/// Positions in the game's text form, then those of a file, with their texts.
+fn named_positions<G: Kit>(
+    game: &G,
+    texts: &[String],
+    file: Option<&Path>,
+) -> Result<Vec<(String, Read<G>)>, TrainError> {
+    let mut named: Vec<(String, Read<G>)> = texts.iter().cloned().zip(inspect::read(game, texts)?).collect();
+    if let Some(file) = file {
+        let read = game.read_positions(file)?;
+        has_positions(file, read.len())?;
+        named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
+    }
+    Ok(named)
+}
+
+/// The values that an agent gives to positions: a valuation, or a checkpoint that looks ahead.
+///
+/// # Errors
+/// [`OpenError::Unknown`] if it has no values, or cannot look ahead in this game.
+pub fn value_by<G: Kit>(
+    game: &G,
+    agent: &str,
+    best: bool,
+    texts: &[String],
+    file: Option<&Path>,
+) -> Result<Vec<PositionValue>, TrainError> {
+    let Some(mut search) = naming::evaluator(game, &naming::resolve(game, agent, &[])?, best)? else {
+        let message =
+            format!("`{agent}` is an agent without values: `adept play {agent}` shows how it plays");
+        return Err(OpenError::Unknown(message).into());
+    };
+    let named = named_positions(game, texts, file)?;
+    let values = named.into_iter().map(|(name, p)| inspect::inspect_by(game, &mut search, &p, name));
     Ok(values.collect::<Result<_, _>>()?)
 }
 

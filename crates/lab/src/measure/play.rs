@@ -2,6 +2,7 @@
 
 use adept_arena::cfr::{Decisions, Policy};
 use adept_arena::matches::{compete, orders};
+use adept_arena::search::{Search, SearchOptions};
 use adept_arena::{Agent, Boltzmann, GameModel, Greedy, OpenError, open};
 use adept_game::{Kit, Unit};
 use adept_model::checkpoint::{Manifest, Output};
@@ -37,7 +38,7 @@ pub struct ExploitabilityReport {
 /// same dice.
 pub(super) fn matches<G: Kit>(
     game: &G,
-    path: &Path,
+    (path, search): (&Path, Option<&SearchOptions>),
     opponents: &[String],
     games: u64,
     cancel: &Cancel,
@@ -48,7 +49,7 @@ pub(super) fn matches<G: Kit>(
         return Err(TrainError::Suite(format!("measure at least {least} games, two deals in each seat")));
     }
     let play = |against: &String| -> Result<Match, OpenError> {
-        let make = || Ok::<_, OpenError>(vec![player(game, path)?, open::agent(game, against)?]);
+        let make = || Ok::<_, OpenError>(vec![player(game, path, search)?, open::agent(game, against)?]);
         let tally = compete(game, make, &orders(&[1, others]), games, 1, || cancel.requested())?;
         Ok(Match::of(against, &tally, game.unit().as_ref()))
     };
@@ -60,8 +61,15 @@ pub(super) fn matches<G: Kit>(
 }
 
 /// The checkpoint as an agent, with the play that its run measured.
-fn player<G: Kit>(game: &G, path: &Path) -> Result<Box<dyn Agent<G>>, OpenError> {
+fn player<G: Kit>(
+    game: &G,
+    path: &Path,
+    search: Option<&SearchOptions>,
+) -> Result<Box<dyn Agent<G>>, OpenError> {
     let (bound, manifest) = open::open(game, path, false)?;
+    if let Some(options) = search {
+        return Ok(Box::new(Greedy::new(Search::new(game, bound, options.clone()))));
+    }
     Ok(match temperature(&manifest) {
         Some(temperature) => Box::new(Boltzmann::new(bound, temperature)),
         None => Box::new(Greedy::new(bound)),

@@ -345,7 +345,7 @@ pub(super) fn fine_oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, Ope
 pub(super) fn losses<G: Kit>(
     game: &G,
     truth: &dyn Valuation<G>,
-    bound: &mut GameModel<G>,
+    bound: &mut dyn Evaluator<G>,
     known: &[Named<G>],
     others: &mut [impl Evaluator<G>],
     states: impl Iterator<Item = G::State>,
@@ -361,7 +361,7 @@ pub(super) fn losses<G: Kit>(
 /// Measures lost value from this many test positions before the roll.
 pub(super) fn moves<G: Kit>(
     game: &G,
-    bound: &mut GameModel<G>,
+    bound: &mut dyn Evaluator<G>,
     distribution: Option<&str>,
     count: u64,
 ) -> Result<MoveLossReport, TrainError> {
