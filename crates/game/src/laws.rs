@@ -471,7 +471,9 @@ impl<'a, G: Kit> Checker<'a, G> {
             self.law(Law::Repeats, info == game.info(state, seat), || {
                 "`info` changes between two calls".into()
             });
-            let shown = game.info(&game.shown_to(state, seat), seat);
+            let without = game.shown_to(state, seat);
+            let shown = game.info(&without, seat);
+            self.alike |= without != *state && shown == info;
             self.law(Law::Info, shown == info, || {
                 format!(
                     "player {seat} knows more, or less, than `shown_to` shows: {info:?} instead of {shown:?}"
