@@ -93,7 +93,7 @@ fn a_network_learns_from_hands() {
     let few = desk.run(&["train", "my.toml", "--set", "evaluate.games=3", "--out", "other"]);
     assert!(String::from_utf8_lossy(&few.stderr).contains("must be at least 4, two deals in each seat"));
     let wrong = desk.run(&["train", "my.toml", "--set", "learn.td.field=[\"equity\"]", "--out", "other"]);
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains("has no agent `equity`"));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("did you mean `equity:T`?"));
 }
 
 /// Hands that are written down by a tournament or at the terminal are read again, and a network values their decisions.

@@ -410,6 +410,10 @@ pub(crate) struct ListArgs {
     /// Draw how the distributions of this rule set are spread over its classes of positions (.svg).
     #[arg(long, value_name = "FILE", requires = "game")]
     pub(crate) out: Option<PathBuf>,
+    /// Check along random games that the rules keep what every game promises, such as legal actions, exact probabilities, utilities
+    /// within the scale, and texts that read back (list games). Exit code 1 if a game breaks a law.
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 #[derive(Debug, Args)]

@@ -11,6 +11,7 @@ mod game;
 mod halves;
 mod info;
 mod kit;
+pub mod laws;
 mod public_tree;
 mod recorded;
 mod rng;

@@ -13,6 +13,7 @@ use adept_arena::cfr::{self, SolveOptions, Solved};
 use adept_arena::inspect::PositionValue;
 use adept_arena::matches::Tally;
 use adept_arena::{OpenError, open};
+use adept_game::laws::{self, Budget};
 use adept_game::{Found, GameError, Kit, Recorded, Valuation};
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{Input, PlayError, PlayOptions, Played};
@@ -48,6 +49,9 @@ pub trait AnyGame: Rules {
     ) -> Result<RunEstimate, TrainError>;
 
     fn check_files(&self, config: &Config) -> Result<(), Unusable>;
+
+    /// Checks the laws of games along random games.
+    fn check_laws(&self, budget: &Budget) -> laws::Report;
 
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError>;
 
@@ -211,6 +215,10 @@ impl<G: Kit> AnyGame for G {
 
     fn check_files(&self, config: &Config) -> Result<(), Unusable> {
         run::check_files(self, config)
+    }
+
+    fn check_laws(&self, budget: &Budget) -> laws::Report {
+        laws::check(self, budget)
     }
 
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError> {

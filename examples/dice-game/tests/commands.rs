@@ -22,6 +22,7 @@ fn a_game_with_dice_has_every_command() {
     let out = std::env::temp_dir().join(format!("adept-dice-game-{}", std::process::id()));
     let run = out.to_str().expect("a path in UTF-8");
     assert!(says(&["list", "games"]).contains("pig-20"));
+    assert!(says(&["list", "games", "--game", "pig-20", "--check"]).contains("pig-20 keeps all laws"));
     assert!(says(&["config", "check", "pig.toml"]).contains("pig is fine"));
     // The shorter race learns in a second.
     let short =

@@ -123,7 +123,7 @@ fn settings_that_cannot_work_are_refused() {
     for (name, set, says) in [
         ("pm-0.toml", "learn.discount=1.5", "`learn.td.discount`: must lie in 0..1"),
         ("pm-0.toml", "learn.traces=online", "need returns computed backwards"),
-        ("pm-0.toml", "learn.against=PMX", "has no agent `PMX`"),
+        ("pm-0.toml", "learn.against=PMX", "`PMX` is not an agent of"),
         ("pm-0.toml", "learn.field=[\"P\"]", "leave `against` out"),
         ("pm-0.toml", "architecture.lookup.initial_from=rule", "no value channel `rule`"),
         ("pm-0.toml", "evaluate.games=0", "`evaluate.games`"),

@@ -5,6 +5,7 @@ mod config_faults;
 mod configs;
 mod first_runs;
 mod fuzz;
+mod laws;
 mod liars_dice;
 mod portable;
 mod positions;

@@ -5,6 +5,7 @@ use crate::args::{ListArgs, Listing, RunsAction, RunsArgs};
 use crate::output;
 use crate::world;
 use adept_arena::naming::AGENTS;
+use adept_game::laws::{Breach, Budget, Report};
 use adept_game::{GameInfo, Named};
 use adept_lab::chart::{self, Legend, Mark};
 use adept_lab::curves::{Show, canvas, curves, svg};
@@ -24,6 +25,25 @@ use std::sync::Arc;
 /// Columns of the names in a list, beyond which the text starts right after the name.
 const NAME: usize = 22;
 
+/// Checks the laws of games.
+fn check(games: &[Arc<dyn AnyGame>], as_json: bool) -> Result<()> {
+    let reports: Vec<Report> = games.iter().map(|game| game.check_laws(&Budget::default())).collect();
+    if as_json {
+        let breach = |b: &Breach| json!({ "law": b.law.about(), "seed": b.seed, "ply": b.ply, "position": b.position, "found": b.found });
+        let entry = |r: &Report| {
+            let breaches: Vec<Value> = r.breaches.iter().map(breach).collect();
+            json!({ "game": r.game, "games": r.games, "states": r.states, "breaches": breaches })
+        };
+        output::json(&json!({ "checked": reports.iter().map(entry).collect::<Vec<_>>() }))?;
+    } else {
+        output::text(&reports.iter().map(|report| format!("{report}\n")).collect::<String>())?;
+    }
+    match reports.iter().filter(|report| !report.holds()).count() {
+        0 => Ok(()),
+        broken => bail!("games that break a law: {broken} of {}", reports.len()),
+    }
+}
+
 pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Result<()> {
     let entry = |name: &str, about: &str| json!({ "name": name, "about": about });
     if args.game.is_some() && matches!(args.what, Listing::Architectures | Listing::Devices) {
@@ -32,6 +52,12 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
     let names = args.game.clone().map_or_else(|| games.names(), |name| vec![name]);
     let found: Result<Vec<_>, _> = names.iter().map(|name| games.find(name)).collect();
     let found = found?;
+    if args.check {
+        if args.what != Listing::Games {
+            bail!("--check is for games: `adept list games --check`");
+        }
+        return check(&found, as_json);
+    }
     let games: Vec<GameInfo> = found.iter().map(|game| game.info()).collect();
     let (key, entries): (&str, Vec<Value>) = match args.what {
         Listing::Games => ("games", games.iter().map(|g| entry(&g.name, &g.about)).collect()),

@@ -4,6 +4,7 @@ use super::error::TrainError;
 use crate::config::{Config, Examples, Method, Suite};
 use crate::positions::check_examples;
 use adept_arena::{OpenError, naming};
+use adept_game::laws::{self, Budget};
 use adept_game::{GameError, Kit};
 
 /// A setting of a config whose file or agent cannot be used.
@@ -16,11 +17,18 @@ pub struct Unusable {
 }
 
 /// Opens the files and agents that a config names, as a run would: examples, checkpoints and rule files of agents; not what takes
-/// long, such as exact values. The encoder with its prior and experts is opened when the config is checked.
+/// long, such as exact values. Before, a few random games check the [laws] that every game keeps. The encoder with its prior and experts is opened when the config is checked.
 ///
 /// # Errors
 /// The first setting that cannot be used.
 pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
+    let usual = game.encoders().first().map_or(String::new(), |first| first.name.to_string());
+    let encoder = config.game.encoder.clone().unwrap_or(usual);
+    let report = laws::check_with(game, &Budget::short(), &|name| name == encoder);
+    if let Some(breach) = report.breaches.first() {
+        let error = GameError::new(format!("{} breaks a law of games: {breach}", game.name()));
+        return Err(Unusable { key: "game.rules".into(), error: Box::new(error.into()) });
+    }
     for (key, agent) in config.opponents() {
         let tried = naming::resolve(game, agent, &[]).and_then(|found| naming::try_out(game, &found));
         tried.map_err(|e| Unusable { key, error: Box::new(e.into()) })?;

@@ -110,6 +110,10 @@ impl<G: Game> TdPlayer<G> {
                 Turn::Player(player) => player,
             };
             if let Some(agent) = seats.by_seat[player] {
+                game.actions(&self.state, &mut self.lists.actions);
+                if self.lists.actions.is_empty() {
+                    return Err(no_action(game, &self.state, player));
+                }
                 let action = seats.agents[agent].choose(game, &self.state, player, &mut self.lists, rng);
                 self.apply(game, &action, settings);
                 continue;
@@ -123,6 +127,9 @@ impl<G: Game> TdPlayer<G> {
             } else {
                 bound.decide(game, &self.state, player)
             };
+            if candidates.actions.is_empty() {
+                return Err(no_action(game, &self.state, player));
+            }
             let greedy = candidates.values.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
             let choice = match settings.temperature {
                 _ if explores => rng.random_range(0..candidates.values.len()),
@@ -189,6 +196,18 @@ impl<G: Game> TdPlayer<G> {
         }
         game.apply(&mut self.state, action);
     }
+}
+
+/// The error for a game that goes on, with a player who cannot.
+#[cold]
+fn no_action<G: Game>(game: &G, state: &G::State, player: usize) -> ModelError {
+    ModelError::Unsupported(format!(
+        "the rules of {} leave player {} without an action in `{}`, though the game is not over: let the game end there, or give the \
+         player an action, such as to pass",
+        game.name(),
+        player + 1,
+        game.position_text(state)
+    ))
 }
 
 /// Index of a highest value; ties are broken at random.
