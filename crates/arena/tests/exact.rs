@@ -517,7 +517,13 @@ fn a_bound_network_values_what_goes_on_and_only_that() {
         rate: 1.0,
     };
     let mut rng = stream(1, "init", 0);
-    let learner = adept_model::build(&Architecture::Mlp(mlp), &channels, Optimiser::default(), &mut rng);
+    let learner = adept_model::build(
+        &Architecture::Mlp(mlp),
+        &channels,
+        &adept_model::Head::Value,
+        Optimiser::default(),
+        &mut rng,
+    );
     let mut bound = GameModel::new(&GAME, Arc::new(Fields), learner.expect("it can be built"));
     let mut twin = bound.player(&GAME).expect("no device is asked");
     let (mut values, mut single, mut wins) = (Vec::new(), Vec::new(), 0);

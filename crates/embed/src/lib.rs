@@ -45,8 +45,8 @@ pub struct Description {
     pub game: String,
     /// Encoder that fills the rows.
     pub encoder: String,
-    /// Meaning of the outputs: values, or logits of a policy.
-    pub output: adept_model::checkpoint::Output,
+    /// Meaning of the outputs: a value, the logit of a policy, or the classes of outcomes.
+    pub head: adept_model::Head,
     /// Lowest and highest value that the network can compute, by its last layer: [−1, 1] for tanh. None if nothing bounds
     /// it, as for networks that end in a linear layer, for logits and for tables.
     pub range: Option<[f32; 2]>,
@@ -369,7 +369,7 @@ fn describe<G: Kit>(bound: &GameModel<G>, manifest: &Manifest, scale: f64) -> De
     Description {
         game: manifest.game.clone(),
         encoder: manifest.encoder.clone(),
-        output: manifest.output,
+        head: manifest.head.clone(),
         range: manifest.range(),
         scale,
         channels: described.collect(),

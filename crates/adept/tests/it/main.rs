@@ -6,6 +6,7 @@ mod configs;
 mod first_runs;
 mod fuzz;
 mod liars_dice;
+mod outcomes;
 mod portable;
 mod positions;
 mod ranks;

@@ -5,6 +5,7 @@ mod exhaustive;
 mod experts;
 mod grade;
 mod kinds;
+mod outcomes;
 mod play;
 mod positions;
 mod rules;
@@ -15,6 +16,7 @@ pub use exhaustive::ExhaustiveReport;
 pub use experts::{ExpertsReport, Single, Trained};
 pub use grade::GradeReport;
 pub use kinds::{Kinds, Weakness};
+pub use outcomes::{Bin, ClassErrors, OutcomesReport};
 pub use play::{ExploitabilityReport, MatchesReport};
 pub(crate) use positions::best_formula;
 pub use positions::{ClassShares, ErrorsOf, FileReport, MoveLossReport, RmsReport, class_shares_of};
@@ -116,6 +118,9 @@ pub struct Report {
     /// Errors over all positions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exhaustive: Option<ExhaustiveReport>,
+    /// Errors of the probabilities of outcomes, if the network gives them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<OutcomesReport>,
     /// How a mixture uses its experts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experts: Option<ExpertsReport>,
@@ -261,6 +266,7 @@ pub fn evaluate_of<G: Kit>(
         valued: None,
         decisions: None,
         exhaustive: None,
+        outcomes: None,
         experts: None,
         speed: None,
     };
@@ -324,6 +330,9 @@ pub fn evaluate_of<G: Kit>(
                 report.speed = (!cells.is_empty()).then_some(cells);
             }
         }
+    }
+    if !elsewhere && options.suites.is_empty() {
+        report.outcomes = outcomes::outcomes(game, &mut bound, distribution, options.samples)?;
     }
     if !elsewhere {
         report.experts = experts::experts(game, &mut bound, &manifest, distribution)?;
@@ -510,6 +519,8 @@ pub struct Described {
     pub encoder: String,
     /// Channels with the meaning of each input.
     pub channels: Vec<ChannelAbout>,
+    /// What its output means: a value, the logit of a policy, or the classes of outcomes.
+    pub head: adept_model::Head,
     /// Games or samples it learned from.
     pub step: u64,
     /// `games` or `samples`.
@@ -566,8 +577,14 @@ pub fn describe_of<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Described
 pub fn describe_config_of<G: Kit>(game: &G, config: &Config) -> Result<Described, TrainError> {
     let encoder = open::encoder(game, config.game.encoder.as_deref())?;
     let mut rng = stream(config.seed, "init", 0);
-    let learner =
-        adept_model::build(&config.architecture, encoder.channels(), config.learn.optimiser, &mut rng)?;
+    let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
+    let learner = adept_model::build(
+        &config.architecture,
+        encoder.channels(),
+        &head,
+        config.learn.optimiser,
+        &mut rng,
+    )?;
     let bound = GameModel::new(game, encoder, learner);
     let about = (0, config.learn.unit(), config.seed, adept_trainer::REVISION.to_string());
     Ok(described(&bound, None, &config.name, config.game.rules.clone(), about))
@@ -593,6 +610,7 @@ fn described<G: Kit>(
                 about: c.about.to_string(),
             })
             .collect(),
+        head: bound.learner.head().clone(),
         step,
         unit,
         seed,
