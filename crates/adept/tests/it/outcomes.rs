@@ -4,7 +4,7 @@ use crate::common::measure::{EvaluateOptions, Report};
 use crate::common::{StopAt, at, evaluate, finished, parse, state, train, value};
 use adept_model::checkpoint::{self, locate};
 use adept_trainer::config::{Config, Source};
-use adept_trainer::run::Cancel;
+use adept_trainer::run::{Cancel, Silent, TrainOptions};
 use std::fs;
 use std::path::Path;
 
@@ -156,10 +156,12 @@ fn runs_resume_exactly() {
     );
     let (whole, parted) = (folder.path().join("whole"), folder.path().join("parted"));
     finished(&config, 3, &whole);
-    let stop = StopAt(2_000, Cancel::default());
-    assert!(!train(&config, 3, &at(&parted), &stop, &stop.1).unwrap().1.finished);
-    finished(&config, 3, &parted);
-    assert_eq!(state(&whole).0, state(&parted).0);
+    let cancel = Cancel::default();
+    let stopped = train(&config, 3, &at(&parted), &StopAt(2_000, cancel.clone()), &cancel).unwrap();
+    assert!(!stopped.1.finished);
+    let resume = TrainOptions { resume: true, ..at(&parted) };
+    assert!(train(&config, 3, &resume, &Silent, &Cancel::default()).unwrap().1.finished);
+    assert!(state(&whole) == state(&parted));
 }
 
 #[test]
