@@ -107,3 +107,25 @@ fn a_path_that_is_neither_checkpoint_nor_run_says_so() {
     let error = locate(&folder.path().join("nowhere"), false).unwrap_err().to_string();
     assert!(error.contains("does not exist"), "{error}");
 }
+
+/// Before format 3 the head was the key `output`, and only policies had it.
+#[test]
+fn heads_of_older_formats_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(written(folder.path()).join("manifest.json")).unwrap();
+    let path = Path::new("manifest.json");
+    let read = |output: &str| {
+        let old = text.replacen("\"format\": 3", &format!("\"format\": 2{output}"), 1);
+        adept_model::checkpoint::manifest_in(&old, path).unwrap().head
+    };
+    assert_eq!(read(""), Head::Value);
+    assert_eq!(read(", \"output\": \"values\""), Head::Value);
+    assert_eq!(read(", \"output\": \"logits\""), Head::Policy);
+    let head = Head::Outcomes(adept_model::OutcomeClass::loss_draw_win());
+    let new = text.replacen(
+        "\"config\"",
+        &format!("\"head\": {}, \"config\"", serde_json::to_string(&head).unwrap()),
+        1,
+    );
+    assert_eq!(adept_model::checkpoint::manifest_in(&new, path).unwrap().head, head);
+}

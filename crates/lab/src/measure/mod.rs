@@ -62,6 +62,8 @@ pub struct EvaluateOptions {
     pub peers: Vec<Peer>,
     /// Whether to measure errors over all positions. Without suites, nothing else is then measured.
     pub exhaustive: bool,
+    /// Whether to measure probabilities of outcomes, if the network gives them, beside suites that are named.
+    pub outcomes: bool,
     /// Stops matches.
     pub cancel: Cancel,
 }
@@ -331,7 +333,7 @@ pub fn evaluate_of<G: Kit>(
             }
         }
     }
-    if !elsewhere && options.suites.is_empty() {
+    if !elsewhere && (options.outcomes || options.suites.is_empty()) {
         report.outcomes = outcomes::outcomes(game, &mut bound, distribution, options.samples)?;
     }
     if !elsewhere {
