@@ -221,7 +221,7 @@ fn keys(name: Option<&str>) -> Vec<String> {
 fn the_schema_lists_every_key() {
     assert_eq!(
         keys(None),
-        ["name", "about", "seed", "game", "architecture", "learn", "evaluate", "checkpoints"]
+        ["name", "about", "seed", "head", "game", "architecture", "learn", "evaluate", "checkpoints"]
     );
     let methods = ["td", "expectation", "supervised", "regrets"];
     let learn = [&["rate", "batch", "shards", "optimiser", "engine", "device"][..], &methods].concat();

