@@ -16,8 +16,8 @@ const BINS: usize = 10;
 const GAMES: u64 = 2_000;
 /// Positions with exact values.
 const POSITIONS: u64 = 20_000;
-/// Share of random moves in games, because a game without chance would otherwise be the same each time.
-const EXPLORED: f64 = 0.1;
+/// Most random moves at the start of a game, because a game without chance would otherwise be the same each time.
+const OPENING: usize = 4;
 /// Moves after which a game is left out.
 const MOVES: usize = 10_000;
 
@@ -93,10 +93,8 @@ pub(super) fn outcomes<G: Kit>(
     if p.is_empty() {
         return Err(TrainError::Suite("no game of the network with itself came to an end".into()));
     }
-    let from = format!(
-        "results of {games} games of the network with itself, with {:.0} % random moves",
-        100.0 * EXPLORED
-    );
+    let from =
+        format!("results of {games} games of the network with itself, after up to {OPENING} random moves");
     Ok(Some(report(from, classes, &p, &t)))
 }
 
@@ -142,6 +140,7 @@ fn played<G: Kit>(
     let (mut p, mut t) = (Vec::new(), Vec::new());
     for _ in 0..games {
         let (mut state, mut seen, mut players) = (game.start(), Vec::new(), Vec::new());
+        let (random, mut moves) = (rng.random_range(0..=OPENING), 0);
         for _ in 0..MOVES {
             let player = match game.turn(&state) {
                 Turn::Over => break,
@@ -155,11 +154,12 @@ fn played<G: Kit>(
             let found = bound.decide(game, &state, player);
             let best = (0..found.values.len()).max_by(|&a, &b| found.values[a].total_cmp(&found.values[b]));
             let any = rng.random_range(0..found.actions.len());
-            let choice = if rng.random_bool(EXPLORED) { any } else { best.unwrap_or(any) };
-            if let Some(row) = found.row_of[choice] {
+            let choice = if moves < random { any } else { best.unwrap_or(any) };
+            if let Some(row) = found.row_of[choice].filter(|_| moves >= random) {
                 seen.extend_from_slice(&found.outcomes[row as usize * n..][..n]);
                 players.push(player);
             }
+            moves += 1;
             let action = found.actions[choice].clone();
             game.apply(&mut state, &action);
         }
