@@ -3,7 +3,7 @@
 //! Two linear experts share |x| between them. The gate learns where each of them is responsible: gᵢ of Wiering & Kröse,
 //! with the posterior probabilities hᵢ as its targets.
 
-use adept::model::{Architecture, Channel, ChannelKind, Optimiser, Samples, build};
+use adept::model::{Architecture, Channel, ChannelKind, Head, Optimiser, Samples, build};
 use adept::prelude::stream;
 use rand::RngExt;
 
@@ -12,7 +12,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         r#"{ "hme": { "experts": 2, "expert": { "mlp": { "hidden": [], "output": "linear" } }, "variance": 0.02 } }"#,
     )?;
     let channels = [Channel::fixed("x", ChannelKind::Dense(1), "in [−1, 1]")];
-    let mut mixture = build(&architecture, &channels, Optimiser::default(), &mut stream(3, "init", 0))?;
+    let mut mixture =
+        build(&architecture, &channels, &Head::Value, Optimiser::default(), &mut stream(3, "init", 0))?;
 
     let mut rng = stream(3, "points", 0);
     let mut samples = Samples::new(&channels);

@@ -2,7 +2,7 @@
 //!
 //! Rows of two numbers, the exclusive or of their signs as target, and steps of the optimiser Adam on batches of 64.
 
-use adept::model::{Architecture, Channel, ChannelKind, Optimiser, Samples, build};
+use adept::model::{Architecture, Channel, ChannelKind, Head, Optimiser, Samples, build};
 use adept::prelude::stream;
 use rand::RngExt;
 
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let channels = [Channel::fixed("point", ChannelKind::Dense(2), "x and y in [−1, 1]")];
 
     // Every random draw comes from a stream named by seed, purpose and index: runs repeat to the bit.
-    let mut network = build(&architecture, &channels, optimiser, &mut stream(1, "init", 0))?;
+    let mut network = build(&architecture, &channels, &Head::Value, optimiser, &mut stream(1, "init", 0))?;
     let mut rng = stream(1, "points", 0);
 
     let mut samples = Samples::new(&channels);

@@ -30,7 +30,13 @@ fn learned(encoder: Arc<dyn Encoder<TicTacToe>>) -> Result<f64, Box<dyn std::err
     let (game, mut rng) = (TicTacToe, stream(1, "games", 0));
     let architecture: Architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [20] } }"#)?;
     let mut first = stream(1, "init", 0);
-    let network = adept::model::build(&architecture, encoder.channels(), Optimiser::default(), &mut first)?;
+    let network = adept::model::build(
+        &architecture,
+        encoder.channels(),
+        &adept::model::Head::Value,
+        Optimiser::default(),
+        &mut first,
+    )?;
     let mut network = GameModel::new(&game, encoder.clone(), network);
     let (mut samples, mut scratch) = (Samples::new(encoder.channels()), Default::default());
     for g in 0..10_000 {

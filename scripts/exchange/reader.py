@@ -43,12 +43,15 @@ class Checkpoint:
 
     def values(self, rows):
         """Values of rows: an array [rows, width] for each channel name."""
+        if isinstance(self.manifest.get("head"), dict):
+            raise ValueError("this reader computes values, and the network gives probabilities of outcomes")
         self.rows = rows
         return self.node(self.manifest["architecture"], "")
 
     def bounds(self):
         """The range of its values."""
-        return ANY if self.manifest.get("output") == "logits" else self.range(self.manifest["architecture"])
+        policy = self.manifest.get("output") == "logits" or self.manifest.get("head") == "policy"
+        return ANY if policy else self.range(self.manifest["architecture"])
 
     def tensor(self, name):
         self.used.add(name)

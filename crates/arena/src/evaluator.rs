@@ -4,7 +4,7 @@
 //! by the game's scale). A finished game has its exact utility; models never see it.
 
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Turn, Valuation};
-use adept_model::checkpoint::Output;
+use adept_model::Head;
 use adept_model::{Explanation, Learner, ModelError, Rows};
 use std::sync::Arc;
 
@@ -193,6 +193,8 @@ pub struct Candidates<G: Game> {
     pub row_of: Vec<Option<u32>>,
     /// Encoded afterstates.
     pub rows: Rows,
+    /// Distributions over the classes of outcomes, `[rows, classes]`; empty for other heads.
+    pub outcomes: Vec<f32>,
     state: G::State,
     model_values: Vec<f32>,
 }
@@ -202,8 +204,6 @@ pub struct GameModel<G: Game> {
     encoder: Arc<dyn Encoder<G>>,
     /// The learner.
     pub learner: Box<dyn Learner>,
-    /// Meaning of its outputs.
-    pub output: Output,
     candidates: Candidates<G>,
 }
 
@@ -215,10 +215,11 @@ impl<G: Game> GameModel<G> {
             values: Vec::new(),
             row_of: Vec::new(),
             rows: Rows::new(learner.channels()),
+            outcomes: Vec::new(),
             state: game.start(),
             model_values: Vec::new(),
         };
-        Self { encoder, learner, output: Output::Values, candidates }
+        Self { encoder, learner, candidates }
     }
 
     /// The encoder.
@@ -232,7 +233,7 @@ impl<G: Game> GameModel<G> {
     /// [`ModelError::Unsupported`] if the learner's device does not respond.
     pub fn player(&mut self, game: &G) -> Result<Self, ModelError> {
         let learner = self.learner.player()?;
-        Ok(Self { output: self.output, ..Self::new(game, self.encoder.clone(), learner) })
+        Ok(Self::new(game, self.encoder.clone(), learner))
     }
 
     /// Lists and encodes the candidates of `player`, who is to move. Values that need the model are 0.
@@ -265,11 +266,12 @@ impl<G: Game> GameModel<G> {
     }
 
     /// Lists and evaluates the candidates of `player`, who is to move, as far as learning needs it. If an action wins
-    /// the highest possible utility at once, all others have value −1 and the model is not evaluated.
+    /// the highest possible utility at once, all others have value −1 and the model is not evaluated, unless it gives
+    /// distributions, which learning may need.
     #[inline]
     pub fn decide(&mut self, game: &G, state: &G::State, player: usize) -> &Candidates<G> {
         self.candidates(game, state, player);
-        if self.candidates.values.contains(&1.0) {
+        if self.candidates.values.contains(&1.0) && self.learner.head().classes().is_none() {
             let others = self.candidates.values.iter_mut().zip(&self.candidates.row_of);
             others.filter(|(_, row)| row.is_some()).for_each(|(value, _)| *value = -1.0);
         } else {
@@ -321,7 +323,14 @@ impl<G: Game> GameModel<G> {
         if c.rows.is_empty() {
             return;
         }
-        self.learner.evaluate(&c.rows, &mut c.model_values);
+        match self.learner.head().clone() {
+            Head::Value | Head::Policy => self.learner.evaluate(&c.rows, &mut c.model_values),
+            head @ Head::Outcomes(_) => {
+                self.learner.outputs(&c.rows, &mut c.outcomes);
+                c.model_values.clear();
+                c.model_values.extend(c.outcomes.chunks_exact(head.outputs()).map(|p| head.value_of(p)));
+            }
+        }
         for (value, row) in c.values.iter_mut().zip(&c.row_of) {
             if let Some(row) = row {
                 *value = c.model_values[*row as usize];

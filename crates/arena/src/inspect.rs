@@ -5,7 +5,6 @@ use crate::evaluator::{Evaluator, GameModel};
 use crate::open::OpenError;
 use crate::search::Search;
 use adept_game::{Afterstate, Kit, Read, Turn};
-use adept_model::checkpoint::Output;
 use adept_model::{Explanation, Layout, Rows};
 use serde::ser::{SerializeMap, Serializer};
 
@@ -29,6 +28,9 @@ pub struct PositionValue {
     /// The row of the position itself, if it was asked for and there is one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
+    /// The classes of outcomes, in the order of the numbers of each `outcomes`; empty if the network gives values alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<String>,
     /// Each legal move, best first.
     pub moves: Vec<MoveValue>,
     /// What a search did, if the values come from one.
@@ -137,6 +139,8 @@ pub fn inspect<G: Kit>(
     inputs: bool,
 ) -> Result<PositionValue, OpenError> {
     let knows = last.is_some() || !bound.encoder().needs_action();
+    let classes = bound.learner.head().classes().unwrap_or_default();
+    let classes: Vec<String> = classes.iter().map(|class| class.name.clone()).collect();
     let mover = game.just_acted(state).filter(|_| knows && !game.hides());
     let found = |value: f32, to_move: Option<usize>, moves: Vec<MoveValue>| PositionValue {
         position: position.clone(),
@@ -145,6 +149,7 @@ pub fn inspect<G: Kit>(
         to_move,
         after: None,
         inputs: Vec::new(),
+        classes: classes.clone(),
         moves,
         search: None,
         next: None,
@@ -180,7 +185,7 @@ pub fn inspect<G: Kit>(
     } else {
         game.actions(state, &mut actions);
     }
-    let policy = (game.hides() && bound.output == Output::Logits).then(|| policy_of(&values));
+    let policy = (game.hides() && bound.learner.head().is_policy()).then(|| policy_of(&values));
     let mut moves: Vec<MoveValue> = Vec::with_capacity(actions.len());
     for (i, action) in actions.iter().enumerate() {
         let mut next = state.clone();
@@ -223,6 +228,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
     let mut found = PositionValue {
         position,
         value: 0.0,
+        classes: Vec::new(),
         win_probability: None,
         to_move: None,
         after: None,
@@ -342,7 +348,7 @@ pub fn values<G: Kit>(
     positions: &[Read<G>],
     values: &mut Vec<f32>,
 ) -> Result<(), OpenError> {
-    if bound.output == Output::Logits {
+    if bound.learner.head().is_policy() {
         let message = "this checkpoint outputs policy logits, not values; request the moves";
         return Err(OpenError::Unknown(message.into()));
     }

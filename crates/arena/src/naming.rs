@@ -14,12 +14,13 @@ use crate::agents::{Agent, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
 use crate::deliberating::Deliberating;
 use crate::evaluator::{Evaluator, Known};
 use crate::exact::ExactError;
-use crate::open::{OpenError, by_output, open};
+use crate::open::{OpenError, by_head, open};
 use crate::part::file_of;
 use crate::search::{self, Budget, Search, SearchOptions};
 use crate::solve::{BestResponse, Minimax};
 use adept_game::{GameInfo, Kit, Named, Turn, limits};
-use adept_model::checkpoint::{self, Output};
+use adept_model::Head;
+use adept_model::checkpoint;
 use adept_model::names;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -399,17 +400,17 @@ impl<G: Kit> Builder<'_, G> {
                 Box::new(Deliberating::new(found?))
             }
             Meaning::Valuation | Meaning::Checkpoint(_) => {
-                let (values, output) = self.values(name)?;
-                by_output(values, output)
+                let (values, head) = self.values(name)?;
+                by_head(values, &head)
             }
         })
     }
 
     /// The values of a checkpoint or valuation.
-    fn values(&self, name: &str) -> Result<(Box<dyn Evaluator<G>>, Output), OpenError> {
+    fn values(&self, name: &str) -> Result<(Box<dyn Evaluator<G>>, Head), OpenError> {
         if let Meaning::Checkpoint(folder) = self.meaning {
             let (bound, manifest) = open(self.game, folder, self.best)?;
-            return Ok((Box::new(bound), manifest.output));
+            return Ok((Box::new(bound), manifest.head));
         }
         let found = self.game.valuation(name).ok_or_else(|| {
             OpenError::Unknown(format!(
@@ -418,7 +419,7 @@ impl<G: Kit> Builder<'_, G> {
                 with_values(self.game)
             ))
         })?;
-        Ok((Box::new(Known(found?)), Output::Values))
+        Ok((Box::new(Known(found?)), Head::Value))
     }
 
     /// A search by the values of a checkpoint or valuation.
@@ -428,8 +429,8 @@ impl<G: Kit> Builder<'_, G> {
         name: &str,
     ) -> Result<Search<G, Box<dyn Evaluator<G>>>, OpenError> {
         search::fits(self.game)?;
-        let (values, output) = self.values(name)?;
-        if output == Output::Logits {
+        let (values, head) = self.values(name)?;
+        if head == Head::Policy {
             return Err(OpenError::Unknown(format!(
                 "`{name}` is a policy: its outputs are not values, which `search:` compares"
             )));

@@ -8,7 +8,8 @@ use crate::frozen::Frozen;
 use crate::naming::{self, Meaning};
 use crate::part::{self, EXPERT, PRIOR};
 use adept_game::{Encoder, Game, GameError, Kit, Valuation, limits, stream};
-use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
+use adept_model::Head;
+use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::{ModelError, Optimiser, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -287,7 +288,8 @@ fn bind_of<G: Kit>(
     }
     // Before memory is taken for the parameters that the manifest promises.
     if !manifest.architecture.grows() {
-        let wanted = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?.parameters();
+        let wanted =
+            adept_model::lower(&manifest.architecture, &manifest.channels, &manifest.head)?.parameters();
         let held: usize = tensors.iter().map(|t| t.shape.iter().product::<usize>()).sum();
         if held < wanted {
             return fail(format!(
@@ -297,14 +299,17 @@ fn bind_of<G: Kit>(
     }
     // The checkpoint overwrites the initial parameters, so any stream works.
     let mut rng = stream(0, "open", 0);
-    let mut learner =
-        adept_model::build(&manifest.architecture, &manifest.channels, Optimiser::default(), &mut rng)?;
+    let mut learner = adept_model::build(
+        &manifest.architecture,
+        &manifest.channels,
+        &manifest.head,
+        Optimiser::default(),
+        &mut rng,
+    )?;
     if let Err(e) = learner.restore(&tensors) {
         return fail(format!("does not match its own architecture: {e}"));
     }
-    let mut bound = GameModel::new(game, encoder, learner);
-    bound.output = manifest.output;
-    Ok((bound, manifest))
+    Ok((GameModel::new(game, encoder, learner), manifest))
 }
 
 /// The agent named `text`. `settings` is an object with the settings to change, or null. Only deliberating agents have
@@ -342,10 +347,10 @@ pub fn agent<G: Kit>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, OpenErro
     naming::build(game, &naming::resolve(game, text, &[])?, false)
 }
 
-/// The default agent for an evaluator: greedy for values, softmax for logits.
-pub fn by_output<'a, G: Game, E: Evaluator<G> + 'a>(evaluator: E, output: Output) -> Box<dyn Agent<G> + 'a> {
-    match output {
-        Output::Values => Box::new(Greedy::new(evaluator)),
-        Output::Logits => Box::new(Boltzmann::new(evaluator, 1.0)),
+/// The default agent for an evaluator: greedy for values, also those of distributions; softmax for logits.
+pub fn by_head<'a, G: Game, E: Evaluator<G> + 'a>(evaluator: E, head: &Head) -> Box<dyn Agent<G> + 'a> {
+    match head {
+        Head::Value | Head::Outcomes(_) => Box::new(Greedy::new(evaluator)),
+        Head::Policy => Box::new(Boltzmann::new(evaluator, 1.0)),
     }
 }

@@ -518,7 +518,13 @@ fn a_bound_network_values_what_goes_on_and_only_that() {
         rate: 1.0,
     };
     let mut rng = stream(1, "init", 0);
-    let learner = adept_model::build(&Architecture::Mlp(mlp), &channels, Optimiser::default(), &mut rng);
+    let learner = adept_model::build(
+        &Architecture::Mlp(mlp),
+        &channels,
+        &adept_model::Head::Value,
+        Optimiser::default(),
+        &mut rng,
+    );
     let mut bound = GameModel::new(&GAME, Arc::new(Fields), learner.expect("it can be built"));
     let mut twin = bound.player(&GAME).expect("no device is asked");
     let (mut values, mut single, mut wins) = (Vec::new(), Vec::new(), 0);
@@ -613,7 +619,8 @@ fn what_cannot_be_opened_says_why() {
     assert_eq!(refusal("epsilon:2:a"), "`epsilon:2:a`: write epsilon:E:CHECKPOINT with E in 0..1");
     let hint = "give a folder with manifest.json or run.json, or a name in `checkpoints` or `checkpoints/runs` of the present \
                 folder; `adept runs list` shows the runs here";
-    let values = "is not a checkpoint and not a valuation of tictactoe; what has values: any checkpoint folder";
+    let values =
+        "is not a checkpoint and not a valuation of tictactoe; what has values: any checkpoint folder";
     assert_eq!(refusal("greedy:no/such/run"), format!("`no/such/run` {values}"));
     let none = "`greedy:ttt`: `ttt` is an agent that has no values; what has values: any checkpoint folder";
     assert_eq!(refusal("greedy:ttt"), none);

@@ -3,8 +3,8 @@
 use crate::game::{Declared, State, WORK};
 use crate::structure::{Module, Reads, Structure};
 use adept_game::{
-    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Script, Turn, limits,
-    stream,
+    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut, Script,
+    Turn, limits, stream,
 };
 use rand::RngExt;
 use rustc_hash::FxHashSet;
@@ -101,6 +101,13 @@ impl Kit for Declared {
         let others: Vec<&str> =
             SHIPPED.iter().map(|(name, _)| *name).filter(|name| !USUAL.ends_with(name)).collect();
         format!("{about}; file:PATH for a rule file of your own, declared:NAME for {}", others.join(", "))
+    }
+
+    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
+        match self.players() {
+            1 => Err(GameError::new(format!("{}: a game for one has no winner", self.name()))),
+            _ => Ok(OutcomeClass::loss_draw_win()),
+        }
     }
 
     fn encoders(&self) -> Vec<Named> {

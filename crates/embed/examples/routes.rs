@@ -34,7 +34,8 @@ fn measure(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let texts: Vec<String> = (0..512).map(|_| Distribution::Table.sample(14, &mut rng).to_string()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let read = checkpoint::read(&checkpoint::locate(path, false)?)?;
-    let program = adept_model::lower(&read.manifest.architecture, &read.manifest.channels, 1)?;
+    let program =
+        adept_model::lower(&read.manifest.architecture, &read.manifest.channels, &read.manifest.head)?;
     let bytes = onnx(&program, &program.parameters_in(&read.tensors)?, &About::default());
     let graph = tract_onnx::onnx().model_for_read(&mut &bytes[..])?;
     let names: Vec<String> = graph.inputs.iter().map(|i| graph.node(i.node).name.clone()).collect();

@@ -93,6 +93,13 @@ int adept_encode(const adept_model *model, const char *const *positions, size_t 
 /* Values of rows for the player who just moved, in the range of adept_describe. A buffer of width 0 may be NULL. */
 int adept_evaluate(const adept_model *model, const float *dense, const uint64_t *index, size_t rows, float *values);
 
+/* Number of classes of outcomes; 0 if the model gives one number a row. adept_describe names them, in `head`. */
+size_t adept_classes(const adept_model *model);
+
+/* Probabilities of the outcomes after rows, for the player who just moved: [rows, adept_classes], row by row. A buffer of width 0 may
+ * be NULL. */
+int adept_outcomes(const adept_model *model, const float *dense, const uint64_t *index, size_t rows, float *outcomes);
+
 /* Frees a text of adept_moves or adept_explain, which must have kept its length. NULL is allowed. */
 void adept_free(char *text);
 

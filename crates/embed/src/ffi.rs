@@ -422,6 +422,39 @@ pub unsafe extern "C" fn adept_evaluate(
     })
 }
 
+/// Number of classes of outcomes; 0 if the model gives one number a row.
+///
+/// # Safety
+/// `model` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_classes(model: *const Handle) -> usize {
+    // SAFETY: as the caller promises.
+    unsafe { model.as_ref() }.and_then(|h| h.model.describe().head.classes()).map_or(0, <[_]>::len)
+}
+
+/// Probabilities of the outcomes after rows, for the player who just moved.
+///
+/// # Safety
+/// As for [`adept_evaluate`]; `outcomes` has room for `rows` times [`adept_classes`] floats.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_outcomes(
+    model: *const Handle,
+    dense: *const f32,
+    index: *const u64,
+    rows: usize,
+    outcomes: *mut f32,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    call(|| unsafe {
+        let model = self::model(model)?;
+        let length = |width: usize| rows.checked_mul(width).ok_or_else(|| argument("too many rows"));
+        let d = model.describe();
+        let dense = input(dense, length(d.dense_width)?)?;
+        let index = input(index, length(d.index_width)?)?;
+        output(&model.outcomes(rows, dense, index)?, outcomes)
+    })
+}
+
 /// Frees a text.
 ///
 /// # Safety

@@ -45,8 +45,8 @@ pub struct Description {
     pub game: String,
     /// Encoder that fills the rows.
     pub encoder: String,
-    /// Meaning of the outputs: values, or logits of a policy.
-    pub output: adept_model::checkpoint::Output,
+    /// Meaning of the outputs: a value, the logit of a policy, or the classes of outcomes.
+    pub head: adept_model::Head,
     /// Lowest and highest value that the network can compute, by its last layer: [−1, 1] for tanh. None if nothing bounds
     /// it, as for networks that end in a linear layer, for logits and for tables.
     pub range: Option<[f32; 2]>,
@@ -227,6 +227,20 @@ impl Model {
         self.bound.evaluate(count, dense, index)
     }
 
+    /// The probabilities of the outcomes after rows, for the player who just moved, `[rows, classes]`, in the order of the
+    /// classes of [`head`](Description::head).
+    ///
+    /// # Errors
+    /// As for [`evaluate_slices`](Self::evaluate_slices), and if the model gives values alone.
+    pub fn outcomes(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
+        if self.description.head.classes().is_none() {
+            return Err(Error::Rows(
+                "the model gives one number a row, not probabilities of outcomes".into(),
+            ));
+        }
+        self.bound.outcomes(count, dense, index)
+    }
+
     /// The network. None if the model is a table.
     ///
     /// # Errors
@@ -250,6 +264,7 @@ trait AnyModel: Send + Sync {
     fn encode(&self, positions: &[&str]) -> Result<Rows, Error>;
     fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error>;
     fn evaluate(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error>;
+    fn outcomes(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error>;
     fn network(&self) -> Result<Option<Network>, Error>;
 }
 
@@ -307,15 +322,19 @@ impl<G: Kit> AnyModel for Opened<G> {
 
     fn evaluate(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
         self.with(|bound| {
-            let rows = RowsView::new(bound.learner.channels(), count, dense, index)
-                .map_err(|e| Error::Rows(e.to_string()))?;
-            if let Some(at) = dense.iter().position(|v| !v.is_finite()) {
-                let (row, column) = (at / rows.dense_width(), at % rows.dense_width());
-                return Err(Error::Rows(format!("row {row}: column {column} holds {}", dense[at])));
-            }
+            let rows = checked(bound.learner.channels(), count, dense, index)?;
             let mut values = Vec::with_capacity(count);
             bound.learner.evaluate_view(rows, &mut values);
             Ok(values)
+        })
+    }
+
+    fn outcomes(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
+        self.with(|bound| {
+            let rows = checked(bound.learner.channels(), count, dense, index)?.to_rows();
+            let mut outcomes = Vec::new();
+            bound.learner.outputs(&rows, &mut outcomes);
+            Ok(outcomes)
         })
     }
 
@@ -327,6 +346,21 @@ impl<G: Kit> AnyModel for Opened<G> {
             Ok(Some(Network { program, weights }))
         })
     }
+}
+
+/// Rows in memory of the caller, if they fit the channels and are finite.
+fn checked<'a>(
+    channels: &[adept_model::Channel],
+    count: usize,
+    dense: &'a [f32],
+    index: &'a [u64],
+) -> Result<RowsView<'a>, Error> {
+    let rows = RowsView::new(channels, count, dense, index).map_err(|e| Error::Rows(e.to_string()))?;
+    if let Some(at) = dense.iter().position(|v| !v.is_finite()) {
+        let (row, column) = (at / rows.dense_width(), at % rows.dense_width());
+        return Err(Error::Rows(format!("row {row}: column {column} holds {}", dense[at])));
+    }
+    Ok(rows)
 }
 
 struct Opening(Checkpoint);
@@ -369,7 +403,7 @@ fn describe<G: Kit>(bound: &GameModel<G>, manifest: &Manifest, scale: f64) -> De
     Description {
         game: manifest.game.clone(),
         encoder: manifest.encoder.clone(),
-        output: manifest.output,
+        head: manifest.head.clone(),
         range: manifest.range(),
         scale,
         channels: described.collect(),

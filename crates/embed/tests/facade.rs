@@ -185,7 +185,14 @@ fn tictactoe(path: &Path) {
     let encoder = adept_arena::open::encoder(&adept_builtin::tictactoe::TicTacToe, Some("fields")).unwrap();
     let channels = encoder.channels().to_vec();
     let mut rng = adept_game::stream(1, "init", 0);
-    let mut learner = adept_model::build(&architecture, &channels, Optimiser::default(), &mut rng).unwrap();
+    let mut learner = adept_model::build(
+        &architecture,
+        &channels,
+        &adept_model::Head::Value,
+        Optimiser::default(),
+        &mut rng,
+    )
+    .unwrap();
     let manifest = Manifest::new("tictactoe", "fields", channels, &architecture);
     write(&Files::default(), path, manifest, &learner.state(false).unwrap()).unwrap();
 }

@@ -33,7 +33,9 @@ fn published_checkpoints_give_native_values() {
         let native = model.evaluate(&rows).unwrap();
 
         let read = checkpoint::read(&path).unwrap();
-        let program = adept_model::lower(&read.manifest.architecture, &read.manifest.channels, 1).unwrap();
+        let program =
+            adept_model::lower(&read.manifest.architecture, &read.manifest.channels, &read.manifest.head)
+                .unwrap();
         let bytes = onnx(&program, &program.parameters_in(&read.tensors).unwrap(), &About::default());
         let graph = tract_onnx::onnx().model_for_read(&mut &bytes[..]).unwrap();
         let names: Vec<String> = graph.inputs.iter().map(|i| graph.node(i.node).name.clone()).collect();

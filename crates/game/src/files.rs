@@ -3,7 +3,7 @@
 use crate::game::{Game, GameError, Turn};
 use crate::kit::{Example, Kit, Read};
 use crate::sheet::{Row, Sheet, Values};
-use adept_rows::limits;
+use adept_rows::{OutcomeClass, limits};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -46,17 +46,31 @@ pub fn examples<G: Kit>(game: &G, path: &Path) -> Result<Vec<Example<G::State>>,
         return Err(GameError::new(format!("{}: {what}", path.display())));
     }
     let sheet = Sheet::read(path)?;
-    let (Some(column), Some(values)) = (sheet.column(&POSITION)?, Values::of(&sheet)?) else {
+    let classes = game.outcome_classes().unwrap_or_default();
+    let outcomes = Outcomes::of(&sheet, &classes)?;
+    let (column, values) = (sheet.column(&POSITION)?, Values::of(&sheet)?);
+    let (Some(column), true) = (column, values.is_some() || outcomes.is_some()) else {
         let names = sheet.names().join(",");
+        let classes: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
+        let or = if classes.is_empty() { String::new() } else { format!(", or {}", classes.join(", ")) };
         return Err(sheet.fault(&format!(
-            "the first line is `{names}`; it must name the columns position and value (or win)"
+            "the first line is `{names}`; it must name the columns position and value (or win{or})"
         )));
     };
-    sheet.note_ignored(&[column, values.column()]);
+    let of_outcomes = outcomes.iter().flat_map(|outcomes| outcomes.columns.iter().copied());
+    let used: Vec<usize> =
+        [column].into_iter().chain(values.iter().map(|values| values.column())).chain(of_outcomes).collect();
+    sheet.note_ignored(&used);
     let example = |row: Result<Row<'_>, GameError>| {
         let row = row?;
         let (state, _) = position(game, &row, column)?;
-        let value = values.of_row(&row)?;
+        // In the file for the player to move.
+        let outcomes = outcomes.as_ref().map(|outcomes| outcomes.of_row(&row)).transpose()?;
+        let value = match (&outcomes, values) {
+            (Some(p), _) => p.iter().zip(&classes).map(|(p, class)| p * f64::from(class.utility)).sum(),
+            (None, Some(values)) => values.of_row(&row)?,
+            (None, None) => f64::NAN,
+        };
         if game.turn(&state) == Turn::Over {
             return Err(row.fault("the game is over, so its value is known"));
         }
@@ -64,9 +78,60 @@ pub fn examples<G: Kit>(game: &G, path: &Path) -> Result<Vec<Example<G::State>>,
             return Err(row.fault("nobody has moved yet: give positions after a move"));
         }
         // Values in a file are for the player to move; examples are for the one who just acted.
-        Ok(Example { state, value: -value, line: row.line })
+        let mirrored = |p: Vec<f64>| classes.iter().map(|class| p[class.mirror]).collect();
+        let outcomes = outcomes.map_or_else(Vec::new, mirrored);
+        Ok(Example { state, value: -value, outcomes, line: row.line })
     };
     sheet.rows().map(example).collect()
+}
+
+/// Columns with the probability of each class of outcomes, for the player to move.
+struct Outcomes {
+    columns: Vec<usize>,
+}
+
+impl Outcomes {
+    /// The columns, if the table has one for every class.
+    ///
+    /// # Errors
+    /// A column that is named twice, or a table that has columns for some classes only.
+    fn of(sheet: &Sheet, classes: &[OutcomeClass]) -> Result<Option<Self>, GameError> {
+        let mut columns = Vec::with_capacity(classes.len());
+        let mut lacks = None;
+        for class in classes {
+            // A column `win` alone is a probability of winning, as in files without classes.
+            match sheet.column(&[&*class.name])? {
+                Some(column) => columns.push(column),
+                None => lacks = Some(&class.name),
+            }
+        }
+        let named = columns.iter().filter(|&&column| sheet.names()[column] != "win").count();
+        match lacks {
+            None if !columns.is_empty() => Ok(Some(Self { columns })),
+            Some(lacks) if named > 0 => {
+                Err(sheet.fault(&format!("it has columns for some outcomes, and none for `{lacks}`")))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The probabilities in a row.
+    ///
+    /// # Errors
+    /// A number outside 0..1, or a sum that is not 1.
+    fn of_row(&self, row: &Row<'_>) -> Result<Vec<f64>, GameError> {
+        let number = |&column: &usize| {
+            let text = row.text(column);
+            let p = text.trim().parse::<f64>().ok().filter(|p| (0.0..=1.0).contains(p));
+            p.ok_or_else(|| row.fault(&format!("`{text}` is not a probability from 0 to 1")))
+        };
+        let all: Vec<f64> = self.columns.iter().map(number).collect::<Result<_, _>>()?;
+        let sum: f64 = all.iter().sum();
+        if (sum - 1.0).abs() > 1e-3 {
+            return Err(row.fault(&format!("the probabilities of its outcomes add up to {sum}, expected 1")));
+        }
+        Ok(all.iter().map(|p| p / sum).collect())
+    }
 }
 
 /// Why a game has no files of labelled positions by default.
@@ -92,7 +157,9 @@ pub fn has_values<G: Kit>(game: &G, path: &Path) -> Result<bool, GameError> {
         return Ok(false);
     }
     let sheet = Sheet::read(path)?;
-    Ok(sheet.column(&POSITION)?.is_some() && Values::of(&sheet)?.is_some())
+    let classes = game.outcome_classes().unwrap_or_default();
+    let labelled = Values::of(&sheet)?.is_some() || Outcomes::of(&sheet, &classes)?.is_some();
+    Ok(sheet.column(&POSITION)?.is_some() && labelled)
 }
 
 /// Writes positions in the game's text form with their values as CSV.

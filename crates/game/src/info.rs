@@ -1,8 +1,9 @@
 //! A description of a game without its types, for lists, checks and messages.
 
-use crate::game::Unit;
+use crate::game::{GameError, Unit};
 use crate::kit::{Kit, Named};
 use crate::suite::Suite;
+use adept_rows::OutcomeClass;
 
 /// Description of a game.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ pub struct GameInfo {
     pub players: usize,
     /// How results of matches are counted; `None` for points.
     pub unit: Option<Unit>,
+    /// The classes of its results, or why they are not listed.
+    pub outcomes: Result<Vec<OutcomeClass>, GameError>,
 }
 
 impl GameInfo {
@@ -55,6 +58,7 @@ impl GameInfo {
             has_public_tree: game.has_public_tree(),
             players: game.players(),
             unit: game.unit(),
+            outcomes: game.outcome_classes(),
         }
     }
 

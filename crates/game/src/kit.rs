@@ -10,6 +10,7 @@ use crate::recorded::Recorded;
 use crate::sheet::Sheet;
 use crate::suite::Suite;
 use crate::work;
+use adept_rows::OutcomeClass;
 use rand::Rng;
 use std::borrow::Cow;
 use std::path::Path;
@@ -58,6 +59,8 @@ pub struct Example<S> {
     pub state: S,
     /// Its value to the player who just acted, in [−1, 1].
     pub value: f64,
+    /// The probability of each class of outcomes for that player; empty if only the value is known.
+    pub outcomes: Vec<f64>,
     /// Its line in the file, from 1.
     pub line: u64,
 }
@@ -93,6 +96,21 @@ pub trait Kit: Game + Sized {
     /// 10 million states.
     fn is_small(&self) -> bool {
         false
+    }
+
+    /// The classes that every finished game falls into, for models with the head `outcomes`.
+    ///
+    /// # Errors
+    /// Why its results are not listed as classes.
+    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
+        Err(GameError::new(format!("{} does not list the classes of its results", self.name())))
+    }
+
+    /// The class of a finished game for a player: an index into [`outcome_classes`](Self::outcome_classes). None if its result
+    /// is in no class. By default, the class that is worth what the result is.
+    fn outcome_of(&self, classes: &[OutcomeClass], state: &Self::State, player: usize) -> Option<usize> {
+        let worth = self.utility(state, player) / self.scale();
+        classes.iter().position(|class| (f64::from(class.utility) - worth).abs() < 1e-6)
     }
 
     /// What tells these rules from others of the same name, for games that change without a new version of the program. A run of

@@ -19,7 +19,7 @@ pub mod sheet;
 mod suite;
 pub mod work;
 
-pub use adept_rows::{Channel, ChannelKind, RowMut, RowSink, limits, notes, shown};
+pub use adept_rows::{Channel, ChannelKind, OutcomeClass, RowMut, RowSink, limits, notes, shown};
 pub use deliberation::{Choice, Deliberation, Deliberator};
 pub use encoder::{Afterstate, Encoder, EncoderFn};
 pub use game::{Game, GameError, Turn, Unit};

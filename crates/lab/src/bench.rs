@@ -83,8 +83,14 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Vec<B
             let compute = Compute { engine, device };
             for &batch in &grid.batches {
                 let (samples, adam) = (samples(&channels, batch), Optimiser::Adam(Default::default()));
-                let mut learner =
-                    build_on(&architecture, &channels, adam, compute, &mut stream(1, "init", 0))?;
+                let mut learner = build_on(
+                    &architecture,
+                    &channels,
+                    &adept_model::Head::Value,
+                    adam,
+                    compute,
+                    &mut stream(1, "init", 0),
+                )?;
                 let parameters = learner.describe().parameters;
                 let mut measure =
                     |operation, work: &mut dyn FnMut(&mut dyn Learner) -> Result<(), ModelError>| {

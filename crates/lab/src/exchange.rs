@@ -5,7 +5,7 @@ use crate::measure::opened;
 use crate::pack;
 use adept_arena::{GameModel, OpenError, open};
 use adept_game::Kit;
-use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin, Output, is_of_training};
+use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin, is_of_training};
 use adept_model::export::{self, About, from_torch, onnx, to_torch};
 use adept_model::files::Files;
 use adept_model::{Architecture, ModelError, Program, Tensor};
@@ -128,7 +128,7 @@ fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
 /// Whose value the output is, in which unit and range. Where a game hides something, candidates are valued before they are
 /// made.
 fn meaning<G: Kit>(game: &G, manifest: &Manifest) -> String {
-    if manifest.output == Output::Logits {
+    if manifest.head.is_policy() {
         return "logit of an action, not bounded: the softmax over the actions of a decision is the policy"
             .into();
     }
@@ -158,7 +158,7 @@ fn program(checkpoint: &Checkpoint) -> Result<(Program, Vec<f32>), TrainError> {
         let message = format!("{what}: this is not a network and has no graph, export it as safetensors");
         return Err(ModelError::Unsupported(message).into());
     }
-    let program = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?;
+    let program = adept_model::lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
     let params = program.parameters_in(tensors)?;
     Ok((program, params))
 }
@@ -253,7 +253,7 @@ fn listed(tensors: &[Tensor]) -> String {
 
 /// Checks that a file has all tensors of a network, and looks for what stands before their names if not.
 fn check_names(manifest: &Manifest, tensors: &[Tensor], file: &Path) -> Result<(), TrainError> {
-    let program = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?;
+    let program = adept_model::lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
     let has = |name: &str| tensors.iter().any(|tensor| tensor.name == name);
     let Some(missing) = program.params.iter().find(|param| !has(&param.name)) else { return Ok(()) };
     let before = |tensor: &Tensor| Some(tensor.name.strip_suffix(&*missing.name)?.to_string());
@@ -287,7 +287,7 @@ pub fn with_weights(
     if let Some(at) = flat.iter().position(|weight| !weight.is_finite()) {
         return Err(ModelError::Unsupported(format!("weight {at} is {}", flat[at])).into());
     }
-    let program = adept_model::lower(&manifest.architecture, &manifest.channels, 1)?;
+    let program = adept_model::lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
     let tensors = program.tensors_of(flat)?;
     if !manifest.checksum.is_empty() {
         manifest.init.push(Origin { path: from.into(), checksum: manifest.checksum.clone(), part: None });
@@ -348,6 +348,6 @@ pub fn manifest_of<G: Kit>(game: &G, config: &Config) -> Result<Manifest, TrainE
     let whole = serde_json::to_value(config).map_err(|e| OpenError::Unknown(e.to_string()))?;
     let channels = encoder.channels().to_vec();
     let mut manifest = Manifest::new(game.name(), encoder.name(), channels, &config.architecture);
-    manifest.output = config.learn.output();
+    manifest.head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
     Ok(manifest.of(whole, config.seed, adept_trainer::REVISION))
 }

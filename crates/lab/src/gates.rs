@@ -43,7 +43,7 @@ pub fn cell_maps(path: &Path) -> Result<Vec<CellMap>, ModelError> {
     let mut maps: Vec<CellMap> = Vec::new();
     // A table that grows has no program.
     if !manifest.architecture.grows() {
-        let program = lower(&manifest.architecture, &manifest.channels, 1)?;
+        let program = lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
         let flat = program.parameters_in(&tensors)?;
         collect(&program, &program.body, &flat, &mut maps);
     }

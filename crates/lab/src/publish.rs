@@ -105,7 +105,12 @@ pub fn publish(
         record.config.figure().filter(|f| *f != Suite::Matches).into_iter().collect();
     suites.extend(options.move_loss.then_some(Suite::MoveLoss));
     suites.push(Suite::Speed);
-    let report = measure::evaluate(games, out, false, &EvaluateOptions { suites, ..Default::default() })?;
+    let report = measure::evaluate(
+        games,
+        out,
+        false,
+        &EvaluateOptions { suites, outcomes: true, ..Default::default() },
+    )?;
     let described = measure::describe(games, out, false)?;
     let figures: Vec<f64> =
         runs.iter().filter_map(|(_, r)| score(r, options.best)).map(Score::figure).collect();
@@ -176,6 +181,11 @@ fn card(
         record.seconds,
         described.revision,
     );
+    if let Some(classes) = described.head.classes() {
+        let classes: Vec<String> =
+            classes.iter().map(|class| format!("{} ({:+})", class.name, class.utility)).collect();
+        let _ = writeln!(text, "- gives the probabilities of outcomes: {}", classes.join(", "));
+    }
     text.push('\n');
     text.push_str(&kinds_of(report.rms.as_ref()).map_or_else(String::new, |kinds| not_for(&kinds)));
     text.push_str("## Figures\n\n");
@@ -184,6 +194,22 @@ fn card(
     }
     if let Some(rms) = &report.rms {
         text.push_str(&errors(rms));
+    }
+    if let Some(found) = &report.outcomes {
+        let _ = writeln!(
+            text,
+            "Log loss of outcomes, by {}: {:.4}; {:.4} by always the same probabilities, at least {:.4}.\n",
+            found.from, found.log_loss, found.log_loss_constant, found.log_loss_least
+        );
+        text.push_str("| outcome | predicted | observed | RMS error | log loss |\n|---|---|---|---|---|\n");
+        for class in &found.classes {
+            let _ = writeln!(
+                text,
+                "| {} | {:.4} | {:.4} | {:.4} | {:.4} |",
+                class.name, class.predicted, class.observed, class.rms, class.log_loss
+            );
+        }
+        text.push('\n');
     }
     if let Some(found) = &report.exploitability {
         let _ = writeln!(

@@ -47,7 +47,7 @@ pub struct Mlp {
     /// Activation of the hidden layers: one for all or one for each.
     #[serde(default = "tanh")]
     pub activation: OneOrEach<Activation>,
-    /// Activation of the output layer.
+    /// Activation of the output layer. With `head = "outcomes"` it is linear, and a softmax follows.
     #[serde(default)]
     pub output: Activation,
     /// Neuron sensitivities β. Default: none.
@@ -87,6 +87,21 @@ pub struct Mlp {
 ///
 /// The native engine computes in logarithms: L = ln Σᵢ exp(ln sᵢ + ℓᵢ) and hᵢ = exp(ln sᵢ + ℓᵢ − L). It clamps hᵢ
 /// below e⁻⁸⁷ to 0.
+///
+/// With `head = "outcomes"` the experts are categorical: expert i gives a distribution pᵢ over the classes k, a softmax of
+/// its last layer zᵢ, and d is a target distribution t. Gate, threshold, likelihood and posteriors stay as they are.
+///
+/// ```text
+/// Output              p  = Σᵢ sᵢ pᵢ
+/// Log density         ℓᵢ = Σₖ tₖ ln pᵢₖ
+/// Likelihood          P  = Σᵢ sᵢ Πₖ pᵢₖ^tₖ,  L = ln P
+/// Posterior           hᵢ = sᵢ Πₖ pᵢₖ^tₖ / P
+/// Gradients of L      ∂L/∂pᵢₖ = hᵢ tₖ / pᵢₖ
+///                     ∂L/∂zᵢₖ = hᵢ (tₖ − pᵢₖ)
+///                     ∂L/∂aᵢ  = hᵢ − sᵢ
+/// ```
+///
+/// There is no variance σ².
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hme {
@@ -110,6 +125,8 @@ pub struct Hme {
 ///
 /// Gates gᵢ and weights sᵢ are those of [`Hme`]. Gate and experts learn jointly:
 /// −∂E/∂yᵢ = sᵢ (d − y) and −∂E/∂aᵢ = sᵢ (yᵢ − y) (d − y).
+///
+/// With `head = "outcomes"` the experts' distributions are blended, p = Σᵢ sᵢ pᵢ, and E is the cross entropy −Σₖ tₖ ln pₖ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MetaPi {
@@ -278,6 +295,9 @@ pub struct Blind {
 /// p is clamped to ±(1 − 10⁻⁶), so that any z can still change it. If z is 0, y equals p, so a network with small
 /// initial weights starts close to the prior. The network learns from the squared error of y. For a mixture, z is the
 /// blended output. p does not learn.
+///
+/// With `head = "outcomes"` z corrects the logits of the distribution of the greatest entropy whose value is p:
+/// softmax(λ(p) u + z), see [`Tilt`](crate::Tilt). Of loss and win it is (1 ∓ p)/2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Residual {

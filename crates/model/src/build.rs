@@ -4,6 +4,7 @@ use crate::architecture::Architecture;
 use crate::blind::BlindLearner;
 use crate::device::{Compute, Engine};
 use crate::error::ModelError;
+use crate::head::Head;
 use crate::learner::Learner;
 use crate::lower::lower;
 use crate::native::WIDEST;
@@ -39,18 +40,19 @@ fn soap_memory(program: &Program) -> u64 {
     4 * program.params.iter().map(|p| layer(&p.shape) + p.len() as u64).sum::<u64>()
 }
 
-/// Builds the learner of an architecture over rows of these channels, with one output and initial parameters from
-/// `rng`. It learns on the native engine.
+/// Builds the learner of an architecture over rows of these channels, with the outputs of `head` and initial parameters
+/// from `rng`. It learns on the native engine.
 ///
 /// # Errors
 /// [`ModelError::Architecture`] with the path of the invalid key; [`ModelError::Memory`].
 pub fn build(
     architecture: &Architecture,
     channels: &[Channel],
+    head: &Head,
     optimiser: Optimiser,
     rng: &mut dyn Rng,
 ) -> Result<Box<dyn Learner>, ModelError> {
-    build_on(architecture, channels, optimiser, Compute::default(), rng)
+    build_on(architecture, channels, head, optimiser, Compute::default(), rng)
 }
 
 /// Like [`build`], with the engine and device of `compute`.
@@ -60,6 +62,7 @@ pub fn build(
 pub fn build_on(
     architecture: &Architecture,
     channels: &[Channel],
+    head: &Head,
     optimiser: Optimiser,
     compute: Compute,
     rng: &mut dyn Rng,
@@ -71,11 +74,13 @@ pub fn build_on(
         ));
     }
     match architecture {
-        Architecture::Lookup(lookup) => return Ok(Box::new(Table::new(lookup, channels, optimiser)?)),
-        Architecture::Blind(blind) => return Ok(Box::new(BlindLearner::new(blind, channels, optimiser)?)),
+        Architecture::Lookup(lookup) => return Ok(Box::new(Table::new(lookup, channels, head, optimiser)?)),
+        Architecture::Blind(blind) => {
+            return Ok(Box::new(BlindLearner::new(blind, channels, head, optimiser)?));
+        }
         _ => {}
     }
-    let program = Arc::new(lower(architecture, channels, 1)?);
+    let program = Arc::new(lower(architecture, channels, head)?);
     let claim = Claim::new(memory(&program, optimiser))?;
     let params = program.draw(rng);
     match compute.engine {
@@ -109,7 +114,7 @@ mod tests {
         let channels = [Channel::new("x", ChannelKind::Dense(9))];
         let program = |hidden: usize| {
             let text = format!(r#"{{"mlp": {{"hidden": [{hidden}]}}}}"#);
-            lower(&serde_json::from_str(&text).unwrap(), &channels, 1).unwrap()
+            lower(&serde_json::from_str(&text).unwrap(), &channels, &Head::Value).unwrap()
         };
         let bytes = |hidden| memory(&program(hidden), Optimiser::default());
         assert!(bytes(80) < 1 << 20);

@@ -4,6 +4,7 @@
 
 use crate::architecture::{Architecture, Cells, InitScale, Mlp, OneOrEach, Residual};
 use crate::error::ModelError;
+use crate::head::Head;
 use crate::learner::{Learner, Tensor};
 use crate::lower::lower;
 use crate::network::Network;
@@ -53,6 +54,7 @@ pub trait CellExamples {
 pub fn find_cells(
     architecture: &Architecture,
     channels: &[Channel],
+    head: &Head,
     skip: impl Fn(&str) -> bool,
     examples: &mut dyn CellExamples,
     rng: &mut dyn Rng,
@@ -72,7 +74,7 @@ pub fn find_cells(
             None => {
                 let mut part =
                     Part { examples: &mut *examples, next: &mut next, share: (i as f64 / all, 1.0 / all) };
-                let gate = Gate::find(site, channels, &mut part, rng)?;
+                let gate = Gate::find(site, channels, head, &mut part, rng)?;
                 found.push((site, gate.clone()));
                 gate
             }
@@ -82,7 +84,7 @@ pub fn find_cells(
     Ok(tensors)
 }
 
-/// Gives each cell of the outermost cell gates to the expert that errs least in it, by the squared error on `samples`; cells with few
+/// Gives each cell of the outermost cell gates to the expert that errs least in it, by [`Head::error`] on `samples`; cells with few
 /// samples keep theirs, and so do those in which no other expert is clearly better. Returns the changed tables and the share of
 /// samples whose expert changes. `learner` only evaluates: it is changed.
 ///
@@ -96,7 +98,7 @@ pub fn reassigned_cells(
         return Err(ModelError::Unsupported("has no learned cells".into()));
     };
     let mut state = learner.state(false)?;
-    let flat = program.parameters_in(&state)?;
+    let (flat, width) = (program.parameters_in(&state)?, program.outputs());
     let (mut tensors, mut changed) = (Vec::new(), 0.0);
     for op in &program.body.ops {
         let Op::Route { select: Selector::Cells(gate), branches, .. } = op else { continue };
@@ -119,9 +121,13 @@ pub fn reassigned_cells(
                 *place = put(vec![expert as f32; tables.table.len()]);
             }
             learner.restore(&state)?;
-            learner.evaluate(&samples.rows, &mut values);
-            for ((&cell, value), target) in cells.iter().zip(&values).zip(&samples.targets) {
-                errors[cell] += f64::from(target - value).powi(2);
+            learner.outputs(&samples.rows, &mut values);
+            let pairs = values.chunks_exact(width).zip(samples.targets.chunks_exact(width));
+            for (&cell, (output, target)) in cells.iter().zip(pairs) {
+                errors[cell] += match program.head {
+                    Head::Outcomes(_) => f64::from(program.head.error(target, output)),
+                    Head::Value | Head::Policy => f64::from(target[0] - output[0]).powi(2),
+                };
             }
         }
         let choose = |cell: usize| {
@@ -205,11 +211,12 @@ impl Gate {
     fn find(
         site: &Site<'_>,
         channels: &[Channel],
+        head: &Head,
         examples: &mut Part<'_>,
         rng: &mut dyn Rng,
     ) -> Result<Self, ModelError> {
         let cells = site.cells;
-        let program = lower(&Architecture::Cells(cells.clone()), channels, 1)?;
+        let program = lower(&Architecture::Cells(cells.clone()), channels, head)?;
         let gate = gate_of(&program);
         let columns = gate.channels.map(|c| program.layout.offsets[c]);
         let values = gate.classes.map(|c| program.params[c].len());
@@ -217,7 +224,7 @@ impl Gate {
         let count = cells.probe.div_ceil(2).max(1);
         let mut samples = Samples::new(channels);
         let mut probe = match examples.examples.have_targets() {
-            true => Some(learned(site, channels, examples, rng)?),
+            true => Some(learned(site, channels, head, examples, rng)?),
             false => None,
         };
         // Keeps the pairs: classes depend on how often each value occurs, so cells can only be counted afterwards.
@@ -231,9 +238,10 @@ impl Gate {
             let pair = |r: usize| columns.map(|c| samples.rows.index_row(r)[c] as u32);
             seen.extend((0..samples.rows.len()).map(pair));
             if let Some(probe) = &mut probe {
-                probe.evaluate(&samples.rows, &mut outputs);
-                let squares = outputs.iter().zip(&samples.targets).map(|(v, d)| (v - d) * (v - d));
-                errors.extend(squares);
+                probe.outputs(&samples.rows, &mut outputs);
+                let width = head.outputs();
+                let pairs = samples.targets.chunks_exact(width).zip(outputs.chunks_exact(width));
+                errors.extend(pairs.map(|(d, v)| head.error(d, v)));
             }
             left -= batch;
             examples.progress(0.8 + 0.2 * (1.0 - left as f64 / count as f64));
@@ -292,6 +300,7 @@ fn gate_of(program: &Program) -> CellGate {
 fn learned(
     site: &Site<'_>,
     channels: &[Channel],
+    head: &Head,
     examples: &mut Part<'_>,
     mut rng: &mut dyn Rng,
 ) -> Result<Network, ModelError> {
@@ -308,14 +317,14 @@ fn learned(
     if let Some(on) = site.on {
         small = Architecture::Residual(Residual { on: on.clone(), net: Box::new(small) });
     }
-    let program = Arc::new(lower(&small, channels, 1)?);
+    let program = Arc::new(lower(&small, channels, head)?);
     let flat = program.draw(&mut rng);
     let mut network = Network::new(program, &flat, Optimiser::Adam(Adam::default()));
     let mut samples = Samples::new(channels);
     let steps = site.cells.probe.div_ceil(BATCH);
     for step in 0..steps {
         examples.draw(BATCH, &mut samples)?;
-        let n = samples.targets.len();
+        let n = samples.rows.len();
         samples.weights.clear();
         samples.weights.resize(n, 1.0 / n as f32);
         let turn = std::f64::consts::PI * step as f64 / steps as f64;
@@ -500,7 +509,7 @@ mod tests {
     fn found(text: &str, targets: bool, skip: &str) -> Vec<Tensor> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
         let skip = |name: &str| !skip.is_empty() && name.starts_with(skip);
-        find_cells(&architecture(text), &channels(), skip, &mut Plane { targets }, &mut rng)
+        find_cells(&architecture(text), &channels(), &Head::Value, skip, &mut Plane { targets }, &mut rng)
             .expect("no error")
     }
 

@@ -6,6 +6,7 @@
 
 use crate::architecture::Architecture;
 use crate::error::ModelError;
+use crate::head::Head;
 use crate::learner::{Tensor, TensorData};
 use crate::lower::lower;
 use crate::program::{Block, Op, Program, Selector};
@@ -26,13 +27,14 @@ const ROUNDS: usize = 20;
 pub fn cluster_gates(
     architecture: &Architecture,
     channels: &[Channel],
+    head: &Head,
     rows: impl FnOnce() -> Result<Rows, ModelError>,
     rng: &mut impl Rng,
 ) -> Result<Vec<Tensor>, ModelError> {
     if architecture.grows() {
         return Ok(Vec::new());
     }
-    let program = lower(architecture, channels, 1)?;
+    let program = lower(architecture, channels, head)?;
     let mut tensors = Vec::new();
     if !program.clusters.is_empty() {
         let rows = rows()?;
@@ -209,10 +211,11 @@ mod tests {
         let deep = format!(r#"{{ "meta_pi": {{ "experts": 2, "expert": {two}, {gate} }} }}"#);
         for text in [flat, deep] {
             let architecture: Architecture = serde_json::from_str(&text).expect("a valid architecture");
-            let program = Arc::new(lower(&architecture, &channels, 1).expect("it can be built"));
+            let program = Arc::new(lower(&architecture, &channels, &Head::Value).expect("it can be built"));
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
             let tensors =
-                cluster_gates(&architecture, &channels, || Ok(rows.clone()), &mut rng).expect("likewise");
+                cluster_gates(&architecture, &channels, &Head::Value, || Ok(rows.clone()), &mut rng)
+                    .expect("likewise");
             let mut network = Network::new(program.clone(), &program.draw(&mut rng), Optimiser::default());
             let mut state = network.state(false).expect("a network has a state");
             for tensor in &tensors {
@@ -248,7 +251,7 @@ mod tests {
         let text = r#"{ "hme": { "experts": 4, "expert": { "mlp": { "hidden": [2] } }, "gate": { "clusters": 1.0 } } }"#;
         let architecture: Architecture = serde_json::from_str(text).expect("a valid architecture");
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
-        let found = cluster_gates(&architecture, &channels, || Ok(rows), &mut rng);
+        let found = cluster_gates(&architecture, &channels, &Head::Value, || Ok(rows), &mut rng);
         assert_eq!(found.expect("likewise"), []);
     }
 }

@@ -119,6 +119,11 @@ impl Program {
                 Op::Gather { table, channel, .. } => {
                     format!("gather {} by {}", self.params[*table].shape[0], self.channels[*channel].name)
                 }
+                Op::Softmax { x, .. } => format!("softmax {}", width(x)),
+                Op::Categorical { p, .. } => format!("cross entropy of {} classes", width(p)),
+                Op::PriorLogits { prior, out, .. } => {
+                    format!("logits of {} {}", self.channels[*prior].name, width(out))
+                }
                 Op::Residual { prior, x, .. } => {
                     format!("residual on {} {}", self.channels[*prior].name, width(x))
                 }

@@ -2,6 +2,7 @@
 
 use crate::describe::Description;
 use crate::error::ModelError;
+use crate::head::Head;
 use crate::program::Program;
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows, RowsView};
@@ -32,9 +33,13 @@ pub enum TensorData {
 /// The value of one row, with the weights and values of the experts behind it.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Explanation {
-    /// The first output of this node, in the range of its architecture. For an expert inside a residual node: its own correction z of the
-    /// prior.
+    /// The value of this node, in the range of its architecture. For an expert inside a residual node: its own correction z
+    /// of the prior.
     pub value: f32,
+    /// Its distribution over the classes of outcomes, or the correction of the logits of a prior; empty if the model gives one
+    /// number.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<f32>,
     /// Its name, if it is a module.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -60,13 +65,22 @@ pub trait Learner: Any + Send {
     /// The channels of its rows.
     fn channels(&self) -> &[Channel];
 
-    /// Replaces `values` with the first output for each row, in the range of its architecture. Rows must have these channels:
+    /// What its outputs mean.
+    fn head(&self) -> &Head;
+
+    /// Replaces `values` with the number that each row is compared by, see [`Head::value_of`]. Rows must have these channels:
     /// check rows from other sources with [`Rows::check`].
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>);
 
     /// Like [`evaluate`](Self::evaluate), for rows in memory of the caller. Networks on the CPU do not copy them.
     fn evaluate_view(&mut self, rows: RowsView<'_>, values: &mut Vec<f32>) {
         self.evaluate(&rows.to_rows(), values);
+    }
+
+    /// Replaces `outputs` with the outputs for each row, `[rows, outputs]`: values, or distributions over the classes of
+    /// outcomes.
+    fn outputs(&mut self, rows: &Rows, outputs: &mut Vec<f32>) {
+        self.evaluate(rows, outputs);
     }
 
     /// Tells the learner that a training decision evaluated these rows. Tables may add entries for them.

@@ -17,6 +17,7 @@ pub mod device;
 mod error;
 pub mod export;
 pub mod files;
+mod head;
 pub mod learner;
 mod lower;
 pub mod names;
@@ -32,7 +33,8 @@ mod table;
 mod usage;
 
 pub use adept_rows::{
-    Channel, ChannelKind, Layout, RowMut, RowSink, Rows, RowsError, RowsView, Samples, limits, shown,
+    Channel, ChannelKind, Layout, OutcomeClass, RowMut, RowSink, Rows, RowsError, RowsView, Samples, limits,
+    shown,
 };
 pub use architecture::Architecture;
 pub use blind::BlindLearner;
@@ -42,6 +44,7 @@ pub use clusters::cluster_gates;
 pub use describe::{Description, TensorInfo};
 pub use device::{Compute, DeviceName, Engine};
 pub use error::ModelError;
+pub use head::{Head, LEAST_PROBABILITY, Tilt};
 pub use learner::{Explanation, Learner, Tensor, TensorData, Traces, Usage};
 pub use lower::lower;
 pub use native::{TILE, TileRow};

@@ -5,6 +5,7 @@ use crate::architecture::{
     SENSITIVITY_MIN, Symbolic,
 };
 use crate::error::ModelError;
+use crate::head::{Head, Tilt};
 use crate::names::suggest;
 use crate::program::{
     Activation, Block, CellGate, Clusters, Group, Init, Op, Param, ParamId, Program, Selector, ValueId,
@@ -16,18 +17,19 @@ mod modules;
 /// Maximum scale of the initial weights.
 const MAX_INIT: f32 = 1000.0;
 
-/// Lowers an architecture over rows of these channels to a program with `outputs` outputs.
+/// Lowers an architecture over rows of these channels to a program whose output is that of `head`.
 ///
 /// # Errors
 /// [`ModelError::Architecture`] with the path of the invalid key.
-pub fn lower(
-    architecture: &Architecture,
-    channels: &[Channel],
-    outputs: usize,
-) -> Result<Program, ModelError> {
+pub fn lower(architecture: &Architecture, channels: &[Channel], head: &Head) -> Result<Program, ModelError> {
+    if let Err(message) = head.check() {
+        return Err(ModelError::Architecture { path: "head".into(), message });
+    }
     let mut builder = Builder {
         channels,
-        outputs,
+        head,
+        outputs: head.outputs(),
+        corrects: false,
         params: vec![],
         groups: vec![],
         widths: vec![],
@@ -45,6 +47,7 @@ pub fn lower(
     }
     Ok(Program {
         channels: channels.to_vec(),
+        head: head.clone(),
         layout: Layout::of(channels),
         params: builder.params,
         groups: builder.groups,
@@ -95,7 +98,11 @@ struct Layers<'a> {
 
 struct Builder<'a> {
     channels: &'a [Channel],
+    head: &'a Head,
+    /// Width of the output of each node.
     outputs: usize,
+    /// Whether the nodes are below a residual node, so that their outputs are corrections.
+    corrects: bool,
     params: Vec<Param>,
     groups: Vec<Group>,
     widths: Vec<usize>,
@@ -158,6 +165,12 @@ impl Builder<'_> {
                 if !(hme.variance > 0.0 && hme.variance.is_finite()) {
                     return at.fail("variance", "σ² must be above 0");
                 }
+                if self.head.classes().is_some() && hme.variance != 1.0 {
+                    return at.fail(
+                        "variance",
+                        "is that of experts that give one number: with `head = \"outcomes\"` remove it",
+                    );
+                }
                 let parts = (&hme.experts, hme.expert.as_deref(), &hme.gate, hme.threshold);
                 return self.mixture(parts, at, density.map(|outer| (outer, Some(hme.variance))));
             }
@@ -181,7 +194,11 @@ impl Builder<'_> {
     fn with_density(&mut self, mut block: Block, variance: Option<f32>) -> Block {
         if let Some(variance) = variance {
             let out = self.value(1);
-            block.ops.push(Op::Density { y: block.results[0], variance, out });
+            let y = block.results[0];
+            block.ops.push(match self.head {
+                Head::Value | Head::Policy => Op::Density { y, variance, out },
+                Head::Outcomes(_) => Op::Categorical { p: y, out },
+            });
             block.results.push(out);
         }
         block
@@ -190,7 +207,16 @@ impl Builder<'_> {
     fn mlp(&mut self, mlp: &Mlp, at: &At) -> Result<Block, ModelError> {
         let layers = mlp.hidden.len() + 1;
         let mut activations = each(&mlp.activation, mlp.hidden.len(), at, "activation", "hidden layer")?;
-        activations.push(mlp.output);
+        activations.push(match self.gives_distributions() {
+            false => mlp.output,
+            true if matches!(mlp.output, Activation::Tanh | Activation::Linear) => Activation::Linear,
+            true => {
+                return at.fail(
+                    "output",
+                    "with `head = \"outcomes\"` the last layer is linear, and a softmax follows: remove `output`",
+                );
+            }
+        });
         let sensitivity = match &mlp.sensitivity {
             None => None,
             Some(s) => {
@@ -224,8 +250,50 @@ impl Builder<'_> {
             rate: mlp.rate,
             group: "weights",
         };
-        let (ops, out) = self.layers(layers, at)?;
+        let (mut ops, out) = self.layers(layers, at)?;
+        let out = self.distribution(out, &mut ops);
         Ok(Block { ops, results: vec![out] })
+    }
+
+    /// Whether the outputs of the present nodes are distributions over classes.
+    fn gives_distributions(&self) -> bool {
+        self.head.classes().is_some() && !self.corrects
+    }
+
+    /// The distribution of these logits, if nodes give distributions; otherwise the value itself.
+    fn distribution(&mut self, x: ValueId, ops: &mut Vec<Op>) -> ValueId {
+        if !self.gives_distributions() {
+            return x;
+        }
+        let out = self.value(self.outputs);
+        ops.push(Op::Softmax { x, out });
+        out
+    }
+
+    /// The logits of a prior over the classes of outcomes, corrected by `x`.
+    fn prior_logits(
+        &mut self,
+        prior: usize,
+        x: Option<ValueId>,
+        at: &At,
+        ops: &mut Vec<Op>,
+    ) -> Result<ValueId, ModelError> {
+        let classes = self.head.classes().unwrap_or_default();
+        let Some(tilt) = Tilt::of(classes) else {
+            let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
+            return at.fail(
+                "on",
+                format!(
+                    "a prior value says how probable loss and win are, or loss, draw and win, worth −1, 0 and 1; it does \
+                     not say how probable {} are",
+                    names.join(", ")
+                ),
+            );
+        };
+        let utilities = classes.iter().map(|class| class.utility).collect();
+        let out = self.value(self.outputs);
+        ops.push(Op::PriorLogits { prior, x, tilt, utilities, out });
+        Ok(out)
     }
 
     fn layers(&mut self, layers: Layers<'_>, at: &At) -> Result<(Vec<Op>, ValueId), ModelError> {
@@ -501,7 +569,7 @@ impl Builder<'_> {
     }
 
     fn lookup(&mut self, lookup: &Lookup, at: &At) -> Result<Block, ModelError> {
-        check_lookup(lookup, at)?;
+        check_lookup(lookup, self.head, at)?;
         if lookup.initial_from.is_some() || lookup.add_weighed {
             let key = if lookup.add_weighed { "add_weighed" } else { "initial_from" };
             return at.fail(key, "is only for a lookup at the top level: remove it");
@@ -511,13 +579,30 @@ impl Builder<'_> {
         let init = Init::Constant(lookup.initial);
         let table = self.param(at, "table", vec![n, self.outputs], init, group)?;
         let out = self.value(self.outputs);
-        Ok(Block { ops: vec![Op::Gather { table, channel, out }], results: vec![out] })
+        let mut ops = vec![Op::Gather { table, channel, out }];
+        let out = self.distribution(out, &mut ops);
+        Ok(Block { ops, results: vec![out] })
     }
 
     fn residual(&mut self, residual: &Residual, at: &At) -> Result<Block, ModelError> {
         let prior = self.value_channel(residual.on.as_deref(), at)?;
+        if self.corrects && self.head.classes().is_some() {
+            return at.fail(
+                "",
+                "with `head = \"outcomes\"` a residual corrects the logits of a prior, and one below another has none: \
+                 keep one of them",
+            );
+        }
         // Only the corrected prior is compared with the target, so the nodes below have no density.
+        let outer = std::mem::replace(&mut self.corrects, true);
         let mut block = self.node(&residual.net, &at.path("net").name("net"), None)?;
+        self.corrects = outer;
+        if self.head.classes().is_some() {
+            let x = Some(block.results[0]);
+            let logits = self.prior_logits(prior, x, at, &mut block.ops)?;
+            block.results = vec![self.distribution(logits, &mut block.ops)];
+            return Ok(block);
+        }
         let out = self.value(self.outputs);
         block.ops.push(Op::Residual { prior, x: block.results[0], out });
         block.results = vec![out];
@@ -526,8 +611,20 @@ impl Builder<'_> {
 
     fn frozen(&mut self, frozen: &Frozen, at: &At) -> Result<Block, ModelError> {
         let channel = self.value_channel(frozen.on.as_deref(), at)?;
+        if self.head.classes().is_some() {
+            if self.corrects {
+                return at.fail(
+                    "",
+                    "with `head = \"outcomes\"` a residual is corrected by logits, and a frozen value has none: remove it",
+                );
+            }
+            let mut ops = Vec::new();
+            let logits = self.prior_logits(channel, None, at, &mut ops)?;
+            let out = self.distribution(logits, &mut ops);
+            return Ok(Block { ops, results: vec![out] });
+        }
         let out = self.value(self.outputs);
-        Ok(Block { ops: vec![Op::Input { channels: vec![channel; self.outputs], out }], results: vec![out] })
+        Ok(Block { ops: vec![Op::Input { channels: vec![channel], out }], results: vec![out] })
     }
 
     fn dense_channels(&self, names: Option<&[String]>, at: &At) -> Result<Vec<usize>, ModelError> {
@@ -609,11 +706,17 @@ fn one_of(
 }
 
 /// Checks the settings of a lookup at the top level.
-pub(crate) fn check_top_lookup(lookup: &Lookup) -> Result<(), ModelError> {
-    check_lookup(lookup, &At { path: "lookup".into(), name: String::new() })
+pub(crate) fn check_top_lookup(lookup: &Lookup, head: &Head) -> Result<(), ModelError> {
+    check_lookup(lookup, head, &At { path: "lookup".into(), name: String::new() })
 }
 
-fn check_lookup(lookup: &Lookup, at: &At) -> Result<(), ModelError> {
+fn check_lookup(lookup: &Lookup, head: &Head, at: &At) -> Result<(), ModelError> {
+    if head.classes().is_some() && lookup.initial != 0.0 {
+        return at.fail(
+            "initial",
+            "with `head = \"outcomes\"` a position without an entry has equal probabilities: remove it",
+        );
+    }
     if !(-1.0..=1.0).contains(&lookup.initial) {
         return at.fail("initial", format!("a value lies in −1..1, found {}", lookup.initial));
     }

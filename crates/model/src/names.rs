@@ -1,10 +1,12 @@
 //! Suggestions for misspelt names.
 
-/// The known name closest in spelling, if one is close enough.
+/// The known name closest in spelling, if one is close enough. Of equals, the one that begins alike: a first letter is rarely
+/// wrong.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let near = known.iter().map(|k| (strsim::damerau_levenshtein(name, k), *k)).min()?;
+    let other = |k: &str| k.chars().next() != name.chars().next();
+    let near = known.iter().map(|k| (strsim::damerau_levenshtein(name, k), other(k), *k)).min()?;
     match near {
-        (distance, k) if distance <= 1 + k.len() / 3 => Some(k),
+        (distance, _, k) if distance <= 1 + k.len() / 3 => Some(k),
         // Catches `learning_rate` for `rate`: far in spelling, close in meaning.
         _ => known.iter().find(|k| k.len() > 3 && name.contains(**k)).copied(),
     }

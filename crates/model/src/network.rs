@@ -3,6 +3,7 @@
 use crate::checkpoint::is_of_training;
 use crate::describe::Description;
 use crate::error::ModelError;
+use crate::head::Head;
 use crate::learner::{ByName, Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::native::{self, Aligned, Bases, Derivative, Isa, Plan, Workspace, add_scaled, scale_add};
 use crate::optimiser::Optimiser;
@@ -282,6 +283,10 @@ impl Network {
 }
 
 impl Learner for Network {
+    fn head(&self) -> &Head {
+        &self.plan.program.head
+    }
+
     fn channels(&self) -> &[Channel] {
         &self.plan.program.channels
     }
@@ -301,9 +306,22 @@ impl Learner for Network {
             let n = here.len();
             self.plan.values(&mut self.workspace, &self.params, rows, here);
             values.reserve(n);
-            for row in self.workspace.rows(&self.plan, output, n) {
-                values.push(row[0]);
+            let found = self.workspace.rows(&self.plan, output, n);
+            match &self.plan.program.head {
+                Head::Value | Head::Policy => found.for_each(|row| values.push(row[0])),
+                head @ Head::Outcomes(_) => found.for_each(|row| values.push(head.value_of(row))),
             }
+        }
+    }
+
+    fn outputs(&mut self, rows: &Rows, outputs: &mut Vec<f32>) {
+        outputs.clear();
+        let output = self.plan.program.output();
+        for first in (0..rows.len()).step_by(PASS) {
+            let here = first..rows.len().min(first + PASS);
+            let n = here.len();
+            self.plan.values(&mut self.workspace, &self.params, rows.view(), here);
+            outputs.extend(self.workspace.rows(&self.plan, output, n).flatten());
         }
     }
 
@@ -334,6 +352,13 @@ impl Learner for Network {
     }
 
     fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {
+        if self.head().classes().is_some() {
+            return Err(ModelError::Unsupported(
+                "online eligibility traces follow the gradient of one number, and `head = \"outcomes\"` gives a \
+                 distribution: use λ-returns (`traces = \"backward\"`)"
+                    .into(),
+            ));
+        }
         if self.plan.program.mixture_density {
             return Err(ModelError::Unsupported(
                 "online eligibility traces need the gradient of the value, but an HME learns from its likelihood: \

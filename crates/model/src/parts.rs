@@ -1,6 +1,7 @@
 //! The parts of an architecture, and whether two networks can exchange weights.
 
 use crate::architecture::{Architecture, Cells, Experts, Hme, MetaPi, Symbolic};
+use crate::head::Head;
 use crate::lower::lower;
 use adept_rows::{Channel, ChannelKind};
 
@@ -84,12 +85,12 @@ impl Architecture {
         }
     }
 
-    /// Checks that weights of `found` fit this architecture: both need the same inputs, layers, activations, gates and
+    /// Checks that weights of `found` fit this architecture, both with this head: they need the same inputs, layers, activations, gates and
     /// experts. Initial weights, learning rates, thresholds and variances may differ.
     ///
     /// # Errors
     /// The first difference.
-    pub fn same_shape(&self, found: &Self, channels: &[Channel]) -> Result<(), String> {
+    pub fn same_shape(&self, found: &Self, channels: &[Channel], head: &Head) -> Result<(), String> {
         if let (Self::Lookup(here), Self::Lookup(there)) = (self, found) {
             return match here.by == there.by {
                 true => Ok(()),
@@ -112,7 +113,7 @@ impl Architecture {
         let (mut a, mut b) = (self.clone(), found.clone());
         a.forget_settings();
         b.forget_settings();
-        let program = |architecture: &Self| lower(architecture, channels, 1).map_err(|e| e.to_string());
+        let program = |architecture: &Self| lower(architecture, channels, head).map_err(|e| e.to_string());
         let (a, b) = (program(&a)?, program(&b)?);
         for p in &a.params {
             match b.params.iter().find(|q| q.name == p.name) {

@@ -39,7 +39,7 @@ pub fn policy_targets(learner: &mut dyn Learner, samples: &mut Samples, decision
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Architecture, Optimiser, build};
+    use crate::{Architecture, Head, Optimiser, build};
     use adept_rows::{Channel, ChannelKind};
     use rand::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -61,7 +61,8 @@ mod tests {
         let architecture: Architecture =
             serde_json::from_str(r#"{ "mlp": { "hidden": [4], "output": "linear" } }"#).unwrap();
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        let mut learner = build(&architecture, &channels, Optimiser::default(), &mut rng).unwrap();
+        let mut learner =
+            build(&architecture, &channels, &Head::Value, Optimiser::default(), &mut rng).unwrap();
         let (targets, decisions) = ([0.2, 0.5, 0.3, 0.0, 1.0], [3, 2]);
         let loss = |learner: &mut dyn Learner| {
             policy_targets(learner, &mut samples(&channels, &targets), &decisions)

@@ -6,10 +6,12 @@
 //!
 //! The program computes its output y and the log density L of a target d given the row, up to a constant. The loss is
 //! −L. For one Gaussian with σ² = 1 the loss is the squared error ½(d − y)². For a hierarchical mixture of experts it
-//! is −ln Σᵢ sᵢ exp(−(d − yᵢ)² / 2σ²) (Wiering & Kröse, §2.1), with [`Op::LogMix`] at every mixture node. The
-//! adjoints of `LogMix` are the posteriors hᵢ of the experts, so nested mixtures need no separate backward pass.
+//! is −ln Σᵢ sᵢ exp(−(d − yᵢ)² / 2σ²) (Wiering & Kröse, §2.1), with [`Op::LogMix`] at every mixture node. With the head
+//! [`Outcomes`](Head::Outcomes) the output of every node is a distribution p over classes, d is a target distribution t,
+//! and [`Op::Categorical`] gives Σₖ tₖ ln pₖ in place of the Gaussian: the loss is the cross entropy. The adjoints of `LogMix` are the posteriors hᵢ of the experts, so nested mixtures need no separate backward pass.
 //! [`Hme`](crate::architecture::Hme) lists all equations.
 
+use crate::head::{Head, Tilt};
 use adept_rows::{Channel, Layout};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -229,6 +231,35 @@ pub enum Op {
         /// `[rows, 1]`.
         out: ValueId,
     },
+    /// out = pₖ = exp(xₖ) / Σⱼ exp(xⱼ): a distribution over classes of outcomes.
+    Softmax {
+        /// Logits.
+        x: ValueId,
+        /// The distribution.
+        out: ValueId,
+    },
+    /// out = ℓ = Σₖ tₖ ln pₖ: the log likelihood of the target distribution t, the negated cross entropy. A probability
+    /// below [`LEAST_PROBABILITY`](crate::LEAST_PROBABILITY) counts as that one. ∂ℓ/∂pₖ = tₖ / pₖ.
+    Categorical {
+        /// The distribution p.
+        p: ValueId,
+        /// `[rows, 1]`.
+        out: ValueId,
+    },
+    /// out = xₖ + λ(p) uₖ: the logits of a prior value p over classes of outcomes, corrected by x. See [`Tilt`]. The prior is
+    /// clamped to ±[`PRIOR_LIMIT`], and constant for gradients. ∂out/∂x = 1.
+    PriorLogits {
+        /// Number of the value channel that holds p.
+        prior: usize,
+        /// The correction; none for the prior alone.
+        x: Option<ValueId>,
+        /// λ as a function of p.
+        tilt: Tilt,
+        /// The utilities u of the classes.
+        utilities: Vec<f32>,
+        /// The logits.
+        out: ValueId,
+    },
     /// Runs each branch on the rows that select it. With [`Selector::Index`], result k is result k of the selected
     /// branch. Otherwise it is the concatenation over all branches, with 0 where a branch did not run.
     Route {
@@ -302,6 +333,8 @@ impl CellTables {
 pub struct Program {
     /// All channels that the encoder declares.
     pub channels: Vec<Channel>,
+    /// What the output means.
+    pub head: Head,
     /// Positions of the channels in a row.
     pub layout: Layout,
     /// Parameters, ordered by their offsets in the flat vector.

@@ -2,6 +2,7 @@
 //!
 //! It is slow and simple. The tests compare every other engine with it.
 
+use crate::head::LEAST_PROBABILITY;
 use crate::program::{Activation, Block, CellGate, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
 use adept_rows::Rows;
 
@@ -181,6 +182,25 @@ impl<'a> Row<'a> {
                     .map(|(log_weight, density)| log_weight + density)
                     .collect();
                 self.values[out] = vec![log_sum_exp(&terms)];
+            }
+            Op::Softmax { x, out } => {
+                let x = &self.values[x];
+                let sum = log_sum_exp(x);
+                self.values[out] = x.iter().map(|v| (v - sum).exp()).collect();
+            }
+            Op::Categorical { p, out } => {
+                // ℓ = Σₖ tₖ ln pₖ
+                let Some(target) = self.target else { return };
+                let least = f64::from(LEAST_PROBABILITY);
+                let terms =
+                    target.iter().zip(&self.values[p]).map(|(&t, p)| f64::from(t) * p.max(least).ln());
+                self.values[out] = vec![terms.sum()];
+            }
+            Op::PriorLogits { prior, x, tilt, ref utilities, out } => {
+                let lambda = tilt.lambda(f64::from(self.dense[self.program.layout.offsets[prior]]));
+                let correction = |k: usize| x.map_or(0.0, |x| self.values[x][k]);
+                let logit = |(k, &u): (usize, &f32)| correction(k) + lambda * f64::from(u);
+                self.values[out] = utilities.iter().enumerate().map(logit).collect();
             }
             Op::Route { select, ref branches, ref out } => self.route(select, branches, out),
             Op::Gather { table, channel, out } => {

@@ -3,6 +3,7 @@
 use crate::architecture::Lookup;
 use crate::describe::{Description, TensorInfo};
 use crate::error::ModelError;
+use crate::head::{Head, LEAST_PROBABILITY, Tilt};
 use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::lower::check_top_lookup;
 use crate::names::suggest;
@@ -11,12 +12,18 @@ use adept_rows::Samples;
 use adept_rows::{Channel, ChannelKind, Layout, Rows};
 use rustc_hash::FxHashMap;
 
-/// One value for each key seen in training: V ← V + rate · (target − V).
+/// One value, or one distribution over the classes of outcomes, for each key seen in training: V ← V + rate · (target − V).
 ///
-/// Evaluating a row does not add an entry. A key without an entry has the initial value.
+/// Evaluating a row does not add an entry. A key without an entry has the initial value; a distribution begins with equal
+/// probabilities, or with those that a [`Tilt`] makes of the value of a channel.
 #[derive(Clone, Debug)]
 pub struct Table {
     channels: Vec<Channel>,
+    head: Head,
+    /// Numbers in an entry.
+    width: usize,
+    /// How a value of a channel becomes a distribution.
+    tilt: Tilt,
     /// Column of the key in the index part of a row.
     column: usize,
     initial: f32,
@@ -37,8 +44,14 @@ impl Table {
     /// # Errors
     /// [`ModelError::Architecture`] if the channel does not exist, if several exist and none is named, or if the
     /// optimiser is not plain gradient descent.
-    pub fn new(lookup: &Lookup, channels: &[Channel], optimiser: Optimiser) -> Result<Self, ModelError> {
-        check_top_lookup(lookup)?;
+    pub fn new(
+        lookup: &Lookup,
+        channels: &[Channel],
+        head: &Head,
+        optimiser: Optimiser,
+    ) -> Result<Self, ModelError> {
+        check_top_lookup(lookup, head)?;
+        head.check().map_err(|message| ModelError::Architecture { path: "head".into(), message })?;
         if optimiser != Optimiser::Sgd(Sgd::default()) {
             return Err(ModelError::Architecture {
                 path: "lookup".into(),
@@ -88,8 +101,19 @@ impl Table {
                 Some(layout.offsets[values[i]])
             }
         };
+        let tilt = head.classes().map_or(Some(Tilt::LossWin), Tilt::of);
+        if initial_from.is_some() && tilt.is_none() {
+            return Err(ModelError::Architecture {
+                path: "lookup.initial_from".into(),
+                message: "a value does not say how probable these classes are: remove it".into(),
+            });
+        }
         Ok(Self {
             channels: channels.to_vec(),
+            width: head.outputs(),
+            head: head.clone(),
+            // Unused where it does not exist.
+            tilt: tilt.unwrap_or(Tilt::LossWin),
             column: layout.offsets[channel],
             initial: lookup.initial,
             initial_from,
@@ -116,14 +140,22 @@ impl Table {
         rows.index_row(row)[self.column]
     }
 
-    fn value(&self, rows: &Rows, row: usize) -> f32 {
-        let known = self.entries.get(&self.key(rows, row));
-        known.map_or_else(|| self.first(rows, row), |&e| self.values[e as usize])
+    /// Appends the entry of a row, or what it would be.
+    fn read(&self, rows: &Rows, row: usize, to: &mut Vec<f32>) {
+        match self.entries.get(&self.key(rows, row)) {
+            Some(&e) => to.extend_from_slice(&self.values[e as usize * self.width..][..self.width]),
+            None => self.first(rows, row, to),
+        }
     }
 
-    /// The value of a row without an entry.
-    fn first(&self, rows: &Rows, row: usize) -> f32 {
-        self.initial_from.map_or(self.initial, |column| rows.dense_row(row)[column])
+    /// Appends what a row without an entry has.
+    fn first(&self, rows: &Rows, row: usize, to: &mut Vec<f32>) {
+        let given = self.initial_from.map(|column| rows.dense_row(row)[column]);
+        match (&self.head, given) {
+            (Head::Value | Head::Policy, given) => to.push(given.unwrap_or(self.initial)),
+            (Head::Outcomes(classes), Some(value)) => to.extend(self.tilt.distribution(classes, value)),
+            (Head::Outcomes(_), None) => to.extend(vec![1.0 / self.width as f32; self.width]),
+        }
     }
 
     fn entry(&mut self, rows: &Rows, row: usize) -> usize {
@@ -132,14 +164,17 @@ impl Table {
         let entry = *self.entries.entry(key).or_insert(next);
         if entry == next {
             self.keys.push(key);
-            self.values.push(self.first(rows, row));
+            let mut values = std::mem::take(&mut self.values);
+            self.first(rows, row, &mut values);
+            self.values = values;
         }
         entry as usize
     }
 
     /// Keys and values, in insertion order.
     pub fn pairs(&self) -> impl Iterator<Item = (u64, f32)> {
-        self.keys.iter().copied().zip(self.values.iter().copied())
+        let values = self.values.chunks_exact(self.width).map(|entry| self.head.value_of(entry));
+        self.keys.iter().copied().zip(values)
     }
 }
 
@@ -150,7 +185,21 @@ impl Learner for Table {
 
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
         values.clear();
-        values.extend((0..rows.len()).map(|r| self.value(rows, r)));
+        let mut entry = Vec::with_capacity(self.width);
+        for row in 0..rows.len() {
+            entry.clear();
+            self.read(rows, row, &mut entry);
+            values.push(self.head.value_of(&entry));
+        }
+    }
+
+    fn outputs(&mut self, rows: &Rows, outputs: &mut Vec<f32>) {
+        outputs.clear();
+        (0..rows.len()).for_each(|row| self.read(rows, row, outputs));
+    }
+
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn entries(&self) -> Option<usize> {
@@ -167,27 +216,56 @@ impl Learner for Table {
 
     fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
         let mut loss = 0.0;
-        for (r, (&target, &weight)) in samples.targets.iter().zip(&samples.weights).enumerate() {
-            let error = target - self.value(&samples.rows, r);
-            loss += 0.5 * f64::from(weight) * f64::from(error) * f64::from(error);
+        let mut entry = Vec::with_capacity(self.width);
+        let width = self.width;
+        for (r, (target, &weight)) in samples.targets.chunks_exact(width).zip(&samples.weights).enumerate() {
+            entry.clear();
+            self.read(&samples.rows, r, &mut entry);
+            let error = match &self.head {
+                Head::Value | Head::Policy => {
+                    let error = f64::from(target[0] - entry[0]);
+                    0.5 * f64::from(weight) * error * error
+                }
+                Head::Outcomes(_) => {
+                    let pairs = target.iter().zip(&entry);
+                    let log = |p: f32| f64::from(p.max(LEAST_PROBABILITY)).ln();
+                    -f64::from(weight) * pairs.map(|(&t, &p)| f64::from(t) * log(p)).sum::<f64>()
+                }
+            };
+            loss += error;
         }
         if !loss.is_finite() {
             return Err(ModelError::Diverged { what: "loss".into() });
         }
-        for (r, (&target, &weight)) in samples.targets.iter().zip(&samples.weights).enumerate() {
+        for (r, (target, &weight)) in samples.targets.chunks_exact(width).zip(&samples.weights).enumerate() {
             let entry = self.entry(&samples.rows, r);
-            self.values[entry] += rate * self.rate * weight * (target - self.values[entry]);
+            let step = rate * self.rate * weight;
+            let values = &mut self.values[entry * width..][..width];
+            values.iter_mut().zip(target).for_each(|(value, target)| *value += step * (target - *value));
         }
         Ok(loss)
     }
 
     fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {
+        if self.head.classes().is_some() {
+            return Err(ModelError::Unsupported(
+                "online eligibility traces follow one number, and `head = \"outcomes\"` gives a distribution: use λ-returns \
+                 (`traces = \"backward\"`)"
+                    .into(),
+            ));
+        }
         Ok(self)
     }
 
     fn explain(&mut self, rows: &Rows) -> Explanation {
-        let value = if rows.is_empty() { self.initial } else { self.value(rows, 0) };
-        Explanation { value, ..Explanation::default() }
+        let mut entry = Vec::new();
+        if rows.is_empty() {
+            return Explanation { value: self.initial, ..Explanation::default() };
+        }
+        self.read(rows, 0, &mut entry);
+        let value = self.head.value_of(&entry);
+        let outcomes = if self.head.classes().is_some() { entry } else { Vec::new() };
+        Explanation { value, outcomes, ..Explanation::default() }
     }
 
     fn usage(&self) -> Option<Usage> {
@@ -199,13 +277,13 @@ impl Learner for Table {
     fn describe(&self) -> Description {
         let n = self.len();
         Description {
-            parameters: n,
+            parameters: n * self.width,
             multiply_adds: 0,
             multiply_adds_least: 0,
-            bytes: n * 12,
+            bytes: n * (8 + 4 * self.width),
             tensors: vec![TensorInfo {
                 name: "values".into(),
-                shape: vec![n],
+                shape: self.shape(n),
                 group: "table".into(),
                 rate: self.rate,
             }],
@@ -216,14 +294,14 @@ impl Learner for Table {
     fn state(&mut self, _training: bool) -> Result<Vec<Tensor>, ModelError> {
         Ok(vec![
             Tensor::u64("keys", vec![self.len()], self.keys.clone()),
-            Tensor::f32("values", vec![self.len()], self.values.clone()),
+            Tensor::f32("values", self.shape(self.len()), self.values.clone()),
         ])
     }
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
         let n = state.iter().find(|t| t.name == "keys").map_or(0, |t| t.shape.iter().product());
         let keys = find(state, "keys", &[n])?.integers()?.to_vec();
-        let values = find(state, "values", &[n])?.floats()?.to_vec();
+        let values = find(state, "values", &self.shape(n))?.floats()?.to_vec();
         let entries: FxHashMap<u64, u32> = keys.iter().enumerate().map(|(i, &k)| (k, i as u32)).collect();
         if entries.len() != n {
             return Err(ModelError::Unsupported("the tensor `keys` holds a key twice".into()));
@@ -261,6 +339,14 @@ fn no_list() -> ModelError {
 }
 
 impl Table {
+    /// Shape of the values of `n` entries.
+    fn shape(&self, n: usize) -> Vec<usize> {
+        match self.head {
+            Head::Value | Head::Policy => vec![n],
+            Head::Outcomes(_) => vec![n, self.width],
+        }
+    }
+
     fn key_channel(&self) -> &Channel {
         let index_like = self.channels.iter().filter(|c| c.kind.index_width() > 0);
         index_like.clone().nth(self.column).unwrap_or(&self.channels[0])

@@ -116,7 +116,7 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Architecture, Network, Optimiser, lower};
+    use crate::{Architecture, Head, Network, Optimiser, lower};
     use adept_rows::{Channel, ChannelKind};
     use std::sync::Arc;
 
@@ -132,7 +132,7 @@ mod tests {
             r#"{{ "meta_pi": {{ "experts": 2, "expert": {inner}, "gate": {{ "by": "a" }}, "threshold": 0.5 }} }}"#
         );
         let architecture: Architecture = serde_json::from_str(&text).unwrap();
-        let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+        let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
         let mut flat = vec![0.1; program.parameters()];
         let gate = program.params.iter().find(|p| p.name == "gate.table").unwrap();
         // a = 0 takes expert 1, a = 1 expert 0.
@@ -148,7 +148,7 @@ mod tests {
         // One expert of 3 · 4 + 4 · 1, and the blend of two.
         assert!((found.multiply_adds - 18.0).abs() < 1e-12, "{}", found.multiply_adds);
         let single: Architecture = serde_json::from_str(expert).unwrap();
-        let program = Arc::new(lower(&single, &channels, 1).unwrap());
+        let program = Arc::new(lower(&single, &channels, &Head::Value).unwrap());
         let mut single =
             Network::new(program.clone(), &vec![0.1; program.parameters()], Optimiser::default());
         assert_eq!(ExpertUse::of(&mut single, &rows), None);

@@ -7,9 +7,10 @@
 
 mod common;
 
+use adept_model::OutcomeClass;
 use adept_model::burn_engine::{BurnEngine, BurnNetwork};
 use adept_model::optimiser::{Adam, Sgd};
-use adept_model::{Architecture, Learner, Network, Optimiser, Program, Samples, lower, reference};
+use adept_model::{Architecture, Head, Learner, Network, Optimiser, Program, Samples, lower, reference};
 use common::{channels, devices, double, gradient_of, params_for, rows_for};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -52,6 +53,28 @@ fn probes() -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// The same for distributions over classes of outcomes.
+fn probes_of_outcomes() -> Vec<(&'static str, Value, Head)> {
+    let expert = json!({ "mlp": { "hidden": [5] } });
+    let linear = json!({ "mlp": { "hidden": [], "output": "linear" } });
+    let mixture = |kind: &str| json!({ kind: { "experts": 4, "expert": expert } });
+    let three = || Head::Outcomes(OutcomeClass::loss_draw_win());
+    let two = || Head::Outcomes(OutcomeClass::loss_win());
+    vec![
+        ("Softmax, Categorical", expert.clone(), three()),
+        ("Categorical, Blend", mixture("meta_pi"), three()),
+        ("Categorical, LogMix", mixture("hme"), three()),
+        ("Categorical, LogMix of 2", mixture("hme"), two()),
+        ("PriorLogits of 2", json!({ "residual": { "on": "prior", "net": linear } }), two()),
+        ("PriorLogits of 3", json!({ "residual": { "on": "prior", "net": linear } }), three()),
+        (
+            "PriorLogits alone",
+            json!({ "meta_pi": { "experts": [{ "frozen": { "on": "hint" } }, expert] } }),
+            three(),
+        ),
+    ]
+}
+
 const OPTIMISERS: [Optimiser; 3] = [
     Optimiser::Sgd(Sgd { momentum: 0.0, decay: 0.1 }),
     Optimiser::Sgd(Sgd { momentum: 0.9, decay: 0.1 }),
@@ -65,12 +88,23 @@ struct Probe {
 }
 
 impl Probe {
-    fn new(architecture: &Value, seed: u64) -> Self {
+    fn new(architecture: &Value, head: &Head, seed: u64) -> Self {
         let architecture: Architecture = serde_json::from_value(architecture.clone()).unwrap();
-        let program = Arc::new(lower(&architecture, &channels(), 1).unwrap());
+        let program = Arc::new(lower(&architecture, &channels(), head).unwrap());
         let params = params_for(&program, seed);
         let rows = rows_for(&program, &params, 64, seed);
-        let targets = (0..64).map(|r| (r as f32 * 1.7 + seed as f32).sin()).collect();
+        let wave = |r: usize| (r as f32 * 1.7 + seed as f32).sin();
+        let classes = head.outputs();
+        let targets: Vec<f32> = match head {
+            Head::Outcomes(_) => (0..64)
+                .flat_map(|r| {
+                    let weights: Vec<f32> = (0..classes).map(|k| wave(r * classes + k).exp()).collect();
+                    let sum: f32 = weights.iter().sum();
+                    weights.into_iter().map(move |w| w / sum)
+                })
+                .collect(),
+            Head::Value | Head::Policy => (0..64).map(wave).collect(),
+        };
         Self { program, params, samples: Samples { rows, targets, weights: vec![1.0; 64] } }
     }
 
@@ -160,10 +194,11 @@ fn the_engines_agree_op_by_op() {
     )
     .unwrap();
     let mut apart = Vec::new();
-    for (name, architecture) in probes() {
+    let values = probes().into_iter().map(|(name, written)| (name, written, Head::Value));
+    for (name, architecture, head) in values.chain(probes_of_outcomes()) {
         let mut gaps = vec![Gaps::default(); engines.len()];
         for seed in 0..3 {
-            let probe = Probe::new(&architecture, seed);
+            let probe = Probe::new(&architecture, &head, seed);
             let outcome = reference::run(
                 &probe.program,
                 &double(&probe.params),

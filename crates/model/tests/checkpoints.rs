@@ -1,6 +1,7 @@
 //! Checkpoints: round trips, detection of damage in every byte, refusal of newer formats.
 
-use adept_model::checkpoint::{FORMAT, Manifest, Output, locate, read, write};
+use adept_model::Head;
+use adept_model::checkpoint::{FORMAT, Manifest, locate, read, write};
 use adept_model::files::Files;
 use adept_model::{Architecture, Channel, ChannelKind, Tensor};
 use std::fs;
@@ -15,7 +16,7 @@ fn manifest() -> Manifest {
         encoder: "fields".into(),
         channels: vec![Channel::new("fields", ChannelKind::Dense(9))],
         architecture,
-        output: Output::Values,
+        head: Head::Value,
         config: serde_json::json!({ "name": "x", "rate": 0.1 }),
         seed: 1,
         step: 10,
@@ -81,9 +82,9 @@ fn a_newer_format_and_a_missing_file_are_named() {
     let path = written(folder.path());
     let file = path.join("manifest.json");
     let text = fs::read_to_string(&file).unwrap();
-    fs::write(&file, text.replacen("\"format\": 2", "\"format\": 3", 1)).unwrap();
+    fs::write(&file, text.replacen("\"format\": 3", "\"format\": 4", 1)).unwrap();
     let error = read(&path).unwrap_err().to_string();
-    assert!(error.contains("format 3") && error.contains("up to 2"), "{error}");
+    assert!(error.contains("format 4") && error.contains("up to 3"), "{error}");
     fs::write(&file, text).unwrap();
     fs::remove_file(path.join("weights.safetensors")).unwrap();
     assert!(read(&path).unwrap_err().to_string().contains("weights.safetensors"));
@@ -105,4 +106,26 @@ fn a_path_that_is_neither_checkpoint_nor_run_says_so() {
     assert!(error.contains("neither a checkpoint nor a run"), "{error}");
     let error = locate(&folder.path().join("nowhere"), false).unwrap_err().to_string();
     assert!(error.contains("does not exist"), "{error}");
+}
+
+/// Before format 3 the head was the key `output`, and only policies had it.
+#[test]
+fn heads_of_older_formats_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(written(folder.path()).join("manifest.json")).unwrap();
+    let path = Path::new("manifest.json");
+    let read = |output: &str| {
+        let old = text.replacen("\"format\": 3", &format!("\"format\": 2{output}"), 1);
+        adept_model::checkpoint::manifest_in(&old, path).unwrap().head
+    };
+    assert_eq!(read(""), Head::Value);
+    assert_eq!(read(", \"output\": \"values\""), Head::Value);
+    assert_eq!(read(", \"output\": \"logits\""), Head::Policy);
+    let head = Head::Outcomes(adept_model::OutcomeClass::loss_draw_win());
+    let new = text.replacen(
+        "\"config\"",
+        &format!("\"head\": {}, \"config\"", serde_json::to_string(&head).unwrap()),
+        1,
+    );
+    assert_eq!(adept_model::checkpoint::manifest_in(&new, path).unwrap().head, head);
 }

@@ -10,7 +10,7 @@ use adept_model::burn_engine::{BurnEngine, BurnNetwork};
 use adept_model::optimiser::{Adam, Sgd, Soap};
 use adept_model::program::Program;
 use adept_model::{
-    Architecture, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Rows, Samples, lower,
+    Architecture, Channel, ChannelKind, Head, Learner, ModelError, Network, Optimiser, Rows, Samples, lower,
     reference,
 };
 use burn::tensor::Device;
@@ -261,7 +261,7 @@ fn a_loss_that_is_not_finite_is_an_error_and_changes_nothing() {
 
 fn program(architecture: Value, inputs: usize) -> Program {
     let architecture: Architecture = serde_json::from_value(architecture).unwrap();
-    lower(&architecture, &[Channel::new("x", ChannelKind::Dense(inputs))], 1).unwrap()
+    lower(&architecture, &[Channel::new("x", ChannelKind::Dense(inputs))], &Head::Value).unwrap()
 }
 
 /// A mixture of constant experts with these gates.

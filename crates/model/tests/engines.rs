@@ -3,14 +3,16 @@
 mod common;
 
 use adept_model::program::{Op, Program, Selector};
-use adept_model::{Architecture, Channel, ChannelKind, Rows, lower, reference};
+use adept_model::{
+    Architecture, Channel, ChannelKind, Head, ModelError, OutcomeClass, Rows, lower, reference,
+};
 use common::{FEATURES, MARGIN, MAX_DEPTH, SEEDS, case, double, each_node, each_op};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-fn program(architecture: Value, inputs: usize, outputs: usize) -> Program {
+fn program(architecture: Value, inputs: usize, head: &Head) -> Program {
     let architecture: Architecture = serde_json::from_value(architecture).unwrap();
-    lower(&architecture, &[Channel::new("x", ChannelKind::Dense(inputs))], outputs).unwrap()
+    lower(&architecture, &[Channel::new("x", ChannelKind::Dense(inputs))], head).unwrap()
 }
 
 fn rows(program: &Program, dense: &[&[f32]]) -> Rows {
@@ -67,6 +69,10 @@ fn the_seeds_bring_up_everything() {
                 Op::Gather { .. } => "Gather",
                 Op::Residual { .. } => "Residual",
                 Op::Concat { .. } => "Concat",
+                Op::Softmax { .. } => "Softmax",
+                Op::Categorical { .. } => "Categorical",
+                Op::PriorLogits { x: None, .. } => "PriorLogits",
+                Op::PriorLogits { x: Some(_), .. } => "PriorLogits, corrected",
             });
         });
         features.extend(case.features);
@@ -74,8 +80,8 @@ fn the_seeds_bring_up_everything() {
         assert!(reference::margins(&case.program, &double(&case.params), &case.rows) >= MARGIN);
         assert!(case.rows.check(&case.program.channels).is_ok());
     }
-    assert_eq!(ops.len(), 16, "{ops:?}");
-    assert_eq!(outputs, BTreeSet::from([1, 2, 3]));
+    assert_eq!(ops.len(), 20, "{ops:?}");
+    assert_eq!(outputs, BTreeSet::from([1, 2, 3, 6, 10]));
     assert_eq!(features, BTreeSet::from(FEATURES));
     for (kind, _) in Architecture::KINDS {
         let leaf = matches!(kind, "mlp" | "modules" | "lookup" | "frozen");
@@ -97,7 +103,7 @@ fn the_reference_computes_a_perceptron_with_sensitivities() {
     let mlp = json!({
         "hidden": [2], "activation": "relu", "output": "linear", "sensitivity": [2.0, 4.0],
     });
-    let program = program(json!({ "mlp": mlp }), 2, 1);
+    let program = program(json!({ "mlp": mlp }), 2, &Head::Value);
     let params = params(
         &program,
         &[
@@ -130,7 +136,7 @@ fn the_reference_computes_every_activation() {
         ("linear", 1.0),
     ];
     for (f, y) in expected {
-        let program = program(json!({ "mlp": { "hidden": [], "output": f } }), 1, 1);
+        let program = program(json!({ "mlp": { "hidden": [], "output": f } }), 1, &Head::Value);
         let params = params(&program, &[("layer.0.weight", &[1.0])]);
         let outcome = reference::run(&program, &params, &rows(&program, &[&[1.0]]), None);
         assert_near(&outcome.output, &[y]);
@@ -144,7 +150,7 @@ fn constants(kind: &str, threshold: f32, gates: &[f64], y: &[f64]) -> (Program, 
     if kind == "hme" {
         mixture["variance"] = json!(0.0025);
     }
-    let program = program(json!({ kind: mixture }), 1, 1);
+    let program = program(json!({ kind: mixture }), 1, &Head::Value);
     let gates: Vec<f64> = gates.iter().map(|g| g.ln()).collect();
     let names: Vec<String> = (0..y.len()).map(|i| format!("expert.{i}.layer.0.bias")).collect();
     let mut given = vec![("gate.layer.0.bias", gates.as_slice())];
@@ -197,8 +203,10 @@ fn experts_that_are_not_selected_have_no_share_in_the_density() {
 fn a_nested_mixture_equals_the_flat_one() {
     let expert = json!({ "mlp": { "hidden": [3] } });
     let inner = json!({ "hme": { "experts": 2, "expert": expert, "variance": 0.05 } });
-    let nested = program(json!({ "hme": { "experts": 2, "expert": inner, "variance": 0.7 } }), 2, 2);
-    let flat = program(json!({ "hme": { "experts": 4, "expert": expert, "variance": 0.05 } }), 2, 2);
+    let nested =
+        program(json!({ "hme": { "experts": 2, "expert": inner, "variance": 0.7 } }), 2, &Head::Value);
+    let flat =
+        program(json!({ "hme": { "experts": 4, "expert": expert, "variance": 0.05 } }), 2, &Head::Value);
     // The gates must not depend on the row: otherwise a linear gate of the flat mixture cannot equal their product.
     let (outer, inner) = ([0.8f64, 0.2], [[0.7f64, 0.3], [0.1, 0.9]]);
     let mut nested_params = vec![0.0; nested.parameters()];
@@ -225,9 +233,88 @@ fn a_nested_mixture_equals_the_flat_one() {
     let bias = flat.params.iter().find(|p| p.name == "gate.layer.0.bias").unwrap();
     flat_params[bias.offset..][..4].copy_from_slice(&gates);
     let rows = rows(&nested, &[&[0.3, -0.8], &[1.0, 0.4], &[-0.6, 0.0]]);
-    let targets = [0.2, -0.4, 0.9, 0.1, -1.0, 0.5];
+    let targets = [0.2, -0.4, 0.9];
     let a = reference::run(&nested, &nested_params, &rows, Some(&targets));
     let b = reference::run(&flat, &flat_params, &rows, Some(&targets));
     assert_near(&a.output, &b.output);
     assert_near(&a.density, &b.density);
+}
+
+/// HME with categorical experts: the likelihood of t is Σᵢ gᵢ Πₖ pᵢₖ^tₖ, the output Σᵢ gᵢ pᵢ.
+#[test]
+fn experts_that_give_distributions_compete_by_their_cross_entropy() {
+    let expert = json!({ "mlp": { "hidden": [] } });
+    let head = Head::Outcomes(OutcomeClass::loss_draw_win());
+    let at = |kind: &str| {
+        let program = program(json!({ kind: { "experts": 2, "expert": expert } }), 1, &head);
+        let logs = |p: &[f64]| p.iter().map(|p| p.ln() + 0.7).collect::<Vec<_>>();
+        let (gate, one, two) = (logs(&[0.75, 0.25]), logs(&[0.2, 0.3, 0.5]), logs(&[0.6, 0.3, 0.1]));
+        let given: [(&str, &[f64]); 3] =
+            [("gate.layer.0.bias", &gate), ("expert.0.layer.0.bias", &one), ("expert.1.layer.0.bias", &two)];
+        let params = params(&program, &given);
+        let rows = rows(&program, &[&[0.4], &[0.4]]);
+        reference::run(&program, &params, &rows, Some(&[0.0, 0.0, 1.0, 0.5, 0.25, 0.25]))
+    };
+    let (hme, pi) = (at("hme"), at("meta_pi"));
+    assert_near(&hme.output, &[0.3, 0.3, 0.4, 0.3, 0.3, 0.4]);
+    assert_near(&pi.output, &hme.output);
+    let product = |p: [f64; 3]| p[0].powf(0.5) * p[1].powf(0.25) * p[2].powf(0.25);
+    let likelihood = 0.75 * product([0.2, 0.3, 0.5]) + 0.25 * product([0.6, 0.3, 0.1]);
+    assert_near(&hme.density, &[0.4f64.ln(), likelihood.ln()]);
+    // Meta-Pi compares the blend alone.
+    assert_near(&pi.density, &[0.4f64.ln(), product([0.3, 0.3, 0.4]).ln()]);
+}
+
+#[test]
+fn a_prior_becomes_a_distribution_that_a_network_corrects() {
+    let channels = [Channel::new("x", ChannelKind::Dense(1)), Channel::new("p", ChannelKind::Value)];
+    let net = json!({ "mlp": { "hidden": [], "output": "linear" } });
+    let architecture: Architecture = serde_json::from_value(json!({ "residual": { "net": net } })).unwrap();
+    let at = |classes: Vec<OutcomeClass>, p: f32, z: &[f64]| {
+        let program = lower(&architecture, &channels, &Head::Outcomes(classes)).unwrap();
+        let params = params(&program, &[("net.layer.0.bias", z)]);
+        let mut rows = Rows::new(&channels);
+        rows.push().dense.copy_from_slice(&[0.0, p]);
+        reference::run(&program, &params, &rows, None).output
+    };
+    assert_near(&at(OutcomeClass::loss_win(), 0.5, &[0.0, 0.0]), &[0.25, 0.75]);
+    // As with one number: p = tanh(atanh(½) + 1) is 2 p(win) − 1.
+    let corrected = (0.5f64.atanh() + 1.0).tanh();
+    assert_near(
+        &at(OutcomeClass::loss_win(), 0.5, &[-1.0, 1.0]),
+        &[0.5 - corrected / 2.0, 0.5 + corrected / 2.0],
+    );
+    assert_near(&at(OutcomeClass::loss_draw_win(), 0.0, &[0.0; 3]), &[1.0 / 3.0; 3]);
+    let draws = at(OutcomeClass::loss_draw_win(), 0.5, &[0.0; 3]);
+    assert!((draws[2] - draws[0] - 0.5).abs() < 1e-12 && draws[1] * draws[1] - draws[0] * draws[2] < 1e-12);
+}
+
+#[test]
+fn outcomes_refuse_what_has_no_meaning_for_them() {
+    let channels = common::channels();
+    let refusal = |architecture: Value, classes: Vec<OutcomeClass>| {
+        let architecture: Architecture = serde_json::from_value(architecture).unwrap();
+        match lower(&architecture, &channels, &Head::Outcomes(classes)).unwrap_err() {
+            ModelError::Architecture { path, message } => format!("{path}: {message}"),
+            other => panic!("{other}"),
+        }
+    };
+    let mlp = json!({ "mlp": { "hidden": [2] } });
+    let three = OutcomeClass::loss_draw_win;
+    let said = refusal(json!({ "hme": { "experts": 2, "expert": mlp, "variance": 0.5 } }), three());
+    assert!(said.contains("hme.variance"), "{said}");
+    let said = refusal(json!({ "mlp": { "hidden": [2], "output": "sigmoid" } }), three());
+    assert!(said.contains("mlp.output") && said.contains("softmax"), "{said}");
+    let said = refusal(json!({ "residual": { "on": "hint", "net": mlp } }), {
+        let mut classes = three();
+        classes[1].utility = 0.5;
+        classes
+    });
+    assert!(said.contains("loss, draw, win"), "{said}");
+    let twice = json!({ "residual": { "on": "hint", "net": { "residual": { "on": "prior", "net": mlp } } } });
+    assert!(refusal(twice, three()).contains("keep one"));
+    let said = refusal(json!({ "lookup": { "by": "cell", "initial": 0.5 } }), three());
+    assert!(said.contains("lookup.initial"), "{said}");
+    let said = refusal(mlp, vec![OutcomeClass::new("win", 1.0, 0)]);
+    assert!(said.contains("2 to"), "{said}");
 }

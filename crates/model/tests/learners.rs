@@ -6,8 +6,8 @@ use adept_model::architecture::Lookup;
 use adept_model::optimiser::{Adam, Sgd, Soap};
 use adept_model::program::PRIOR_LIMIT;
 use adept_model::{
-    Architecture, BlindLearner, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Program, Rows,
-    Samples, Table, TensorData, lower, reassigned_cells,
+    Architecture, BlindLearner, Channel, ChannelKind, Head, Learner, ModelError, Network, Optimiser, Program,
+    Rows, Samples, Table, TensorData, lower, reassigned_cells,
 };
 use common::{SEEDS, case, gradient_of};
 use std::sync::Arc;
@@ -124,7 +124,7 @@ fn soap_follows_its_formula() {
         r#"{ "mlp": { "hidden": [3], "sensitivity": { "initial": 1.5, "rate": 0.2 } } }"#,
     )
     .unwrap();
-    let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+    let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
     let mut rows = Rows::new(&channels);
     let points = [[0.9, -0.2], [-0.5, 0.8], [0.3, 0.6], [-0.7, -0.9], [0.1, -0.6]];
     points.iter().for_each(|x| rows.push().dense.copy_from_slice(x));
@@ -208,7 +208,7 @@ fn soap_goes_along_a_valley_faster_than_adam() {
     let channels = [Channel::new("x", ChannelKind::Dense(3))];
     let architecture: Architecture =
         serde_json::from_str(r#"{ "mlp": { "hidden": [6], "output": "linear" } }"#).unwrap();
-    let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+    let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
     let (mut rows, mut targets) = (Rows::new(&channels), vec![]);
     for i in 0..64 {
         let (a, b) = ((i % 8) as f32 / 4.0 - 0.875, (i / 8) as f32 / 4.0 - 0.875);
@@ -236,7 +236,7 @@ fn traces_collect_the_gradient_of_the_value() {
         r#"{ "meta_pi": { "experts": 2, "expert": { "mlp": { "hidden": [5], "sensitivity": 2.0 } }, "threshold": 0.1 } }"#,
     )
     .unwrap();
-    let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+    let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
     let mut rng = adept_rng();
     let params = program.draw(&mut rng);
     let mut rows = Rows::new(&channels);
@@ -286,7 +286,7 @@ fn traces_collect_the_gradient_of_a_corrected_prior() {
     for net in [mlp, &hme] {
         let written = format!(r#"{{ "residual": {{ "net": {net} }} }}"#);
         let architecture: Architecture = serde_json::from_str(&written).unwrap();
-        let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+        let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
         let params = program.draw(&mut adept_rng());
         let mut rows = Rows::new(&channels);
         rows.push().dense.copy_from_slice(&[0.3, -0.2, 0.9, -0.6]);
@@ -320,7 +320,8 @@ fn an_hme_refuses_online_traces() {
         serde_json::from_str(r#"{ "hme": { "experts": 2, "expert": { "mlp": { "hidden": [5] } } } }"#)
             .unwrap();
     let mut learner =
-        adept_model::build(&architecture, &channels, Optimiser::default(), &mut adept_rng()).unwrap();
+        adept_model::build(&architecture, &channels, &Head::Value, Optimiser::default(), &mut adept_rng())
+            .unwrap();
     let Err(error) = learner.traces() else { panic!("an HME does not learn from the gradient of its value") };
     assert!(error.to_string().contains("likelihood"), "{error}");
 }
@@ -396,7 +397,7 @@ fn a_loss_that_is_not_finite_is_an_error_and_changes_nothing() {
 fn table() -> (Table, Vec<Channel>) {
     let channels = vec![Channel::new("x", ChannelKind::Dense(1)), Channel::new("key", ChannelKind::Key)];
     let lookup = Lookup { by: None, initial: 0.25, initial_from: None, add_weighed: false, rate: 1.0 };
-    (Table::new(&lookup, &channels, Optimiser::default()).unwrap(), channels)
+    (Table::new(&lookup, &channels, &Head::Value, Optimiser::default()).unwrap(), channels)
 }
 
 fn keyed(channels: &[Channel], keys: &[u64]) -> Rows {
@@ -473,11 +474,34 @@ fn explanations_add_up() {
             priors.push(case.rows.dense_row(0)[case.program.layout.offsets[on.unwrap()]]);
             node = &residual.net;
         }
+        let mut is_corrected = !priors.is_empty();
+        if let Some(classes) = case.program.head.classes() {
+            // Outcomes have one residual node at most, which adds the logits λ u of its prior.
+            let mut all = vec![0.0; classes.len()];
+            let experts = explanation.gates.iter().zip(&explanation.experts);
+            for (gate, expert) in experts.filter_map(|(gate, expert)| Some((gate, expert.as_ref()?))) {
+                all.iter_mut().zip(&expert.outcomes).for_each(|(sum, v)| *sum += f64::from(gate * v));
+            }
+            if let [prior] = priors[..] {
+                let lambda = adept_model::Tilt::of(classes).unwrap().lambda(f64::from(prior));
+                let weight = |(z, class): (&f64, &adept_model::OutcomeClass)| {
+                    (z + lambda * f64::from(class.utility)).exp()
+                };
+                all = all.iter().zip(classes).map(weight).collect();
+                let sum: f64 = all.iter().sum();
+                all.iter_mut().for_each(|p| *p /= sum);
+            }
+            for (found, exact) in explanation.outcomes.iter().zip(&all) {
+                assert!((f64::from(*found) - exact).abs() < 1e-5, "seed {seed}: {all:?} {explanation:?}");
+            }
+            let readout: f64 = all.iter().zip(classes).map(|(p, class)| p * f64::from(class.utility)).sum();
+            (value, is_corrected, priors) = (readout, !priors.is_empty(), Vec::new());
+        }
         for prior in priors.iter().rev() {
             value = (f64::from(prior.clamp(-PRIOR_LIMIT, PRIOR_LIMIT)).atanh() + value).tanh();
         }
         assert!((value - f64::from(explanation.value)).abs() < 1e-5, "seed {seed}: {explanation:?}");
-        *(if priors.is_empty() { &mut plain } else { &mut corrected }) += 1;
+        *(if is_corrected { &mut corrected } else { &mut plain }) += 1;
     }
     assert!(plain > 20 && corrected > 5, "{plain} mixtures, {corrected} below a residual node");
 }
@@ -485,7 +509,8 @@ fn explanations_add_up() {
 /// A blind learner over four dice of two faces.
 fn blind(settings: &str) -> BlindLearner {
     let channels = [Channel::new("bits", ChannelKind::Bits(8))];
-    BlindLearner::new(&serde_json::from_str(settings).unwrap(), &channels, Optimiser::default()).unwrap()
+    BlindLearner::new(&serde_json::from_str(settings).unwrap(), &channels, &Head::Value, Optimiser::default())
+        .unwrap()
 }
 
 /// All sixteen throws. Whether the first two dice agree counts only if the third shows its second face.
@@ -584,7 +609,7 @@ fn cells_go_to_the_expert_that_errs_least() {
     ];
     let text = r#"{ "cells": { "by": ["a", "b"], "experts": 2, "expert": { "mlp": { "hidden": [2] } } } }"#;
     let architecture: Architecture = serde_json::from_str(text).unwrap();
-    let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+    let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
     let mut flat = common::params_for(&program, 5);
     let mut set = |name: &str, entries: &[f32]| {
         let param = program.params.iter().find(|p| p.name == name).unwrap();

@@ -4,7 +4,7 @@ mod common;
 
 use adept_model::native::Isa;
 use adept_model::program::Program;
-use adept_model::{Channel, ChannelKind, Learner, Network, Optimiser, Rows, Samples, lower, reference};
+use adept_model::{Channel, ChannelKind, Head, Learner, Network, Optimiser, Rows, Samples, lower, reference};
 use common::{Case, SEEDS, case, double, gradient_of};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -54,7 +54,7 @@ fn narrow_layers_give_the_same_bits_by_rows_and_by_units() {
             let architecture =
                 format!(r#"{{ "mlp": {{ "hidden": [{hidden}], "activation": "{f}"{sensitivity} }} }}"#);
             let architecture = serde_json::from_str(&architecture).unwrap();
-            let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+            let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
             let params = program.draw(&mut rng);
             for isa in Isa::available() {
                 let mut network = Network::with_isa(program.clone(), &params, Optimiser::default(), isa);
@@ -85,7 +85,7 @@ fn merged_experts_give_the_same_bits() {
             let cells = format!(r#"{{ "cells": {{ "by": ["b", "a"], "experts": 7, "expert": {expert} }} }}"#);
             for architecture in [symbolic, cells] {
                 let architecture = serde_json::from_str(&architecture).unwrap();
-                let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+                let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
                 let params = program.draw(&mut rng);
                 for isa in Isa::available() {
                     let mut network = Network::with_isa(program.clone(), &params, Optimiser::default(), isa);

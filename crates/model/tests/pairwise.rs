@@ -2,8 +2,8 @@
 
 use adept_model::native::Isa;
 use adept_model::{
-    Architecture, Channel, ChannelKind, Learner, Network, Optimiser, PairErrors, PairProducts, Rows, TILE,
-    lower,
+    Architecture, Channel, ChannelKind, Head, Learner, Network, Optimiser, PairErrors, PairProducts, Rows,
+    TILE, lower,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ fn rows(pairs: impl Iterator<Item = (usize, usize)>) -> Rows {
 
 fn network(architecture: Value, grow: f32, isa: Isa) -> Network {
     let architecture: Architecture = serde_json::from_value(architecture).unwrap();
-    let program = Arc::new(lower(&architecture, &channels(), 1).unwrap());
+    let program = Arc::new(lower(&architecture, &channels(), &Head::Value).unwrap());
     let mut params = program.draw(&mut adept_rng());
     params.iter_mut().for_each(|p| *p *= grow);
     Network::with_isa(program, &params, Optimiser::default(), isa)
@@ -173,7 +173,7 @@ fn too_many_experts_and_classes_are_refused() {
     let channels = [Channel::new("x", ChannelKind::Dense(1)), Channel::new("cell", ChannelKind::Index(300))];
     let symbolic = json!({ "symbolic": { "by": "cell", "expert": { "mlp": { "hidden": [3] } } } });
     let architecture: Architecture = serde_json::from_value(symbolic).unwrap();
-    let program = Arc::new(lower(&architecture, &channels, 1).unwrap());
+    let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
     let params = program.draw(&mut adept_rng());
     let form = Network::new(program, &params, Optimiser::default()).pairwise().unwrap();
     let rows = |cells: std::ops::Range<u64>| {

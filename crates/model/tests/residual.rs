@@ -5,7 +5,7 @@ mod common;
 use adept_model::native::Isa;
 use adept_model::program::{Op, PRIOR_LIMIT};
 use adept_model::{
-    Architecture, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Program, Rows, lower,
+    Architecture, Channel, ChannelKind, Head, Learner, ModelError, Network, Optimiser, Program, Rows, lower,
     reference,
 };
 use common::{channels, double, each_op};
@@ -17,7 +17,7 @@ fn architecture(written: &Value) -> Architecture {
 }
 
 fn failure(written: &Value, channels: &[Channel]) -> (String, String) {
-    match lower(&architecture(written), channels, 1) {
+    match lower(&architecture(written), channels, &Head::Value) {
         Err(ModelError::Architecture { path, message }) => (path, message),
         other => panic!("{written} gives {other:?}"),
     }
@@ -27,7 +27,7 @@ fn failure(written: &Value, channels: &[Channel]) -> (String, String) {
 fn outputs(priors: &[f32], z: &[f32]) -> Vec<(String, Vec<f32>)> {
     let channels = [Channel::new("x", ChannelKind::Dense(1)), Channel::new("prior", ChannelKind::Value)];
     let written = json!({ "residual": { "net": { "mlp": { "hidden": [], "output": "linear" } } } });
-    let program = Arc::new(lower(&architecture(&written), &channels, 1).unwrap());
+    let program = Arc::new(lower(&architecture(&written), &channels, &Head::Value).unwrap());
     let params = [1.0, 0.0];
     let mut rows = Rows::new(&channels);
     for (p, z) in priors.iter().zip(z) {
@@ -98,7 +98,7 @@ fn inputs_of(program: &Program) -> Vec<Vec<usize>> {
 #[test]
 fn a_network_reads_a_prior_only_by_name() {
     // fields and flags; prior and hint are value channels.
-    let lowered = |written: Value| lower(&architecture(&written), &channels(), 1).unwrap();
+    let lowered = |written: Value| lower(&architecture(&written), &channels(), &Head::Value).unwrap();
     assert_eq!(inputs_of(&lowered(json!({ "mlp": { "hidden": [] } }))), [[0, 2]]);
     let by_name = json!({ "mlp": { "hidden": [], "inputs": ["hint", "fields"] } });
     assert_eq!(inputs_of(&lowered(by_name)), [[5, 0]]);
@@ -144,7 +144,7 @@ fn a_mixture_below_is_its_blend() {
     let expert = json!({ "mlp": { "hidden": [3], "output": "linear" } });
     let hme = json!({ "hme": { "experts": 2, "expert": expert, "variance": 0.5 } });
     let residual = json!({ "residual": { "on": "prior", "net": hme } });
-    let program = lower(&architecture(&residual), &channels(), 1).unwrap();
+    let program = lower(&architecture(&residual), &channels(), &Head::Value).unwrap();
     assert!(!program.mixture_density);
     let densities = |program: &Program| {
         let mut all = Vec::new();
@@ -157,7 +157,7 @@ fn a_mixture_below_is_its_blend() {
     };
     assert_eq!(densities(&program), [Some(1.0)]);
     let above = json!({ "hme": { "experts": 2, "expert": residual, "variance": 0.25 } });
-    let program = lower(&architecture(&above), &channels(), 1).unwrap();
+    let program = lower(&architecture(&above), &channels(), &Head::Value).unwrap();
     assert_eq!(densities(&program), [Some(0.25), Some(0.25), None]);
 }
 
@@ -171,8 +171,8 @@ fn a_residual_node_is_described_and_has_parts() {
     let residual = architecture(&residual);
     let (mlp, parts) = (architecture(&mlp), residual.parts(&channels()));
     assert_eq!(parts, [("net".to_string(), &mlp)]);
-    let program = Arc::new(lower(&residual, &channels(), 1).unwrap());
-    let inside = lower(&mlp, &channels(), 1).unwrap();
+    let program = Arc::new(lower(&residual, &channels(), &Head::Value).unwrap());
+    let inside = lower(&mlp, &channels(), &Head::Value).unwrap();
     for (p, q) in program.params.iter().zip(&inside.params) {
         assert_eq!((&p.name, &p.shape), (&format!("net.{}", q.name), &q.shape));
     }
@@ -184,8 +184,8 @@ fn a_residual_node_is_described_and_has_parts() {
         let mlp = json!({ "mlp": { "hidden": [2], "output": "linear", "init": init } });
         architecture(&json!({ "residual": { "on": on, "net": mlp } }))
     };
-    assert_eq!(residual.same_shape(&other("hint", 0.1), &channels()), Ok(()));
-    let why = residual.same_shape(&other("prior", 0.4), &channels()).unwrap_err();
+    assert_eq!(residual.same_shape(&other("hint", 0.1), &channels(), &Head::Value), Ok(()));
+    let why = residual.same_shape(&other("prior", 0.4), &channels(), &Head::Value).unwrap_err();
     assert!(why.contains("residual on hint 1") && why.contains("residual on prior 1"), "{why}");
     // A round trip keeps the architecture, and the explained value is y.
     let written = serde_json::to_value(&residual).unwrap();

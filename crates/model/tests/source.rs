@@ -5,7 +5,8 @@ mod common;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::export::{About, c, rust};
 use adept_model::{
-    Architecture, Channel, ChannelKind, Learner, Network, Optimiser, Program, Rows, limits, lower, reference,
+    Architecture, Channel, ChannelKind, Head, Learner, Network, Optimiser, Program, Rows, limits, lower,
+    reference,
 };
 use common::{SEEDS, case, channels, double, params_for, rows_for};
 use serde_json::json;
@@ -23,10 +24,12 @@ struct Task {
 }
 
 impl Task {
-    /// All outputs of all rows: by the engine, which has the first of several only, and by the reference.
+    /// All outputs of all rows by the engine: the value, after a distribution if there is one.
     fn expected(&self) -> Vec<f64> {
-        if self.program.outputs() > 1 {
-            return reference::run(&self.program, &double(&self.params), &self.rows, None).output;
+        if let Some(classes) = self.program.head.classes() {
+            let outputs = reference::run(&self.program, &double(&self.params), &self.rows, None).output;
+            let value = |row: &[f64]| row.iter().zip(classes).map(|(p, c)| p * f64::from(c.utility)).sum();
+            return outputs.chunks(classes.len()).flat_map(|row| [row, &[value(row)]].concat()).collect();
         }
         let mut values = Vec::new();
         Network::new(self.program.clone(), &self.params, Optimiser::default())
@@ -56,7 +59,7 @@ fn published() -> Vec<Task> {
         let Checkpoint { manifest, tensors, .. } = checkpoint::read(folder).unwrap();
         let name = folder.file_name().unwrap().to_str().unwrap().replace('-', "_");
         (manifest.kind == "network").then(|| {
-            let program = lower(&manifest.architecture, &manifest.channels, 1).unwrap();
+            let program = lower(&manifest.architecture, &manifest.channels, &Head::Value).unwrap();
             let params = program.parameters_in(&tensors).unwrap();
             let rows = rows_for(&program, &params, 25, 7);
             Task { name, program: Arc::new(program), params, rows }
@@ -159,9 +162,10 @@ fn check_c(tasks: &[Task]) {
         });
         inputs(task, &declared, &mut stdin);
         let outputs = task.program.outputs();
+        let numbers = if outputs == 1 { 1 } else { outputs + 1 };
         let _ = write!(
             main,
-            "#include \"{name}.h\"\nstatic void run_{name}(void)\n{{\n    {name}_inputs in;\n    float out[{outputs}];\n    int i;\n    for (i = 0; i < {}; i++) {{\n",
+            "#include \"{name}.h\"\nstatic void run_{name}(void)\n{{\n    {name}_inputs in;\n    float out[{numbers}];\n    int i;\n    for (i = 0; i < {}; i++) {{\n",
             task.rows.len()
         );
         for (channel, _) in &declared {
@@ -176,7 +180,7 @@ fn check_c(tasks: &[Task]) {
         let call = if outputs == 1 {
             format!("out[0] = {name}_value(&in);")
         } else {
-            format!("{name}_values(&in, out);")
+            format!("{name}_outcomes(&in, out); out[{}] = {name}_value(&in);", outputs)
         };
         let _ = writeln!(main, "        {call}\n        fwrite(out, sizeof out, 1, stdout);\n    }}\n}}");
         let _ = writeln!(calls, "    run_{name}();");
@@ -224,7 +228,7 @@ fn check_rust(tasks: &[Task]) {
         let call = if task.program.outputs() == 1 {
             format!("[{name}::value(&inputs)]")
         } else {
-            format!("{name}::values(&inputs)")
+            format!("[&{name}::outcomes(&inputs)[..], &[{name}::value(&inputs)]].concat()")
         };
         let _ = writeln!(main, "        put(&{call});\n    }}");
     }
@@ -269,7 +273,7 @@ fn published_networks_compute_the_same_in_rust() {
 /// A small network over the channels of all cases, with drawn parameters.
 fn small(architecture: serde_json::Value) -> (Program, Vec<f32>) {
     let architecture: Architecture = serde_json::from_value(architecture).unwrap();
-    let program = lower(&architecture, &channels(), 1).unwrap();
+    let program = lower(&architecture, &channels(), &Head::Value).unwrap();
     let params = params_for(&program, 1);
     (program, params)
 }

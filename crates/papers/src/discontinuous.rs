@@ -170,7 +170,7 @@ impl Job {
         let unreadable = |e: serde_json::Error| ModelError::Unsupported(format!("{}: {e}", self.entry.0));
         let architecture: Architecture = serde_json::from_value(self.entry.2.clone()).map_err(unreadable)?;
         let channels = channels();
-        let program = Arc::new(lower(&architecture, &channels, 1)?);
+        let program = Arc::new(lower(&architecture, &channels, &adept_model::Head::Value)?);
         let flat = program.draw(&mut stream(seed, "discontinuous weights", 0));
         let mut network = Network::new(program, &flat, self.optimiser.1);
         let mut points = stream(seed, "discontinuous points", 0);

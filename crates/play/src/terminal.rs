@@ -3,8 +3,7 @@
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Evaluator, GameModel, OpenError, Scratch, naming, open};
 use adept_game::{Kit, Turn, stream};
-use adept_model::Explanation;
-use adept_model::checkpoint::Output;
+use adept_model::{Explanation, Head, OutcomeClass};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{BufRead, Write};
@@ -364,8 +363,8 @@ impl<'a, G: Kit> Table<'a, G> {
                 (agent.choose(self.game, &self.state, player, scratch, rng), String::new())
             }
             Opponent::Model(bound) => {
-                let output = bound.output;
-                let mut agent = open::by_output(&mut **bound, output);
+                let head = bound.learner.head().clone();
+                let mut agent = open::by_head(&mut **bound, &head);
                 let action = agent.choose(self.game, &self.state, player, scratch, rng);
                 drop(agent);
                 if !self.options.hints {
@@ -374,13 +373,15 @@ impl<'a, G: Kit> Table<'a, G> {
                 let Some(explanation) = bound.explain(self.game, &self.state, &action, player) else {
                     return (action, String::new());
                 };
-                let mut text = match output {
-                    Output::Values => {
+                let mut text = match &head {
+                    Head::Value | Head::Outcomes(_) => {
                         let won = self.game.win_probability(explanation.value.into());
                         let won = won.map_or_else(String::new, |p| format!(", P(win) {p:.3}"));
+                        let outcomes = outcomes_text(&head, &explanation.outcomes);
+                        let won = if outcomes.is_empty() { won } else { format!(", {outcomes}") };
                         format!(" It thinks this is worth {:+.3}{won}.", explanation.value)
                     }
-                    Output::Logits => {
+                    Head::Policy => {
                         let (mut actions, mut logits) = (Vec::new(), Vec::new());
                         bound.weigh(self.game, &self.state, player, &mut actions, &mut logits);
                         let taken =
@@ -401,18 +402,28 @@ impl<'a, G: Kit> Table<'a, G> {
         if let (Opponent::Model(bound), true) = (&mut self.opponent, hints) {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             bound.weigh(self.game, &self.state, player, &mut actions, &mut values);
-            let shown: Vec<String> = match bound.output {
-                Output::Values => {
+            let head = bound.learner.head().clone();
+            let shown: Vec<String> = match &head {
+                Head::Outcomes(_) => {
+                    let explain = |(action, value): (&G::Action, &f32)| {
+                        let explained = bound.explain(self.game, &self.state, action, player);
+                        let outcomes = explained.map_or_else(Vec::new, |explained| explained.outcomes);
+                        let text = outcomes_text(&head, &outcomes);
+                        format!("{value:+.2}{}{text}", if text.is_empty() { "" } else { "  " })
+                    };
+                    actions.iter().zip(&values).map(explain).collect()
+                }
+                Head::Value => {
                     let won = |value: f32| self.game.win_probability(value.into());
                     let won = |value| won(value).map_or_else(String::new, |p| format!("  P(win) {p:.3}"));
                     values.iter().map(|&value| format!("{value:+.2}{}", won(value))).collect()
                 }
-                Output::Logits => policy_of(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
+                Head::Policy => policy_of(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
             };
             let mut valued: Vec<_> = actions.iter().zip(&values).zip(shown).collect();
             valued.sort_by(|a, b| b.0.1.total_cmp(a.0.1));
             if let [best, rest @ ..] = &valued[..]
-                && bound.output == Output::Values
+                && !head.is_policy()
             {
                 let name = |action: &G::Action| self.game.action_text(&self.state, action);
                 let _ = write!(below, "It would move {}", name(best.0.0));
@@ -493,6 +504,13 @@ fn expected<G: Kit>(game: &G, bound: &mut GameModel<G>, state: &G::State, action
 }
 
 /// Appends the weights and values of the experts, with nested nodes indented.
+/// The probability of each outcome: `loss 12 %, draw 30 %, win 58 %`; empty if there are none.
+fn outcomes_text(head: &Head, outcomes: &[f32]) -> String {
+    let classes = head.classes().unwrap_or_default().iter().zip(outcomes);
+    let share = |(class, p): (&OutcomeClass, &f32)| format!("{} {:.0} %", class.name, 100.0 * p);
+    classes.map(share).collect::<Vec<_>>().join(", ")
+}
+
 fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
     for (i, (gate, expert)) in explanation.gates.iter().zip(&explanation.experts).enumerate() {
         let Some(expert) = expert else { continue };

@@ -69,6 +69,38 @@ fn slices(positions: &[String]) -> Vec<&str> {
     positions.iter().map(String::as_str).collect()
 }
 
+/// What a model computes of rows.
+type OfRows = fn(&adept_embed::Model, usize, &[f32], &[u64]) -> Result<Vec<f32>, Error>;
+
+impl Model {
+    /// Numbers of rows, and how many rows there are.
+    fn of_rows(
+        &self,
+        py: Python<'_>,
+        (dense, index): (&Bound<'_, PyAny>, Option<&Bound<'_, PyAny>>),
+        of: OfRows,
+    ) -> PyResult<(Vec<f32>, usize)> {
+        let dense = given::rows("dense", dense)?;
+        let index = index.map(|index| given::indices("index", index)).transpose()?;
+        let [rows, width] = [dense.shape()[0], dense.shape()[1]];
+        let about = self.model.describe();
+        let there = index.as_ref().map_or((rows, 0), |index| (index.shape()[0], index.shape()[1]));
+        if width != about.dense_width || there != (rows, about.index_width) {
+            return Err(fault(Error::Rows(format!(
+                "rows of shapes {:?} and {there:?} given; this model needs (n, {}) and (n, {})",
+                (rows, width),
+                about.dense_width,
+                about.index_width
+            ))));
+        }
+        let numbers = dense.as_slice()?;
+        // A copy, since another thread must not change an index after it was checked.
+        let index: Vec<u64> = index.map_or_else(Vec::new, |index| index.as_array().iter().copied().collect());
+        let found = py.detach(|| of(&self.model, rows, numbers, &index)).map_err(fault)?;
+        Ok((found, rows))
+    }
+}
+
 #[pymethods]
 impl Model {
     #[getter]
@@ -98,24 +130,22 @@ impl Model {
         dense: &Bound<'py, PyAny>,
         index: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let dense = given::rows("dense", dense)?;
-        let index = index.map(|index| given::indices("index", index)).transpose()?;
-        let [rows, width] = [dense.shape()[0], dense.shape()[1]];
-        let about = self.model.describe();
-        let there = index.as_ref().map_or((rows, 0), |index| (index.shape()[0], index.shape()[1]));
-        if width != about.dense_width || there != (rows, about.index_width) {
-            return Err(fault(Error::Rows(format!(
-                "rows of shapes {:?} and {there:?} given; this model needs (n, {}) and (n, {})",
-                (rows, width),
-                about.dense_width,
-                about.index_width
-            ))));
-        }
-        let numbers = dense.as_slice()?;
-        // A copy, since another thread must not change an index after it was checked.
-        let index: Vec<u64> = index.map_or_else(Vec::new, |index| index.as_array().iter().copied().collect());
-        let evaluate = || self.model.evaluate_slices(rows, numbers, &index);
-        py.detach(evaluate).map(|values| PyArray1::from_slice(py, &values)).map_err(fault)
+        let (values, _) = self.of_rows(py, (dense, index), adept_embed::Model::evaluate_slices)?;
+        Ok(PyArray1::from_slice(py, &values))
+    }
+
+    /// Probabilities of the outcomes after rows, for the player who just moved: shape `(n, classes)`, in the order of
+    /// `description["head"]["outcomes"]`. Rows are those of `evaluate`. Raises `AdeptError` for a model that gives values alone.
+    #[pyo3(signature = (dense, index = None))]
+    fn outcomes<'py>(
+        &self,
+        py: Python<'py>,
+        dense: &Bound<'py, PyAny>,
+        index: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let (outcomes, rows) = self.of_rows(py, (dense, index), adept_embed::Model::outcomes)?;
+        let classes = self.model.describe().head.classes().map_or(0, <[_]>::len);
+        outcomes.into_pyarray(py).reshape([rows, classes])
     }
 
     /// The rows of positions for the player who just moved: `(dense, index)`.

@@ -115,11 +115,12 @@ impl SelfPlay {
     }
 
     /// Plays games with the present parameters, at most a million. Returns the rows, `dense` `(n, dense_width)` and `index`
-    /// `(n, index_width)`; `targets`, the λ-returns for the player who just moved, and `weights`, both of shape `(n,)`.
+    /// `(n, index_width)`; `targets`, the λ-returns for the player who just moved, and `weights`, both of shape `(n,)`. With
+    /// `head = "outcomes"` targets are distributions of shape `(n, classes)`.
     /// Schedules of the config go on over all games.
     fn play<'py>(&self, py: Python<'py>, games: i128) -> PyResult<Bound<'py, PyDict>> {
         let games = given::games(games, MOST)?;
-        let Samples { rows, targets, weights } = match games <= PART {
+        let samples = match games <= PART {
             true => self.with(py, |found| found.play(games))?.map_err(fault)?,
             false => {
                 let cancel = Cancel::default();
@@ -139,11 +140,16 @@ impl SelfPlay {
                 samples.map_err(fault)?
             }
         };
+        let outputs = samples.outputs();
+        let Samples { rows, targets, weights } = samples;
         let (n, dense, index) = (rows.len(), rows.dense_width(), rows.index_width());
         let samples = PyDict::new(py);
         samples.set_item("dense", rows.dense.into_pyarray(py).reshape([n, dense])?)?;
         samples.set_item("index", rows.index.into_pyarray(py).reshape([n, index])?)?;
-        samples.set_item("targets", targets.into_pyarray(py))?;
+        match outputs {
+            1 => samples.set_item("targets", targets.into_pyarray(py))?,
+            classes => samples.set_item("targets", targets.into_pyarray(py).reshape([n, classes])?)?,
+        }
         samples.set_item("weights", weights.into_pyarray(py))?;
         Ok(samples)
     }

@@ -7,10 +7,12 @@
 mod channel;
 pub mod limits;
 pub mod notes;
+mod outcome;
 mod rows;
 mod samples;
 pub mod shown;
 
 pub use channel::{Channel, ChannelKind, Layout};
+pub use outcome::OutcomeClass;
 pub use rows::{RowMut, RowSink, Rows, RowsError, RowsView};
 pub use samples::Samples;

@@ -70,6 +70,8 @@ pub const TENSORS: usize = 1 << 16;
 pub const KEY_PARTS: usize = 64;
 /// Nodes of an architecture, which nested experts multiply.
 pub const NODES: usize = 1 << 17;
+/// Classes of outcomes.
+pub const OUTCOMES: usize = 256;
 /// Experts of a node.
 pub const EXPERTS: usize = 4096;
 /// Times that learned cells are given to other experts.

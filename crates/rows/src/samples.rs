@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct Samples {
     /// `n` rows.
     pub rows: Rows,
-    /// Target outputs, `[n, outputs]`; values are in [−1, 1].
+    /// Target outputs, `[n, outputs]`: values in [−1, 1], or distributions over classes of outcomes.
     pub targets: Vec<f32>,
     /// Loss weight of each row, `[n]`.
     pub weights: Vec<f32>,
@@ -31,6 +31,11 @@ impl Samples {
         self.weights.is_empty()
     }
 
+    /// Numbers in the target of each sample; 1 for an empty batch.
+    pub fn outputs(&self) -> usize {
+        self.targets.len().checked_div(self.len()).unwrap_or(1)
+    }
+
     /// Appends the samples of another batch with the same channels.
     ///
     /// # Panics
@@ -47,7 +52,7 @@ impl Samples {
     /// If the range does not lie within the batch.
     pub fn copy_range(&mut self, from: &Samples, range: Range<usize>) {
         self.clear();
-        let outputs = from.targets.len().checked_div(from.len()).unwrap_or(1);
+        let outputs = from.outputs();
         self.rows.copy_range(&from.rows, range.start, range.len());
         self.targets.extend_from_slice(&from.targets[range.start * outputs..range.end * outputs]);
         self.weights.extend_from_slice(&from.weights[range]);

@@ -385,7 +385,7 @@ pub(crate) fn of_run<G: Kit>(game: &G, path: &Path) -> Result<Arc<LabelReport>, 
     }
     let mut hash = FxHasher::default();
     game.name().hash(&mut hash);
-    for Example { state, value, line } in &examples {
+    for Example { state, value, line, .. } in &examples {
         (state, value.to_bits(), line).hash(&mut hash);
     }
     let key = hash.finish();
@@ -414,7 +414,7 @@ mod tests {
             .map(|_| State::to_roll(Distribution::Table.sample(game.checkers(), &mut rng)))
             .collect();
         let exact = game.exact_values(&states).unwrap().unwrap();
-        let example = |((state, value), line)| Example { state, value, line };
+        let example = |((state, value), line)| Example { state, value, outcomes: Vec::new(), line };
         states.into_iter().zip(exact).zip(2..).map(example).collect()
     }
 

@@ -9,7 +9,7 @@ use adept_arena::{Evaluator, GameModel, OpenError};
 use adept_game::{
     Afterstate, Draw, Encoder, Example, GameError, Kit, Stream, Turn, Valuation, limits, stream, work,
 };
-use adept_model::{Channel, Learner, Rows, Samples};
+use adept_model::{Channel, Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rustc_hash::FxHashSet;
@@ -122,6 +122,51 @@ pub fn encode<G: Kit>(game: &G, encoder: &dyn Encoder<G>, state: &G::State, samp
     encoder.encode(game, Afterstate { state, action: None, player }, samples.rows.push());
 }
 
+/// What encodes the positions of a run, and what their targets are for.
+pub struct With<'a, G: Kit> {
+    /// The encoder.
+    pub encoder: &'a dyn Encoder<G>,
+    /// Its channels.
+    pub channels: &'a [Channel],
+    /// What the model gives.
+    pub head: &'a Head,
+}
+
+impl<G: Kit> Clone for With<'_, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G: Kit> Copy for With<'_, G> {}
+
+impl<'a, G: Kit> With<'a, G> {
+    /// Those of a model.
+    pub fn of(bound: &'a GameModel<G>) -> Self {
+        let learner = &*bound.learner;
+        Self { encoder: &**bound.encoder(), channels: learner.channels(), head: learner.head() }
+    }
+}
+
+/// The target of a position with this value, and these probabilities of outcomes if they are known.
+fn target(head: &Head, value: f32, outcomes: &[f64]) -> Option<Vec<f32>> {
+    match (head, outcomes) {
+        (Head::Value | Head::Policy, _) => Some(vec![value]),
+        (Head::Outcomes(_), []) => head.target_of(value),
+        (Head::Outcomes(_), known) => Some(known.iter().map(|p| *p as f32).collect()),
+    }
+}
+
+/// Why values alone are no targets for a head.
+fn no_distribution(head: &Head) -> String {
+    let names: Vec<&str> = head.classes().unwrap_or_default().iter().map(|class| &*class.name).collect();
+    format!(
+        "the values of these positions do not say how probable {} are: give examples in a file with a column for each, or \
+         take `head = \"value\"`",
+        names.join(", ")
+    )
+}
+
 /// The value of a position for the player who acted last.
 fn label<G: Kit>(game: &G, oracle: &dyn Valuation<G>, state: &G::State) -> f32 {
     let player = game.just_acted(state).unwrap_or(0);
@@ -131,8 +176,11 @@ fn label<G: Kit>(game: &G, oracle: &dyn Valuation<G>, state: &G::State) -> f32 {
 /// Positions with their values and rows.
 #[derive(Debug, Default)]
 pub struct Set {
-    /// Rows, exact values as targets, weights 1.
+    /// Rows, targets for the head of the run, weights 1. Without targets if one of the values does not say how probable the
+    /// outcomes are.
     pub samples: Samples,
+    /// Exact values.
+    pub values: Vec<f32>,
     /// Number of distinct positions.
     pub distinct: usize,
 }
@@ -141,7 +189,7 @@ impl Set {
     /// Draws this many positions of a part and looks up their values.
     pub fn draw<G: Kit>(
         game: &G,
-        (encoder, channels): (&dyn Encoder<G>, &[Channel]),
+        with: With<'_, G>,
         positions: &Positions<G>,
         oracle: &dyn Valuation<G>,
         (part, count): (Part, u64),
@@ -156,43 +204,46 @@ impl Set {
         });
         let labelled = states.map(|state| {
             let value = label(game, oracle, &state);
-            (state, value)
+            (state, value, Vec::new())
         });
-        Self::of(game, (encoder, channels), labelled)
+        Self::of(game, with, labelled)
     }
 
     fn of<G: Kit>(
         game: &G,
-        (encoder, channels): (&dyn Encoder<G>, &[Channel]),
-        labelled: impl Iterator<Item = (G::State, f32)>,
+        with: With<'_, G>,
+        labelled: impl Iterator<Item = (G::State, f32, Vec<f64>)>,
     ) -> Self {
+        let With { encoder, channels, head } = with;
         let mut numbers = FxHashSet::default();
-        let mut samples = Samples::new(channels);
-        for (state, value) in labelled {
+        let (mut samples, mut values, mut complete) = (Samples::new(channels), Vec::new(), true);
+        for (state, value, outcomes) in labelled {
             numbers.insert(game.number(&state));
             encode(game, encoder, &state, &mut samples);
-            samples.targets.push(value);
+            values.push(value);
+            match target(head, value, &outcomes) {
+                Some(target) => samples.targets.extend(target),
+                None => complete = false,
+            }
             samples.weights.push(1.0);
         }
-        Self { samples, distinct: numbers.len() }
+        if !complete {
+            samples.targets.clear();
+        }
+        Self { samples, values, distinct: numbers.len() }
     }
 
     /// Reads one part of a file of examples.
     ///
     /// # Errors
     /// The file cannot be read, a row is not valid, or the part has no rows.
-    fn read<G: Kit>(
-        game: &G,
-        (encoder, channels): (&dyn Encoder<G>, &[Channel]),
-        path: &Path,
-        part: Part,
-    ) -> Result<Self, OpenError> {
+    fn read<G: Kit>(game: &G, with: With<'_, G>, path: &Path, part: Part) -> Result<Self, OpenError> {
         limits::check_lasting(path).map_err(GameError::file(path))?;
         let all = game.read_examples(path)?;
         let rows = all.len();
         let these = all.into_iter().filter(|example| Part::of(game.number(&example.state)) == part);
-        let known = |example: Example<G::State>| (example.state, example.value as f32);
-        let set = Self::of(game, (encoder, channels), these.map(known));
+        let known = |example: Example<G::State>| (example.state, example.value as f32, example.outcomes);
+        let set = Self::of(game, with, these.map(known));
         if set.samples.is_empty() {
             return Err(lacks(path, rows, part).into());
         }
@@ -201,7 +252,7 @@ impl Set {
 
     /// Standard deviation of the exact values: the error of always answering with their mean.
     pub fn spread(&self) -> f64 {
-        let targets = || self.samples.targets.iter().map(|t| f64::from(*t));
+        let targets = || self.values.iter().map(|t| f64::from(*t));
         let mean = targets().sum::<f64>() / self.samples.len().max(1) as f64;
         PositionErrors::of(targets().map(|t| t - mean)).rms
     }
@@ -209,9 +260,7 @@ impl Set {
     /// The errors of a learner on this set.
     pub fn errors(&self, learner: &mut dyn Learner, values: &mut Vec<f32>) -> PositionErrors {
         learner.evaluate(&self.samples.rows, values);
-        PositionErrors::of(
-            values.iter().zip(&self.samples.targets).map(|(v, d)| f64::from(*v) - f64::from(*d)),
-        )
+        PositionErrors::of(values.iter().zip(&self.values).map(|(v, d)| f64::from(*v) - f64::from(*d)))
     }
 }
 
@@ -286,11 +335,7 @@ pub struct Tests {
 
 impl Tests {
     /// The sets that a config asks for.
-    pub fn new<G: Kit>(
-        game: &G,
-        config: &Config,
-        with: (&dyn Encoder<G>, &[Channel]),
-    ) -> Result<Self, TrainError> {
+    pub fn new<G: Kit>(game: &G, config: &Config, with: With<'_, G>) -> Result<Self, TrainError> {
         if let Some(From::File(path)) = config.learn.examples() {
             let read = |part| Set::read(game, with, path, part);
             return Ok(Self { validation: read(Part::Validation)?, test: read(Part::Test)?, apart: true });
@@ -314,33 +359,40 @@ pub(crate) enum Examples<G: Kit> {
     /// A fixed set, shown repeatedly, in a new order each time.
     Fixed { set: Set, seed: u64, order: Vec<u32>, epoch: Option<u64> },
     /// A new position each time.
-    Fresh { positions: Positions<G>, oracle: Arc<dyn Valuation<G>>, seed: u64, states: Vec<G::State> },
+    Fresh {
+        positions: Positions<G>,
+        oracle: Arc<dyn Valuation<G>>,
+        head: Head,
+        seed: u64,
+        states: Vec<G::State>,
+    },
 }
 
 impl<G: Kit> Examples<G> {
     /// The examples that a config asks for.
-    pub(crate) fn new(
-        game: &G,
-        config: &Config,
-        seed: u64,
-        with: (&dyn Encoder<G>, &[Channel]),
-    ) -> Result<Self, TrainError> {
+    pub(crate) fn new(game: &G, config: &Config, seed: u64, with: With<'_, G>) -> Result<Self, TrainError> {
         let learn = &config.learn;
-        let fixed = |set| Self::Fixed { set, seed, order: Vec::new(), epoch: None };
+        let fixed = |set: Set| match set.samples.targets.is_empty() {
+            false => Ok(Self::Fixed { set, seed, order: Vec::new(), epoch: None }),
+            true => Err(TrainError::from(OpenError::Unknown(no_distribution(with.head)))),
+        };
         let count = match learn.examples() {
-            Some(From::File(path)) => return Ok(fixed(Set::read(game, with, path, Part::Train)?)),
+            Some(From::File(path)) => return fixed(Set::read(game, with, path, Part::Train)?),
             Some(From::Drawn(count)) => Some(*count),
             None => None,
         };
         let positions = Positions::new(game, learn.distribution())?;
         let oracle = oracle(game)?;
-        Ok(match count {
+        match count {
             Some(count) => {
                 let rng = stream(seed, "examples", 0);
                 fixed(Set::draw(game, with, &positions, &*oracle, (Part::Train, count), rng))
             }
-            None => Self::Fresh { positions, oracle, seed, states: Vec::new() },
-        })
+            None => {
+                let head = with.head.clone();
+                Ok(Self::Fresh { positions, oracle, head, seed, states: Vec::new() })
+            }
+        }
     }
 
     /// A hash of the examples of a file; `None` if the examples follow from the seed.
@@ -356,13 +408,16 @@ impl<G: Kit> Examples<G> {
     }
 
     /// Appends the examples with these numbers, counted from the start of the run.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if a value does not say how probable the outcomes are.
     pub(crate) fn fill(
         &mut self,
         game: &G,
         encoder: &dyn Encoder<G>,
         span: Range<u64>,
         samples: &mut Samples,
-    ) {
+    ) -> Result<(), ModelError> {
         match self {
             Self::Fixed { set, seed, order, epoch } => {
                 let n = set.samples.len() as u64;
@@ -375,11 +430,12 @@ impl<G: Kit> Examples<G> {
                     }
                     let row = order[(number % n) as usize] as usize;
                     samples.rows.push_from(&set.samples.rows, row);
-                    samples.targets.push(set.samples.targets[row]);
+                    let width = set.samples.outputs();
+                    samples.targets.extend_from_slice(&set.samples.targets[row * width..][..width]);
                     samples.weights.push(1.0);
                 }
             }
-            Self::Fresh { positions, oracle, seed, states } => {
+            Self::Fresh { positions, oracle, head, seed, states } => {
                 let mut rng = stream(*seed, "examples", span.start);
                 states.clear();
                 states.extend(span.map(|_| positions.of_part(game, Part::Train, &mut rng)));
@@ -389,13 +445,18 @@ impl<G: Kit> Examples<G> {
                     oracle.fetch(game, after);
                     encoder.fetch(game, after);
                 }
-                samples.targets.extend(states.iter().map(|state| label(game, &**oracle, state)));
+                for state in &*states {
+                    let target = target(head, label(game, &**oracle, state), &[]);
+                    let target = target.ok_or_else(|| ModelError::Unsupported(no_distribution(head)))?;
+                    samples.targets.extend(target);
+                }
                 for state in states {
                     encode(game, encoder, state, samples);
                     samples.weights.push(1.0);
                 }
             }
         }
+        Ok(())
     }
 }
 

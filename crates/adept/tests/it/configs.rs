@@ -221,7 +221,7 @@ fn keys(name: Option<&str>) -> Vec<String> {
 fn the_schema_lists_every_key() {
     assert_eq!(
         keys(None),
-        ["name", "about", "seed", "game", "architecture", "learn", "evaluate", "checkpoints"]
+        ["name", "about", "seed", "head", "game", "architecture", "learn", "evaluate", "checkpoints"]
     );
     let methods = ["td", "expectation", "supervised", "regrets"];
     let learn = [&["rate", "batch", "shards", "optimiser", "engine", "device"][..], &methods].concat();
@@ -500,7 +500,7 @@ fn configs_of_the_old_form_keep_random_gates() {
         let source = Source { file: "x.toml".into(), text: text.into(), set: vec![] };
         let config = parse(&source).unwrap_or_else(|e| panic!("{e}"));
         let channels = [adept_model::Channel::new("x", adept_model::ChannelKind::Dense(9))];
-        adept_model::lower(&config.architecture, &channels, 1).unwrap().clusters.len()
+        adept_model::lower(&config.architecture, &channels, &adept_model::Head::Value).unwrap().clusters.len()
     };
     // The outer gate and one in each of its four experts.
     assert_eq!((clusters(&old), clusters(&new)), (0, 5));

@@ -7,6 +7,7 @@ mod first_runs;
 mod fuzz;
 mod laws;
 mod liars_dice;
+mod outcomes;
 mod portable;
 mod positions;
 mod ranks;

@@ -199,7 +199,9 @@ fn priors_are_channels() {
     }))
     .unwrap();
     let mut rng = stream(1, "test", 0);
-    let learner = adept_model::build(&architecture, &channels, Default::default(), &mut rng).unwrap();
+    let learner =
+        adept_model::build(&architecture, &channels, &adept_model::Head::Value, Default::default(), &mut rng)
+            .unwrap();
     let mut bound = GameModel::new(&game, encoder, learner);
     let convolution = game.valuation("convolution").unwrap().unwrap();
     for player in [0, 1] {

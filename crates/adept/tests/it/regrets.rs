@@ -6,7 +6,7 @@ use adept_arena::open;
 use adept_builtin::liars_dice::LiarsDice;
 use adept_game::Game;
 use adept_lab::measure::{EvaluateOptions, Suite};
-use adept_model::checkpoint::Output;
+use adept_model::Head;
 use adept_trainer::config::{Config, Source};
 use adept_trainer::run::{Cancel, Silent, TrainOptions};
 use std::path::Path;
@@ -69,7 +69,7 @@ fn networks_that_learn_regrets_come_near_an_equilibrium() {
     let mut agent = open::agent(&game, path).unwrap();
     let policy = Policy::of_agent(&game, &tree, &mut *agent).unwrap();
     assert!((policy.exploitability() - found).abs() < 1e-6);
-    assert_eq!(open::open(&game, &run, false).unwrap().1.output, Output::Logits);
+    assert_eq!(open::open(&game, &run, false).unwrap().1.head, Head::Policy);
 
     // The explanation does not depend on hidden information, and its probabilities are those of its play.
     let thought = |position: &str| value(&run, false, &[position.to_string()], None).unwrap().remove(0);

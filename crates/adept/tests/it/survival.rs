@@ -315,8 +315,14 @@ fn forge_nan(path: &Path) -> String {
     let refused = checkpoint::write(&Files::default(), path, c.manifest.clone(), &c.tensors).unwrap_err();
     let channels = c.manifest.channels.clone();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut learner =
-        adept_model::build(&c.manifest.architecture, &channels, Default::default(), &mut rng).unwrap();
+    let mut learner = adept_model::build(
+        &c.manifest.architecture,
+        &channels,
+        &adept_model::Head::Value,
+        Default::default(),
+        &mut rng,
+    )
+    .unwrap();
     format!("{refused}; {}", learner.restore(&c.tensors).unwrap_err())
 }
 

@@ -8,7 +8,8 @@ use crate::Family;
 use adept_game::files::{self, texts_with_values};
 use adept_game::sheet::{Row, Sheet, Values};
 use adept_game::{
-    Draw, Encoder, Example, Found, GameError, Halves, Kit, Named, PositionClass, Read, Valuation, limits,
+    Draw, Encoder, Example, Found, GameError, Halves, Kit, Named, OutcomeClass, PositionClass, Read,
+    Valuation, limits,
 };
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -59,6 +60,10 @@ impl Kit for Bearoff {
         "backgammon bear-off, points 1 to 6, at most 14 checkers per side; bearoff:N for at most N, 1 to 15; whole \
          games of backgammon are to come"
             .into()
+    }
+
+    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
+        Ok(OutcomeClass::loss_win())
     }
 
     fn encoders(&self) -> Vec<Named> {
@@ -115,6 +120,7 @@ impl Kit for Bearoff {
         };
         // Values in a file are for the side to roll; examples are for the side that just moved.
         let example = |row: Labelled| Example {
+            outcomes: Vec::new(),
             state: State::to_roll(row.position),
             value: -row.value,
             line: row.line,

@@ -3,7 +3,9 @@
 use super::encoders::{Cells, Threats};
 use super::{Board, COLUMNS, ConnectFour, Solver};
 use crate::Family;
-use adept_game::{Afterstate, Draw, Encoder, Found, Game, Kit, Named, Script, Suite, Valuation};
+use adept_game::{
+    Afterstate, Draw, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Script, Suite, Valuation,
+};
 use rand::{Rng, RngExt};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +21,10 @@ impl Family for ConnectFour {
 impl Kit for ConnectFour {
     fn about(&self) -> String {
         "Connect Four, 7×6; exact values for positions of at least 16 stones".into()
+    }
+
+    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
+        Ok(OutcomeClass::loss_draw_win())
     }
 
     fn encoders(&self) -> Vec<Named> {

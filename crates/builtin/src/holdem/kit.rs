@@ -8,7 +8,9 @@ use super::state::{Action, State};
 use super::{history, text};
 use crate::Family;
 use adept_game::sheet::Sheet;
-use adept_game::{Deliberator, Encoder, Found, GameError, Kit, Named, Read, Recorded, Script, files};
+use adept_game::{
+    Deliberator, Encoder, Found, GameError, Kit, Named, OutcomeClass, Read, Recorded, Script, files,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,6 +43,13 @@ fn mover(state: &State) -> usize {
 impl Kit for Holdem {
     fn about(&self) -> String {
         "Texas hold'em, fixed limit: holdem:limit:N for 2 to 10 players; then blinds=5/10, bets=10/20, cap=4, stack=200".into()
+    }
+
+    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
+        Err(GameError::new(format!(
+            "{}: a deal wins or loses any number of bets, so its results are not a few classes",
+            self.name
+        )))
     }
 
     fn encoders(&self) -> Vec<Named> {

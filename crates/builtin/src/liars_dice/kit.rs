@@ -4,7 +4,9 @@ use super::deliberation;
 use super::rules::{LiarsDice, RuleSet};
 use super::{encoders, post};
 use crate::Family;
-use adept_game::{Deliberator, Encoder, Found, GameError, Kit, Named, Recorded, Script, TreeVisitor};
+use adept_game::{
+    Deliberator, Encoder, Found, GameError, Kit, Named, OutcomeClass, Recorded, Script, TreeVisitor,
+};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +29,13 @@ impl Family for LiarsDice {
 impl Kit for LiarsDice {
     fn about(&self) -> String {
         "liar's dice; rule sets soar:PxD, r-post:PxD, openspiel:A-B:F[:no-wild]".into()
+    }
+
+    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
+        Err(GameError::new(format!(
+            "{}: policies and values of challenges are learned here, not results: its classes are not listed",
+            self.name
+        )))
     }
 
     fn encoders(&self) -> Vec<Named> {

@@ -3,7 +3,7 @@
 use super::encoder::Bets;
 use super::rules::{Action, SmallPoker, State};
 use crate::Family;
-use adept_game::{Encoder, Found, Game, GameError, Kit, Named, Script, TreeVisitor};
+use adept_game::{Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Script, TreeVisitor};
 use std::sync::Arc;
 
 impl Family for SmallPoker {
@@ -24,6 +24,13 @@ impl Family for SmallPoker {
 impl Kit for SmallPoker {
     fn about(&self) -> String {
         "small poker of two players: leduc and kuhn".into()
+    }
+
+    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
+        Err(GameError::new(format!(
+            "{}: a deal wins or loses the chips in the pot, so its results are not a few classes",
+            self.name()
+        )))
     }
 
     fn encoders(&self) -> Vec<Named> {

@@ -2,7 +2,7 @@
 
 use super::{TicTacToe, encoders, ttt};
 use crate::Family;
-use adept_game::{Encoder, Found, Kit, Named, Script};
+use adept_game::{Encoder, Found, GameError, Kit, Named, OutcomeClass, Script};
 use std::sync::Arc;
 
 impl Family for TicTacToe {
@@ -16,6 +16,10 @@ impl Family for TicTacToe {
 impl Kit for TicTacToe {
     fn about(&self) -> String {
         "tic-tac-toe, 3×3".into()
+    }
+
+    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
+        Ok(OutcomeClass::loss_draw_win())
     }
 
     fn encoders(&self) -> Vec<Named> {

@@ -64,6 +64,9 @@ pub(crate) struct EvaluateArgs {
     /// the bear-off. Without --suite, nothing else is measured.
     #[arg(long)]
     pub(crate) exhaustive: bool,
+    /// Draw how well the probabilities of outcomes are calibrated, of a network with `head = "outcomes"`.
+    #[arg(long, value_name = "SVG", conflicts_with_all = ["suites", "positions", "decisions", "exhaustive"])]
+    pub(crate) calibration: Option<PathBuf>,
     /// Opponents for the suite equity. Default: the opponents in the config, random and minimax.
     #[arg(long, value_name = "AGENT")]
     pub(crate) against: Vec<String>,

@@ -9,9 +9,12 @@ use adept_arena::naming::{self, AgentSpec, Play};
 use adept_arena::{MoveLoss, OpenError, Shares};
 use adept_game::Difference;
 use adept_lab::Catalogue;
-use adept_lab::measure::{self, DecisionsRow, EvaluateOptions, GradeReport, Kinds};
+use adept_lab::measure::{
+    self, ClassErrors, DecisionsRow, EvaluateOptions, GradeReport, Kinds, OutcomesReport,
+};
 use adept_lab::publish::{self, PublishOptions, shares};
-use adept_model::Explanation;
+use adept_model::files::Files;
+use adept_model::{Explanation, OutcomeClass};
 use adept_model::{checkpoint, limits};
 use adept_trainer::config::Config;
 use adept_trainer::positions::PositionErrors;
@@ -80,6 +83,14 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         ..EvaluateOptions::default()
     };
     let report = measure::evaluate(games, &path, args.of.best, &options)?;
+    if let Some(file) = &args.calibration {
+        let Some(outcomes) = &report.outcomes else {
+            bail!(
+                "--calibration is for networks with `head = \"outcomes\"`: this one gives no probabilities of outcomes"
+            );
+        };
+        Files::default().replace(file, outcomes.svg().as_bytes())?;
+    }
     if as_json {
         return output::json(&report);
     }
@@ -242,6 +253,9 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
             all.opening_seconds
         );
     }
+    if let Some(outcomes) = &report.outcomes {
+        text.push_str(&calibration(outcomes));
+    }
     if let Some(experts) = &report.experts {
         let used = &experts.used;
         let _ = writeln!(
@@ -385,12 +399,13 @@ fn value_text(value: &PositionValue) -> String {
     }
     // Without experts, before a chance event, this is the same number with the other sign.
     if let Some(after) = &value.after
-        && (!value.moves.is_empty() || !after.gates.is_empty())
+        && (!value.moves.is_empty() || !after.gates.is_empty() || !after.outcomes.is_empty())
     {
         let _ = writeln!(
             text,
-            "  the network's value of the position itself, for the player who just moved: {:+.4}",
-            after.value
+            "  the network's value of the position itself, for the player who just moved: {:+.4}{}",
+            after.value,
+            outcomes_text(&value.classes, &after.outcomes)
         );
         experts(after, 2, &mut text);
     }
@@ -405,7 +420,8 @@ fn value_text(value: &PositionValue) -> String {
     for m in &value.moves {
         let share = m.probability.map_or(String::new(), |p| format!("  {:.1} %", 100.0 * p));
         let won = m.win_probability.map_or(String::new(), |p| format!("  {p:.4}"));
-        let _ = writeln!(text, "  {:<width$} {:+.4}{won}{share}", m.action, m.explanation.value);
+        let outcomes = outcomes_text(&value.classes, &m.explanation.outcomes);
+        let _ = writeln!(text, "  {:<width$} {:+.4}{won}{share}{outcomes}", m.action, m.explanation.value);
         experts(&m.explanation, 2, &mut text);
         if !m.inputs.is_empty() {
             inputs_text(&m.inputs, &mut text);
@@ -420,6 +436,12 @@ fn searched(search: &Searched) -> String {
     let depth = if *solved { "searched to the end".to_string() } else { format!("{plies} plies deep") };
     let line = if line.len() > 1 { format!("; expects {}", line.join(", ")) } else { String::new() };
     format!("{depth}, {nodes} positions valued{line}")
+}
+
+/// The probability of each class of outcomes.
+fn outcomes_text(classes: &[String], outcomes: &[f32]) -> String {
+    let share = |(class, p): (&String, &f32)| format!("  {class} {:.2} %", 100.0 * p);
+    classes.iter().zip(outcomes).map(share).collect()
 }
 
 /// The numbers of a row by channel, eight a line, each line with the place of its first number in the channel.
@@ -442,6 +464,37 @@ fn inputs_text(inputs: &[Input], text: &mut String) {
             let _ = writeln!(text, "    {:>4}: {}", i * NUMBERS, cells.join(" ").trim_end());
         }
     }
+}
+
+/// Log loss and calibration of the probabilities of outcomes.
+fn calibration(found: &OutcomesReport) -> String {
+    let mut text = format!("\noutcomes, by {} positions: {}\n", found.rows, found.from);
+    let _ = writeln!(
+        text,
+        "log loss {:.4}; {:.4} by always the same probabilities, at least {:.4}",
+        found.log_loss, found.log_loss_constant, found.log_loss_least
+    );
+    let row = |class: &ClassErrors| {
+        let numbers = [class.predicted, class.observed, class.rms, class.log_loss];
+        [class.name.clone()].into_iter().chain(numbers.map(|v| format!("{v:.4}"))).collect::<Vec<_>>()
+    };
+    let rows: Vec<Vec<String>> = found.classes.iter().map(row).collect();
+    text.push_str(&output::table(&["outcome", "predicted", "observed", "RMS error", "log loss"], &rows));
+    let mut rows = Vec::new();
+    for class in &found.classes {
+        for bin in &class.calibration {
+            rows.push(vec![
+                class.name.clone(),
+                format!("{:.1} to {:.1}", bin.from, bin.to),
+                bin.rows.to_string(),
+                format!("{:.4}", bin.predicted),
+                format!("{:.4}", bin.observed),
+            ]);
+        }
+    }
+    text.push('\n');
+    text.push_str(&output::table(&["outcome", "calibration", "positions", "predicted", "observed"], &rows));
+    text
 }
 
 /// The exact grades of greedy play.
@@ -539,6 +592,11 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
     let _ = writeln!(text, "\ngame {}, encoder {}", d.game, d.encoder);
     for channel in &d.channels {
         text.push_str(&output::channel(&channel.name, &channel.kind.to_string(), &channel.about));
+    }
+    if let Some(classes) = d.head.classes() {
+        let class = |class: &OutcomeClass| format!("{} ({:+})", class.name, class.utility);
+        let classes: Vec<String> = classes.iter().map(class).collect();
+        let _ = writeln!(text, "outcomes {}", classes.join(", "));
     }
     let s = &d.size;
     let adds = if s.multiply_adds == s.multiply_adds_least {

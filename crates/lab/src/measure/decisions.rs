@@ -187,7 +187,14 @@ mod tests {
         let architecture =
             serde_json::from_value(serde_json::json!({ "mlp": { "hidden": [3], "init": 0.3 } })).unwrap();
         let (channels, mut rng) = (encoder.channels().to_vec(), stream(1, "test", 0));
-        let learner = adept_model::build(&architecture, &channels, Default::default(), &mut rng).unwrap();
+        let learner = adept_model::build(
+            &architecture,
+            &channels,
+            &adept_model::Head::Value,
+            Default::default(),
+            &mut rng,
+        )
+        .unwrap();
         GameModel::new(&game(), encoder, learner)
     }
 

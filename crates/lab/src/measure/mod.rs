@@ -5,6 +5,7 @@ mod exhaustive;
 mod experts;
 mod grade;
 mod kinds;
+mod outcomes;
 mod play;
 mod positions;
 mod rules;
@@ -15,6 +16,7 @@ pub use exhaustive::ExhaustiveReport;
 pub use experts::{ExpertsReport, Single, Trained};
 pub use grade::GradeReport;
 pub use kinds::{Kinds, Weakness};
+pub use outcomes::{Bin, ClassErrors, OutcomesReport};
 pub use play::{ExploitabilityReport, MatchesReport};
 pub(crate) use positions::best_formula;
 pub use positions::{ClassShares, ErrorsOf, FileReport, MoveLossReport, RmsReport, class_shares_of};
@@ -27,9 +29,9 @@ use adept_arena::search::{self, Search, SearchOptions};
 use adept_arena::{Equity, Evaluator, GameModel, Greedy, OpenError, Random, equity, naming, open};
 pub use adept_game::Suite;
 use adept_game::{GameError, Kit, Read, Recorded, limits, notes, stream, work};
-use adept_model::checkpoint::{self, Checkpoint, Manifest, Output};
+use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::files::Files;
-use adept_model::{Description, ModelError, Usage};
+use adept_model::{Description, Head, ModelError, Usage};
 use adept_trainer::config::{self, Config, no_equity};
 use adept_trainer::positions::Positions;
 use adept_trainer::run::{Cancel, TrainError};
@@ -63,6 +65,8 @@ pub struct EvaluateOptions {
     pub exhaustive: bool,
     /// How far choices look ahead; none if they follow the checkpoint's own values.
     pub search: Option<SearchOptions>,
+    /// Whether to measure probabilities of outcomes, if the network gives them, beside suites that are named.
+    pub outcomes: bool,
     /// Stops matches.
     pub cancel: Cancel,
 }
@@ -119,6 +123,9 @@ pub struct Report {
     /// Errors over all positions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exhaustive: Option<ExhaustiveReport>,
+    /// Errors of the probabilities of outcomes, if the network gives them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<OutcomesReport>,
     /// How a mixture uses its experts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experts: Option<ExpertsReport>,
@@ -243,7 +250,7 @@ pub fn evaluate_of<G: Kit>(
     let search = options.search.as_ref();
     if search.is_some() {
         search::fits(game)?;
-        if bound.output == Output::Logits {
+        if *bound.learner.head() == Head::Policy {
             let message = "is a policy: its outputs are not values, which `search:` compares".into();
             return Err(OpenError::Mismatch { path, message }.into());
         }
@@ -277,6 +284,7 @@ pub fn evaluate_of<G: Kit>(
         valued: None,
         decisions: None,
         exhaustive: None,
+        outcomes: None,
         experts: None,
         speed: None,
     };
@@ -357,6 +365,9 @@ pub fn evaluate_of<G: Kit>(
                 report.speed = (!cells.is_empty()).then_some(cells);
             }
         }
+    }
+    if !elsewhere && (options.outcomes || options.suites.is_empty()) {
+        report.outcomes = outcomes::outcomes(game, &mut bound, distribution, options.samples)?;
     }
     if !elsewhere {
         report.experts = experts::experts(game, &mut bound, &manifest, distribution)?;
@@ -598,6 +609,8 @@ pub struct Described {
     pub encoder: String,
     /// Channels with the meaning of each input.
     pub channels: Vec<ChannelAbout>,
+    /// What its output means: a value, the logit of a policy, or the classes of outcomes.
+    pub head: adept_model::Head,
     /// Games or samples it learned from.
     pub step: u64,
     /// `games` or `samples`.
@@ -654,8 +667,14 @@ pub fn describe_of<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Described
 pub fn describe_config_of<G: Kit>(game: &G, config: &Config) -> Result<Described, TrainError> {
     let encoder = open::encoder(game, config.game.encoder.as_deref())?;
     let mut rng = stream(config.seed, "init", 0);
-    let learner =
-        adept_model::build(&config.architecture, encoder.channels(), config.learn.optimiser, &mut rng)?;
+    let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
+    let learner = adept_model::build(
+        &config.architecture,
+        encoder.channels(),
+        &head,
+        config.learn.optimiser,
+        &mut rng,
+    )?;
     let bound = GameModel::new(game, encoder, learner);
     let about = (0, config.learn.unit(), config.seed, adept_trainer::REVISION.to_string());
     Ok(described(&bound, None, &config.name, config.game.rules.clone(), about))
@@ -681,6 +700,7 @@ fn described<G: Kit>(
                 about: c.about.to_string(),
             })
             .collect(),
+        head: bound.learner.head().clone(),
         step,
         unit,
         seed,

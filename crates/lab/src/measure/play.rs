@@ -5,7 +5,8 @@ use adept_arena::matches::{compete, orders};
 use adept_arena::search::{Search, SearchOptions};
 use adept_arena::{Agent, Boltzmann, GameModel, Greedy, OpenError, open};
 use adept_game::{Kit, Unit};
-use adept_model::checkpoint::{Manifest, Output};
+use adept_model::Head;
+use adept_model::checkpoint::Manifest;
 use adept_trainer::config::Config;
 use adept_trainer::run::{Cancel, Match, TrainError};
 use serde::Serialize;
@@ -78,10 +79,10 @@ fn player<G: Kit>(
 
 /// Temperature of play at the checkpoint's step of the run; `None` for greedy play.
 fn temperature(manifest: &Manifest) -> Option<f64> {
-    match (Config::from_saved(manifest.config.clone()), manifest.output) {
+    match (Config::from_saved(manifest.config.clone()), &manifest.head) {
         (Ok(config), _) => config.learn.plays_at(manifest.step as f64 / config.learn.length().max(1) as f64),
-        (_, Output::Logits) => Some(1.0),
-        (_, Output::Values) => None,
+        (_, Head::Policy) => Some(1.0),
+        (_, Head::Value | Head::Outcomes(_)) => None,
     }
 }
 

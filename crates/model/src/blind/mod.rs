@@ -13,6 +13,7 @@ mod variables;
 use crate::architecture::Blind;
 use crate::describe::{Description, TensorInfo};
 use crate::error::ModelError;
+use crate::head::Head;
 use crate::learner::{Explanation, Learner, Tensor, Traces, Usage};
 use crate::names::suggest;
 use crate::optimiser::{Optimiser, Sgd};
@@ -36,11 +37,19 @@ impl BlindLearner {
     ///
     /// # Errors
     /// [`ModelError::Architecture`] if there is no such channel, or a setting cannot work.
-    pub fn new(settings: &Blind, channels: &[Channel], optimiser: Optimiser) -> Result<Self, ModelError> {
+    pub fn new(
+        settings: &Blind,
+        channels: &[Channel],
+        head: &Head,
+        optimiser: Optimiser,
+    ) -> Result<Self, ModelError> {
         let fail = |key: &str, message: String| {
             let dot = if key.is_empty() { "" } else { "." };
             Err(ModelError::Architecture { path: format!("blind{dot}{key}"), message })
         };
+        if head.classes().is_some() {
+            return fail("", "adds up weights to one number: it needs `head = \"value\"`".into());
+        }
         if optimiser != Optimiser::Sgd(Sgd::default()) {
             return fail("", "learns by plain steps: remove `optimiser`".into());
         }
@@ -109,6 +118,10 @@ impl BlindLearner {
 }
 
 impl Learner for BlindLearner {
+    fn head(&self) -> &Head {
+        &Head::Value
+    }
+
     fn channels(&self) -> &[Channel] {
         &self.channels
     }

@@ -202,6 +202,9 @@ fn parameters_mut(op: &mut Op) -> Vec<&mut ParamId> {
         | Op::Blend { .. }
         | Op::Density { .. }
         | Op::LogMix { .. }
+        | Op::Softmax { .. }
+        | Op::Categorical { .. }
+        | Op::PriorLogits { .. }
         | Op::Residual { .. }
         | Op::Route { .. } => vec![],
     }
@@ -216,8 +219,11 @@ fn values_mut(op: &mut Op) -> Vec<&mut ValueId> {
         | Op::Scale { x, out, .. }
         | Op::Activation { x, out, .. }
         | Op::LogSoftmax { x, out }
+        | Op::Softmax { x, out }
         | Op::Threshold { x, out, .. }
         | Op::Residual { x, out, .. } => vec![x, out],
+        Op::Categorical { p, out } => vec![p, out],
+        Op::PriorLogits { x, out, .. } => x.iter_mut().chain([out]).collect(),
         Op::Blend { log_weights, y, out } => vec![log_weights, y, out],
         Op::Density { y, out, .. } => vec![y, out],
         Op::LogMix { log_weights, densities, out } => vec![log_weights, densities, out],

@@ -11,6 +11,7 @@ mod step;
 pub use network::BurnNetwork;
 
 use crate::error::ModelError;
+use crate::head::{LEAST_PROBABILITY, Tilt};
 use crate::program::{Activation, CellGate, Op, PRIOR_LIMIT, Program, Selector, ValueId};
 use adept_rows::{ChannelKind, Rows};
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation};
@@ -276,6 +277,24 @@ impl Pass<'_> {
             }
             Op::Gather { table, channel, out } => (out, param(table).select(1, self.index(channel))),
             Op::Residual { prior, x, out } => (out, activation::tanh(self.value(x) + self.atanh(prior))),
+            Op::Softmax { x, out } => (out, activation::softmax(self.value(x), 2)),
+            // ℓ = Σₖ tₖ ln pₖ
+            Op::Categorical { p, out } => {
+                let Some(targets) = self.inputs.targets.clone() else {
+                    return;
+                };
+                let p = self.value(p);
+                let low = p.clone().lower_elem(LEAST_PROBABILITY);
+                (out, (targets * p.mask_fill(low, LEAST_PROBABILITY).log()).sum_dim(2))
+            }
+            Op::PriorLogits { prior, x, tilt, ref utilities, out } => {
+                let n = utilities.len();
+                let lambda = self.lambda(prior, tilt);
+                let data = TensorData::new(utilities.clone(), [1, 1, n]);
+                let utilities = Tensor::from_data(data, (&lambda.device(), DType::F32));
+                let logits = lambda * utilities;
+                (out, x.map_or(logits.clone(), |x| self.value(x) + logits))
+            }
             Op::Route { .. } => unreachable!("a plan has its own step for routes"),
         };
         self.values[out] = Some(result);
@@ -300,15 +319,33 @@ impl Pass<'_> {
         Tensor::cat(parts.collect(), 2)
     }
 
-    /// atanh(p) of a value channel, `[1, rows, 1]`, with p clamped to ±[`PRIOR_LIMIT`]. The addition theorem is too
-    /// inaccurate in 32 bits: for t near ∓1 and p near ±1 it divides two rounding errors.
+    /// atanh(p) of a value channel, `[1, rows, 1]`. The addition theorem is too inaccurate in 32 bits: for t near ∓1 and p
+    /// near ±1 it divides two rounding errors.
     fn atanh(&self, channel: usize) -> Tensor<3> {
+        let p = self.prior(channel);
+        ((p.clone() + 1.0) / (-p + 1.0)).log() * 0.5
+    }
+
+    /// λ(p) of a value channel, `[1, rows, 1]`.
+    fn lambda(&self, channel: usize, tilt: Tilt) -> Tensor<3> {
+        match tilt {
+            Tilt::LossWin => self.atanh(channel),
+            Tilt::LossDrawWin => {
+                let p = self.prior(channel);
+                let size = p.clone().abs();
+                let root = (size.clone().square() * -3.0 + 4.0).sqrt();
+                ((size.clone() + root) / ((-size + 1.0) * 2.0)).log() * p.sign()
+            }
+        }
+    }
+
+    /// A value channel, `[1, rows, 1]`, clamped to ±[`PRIOR_LIMIT`].
+    fn prior(&self, channel: usize) -> Tensor<3> {
         let dense = self.inputs.dense.as_ref().expect("a lowered program corrects value channels");
         let p = dense.clone().narrow(2, self.program.layout.offsets[channel], 1);
         // A clamp may drop NaN.
         let (high, low) = (p.clone().greater_elem(PRIOR_LIMIT), p.clone().lower_elem(-PRIOR_LIMIT));
-        let p = p.mask_fill(high, PRIOR_LIMIT).mask_fill(low, -PRIOR_LIMIT);
-        ((p.clone() + 1.0) / (-p + 1.0)).log() * 0.5
+        p.mask_fill(high, PRIOR_LIMIT).mask_fill(low, -PRIOR_LIMIT)
     }
 
     /// The number of the branch that a cell gate selects, `[lanes, rows]`. `gate` holds indices of stacks.

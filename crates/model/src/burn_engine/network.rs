@@ -6,6 +6,7 @@ use super::{BurnEngine, no_result, read};
 use crate::describe::Description;
 use crate::device::guarded;
 use crate::error::ModelError;
+use crate::head::Head;
 use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::network::Network;
 use crate::optimiser::Optimiser;
@@ -154,10 +155,10 @@ impl BurnNetwork {
     }
 
     /// Like [`Self::mirror`], for interfaces without errors: if the device fails, fills `values` with NaN.
-    fn mirror_or_nan(&mut self, rows: usize, values: &mut Vec<f32>) -> Option<&mut Network> {
+    fn mirror_or_nan(&mut self, numbers: usize, values: &mut Vec<f32>) -> Option<&mut Network> {
         values.clear();
         if self.mirror().is_err() {
-            values.resize(rows, f32::NAN);
+            values.resize(numbers, f32::NAN);
             return None;
         }
         Some(&mut self.mirror)
@@ -171,6 +172,10 @@ impl BurnNetwork {
 }
 
 impl Learner for BurnNetwork {
+    fn head(&self) -> &Head {
+        &self.program().head
+    }
+
     fn channels(&self) -> &[Channel] {
         self.mirror.channels()
     }
@@ -178,6 +183,13 @@ impl Learner for BurnNetwork {
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
         if let Some(mirror) = self.mirror_or_nan(rows.len(), values) {
             mirror.evaluate(rows, values);
+        }
+    }
+
+    fn outputs(&mut self, rows: &Rows, outputs: &mut Vec<f32>) {
+        let numbers = rows.len() * self.program().outputs();
+        if let Some(mirror) = self.mirror_or_nan(numbers, outputs) {
+            mirror.outputs(rows, outputs);
         }
     }
 

@@ -9,6 +9,7 @@ mod migrate;
 use crate::architecture::Architecture;
 use crate::error::ModelError;
 use crate::files::{Files, parent, temporary};
+use crate::head::Head;
 use crate::learner::{Tensor, TensorData};
 use adept_rows::{Channel, limits};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -20,7 +21,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// Version of the layout that this program writes. It also reads all older versions.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 const MANIFEST: &str = "manifest.json";
 const WEIGHTS: &str = "weights.safetensors";
@@ -47,9 +48,9 @@ pub struct Manifest {
     pub channels: Vec<Channel>,
     /// Architecture.
     pub architecture: Architecture,
-    /// Meaning of the output.
-    #[serde(default, skip_serializing_if = "Output::is_values")]
-    pub output: Output,
+    /// What the output means.
+    #[serde(default, skip_serializing_if = "Head::is_value")]
+    pub head: Head,
     /// The config of the experiment.
     pub config: serde_json::Value,
     /// Seed of the run.
@@ -85,7 +86,7 @@ impl Manifest {
             encoder: encoder.into(),
             channels,
             architecture: architecture.clone(),
-            output: Output::Values,
+            head: Head::Value,
             config: serde_json::Value::Null,
             seed: 0,
             step: 0,
@@ -101,8 +102,15 @@ impl Manifest {
 
     /// The range that its output cannot leave, lowest and highest; None if it is not bounded on both sides.
     pub fn range(&self) -> Option<[f32; 2]> {
-        let (low, high) = self.architecture.range(&self.channels);
-        (self.output == Output::Values && low.is_finite() && high.is_finite()).then_some([low, high])
+        let (low, high) = match &self.head {
+            Head::Value => self.architecture.range(&self.channels),
+            Head::Policy => return None,
+            Head::Outcomes(classes) => {
+                let all = classes.iter().map(|class| (class.utility, class.utility));
+                all.reduce(|(a, b), (low, high)| (a.min(low), b.max(high)))?
+            }
+        };
+        (low.is_finite() && high.is_finite()).then_some([low, high])
     }
 
     /// A text from the experiment's config, such as `name`; empty if missing.
@@ -136,23 +144,6 @@ pub struct Rival {
     pub sd: f64,
     /// Runs.
     pub seeds: usize,
-}
-
-/// Meaning of a model's output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Output {
-    /// Values: the highest is best.
-    #[default]
-    Values,
-    /// Logits of a policy: their softmax over the actions of a decision gives the action probabilities.
-    Logits,
-}
-
-impl Output {
-    fn is_values(&self) -> bool {
-        *self == Self::Values
-    }
 }
 
 /// A checkpoint that provided initial weights.

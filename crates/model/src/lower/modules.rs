@@ -46,12 +46,7 @@ impl Builder<'_> {
             let here = at.name("module").name(&name);
             let units = self.dense((x, modules.units), (modules.init, group), (&here, "units"), &mut ops)?;
             let x = self.concat(&[units], &mut ops);
-            estimates.push(self.dense(
-                (x, self.outputs),
-                (modules.init, group),
-                (&here, "estimate"),
-                &mut ops,
-            )?);
+            estimates.push(self.estimate(x, (modules.init, group), &here, &mut ops)?);
             known.push((channel, units));
             names.push(name.into_owned());
         }
@@ -59,12 +54,7 @@ impl Builder<'_> {
         let here = at.name("top");
         let x = self.concat(&all, &mut ops);
         let units = self.dense((x, modules.top), (modules.init, group), (&here, "units"), &mut ops)?;
-        estimates.push(self.dense(
-            (units, self.outputs),
-            (modules.init, group),
-            (&here, "estimate"),
-            &mut ops,
-        )?);
+        estimates.push(self.estimate(units, (modules.init, group), &here, &mut ops)?);
         names.push("top".into());
         let gate = self.group("gate", modules.rate);
         let x = self.concat(&all, &mut ops);
@@ -83,6 +73,21 @@ impl Builder<'_> {
         let out = self.value(xs.iter().map(|&x| self.widths[x]).sum());
         ops.push(Op::Concat { xs: xs.to_vec(), out });
         out
+    }
+
+    /// The estimate of a module: a perceptron's last layer.
+    fn estimate(
+        &mut self,
+        x: ValueId,
+        settings: (InitScale, usize),
+        at: &At,
+        ops: &mut Vec<Op>,
+    ) -> Result<ValueId, ModelError> {
+        if self.gives_distributions() {
+            let logits = self.affine((x, self.outputs), settings, (at, "estimate"), ops)?;
+            return Ok(self.distribution(logits, ops));
+        }
+        self.dense((x, self.outputs), settings, (at, "estimate"), ops)
     }
 
     /// tanh(x W + b).

@@ -10,6 +10,7 @@ use super::kernels::{
 use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
 use super::selected::Selected;
 use super::simd::{Chunk, Isa};
+use crate::head::LEAST_PROBABILITY;
 use crate::program::ValueId;
 use adept_rows::{Rows, RowsView};
 use std::mem::take;
@@ -256,17 +257,43 @@ impl Plan {
                 Step::Density { y, variance, out } => {
                     let Some(targets) = job.targets else { continue };
                     let mut to = ws.size(self, *out, n);
-                    let outputs = self.widths[*y];
-                    let y = ws.values[*y].chunks_exact(stride(outputs));
-                    for ((to, y), &row) in to.iter_mut().beside(y).beside(rows) {
-                        if outputs == 1 {
-                            let e = targets[row as usize] - y[0];
-                            *to = -e * e / (2.0 * variance);
-                            continue;
+                    for ((to, y), &row) in to.iter_mut().beside(&ws.values[*y][..n]).beside(rows) {
+                        let e = targets[row as usize] - y;
+                        *to = -e * e / (2.0 * variance);
+                    }
+                    ws.values[*out] = to;
+                }
+                Step::Softmax { x, out } => {
+                    let mut to = ws.size(self, *out, n);
+                    gate(ws.isa, n, self.widths[*out], None, &ws.values[*x], &mut to);
+                    ws.values[*out] = to;
+                }
+                // ℓ = Σₖ tₖ ln pₖ
+                Step::Categorical { p, out } => {
+                    let Some(targets) = job.targets else { continue };
+                    let mut to = ws.size(self, *out, n);
+                    let classes = self.widths[*p];
+                    let p = ws.values[*p].chunks_exact(stride(classes));
+                    for ((to, p), &row) in to.iter_mut().beside(p).beside(rows) {
+                        let t = &targets[row as usize * classes..][..classes];
+                        // `max` would drop NaN.
+                        let log =
+                            |p: f32| if p < LEAST_PROBABILITY { LEAST_PROBABILITY.ln() } else { p.ln() };
+                        *to = t.iter().beside(p).map(|(t, &p)| t * log(p)).sum();
+                    }
+                    ws.values[*out] = to;
+                }
+                Step::PriorLogits { column, x, tilt, utilities, out } => {
+                    let mut to = ws.size(self, *out, n);
+                    let width = stride(utilities.len());
+                    for (r, &row) in rows.iter().enumerate() {
+                        let lambda = tilt.lambda_f32(job.batch.dense_row(row as usize)[*column]);
+                        let to = &mut to[r * width..][..width];
+                        match x {
+                            Some(x) => to.copy_from_slice(&ws.values[*x][r * width..][..width]),
+                            None => to.fill(0.0),
                         }
-                        let d = &targets[row as usize * outputs..][..outputs];
-                        let square: f32 = d.iter().beside(y).map(|(d, y)| (d - y) * (d - y)).sum();
-                        *to = -square / (2.0 * variance);
+                        to.iter_mut().beside(utilities).for_each(|(to, u)| *to += lambda * u);
                     }
                     ws.values[*out] = to;
                 }
@@ -600,22 +627,57 @@ impl Plan {
                         continue;
                     }
                     let Some(targets) = job.targets else { continue };
-                    let outputs = self.widths[*y];
                     let mut dy = take(&mut ws.adjoints[*y]);
-                    dy.resize(n * stride(outputs));
+                    dy.resize(n);
                     for (r, &row) in rows.iter().enumerate() {
                         let a = ws.adjoints[*out][r] / variance;
-                        if outputs == 1 {
-                            dy[r] = a * (targets[row as usize] - ws.values[*y][r]);
-                            continue;
-                        }
-                        let d = &targets[row as usize * outputs..][..outputs];
-                        let y = &ws.values[*y][r * stride(outputs)..][..outputs];
-                        for ((dy, d), y) in dy[r * stride(outputs)..].iter_mut().beside(d).beside(y) {
-                            *dy = a * (d - y);
-                        }
+                        dy[r] = a * (targets[row as usize] - ws.values[*y][r]);
                     }
                     ws.adjoints[*y] = dy;
+                }
+                // With a = ∂/∂p: ∂/∂xₖ = pₖ (aₖ − Σⱼ aⱼ pⱼ)
+                Step::Softmax { x, out } => {
+                    let classes = self.widths[*out];
+                    let width = stride(classes);
+                    let mut dx = take(&mut ws.adjoints[*x]);
+                    dx.clear();
+                    dx.resize(n * width);
+                    for (r, dx) in dx.chunks_exact_mut(width).enumerate() {
+                        let p = &ws.values[*out][r * width..][..classes];
+                        let a = &ws.adjoints[*out][r * width..][..classes];
+                        let mean: f32 = p.iter().beside(a).map(|(p, a)| p * a).sum();
+                        dx.iter_mut().beside(p).beside(a).for_each(|((dx, p), a)| *dx = p * (a - mean));
+                    }
+                    ws.adjoints[*x] = dx;
+                }
+                // ∂L/∂pₖ = a tₖ / pₖ with a = ∂L/∂ℓ; under a mixture a = hᵢ
+                Step::Categorical { p, out } => {
+                    if !density {
+                        continue;
+                    }
+                    let Some(targets) = job.targets else { continue };
+                    let classes = self.widths[*p];
+                    let width = stride(classes);
+                    let mut dp = take(&mut ws.adjoints[*p]);
+                    dp.clear();
+                    dp.resize(n * width);
+                    for ((r, dp), &row) in dp.chunks_exact_mut(width).enumerate().beside(rows) {
+                        let a = ws.adjoints[*out][r];
+                        let t = &targets[row as usize * classes..][..classes];
+                        let p = &ws.values[*p][r * width..][..classes];
+                        for ((dp, t), &p) in dp.iter_mut().beside(t).beside(p) {
+                            *dp = a * t / if p < LEAST_PROBABILITY { LEAST_PROBABILITY } else { p };
+                        }
+                    }
+                    ws.adjoints[*p] = dp;
+                }
+                Step::PriorLogits { x, out, .. } => {
+                    let Some(x) = x else { continue };
+                    let mut dx = take(&mut ws.adjoints[*x]);
+                    let length = n * stride(self.widths[*x]);
+                    dx.resize(length);
+                    dx.copy_from_slice(&ws.adjoints[*out][..length]);
+                    ws.adjoints[*x] = dx;
                 }
                 // ∂L/∂ln sᵢ = ∂L/∂ℓᵢ = hᵢ = sᵢ exp(ℓᵢ) / P
                 Step::LogMix { gate, densities, out } => {

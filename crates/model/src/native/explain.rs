@@ -17,7 +17,7 @@ impl Workspace {
 impl Plan {
     /// Explains the first row of the last run.
     pub(crate) fn explain(&self, ws: &Workspace) -> Explanation {
-        self.node(&self.steps, self.program.output(), ws)
+        self.node(&self.steps, self.program.output(), false, ws)
     }
 
     /// The number of the outermost route that selects among its branches.
@@ -32,35 +32,57 @@ impl Plan {
         first(&self.steps)
     }
 
-    fn node(&self, steps: &[Step], output: ValueId, ws: &Workspace) -> Explanation {
-        let value = ws.value(output).first().copied().unwrap_or(f32::NAN);
+    /// The value of an output, and the output itself if it has several numbers. `corrects` if it is a correction of logits.
+    /// Its value z is then the one for which z u is closest to it, with the utilities u: z is added to λ of the prior.
+    fn shown(&self, output: &[f32], corrects: bool) -> Explanation {
+        let Some(classes) = self.program.head.classes() else {
+            let value = output.first().copied().unwrap_or(f32::NAN);
+            return Explanation { value, ..Explanation::default() };
+        };
+        let sum = self.program.head.value_of(output);
+        let squares: f32 = classes.iter().map(|class| class.utility * class.utility).sum();
+        let value = if corrects { sum / squares } else { sum };
+        Explanation { value, outcomes: output.to_vec(), ..Explanation::default() }
+    }
+
+    /// The first row of a value.
+    fn first<'a>(&self, id: ValueId, ws: &'a Workspace) -> &'a [f32] {
+        ws.value(id).get(..self.widths[id]).unwrap_or(&[])
+    }
+
+    fn node(&self, steps: &[Step], output: ValueId, corrects: bool, ws: &Workspace) -> Explanation {
+        let shown = self.shown(self.first(output, ws), corrects);
+        let corrects = corrects || steps.iter().any(|step| matches!(step, Step::PriorLogits { .. }));
         let route = steps.iter().find_map(|s| if let Step::Route(route) = s { Some(route) } else { None });
-        if let (None, Some(explained)) = (route, self.modules(steps, value, ws)) {
-            return explained;
-        }
-        let Some(route) = route else { return Explanation { value, ..Explanation::default() } };
+        let Some(route) = route else { return self.modules(steps, &shown, corrects, ws).unwrap_or(shown) };
         let gates = self.gates(steps, route, ws);
         let expert = |(branch, gate): (&super::plan::Branch, &f32)| {
-            (*gate > 0.0).then(|| self.node(&branch.steps, branch.results[0], ws))
+            (*gate > 0.0).then(|| self.node(&branch.steps, branch.results[0], corrects, ws))
         };
         let experts = route.branches.iter().zip(&gates).map(expert).collect();
-        Explanation { value, name: None, gates, experts }
+        Explanation { gates, experts, ..shown }
     }
 
     /// The estimates of modules, which are the columns of what a blend without a route reads.
-    fn modules(&self, steps: &[Step], value: f32, ws: &Workspace) -> Option<Explanation> {
+    fn modules(
+        &self,
+        steps: &[Step],
+        shown: &Explanation,
+        corrects: bool,
+        ws: &Workspace,
+    ) -> Option<Explanation> {
         let blend = steps.iter().find_map(|step| match step {
-            Step::Blend { gate, y, out, .. } if self.widths[*out] == 1 => Some((gate.weights, *y)),
+            Step::Blend { gate, y, out, .. } => Some((gate.weights, *y, self.widths[*out])),
             _ => None,
         });
-        let (weights, y) = blend?;
+        let (weights, y, width) = blend?;
         let gates = ws.value(weights)[..self.widths[weights]].to_vec();
         let names = self.program.modules.iter().cloned().map(Some).chain(std::iter::repeat(None));
-        let estimate = |(value, name): (&f32, Option<String>)| {
-            Some(Explanation { value: *value, name, ..Explanation::default() })
+        let estimate = |(output, name): (&[f32], Option<String>)| {
+            Some(Explanation { name, ..self.shown(output, corrects) })
         };
-        let experts = ws.value(y)[..gates.len()].iter().zip(names).map(estimate).collect();
-        Some(Explanation { value, name: None, gates, experts })
+        let experts = self.first(y, ws).chunks_exact(width).zip(names).map(estimate).collect();
+        Some(Explanation { gates, experts, ..shown.clone() })
     }
 
     /// Weight of each branch for the first row.

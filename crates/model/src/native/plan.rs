@@ -6,6 +6,7 @@
 use super::aligned::Aligned;
 use super::kernels::{MOST_UNITS, is_narrow, lanes, stride};
 use super::simd::LANES;
+use crate::head::Tilt;
 use crate::program::{Activation, Block, Op, Program, Selector, ValueId};
 use std::sync::Arc;
 
@@ -64,6 +65,24 @@ pub(crate) enum Step {
     LogMix {
         gate: Gate,
         densities: ValueId,
+        out: ValueId,
+    },
+    /// p = softmax(x).
+    Softmax {
+        x: ValueId,
+        out: ValueId,
+    },
+    /// ℓ = Σₖ tₖ ln pₖ.
+    Categorical {
+        p: ValueId,
+        out: ValueId,
+    },
+    /// y = x + λ(p) u, with p from this column of the dense part of the batch.
+    PriorLogits {
+        column: usize,
+        x: Option<ValueId>,
+        tilt: Tilt,
+        utilities: Vec<f32>,
         out: ValueId,
     },
     Route(Route),
@@ -523,6 +542,15 @@ impl Planner<'_> {
                 Op::Gather { table, channel, out } => steps.push(Step::Gather {
                     table: self.places[*table],
                     column: self.program.layout.offsets[*channel],
+                    out: *out,
+                }),
+                Op::Softmax { x, out } => steps.push(Step::Softmax { x: *x, out: *out }),
+                Op::Categorical { p, out } => steps.push(Step::Categorical { p: *p, out: *out }),
+                Op::PriorLogits { prior, x, tilt, utilities, out } => steps.push(Step::PriorLogits {
+                    column: self.program.layout.offsets[*prior],
+                    x: *x,
+                    tilt: *tilt,
+                    utilities: utilities.clone(),
                     out: *out,
                 }),
                 Op::Residual { prior, x, out } => {

@@ -5,7 +5,9 @@
 
 use adept_model::architecture::{Experts, SENSITIVITY_MIN};
 use adept_model::program::{Block, Init, Op, Program};
-use adept_model::{Architecture, Channel, ChannelKind, Learner, Rows, Samples, lower, reference};
+use adept_model::{
+    Architecture, Channel, ChannelKind, Head, Learner, OutcomeClass, Rows, Samples, lower, reference,
+};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
@@ -155,13 +157,21 @@ fn listed(experts: &Experts) -> &[Architecture] {
 pub(crate) fn case(seed: u64) -> Case {
     let mut draw = Draw::new(seed);
     let height = draw.range(1, MAX_DEPTH);
-    let (architecture, outputs, program) = loop {
+    let (architecture, head, program) = loop {
         let written = draw.node(height);
         let architecture: Architecture = serde_json::from_value(written.clone())
             .unwrap_or_else(|e| panic!("seed {seed}: {e} in {written}"));
-        let outputs = draw.range(1, 3);
-        match lower(&architecture, &channels(), outputs) {
-            Ok(program) => break (architecture, outputs, program),
+        let head = head(draw.range(1, 3), seed, &architecture);
+        let architecture = match head {
+            Head::Outcomes(_) => {
+                let mut fitted = written.clone();
+                fit_to_outcomes(&mut fitted, false);
+                serde_json::from_value(fitted).unwrap()
+            }
+            _ => architecture,
+        };
+        match lower(&architecture, &channels(), &head) {
+            Ok(program) => break (architecture, head, program),
             // Architectures with frozen values only.
             Err(e) if e.to_string().contains("nothing to learn") => {}
             Err(e) => panic!("seed {seed}: {e} in {written}"),
@@ -170,9 +180,69 @@ pub(crate) fn case(seed: u64) -> Case {
     let params = draw.params(&program);
     let count = draw.range(1, 40);
     let rows = draw.rows(&program, &params, count);
-    let targets = (0..rows.len() * outputs).map(|_| draw.float(-1.2, 1.2)).collect();
+    let outputs = head.outputs();
+    let mut targets: Vec<f32> = (0..rows.len() * outputs).map(|_| draw.float(-1.2, 1.2)).collect();
+    if head.classes().is_some() {
+        // Distributions, every third of which is certain.
+        for (r, target) in targets.chunks_mut(outputs).enumerate() {
+            let most = target.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            for t in target.iter_mut() {
+                *t = if r % 3 == 0 { f32::from(u8::from(*t == most)) } else { (3.0 * *t).exp() };
+            }
+            let sum: f32 = target.iter().sum();
+            target.iter_mut().for_each(|t| *t /= sum);
+        }
+    }
     let features = draw.features;
     Case { architecture, program: Arc::new(program), params, rows, targets, features }
+}
+
+/// A head of one output, of two or three classes, or of more where no prior needs to become a distribution.
+fn head(outputs: usize, seed: u64, architecture: &Architecture) -> Head {
+    let mut priors = false;
+    each_node(architecture, 1, &mut |node, _| {
+        priors |= matches!(node, Architecture::Residual(_) | Architecture::Frozen(_));
+    });
+    let ladder = |n: usize| {
+        let class =
+            |k: usize| OutcomeClass::new(format!("c{k}"), 2.0 * k as f32 / (n - 1) as f32 - 1.0, n - 1 - k);
+        Head::Outcomes((0..n).map(class).collect())
+    };
+    match (outputs, seed % 3) {
+        (1, _) => Head::Value,
+        (2, _) => Head::Outcomes(vec![OutcomeClass::new("win", 1.0, 1), OutcomeClass::new("loss", -1.0, 0)]),
+        (_, 0) if !priors => ladder(6),
+        (_, 1) if !priors => ladder(10),
+        _ => Head::Outcomes(OutcomeClass::loss_draw_win()),
+    }
+}
+
+/// Changes what a head of outcomes refuses: variances, other last activations, initial values, and priors below a residual.
+fn fit_to_outcomes(node: &mut Value, corrects: bool) {
+    if corrects {
+        if let Some(residual) = node.get_mut("residual") {
+            *node = residual["net"].take();
+            return fit_to_outcomes(node, true);
+        }
+        if node.get("frozen").is_some() {
+            *node = json!({ "mlp": { "hidden": [3] } });
+            return;
+        }
+    }
+    let Some((kind, settings)) = node.as_object_mut().and_then(|node| node.iter_mut().next()) else { return };
+    let Some(map) = settings.as_object_mut() else { return };
+    map.remove("variance");
+    map.remove("initial");
+    let fits = |f: &Value| f == "linear" || f == "tanh";
+    if !corrects && kind == "mlp" && !map.get("output").is_none_or(fits) {
+        map.remove("output");
+    }
+    for (key, corrects) in [("expert", corrects), ("net", true)] {
+        map.get_mut(key).into_iter().for_each(|below| fit_to_outcomes(below, corrects));
+    }
+    if let Some(Value::Array(experts)) = map.get_mut("experts") {
+        experts.iter_mut().for_each(|below| fit_to_outcomes(below, corrects));
+    }
 }
 
 /// Parameters of a program, different from their initial values.

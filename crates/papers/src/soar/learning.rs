@@ -272,8 +272,13 @@ fn untrained(config: &Config) -> Result<f64, TrainError> {
     let make = || -> Result<Vec<Box<dyn adept_arena::Agent<LiarsDice>>>, OpenError> {
         let encoder = open::encoder(&game, config.game.encoder.as_deref())?;
         let mut rng = adept_game::stream(0, "init", 0);
-        let learner =
-            adept_model::build(&config.architecture, encoder.channels(), config.learn.optimiser, &mut rng)?;
+        let learner = adept_model::build(
+            &config.architecture,
+            encoder.channels(),
+            &adept_model::Head::Value,
+            config.learn.optimiser,
+            &mut rng,
+        )?;
         let bound = GameModel::new(&game, encoder, learner);
         Ok(vec![Box::new(Boltzmann::new(bound, temperature)), open::agent(&game, config.learn.against())?])
     };

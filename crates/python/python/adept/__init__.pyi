@@ -199,6 +199,11 @@ class Model:
         rows of `float32` are not copied if they are contiguous; other types are converted. Raises `AdeptError` for
         other shapes, and for numbers that are not finite or out of range."""
 
+    def outcomes(self, dense: ArrayLike, index: ArrayLike | None = None) -> NDArray[np.float32]:
+        """Probabilities of the outcomes after rows, for the player who just moved: shape `(n, classes)`, in the order of
+        `description["head"]["outcomes"]`. Rows are those of `evaluate`. Raises `AdeptError` for a model that gives values
+        alone."""
+
     def encode(self, positions: list[str]) -> tuple[NDArray[np.float32], NDArray[np.uint64]]:
         """The rows of positions for the player who just moved: `(dense, index)`."""
 

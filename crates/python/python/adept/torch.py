@@ -10,6 +10,7 @@ from torch.nn import functional
 import adept
 
 PRIOR_LIMIT = 1 - 1e-6
+LEAST_PROBABILITY = 1e-30
 ACTIVATIONS = {
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
@@ -61,12 +62,12 @@ class Network(nn.Module):
         return getattr(module, name)
 
     def forward(self, dense, index=None):
-        """Values of rows for the player who just moved: `[rows, outputs]`."""
+        """Values of rows for the player who just moved, or with `head = "outcomes"` their distributions: `[rows, outputs]`."""
         return self._run(dense, index, None)[0]
 
     def log_density(self, dense, index, targets):
         """L, the log density of targets `[rows]` or `[rows, outputs]` up to a constant: `[rows]`. For a network without
-        experts, −½(d − y)²."""
+        experts, −½(d − y)², or with `head = "outcomes"` the negated cross entropy."""
         return self._run(dense, index, targets)[1][:, 0]
 
     def loss(self, dense, index, targets, weights=None):
@@ -215,6 +216,25 @@ class Network(nn.Module):
         if targets is not None:
             square = (targets - values[op["y"]]).square().sum(1, keepdim=True)
             values[op["out"]] = -square / (2 * op["variance"])
+
+    def _softmax(self, op, values, dense, index, targets):
+        values[op["out"]] = torch.softmax(values[op["x"]], 1)
+
+    def _categorical(self, op, values, dense, index, targets):
+        if targets is not None:
+            logs = values[op["p"]].clamp(min=LEAST_PROBABILITY).log()
+            values[op["out"]] = (targets * logs).sum(1, keepdim=True)
+
+    def _prior_logits(self, op, values, dense, index, targets):
+        column = self._column(op["prior"])
+        prior = dense[:, column : column + 1].clamp(-PRIOR_LIMIT, PRIOR_LIMIT)
+        if op["tilt"] == "loss_win":
+            tilt = torch.atanh(prior)
+        else:
+            size = prior.abs()
+            tilt = ((size + (4 - 3 * size.square()).sqrt()) / (2 * (1 - size))).log() * prior.sign()
+        logits = tilt * torch.tensor([op["utilities"]], dtype=prior.dtype, device=prior.device)
+        values[op["out"]] = logits if op["x"] is None else values[op["x"]] + logits
 
     def _log_mix(self, op, values, dense, index, targets):
         if targets is not None:

@@ -1,10 +1,10 @@
 //! Checks that the parser cannot make: settings that cannot work, alone or together.
 //! Each section checks itself. This module holds the checks that they share.
 
-use super::{Config, Games, Method, Rules, SELF, Schedule, Shape, Suite};
+use super::{Config, Games, HeadName, Method, Rewards, Rules, SELF, Schedule, Shape, Suite, TraceKind};
 use adept_arena::{Resolved, Survey};
-use adept_game::{GameInfo, limits};
-use adept_model::{Architecture, Channel, ModelError};
+use adept_game::{GameInfo, OutcomeClass, limits};
+use adept_model::{Architecture, Channel, Head, ModelError};
 
 /// The dotted path of a setting, and what is wrong with it.
 pub type Fault = (String, String);
@@ -63,18 +63,19 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
     let game = &rules.info();
     let channels = channels(config, &*rules).map_err(|m| ("game.encoder".to_string(), m))?;
     let opponents = opponents(config, game, &*rules)?;
+    let head = check_head(config, game)?;
     config.learn.check(config, game)?;
     config.evaluate.check(config, game)?;
     check_exact(config, game, &*rules, &opponents)?;
     config.checkpoints.check()?;
     let outcome = match &config.architecture {
         Architecture::Lookup(lookup) => {
-            adept_model::Table::new(lookup, &channels, config.learn.optimiser).map(|_| ())
+            adept_model::Table::new(lookup, &channels, &head, config.learn.optimiser).map(|_| ())
         }
         Architecture::Blind(blind) => {
-            adept_model::BlindLearner::new(blind, &channels, config.learn.optimiser).map(|_| ())
+            adept_model::BlindLearner::new(blind, &channels, &head, config.learn.optimiser).map(|_| ())
         }
-        network => adept_model::lower(network, &channels, 1).map(|_| ()),
+        network => adept_model::lower(network, &channels, &head).map(|_| ()),
     };
     match outcome {
         Ok(())
@@ -109,6 +110,40 @@ fn opponents<'a>(config: &'a Config, game: &GameInfo, rules: &dyn Rules) -> Resu
         Ok((path, text, found))
     };
     config.opponents().into_iter().map(look_up).collect()
+}
+
+/// Checks that the game has what the head needs, and that the method learns distributions.
+fn check_head(config: &Config, game: &GameInfo) -> Result<Head, Fault> {
+    if config.head == HeadName::Outcomes && matches!(config.learn.method, Method::Regrets(_)) {
+        return fault("head", "the method `regrets` learns a policy, not outcomes: leave it out");
+    }
+    let head = config.head_of(game.outcomes.clone()).map_err(|e| ("head".to_string(), e.to_string()))?;
+    let Some(classes) = head.classes() else { return Ok(head) };
+    if let Err(message) = OutcomeClass::check(classes) {
+        return fault("head", format!("{}: {message}", game.name));
+    }
+    let Some(td) = config.learn.td() else { return Ok(head) };
+    if td.rewards != Rewards::Outcome {
+        let message =
+            "rewards on the way belong to no class of outcomes: leave it out, or take `head = \"value\"`";
+        return fault("learn.td.rewards", message);
+    }
+    if td.discount != 1.0 || td.gap_discount.is_some() {
+        let key = if td.gap_discount.is_some() { "learn.td.gap_discount" } else { "learn.td.discount" };
+        let message =
+            "a discounted distribution does not add up to 1: leave it out, or take `head = \"value\"`";
+        return fault(key, message);
+    }
+    if td.clip.is_some() {
+        let message = "targets of `head = \"outcomes\"` are distributions, whose softmax is never saturated: leave it out";
+        return fault("learn.td.clip", message);
+    }
+    if td.traces == TraceKind::Online {
+        let message = "online traces follow the gradient of one number, and `head = \"outcomes\"` gives several: write \
+                       `backward`";
+        return fault("learn.td.traces", message);
+    }
+    Ok(head)
 }
 
 /// Checks that what is computed over all states of the game can be.

@@ -23,7 +23,8 @@ pub use schedule::{Schedule, Shape};
 
 use crate::settings::differences;
 pub use adept_game::Suite;
-use adept_model::Architecture;
+use adept_game::{GameError, OutcomeClass};
+use adept_model::{Architecture, Head};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,10 @@ pub struct Config {
     /// Seed of all random draws; `--seed` overrides it.
     #[serde(default = "one")]
     pub seed: u64,
+    /// What the network gives: one value of a position, or how probable each outcome is. The method `regrets` learns a policy,
+    /// whatever is written here.
+    #[serde(default, skip_serializing_if = "HeadName::is_value")]
+    pub head: HeadName,
     /// The game, and how positions are encoded.
     pub game: GameConfig,
     /// The model.
@@ -52,6 +57,24 @@ pub struct Config {
     /// What is kept on disk while it learns.
     #[serde(default)]
     pub checkpoints: Checkpoints,
+}
+
+/// What a network gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HeadName {
+    /// One value of a position, learned by squared error.
+    #[default]
+    Value,
+    /// A distribution over the game's classes of outcomes, such as loss, draw and win, learned by cross entropy. The value is
+    /// the sum of their probabilities times what they are worth.
+    Outcomes,
+}
+
+impl HeadName {
+    fn is_value(&self) -> bool {
+        *self == Self::Value
+    }
 }
 
 /// The game, and how positions are encoded.
@@ -82,6 +105,18 @@ impl Config {
             );
         }
         found
+    }
+
+    /// What the outputs of the model mean, in a game with these classes of outcomes.
+    ///
+    /// # Errors
+    /// The head is `outcomes`, and the game does not list the classes.
+    pub fn head_of(&self, classes: Result<Vec<OutcomeClass>, GameError>) -> Result<Head, GameError> {
+        match (&self.learn.method, self.head) {
+            (Method::Regrets(_), _) => Ok(Head::Policy),
+            (_, HeadName::Value) => Ok(Head::Value),
+            (_, HeadName::Outcomes) => classes.map(Head::Outcomes),
+        }
     }
 
     /// Whether both configs give the same run, bit for bit.

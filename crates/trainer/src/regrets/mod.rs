@@ -23,7 +23,7 @@ use crate::config::{Config, RegretSettings};
 use crate::shards::Shards;
 use adept_arena::cfr::{Advantages, Decisions, Policy};
 use adept_game::{Stream, stream};
-use adept_model::{Learner, ModelError, Samples, Tensor, TensorData, build_on, policy_targets};
+use adept_model::{Head, Learner, ModelError, Samples, Tensor, TensorData, build_on, policy_targets};
 use memory::Memory;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -73,7 +73,14 @@ impl Regrets {
         let mut first = stream(seed, "regrets init", 0);
         let holder = match settings.table {
             true => Holder::Table(vec![0.0; decisions.rows().len()]),
-            false => Holder::Network(build_on(architecture, channels, optimiser, compute, &mut first)?),
+            false => Holder::Network(build_on(
+                architecture,
+                channels,
+                &Head::Value,
+                optimiser,
+                compute,
+                &mut first,
+            )?),
         };
         Ok(Self {
             holder,

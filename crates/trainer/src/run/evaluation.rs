@@ -14,7 +14,6 @@ use adept_arena::{
 };
 use adept_game::stream;
 use adept_game::{Kit, Unit};
-use adept_model::checkpoint::Output;
 use adept_model::{ExpertUse, ModelError, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -310,7 +309,7 @@ impl Still {
 impl<G: Kit> Experiment<'_, G> {
     /// Whether a network gives all positions of random games one value.
     fn still_in_games(&mut self) -> Option<Still> {
-        if self.bound.learner.program().is_none() || self.bound.output == Output::Logits {
+        if self.bound.learner.program().is_none() || self.bound.learner.head().is_policy() {
             return None;
         }
         if self.still.is_empty() {

@@ -11,7 +11,7 @@ use super::source::Source;
 use super::start::{Init, Start, begin_with_cells, begin_with_clusters, reassign_cells};
 use crate::config::{Config, Examples, Method, Suite};
 use crate::labels::{self, LabelReport};
-use crate::positions::{Tests, oracle};
+use crate::positions::{Tests, With, oracle};
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
 use adept_arena::{Agent, GameModel, OpenError, naming, open};
@@ -481,7 +481,9 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let channels = encoder.channels().to_vec();
         let mut rng = stream(seed, "init", 0);
         let (optimiser, compute) = (config.learn.optimiser, config.learn.compute());
-        let learner = adept_model::build_on(&config.architecture, &channels, optimiser, compute, &mut rng)?;
+        let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
+        let learner =
+            adept_model::build_on(&config.architecture, &channels, &head, optimiser, compute, &mut rng)?;
         let mut bound = GameModel::new(game, encoder, learner);
         begin_with_clusters(game, config, seed, &mut bound)?;
         for start in starts {
@@ -719,8 +721,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             self.labels = Some(labels);
         }
         if measures && self.tests.is_none() {
-            let with = (&**self.bound.encoder(), self.bound.learner.channels());
-            let tests = Tests::new(game, config, with)?;
+            let tests = Tests::new(game, config, With::of(&self.bound))?;
             let (test, rows) = (tests.test.distinct, tests.test.samples.len());
             // Any distribution repeats some positions; a small one repeats many. What a file repeats has been said.
             if drawn && test * 20 < rows * 19 {
@@ -893,7 +894,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let channels = encoder.channels().to_vec();
         let manifest = Manifest {
             step,
-            output: self.config.learn.output(),
+            head: self.bound.learner.head().clone(),
             init: self.record.init.clone(),
             metrics,
             training,

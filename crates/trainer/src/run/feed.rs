@@ -2,14 +2,14 @@
 
 use super::games::{BatchError, Learned, Span};
 use crate::config::{Config, ExpectationSettings, Method};
-use crate::positions::{Examples, Positions, encode};
+use crate::positions::{Examples, Positions, With, encode};
 use crate::run::TrainError;
 use crate::shards::Shards;
 use crate::td::Backup;
 use adept_arena::{GameModel, OpenError};
 use adept_game::Kit;
 use adept_game::{Turn, stream};
-use adept_model::{Rows, Samples};
+use adept_model::{ModelError, Rows, Samples};
 use adept_ranks::share_of;
 
 /// Source of samples for runs without games. The content of a shard of a batch depends only on the seed, the number of its
@@ -50,9 +50,13 @@ impl<'a, G: Kit> Feed<'a, G> {
                     ))
                     .into());
                 }
-                From::Backups { settings, positions, backup: Box::new(Backup::new(Rows::new(channels))) }
+                From::Backups {
+                    settings,
+                    positions,
+                    backup: Box::new(Backup::new(Rows::new(channels), bound.learner.head().clone())),
+                }
             }
-            _ => From::Examples(Examples::new(game, config, seed, (&**bound.encoder(), channels))?),
+            _ => From::Examples(Examples::new(game, config, seed, With::of(bound))?),
         };
         Ok(Self { game, config, seed, from, parts: vec![Samples::new(channels); shards.mine().len()] })
     }
@@ -75,9 +79,10 @@ impl<'a, G: Kit> Feed<'a, G> {
         let n = span.end - span.start;
         for (shard, samples) in shards.mine().zip(&mut self.parts) {
             let part = share_of(&span, shards.count(), shard);
-            self.from.fill((self.game, self.config, self.seed), bound, part, samples);
+            let drawn = self.from.fill((self.game, self.config, self.seed), bound, part, samples);
+            drawn.map_err(|e| (e, span.start))?;
             samples.weights.clear();
-            samples.weights.resize(samples.targets.len(), 1.0 / n as f32);
+            samples.weights.resize(samples.rows.len(), 1.0 / n as f32);
         }
         let collected = clock();
         let rate = learn.rate_at(span.start);
@@ -96,22 +101,22 @@ impl<G: Kit> From<'_, G> {
         bound: &mut GameModel<G>,
         span: Span,
         samples: &mut Samples,
-    ) {
+    ) -> Result<(), ModelError> {
         samples.clear();
         match self {
-            Self::Examples(examples) => examples.fill(game, &**bound.encoder(), span, samples),
+            Self::Examples(examples) => return examples.fill(game, &**bound.encoder(), span, samples),
             Self::Backups { settings, positions, backup } => {
                 let n = span.end - span.start;
                 let played = (settings.self_play * n as f64).round() as usize;
                 let explore = settings.explore.at(config.learn.share(span.start));
                 let mut rng = stream(seed, "positions", span.start);
-                while samples.targets.len() < n as usize {
+                while samples.rows.len() < n as usize {
                     let mut state = positions.any(&mut rng);
                     // A game of self-play, or a single position.
                     loop {
-                        samples.targets.push(backup.target(game, bound, &state));
+                        backup.target(game, bound, &state, &mut samples.targets)?;
                         encode(game, &**bound.encoder(), &state, samples);
-                        if samples.targets.len() >= played {
+                        if samples.rows.len() >= played {
                             break;
                         }
                         match backup.follow(explore, &mut rng) {
@@ -122,5 +127,6 @@ impl<G: Kit> From<'_, G> {
                 }
             }
         }
+        Ok(())
     }
 }

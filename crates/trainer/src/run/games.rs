@@ -164,11 +164,12 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             return Ok((SelfPlayState { play, ..SelfPlayState::default() }, Vec::new()));
         };
         let (samples, shards) = self.joined(&played.parts, ranks);
-        let (n, rows) = (samples.len(), &samples.rows);
+        let (n, rows, outputs) = (samples.len(), &samples.rows, samples.outputs());
+        let shape = if outputs == 1 { vec![n] } else { vec![n, outputs] };
         let tensors = vec![
             Tensor::f32("ahead.dense", vec![n, rows.dense_width()], rows.dense.clone()),
             Tensor::u64("ahead.index", vec![n, rows.index_width()], rows.index.clone()),
-            Tensor::f32("ahead.targets", vec![n], samples.targets),
+            Tensor::f32("ahead.targets", shape, samples.targets),
             Tensor::f32("ahead.weights", vec![n], samples.weights),
         ];
         Ok((SelfPlayState { play, ahead: Some(span.clone()), shards }, tensors))
@@ -239,7 +240,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
                 .fill(samples.weights.len(), floats("ahead.dense")?, index)
                 .map_err(|e| e.to_string())?;
             samples.rows.check(learner.channels()).map_err(|e| e.to_string())?;
-            if samples.targets.len() != samples.weights.len() {
+            if samples.targets.len() != samples.weights.len() * learner.head().outputs() {
                 return Err("its games played ahead have unequal numbers of targets and weights".into());
             }
             let total = samples.len() as u64;
@@ -277,7 +278,9 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             let stats = self.workers[0].play(game, Some(bound), span.clone(), (learn, td), begins)?;
             let samples = &mut self.workers[0].player.samples;
             if let Some(examples) = &mut self.examples {
-                examples.fill(game, &**bound.encoder(), td.examples_due(&span), samples);
+                examples
+                    .fill(game, &**bound.encoder(), td.examples_due(&span), samples)
+                    .map_err(|e| (e, span.start))?;
             }
             let mut learned = Learned { loss: stats.loss, samples: stats.samples, seconds: None };
             if td.traces == TraceKind::Backward && !samples.is_empty() {
@@ -302,7 +305,9 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             let mine = if self.spread { shards.mine() } else { 0..1 };
             let count = if self.spread { shards.count() } else { 1 };
             for (shard, samples) in mine.zip(&mut batch.parts) {
-                examples.fill(game, &**bound.encoder(), share_of(&due, count, shard), samples);
+                examples
+                    .fill(game, &**bound.encoder(), share_of(&due, count, shard), samples)
+                    .map_err(|e| (e, span.start))?;
             }
         }
         let (begins, spread) = (self.positions.as_ref(), self.spread);

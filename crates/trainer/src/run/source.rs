@@ -4,7 +4,7 @@ use super::error::TrainError;
 use super::feed::Feed;
 use super::games::{BatchError, Learned, SelfPlay, SelfPlayState, Span};
 use crate::config::{Config, Method};
-use crate::positions::Examples;
+use crate::positions::{Examples, With};
 use crate::regrets::Regrets;
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
@@ -60,8 +60,7 @@ impl<'a, G: Kit> Source<'a, G> {
     ) -> Result<(), TrainError> {
         match self {
             Self::Games(games) if config.learn.shows_examples() => {
-                let with = (&**bound.encoder(), bound.learner.channels());
-                games.show(Examples::new(game, config, seed, with)?);
+                games.show(Examples::new(game, config, seed, With::of(bound))?);
             }
             Self::Games(_) | Self::Regrets(_) => {}
             Self::Feed(feed) => *feed = Some(Box::new(Feed::new(game, config, seed, bound, shards)?)),

@@ -3,13 +3,13 @@
 use super::error::TrainError;
 use crate::config::Config;
 use crate::config::Method;
-use crate::positions::{Examples, Part, Positions, encode, rows_of_own_games, rows_of_random_games};
+use crate::positions::{Examples, Part, Positions, With, encode, rows_of_own_games, rows_of_random_games};
 use adept_arena::{GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::{stream, work};
 use adept_model::checkpoint::{self, Checkpoint, Origin};
 use adept_model::{
-    Architecture, CellExamples, Channel, Learner, ModelError, Rows, Samples, Tensor, cluster_gates,
+    Architecture, CellExamples, Channel, Head, Learner, ModelError, Rows, Samples, Tensor, cluster_gates,
     find_cells,
 };
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,15 @@ impl Start {
         let encoder = open::encoder(game, config.game.encoder.as_deref())?;
         let (found, channels) = (&from.manifest, encoder.channels().to_vec());
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
+        let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
+        if head.classes() != found.head.classes() {
+            let message = format!(
+                "has the head `{}`, but this experiment has `{}`: its outputs would mean something else",
+                found.head.name(),
+                head.name()
+            );
+            return Err(mismatch(message).into());
+        }
         if let (Architecture::Modules(_), Architecture::Modules(_)) =
             (&config.architecture, &found.architecture)
             && open::same_encoder(&found.encoder, encoder.name())
@@ -81,7 +90,7 @@ impl Start {
                 let message = "comes after another checkpoint: modules are taken from one".into();
                 return Err(mismatch(message).into());
             }
-            return Self::modules(&config.architecture, &channels, from, located);
+            return Self::modules((&config.architecture, &channels, &head), from, located);
         }
         if !open::same_game(&found.game, game.name())
             || !open::same_encoder(&found.encoder, encoder.name())
@@ -97,7 +106,8 @@ impl Start {
             );
             return Err(mismatch(message).into());
         }
-        let part = place(&config.architecture, &found.architecture, init.part.as_deref(), &channels, taken);
+        let part =
+            place(&config.architecture, &found.architecture, init.part.as_deref(), (&channels, &head), taken);
         let part = part.map_err(|m| mismatch(format!("cannot start this architecture: {m}")))?;
         let prefix = part.as_ref().map_or(String::new(), |part| format!("{part}."));
         let weights = from.tensors.into_iter().filter(|t| !checkpoint::is_of_training(&t.name));
@@ -109,13 +119,13 @@ impl Start {
     /// The modules of another game whose channels are the same here, and are made of the same channels. If all modules have the
     /// same names, also how they are combined.
     fn modules(
-        architecture: &Architecture,
-        channels: &[Channel],
+        (architecture, channels, head): (&Architecture, &[Channel], &Head),
         from: Checkpoint,
         located: PathBuf,
     ) -> Result<Self, TrainError> {
-        let program = adept_model::lower(architecture, channels, 1)?;
-        let other = adept_model::lower(&from.manifest.architecture, &from.manifest.channels, 1)?;
+        let program = adept_model::lower(architecture, channels, head)?;
+        let other =
+            adept_model::lower(&from.manifest.architecture, &from.manifest.channels, &from.manifest.head)?;
         let shared =
             |name: &str| channels.iter().any(|c| c.name == name && from.manifest.channels.contains(c));
         let fits = |t: &Tensor| {
@@ -176,7 +186,8 @@ pub(super) fn begin_with_clusters<G: Kit>(
     let mut rng = stream(seed, "clusters", 0);
     let rows =
         || usual_rows(game, config, bound, (CLUSTERED, seed, ["clustered games", "clustered positions"]));
-    let gates = cluster_gates(&config.architecture, bound.learner.channels(), rows, &mut rng)?;
+    let gates =
+        cluster_gates(&config.architecture, bound.learner.channels(), bound.learner.head(), rows, &mut rng)?;
     Ok(replace(&mut *bound.learner, gates)?)
 }
 
@@ -241,8 +252,7 @@ pub(super) fn begin_with_cells<G: Kit>(
     };
     let mut from = match &config.learn.method {
         Method::Supervised(_) => {
-            let with = (&**bound.encoder(), bound.learner.channels());
-            Cellular::Examples { game, examples: Examples::new(game, config, seed, with)?, bound }
+            Cellular::Examples { game, examples: Examples::new(game, config, seed, With::of(bound))?, bound }
         }
         _ => {
             let drawn = (CLUSTERED, seed, ["clustered games", "clustered positions"]);
@@ -250,7 +260,7 @@ pub(super) fn begin_with_cells<G: Kit>(
         }
     };
     let (mut rng, channels) = (stream(seed, "cells", 0), bound.learner.channels());
-    let found = find_cells(&config.architecture, channels, given, &mut from, &mut rng)?;
+    let found = find_cells(&config.architecture, channels, bound.learner.head(), given, &mut from, &mut rng)?;
     Ok(replace(&mut *bound.learner, found)?)
 }
 
@@ -266,10 +276,9 @@ pub(super) fn reassign_cells<G: Kit>(
     time: u64,
 ) -> Result<(), TrainError> {
     let mut samples = Samples::new(bound.learner.channels());
-    let with = (&**bound.encoder(), bound.learner.channels());
-    let mut examples = Examples::new(game, config, seed, with)?;
+    let mut examples = Examples::new(game, config, seed, With::of(bound))?;
     let first = 2 * CELLULAR + time * REASSIGNED;
-    examples.fill(game, &**bound.encoder(), first..first + REASSIGNED, &mut samples);
+    examples.fill(game, &**bound.encoder(), first..first + REASSIGNED, &mut samples)?;
     let (tables, _) = adept_model::reassigned_cells(&mut *bound.learner.player()?, &samples)?;
     // With the state of the optimiser.
     let mut state = bound.learner.state(true)?;
@@ -299,7 +308,8 @@ impl<G: Kit> CellExamples for Cellular<'_, G> {
     fn fill(&mut self, span: Range<u64>, samples: &mut Samples) -> Result<(), ModelError> {
         match self {
             Self::Examples { game, examples, bound } => {
-                examples.fill(game, &**bound.encoder(), span.start + CELLULAR..span.end + CELLULAR, samples);
+                let span = span.start + CELLULAR..span.end + CELLULAR;
+                examples.fill(game, &**bound.encoder(), span, samples)?;
             }
             Self::Rows(rows) => {
                 let n = rows.len() as u64;
@@ -323,7 +333,7 @@ fn place(
     wanted: &Architecture,
     found: &Architecture,
     part: Option<&str>,
-    channels: &[Channel],
+    (channels, head): (&[Channel], &Head),
     taken: &[Option<String>],
 ) -> Result<Option<String>, String> {
     // The whole overlaps with everything; a part overlaps with itself and its inner parts.
@@ -347,19 +357,20 @@ fn place(
             });
         };
         let why = |why| format!("its part `{part}` is another network: {why}");
-        return node.same_shape(found, channels).map_err(why).map(|()| Some(part.to_string()));
+        return node.same_shape(found, channels, head).map_err(why).map(|()| Some(part.to_string()));
     }
-    let whole = match wanted.same_shape(found, channels) {
+    let whole = match wanted.same_shape(found, channels, head) {
         Ok(()) if free(None) => return Ok(None),
         Ok(()) => return Err("it replaces the whole network, but another start already fills a part".into()),
         Err(why) => why,
     };
     let parts = wanted.parts(channels);
-    let fits = parts.iter().find(|(name, node)| free(Some(name)) && node.same_shape(found, channels).is_ok());
+    let fits =
+        parts.iter().find(|(name, node)| free(Some(name)) && node.same_shape(found, channels, head).is_ok());
     match fits {
         Some((name, _)) => Ok(Some(name.clone())),
         None if parts.is_empty() => Err(whole),
-        None if parts.iter().any(|(_, node)| node.same_shape(found, channels).is_ok()) => {
+        None if parts.iter().any(|(_, node)| node.same_shape(found, channels, head).is_ok()) => {
             Err("other starts already fill every part with this network".into())
         }
         None => {

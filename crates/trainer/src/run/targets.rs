@@ -44,7 +44,9 @@ impl<G: Kit> Targets<G> {
         let compute = Compute { engine: Engine::Native, ..config.learn.compute() };
         let optimiser = config.learn.optimiser;
         let mut rng = stream(seed, "init", 0);
-        let learner = adept_model::build_on(&config.architecture, &channels, optimiser, compute, &mut rng)?;
+        let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
+        let learner =
+            adept_model::build_on(&config.architecture, &channels, &head, optimiser, compute, &mut rng)?;
         let mut bound = GameModel::new(&game, encoder, learner);
         begin_with_clusters(&game, &config, seed, &mut bound)?;
         if config.architecture.has_cells(&channels) {

@@ -1,8 +1,9 @@
 //! One-step targets by exact expectation over chance outcomes, without sampling or opponents.
 
+use super::player::certain;
 use adept_arena::GameModel;
-use adept_game::{Afterstate, Game, Stream, Turn};
-use adept_model::Rows;
+use adept_game::{Afterstate, Kit, Stream, Turn};
+use adept_model::{Head, ModelError, Rows};
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 
@@ -12,9 +13,9 @@ use rustc_hash::FxHashMap;
 /// target(s) = −Σ over chance outcomes p · max over actions of j of V(afterstate).
 ///
 /// Afterstates shared by several rolls are evaluated once.
-pub(crate) struct Backup<G: Game> {
+pub(crate) struct Backup<G: Kit> {
     /// Chance outcomes with their probabilities; a single one without an action where the other player moves at once.
-    outcomes: Vec<(Option<G::Action>, f64)>,
+    chance: Vec<(Option<G::Action>, f64)>,
     listed: Vec<(G::Action, f64)>,
     actions: Vec<G::Action>,
     /// Candidates, outcome by outcome: the row, or the exact value if the game is over.
@@ -25,18 +26,23 @@ pub(crate) struct Backup<G: Game> {
     row_of: FxHashMap<G::State, u32>,
     rows: Rows,
     values: Vec<f32>,
+    head: Head,
+    /// For a head with classes of outcomes: the distributions of the rows, and of finished games.
+    outcomes: Vec<f32>,
+    finished: Vec<f32>,
 }
 
 #[derive(Clone, Copy)]
 enum Candidate {
     Row(u32),
-    Over(f32),
+    /// The value, and the index of the distribution.
+    Over(f32, u32),
 }
 
-impl<G: Game> Backup<G> {
-    pub(crate) fn new(rows: Rows) -> Self {
+impl<G: Kit> Backup<G> {
+    pub(crate) fn new(rows: Rows, head: Head) -> Self {
         Self {
-            outcomes: Vec::new(),
+            chance: Vec::new(),
             listed: Vec::new(),
             actions: Vec::new(),
             candidates: Vec::new(),
@@ -45,15 +51,36 @@ impl<G: Game> Backup<G> {
             row_of: FxHashMap::default(),
             rows,
             values: Vec::new(),
+            head,
+            outcomes: Vec::new(),
+            finished: Vec::new(),
         }
     }
 
-    /// The target of a state for the player who left it.
-    pub(crate) fn target(&mut self, game: &G, bound: &mut GameModel<G>, state: &G::State) -> f32 {
-        self.list(game, bound, state);
+    /// Appends the target of a state for the player who left it: a value, or for classes of outcomes the distribution
+    /// Σ p · (that of the best action, mirrored).
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if the result of a finished game is in no class.
+    pub(crate) fn target(
+        &mut self,
+        game: &G,
+        bound: &mut GameModel<G>,
+        state: &G::State,
+        to: &mut Vec<f32>,
+    ) -> Result<(), ModelError> {
+        self.list(game, bound, state)?;
+        if self.head.classes().is_some() {
+            bound.learner.outputs(&self.rows, &mut self.outcomes);
+            let values = self.outcomes.chunks_exact(self.head.outputs()).map(|p| self.head.value_of(p));
+            self.values.clear();
+            self.values.extend(values);
+            self.target_outcomes(to);
+            return Ok(());
+        }
         bound.learner.evaluate(&self.rows, &mut self.values);
         let (mut first, mut target) = (0, 0.0);
-        for ((_, p), count) in self.outcomes.iter().zip(&self.counts) {
+        for ((_, p), count) in self.chance.iter().zip(&self.counts) {
             let these = &self.candidates[first..first + *count as usize];
             let best = these
                 .iter()
@@ -62,7 +89,28 @@ impl<G: Game> Backup<G> {
             target -= p * f64::from(best);
             first += *count as usize;
         }
-        target as f32
+        to.push(target as f32);
+        Ok(())
+    }
+
+    fn target_outcomes(&self, to: &mut Vec<f32>) {
+        let classes = self.head.outputs();
+        let (mut first, mut sum) = (0, vec![0.0; classes]);
+        let mut mirrored = Vec::with_capacity(classes);
+        for ((_, p), count) in self.chance.iter().zip(&self.counts) {
+            let these = &self.candidates[first..first + *count as usize];
+            first += *count as usize;
+            let best = these.iter().copied().reduce(|a, b| if self.value(b) > self.value(a) { b } else { a });
+            let from = match best {
+                Some(Candidate::Row(row)) => &self.outcomes[row as usize * classes..][..classes],
+                Some(Candidate::Over(_, at)) => &self.finished[at as usize * classes..][..classes],
+                None => continue,
+            };
+            mirrored.clear();
+            self.head.mirrored(from, &mut mirrored);
+            sum.iter_mut().zip(&mirrored).for_each(|(sum, v)| *sum += p * f64::from(*v));
+        }
+        to.extend(sum.into_iter().map(|p: f64| p as f32));
     }
 
     /// Samples a successor of the state last given to [`target`](Self::target): a chance outcome, then the best
@@ -70,7 +118,7 @@ impl<G: Game> Backup<G> {
     pub(crate) fn follow(&self, explore: f64, rng: &mut Stream) -> Option<&G::State> {
         let mut throw = rng.random::<f64>();
         let (mut first, mut chosen) = (0, 0);
-        for (i, ((_, p), count)) in self.outcomes.iter().zip(&self.counts).enumerate() {
+        for (i, ((_, p), count)) in self.chance.iter().zip(&self.counts).enumerate() {
             chosen = i;
             if throw < *p || i + 1 == self.counts.len() {
                 break;
@@ -86,21 +134,34 @@ impl<G: Game> Backup<G> {
         };
         match candidate {
             Candidate::Row(row) => Some(&self.states[row as usize]),
-            Candidate::Over(_) => None,
+            Candidate::Over(..) => None,
         }
     }
 
     fn value(&self, candidate: Candidate) -> f32 {
         match candidate {
             Candidate::Row(row) => self.values[row as usize],
-            Candidate::Over(value) => value,
+            Candidate::Over(value, _) => value,
         }
     }
 
     /// Lists and encodes the successors of a state.
-    fn list(&mut self, game: &G, bound: &GameModel<G>, state: &G::State) {
-        let Self { outcomes, listed, actions, candidates, counts, states, row_of, rows, .. } = self;
+    fn list(&mut self, game: &G, bound: &GameModel<G>, state: &G::State) -> Result<(), ModelError> {
+        let Self {
+            chance: outcomes,
+            listed,
+            actions,
+            candidates,
+            counts,
+            states,
+            row_of,
+            rows,
+            head,
+            finished,
+            ..
+        } = self;
         outcomes.clear();
+        finished.clear();
         if game.turn(state) == Turn::Chance {
             game.outcomes(state, listed);
             outcomes.extend(listed.drain(..).map(|(outcome, p)| (Some(outcome), p)));
@@ -130,7 +191,12 @@ impl<G: Game> Backup<G> {
                 after.clone_from(&decision);
                 game.apply(&mut after, action);
                 if game.turn(&after) == Turn::Over {
-                    candidates.push(Candidate::Over((game.utility(&after, player) / game.scale()) as f32));
+                    let utility = (game.utility(&after, player) / game.scale()) as f32;
+                    let at = (finished.len() / head.outputs()) as u32;
+                    candidates.push(Candidate::Over(utility, at));
+                    if let Some(classes) = head.classes() {
+                        finished.extend(certain(game, classes, &after, player)?);
+                    }
                     continue;
                 }
                 let next = states.len() as u32;
@@ -153,5 +219,6 @@ impl<G: Game> Backup<G> {
                 bound.encoder().encode(game, Afterstate { state, action: None, player }, rows.push());
             }
         }
+        Ok(())
     }
 }

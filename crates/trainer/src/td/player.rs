@@ -3,8 +3,8 @@
 use super::returns::{Bootstrap, Decision, Returns};
 use crate::config::{Along, TraceKind};
 use adept_arena::{Agent, GameModel, Scratch as Lists, agents};
-use adept_game::{Game, Stream, Turn};
-use adept_model::{Learner, ModelError, Rows, Samples};
+use adept_game::{Game, Kit, OutcomeClass, Stream, Turn};
+use adept_model::{Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
 
 /// PlaySettings of one game, taken from the schedules.
@@ -51,8 +51,12 @@ struct Scratch {
 }
 
 /// Plays games and collects samples, or steps online.
-pub struct TdPlayer<G: Game> {
+pub struct TdPlayer<G: Kit> {
     state: G::State,
+    /// What the learner gives.
+    head: Head,
+    /// A state after an action that ends the game.
+    last: G::State,
     chains: Vec<Returns>,
     /// Rewards of each player since the last decision.
     rewards: Vec<f32>,
@@ -62,12 +66,14 @@ pub struct TdPlayer<G: Game> {
     pub samples: Samples,
 }
 
-impl<G: Game> TdPlayer<G> {
+impl<G: Kit> TdPlayer<G> {
     /// A player for rows of these channels.
     pub fn new(game: &G, learner: &dyn Learner) -> Self {
         let chain = || Returns::new(Rows::new(learner.channels()));
         Self {
             state: game.start(),
+            head: learner.head().clone(),
+            last: game.start(),
             chains: (0..game.players()).map(|_| chain()).collect(),
             rewards: vec![0.0; game.players()],
             lists: Lists::default(),
@@ -148,6 +154,24 @@ impl<G: Game> TdPlayer<G> {
                 chain.rows.push_from(&candidates.rows, row as usize);
                 chain.rows.len() as u32 - 1
             });
+            if let Some(classes) = self.head.classes() {
+                let best = candidates.values.iter().position(|&v| v == greedy).unwrap_or(choice);
+                for i in [choice, best] {
+                    let to = &mut chain.outcomes;
+                    if let Some(row) = candidates.row_of[i] {
+                        let first = row as usize * classes.len();
+                        match candidates.outcomes.get(first..first + classes.len()) {
+                            Some(p) => to.extend_from_slice(p),
+                            // Not evaluated, because this is the first decision.
+                            None => to.resize(to.len() + classes.len(), 0.0),
+                        }
+                        continue;
+                    }
+                    self.last.clone_from(&self.state);
+                    game.apply(&mut self.last, &candidates.actions[i]);
+                    to.extend(certain(game, classes, &self.last, player)?);
+                }
+            }
             let reward = std::mem::take(&mut self.rewards[player]);
             let decision = Decision { row, value: candidates.values[choice], greedy, reward, player };
             let action = candidates.actions[choice].clone();
@@ -176,7 +200,13 @@ impl<G: Game> TdPlayer<G> {
             if let Some(factor) = settings.rewards {
                 z = self.rewards[player] + factor * z;
             }
-            if !online {
+            if let Some(classes) = self.head.classes() {
+                if chain.decisions.is_empty() {
+                    continue;
+                }
+                let end: Vec<f32> = certain(game, classes, &self.state, player)?.collect();
+                chain.target_outcomes(&end, &self.head, settings.bootstrap, &mut self.samples);
+            } else if !online {
                 chain.targets(z, settings.bootstrap, &mut self.samples);
             } else if let Some(&Decision { row: Some(row), .. }) = chain.decisions.last() {
                 let learner = &mut *bound.learner;
@@ -208,6 +238,26 @@ fn no_action<G: Game>(game: &G, state: &G::State, player: usize) -> ModelError {
         player + 1,
         game.position_text(state)
     ))
+}
+
+/// The distribution of a finished game for a player: 1 for its class.
+///
+/// # Errors
+/// [`ModelError::Unsupported`] if the result is in no class.
+pub(crate) fn certain<'a, G: Kit>(
+    game: &G,
+    classes: &'a [OutcomeClass],
+    state: &G::State,
+    player: usize,
+) -> Result<impl Iterator<Item = f32> + use<'a, G>, ModelError> {
+    let Some(class) = game.outcome_of(classes, state, player) else {
+        let utility = game.utility(state, player);
+        return Err(ModelError::Unsupported(format!(
+            "{}: a game ended with {utility}, which is in none of its classes of outcomes",
+            game.name()
+        )));
+    };
+    Ok((0..classes.len()).map(move |k| f32::from(u8::from(k == class))))
 }
 
 /// Index of a highest value; ties are broken at random.

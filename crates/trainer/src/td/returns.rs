@@ -1,6 +1,6 @@
 //! Decisions of one player in one game, or of both, and their targets.
 
-use adept_model::{Rows, Samples};
+use adept_model::{Head, Rows, Samples};
 
 /// One decision of one player.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,16 +43,20 @@ pub(crate) struct Returns {
     pub(crate) decisions: Vec<Decision>,
     /// Rows of the chosen afterstates.
     pub(crate) rows: Rows,
+    /// For a head with classes of outcomes: the distributions of the chosen and of the greedy candidate of each decision,
+    /// `[decisions, 2, classes]`.
+    pub(crate) outcomes: Vec<f32>,
 }
 
 impl Returns {
     pub(crate) fn new(rows: Rows) -> Self {
-        Self { decisions: Vec::new(), rows }
+        Self { decisions: Vec::new(), rows, outcomes: Vec::new() }
     }
 
     pub(crate) fn clear(&mut self) {
         self.decisions.clear();
         self.rows.clear();
+        self.outcomes.clear();
     }
 
     /// Appends the afterstates with their λ-returns as targets.
@@ -82,6 +86,40 @@ impl Returns {
             }
         }
     }
+
+    /// The same with distributions over the classes of outcomes: P_{t+1} in place of V_{t+1}, and that of the result, `end`,
+    /// in place of z. If the next decision is the opponent's, its distribution counts mirrored. There are no rewards, no
+    /// discount and no limit.
+    pub(crate) fn target_outcomes(
+        &self,
+        end: &[f32],
+        head: &Head,
+        bootstrap: Bootstrap,
+        samples: &mut Samples,
+    ) {
+        let Bootstrap { lambda, chosen, .. } = bootstrap;
+        let classes = end.len();
+        let (mut target, mut mirrored) = (end.to_vec(), Vec::with_capacity(classes));
+        for (t, decision) in self.decisions.iter().enumerate().rev() {
+            if let Some(next) = self.decisions.get(t + 1) {
+                let (own, greedy) = self.outcomes[2 * (t + 1) * classes..][..2 * classes].split_at(classes);
+                match next.cuts() && !chosen {
+                    true => target.copy_from_slice(greedy),
+                    false => target.iter_mut().zip(own).for_each(|(g, p)| *g = p + lambda * (*g - p)),
+                }
+                if next.player != decision.player {
+                    mirrored.clear();
+                    head.mirrored(&target, &mut mirrored);
+                    target.copy_from_slice(&mirrored);
+                }
+            }
+            if let Some(row) = decision.row {
+                samples.rows.push_from(&self.rows, row as usize);
+                samples.targets.extend_from_slice(&target);
+                samples.weights.push(1.0);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +143,7 @@ mod tests {
                 player: 0,
             })
             .collect();
-        Returns { decisions, rows }
+        Returns { decisions, rows, outcomes: Vec::new() }
     }
 
     fn targets(chain: &Returns, z: f32, lambda: f32) -> Vec<f32> {
@@ -162,6 +200,54 @@ mod tests {
         // The reply explores: what it gave up does not help the first player.
         assert_eq!(targets(&chain, -1.0, 1.0), [-0.3, 1.0, -1.0]);
         assert_eq!(targets(&chain, -1.0, 0.0), [-0.3, -0.4, -1.0]);
+    }
+
+    /// Two classes are another form of one value: 2 p(win) − 1 of each target is the target of a value.
+    #[test]
+    fn returns_of_two_outcomes_are_those_of_values() {
+        let head = Head::Outcomes(adept_game::OutcomeClass::loss_win());
+        let chosen = [(0.1, 0.1), (-0.5, 0.3), (0.4, 0.4), (-0.2, -0.2)];
+        for (both, lambda, sarsa) in
+            [(false, 0.0, false), (false, 0.7, false), (true, 0.7, false), (true, 1.0, true)]
+        {
+            let mut chain = chain(&chosen);
+            for (t, decision) in chain.decisions.iter_mut().enumerate() {
+                decision.player = if both { t % 2 } else { 0 };
+            }
+            let two = |v: f32| [(1.0 - v) / 2.0, (1.0 + v) / 2.0];
+            chain.outcomes = chosen.iter().flat_map(|&(v, greedy)| [two(v), two(greedy)].concat()).collect();
+            let bootstrap = Bootstrap { lambda, discount: 1.0, chosen: sarsa, clip: f32::INFINITY };
+            let channels = [Channel::new("x", ChannelKind::Dense(1))];
+            let (mut values, mut outcomes) = (Samples::new(&channels), Samples::new(&channels));
+            chain.targets(1.0, bootstrap, &mut values);
+            chain.target_outcomes(&[0.0, 1.0], &head, bootstrap, &mut outcomes);
+            assert_eq!((outcomes.len(), outcomes.outputs()), (4, 2));
+            for (value, p) in values.targets.iter().zip(outcomes.targets.chunks(2)) {
+                assert!(
+                    (p[1] - p[0] - value).abs() < 1e-6 && (p[0] + p[1] - 1.0).abs() < 1e-6,
+                    "{value} {p:?}"
+                );
+            }
+        }
+    }
+
+    /// Draws stay draws, and what is a win for one is a loss for the other.
+    #[test]
+    fn distributions_are_mirrored_where_the_player_changes() {
+        let head = Head::Outcomes(adept_game::OutcomeClass::loss_draw_win());
+        let mut chain = chain(&[(0.0, 0.0), (0.5, 0.5), (0.0, 0.0)]);
+        chain.decisions[1].player = 1;
+        let distribution = [0.1, 0.3, 0.6];
+        chain.outcomes = distribution.repeat(6);
+        let mut samples = Samples::new(&[Channel::new("x", ChannelKind::Dense(1))]);
+        let bootstrap = Bootstrap { lambda: 0.5, discount: 1.0, chosen: false, clip: f32::INFINITY };
+        chain.target_outcomes(&[0.0, 1.0, 0.0], &head, bootstrap, &mut samples);
+        // From last to first: the result; half of P, half of the result, mirrored; the same once more.
+        let second = [0.3, 0.65, 0.05];
+        let first = [(0.6 + 0.05) / 2.0, (0.3 + 0.65) / 2.0, (0.1 + 0.3) / 2.0];
+        for (found, expected) in samples.targets.chunks(3).zip([[0.0, 1.0, 0.0], second, first]) {
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?} {expected:?}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ fn game() -> Bearoff {
 fn bound(encoder: &str, architecture: &Value, isa: Isa) -> GameModel<Bearoff> {
     let (game, encoder) = (game(), open::encoder(&game(), Some(encoder)).unwrap());
     let architecture: Architecture = serde_json::from_value(architecture.clone()).unwrap();
-    let program = Arc::new(lower(&architecture, encoder.channels(), 1).unwrap());
+    let program = Arc::new(lower(&architecture, encoder.channels(), &adept_model::Head::Value).unwrap());
     let parameters = program.draw(&mut stream(1, "test", 0));
     let learner: Box<dyn Learner> =
         Box::new(Network::with_isa(program, &parameters, Optimiser::default(), isa));
@@ -127,9 +127,14 @@ fn a_game_without_halves_says_so() {
     let encoder = open::encoder(&TicTacToe, None).unwrap();
     let architecture: Architecture = serde_json::from_value(json!({ "mlp": { "hidden": [2] } })).unwrap();
     let channels = encoder.channels().to_vec();
-    let learner =
-        adept_model::build(&architecture, &channels, Optimiser::default(), &mut stream(1, "test", 0))
-            .unwrap();
+    let learner = adept_model::build(
+        &architecture,
+        &channels,
+        &adept_model::Head::Value,
+        Optimiser::default(),
+        &mut stream(1, "test", 0),
+    )
+    .unwrap();
     let error =
         exhaustive(&TicTacToe, &mut GameModel::new(&TicTacToe, encoder, learner), &|_| {}).unwrap_err();
     assert!(error.to_string().contains("tictactoe cannot be enumerated"), "{error}");

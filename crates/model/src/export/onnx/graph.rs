@@ -4,11 +4,17 @@ use super::proto::{
     Attribute, BOOL, Dimension, FLOAT, Graph, INT, INT64, Node, Shape, Tensor, TensorType, Type, ValueInfo,
 };
 use super::{About, input_of};
+use crate::head::Tilt;
 use crate::program::{Activation, Block, CellGate, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
 
 /// Description of a gate output in the metadata.
 pub(super) const GATE: &str =
     "weights of the experts after the selection threshold, sum 1; 0 for an expert that is not selected";
+
+/// Description of the output of a class in the metadata.
+pub(super) fn outcome_text(utility: f32) -> String {
+    format!("probability of this outcome for the player whose value `value` is; worth {utility}")
+}
 
 pub(super) struct Builder<'a> {
     program: &'a Program,
@@ -37,14 +43,32 @@ impl<'a> Builder<'a> {
     pub(super) fn finish(mut self, about: &About) -> (Graph, Vec<String>) {
         let output = self.program.output();
         let last = self.names[output].clone();
-        self.node("Identity", &[&last], "value", &[]);
+        let classes: Vec<(String, f32)> = (self.program.head.classes().unwrap_or_default().iter())
+            .map(|class| (format!("outcome.{}", class.name), class.utility))
+            .collect();
+        if classes.is_empty() {
+            self.node("Identity", &[&last], "value", &[]);
+        } else {
+            // The value Σₖ pₖ uₖ.
+            let utilities: Vec<f32> = classes.iter().map(|class| class.1).collect();
+            self.constant("/utilities", &[classes.len(), 1], &utilities);
+            self.node("MatMul", &[&last, "/utilities"], "value", &[]);
+            for (k, (name, _)) in classes.iter().enumerate() {
+                let number = format!("/class_{k}");
+                self.integers(&number, &[1], &[k as i64]);
+                self.node("Gather", &[&last, &number], name, &[("axis", 1)]);
+            }
+        }
         let channels = self.program.channels.iter().zip(&self.read).filter(|(_, read)| **read);
         for (channel, _) in channels {
             let (kind, width) = input_of(channel.kind);
             let text = about.channels.iter().find(|c| c.0 == channel.name).map_or("", |c| c.1.as_str());
             self.graph.input.push(info(&channel.name, kind, width, text));
         }
-        self.graph.output.push(info("value", FLOAT, self.program.outputs(), &about.value));
+        self.graph.output.push(info("value", FLOAT, 1, &about.value));
+        for (name, utility) in &classes {
+            self.graph.output.push(info(name, FLOAT, 1, &outcome_text(*utility)));
+        }
         let gates = self.gates.iter().map(|(name, width)| info(name, FLOAT, *width, GATE));
         self.graph.output.extend(gates);
         // Readers reject a graph without a name.
@@ -111,7 +135,14 @@ impl<'a> Builder<'a> {
             Op::Threshold { x, threshold, out } => self.threshold(x, threshold, out),
             Op::Blend { log_weights, y, out } => self.blend(log_weights, y, out),
             // Only the loss needs these.
-            Op::Density { .. } | Op::LogMix { .. } => {}
+            Op::Density { .. } | Op::LogMix { .. } | Op::Categorical { .. } => {}
+            Op::Softmax { x, out } => {
+                let x = self.names[x].clone();
+                self.set("Softmax", &[&x], out, &[("axis", 1)]);
+            }
+            Op::PriorLogits { prior, x, tilt, ref utilities, out } => {
+                self.prior_logits((prior, tilt), x, utilities, out);
+            }
             Op::Route { select, ref branches, ref out } => {
                 let results: Vec<String> = branches
                     .iter()
@@ -137,16 +168,69 @@ impl<'a> Builder<'a> {
                 self.set("GatherND", &[&table, &index], out, &[]);
             }
             Op::Residual { prior, x, out } => {
-                let (prior, x) = (self.channel(prior), self.names[x].clone());
-                let limits =
-                    [("/lowest_prior", -PRIOR_LIMIT), ("/highest_prior", PRIOR_LIMIT), ("/one", 1.0)];
-                limits.into_iter().for_each(|(name, v)| self.constant(name, &[], &[v]));
-                let p = self.inner("Clip", &[&prior, "/lowest_prior", "/highest_prior"], out, "prior", &[]);
+                let x = self.names[x].clone();
+                let p = self.prior(prior, out);
                 let t = self.inner("Tanh", &[&x], out, "tanh", &[]);
                 let above = self.inner("Add", &[&p, &t], out, "sum", &[]);
                 let product = self.inner("Mul", &[&p, &t], out, "product", &[]);
                 let below = self.inner("Add", &["/one", &product], out, "below", &[]);
                 self.set("Div", &[&above, &below], out, &[]);
+            }
+        }
+    }
+
+    /// A value channel, clamped to ±[`PRIOR_LIMIT`].
+    fn prior(&mut self, channel: usize, out: ValueId) -> String {
+        let prior = self.channel(channel);
+        let limits = [("/lowest_prior", -PRIOR_LIMIT), ("/highest_prior", PRIOR_LIMIT), ("/one", 1.0)];
+        limits.into_iter().for_each(|(name, v)| self.constant(name, &[], &[v]));
+        self.inner("Clip", &[&prior, "/lowest_prior", "/highest_prior"], out, "prior", &[])
+    }
+
+    /// out = x + λ(p) u.
+    fn prior_logits(
+        &mut self,
+        (prior, tilt): (usize, Tilt),
+        x: Option<ValueId>,
+        utilities: &[f32],
+        out: ValueId,
+    ) {
+        let p = self.prior(prior, out);
+        let size = self.inner("Abs", &[&p], out, "size", &[]);
+        let sign = self.inner("Sign", &[&p], out, "sign", &[]);
+        let below = self.inner("Sub", &["/one", &size], out, "below", &[]);
+        self.constant("/half", &[], &[0.5]);
+        let lambda = match tilt {
+            // ½ ln((1 + |p|) / (1 − |p|))
+            Tilt::LossWin => {
+                let above = self.inner("Add", &["/one", &size], out, "above", &[]);
+                let odds = self.inner("Div", &[&above, &below], out, "odds", &[]);
+                let log = self.inner("Log", &[&odds], out, "log", &[]);
+                self.inner("Mul", &[&log, "/half"], out, "size_of_lambda", &[])
+            }
+            // ln(½ (|p| + √(4 − 3p²)) / (1 − |p|))
+            Tilt::LossDrawWin => {
+                for (name, v) in [("/three", 3.0), ("/four", 4.0)] {
+                    self.constant(name, &[], &[v]);
+                }
+                let square = self.inner("Mul", &[&p, &p], out, "square", &[]);
+                let square = self.inner("Mul", &[&square, "/three"], out, "squares", &[]);
+                let root = self.inner("Sub", &["/four", &square], out, "under_root", &[]);
+                let root = self.inner("Sqrt", &[&root], out, "root", &[]);
+                let above = self.inner("Add", &[&size, &root], out, "above", &[]);
+                let above = self.inner("Mul", &[&above, "/half"], out, "half", &[]);
+                let odds = self.inner("Div", &[&above, &below], out, "odds", &[]);
+                self.inner("Log", &[&odds], out, "size_of_lambda", &[])
+            }
+        };
+        let lambda = self.inner("Mul", &[&lambda, &sign], out, "lambda", &[]);
+        self.constant("/prior_utilities", &[1, utilities.len()], utilities);
+        match x {
+            None => self.set("Mul", &[&lambda, "/prior_utilities"], out, &[]),
+            Some(x) => {
+                let x = self.names[x].clone();
+                let logits = self.inner("Mul", &[&lambda, "/prior_utilities"], out, "logits", &[]);
+                self.set("Add", &[&x, &logits], out, &[]);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! ONNX export: the op program as a graph, op by op.
 //!
 //! Inputs are the channels that the program reads, by their names: `float32 [rows, width]`, an index channel
-//! `int64 [rows, 1]`. Outputs are `value [rows, outputs]` and, for each mixture node, the weights of its experts after
+//! `int64 [rows, 1]`. Outputs are `value [rows, 1]`, for a distribution over classes of
+//! outcomes the probability of each, `outcome.NAME [rows, 1]`, and for each mixture node the weights of its experts after
 //! the selection threshold, `gate [rows, experts]` (of a nested one `expert.2.gate`). Every expert is computed for
 //! every row; what a row did not select has weight 0. Operators are those of opset 17.
 
@@ -48,6 +49,9 @@ pub fn onnx(program: &Program, params: &[f32], about: &About) -> Vec<u8> {
         metadata.push((format!("input.{}", input.name), text(&input.name).into()));
     }
     metadata.push(("output.value".into(), about.value.clone()));
+    for class in program.head.classes().unwrap_or_default() {
+        metadata.push((format!("output.outcome.{}", class.name), graph::outcome_text(class.utility)));
+    }
     metadata.extend(gates.into_iter().map(|name| (format!("output.{name}"), graph::GATE.into())));
     let entry = |(key, value)| proto::Entry { key, value };
     proto::Model {

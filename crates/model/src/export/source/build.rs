@@ -3,9 +3,10 @@
 use super::code::{Arg, Array, Code, Data, Function, Helper, Input, Number, Place, Slice, Step};
 use super::text::{identifier, unique};
 use crate::export::About;
+use crate::head::Tilt;
 use crate::program::{Activation, Block, CellGate, Op, PRIOR_LIMIT, ParamId, Program, Selector, ValueId};
 use adept_rows::ChannelKind;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The code of a program with these flat parameters.
 pub(super) fn code(program: &Program, params: &[f32], about: &About) -> Code {
@@ -21,7 +22,7 @@ pub(super) fn code(program: &Program, params: &[f32], about: &About) -> Code {
         array_names: HashSet::new(),
         function_names: ["value", "values", "inputs"].map(String::from).into(),
         values: vec![None; program.widths.len()],
-        code: Code { outputs: program.outputs(), ..Code::default() },
+        code: Code { outputs: program.outputs(), head: program.head.clone(), ..Code::default() },
     };
     builder.function("network", &program.body);
     // In the order of the encoder.
@@ -47,7 +48,9 @@ fn count_readers(block: &Block, readers: &mut [usize]) {
             | Op::Activation { x, .. }
             | Op::LogSoftmax { x, .. }
             | Op::Threshold { x, .. }
+            | Op::Softmax { x, .. }
             | Op::Residual { x, .. } => readers[*x] += 1,
+            Op::PriorLogits { x, .. } => x.iter().for_each(|&x| readers[x] += 1),
             Op::Blend { log_weights, y, .. } => {
                 readers[*log_weights] += 1;
                 readers[*y] += 1;
@@ -59,7 +62,11 @@ fn count_readers(block: &Block, readers: &mut [usize]) {
                 branches.iter().for_each(|branch| count_readers(branch, readers));
             }
             // Only the loss needs densities.
-            Op::Input { .. } | Op::Gather { .. } | Op::Density { .. } | Op::LogMix { .. } => {}
+            Op::Input { .. }
+            | Op::Gather { .. }
+            | Op::Density { .. }
+            | Op::Categorical { .. }
+            | Op::LogMix { .. } => {}
         }
     }
 }
@@ -90,6 +97,8 @@ struct Scope {
     name: String,
     /// Name of the last layer or gate.
     layer: String,
+    /// The priors of logits that a softmax has not yet read: channel, form and utilities.
+    tilts: HashMap<ValueId, (usize, Tilt, Vec<f32>)>,
 }
 
 impl Scope {
@@ -106,7 +115,9 @@ impl Builder<'_> {
         let width = self.program.widths[output];
         let locals = ["in", "inputs", "out"].map(String::from).into();
         let result = Some(origin(block, output));
-        let mut scope = Scope { steps: vec![], locals, result, name: name.clone(), layer: "layer".into() };
+        let layer = "layer".into();
+        let mut scope =
+            Scope { steps: vec![], locals, result, name: name.clone(), layer, tilts: HashMap::new() };
         for op in &block.ops {
             self.op(op, &mut scope);
         }
@@ -172,7 +183,32 @@ impl Builder<'_> {
                 scope.call(Helper::Blend, [Arg::In(weights), experts, Arg::In(y), Arg::Out(to), width]);
             }
             // Only the loss needs these.
-            Op::Density { .. } | Op::LogMix { .. } => {}
+            Op::Density { .. } | Op::Categorical { .. } | Op::LogMix { .. } => {}
+            Op::Softmax { x, out } => {
+                let to = self.in_place(x, out, scope);
+                scope.call(Helper::Softmax, [Arg::Out(to.clone()), Arg::Size(to.width)]);
+                // The prior multiplies probabilities, so that its logits need no logarithm.
+                if let Some((prior, tilt, utilities)) = scope.tilts.remove(&x) {
+                    let prior = self.input(prior);
+                    let draws = f32::from(u8::from(tilt == Tilt::LossDrawWin));
+                    let args = [Arg::Value(prior), Arg::Float(PRIOR_LIMIT), Arg::Float(draws)];
+                    let utilities = Arg::Array(self.utilities(&utilities));
+                    let rest = [utilities, Arg::Out(to.clone()), Arg::Size(to.width)];
+                    scope.call(Helper::Tilt, args.into_iter().chain(rest));
+                }
+            }
+            // Lowering puts a softmax after it, which applies the prior.
+            Op::PriorLogits { prior, x, tilt, ref utilities, out } => {
+                match x {
+                    Some(x) => {
+                        self.in_place(x, out, scope);
+                    }
+                    None => {
+                        self.place("logits", out, true, scope);
+                    }
+                }
+                scope.tilts.insert(out, (prior, tilt, utilities.clone()));
+            }
             Op::Route { select, ref branches, ref out } => self.route(select, branches, out[0], scope),
             Op::Gather { table, channel, out } => {
                 scope.layer = layer_of(&self.program.params[table].name);
@@ -293,6 +329,21 @@ impl Builder<'_> {
         inputs[channel].get_or_insert_with(name).clone()
     }
 
+    /// The array of the utilities of the classes.
+    fn utilities(&mut self, utilities: &[f32]) -> String {
+        let name = "utilities_of_classes".to_string();
+        if self.array_names.insert(name.clone()) {
+            let (shape, data) = (vec![utilities.len()], Data::Floats(utilities.to_vec()));
+            self.code.arrays.push(Array {
+                name: name.clone(),
+                param: "utilities of the classes".into(),
+                shape,
+                data,
+            });
+        }
+        name
+    }
+
     fn array(&mut self, id: ParamId) -> String {
         if let Some(name) = &self.arrays[id] {
             return name.clone();
@@ -323,6 +374,8 @@ fn origin(block: &Block, value: ValueId) -> ValueId {
         Op::Scale { x, out, .. }
         | Op::Activation { x, out, .. }
         | Op::LogSoftmax { x, out }
+        | Op::Softmax { x, out }
+        | Op::PriorLogits { x: Some(x), out, .. }
         | Op::Threshold { x, out, .. }
         | Op::Residual { x, out, .. }
             if out == value =>

@@ -46,9 +46,12 @@ fn usage(code: &Code, file: &str, name: &str) -> Vec<String> {
         };
         lines.extend([one, "    ...".into()]);
     }
-    match code.outputs {
-        1 => lines.push(format!("    float value = {name}_value(&in);")),
-        n => lines.extend([format!("    float values[{n}];"), format!("    {name}_values(&in, values);")]),
+    lines.push(format!("    float value = {name}_value(&in);"));
+    if let Some(classes) = code.head.classes() {
+        lines.extend([
+            format!("    float outcomes[{}];", classes.len()),
+            format!("    {name}_outcomes(&in, outcomes);"),
+        ]);
     }
     lines.extend([
         String::new(),
@@ -190,8 +193,8 @@ fn entry(code: &Code, name: &str, text: &mut String) {
     let checks = checks.collect::<Vec<_>>().join(" || ");
     let wrong =
         if checks.is_empty() { "" } else { " NAN if a whole number among the inputs is out of its range." };
-    match code.outputs {
-        1 => {
+    match code.head.classes() {
+        None => {
             let _ = writeln!(text, "/* The output of the network.{wrong} */");
             let _ = writeln!(
                 text,
@@ -202,17 +205,37 @@ fn entry(code: &Code, name: &str, text: &mut String) {
             }
             let _ = writeln!(text, "    {name}_network(in, out);\n    return out[0];\n}}");
         }
-        n => {
-            let _ = writeln!(text, "/* Writes the {n} outputs of the network.{wrong} */");
+        Some(classes) => {
+            let n = classes.len();
+            let upper = |class: &str| format!("{}_{}", name.to_ascii_uppercase(), class.to_ascii_uppercase());
+            let places: Vec<String> = classes.iter().map(|class| upper(&class.name)).collect();
+            let _ = writeln!(text, "/* Places of the outcomes. */\nenum {{ {} }};\n", places.join(", "));
+            let _ = writeln!(text, "/* Writes the probabilities of the {n} outcomes.{wrong} */");
             let _ =
-                writeln!(text, "static inline void {name}_values(const {name}_inputs *in, float *out)\n{{");
+                writeln!(text, "static inline void {name}_outcomes(const {name}_inputs *in, float *out)\n{{");
             if !checks.is_empty() {
                 let _ = writeln!(
                     text,
                     "    if ({checks}) {{\n        int i;\n        for (i = 0; i < {n}; i++) out[i] = NAN;\n        return;\n    }}"
                 );
             }
-            let _ = writeln!(text, "    {name}_network(in, out);\n}}");
+            let _ = writeln!(text, "    {name}_network(in, out);\n}}\n");
+            let sum: Vec<String> = classes
+                .iter()
+                .zip(&places)
+                .filter(|(class, _)| class.utility != 0.0)
+                .map(|(class, place)| format!("{}f * out[{place}]", float(class.utility)))
+                .collect();
+            let _ = writeln!(
+                text,
+                "/* The value: the sum of probabilities times what the outcomes are worth.{wrong} */"
+            );
+            let _ = writeln!(
+                text,
+                "static inline float {name}_value(const {name}_inputs *in)\n{{\n    float out[{n}];\n    \
+                 {name}_outcomes(in, out);\n    return {};\n}}",
+                sum.join(" + ")
+            );
         }
     }
 }
@@ -232,6 +255,7 @@ fn helper_name(helper: Helper) -> &'static str {
         Helper::Select => "select",
         Helper::Blend => "blend",
         Helper::Correct => "correct",
+        Helper::Tilt => "tilt",
     }
 }
 
@@ -319,7 +343,7 @@ static inline void NAME_scale(const float *beta, float *x, int n)
 "
         }
         Helper::Softmax => {
-            "/* Weights of experts: positive, with sum 1. */
+            "/* Positive numbers with sum 1: weights of experts, or probabilities. */
 static inline void NAME_softmax(float *x, int n)
 {
     float largest = x[0], sum = 0.0f;
@@ -372,6 +396,29 @@ static inline void NAME_correct(float prior, float limit, float *x, int n)
         float t = tanhf(x[i]);
         x[i] = (prior + t) / (1.0f + prior * t);
     }
+}
+
+"
+        }
+        Helper::Tilt => {
+            "/* x = the distribution p, tilted by a prior value: p_k w_k / sum, with the weights of a win, 1 of a draw, of a
+   loss. They are those of the distribution of the greatest entropy with the prior as its value. */
+static inline void NAME_tilt(float prior, float limit, float draws, const float *utility, float *x, int n)
+{
+    float win, loss, sum = 0.0f;
+    int i;
+    if (prior > limit) prior = limit;
+    if (prior < -limit) prior = -limit;
+    win = 1.0f + prior;
+    loss = 1.0f - prior;
+    if (draws > 0.0f) {
+        float size = prior < 0.0f ? -prior : prior;
+        float s = (size + sqrtf(4.0f - 3.0f * size * size)) / (2.0f * (1.0f - size));
+        win = prior < 0.0f ? 1.0f / s : s;
+        loss = 1.0f / win;
+    }
+    for (i = 0; i < n; i++) sum += x[i] *= utility[i] > 0.0f ? win : utility[i] < 0.0f ? loss : 1.0f;
+    for (i = 0; i < n; i++) x[i] /= sum;
 }
 
 "

@@ -1,5 +1,6 @@
 //! Code of no language: constant arrays, and functions that call helpers.
 
+use crate::head::Head;
 use adept_rows::ChannelKind;
 use std::collections::BTreeSet;
 
@@ -14,6 +15,8 @@ pub(super) struct Code {
     pub(super) functions: Vec<Function>,
     /// Width of the output.
     pub(super) outputs: usize,
+    /// What the output means.
+    pub(super) head: Head,
 }
 
 /// A channel that is read.
@@ -126,6 +129,7 @@ pub(super) enum Helper {
     Select,
     Blend,
     Correct,
+    Tilt,
 }
 
 impl Helper {

@@ -20,9 +20,9 @@ use code::Code;
 
 /// The text of a C99 header that computes the output of a program with these flat parameters.
 ///
-/// `name` is that of the file, without `.h`. Names of types and functions begin with it, made a C identifier. With one
-/// output the function is `float NAME_value(const NAME_inputs *in)`, with several
-/// `void NAME_values(const NAME_inputs *in, float *out)`.
+/// `name` is that of the file, without `.h`. Names of types and functions begin with it, made a C identifier. The function
+/// is `float NAME_value(const NAME_inputs *in)`; for a distribution over classes of outcomes there is also
+/// `void NAME_outcomes(const NAME_inputs *in, float *out)`, and a constant `NAME_CLASS` for the place of each class.
 ///
 /// # Errors
 /// [`ModelError::Unsupported`] if the network is too large for source text, or if a parameter is not finite.
@@ -37,8 +37,8 @@ pub fn c(program: &Program, params: &[f32], about: &About, name: &str) -> Result
 
 /// The text of a Rust module that computes the output of a program with these flat parameters.
 ///
-/// With one output the function is `pub fn value(inputs: &Inputs) -> f32`, with several
-/// `pub fn values(inputs: &Inputs) -> [f32; OUTPUTS]`. `name` is the module's name in the example of the file.
+/// The function is `pub fn value(inputs: &Inputs) -> f32`; for a distribution over classes of outcomes there is also
+/// `pub fn outcomes(inputs: &Inputs) -> [f32; CLASSES]`, and a constant for the place of each class. `name` is the module's name in the example of the file.
 ///
 /// # Errors
 /// As [`c()`].
@@ -87,6 +87,11 @@ fn notes(program: &Program, params: &[f32], about: &About, code: &Code) -> Vec<S
     notes.push(String::new());
     let value = if about.value.is_empty() { "the output of the network" } else { &about.value };
     notes.push(format!("Output: {value}."));
+    if let Some(classes) = program.head.classes() {
+        let list: Vec<String> =
+            classes.iter().map(|class| format!("{} ({:+})", class.name, class.utility)).collect();
+        notes.push(format!("Outcomes, and what they are worth: {}.", list.join(", ")));
+    }
     notes.push("A finished game has no inputs: its result is its value.".into());
     let zero = at_zero(program, params).iter().map(|v| format!("{v:.6}")).collect::<Vec<_>>().join(", ");
     notes.push(format!("A check: with all inputs 0 it gives {zero}."));

@@ -42,10 +42,10 @@ fn usage(code: &Code, name: &str) -> Vec<String> {
         };
         lines.extend([one, "    ...".into()]);
     }
-    lines.push(match code.outputs {
-        1 => format!("    let value: f32 = {name}::value(&inputs);"),
-        n => format!("    let values: [f32; {n}] = {name}::values(&inputs);"),
-    });
+    lines.push(format!("    let value: f32 = {name}::value(&inputs);"));
+    if let Some(classes) = code.head.classes() {
+        lines.push(format!("    let outcomes: [f32; {}] = {name}::outcomes(&inputs);", classes.len()));
+    }
     lines.extend([
         String::new(),
         "It needs neither `std` nor an allocator, keeps no state, and may be called by any number of threads.".into(),
@@ -198,16 +198,42 @@ fn entry(code: &Code, text: &mut String) {
     let wrong =
         if checks.is_empty() { "" } else { " NaN if a whole number among the inputs is out of its range." };
     let n = code.outputs;
-    let (about, head, nan, result) = match n {
-        1 => ("The output".into(), "value(inputs: &Inputs) -> f32".into(), "f32::NAN".into(), "out[0]"),
-        n => (
-            format!("The {n} outputs"),
-            format!("values(inputs: &Inputs) -> [f32; {n}]"),
-            format!("[f32::NAN; {n}]"),
-            "out",
+    let (about, head, nan, result) = match code.head.classes() {
+        None => (
+            "The output of the network".into(),
+            "value(inputs: &Inputs) -> f32".into(),
+            "f32::NAN".into(),
+            "out[0]",
         ),
+        Some(classes) => {
+            for (k, class) in classes.iter().enumerate() {
+                let name = class.name.to_ascii_uppercase();
+                let _ = writeln!(
+                    text,
+                    "/// Place of the outcome `{}`.\npub const {name}: usize = {k};\n",
+                    class.name
+                );
+            }
+            let sum: Vec<String> = classes
+                .iter()
+                .filter(|class| class.utility != 0.0)
+                .map(|class| format!("{} * out[{}]", float(class.utility), class.name.to_ascii_uppercase()))
+                .collect();
+            let _ = writeln!(
+                text,
+                "/// The value: the sum of probabilities times what the outcomes are worth.{wrong}\npub fn value(inputs: \
+                 &Inputs) -> f32 {{\n    let out = outcomes(inputs);\n    {}\n}}\n",
+                sum.join(" + ")
+            );
+            (
+                format!("The probabilities of the {n} outcomes"),
+                format!("outcomes(inputs: &Inputs) -> [f32; {n}]"),
+                format!("[f32::NAN; {n}]"),
+                "out",
+            )
+        }
     };
-    let _ = writeln!(text, "/// {about} of the network.{wrong}\npub fn {head} {{");
+    let _ = writeln!(text, "/// {about}.{wrong}\npub fn {head} {{");
     if !checks.is_empty() {
         let _ = writeln!(text, "    if {checks} {{\n        return {nan};\n    }}");
     }
@@ -230,6 +256,7 @@ fn helper_name(helper: Helper) -> &'static str {
         Helper::Select => "select",
         Helper::Blend => "blend",
         Helper::Correct => "correct",
+        Helper::Tilt => "tilt",
     }
 }
 
@@ -339,7 +366,7 @@ fn scale(beta: &[f32], x: &mut [f32]) {
 "
         }
         Helper::Softmax => {
-            "// Weights of experts: positive, with sum 1.
+            "// Positive numbers with sum 1: weights of experts, or probabilities.
 fn softmax(x: &mut [f32]) {
     let largest = x.iter().fold(x[0], |a, &b| a.max(b));
     let mut sum = 0.0;
@@ -399,6 +426,36 @@ fn correct(prior: f32, limit: f32, x: &mut [f32]) {
     for v in x {
         let t = tanh_of(*v);
         *v = ((p + t) / (1.0 + p * t)) as f32;
+    }
+}
+
+"
+        }
+        // `core` has no square root. Newton's method for a number from 1 to 4.
+        Helper::Tilt => {
+            "// x = the distribution p, tilted by a prior value: p_k w_k / sum, with the weights of a win, 1 of a draw, of a
+// loss. They are those of the distribution of the greatest entropy with the prior as its value.
+fn tilt(prior: f32, limit: f32, draws: f32, utilities: &[f32], x: &mut [f32]) {
+    let p = prior.max(-limit).min(limit) as f64;
+    let (mut win, mut loss) = (1.0 + p, 1.0 - p);
+    if draws > 0.0 {
+        let size = if p < 0.0 { -p } else { p };
+        let square = 4.0 - 3.0 * size * size;
+        let mut root = 1.5;
+        for _ in 0..6 {
+            root = 0.5 * (root + square / root);
+        }
+        let s = (size + root) / (2.0 * (1.0 - size));
+        win = if p < 0.0 { 1.0 / s } else { s };
+        loss = 1.0 / win;
+    }
+    let mut sum = 0.0;
+    for (v, u) in x.iter_mut().zip(utilities) {
+        *v = (*v as f64 * if *u > 0.0 { win } else if *u < 0.0 { loss } else { 1.0 }) as f32;
+        sum += *v;
+    }
+    for v in x {
+        *v /= sum;
     }
 }
 

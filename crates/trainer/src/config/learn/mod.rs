@@ -15,7 +15,6 @@ pub use td::{Along, GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
 use super::check::{Fault, fault, schedule};
 use super::{Config, Schedule};
 use adept_game::{GameInfo, limits};
-use adept_model::checkpoint::Output;
 use adept_model::optimiser::Optimiser;
 use adept_model::{Compute, DeviceName, Engine};
 use schemars::JsonSchema;
@@ -233,14 +232,6 @@ impl Learn {
             Method::Td(td) => td.examples.as_ref(),
             Method::Supervised(supervised) => supervised.examples.as_ref(),
             Method::Expectation(_) | Method::Regrets(_) => None,
-        }
-    }
-
-    /// What the outputs of the model mean.
-    pub fn output(&self) -> Output {
-        match self.method {
-            Method::Regrets(_) => Output::Logits,
-            _ => Output::Values,
         }
     }
 
