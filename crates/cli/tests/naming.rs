@@ -191,3 +191,36 @@ fn checkpoints_in_a_config_are_beside_it_and_noted_by_their_checksum() {
     let said = text(&desk.run(&resume));
     assert!(!said.contains("put it back") && said.contains("--resume"), "{said}");
 }
+
+/// Agents that look ahead work in every command, and `value` and `evaluate` take them.
+#[test]
+fn searches_are_agents() {
+    let desk = desk();
+    for (command, output) in commands(&desk, "search:2:net") {
+        assert!(output.status.success(), "{command}: {}", text(&output));
+    }
+    let value = desk.text(&["value", "search:3:ttt-net", "XX.OO...."]);
+    assert!(value.contains("searched to the end") && value.contains("3      +1.0000"), "{value}");
+    let value = desk.text(&["value", "search:2:oracle", "1,0,0,0,0,0/0,0,0,0,0,1", "--game", "bearoff:3"]);
+    assert!(value.contains("+1.0000 for player 1"), "{value}");
+    // To the end of the game, whatever the network thinks: a draw at least.
+    let equity = desk.text(&["evaluate", "search:9:ttt-net", "--suite", "equity", "--against", "minimax"]);
+    assert!(equity.contains("search:9:") && equity.contains("minimax"), "{equity}");
+    assert!(equity.lines().any(|line| line.starts_with("minimax") && line.contains("+0.000000")), "{equity}");
+}
+
+#[test]
+fn searches_that_cannot_be_are_refused_with_the_reason() {
+    let desk = desk();
+    for (args, why) in [
+        (&["value", "search:2:search:2:net", "1,0,0,0,0,0/1,0,0,0,0,0"][..], "not `search:`"),
+        (&["value", "search:99:net", "1,0,0,0,0,0/1,0,0,0,0,0"], "1 to 64 plies"),
+        (&["play", "search:2:minimax", "--game", "tictactoe"], "`minimax` is an agent that has no values"),
+        (&["play", "search:2:equity", "--game", "liars-dice"], "search"),
+        (&["evaluate", "search:2:net", "--suite", "rms"], "leave out `search:`"),
+        (&["value", "hold-20", "x"], "hold-20"),
+    ] {
+        let output = desk.run_with(args, "quit\n");
+        assert!(!output.status.success() && text(&output).contains(why), "{args:?}: {}", text(&output));
+    }
+}

@@ -198,7 +198,8 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         for (i, value) in found.values.iter_mut().enumerate() {
             // An action that was not searched keeps what was known of it.
             let score = scores[i].unwrap_or(*value);
-            let shown = score.clamp(-1.0, 1.0);
+            // Adding 0 makes −0, a draw seen from the other side, a plain 0.
+            let shown = score.clamp(-1.0, 1.0) + 0.0;
             let is_less = score < alpha || i != best && !full;
             *value = if is_less && shown >= most { most.next_down() } else { shown };
         }
