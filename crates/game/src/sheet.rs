@@ -235,6 +235,9 @@ pub const VALUE: &str = "value";
 /// Columns of probabilities of winning from 0 to 1, in the order of preference.
 pub const WIN: [&str; 3] = ["win", "p_win", "win_probability"];
 
+/// GNU Backgammon gives some won positions the value 1.000001.
+const ROUNDED: f64 = 1e-5;
+
 impl Values {
     /// The column `value`, which holds V in [−1, 1]; else `win`, `p_win` or `win_probability`, which hold a probability p in
     /// [0, 1], and V = 2p − 1. None if there is none of them.
@@ -253,12 +256,17 @@ impl Values {
         self.column
     }
 
-    /// V of a row, in [−1, 1].
+    /// V of a row, in [−1, 1]. What lies beyond an end by at most 1e-5, as other programs round, is that end.
     ///
     /// # Errors
     /// A text that is not such a number.
     pub fn of_row(self, row: &Row<'_>) -> Result<f64, GameError> {
-        let number = row.number(self.column);
+        let least = if self.is_probability { 0.0 } else { -1.0 };
+        let number = row.number(self.column).map(|number| match number {
+            low if low < least && low >= least - ROUNDED => least,
+            high if high > 1.0 && high <= 1.0 + ROUNDED => 1.0,
+            other => other,
+        });
         let fault = |what: &str| Err(row.fault_at(self.column, what));
         match number {
             Some(p) if self.is_probability && (0.0..=1.0).contains(&p) => Ok(2.0 * p - 1.0),
@@ -291,6 +299,13 @@ mod tests {
                 .collect::<Result<Vec<_>, _>>()
         };
         found().map_err(|e: GameError| e.to_string())
+    }
+
+    #[test]
+    fn values_that_were_rounded_beyond_an_end_are_that_end() {
+        let found = read("a,value\nx,1.000001\ny,-1.00001\n");
+        assert_eq!(found, Ok(vec![(2, "x".into(), 1.0), (3, "y".into(), -1.0)]));
+        assert!(read("a,value\nx,1.0001\n").is_err());
     }
 
     #[test]
