@@ -48,8 +48,15 @@ pub const AGENTS: [(&str, &str); 8] = [
 pub enum AgentSpec {
     /// `optimal:AGENT`: the exact best response to an agent.
     Optimal(Box<AgentSpec>),
-    /// An agent that plays by the values of a checkpoint or of a valuation, which has this name.
-    Model(Play, String),
+    /// An agent that plays by values.
+    Model {
+        /// How it chooses.
+        play: Play,
+        /// How far it looks ahead.
+        search: Option<SearchOptions>,
+        /// Name of the checkpoint or valuation.
+        name: String,
+    },
     /// Any other text: an agent of this or of every game, or a checkpoint.
     Named(String),
 }
@@ -58,7 +65,7 @@ pub enum AgentSpec {
 const FORMS: [&str; 5] = ["optimal", "greedy", "epsilon", "boltzmann", "search"];
 
 /// How an agent plays by values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Play {
     /// `greedy:NAME`.
     Greedy,
@@ -66,8 +73,6 @@ pub enum Play {
     Epsilon(f64),
     /// `boltzmann:T:NAME`: the softmax of values / T, with T above 0.
     Boltzmann(f64),
-    /// `search:BUDGET:NAME`: the best action after looking ahead.
-    Search(SearchOptions),
 }
 
 impl AgentSpec {
@@ -97,41 +102,50 @@ impl AgentSpec {
                 }
                 Ok(Self::Optimal(Box::new(Self::parse(rest)?)))
             }
-            Some(("greedy", rest)) => Ok(Self::Model(Play::Greedy, rest.into())),
+            Some(("greedy", rest)) => Self::model(text, Play::Greedy, rest),
             Some(("epsilon", rest)) => {
                 let (e, name) = parameter(rest, "epsilon:E:CHECKPOINT with E in 0..1", 0.0..=1.0)?;
-                Ok(Self::Model(Play::Epsilon(e), name))
+                Self::model(text, Play::Epsilon(e), &name)
             }
             Some(("boltzmann", rest)) => {
                 let (t, name) =
                     parameter(rest, "boltzmann:T:CHECKPOINT with T in 0.000001..1000000", 1e-6..=1e6)?;
-                Ok(Self::Model(Play::Boltzmann(t), name))
+                Self::model(text, Play::Boltzmann(t), &name)
             }
-            Some(("search", rest)) => {
-                let (budget, name) = rest.split_once(':').unwrap_or((rest, ""));
-                let options = budget.parse().map_err(|why| format!("`{text}`: {why}"))?;
-                if name.is_empty() {
-                    return Err(format!(
-                        "`{text}`: write search:PLIES:CHECKPOINT, such as search:{budget}:my-run"
-                    ));
-                }
-                // What plays is chosen by the search, which needs values.
-                if let Some((head, _)) = name.split_once(':').filter(|(head, _)| FORMS.contains(head)) {
-                    return Err(format!(
-                        "`{text}`: `search:` takes a checkpoint or a valuation, not `{head}:`, which is a way of playing"
-                    ));
-                }
-                Ok(Self::Model(Play::Search(options), name.into()))
-            }
+            Some(("search", _)) => Self::model(text, Play::Greedy, text),
             _ => Ok(Self::Named(text.into())),
         }
+    }
+
+    /// Parses what an agent plays by: `NAME`, or `search:BUDGET:NAME`.
+    fn model(text: &str, play: Play, of: &str) -> Result<Self, String> {
+        let Some(rest) = of.strip_prefix("search:") else {
+            return Ok(Self::Model { play, search: None, name: of.into() });
+        };
+        let (budget, name) = rest.split_once(':').unwrap_or((rest, ""));
+        let options: SearchOptions = budget.parse().map_err(|why| format!("`{text}`: {why}"))?;
+        if name.is_empty() {
+            return Err(format!("`{text}`: write search:PLIES:CHECKPOINT, such as search:{budget}:my-run"));
+        }
+        if let Some((head, _)) = name.split_once(':').filter(|(head, _)| FORMS.contains(head)) {
+            let instead = match head {
+                "epsilon" | "boltzmann" => format!(": write {head}:NUMBER:search:{budget}:NAME"),
+                _ => String::new(),
+            };
+            return Err(format!(
+                "`{text}`: `search:` takes a checkpoint or a valuation, not `{head}:`{instead}"
+            ));
+        }
+        // A choice by chance compares all values.
+        let all = matches!(play, Play::Boltzmann(_));
+        Ok(Self::Model { play, search: Some(SearchOptions { all, ..options }), name: name.into() })
     }
 
     /// The innermost name: the only part that is looked up. It ends the text.
     pub fn name(&self) -> &str {
         match self {
             Self::Optimal(inner) => inner.name(),
-            Self::Model(_, name) | Self::Named(name) => name,
+            Self::Model { name, .. } | Self::Named(name) => name,
         }
     }
 
@@ -139,7 +153,7 @@ impl AgentSpec {
     fn needs_values(&self) -> bool {
         match self {
             Self::Optimal(inner) => inner.needs_values(),
-            Self::Model(..) => true,
+            Self::Model { .. } => true,
             Self::Named(_) => false,
         }
     }
@@ -333,11 +347,12 @@ pub fn evaluator<G: Kit>(
     let builder = Builder { game, meaning: &agent.meaning, best };
     let name = agent.spec.name();
     let has_values = matches!(agent.meaning, Meaning::Checkpoint(_) | Meaning::Valuation);
+    let own = SearchOptions::from(Budget::Plies(1));
     match &agent.spec {
-        AgentSpec::Model(Play::Search(options), _) => builder.searcher(options, name).map(Some),
-        AgentSpec::Model(Play::Greedy, _) | AgentSpec::Named(_) if has_values => {
-            builder.searcher(&Budget::Plies(1).into(), name).map(Some)
+        AgentSpec::Model { play: Play::Greedy, search, .. } => {
+            builder.searcher(search.as_ref().unwrap_or(&own), name).map(Some)
         }
+        AgentSpec::Named(_) if has_values => builder.searcher(&own, name).map(Some),
         _ => Ok(None),
     }
 }
@@ -349,13 +364,13 @@ pub fn evaluator<G: Kit>(
 pub fn try_out<G: Kit>(game: &G, agent: &Resolved) -> Result<(), OpenError> {
     match &agent.meaning {
         Meaning::Checkpoint(_) | Meaning::Script | Meaning::Deliberator => {
-            if matches!(&agent.spec, AgentSpec::Model(Play::Search(_), _)) {
-                return evaluator(game, agent, false).map(drop);
+            let builder = Builder { game, meaning: &agent.meaning, best: false };
+            if let AgentSpec::Model { search: Some(options), name, .. } = &agent.spec {
+                return builder.searcher(options, name).map(drop);
             }
-            let spec = AgentSpec::Named(agent.spec.name().into());
-            Builder { game, meaning: &agent.meaning, best: false }.agent(&spec).map(drop)
+            builder.agent(&AgentSpec::Named(agent.spec.name().into())).map(drop)
         }
-        Meaning::Valuation if matches!(&agent.spec, AgentSpec::Model(Play::Search(_), _)) => {
+        Meaning::Valuation if matches!(&agent.spec, AgentSpec::Model { search: Some(_), .. }) => {
             search::fits(game)
         }
         Meaning::Random | Meaning::Minimax | Meaning::Valuation => Ok(()),
@@ -375,14 +390,17 @@ impl<G: Kit> Builder<'_, G> {
                 self.check_exact()?;
                 Box::new(BestResponse::solve(self.game, self.agent(other)?).map_err(exact)?)
             }
-            AgentSpec::Model(Play::Search(options), name) => {
-                Box::new(Greedy::new(self.searcher(options, name)?))
+            AgentSpec::Model { play, search, name } => {
+                let values: Box<dyn Evaluator<G>> = match search {
+                    Some(options) => Box::new(self.searcher(options, name)?),
+                    None => self.values(name)?.0,
+                };
+                match *play {
+                    Play::Greedy => Box::new(Greedy::new(values)),
+                    Play::Epsilon(e) => Box::new(EpsilonGreedy::new(values, e)),
+                    Play::Boltzmann(t) => Box::new(Boltzmann::new(values, t)),
+                }
             }
-            AgentSpec::Model(Play::Greedy, name) => Box::new(Greedy::new(self.values(name)?.0)),
-            AgentSpec::Model(Play::Epsilon(e), name) => {
-                Box::new(EpsilonGreedy::new(self.values(name)?.0, *e))
-            }
-            AgentSpec::Model(Play::Boltzmann(t), name) => Box::new(Boltzmann::new(self.values(name)?.0, *t)),
             AgentSpec::Named(name) => self.named(name)?,
         })
     }
@@ -496,6 +514,7 @@ mod tests {
             ("oracle:x.table", "oracle:in/x.table"),
             ("rules:a/b", "rules:in/a/b"),
             ("search:4:a/b", "search:4:up/a/b"),
+            ("epsilon:0.1:search:4:a", "epsilon:0.1:search:4:up/a"),
             ("optimal:search:100ms,keep=3:a", "optimal:search:100ms,keep=3:up/a"),
             ("epsilon:2:a", "epsilon:2:a"),
         ] {
@@ -511,7 +530,8 @@ mod tests {
             ("search:4:", "search:4:my-run"),
             ("search:a:x", "`search:4:AGENT`"),
             ("search:2:search:2:x", "not `search:`"),
-            ("search:2:epsilon:0.1:x", "not `epsilon:`"),
+            ("search:2:epsilon:0.1:x", "not `epsilon:`: write epsilon:NUMBER:search:2:NAME"),
+            ("epsilon:0.1:search:2:search:2:x", "not `search:`"),
             ("optimal:search:0:x", "1 to 64 plies"),
         ] {
             let error = super::AgentSpec::parse(text).unwrap_err();

@@ -50,7 +50,9 @@ fn recorded(games: &dyn Catalogue, args: &EvaluateArgs, file: &Path, as_json: bo
 
 pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool) -> Result<()> {
     let (path, search) = match args.of.checkpoint.to_str().map(AgentSpec::parse) {
-        Some(Ok(AgentSpec::Model(Play::Search(options), name))) => (PathBuf::from(name), Some(options)),
+        Some(Ok(AgentSpec::Model { play: Play::Greedy, search: Some(options), name })) => {
+            (PathBuf::from(name), Some(options))
+        }
         Some(Err(why)) => return Err(OpenError::Unknown(why).into()),
         _ => (args.of.checkpoint.clone(), None),
     };
