@@ -37,7 +37,7 @@ def main():
         checkpoints = options.checkpoints
         if not checkpoints:
             published = sorted(ROOT.glob("checkpoints/*/*/manifest.json"))
-            # A table of positions is no graph.
+            # A table of positions is not a graph.
             checkpoints = [p.parent for p in published if json.loads(p.read_text())["kind"] == "network"]
             checkpoints += tictactoe(options.adept, folder)
         rows = [check(options, pathlib.Path(c), folder) for c in checkpoints]
@@ -150,7 +150,7 @@ def check(options, checkpoint, folder):
 
 
 def off(values, native):
-    """The largest difference as a share of 1 + |value|, as logits may be large; what is no number is a fault of its own."""
+    """The largest difference as a share of 1 + |value|, as logits may be large; a value that is not a number is a fault of its own."""
     assert values.shape == native.shape and np.isfinite(values).all()
     return float((np.abs(values - native) / (1 + np.abs(native))).max())
 

@@ -11,7 +11,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 fn game(name: &str) -> LiarsDice {
-    LiarsDice::named(&format!("liars-dice:openspiel:{name}")).unwrap_or_else(|| panic!("{name} is no game"))
+    LiarsDice::named(&format!("liars-dice:openspiel:{name}"))
+        .unwrap_or_else(|| panic!("{name} is not a game"))
 }
 
 fn tree(name: &str) -> Arc<Tree> {

@@ -36,7 +36,7 @@ extern "C" fn end(_signal: libc::c_int) {
 #[cfg(target_os = "linux")]
 fn put(descriptor: libc::c_int, parts: &[&str]) {
     for part in parts {
-        // SAFETY: the pointer and the length are those of a string that lives on. A closed descriptor is no concern here.
+        // SAFETY: the pointer and the length are those of a string that lives on. A closed descriptor does no harm here.
         unsafe { libc::write(descriptor, part.as_ptr().cast(), part.len()) };
     }
 }

@@ -336,7 +336,11 @@ fn interrupted() {
     }
     let Some((asked, says)) = STOPS.get() else { end("stopped before the end") };
     if asked.requested() {
-        end("stopped at once: continue with --resume where the command has it");
+        end(if asked.is_finished() {
+            FINISHED
+        } else {
+            "stopped at once: continue with --resume where the command has it"
+        });
     }
     asked.cancel();
     let patience = patience();
@@ -350,10 +354,15 @@ fn interrupted() {
             }
             std::thread::sleep(patience);
         }
-        end("stopped before the end: continue with --resume where the command has it")
+        let unfinished = "stopped before the end: continue with --resume where the command has it";
+        end(if asked.is_finished() { FINISHED } else { unfinished })
     });
-    say(says);
+    say(if asked.is_finished() { "\nstopping" } else { says });
 }
+
+/// What is said of a command that is ended while it measures what is not part of its run.
+const FINISHED: &str =
+    "the run is finished and saved; only its comparison with formulas by kind of position is left out";
 
 fn end(message: &str) -> ! {
     // A pipe that nobody reads must not keep the process.

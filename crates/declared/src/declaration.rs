@@ -140,7 +140,7 @@ pub(crate) struct Board {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value {
     Object(Object),
-    /// A number that is no object.
+    /// A number that is not an object.
     Number(i32),
 }
 

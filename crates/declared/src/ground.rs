@@ -598,7 +598,7 @@ impl<F: FnMut(&[Option<Object>], &[Rest])> Join<'_, F> {
                         fewest = Some(tuples);
                     }
                 }
-                // A number that is no object, or a sum of what is no number.
+                // A number that is not an object, or a sum of terms that are not numbers.
                 Some(Value::Number(_)) => return ControlFlow::Continue(()),
                 None if arg.0.len() > 1 => return ControlFlow::Continue(()),
                 None => {}

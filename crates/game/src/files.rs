@@ -50,7 +50,7 @@ pub fn examples<G: Kit>(game: &G, path: &Path) -> Result<Vec<Example<G::State>>,
     let outcomes = Outcomes::of(&sheet, &classes)?;
     let (column, values) = (sheet.column(&POSITION)?, Values::of(&sheet)?);
     let (Some(column), true) = (column, values.is_some() || outcomes.is_some()) else {
-        let names = sheet.names().join(",");
+        let names = sheet.shown_names();
         let classes: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
         let or = if classes.is_empty() { String::new() } else { format!(", or {}", classes.join(", ")) };
         return Err(sheet.fault(&format!(

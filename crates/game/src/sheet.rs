@@ -5,6 +5,7 @@
 //! lines, and lines that begin with `#` are skipped.
 
 use crate::game::GameError;
+use adept_rows::shown::clipped;
 use adept_rows::{limits, notes};
 use csv::StringRecord;
 use std::path::{Path, PathBuf};
@@ -68,6 +69,11 @@ impl Sheet {
     /// The names of the columns, or the fields of the first line if it names none.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The names as a message quotes them; a file that is not a table may have a long first line.
+    pub fn shown_names(&self) -> String {
+        clipped(&self.names.join(","), 80).into_owned()
     }
 
     /// The column with the first of these names that is there.
@@ -249,6 +255,11 @@ impl Values {
             return Ok(Some(Self { column, is_probability: false }));
         }
         Ok(sheet.column(&WIN)?.map(|column| Self { column, is_probability: true }))
+    }
+
+    /// Whether it holds probabilities of winning, not values.
+    pub fn is_probability(self) -> bool {
+        self.is_probability
     }
 
     /// Its place.

@@ -183,6 +183,9 @@ impl<G: Kit> AnyGame for G {
             oracle: OnceLock::new(),
         };
         let (path, record) = run::train(self, config, seed, options, &holding, cancel)?;
+        if record.finished && options.is_alone {
+            cancel.finish();
+        }
         if options.ranks.is_first() && curves::is_stale(&path) {
             // The result stands without its picture, in a folder that is read-only by now for example. Who stops a run does
             // not wait for a baseline.

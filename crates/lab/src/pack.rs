@@ -12,6 +12,7 @@ use adept_model::{ModelError, Tensor};
 use adept_trainer::run::TrainError;
 use open::Prior;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Folder of what a checkpoint names.
 const PARTS: &str = "parts";
@@ -24,7 +25,10 @@ const RULES: &str = "file:";
 /// # Errors
 /// If something that it names is missing or changed, or a file cannot be written.
 pub(crate) fn write(files: &Files, out: &Path, checkpoint: Checkpoint) -> Result<(), TrainError> {
-    let staged = beside(out, "packing");
+    // Each call has a name of its own: two may write to the same place, and the second one fails at the end.
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    let staged = beside(out, &format!("packing.{}.{call}", std::process::id()));
     files.remove(&staged)?;
     let written =
         assemble(files, &staged, checkpoint, 0, true).and_then(|()| Ok(files.rename(&staged, out)?));

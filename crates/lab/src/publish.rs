@@ -430,6 +430,13 @@ const WORST: &str = "- On the distribution `";
 const ERRORS: &str = "Root mean square error of V";
 const NOT_FOR: &str = "## Not for\n";
 
+/// Lines of the section on weaknesses.
+const LEAD: &str = "What the game knows without learning is more accurate on";
+const EVERYWHERE: &str =
+    "That is every distribution: where values are wanted, take the formula, or a network that corrects it.";
+const OF_SEVERAL: &str =
+    "Of several classes, the figures are those of the class with the largest difference.";
+
 /// The errors on all kinds of positions, as a file beside the card has them.
 fn kinds_of(rms: Option<&RmsReport>) -> Option<Kinds> {
     let RmsReport { distributions, classes, class, .. } = rms?.clone();
@@ -443,19 +450,15 @@ fn not_for(kinds: &Kinds) -> String {
         return String::new();
     }
     let everywhere = weak.iter().filter(|w| w.positions.starts_with("the distribution")).count();
-    let mut text = format!("{NOT_FOR}\nWhat the game knows without learning is more accurate on\n\n");
+    let mut text = format!("{NOT_FOR}\n{LEAD}\n\n");
     for w in &weak {
         let _ = writeln!(text, "- {}: error {:.5}, `{}` {:.5}", w.positions, w.rms, w.formula, w.formula_rms);
     }
     if everywhere == kinds.distributions.len() {
-        text.push_str(
-            "\nThat is every distribution: where values are wanted, take the formula, or a network that corrects it.\n",
-        );
+        text.push_str(&format!("\n{EVERYWHERE}\n"));
     }
     if weak.len() > everywhere {
-        text.push_str(
-            "\nOf several classes, the figures are those of the class with the largest difference.\n",
-        );
+        text.push_str(&format!("\n{OF_SEVERAL}\n"));
     }
     text + "\n"
 }
@@ -495,10 +498,11 @@ pub fn refresh(games: &dyn Catalogue, folder: &Path) -> Result<String, TrainErro
 
 /// The card with new errors; none if it has none.
 fn refreshed(old: &str, rms: &RmsReport, kinds: &Kinds) -> Option<String> {
-    let mut text = old.to_string();
+    let (mut text, mut own) = (old.to_string(), String::new());
     if let Some(start) = text.find(NOT_FOR) {
-        let end = start + NOT_FOR.len();
-        let end = text[end..].find("\n## ").map(|more| end + more + 1)?;
+        let inner = start + NOT_FOR.len();
+        let end = text[inner..].find("\n## ").map_or(text.len(), |more| inner + more + 1);
+        own = written_by_hand(&text[inner..end]);
         text.replace_range(start..end, "");
     }
     let start = text.find(ERRORS)?;
@@ -516,8 +520,35 @@ fn refreshed(old: &str, rms: &RmsReport, kinds: &Kinds) -> Option<String> {
         text.replace_range(start..end, &line);
     }
     let figures = text.find("## Figures")?;
-    text.insert_str(figures, &not_for(kinds));
+    let section = match (not_for(kinds), own) {
+        (measured, own) if own.is_empty() => measured,
+        (measured, own) if measured.is_empty() => format!("{NOT_FOR}\n{own}\n\n"),
+        (measured, own) => format!("{measured}{own}\n\n"),
+    };
+    text.insert_str(figures, &section);
     Some(text)
+}
+
+/// What people wrote in the section on weaknesses: all but the lines that [`not_for`] writes.
+fn written_by_hand(section: &str) -> String {
+    let is_figure = |line: &str| {
+        let parts = line.strip_prefix("- ").and_then(|rest| rest.split_once(": error "));
+        parts.and_then(|(_, figures)| figures.split_once(", `")).is_some_and(|(rms, formula)| {
+            let formula = formula.rsplit_once("` ").map_or("", |(_, rms)| rms);
+            rms.parse::<f64>().is_ok() && formula.parse::<f64>().is_ok()
+        })
+    };
+    let own =
+        section.lines().filter(|line| ![LEAD, EVERYWHERE, OF_SEVERAL].contains(line) && !is_figure(line));
+    let mut text = String::new();
+    for line in own {
+        // Where lines went, one empty line is enough.
+        if !(line.is_empty() && (text.is_empty() || text.ends_with("\n\n"))) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text.trim_end().into()
 }
 
 fn table(what: &str, list: &[ErrorsOf]) -> String {
@@ -544,5 +575,25 @@ fn seeds(runs: &[(PathBuf, Record)]) -> String {
         [(_, one)] => one.seed.to_string(),
         [(_, first), .., (_, last)] => format!("{} to {}", first.seed, last.seed),
         [] => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_wrote_on_weaknesses_is_known() {
+        let measured = format!(
+            "\n{LEAD}\n\n- checkers 1 to 3: error 0.00342, `convolution` 0.00158\n\n{EVERYWHERE}\n\n{OF_SEVERAL}\n\n"
+        );
+        assert_eq!(written_by_hand(&measured), "");
+        let own = "Matches for money.\n\n- endgames: error 3 of 10, `mine`\n- cubes";
+        assert_eq!(written_by_hand(&format!("{measured}{own}\n\n")), own);
+        assert_eq!(written_by_hand(&format!("\n{own}\n{measured}")), own);
+        assert_eq!(
+            written_by_hand(&measured.replace("\n- checkers", "\nA remark.\n- checkers")),
+            "A remark."
+        );
     }
 }

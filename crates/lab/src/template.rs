@@ -30,7 +30,11 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
     let name = short.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
     let name = name.strip_prefix("my-").unwrap_or(&name);
     let name = &name[name.len().saturating_sub(100)..];
-    let name = method.map_or(name.to_string(), |method| format!("{name}-{method}"));
+    // Some systems do not take names that end with a dot, and `..` looks like a folder above.
+    let parts: Vec<&str> =
+        name.split('.').map(|part| part.trim_matches('-')).filter(|part| !part.is_empty()).collect();
+    let name = if parts.is_empty() { "game".into() } else { parts.join(".") };
+    let name = method.map_or(name.clone(), |method| format!("{name}-{method}"));
     let by = METHODS.iter().zip(BY).find(|(method, _)| rest.contains(&format!("[learn.{method}]")));
     let about = format!("{short}, a first network{}", by.map_or("", |(_, by)| by));
     let text = format!(

@@ -352,7 +352,7 @@ mod tests {
     use adept_builtin::liars_dice::{Bid, Dice, Target};
 
     fn game(name: &str) -> LiarsDice {
-        LiarsDice::named(name).unwrap_or_else(|| panic!("{name} is no game"))
+        LiarsDice::named(name).unwrap_or_else(|| panic!("{name} is not a game"))
     }
 
     fn state((total, own, bucket): (u8, u8, u8)) -> PostState {

@@ -87,7 +87,7 @@ impl Run {
 
 /// A config in a file, a dict or the text of a file, with changes.
 pub(crate) fn source_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyResult<Source> {
-    // What has lines is no name of a file.
+    // A text of several lines is not a file name.
     if let Some(text) = config.extract::<String>().ok().filter(|text| text.contains('\n')) {
         return Ok(Source { file: "the text".into(), text, set: settings });
     }

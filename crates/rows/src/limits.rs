@@ -214,7 +214,7 @@ fn other_encoding(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// Reads a list: a text file of at most [`LIST_BYTES`] in lines of at most [`LINE_BYTES`]. What is no list by its beginning
+/// Reads a list: a text file of at most [`LIST_BYTES`] in lines of at most [`LINE_BYTES`]. What is not a list by its beginning
 /// is not read further.
 ///
 /// # Errors

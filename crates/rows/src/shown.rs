@@ -26,6 +26,14 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
+/// The beginning of a text that may be long, with `…` where it is cut.
+pub fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
 /// A text in JSON with the same meaning, in which the characters that a terminal would obey are escaped. JSON itself allows some
 /// of them in strings, and none elsewhere.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
@@ -97,6 +105,11 @@ mod tests {
             assert_eq!(printable(text), shown);
             assert!(!printable(text).contains(is_obeyed));
         }
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!([clipped("", 2), clipped("äö", 2), clipped("äöü", 2)], ["", "äö", "äö…"]);
     }
 
     #[test]

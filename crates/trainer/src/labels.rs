@@ -1,6 +1,7 @@
 //! What a file of labelled positions holds: rows that repeat or contradict others, and whether its values agree with exact ones.
 
 use crate::positions::{Part, PositionErrors};
+use adept_game::sheet::{Sheet, Values};
 use adept_game::shown::{shell, shell_path};
 use adept_game::{Example, GameError, Kit, limits};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -60,6 +61,9 @@ pub struct LabelReport {
     pub worst: Vec<LabelRow>,
     /// Another reading of the values that would explain most disagreements.
     pub reading: Option<Reading>,
+    /// Whether the file gives probabilities of winning.
+    #[serde(skip)]
+    of_wins: bool,
     /// Why no row was compared with exact values, if the game has them.
     pub not_compared: Option<String>,
 }
@@ -189,6 +193,7 @@ impl LabelReport {
             test_rms_error: None,
             worst: Vec::new(),
             reading: None,
+            of_wins: false,
             not_compared: None,
         };
         report.repeats(game, examples);
@@ -293,6 +298,16 @@ impl LabelReport {
         self.reading = best.filter(|reading| 2 * reading.explains > self.disagreements);
     }
 
+    /// The report without advice to read as probabilities what the file already gives as probabilities.
+    fn of_file(mut self, path: &Path) -> Self {
+        let values = || Values::of(&Sheet::read(path)?);
+        self.of_wins = matches!(values(), Ok(Some(values)) if values.is_probability());
+        if self.of_wins {
+            self.reading = self.reading.filter(|reading| reading.of == ReadAs::OtherSign);
+        }
+        self
+    }
+
     /// What a run on this file should know, one sentence each. `rules` is the rule set.
     pub fn warnings(&self, path: &Path, rules: &str) -> Vec<String> {
         let file = path.display();
@@ -306,10 +321,11 @@ impl LabelReport {
                 format!(". {} of them {}", reading.explains, reading.of.advice())
             });
             all.push(format!(
-                "{file}: {} of {} values differ from exact ones by more than {}{worst}{reading}. See \
+                "{file}: {} of {} values {} from exact ones by more than {}{worst}{reading}. See \
                  `adept data check {} --game {}`",
                 self.disagreements,
                 self.compared,
+                if self.disagreements == 1 { "differs" } else { "differ" },
                 self.tolerance,
                 shell_path(path),
                 shell(rules)
@@ -318,9 +334,11 @@ impl LabelReport {
         if let Some(worst) = self.contradicting.first() {
             let Contradiction { line, value, first_line, first_value, .. } = worst;
             all.push(format!(
-                "{file}: {} of {} rows contradict an earlier row; line {first_line} gives a position {first_value:.4}, line {line} \
+                "{file}: {} of {} rows {} an earlier row; line {first_line} gives a position {first_value:.4}, line {line} \
                  {value:.4}",
-                self.contradictions, self.rows
+                self.contradictions,
+                self.rows,
+                if self.contradictions == 1 { "contradicts" } else { "contradict" }
             ));
         }
         if self.looks_like_probabilities() {
@@ -335,7 +353,7 @@ impl LabelReport {
 
     /// Whether the numbers may be probabilities, and nothing better is known.
     pub fn looks_like_probabilities(&self) -> bool {
-        self.compared == 0 && self.rows >= 20 && self.min >= 0.0 && self.min < self.max
+        !self.of_wins && self.compared == 0 && self.rows >= 20 && self.min >= 0.0 && self.min < self.max
     }
 
     /// What is worth a note, such as rows that repeat others.
@@ -344,8 +362,10 @@ impl LabelReport {
         let mut all = Vec::new();
         if self.duplicates > 0 {
             all.push(format!(
-                "{file}: {} of {} rows repeat an earlier row: such positions count more than once",
-                self.duplicates, self.rows
+                "{file}: {} of {} rows {} an earlier row: such positions count more than once",
+                self.duplicates,
+                self.rows,
+                if self.duplicates == 1 { "repeats" } else { "repeat" }
             ));
         }
         if let Some(why) = &self.not_compared {
@@ -364,7 +384,7 @@ pub fn check<G: Kit>(game: &G, path: &Path, tolerance: f64) -> Result<LabelRepor
     if examples.is_empty() {
         return Err(GameError::data(path, "has no rows"));
     }
-    Ok(LabelReport::new(game, &examples, tolerance))
+    Ok(LabelReport::new(game, &examples, tolerance).of_file(path))
 }
 
 /// Reports of the last files, by a hash of their rows.
@@ -393,7 +413,7 @@ pub(crate) fn of_run<G: Kit>(game: &G, path: &Path) -> Result<Arc<LabelReport>, 
     if let Some((_, report)) = checked.iter().find(|(k, _)| *k == key) {
         return Ok(report.clone());
     }
-    let report = Arc::new(LabelReport::new(game, &examples, TOLERANCE));
+    let report = Arc::new(LabelReport::new(game, &examples, TOLERANCE).of_file(path));
     if checked.len() >= KEPT {
         checked.remove(0);
     }
@@ -416,6 +436,27 @@ mod tests {
         let exact = game.exact_values(&states).unwrap().unwrap();
         let example = |((state, value), line)| Example { state, value, outcomes: Vec::new(), line };
         states.into_iter().zip(exact).zip(2..).map(example).collect()
+    }
+
+    /// A column of probabilities needs no advice to name it so.
+    #[test]
+    fn probabilities_are_not_taken_for_values() {
+        let folder = tempfile::tempdir().unwrap();
+        let game = Bearoff::new(5).unwrap();
+        let check = |name: &str| {
+            let rows: String = (0..30)
+                .map(|i| format!("\"1,0,0,0,0,0/1,0,0,0,0,0\",{}\n", 0.6 + 0.01 * f64::from(i)))
+                .collect();
+            let path = folder.path().join(format!("{name}.csv"));
+            std::fs::write(&path, format!("position,{name}\n{rows}")).unwrap();
+            let mut report = LabelReport::new(&game, &game.read_examples(&path).unwrap(), 0.001);
+            // As where exact values are not known.
+            report.compared = 0;
+            report.of_file(&path)
+        };
+        assert!(check("value").looks_like_probabilities());
+        let wins = check("win");
+        assert!(!wins.looks_like_probabilities() && wins.reading.is_none_or(|r| r.of == ReadAs::OtherSign));
     }
 
     fn report(examples: &[Example<State>]) -> LabelReport {
@@ -466,7 +507,7 @@ mod tests {
         assert_eq!((found.disagreements, found.worst[0].line), (1, 43));
         let warnings = found.warnings(Path::new("FILE"), "bearoff:5");
         assert!(warnings[0].starts_with(
-            "FILE: 1 of 100 values differ from exact ones by more than 0.001; the worst is line 43, "
+            "FILE: 1 of 100 values differs from exact ones by more than 0.001; the worst is line 43, "
         ));
         assert!(warnings[0].ends_with("See `adept data check FILE --game bearoff:5`"), "{warnings:?}");
     }
@@ -488,7 +529,7 @@ mod tests {
             found
                 .warnings(Path::new("FILE"), "bearoff:5")
                 .iter()
-                .any(|w| w.contains("1 of 6 rows contradict"))
+                .any(|w| w.contains("1 of 6 rows contradicts"))
         );
     }
 }

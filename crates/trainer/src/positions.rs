@@ -13,7 +13,7 @@ use adept_model::{Channel, Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rustc_hash::FxHashSet;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -298,13 +298,21 @@ pub(crate) fn check_examples<G: Kit>(game: &G, path: &Path, measured: bool) -> R
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PositionErrors {
     /// Root mean square error of V, whose range is [−1, 1].
+    #[serde(deserialize_with = "number_or_nan")]
     pub rms: f64,
     /// Mean absolute error.
+    #[serde(deserialize_with = "number_or_nan")]
     pub mae: f64,
     /// Largest absolute error.
+    #[serde(deserialize_with = "number_or_nan")]
     pub max: f64,
     /// Positions.
     pub rows: u64,
+}
+
+/// Reads a number that may not be one: JSON writes NaN as null.
+fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 impl PositionErrors {

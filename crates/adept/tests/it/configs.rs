@@ -372,7 +372,7 @@ fn a_dropped_letter_is_recognised() {
             assert_eq!(suggest(&slip, &known), format!(": did you mean `{key}`?"), "{slip}");
             let text = format!("{LEAST}\n").replace("rate = 1,", &format!("rate = 1, {slip} = 1,"));
             let source = Source { file: "test.toml".into(), text, set: vec![] };
-            let error = parse(&source).expect_err("it is no key");
+            let error = parse(&source).expect_err("it is not a key");
             assert_eq!(error.message, format!("unknown key `{slip}`: did you mean `{key}`?"));
             assert_eq!(error.place.map(|p| p.0), Some(5));
         }

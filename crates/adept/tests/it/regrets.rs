@@ -89,7 +89,7 @@ fn networks_that_learn_regrets_come_near_an_equilibrium() {
     let file = folder.path().join("positions.txt");
     std::fs::write(&file, "1/2 @1 1x1\n").unwrap();
     let options = EvaluateOptions { positions: Some(file), ..Default::default() };
-    let error = evaluate(&run, false, &options).expect_err("logits are no values").to_string();
+    let error = evaluate(&run, false, &options).expect_err("logits are not values").to_string();
     assert!(error.contains("policy logits"), "{error}");
 
     let options = EvaluateOptions { suites: vec![Suite::Matches], samples: Some(2000), ..Default::default() };

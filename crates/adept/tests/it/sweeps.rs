@@ -87,7 +87,7 @@ fn a_grid_runs_and_is_ranked() {
             row.settings["architecture.mlp.hidden"]
         );
         assert_eq!(records[0].config.learn.length(), 200);
-        assert!(!row.settings.contains_key("learn.games"), "constants are no columns");
+        assert!(!row.settings.contains_key("learn.games"), "constants are not columns");
     }
     let names: Vec<String> = grid.combinations.iter().map(|c| c.name.clone()).collect();
     assert_eq!(names[0], "1-rate-0.01_hidden-4");

@@ -130,7 +130,7 @@ pub(super) fn read_checked(
     let (Some(places), Some(values)) = (Places::of(&sheet)?, Values::of(&sheet)?) else {
         return Err(sheet.fault(&format!(
             "the first line is `{}`; it must name the columns {} (or position_id in place of points, and win in place of value)",
-            sheet.names().join(","),
+            sheet.shown_names(),
             COLUMNS.join(",")
         )));
     };

@@ -113,15 +113,20 @@ pub fn solving(settings: Settings) -> String {
     let Settings { checkers, precision, .. } = settings;
     let bytes = precision.bytes(rank::sides(checkers));
     let memory = limits::size(bytes as u64);
-    format!("solving the table of {checkers} checkers in {} bits, {memory} of memory", precision.bits())
+    let what = format!("solving the table of {checkers} checkers in {} bits", precision.bits());
+    // A small table needs nothing worth a word.
+    if bytes < 1_000_000 { what } else { format!("{what}, {memory} of memory") }
 }
+
+/// Checkers from which a table takes long to solve.
+const LARGE: u8 = 12;
 
 /// How to keep a table that takes long to solve.
 fn keep(checkers: u8, least: Precision) -> String {
     // A table that is built without the option has 16 bits, so one of 32 bits would be solved again each time.
     let bits = if least == Precision::Bits32 { " --bits 32" } else { "" };
     match checkers {
-        12.. => format!("; `adept oracle build --checkers {checkers}{bits}` keeps it for all commands"),
+        LARGE.. => format!("; `adept oracle build --checkers {checkers}{bits}` keeps it for all commands"),
         _ => String::new(),
     }
 }
@@ -130,7 +135,11 @@ fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Ta
     static TABLES: Shared<(u8, Option<PathBuf>, Precision), Table> = Shared::new();
     TABLES.get((game.checkers(), file.map(Path::to_path_buf), least), || {
         let settings = Settings { precision: least, ..Settings::new(game.checkers()) };
-        let why = if least == Precision::Bits32 { "; 16 bits are too coarse for lost values" } else { "" };
+        let why = if least == Precision::Bits32 && game.checkers() >= LARGE {
+            "; 16 bits are too coarse for lost values"
+        } else {
+            ""
+        };
         let what = solving(settings) + why + &keep(game.checkers(), least);
         let begin = || work::share(&what, 0.0);
         let found =

@@ -241,7 +241,7 @@ mod tests {
     use rand::RngExt;
 
     fn game(name: &str) -> LiarsDice {
-        LiarsDice::named(name).unwrap_or_else(|| panic!("{name} is no game"))
+        LiarsDice::named(name).unwrap_or_else(|| panic!("{name} is not a game"))
     }
 
     fn at(game: &LiarsDice, text: &str) -> State {

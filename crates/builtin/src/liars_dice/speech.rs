@@ -253,7 +253,7 @@ pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
         match c {
             '+' => spaced.push_str(" push "),
             '\'' | '’' => continue,
-            // A negative number is no bid.
+            // A negative number is not a bid.
             '-' if last == ' ' => return None,
             'x' | '*' | '×' if last.is_ascii_digit() || last == ' ' => spaced.push_str(" x "),
             _ if c.is_alphanumeric() => spaced.push(c),

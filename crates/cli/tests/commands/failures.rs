@@ -3,7 +3,7 @@
 use crate::common::{Desk, configs, published};
 use serde_json::Value;
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 const HEADER: &str = "own1,own2,own3,own4,own5,own6,opp1,opp2,opp3,opp4,opp5,opp6,value";
 
@@ -229,6 +229,7 @@ fn a_hint_does_not_contradict_its_error() {
 #[cfg(unix)]
 fn folders_without_permission_are_named() {
     use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
     let desk = Desk::new();
     let config = configs().join("single-80.toml").to_string_lossy().into_owned();
     let short = ["--set", "learn.games=100", "--set", "evaluate.every=100"];
@@ -236,13 +237,30 @@ fn folders_without_permission_are_named() {
     let run = desk.path("checkpoints/runs/single-80-1");
     let allow = |mode: u32| fs::set_permissions(&run, fs::Permissions::from_mode(mode)).unwrap();
     allow(0);
-    // The superuser may read everything.
-    if fs::read_dir(&run).is_err() {
-        let (error, _) = failure(&desk, &["evaluate", "checkpoints/runs/single-80-1"]);
-        assert_eq!(error["kind"], "io");
-        assert!(error["message"].as_str().unwrap().contains("Permission denied"), "{error}");
-        let runs = desk.json(&["runs", "list"]);
-        assert!(runs["runs"][0]["status"].as_str().unwrap().contains("Permission denied"), "{runs}");
+    // The superuser may read everything, so as such the program runs as nobody, from a place that everybody may read.
+    let as_root = fs::read_dir(&run).is_ok();
+    let program = desk.path("adept");
+    if as_root {
+        fs::set_permissions(desk.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_adept"), &program).unwrap();
     }
+    let call = |args: &[&str]| {
+        let mut command = match as_root {
+            true => Command::new(&program),
+            false => Command::new(env!("CARGO_BIN_EXE_adept")),
+        };
+        if as_root {
+            command.uid(65534).gid(65534);
+        }
+        let output = command.args(args).arg("--json").current_dir(desk.folder.path()).output();
+        let output = output.unwrap_or_else(|e| panic!("the program does not start as another user: {e}"));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout)
+            .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
+    };
+    let error = call(&["evaluate", "checkpoints/runs/single-80-1"]);
+    assert_eq!(error["error"]["kind"], "io", "{error}");
+    assert!(error["error"]["message"].as_str().unwrap().contains("Permission denied"), "{error}");
+    let runs = call(&["runs", "list"]);
+    assert!(runs["runs"][0]["status"].as_str().unwrap().contains("Permission denied"), "{runs}");
     allow(0o755);
 }

@@ -38,6 +38,11 @@ fn starters_of_rule_files_have_short_names_and_say_what_they_are() {
     let desk = with_nim();
     let config = desk.text(&["config", "new", "file:heaps.game"]);
     assert!(config.starts_with("name  = \"my-heaps\"\nabout = \"heaps, a first network"), "{config}");
+    for (file, name) in [("x..game", "my-x"), ("..-a..b-.game", "my-a.b"), ("ö.game", "my-game")] {
+        fs::copy(desk.path("heaps.game"), desk.path(file)).unwrap();
+        let config = desk.text(&["config", "new", &format!("file:{file}")]);
+        assert!(config.starts_with(&format!("name  = \"{name}\"\n")), "{file}: {config}");
+    }
     let config = desk.text(&["config", "new", "bearoff"]);
     assert!(config.contains("about = \"bearoff, a first network, from exact values\""), "{config}");
 }

@@ -24,22 +24,29 @@ pub(crate) fn run(games: &dyn Catalogue, args: &DataArgs, as_json: bool) -> Resu
 /// What is wrong with a file.
 fn faults(report: &LabelReport) -> String {
     let LabelReport { contradictions, disagreements, tolerance, .. } = report;
-    let all = [(contradictions, "contradict an earlier row"), (disagreements, "differ from exact values")];
-    let all: Vec<String> =
-        all.iter().filter(|(rows, _)| **rows > 0).map(|(rows, what)| format!("{rows} rows {what}")).collect();
+    let all = [
+        (*contradictions, ["contradicts an earlier row", "contradict an earlier row"]),
+        (*disagreements, ["differs from exact values", "differ from exact values"]),
+    ];
+    let words = |(rows, [one, many]): &(u64, [&str; 2])| match rows {
+        0 => None,
+        1 => Some(format!("1 row {one}")),
+        rows => Some(format!("{rows} rows {many}")),
+    };
+    let all: Vec<String> = all.iter().filter_map(words).collect();
     format!("{} by more than {tolerance}", all.join(", "))
 }
 
 /// The report in 80 columns.
 fn text(report: &LabelReport) -> String {
     let mut text = format!(
-        "{} rows: {} positions, {} duplicates, {} contradictions\n\
+        "{}: {}, {}, {}\n\
          values from {:+.4} to {:+.4}, mean {:+.4}, for the player to move\n\
          a run learns from {}, chooses by {}, and is measured on {} of them\n",
-        report.rows,
-        report.positions,
-        report.duplicates,
-        report.contradictions,
+        counted(report.rows, "row"),
+        counted(report.positions, "position"),
+        counted(report.duplicates, "duplicate"),
+        counted(report.contradictions, "contradiction"),
         report.min,
         report.max,
         report.mean,
@@ -82,6 +89,11 @@ fn text(report: &LabelReport) -> String {
         text.push_str(&format!("\n{}", output::table(&[&report.class, "rows", "share"], &rows)));
     }
     text
+}
+
+/// A number of things, such as `1 row` and `2 rows`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// How the values agree with exact ones.

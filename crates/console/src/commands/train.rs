@@ -59,6 +59,7 @@ fn run(
         extend: args.resume,
         fresh: args.fresh,
         init: args.init.clone(),
+        is_alone: args.seeds.is_none(),
         max_seconds: args.max_seconds,
         tensorboard: args.tensorboard,
         threads: args.threads,

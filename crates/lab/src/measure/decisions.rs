@@ -274,7 +274,10 @@ mod tests {
         assert!(measure(&positions, &[peer]).is_ok());
 
         let twice = files.write("twice", [&rows[0], &rows[1], &rows[0]]);
-        assert!(measure(&positions, &[twice]).unwrap_err().contains("lacks"), "the same again is no fault");
+        assert!(
+            measure(&positions, &[twice]).unwrap_err().contains("lacks"),
+            "the same again is not a fault"
+        );
         let other = rows[0].rsplit_once(',').unwrap().0.to_string() + ",0.25\n";
         let twice = files.write("twice", [&rows[0], &other]);
         assert!(measure(&positions, &[twice]).unwrap_err().contains("has two values of the position"));

@@ -42,7 +42,7 @@ struct Margin(f64, f64);
 /// For cards. Exact values in 16 bits are within 4.4e-5: smaller differences say nothing.
 const AT_ALL: Margin = Margin(0.0, 5e-5);
 
-/// For warnings: what matters to users, and is no chance of the few positions that are drawn after training.
+/// For warnings: what matters to users, and does not come from the choice of the few positions drawn after training.
 const CLEARLY: Margin = Margin(0.1, 2e-4);
 
 /// Positions of each kind that are drawn after training.
@@ -165,7 +165,7 @@ impl Kinds {
 
 /// The most accurate formula on these positions, if it is more accurate than the network by more than the margin.
 fn better(errors: &ErrorsOf, Margin(share, difference): Margin) -> Option<(&str, f64)> {
-    let formulas = errors.baselines.iter().filter(|(name, _)| name != "constant");
+    let formulas = errors.baselines.iter().filter(|(name, rms)| name != "constant" && !rms.is_nan());
     let (name, rms) = formulas.min_by(|a, b| a.1.total_cmp(&b.1))?;
     // An error that is not a number is worse than any.
     let is_as_good = errors.errors.rms <= rms * (1.0 + share) + difference;
@@ -194,7 +194,7 @@ mod tests {
 
     fn errors(name: &str, rms: f64, convolution: f64) -> ErrorsOf {
         let errors = PositionErrors { rms, mae: rms, max: rms, rows: 10 };
-        // The mean value of a class is no formula, even if it is exact.
+        // The mean value of a class is not a formula, even if it is exact.
         let baselines = [("constant", 0.0), ("convolution", convolution), ("normal", 0.5)];
         let baselines = baselines.map(|(name, rms)| (name.to_string(), rms)).to_vec();
         ErrorsOf { name: name.into(), errors, baselines }
@@ -236,6 +236,15 @@ mod tests {
         assert_eq!(Kinds::beside(&checkpoint), None, "no run");
         std::fs::write(folder.path().join("run.json"), "{}").expect("it is written");
         assert_eq!(Kinds::beside(&checkpoint), Some(kinds()));
+        // JSON has no NaN.
+        let mut lost = kinds();
+        lost.classes[0].errors.max = f64::NAN;
+        lost.classes[1].errors.rms = f64::NAN;
+        lost.classes[2].baselines[1].1 = f64::NAN;
+        lost.write(&files, folder.path()).expect("it is written");
+        let read = Kinds::beside(folder.path()).expect("it is read");
+        assert_eq!(format!("{read:?}"), format!("{lost:?}"));
+        assert_eq!(read.weaknesses().len(), lost.weaknesses().len());
         std::fs::write(folder.path().join(FILE), "{").expect("it is written");
         assert_eq!(Kinds::beside(&checkpoint), None, "damaged");
     }

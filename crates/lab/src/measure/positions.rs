@@ -8,7 +8,7 @@ use adept_trainer::positions::{Part, PositionErrors, Positions, encode, oracle};
 use adept_trainer::run::TrainError;
 use rand::RngExt;
 use rustc_hash::FxHashSet;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -47,7 +47,14 @@ pub struct ErrorsOf {
     #[serde(flatten)]
     pub errors: PositionErrors,
     /// Root mean square errors of baselines by name; `constant` is the mean of the exact values.
+    #[serde(deserialize_with = "numbers_or_nan")]
     pub baselines: Vec<(String, f64)>,
+}
+
+/// Reads named numbers that may not be numbers: JSON writes NaN as null.
+fn numbers_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, f64)>, D::Error> {
+    let all = Vec::<(String, Option<f64>)>::deserialize(deserializer)?;
+    Ok(all.into_iter().map(|(name, number)| (name, number.unwrap_or(f64::NAN))).collect())
 }
 
 /// Value lost by choices, measured with exact values.

@@ -9,7 +9,9 @@ use crate::seeds::{Seeds, on_ranks};
 use adept_game::limits;
 use adept_model::files::Files;
 use adept_trainer::config::Config;
-use adept_trainer::run::{Cancel, Event, Observer, Record, TrainError, TrainOptions, lock_of, record_of};
+use adept_trainer::run::{
+    Cancel, Event, Observer, Record, TrainError, TrainOptions, Way, lock_of, record_of,
+};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -211,6 +213,7 @@ fn one(
         Ok((_, record)) if record.finished => State::Finished(Box::new(record)),
         Ok(_) => State::Open,
         Err(error) => {
+            let error = error.with_ways(&[Way::Resume]);
             let text = error.to_string();
             // The row already names the run.
             let own = format!("{}, seed {}: ", job.combination.config.name, job.seed);

@@ -4,7 +4,7 @@ use super::config::{Entrant, Tournament};
 use crate::catalogue::Catalogue;
 use adept_arena::OpenError;
 use adept_trainer::config::{Config, Source, parse};
-use adept_trainer::run::{Cancel, Silent, TrainError, TrainOptions};
+use adept_trainer::run::{Cancel, Silent, TrainError, TrainOptions, Way};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -75,5 +75,6 @@ pub(super) fn learn(
     let folder = out.join("runs").join(&entrant.name);
     let options = TrainOptions { out: Some(folder), resume: true, ..TrainOptions::default() };
     let game = games.find(&config.game.rules)?;
-    Ok(game.train(&config, seed, &options, &Silent, cancel)?.1.finished)
+    let trained = game.train(&config, seed, &options, &Silent, cancel);
+    Ok(trained.map_err(|error| error.with_ways(&[Way::Resume]))?.1.finished)
 }

@@ -116,7 +116,7 @@ class Network(nn.Module):
         return f"{channels} -> {outputs}, {len(self.flat)} parameters"
 
     def __deepcopy__(self, memo):
-        # The source is shared: it is no part of the network.
+        # The source is shared: it is not part of the network.
         memo[id(self.source)] = self.source
         new = memo[id(self)] = self.__class__.__new__(self.__class__)
         new.__dict__.update(copy.deepcopy(self.__dict__, memo))

@@ -44,7 +44,7 @@ pub enum TrainError {
         /// What it holds.
         message: String,
         /// What may be done about it, beside choosing another folder.
-        ways: &'static [Way],
+        ways: Vec<Way>,
     },
     /// The work was interrupted.
     #[error("{}: {message}", path.display())]
@@ -149,6 +149,14 @@ impl TrainError {
     /// Whether all ranks of a run have this error at the same time.
     pub fn is_of_all(&self) -> bool {
         matches!(self, Self::Diverged { .. } | Self::Ranks(_))
+    }
+
+    /// The same error, which advises only what the caller offers.
+    pub fn with_ways(mut self, offered: &[Way]) -> Self {
+        if let Self::Taken { ways, .. } = &mut self {
+            ways.retain(|way| offered.contains(way));
+        }
+        self
     }
 
     /// What a run says of a disk that cannot be written.

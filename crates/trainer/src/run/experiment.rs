@@ -42,6 +42,8 @@ pub struct TrainOptions {
     pub fresh: bool,
     /// Start from the weights of these checkpoints.
     pub init: Vec<Init>,
+    /// The command has no other run, so that it is finished when this one is.
+    pub is_alone: bool,
     /// Write a checkpoint and stop after this many seconds.
     pub max_seconds: Option<f64>,
     /// Also write an event file for TensorBoard. A run that has one keeps it up to date without being told again.
@@ -247,8 +249,8 @@ fn earlier(
     options: &TrainOptions,
     begins: Option<&Record>,
 ) -> Result<Earlier, TrainError> {
-    let taken = |ways: &'static [Way], message: String| {
-        Err(TrainError::Taken { path: folder.path.clone(), message, ways })
+    let taken = |ways: &[Way], message: String| {
+        Err(TrainError::Taken { path: folder.path.clone(), message, ways: ways.to_vec() })
     };
     let record = match folder.look()? {
         Found::Nothing => return Ok(Earlier::Nothing),

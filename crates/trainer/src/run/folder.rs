@@ -281,7 +281,10 @@ impl Folder {
 
     /// Checks that the folder can be created, as far as that can be told without doing it.
     pub(crate) fn check_place(&self) -> Result<(), ModelError> {
-        let Some(there) = self.path.ancestors().find(|path| path.exists()) else { return Ok(()) };
+        // A relative path ends at the current folder, which the empty path stands for.
+        let whole = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.into() };
+        let Some(there) = self.path.ancestors().map(whole).find(|path| path.exists()) else { return Ok(()) };
+        let there = &*there;
         let why = match fs::metadata(there).map_err(io(there))? {
             about if !about.is_dir() => ErrorKind::NotADirectory,
             about if about.permissions().readonly() => ErrorKind::PermissionDenied,

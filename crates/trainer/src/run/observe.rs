@@ -62,6 +62,7 @@ pub struct Cancel(Arc<State>);
 struct State {
     requested: AtomicBool,
     saving: AtomicUsize,
+    finished: AtomicBool,
 }
 
 impl Cancel {
@@ -73,6 +74,16 @@ impl Cancel {
     /// Whether cancellation was requested.
     pub fn requested(&self) -> bool {
         self.0.requested.load(Ordering::Relaxed)
+    }
+
+    /// Says that all that was asked for is finished and saved; what is still done may be left out.
+    pub fn finish(&self) {
+        self.0.finished.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether only what may be left out is still done.
+    pub fn is_finished(&self) -> bool {
+        self.0.finished.load(Ordering::Relaxed)
     }
 
     /// Says that a checkpoint is being written, until the result is dropped.
