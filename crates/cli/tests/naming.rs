@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Desk;
+use common::{Desk, published};
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -200,7 +200,7 @@ fn searches_are_agents() {
         assert!(output.status.success(), "{command}: {}", text(&output));
     }
     let value = desk.text(&["value", "search:3:ttt-net", "XX.OO...."]);
-    assert!(value.contains("searched to the end") && value.contains("3      +1.0000"), "{value}");
+    assert!(value.contains("plies deep") && value.contains("3      +1.0000"), "{value}");
     let value = desk.text(&["value", "search:2:oracle", "1,0,0,0,0,0/0,0,0,0,0,1", "--game", "bearoff:3"]);
     assert!(value.contains("+1.0000 for player 1"), "{value}");
     // To the end of the game, whatever the network thinks: a draw at least.
@@ -212,11 +212,13 @@ fn searches_are_agents() {
 #[test]
 fn searches_that_cannot_be_are_refused_with_the_reason() {
     let desk = desk();
+    let net = format!("search:2:{}", published("../liars-dice/soar-net"));
     for (args, why) in [
         (&["value", "search:2:search:2:net", "1,0,0,0,0,0/1,0,0,0,0,0"][..], "not `search:`"),
         (&["value", "search:99:net", "1,0,0,0,0,0/1,0,0,0,0,0"], "1 to 64 plies"),
         (&["play", "search:2:minimax", "--game", "tictactoe"], "`minimax` is an agent that has no values"),
-        (&["play", "search:2:equity", "--game", "liars-dice"], "search"),
+        (&["play", "search:2:equity", "--game", "liars-dice"], "what has values: any checkpoint folder"),
+        (&["play", &net], "hides information"),
         (&["evaluate", "search:2:net", "--suite", "rms"], "leave out `search:`"),
         (&["value", "hold-20", "x"], "hold-20"),
     ] {

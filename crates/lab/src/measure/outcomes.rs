@@ -247,18 +247,18 @@ mod tests {
     #[test]
     fn losses_and_bins_follow_their_formulas() {
         let classes = OutcomeClass::loss_draw_win();
-        let p = [0.25, 0.25, 0.5, 0.05, 0.05, 0.9];
+        let p = [0.25, 0.25, 0.5, 0.04, 0.04, 0.92];
         let t = [0.0, 1.0, 0.0, 0.0, 0.5, 0.5];
         let found = report(String::new(), &classes, &p, &t);
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} {b}");
-        near(found.log_loss, -(0.25f64.ln() + 0.5 * 0.05f64.ln() + 0.5 * 0.9f64.ln()) / 2.0);
+        near(found.log_loss, -(0.25f64.ln() + 0.5 * 0.04f64.ln() + 0.5 * 0.92f64.ln()) / 2.0);
         near(found.log_loss_least, 2f64.ln() / 2.0);
         near(found.log_loss_constant, -(0.75 * 0.75f64.ln() + 0.25 * 0.25f64.ln()));
         let win = &found.classes[2];
         near(win.observed, 0.25);
-        near(win.predicted, 0.7);
-        near(win.rms, ((0.25 + 0.16) / 2.0f64).sqrt());
-        near(win.log_loss, (2f64.ln() - 0.5 * (0.9f64.ln() + 0.1f64.ln())) / 2.0);
+        near(win.predicted, 0.71);
+        near(win.rms, ((0.25 + 0.1764) / 2.0f64).sqrt());
+        near(win.log_loss, (2f64.ln() - 0.5 * (0.92f64.ln() + 0.08f64.ln())) / 2.0);
         let bins: Vec<(f64, u64)> = win.calibration.iter().map(|bin| (bin.from, bin.rows)).collect();
         assert_eq!(bins, [(0.5, 1), (0.9, 1)]);
         near(win.calibration[1].observed, 0.5);
