@@ -334,16 +334,15 @@ pub fn build<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Box<dyn A
     Builder { game, meaning: &agent.meaning, best }.agent(&agent.spec)
 }
 
+/// A search by any evaluator.
+pub type AnySearch<G> = Search<G, Box<dyn Evaluator<G>>>;
+
 /// Opens what values positions as an agent sees them: the values of the checkpoint or valuation, found by looking ahead if the agent
 /// searches. None for an agent that plays in another way.
 ///
 /// # Errors
 /// See [`OpenError`].
-pub fn evaluator<G: Kit>(
-    game: &G,
-    agent: &Resolved,
-    best: bool,
-) -> Result<Option<Search<G, Box<dyn Evaluator<G>>>>, OpenError> {
+pub fn evaluator<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Option<AnySearch<G>>, OpenError> {
     let builder = Builder { game, meaning: &agent.meaning, best };
     let name = agent.spec.name();
     let has_values = matches!(agent.meaning, Meaning::Checkpoint(_) | Meaning::Valuation);
@@ -441,11 +440,7 @@ impl<G: Kit> Builder<'_, G> {
     }
 
     /// A search by the values of a checkpoint or valuation.
-    fn searcher(
-        &self,
-        options: &SearchOptions,
-        name: &str,
-    ) -> Result<Search<G, Box<dyn Evaluator<G>>>, OpenError> {
+    fn searcher(&self, options: &SearchOptions, name: &str) -> Result<AnySearch<G>, OpenError> {
         search::fits(self.game)?;
         let (values, head) = self.values(name)?;
         if head == Head::Policy {

@@ -89,13 +89,12 @@ fn one() -> u64 {
     1
 }
 
+/// Another path for one that is written, or none. It is told whether a name is that of an agent of the game.
+type Change<'a> = dyn FnMut(Spot<'_>, &dyn Fn(&str) -> bool) -> Option<String> + 'a;
+
 impl Tournament {
     /// Replaces each path for which `change` has another. What an agent of the game has as its name is not a path.
-    fn change_paths(
-        &mut self,
-        games: &dyn Catalogue,
-        change: &mut dyn FnMut(Spot<'_>, &dyn Fn(&str) -> bool) -> Option<String>,
-    ) {
+    fn change_paths(&mut self, games: &dyn Catalogue, change: &mut Change<'_>) {
         if let Some(path) = self.game.strip_prefix("file:")
             && let Some(path) = change(Spot { key: "game", path, to: To::File }, &|_| false)
         {
