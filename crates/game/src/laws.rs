@@ -1,4 +1,4 @@
-//! The laws of games: what every [`Game`] and [`Kit`] promises, checked along random games.
+//! The laws of games: what every [`Game`](crate::Game) and [`Kit`] promises, checked along random games.
 //!
 //! ```no_run
 //! # fn of<G: adept_game::Kit>(game: &G) {
