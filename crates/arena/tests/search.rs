@@ -188,8 +188,71 @@ fn searches_repeat_and_obey_their_budgets() {
     assert!((5_000..5_200).contains(&first.nodes), "{}", first.nodes);
     search.search(&game, &game.start(), 0, &actions);
     assert_eq!(search.search(&game, &state, player, &actions).values, first.values);
+    // A table that has grown since does not matter.
+    search.options.budget = Budget::Plies(7);
+    search.search(&game, &state, player, &actions);
+    search.options.budget = Budget::Nodes(5_000);
+    let again = search.search(&game, &state, player, &actions);
+    assert_eq!((&again.values, again.nodes), (&first.values, first.nodes));
     // A budget that is too small for two plies still gives every action its value.
     let mut short = Search::new(&game, Whim, SearchOptions::from(Budget::Nodes(1)));
     let found = short.search(&game, &state, player, &actions);
     assert!(found.plies == 1 && found.values.iter().all(|value| value.is_finite()));
+}
+
+/// An evaluator without a bound, as a linear network is one.
+struct Bold;
+
+impl<G: Game> Evaluator<G> for Bold {
+    fn values(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        values: &mut Vec<f32>,
+    ) {
+        Whim.values(game, state, player, actions, values);
+        let mut own = values.iter_mut();
+        each_after(game, state, actions, |after, _| {
+            let value = own.next().unwrap();
+            *value *= if game.turn(after) == Turn::Over { 1.0 } else { 40.0 };
+        });
+    }
+}
+
+#[test]
+fn values_without_a_bound_are_not_taken_for_wins() {
+    let game = TicTacToe;
+    let mut minimax = Minimax::solve(&game).unwrap();
+    let mut search = Search::new(&game, Bold, SearchOptions::from(Budget::Plies(9)));
+    for seed in 0..100 {
+        let mut rng = stream(seed, "search test", 3);
+        let Some((state, player, actions)) = decision(&game, rng.random_range(0..8), &mut rng) else {
+            continue;
+        };
+        let chosen = first_highest(&search.search(&game, &state, player, &actions).values);
+        let mut policy = Vec::new();
+        adept_arena::Agent::policy(&mut minimax, &game, &state, player, &actions, &mut policy);
+        assert!(policy[chosen] > 0.0, "seed {seed}");
+    }
+    // Nobody can have won for sure after two plies.
+    search.options.budget = Budget::Plies(2);
+    let mut actions = Vec::new();
+    game.actions(&game.start(), &mut actions);
+    assert!(!search.search(&game, &game.start(), 0, &actions).solved);
+}
+
+#[test]
+fn a_small_budget_before_dice_covers_all_of_them() {
+    let game = Bearoff::default();
+    let mut rng = stream(5, "search test", 4);
+    let (mut state, player, actions) = decision(&game, 4, &mut rng).unwrap();
+    game.apply(&mut state, &actions[0]);
+    assert_eq!(game.turn(&state), Turn::Chance);
+    let found = |budget| {
+        let mut search = Search::new(&game, Whim, SearchOptions::from(budget));
+        (search.before_chance(&game, &state, 1 - player), search.found().plies)
+    };
+    assert_eq!(found(Budget::Nodes(1)), found(Budget::Plies(1)));
 }

@@ -21,7 +21,7 @@ pub(super) struct What {
     /// Plies searched from here.
     pub(super) plies: u16,
     /// Index of the best action.
-    pub(super) best: u16,
+    pub(super) best: u32,
     /// Whether an evaluator's value went into it.
     pub(super) open: bool,
 }
@@ -37,6 +37,8 @@ struct Entry<S> {
 /// search. The whole state is compared, so that no two positions are confused.
 pub(super) struct Table<S> {
     entries: Vec<Option<Entry<S>>>,
+    /// How many of the entries are in use. It begins anew with every search, because it decides which positions share a place.
+    size: usize,
     used: usize,
     search: u32,
 }
@@ -46,13 +48,13 @@ const FIRST: usize = 1 << 10;
 
 impl<S: Clone + Eq + Hash> Table<S> {
     pub(super) fn new() -> Self {
-        Self { entries: Vec::new(), used: 0, search: 0 }
+        Self { entries: Vec::new(), size: 0, used: 0, search: 0 }
     }
 
     /// Forgets all entries, so that what a search finds does not depend on those before it.
     pub(super) fn start(&mut self) {
         self.search = self.search.wrapping_add(1);
-        self.used = 0;
+        (self.size, self.used) = (0, 0);
         if self.search == 0 {
             self.entries.clear();
         }
@@ -63,13 +65,13 @@ impl<S: Clone + Eq + Hash> Table<S> {
         state.hash(&mut hasher);
         // The upper bits depend on all bits of the hash.
         let mixed = hasher.finish().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (mixed >> (64 - self.entries.len().trailing_zeros())) as usize
+        (mixed >> (64 - self.size.trailing_zeros())) as usize
     }
 
     /// What this search found of a state.
     #[inline]
     pub(super) fn find(&self, state: &S) -> Option<What> {
-        if self.entries.is_empty() {
+        if self.size == 0 {
             return None;
         }
         let entry = self.entries[self.place(state)].as_ref()?;
@@ -77,7 +79,7 @@ impl<S: Clone + Eq + Hash> Table<S> {
     }
 
     pub(super) fn store(&mut self, state: &S, what: What) {
-        if 2 * self.used >= self.entries.len() {
+        if 2 * self.used >= self.size {
             self.grow();
         }
         let (place, search) = (self.place(state), self.search);
@@ -98,16 +100,22 @@ impl<S: Clone + Eq + Hash> Table<S> {
     /// Doubles the table, up to its limit.
     fn grow(&mut self) {
         let most = limits::SEARCH_BYTES / size_of::<Option<Entry<S>>>().max(1);
-        let wanted = (2 * self.entries.len()).max(FIRST);
+        let wanted = (2 * self.size).max(FIRST);
         if wanted > most.max(FIRST) {
             return;
         }
-        let old = std::mem::take(&mut self.entries);
-        self.entries.resize_with(wanted, || None);
-        self.used = 0;
-        for entry in old.into_iter().flatten().filter(|entry| entry.search == self.search) {
+        let search = self.search;
+        let is_present =
+            |place: &Option<Entry<S>>| place.as_ref().is_some_and(|entry| entry.search == search);
+        let old = self.entries.iter_mut().take(self.size).filter(|place| is_present(place));
+        let old: Vec<Entry<S>> = old.filter_map(Option::take).collect();
+        if self.entries.len() < wanted {
+            self.entries.resize_with(wanted, || None);
+        }
+        (self.size, self.used) = (wanted, 0);
+        for entry in old {
             let place = self.place(&entry.state);
-            self.used += usize::from(self.entries[place].is_none());
+            self.used += usize::from(!is_present(&self.entries[place]));
             self.entries[place] = Some(entry);
         }
     }
@@ -133,5 +141,18 @@ mod tests {
         assert_eq!(table.find(&3), Some(deeper));
         table.start();
         assert!((0..10_000).all(|n| table.find(&n).is_none()));
+    }
+
+    #[test]
+    fn a_table_that_has_grown_keeps_what_a_new_one_keeps() {
+        let kept = |table: &mut Table<u64>| -> Vec<bool> {
+            table.start();
+            (0..3_000u64).for_each(|n| table.store(&n, exact(n as f32)));
+            (0..3_000).map(|n| table.find(&n).is_some()).collect()
+        };
+        let mut grown = Table::new();
+        grown.start();
+        (0..100_000u64).for_each(|n| grown.store(&n, exact(0.0)));
+        assert_eq!(kept(&mut grown), kept(&mut Table::new()));
     }
 }

@@ -27,7 +27,7 @@ struct Frame<G: Game> {
     state: G::State,
     actions: Vec<G::Action>,
     values: Vec<f32>,
-    order: Vec<u16>,
+    order: Vec<u32>,
     outcomes: Vec<(G::Action, f64)>,
     line: Vec<G::Action>,
 }
@@ -42,6 +42,8 @@ pub struct Search<G: Game, E> {
     found: Found<G>,
     frames: Vec<Frame<G>>,
     table: Table<G::State>,
+    /// Plies of the present search.
+    plies: u32,
     limit: u64,
     deadline: Option<Instant>,
     until_clock: u32,
@@ -53,6 +55,13 @@ pub struct Search<G: Game, E> {
 /// an evaluator thinks.
 const WON: f32 = 3.0;
 const LATER: f32 = 1.0 / 1024.0;
+
+/// An evaluator's value beyond ±1, as networks without a bound give it, in the same order between 1 and 1.25: no value is as good
+/// as a win. Other values stay.
+fn bounded(value: f32) -> f32 {
+    let size = value.abs();
+    if size > 1.0 { (1.0 + 0.25 * (1.0 - 1.0 / size)).copysign(value) } else { value }
+}
 
 /// Decisions between two looks at the clock.
 const CLOCK: u32 = 16;
@@ -67,6 +76,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             found: Found { values: Vec::new(), line: Vec::new(), plies: 0, nodes: 0, solved: false },
             frames: Vec::new(),
             table: Table::new(),
+            plies: 0,
             limit: u64::MAX,
             deadline: None,
             until_clock: 0,
@@ -103,6 +113,9 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
     pub fn before_chance(&mut self, game: &G, state: &G::State, player: usize) -> f32 {
         let most = self.begin();
         let mut value = 0.0;
+        // The first ply is searched whatever the budget is, as at a decision.
+        let (limit, deadline) = (self.limit, self.deadline);
+        (self.limit, self.deadline) = (u64::MAX, None);
         let first = if matches!(self.options.budget, Budget::Plies(_)) { most } else { 1 };
         (self.found.plies, self.found.solved) = (0, false);
         self.found.values.clear();
@@ -111,13 +124,15 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             self.table.start();
             self.frame(game, 0);
             self.frames[0].state.clone_from(state);
-            self.open = false;
+            // The state is one that a player's action led to, as at the first ply below a root.
+            (self.open, self.plies) = (false, plies + 1);
             let found = self.after(game, 0, player, plies, f32::NEG_INFINITY, f32::INFINITY);
-            if self.stopped && self.found.plies > 0 {
+            if self.stopped {
                 break;
             }
-            (value, self.found.plies) = (found.clamp(-1.0, 1.0), plies);
-            if self.stopped || !self.open {
+            (value, self.found.plies) = (found.clamp(-1.0, 1.0) + 0.0, plies);
+            (self.limit, self.deadline) = (limit, deadline);
+            if !self.open {
                 break;
             }
         }
@@ -172,7 +187,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         let full = self.options.all || self.has_chance;
         let (mut alpha, mut best) = (f32::NEG_INFINITY, None);
         let mut scores = vec![None; actions.len()];
-        self.open = false;
+        (self.open, self.plies) = (false, plies);
         for &i in &order {
             self.frame(game, 0);
             self.frames[0].state.clone_from(state);
@@ -200,7 +215,8 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             let score = scores[i].unwrap_or(*value);
             // Adding 0 makes −0, a draw seen from the other side, a plain 0.
             let shown = score.clamp(-1.0, 1.0) + 0.0;
-            let is_less = score < alpha || i != best && !full;
+            // Of two depths, no values are compared: what was not searched is not the best.
+            let is_less = score < alpha || i != best && !full || scores[i].is_none();
             *value = if is_less && shown >= most { most.next_down() } else { shown };
         }
         if !self.stopped {
@@ -289,7 +305,11 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
     /// *-minimax search procedure for trees containing chance nodes, 1983).
     fn chance(&mut self, game: &G, level: usize, player: usize, plies: u32, alpha: f32, beta: f32) -> f32 {
         let mut outcomes = std::mem::take(&mut self.frames[level].outcomes);
-        game.outcomes(&self.frames[level].state, &mut outcomes);
+        if !game.outcomes(&self.frames[level].state, &mut outcomes) {
+            // Only a rare event can be one that games at random did not meet: see `fits`.
+            outcomes.clear();
+            self.open = true;
+        }
         let (mut sum, mut left) = (0.0, 1.0);
         let (alpha, beta) = (f64::from(alpha), f64::from(beta));
         for (outcome, p) in &outcomes {
@@ -346,11 +366,15 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         let mut actions = std::mem::take(&mut self.frames[level].actions);
         game.actions(&self.frames[level].state, &mut actions);
         let (score, best) = match plies {
+            _ if actions.is_empty() => {
+                self.open = true;
+                (0.0, 0)
+            }
             1 => self.leaves(game, level, player, &actions),
             _ => self.branches(game, level, player, plies, (alpha, beta), &actions, known),
         };
         if plies == 1
-            && let Some(action) = actions.get(usize::from(best))
+            && let Some(action) = actions.get(best as usize)
         {
             self.frames[level].line.push(action.clone());
         }
@@ -371,23 +395,25 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
     }
 
     /// The best of the actions by the evaluator, and its index.
-    fn leaves(&mut self, game: &G, level: usize, player: usize, actions: &[G::Action]) -> (f32, u16) {
+    fn leaves(&mut self, game: &G, level: usize, player: usize, actions: &[G::Action]) -> (f32, u32) {
         let mut values = std::mem::take(&mut self.frames[level].values);
         self.evaluator.values(game, &self.frames[level].state, player, actions, &mut values);
         self.found.nodes += actions.len() as u64;
-        let best = highest(&values);
-        let mut score = best.map_or(0.0, |best| values[best]);
-        if self.has_chance {
-            self.open = true;
-        } else if let Some(best) = best {
-            if score.abs() >= 1.0 && self.ends(game, level, &actions[best]) {
-                score = self.scored(score, level + 1);
-            } else {
-                self.open = true;
+        let mut best = highest(&values);
+        let mut score = best.map_or(0.0, |best| bounded(values[best]));
+        let mut is_open = true;
+        // Where networks answer ±1 too, what ends the game tells a win or loss for sure.
+        if !self.has_chance && score >= 1.0 {
+            let wins = |i: &usize| values[*i] >= 1.0;
+            if let Some(i) = (0..values.len()).filter(wins).find(|i| self.ends(game, level, &actions[*i])) {
+                (best, score, is_open) = (Some(i), self.scored(1.0, level + 1), false);
             }
+        } else if !self.has_chance && score <= -1.0 && actions.iter().all(|a| self.ends(game, level, a)) {
+            (score, is_open) = (self.scored(-1.0, level + 1), false);
         }
+        self.open |= is_open;
         self.frames[level].values = values;
-        (score, best.unwrap_or(0) as u16)
+        (score, best.unwrap_or(0) as u32)
     }
 
     /// Whether an action ends the game.
@@ -406,13 +432,13 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         plies: u32,
         (mut alpha, beta): (f32, f32),
         actions: &[G::Action],
-        known: Option<u16>,
-    ) -> (f32, u16) {
+        known: Option<u32>,
+    ) -> (f32, u32) {
         let mut order = std::mem::take(&mut self.frames[level].order);
-        self.rank(game, level, player, actions, known, &mut order);
+        self.rank(game, (level, plies), player, actions, known, &mut order);
         let (mut score, mut best) = (f32::NEG_INFINITY, 0);
         for (n, &i) in order.iter().enumerate() {
-            let action = &actions[usize::from(i)];
+            let action = &actions[i as usize];
             self.step(game, level, action);
             let value = match n {
                 0 => self.after(game, level + 1, player, plies - 1, alpha, beta),
@@ -445,21 +471,21 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
     fn rank(
         &mut self,
         game: &G,
-        level: usize,
+        (level, plies): (usize, u32),
         player: usize,
         actions: &[G::Action],
-        known: Option<u16>,
-        order: &mut Vec<u16>,
+        known: Option<u32>,
+        order: &mut Vec<u32>,
     ) {
         let mut values = std::mem::take(&mut self.frames[level].values);
         self.evaluator.values(game, &self.frames[level].state, player, actions, &mut values);
         self.found.nodes += actions.len() as u64;
         order.clear();
-        order.extend(0..actions.len().min(usize::from(u16::MAX)) as u16);
-        let of = |i: u16| if Some(i) == known { f32::INFINITY } else { values[usize::from(i)] };
+        order.extend(0..actions.len() as u32);
+        let of = |i: u32| if Some(i) == known { f32::INFINITY } else { values[i as usize] };
         order.sort_by(|a, b| of(*b).total_cmp(&of(*a)));
         if self.has_chance && !order.is_empty() {
-            let keep = self.options.filter.at(level);
+            let keep = self.options.filter.at(self.plies.saturating_sub(plies) as usize);
             let least = highest(&values).map_or(0.0, |best| values[best] - self.options.filter.margin);
             let mut n = 0;
             order.retain(|i| {
