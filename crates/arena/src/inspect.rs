@@ -41,6 +41,9 @@ pub struct PositionValue {
     pub next: Option<String>,
 }
 
+/// Positions after chance events that are looked at to find who moves next.
+const CHANCES: usize = 1000;
+
 /// How far a search looked.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Searched {
@@ -238,16 +241,17 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
         next: None,
     };
     match game.turn(state) {
-        Turn::Over => found.value = (game.utility(state, 0) / game.scale()) as f32,
+        Turn::Over => {
+            found.value = (game.utility(state, 0) / game.scale()) as f32;
+            found.win_probability = game.win_probability(found.value.into());
+            return Ok(found);
+        }
         Turn::Chance => {
-            let next = match game.just_acted(state) {
-                Some(player) => 1 - player,
-                None => {
-                    return Err(OpenError::Unknown(format!(
-                        "`{}`: a chance event comes next; give a position with a player to move",
-                        found.position
-                    )));
-                }
+            let Some(next) = next_player(game, state) else {
+                return Err(OpenError::Unknown(format!(
+                    "`{}`: a chance event comes next; give a position with a player to move",
+                    found.position
+                )));
             };
             found.value = search.before_chance(game, state, next);
             (found.to_move, found.next) = (Some(next + 1), after_chance(game, state));
@@ -279,6 +283,28 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
         found.search = Some(Searched { plies: seen.plies, nodes: seen.nodes, solved: seen.solved, line });
     }
     Ok(found)
+}
+
+/// The player to move after chance events, along the first of their outcomes that leads to one.
+fn next_player<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
+    let (mut outcomes, mut left) = (Vec::new(), vec![state.clone()]);
+    for _ in 0..CHANCES {
+        let state = left.pop()?;
+        match game.turn(&state) {
+            Turn::Player(player) => return Some(player),
+            Turn::Over => continue,
+            Turn::Chance => {}
+        }
+        if game.outcomes(&state, &mut outcomes) {
+            let after = |(outcome, _): &(G::Action, f64)| {
+                let mut after = state.clone();
+                game.apply(&mut after, outcome);
+                after
+            };
+            left.extend(outcomes.iter().rev().map(after));
+        }
+    }
+    None
 }
 
 /// The position after a chance event, with the first of its outcomes, if a player is then to move.
