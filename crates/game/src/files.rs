@@ -47,8 +47,8 @@ pub fn examples<G: Kit>(game: &G, path: &Path) -> Result<Vec<Example<G::State>>,
     }
     let sheet = Sheet::read(path)?;
     let classes = game.outcome_classes().unwrap_or_default();
-    let outcomes = Outcomes::of(&sheet, &classes)?;
     let (column, values) = (sheet.column(&POSITION)?, Values::of(&sheet)?);
+    let outcomes = Outcomes::of(&sheet, &classes, values)?;
     let (Some(column), true) = (column, values.is_some() || outcomes.is_some()) else {
         let names = sheet.shown_names();
         let classes: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
@@ -67,6 +67,7 @@ pub fn examples<G: Kit>(game: &G, path: &Path) -> Result<Vec<Example<G::State>>,
         // In the file for the player to move.
         let outcomes = outcomes.as_ref().map(|outcomes| outcomes.of_row(&row)).transpose()?;
         let value = match (&outcomes, values) {
+            (_, Some(values)) if !values.is_probability() => values.of_row(&row)?,
             (Some(p), _) => p.iter().zip(&classes).map(|(p, class)| p * f64::from(class.utility)).sum(),
             (None, Some(values)) => values.of_row(&row)?,
             (None, None) => f64::NAN,
@@ -94,8 +95,12 @@ impl Outcomes {
     /// The columns, if the table has one for every class.
     ///
     /// # Errors
-    /// A column that is named twice, or a table that has columns for some classes only.
-    fn of(sheet: &Sheet, classes: &[OutcomeClass]) -> Result<Option<Self>, GameError> {
+    /// A column that is named twice, or a table that has columns for some classes only and no values.
+    fn of(
+        sheet: &Sheet,
+        classes: &[OutcomeClass],
+        values: Option<Values>,
+    ) -> Result<Option<Self>, GameError> {
         let mut columns = Vec::with_capacity(classes.len());
         let mut lacks = None;
         for class in classes {
@@ -108,7 +113,8 @@ impl Outcomes {
         let named = columns.iter().filter(|&&column| sheet.names()[column] != "win").count();
         match lacks {
             None if !columns.is_empty() => Ok(Some(Self { columns })),
-            Some(lacks) if named > 0 => {
+            // Beside values, they are columns for people.
+            Some(lacks) if named > 0 && values.is_none_or(Values::is_probability) => {
                 Err(sheet.fault(&format!("it has columns for some outcomes, and none for `{lacks}`")))
             }
             _ => Ok(None),
@@ -158,7 +164,8 @@ pub fn has_values<G: Kit>(game: &G, path: &Path) -> Result<bool, GameError> {
     }
     let sheet = Sheet::read(path)?;
     let classes = game.outcome_classes().unwrap_or_default();
-    let labelled = Values::of(&sheet)?.is_some() || Outcomes::of(&sheet, &classes)?.is_some();
+    let values = Values::of(&sheet)?;
+    let labelled = values.is_some() || Outcomes::of(&sheet, &classes, None)?.is_some();
     Ok(sheet.column(&POSITION)?.is_some() && labelled)
 }
 

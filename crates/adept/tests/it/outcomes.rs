@@ -148,6 +148,13 @@ fn a_file_may_give_probabilities() {
         let error = read(&format!("{moves},{row}")).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
+    // A column of values remains the value, with some classes beside it or all.
+    for (columns, known) in [("value,draw", 0), ("value,loss,draw,win", 3)] {
+        let rest = if known == 0 { "0.3" } else { "0.5,0.3,0.2" };
+        fs::write(&file, format!("position,{columns}\n{moves},-0.25,{rest}\n")).unwrap();
+        let found = &adept::prelude::Kit::read_examples(&game, &file).unwrap()[0];
+        assert_eq!((found.value, found.outcomes.len()), (0.25, known));
+    }
 }
 
 /// Killed and resumed, with samples played ahead, a run gives the same bits.
