@@ -43,7 +43,7 @@ fn learned(encoder: Arc<dyn Encoder<TicTacToe>>) -> Result<f64, Box<dyn std::err
         samples.clear();
         let mut state = game.start();
         while let Turn::Player(player) = game.turn(&state) {
-            let action = match player == g % 2 {
+            let chosen = match player == g % 2 {
                 true => EpsilonGreedy::new(&mut network, 0.2).choose(
                     &game,
                     &state,
@@ -53,6 +53,7 @@ fn learned(encoder: Arc<dyn Encoder<TicTacToe>>) -> Result<f64, Box<dyn std::err
                 ),
                 false => Random.choose(&game, &state, player, &mut scratch, &mut rng),
             };
+            let Some(action) = chosen else { break };
             game.apply(&mut state, &action);
             if player == g % 2 && game.turn(&state) != Turn::Over {
                 let after = Afterstate { state: &state, action: Some(&action), player };

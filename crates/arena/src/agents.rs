@@ -37,7 +37,8 @@ pub trait Agent<G: Game>: Send {
         draw(scratch, rng)
     }
 
-    /// Samples an action without a given list. Agents that consider only some actions can skip listing the others.
+    /// Samples an action without a given list. Agents that consider only some actions can skip listing the others. None if
+    /// there is no action, which the rules of a game do not allow.
     fn choose(
         &mut self,
         game: &G,
@@ -45,11 +46,14 @@ pub trait Agent<G: Game>: Send {
         player: usize,
         scratch: &mut Scratch<G>,
         rng: &mut Stream,
-    ) -> G::Action {
+    ) -> Option<G::Action> {
         let Scratch { actions, probabilities } = scratch;
         game.actions(state, actions);
+        if actions.is_empty() {
+            return None;
+        }
         let choice = self.act(game, state, player, actions, probabilities, rng);
-        actions.swap_remove(choice)
+        Some(actions.swap_remove(choice))
     }
 
     /// Explains a decision: candidates, their numbers and the rules that fired, in lines that end with a line break. By
@@ -163,7 +167,7 @@ macro_rules! passed_on {
                 player: usize,
                 scratch: &mut Scratch<G>,
                 rng: &mut Stream,
-            ) -> G::Action {
+            ) -> Option<G::Action> {
                 (**self).choose(game, state, player, scratch, rng)
             }
 
@@ -307,11 +311,14 @@ macro_rules! by_values {
                 player: usize,
                 scratch: &mut Scratch<G>,
                 rng: &mut Stream,
-            ) -> G::Action {
+            ) -> Option<G::Action> {
                 let Scratch { actions, probabilities } = scratch;
                 self.evaluator.weigh(game, state, player, actions, &mut self.values);
+                if actions.is_empty() {
+                    return None;
+                }
                 self.fill(probabilities);
-                actions.swap_remove(draw(probabilities, rng))
+                Some(actions.swap_remove(draw(probabilities, rng)))
             }
 
             $($more)*

@@ -56,10 +56,10 @@ impl<G: Game> Agent<G> for Deliberating<G> {
         player: usize,
         scratch: &mut Scratch<G>,
         rng: &mut Stream,
-    ) -> G::Action {
+    ) -> Option<G::Action> {
         let Scratch { probabilities, .. } = scratch;
         self.deliberator.decide(game, state, player, &mut self.found, probabilities, rng);
-        self.found.candidates[draw(&scratch.probabilities, rng)].action.clone()
+        self.found.candidates.get(draw(&scratch.probabilities, rng)).map(|candidate| candidate.action.clone())
     }
 
     fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {

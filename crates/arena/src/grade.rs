@@ -367,7 +367,7 @@ pub fn alone<G: Game>(game: &G, agent: &mut dyn Agent<G>, optimum: u64) -> Alone
     for g in 0..ALONE {
         let (mut state, mut rng, mut moves) = (game.start(), stream(0, "alone", g), 0);
         while let Turn::Player(player) = game.turn(&state) {
-            let action = agent.choose(game, &state, player, &mut scratch, &mut rng);
+            let Some(action) = agent.choose(game, &state, player, &mut scratch, &mut rng) else { break };
             game.apply(&mut state, &action);
             moves += 1;
             if moves >= LONGEST {

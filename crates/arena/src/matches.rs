@@ -2,7 +2,7 @@
 
 use crate::agents::{Agent, Scratch};
 use crate::statistics::wilson95;
-use adept_game::{Game, Stream, Turn, Unit, stream};
+use adept_game::{Game, GameError, Stream, Turn, Unit, no_action, stream};
 use rayon::prelude::*;
 
 /// The number of the agent in each seat.
@@ -156,13 +156,16 @@ impl Tally {
 }
 
 /// Plays one game to its end with `agents[order[seat]]` in each seat. Returns the utility of every seat.
+///
+/// # Errors
+/// A player to move has no action.
 pub fn play<G: Game, A: Agent<G>>(
     game: &G,
     agents: &mut [A],
     order: &[usize],
     (dice, choices): (&mut Stream, &mut Stream),
     scratch: &mut Scratch<G>,
-) -> Vec<f64> {
+) -> Result<Vec<f64>, GameError> {
     played(game, agents, order, (dice, choices), scratch, |_| {})
 }
 
@@ -174,20 +177,22 @@ fn played<G: Game, A: Agent<G>>(
     (dice, choices): (&mut Stream, &mut Stream),
     scratch: &mut Scratch<G>,
     mut watch: impl FnMut(&G::Action),
-) -> Vec<f64> {
+) -> Result<Vec<f64>, GameError> {
     let mut state = game.start();
     loop {
         let action = match game.turn(&state) {
             Turn::Over => break,
             Turn::Chance => game.sample(&state, dice),
-            Turn::Player(player) => agents[order[player]].choose(game, &state, player, scratch, choices),
+            Turn::Player(player) => agents[order[player]]
+                .choose(game, &state, player, scratch, choices)
+                .ok_or_else(|| no_action(game, &state, player))?,
         };
         watch(&action);
         game.apply(&mut state, &action);
     }
     let mut utilities = Vec::with_capacity(order.len());
     game.utilities(&state, &mut utilities);
-    utilities
+    Ok(utilities)
 }
 
 /// Utility of the first agent's seats in the games of one deal.
@@ -224,18 +229,21 @@ fn draws(orders: &[Order], g: u64, seed: u64) -> (&Order, Stream, Stream) {
 }
 
 /// Game `g` of [`compete`] once more: the number of the agent in each seat, and all moves and chance outcomes.
+///
+/// # Errors
+/// A player to move has no action.
 pub fn replay<'a, G: Game, A: Agent<G>>(
     game: &G,
     agents: &mut [A],
     orders: &'a [Order],
     g: u64,
     seed: u64,
-) -> (&'a Order, Vec<G::Action>) {
+) -> Result<(&'a Order, Vec<G::Action>), GameError> {
     let (order, mut dice, mut choices) = draws(orders, g, seed);
     let mut actions = Vec::new();
     let watch = |action: &G::Action| actions.push(action.clone());
-    played(game, agents, order, (&mut dice, &mut choices), &mut Scratch::default(), watch);
-    (order, actions)
+    played(game, agents, order, (&mut dice, &mut choices), &mut Scratch::default(), watch)?;
+    Ok((order, actions))
 }
 
 /// Games per task, at least: enough that the cost of creating the agents is negligible.
@@ -248,8 +256,8 @@ const TASKS: u64 = 4096;
 /// orders, so each set of dice is played once in every order. Results do not depend on the number of threads.
 ///
 /// # Errors
-/// Errors of `make`, which creates a new set of agents.
-pub fn compete<G: Game, E: Send>(
+/// Errors of `make`, which creates a new set of agents. A player to move has no action.
+pub fn compete<G: Game, E: Send + From<GameError>>(
     game: &G,
     make: impl Fn() -> Result<Vec<Box<dyn Agent<G>>>, E> + Sync,
     orders: &[Order],
@@ -275,7 +283,7 @@ pub fn compete<G: Game, E: Send>(
                 break;
             }
             let (order, mut dice, mut choices) = draws(orders, g, seed);
-            let utilities = play(game, &mut agents, order, (&mut dice, &mut choices), &mut scratch);
+            let utilities = play(game, &mut agents, order, (&mut dice, &mut choices), &mut scratch)?;
             tally.add(order, &utilities);
             deal.add(order, &utilities, turn, &mut tally.net);
         }

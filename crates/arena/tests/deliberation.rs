@@ -160,7 +160,7 @@ fn agents_take_legal_actions_by_what_they_know() {
                 }
                 agent.policy(&game, &other, player, &actions, &mut q);
                 assert_eq!(p, q, "{} {}", agent.name(), game.position_text(&state));
-                let action = agent.choose(&game, &state, player, &mut scratch, &mut rng);
+                let action = agent.choose(&game, &state, player, &mut scratch, &mut rng).unwrap();
                 let place = actions.iter().position(|a| *a == action).expect("it is legal");
                 assert!(p[place] > 0.0);
                 game.apply(&mut state, &action);

@@ -1,11 +1,16 @@
-//! A game that comes back to its states cannot be measured exactly.
+//! Games that break what measures need: one that comes back to its states, and one that leaves a player without an action.
 
 use adept_arena::grade::{shares, worst};
-use adept_arena::{BestResponse, ExactError, Minimax, Random, equity};
+use adept_arena::matches::{compete, orders};
+use adept_arena::{Agent, BestResponse, ExactError, Minimax, Random, equity};
 use adept_game::{Game, GameError, Turn};
 
-/// Players pass a ball to each other, or end the game.
-struct Passing;
+/// Players pass a ball to each other, or end the game; or the second player has no action.
+struct Passing {
+    stuck: bool,
+}
+
+const ENDLESS: Passing = Passing { stuck: false };
 
 impl Game for Passing {
     type State = Option<usize>;
@@ -28,8 +33,8 @@ impl Game for Passing {
         state.map_or(Turn::Over, Turn::Player)
     }
 
-    fn actions(&self, _: &Self::State, actions: &mut Vec<bool>) {
-        *actions = vec![true, false];
+    fn actions(&self, state: &Self::State, actions: &mut Vec<bool>) {
+        *actions = if self.stuck && *state == Some(1) { vec![] } else { vec![true, false] };
     }
 
     fn apply(&self, state: &mut Self::State, action: &bool) {
@@ -67,9 +72,18 @@ fn a_game_without_end_is_refused() {
         Err(ExactError::Depth(most)) => assert!(most > 1_000),
         other => panic!("{other:?}"),
     };
-    too_long(equity(&Passing, &mut Random, &mut Random).map(drop));
-    too_long(Minimax::solve(&Passing).map(drop));
-    too_long(BestResponse::solve(&Passing, Box::new(Random)).map(drop));
-    too_long(shares(&Passing, &mut Random, &mut Random, 0).map(drop));
-    too_long(worst(&Passing, &mut Random).map(drop));
+    too_long(equity(&ENDLESS, &mut Random, &mut Random).map(drop));
+    too_long(Minimax::solve(&ENDLESS).map(drop));
+    too_long(BestResponse::solve(&ENDLESS, Box::new(Random)).map(drop));
+    too_long(shares(&ENDLESS, &mut Random, &mut Random, 0).map(drop));
+    too_long(worst(&ENDLESS, &mut Random).map(drop));
+}
+
+#[test]
+fn a_player_without_an_action_is_an_error_of_the_rules() {
+    let agents = || Ok::<Vec<Box<dyn Agent<Passing>>>, GameError>(vec![Box::new(Random), Box::new(Random)]);
+    let game = Passing { stuck: true };
+    let error = compete(&game, agents, &orders(&[1, 1]), 100, 1, || false).unwrap_err().to_string();
+    assert!(error.contains("passing leave player 2 without an action in `Some(1)`"), "{error}");
+    assert_eq!(compete(&ENDLESS, agents, &orders(&[1, 1]), 100, 1, || false).unwrap().games, 100);
 }

@@ -50,6 +50,18 @@ pub enum GameError {
 }
 
 /// Errors are equal if they are of one kind and say the same.
+/// The error for a player who is to move and has no action, which the rules of a game do not allow.
+#[cold]
+pub fn no_action<G: Game>(game: &G, state: &G::State, player: usize) -> GameError {
+    GameError::new(format!(
+        "the rules of {} leave player {} without an action in `{}`, though the game is not over: let the game end there, or give the \
+         player an action, such as to pass",
+        game.name(),
+        player + 1,
+        game.position_text(state)
+    ))
+}
+
 impl PartialEq for GameError {
     fn eq(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other) && self.to_string() == other.to_string()

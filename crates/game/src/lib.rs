@@ -22,7 +22,7 @@ pub mod work;
 pub use adept_rows::{Channel, ChannelKind, OutcomeClass, RowMut, RowSink, limits, notes, shown};
 pub use deliberation::{Choice, Deliberation, Deliberator};
 pub use encoder::{Afterstate, Encoder, EncoderFn};
-pub use game::{Game, GameError, Turn, Unit};
+pub use game::{Game, GameError, Turn, Unit, no_action};
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;
 pub use kit::{Draw, Example, Found, Kit, Named, PositionClass, Read, Script, Valuation, Visitor};

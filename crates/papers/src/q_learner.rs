@@ -330,12 +330,14 @@ impl QLearner {
         loop {
             let action = match game.turn(&state) {
                 Turn::Over => break,
-                Turn::Chance => game.sample(&state, &mut dice),
+                Turn::Chance => Some(game.sample(&state, &mut dice)),
                 Turn::Player(LEARNER) => agent.choose(game, &state, LEARNER, scratch, &mut choices),
                 Turn::Player(player) => {
                     others[player - 1].choose(game, &state, player, scratch, &mut choices)
                 }
             };
+            // A player of liar's dice always has an action.
+            let Some(action) = action else { break };
             transitions.apply(game, &mut state, &action);
         }
         // If nobody else holds the table, it is not copied.

@@ -2,7 +2,7 @@
 
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Evaluator, GameModel, OpenError, Scratch, naming, open};
-use adept_game::{Kit, Turn, stream};
+use adept_game::{Kit, Turn, no_action, stream};
 use adept_model::{Explanation, Head, OutcomeClass};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -188,7 +188,8 @@ impl<'a, G: Kit> Table<'a, G> {
             };
             if player != self.options.seat {
                 let mut rng = stream(self.options.seed, "terminal choices", self.moves.len() as u64);
-                let (action, thoughts) = self.answer(player, &mut scratch, &mut rng);
+                let answer = self.answer(player, &mut scratch, &mut rng);
+                let (action, thoughts) = answer.ok_or_else(|| self.stuck(player))?;
                 let text = self.game.action_text(&self.state, &action);
                 let who = match self.game.players() {
                     2 => "It".into(),
@@ -199,6 +200,10 @@ impl<'a, G: Kit> Table<'a, G> {
                 self.reveal(&action, out)?;
                 self.go_on(action, text);
                 continue;
+            }
+            self.game.actions(&self.state, &mut scratch.actions);
+            if scratch.actions.is_empty() {
+                return Err(self.stuck(player));
             }
             writeln!(out, "\n{}", self.board(player, self.options.hints))?;
             let numbered = self.numbered();
@@ -351,27 +356,32 @@ impl<'a, G: Kit> Table<'a, G> {
         }
     }
 
-    /// The agent's move, and its explanation.
+    /// The error for a player who has no move.
+    fn stuck(&self, player: usize) -> PlayError {
+        OpenError::from(no_action(self.game, &self.state, player)).into()
+    }
+
+    /// The agent's move, and its explanation; none if it has no move.
     fn answer(
         &mut self,
         player: usize,
         scratch: &mut Scratch<G>,
         rng: &mut adept_game::Stream,
-    ) -> (G::Action, String) {
+    ) -> Option<(G::Action, String)> {
         match &mut self.opponent {
             Opponent::Other(agent) => {
-                (agent.choose(self.game, &self.state, player, scratch, rng), String::new())
+                Some((agent.choose(self.game, &self.state, player, scratch, rng)?, String::new()))
             }
             Opponent::Model(bound) => {
                 let head = bound.learner.head().clone();
                 let mut agent = open::by_head(&mut **bound, &head);
-                let action = agent.choose(self.game, &self.state, player, scratch, rng);
+                let action = agent.choose(self.game, &self.state, player, scratch, rng)?;
                 drop(agent);
                 if !self.options.hints {
-                    return (action, String::new());
+                    return Some((action, String::new()));
                 }
                 let Some(explanation) = bound.explain(self.game, &self.state, &action, player) else {
-                    return (action, String::new());
+                    return Some((action, String::new()));
                 };
                 let mut text = match &head {
                     Head::Value | Head::Outcomes(_) => {
@@ -390,7 +400,7 @@ impl<'a, G: Kit> Table<'a, G> {
                     }
                 };
                 describe_gates(&explanation, 1, &mut text);
-                (action, text)
+                Some((action, text))
             }
         }
     }
@@ -503,7 +513,6 @@ fn expected<G: Kit>(game: &G, bound: &mut GameModel<G>, state: &G::State, action
     if line.is_empty() { String::new() } else { format!(", and expects {} after that", line.join(", ")) }
 }
 
-/// Appends the weights and values of the experts, with nested nodes indented.
 /// The probability of each outcome: `loss 12 %, draw 30 %, win 58 %`; empty if there are none.
 fn outcomes_text(head: &Head, outcomes: &[f32]) -> String {
     let classes = head.classes().unwrap_or_default().iter().zip(outcomes);
@@ -511,6 +520,7 @@ fn outcomes_text(head: &Head, outcomes: &[f32]) -> String {
     classes.map(share).collect::<Vec<_>>().join(", ")
 }
 
+/// Appends the weights and values of the experts, with nested nodes indented.
 fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
     for (i, (gate, expert)) in explanation.gates.iter().zip(&explanation.experts).enumerate() {
         let Some(expert) = expert else { continue };
@@ -522,8 +532,8 @@ fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
     }
 }
 
-/// Text in lines of at most 80 columns, broken between words. Later lines of a list item, which begins with `- `, and of an indented line are indented.
-/// Lines with gaps of two spaces are drawings or columns, and stay.
+/// Text in lines of at most 80 columns, broken between words. Later lines of a list item, which begins with `- `, and of an indented line
+/// are indented. Lines with gaps of two spaces are drawings or columns, and stay.
 fn folded(text: &str) -> String {
     let fold = |line: &str| {
         let words = line.trim_start();

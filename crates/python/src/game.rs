@@ -263,7 +263,9 @@ impl PyGame {
                     for number in 0..self.0.scripts.len() {
                         self.call(|py, _| self.policy(py, number, &state, &actions, &mut probabilities));
                     }
-                    let action = Random.choose(self, &state, player, &mut scratch, &mut rng);
+                    let chosen = Random.choose(self, &state, player, &mut scratch, &mut rng);
+                    // `actions` has refused an empty list.
+                    let Some(action) = chosen else { break };
                     let mut after = state.clone();
                     self.apply(&mut after, &action);
                     let seen = if self.0.hides { &state } else { &after };

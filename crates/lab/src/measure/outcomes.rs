@@ -2,8 +2,8 @@
 
 use super::positions::{named, test_positions};
 use crate::chart::{Legend, lines};
-use adept_arena::GameModel;
-use adept_game::{GameError, Kit, Turn, stream};
+use adept_arena::{GameModel, OpenError};
+use adept_game::{GameError, Kit, Turn, no_action, stream};
 use adept_model::{Head, LEAST_PROBABILITY, OutcomeClass, Samples};
 use adept_trainer::positions::encode;
 use adept_trainer::run::TrainError;
@@ -89,7 +89,7 @@ pub(super) fn outcomes<G: Kit>(
         return Ok(Some(report));
     }
     let games = samples.unwrap_or(GAMES);
-    let (p, t) = played(game, bound, classes, games);
+    let (p, t) = played(game, bound, classes, games)?;
     if p.is_empty() {
         return Err(TrainError::Suite("no game of the network with itself came to an end".into()));
     }
@@ -135,7 +135,7 @@ fn played<G: Kit>(
     bound: &mut GameModel<G>,
     classes: &[OutcomeClass],
     games: u64,
-) -> (Vec<f32>, Vec<f32>) {
+) -> Result<(Vec<f32>, Vec<f32>), TrainError> {
     let (n, mut rng) = (classes.len(), stream(0, "outcomes", 0));
     let (mut p, mut t) = (Vec::new(), Vec::new());
     for _ in 0..games {
@@ -152,6 +152,9 @@ fn played<G: Kit>(
                 Turn::Player(player) => player,
             };
             let found = bound.decide(game, &state, player);
+            if found.actions.is_empty() {
+                return Err(OpenError::from(no_action(game, &state, player)).into());
+            }
             let best = (0..found.values.len()).max_by(|&a, &b| found.values[a].total_cmp(&found.values[b]));
             let any = rng.random_range(0..found.actions.len());
             let choice = if moves < random { any } else { best.unwrap_or(any) };
@@ -173,7 +176,7 @@ fn played<G: Kit>(
             }
         }
     }
-    (p, t)
+    Ok((p, t))
 }
 
 fn log(p: f64) -> f64 {

@@ -254,7 +254,7 @@ pub fn histories<G: Kit>(
     let what = format!("writing games of {} and {}", a.name, b.name);
     let (mut text, count) = (String::new(), count.min(tournament.games));
     for g in (0..count).take_while(|_| !cancel.requested()) {
-        let (order, actions) = matches::replay(game, &mut agents, &orders, g, tournament.seed);
+        let (order, actions) = matches::replay(game, &mut agents, &orders, g, tournament.seed)?;
         let names: Vec<&str> = order.iter().map(|agent| [&*a.name, &*b.name][*agent]).collect();
         match game.history(g + 1, &names, &actions) {
             Some(Ok(one)) => text.push_str(&one),

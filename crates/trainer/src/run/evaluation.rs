@@ -114,7 +114,7 @@ impl<G: Kit> Experiment<'_, G> {
     pub(super) fn evaluate(&mut self, step: u64) -> Result<Evaluation, TrainError> {
         self.bound.learner.reset_usage();
         let mut equities = Vec::with_capacity(self.judges.len());
-        let matches = if self.config.measures(Suite::Matches) { self.matches(step) } else { Vec::new() };
+        let matches = if self.config.measures(Suite::Matches) { self.matches(step)? } else { Vec::new() };
         for (name, judge) in self.judges.iter_mut().filter(|_| self.config.measures(Suite::Equity)) {
             let mut greedy = Greedy::new(&mut self.bound);
             match equity(self.game, &mut greedy, judge) {
@@ -400,7 +400,10 @@ impl<G: Kit> Experiment<'_, G> {
 
     /// Plays against every opponent, with the learner in each seat in turn. The dice are the same in every
     /// measurement.
-    fn matches(&mut self, step: u64) -> Vec<Match> {
+    ///
+    /// # Errors
+    /// A player to move has no action.
+    fn matches(&mut self, step: u64) -> Result<Vec<Match>, TrainError> {
         let temperature = self.config.learn.plays_at(step as f64 / self.record.games as f64);
         let (game, games, seed) = (self.game, self.config.evaluate.games, self.record.seed);
         let mut all = Vec::with_capacity(self.judges.len());
@@ -423,13 +426,14 @@ impl<G: Kit> Experiment<'_, G> {
                 let (mut dice, mut choices) =
                     (stream(seed, "measure dice", dealt), stream(seed, "measure", g));
                 let mut agents: [&mut dyn Agent<G>; 2] = [&mut *learner, &mut **judge];
-                let utilities = play(game, &mut agents, &order, (&mut dice, &mut choices), &mut scratch);
+                let utilities = play(game, &mut agents, &order, (&mut dice, &mut choices), &mut scratch)
+                    .map_err(OpenError::from)?;
                 tally.add(&order, &utilities);
                 deal.add(&order, &utilities, players, &mut tally.net);
             }
             all.push(Match::of(name, &tally, unit.as_ref()));
         }
-        all
+        Ok(all)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::player::certain;
 use adept_arena::GameModel;
-use adept_game::{Afterstate, Kit, Stream, Turn};
+use adept_game::{Afterstate, Kit, Stream, Turn, no_action};
 use adept_model::{Head, ModelError, Rows};
 use rand::RngExt;
 use rustc_hash::FxHashMap;
@@ -61,7 +61,8 @@ impl<G: Kit> Backup<G> {
     /// Σ p · (that of the best action, mirrored).
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if the result of a finished game is in no class.
+    /// [`ModelError::Unsupported`] if the result of a finished game is in no class, if a player to move has no action, or if two
+    /// chance events follow each other.
     pub(crate) fn target(
         &mut self,
         game: &G,
@@ -181,11 +182,30 @@ impl<G: Kit> Backup<G> {
             if let Some(outcome) = outcome {
                 game.apply(&mut decision, outcome);
             }
-            let Turn::Player(player) = game.turn(&decision) else {
-                counts.push(0);
-                continue;
+            let player = match game.turn(&decision) {
+                Turn::Player(player) => player,
+                // Chance has ended the game.
+                turn => {
+                    let next = 1 - game.just_acted(state).unwrap_or(0).min(1);
+                    if turn == Turn::Chance {
+                        let what = "two chance events in a row, which [learn.expectation] does not back up: take [learn.td]";
+                        return Err(ModelError::Unsupported(format!("{} has {what}", game.name())));
+                    }
+                    candidates.push(Candidate::Over(
+                        (game.utility(&decision, next) / game.scale()) as f32,
+                        (finished.len() / head.outputs()) as u32,
+                    ));
+                    if let Some(classes) = head.classes() {
+                        finished.extend(certain(game, classes, &decision, next)?);
+                    }
+                    counts.push(1);
+                    continue;
+                }
             };
             game.actions(&decision, actions);
+            if actions.is_empty() {
+                return Err(ModelError::Unsupported(no_action(game, &decision, player).to_string()));
+            }
             counts.push(actions.len() as u32);
             for action in actions.iter() {
                 after.clone_from(&decision);

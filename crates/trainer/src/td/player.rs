@@ -3,7 +3,7 @@
 use super::returns::{Bootstrap, Decision, Returns};
 use crate::config::{Along, TraceKind};
 use adept_arena::{Agent, GameModel, Scratch as Lists, agents};
-use adept_game::{Game, Kit, OutcomeClass, Stream, Turn};
+use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, no_action};
 use adept_model::{Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
 
@@ -116,11 +116,11 @@ impl<G: Kit> TdPlayer<G> {
                 Turn::Player(player) => player,
             };
             if let Some(agent) = seats.by_seat[player] {
-                game.actions(&self.state, &mut self.lists.actions);
-                if self.lists.actions.is_empty() {
-                    return Err(no_action(game, &self.state, player));
-                }
-                let action = seats.agents[agent].choose(game, &self.state, player, &mut self.lists, rng);
+                let Some(action) =
+                    seats.agents[agent].choose(game, &self.state, player, &mut self.lists, rng)
+                else {
+                    return Err(ModelError::Unsupported(no_action(game, &self.state, player).to_string()));
+                };
                 self.apply(game, &action, settings);
                 continue;
             }
@@ -134,7 +134,7 @@ impl<G: Kit> TdPlayer<G> {
                 bound.decide(game, &self.state, player)
             };
             if candidates.actions.is_empty() {
-                return Err(no_action(game, &self.state, player));
+                return Err(ModelError::Unsupported(no_action(game, &self.state, player).to_string()));
             }
             let greedy = candidates.values.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
             let choice = match settings.temperature {
@@ -226,18 +226,6 @@ impl<G: Kit> TdPlayer<G> {
         }
         game.apply(&mut self.state, action);
     }
-}
-
-/// The error for a game that goes on, with a player who cannot.
-#[cold]
-fn no_action<G: Game>(game: &G, state: &G::State, player: usize) -> ModelError {
-    ModelError::Unsupported(format!(
-        "the rules of {} leave player {} without an action in `{}`, though the game is not over: let the game end there, or give the \
-         player an action, such as to pass",
-        game.name(),
-        player + 1,
-        game.position_text(state)
-    ))
 }
 
 /// The distribution of a finished game for a player: 1 for its class.
