@@ -248,7 +248,9 @@ fn a_run_does_not_go_back_behind_a_checkpoint_that_is_only_newer() {
     train(&config, 1, &at(&run), &StopAt(50, cancel.clone()), &cancel).unwrap();
     let latest = checkpoint::locate(&run, false).unwrap();
     let manifest = fs::read_to_string(latest.join("manifest.json")).unwrap();
-    let newer = manifest.replacen("\"format\": 2", "\"format\": 3", 1);
+    let written = format!("\"format\": {}", checkpoint::FORMAT);
+    let newer = manifest.replacen(&written, &format!("\"format\": {}", checkpoint::FORMAT + 1), 1);
+    assert_ne!(newer, manifest);
     fs::write(latest.join("manifest.json"), &newer).unwrap();
     let resume = TrainOptions { resume: true, ..at(&run) };
     let error = train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap_err().to_string();
