@@ -3,6 +3,8 @@
 mod common;
 #[path = "commands/failures.rs"]
 mod failures;
+#[path = "commands/outcomes.rs"]
+mod outcomes;
 #[path = "commands/positions.rs"]
 mod positions;
 #[path = "commands/terminal.rs"]
