@@ -171,8 +171,14 @@ pub fn inspect<G: Kit>(
         Turn::Player(player) => player,
         _ => {
             let (Some(after), Some(mover), true) = (after, mover, game.zero_sum()) else {
-                let message =
-                    format!("`{position}`: a chance event comes next; give a position with a player to move");
+                let untold = knows && !game.hides() && game.just_acted(state).is_none();
+                let why = match untold && game.zero_sum() {
+                    true => ", and the game does not tell who acted last (`just_acted`)",
+                    false => "",
+                };
+                let message = format!(
+                    "`{position}`: a chance event comes next{why}; give a position with a player to move"
+                );
                 return Err(OpenError::Unknown(message));
             };
             // Zero-sum: change the sign for the other player.

@@ -16,16 +16,86 @@ pub(crate) fn name() -> &'static str {
     })
 }
 
-/// A text in which commands in backquotes and examples of help have this name.
+/// A text in which commands, such as `adept train`, have this name.
 pub(crate) fn named(text: &str) -> Cow<'_, str> {
     renamed(text, name())
 }
 
+/// The commands that texts name.
+const COMMANDS: [&str; 18] = [
+    "train",
+    "sweep",
+    "evaluate",
+    "value",
+    "describe",
+    "publish",
+    "export",
+    "import",
+    "arena",
+    "solve",
+    "play",
+    "config",
+    "data",
+    "list",
+    "bench",
+    "runs",
+    "completions",
+    "man",
+];
+
 fn renamed<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
-    if name == "adept" || !text.contains("adept ") {
+    let places: Vec<usize> = match name {
+        "adept" => Vec::new(),
+        _ => text.match_indices("adept ").map(|(at, _)| at).filter(|at| is_command(text, *at)).collect(),
+    };
+    if places.is_empty() {
         return text.into();
     }
-    text.replace("`adept ", &format!("`{name} ")).replace("\n  adept ", &format!("\n  {name} ")).into()
+    let (mut renamed, mut from) = (String::with_capacity(text.len()), 0);
+    for at in places {
+        renamed.push_str(&text[from..at]);
+        renamed.push_str(name);
+        from = at + "adept".len();
+    }
+    (renamed + &text[from..]).into()
+}
+
+/// Whether a command begins here.
+fn is_command(text: &str, at: usize) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
+    let next = text[at + "adept ".len()..].split(|c: char| !c.is_alphanumeric() && c != '…').next();
+    let next = next.unwrap_or_default();
+    !text[..at].ends_with(is_part) && (COMMANDS.contains(&next) || next == "…")
+}
+
+/// Words of examples that only the built-in games have.
+const BUILT_IN: [&str; 6] = ["bearoff", "liars-dice", "X...", "gnubg", "hme-", "pm-0"];
+
+/// Help whose examples name this game, for programs without the built-in ones.
+pub(crate) fn with_examples_of(game: &str, command: clap::Command) -> clap::Command {
+    let help = command.get_after_help().map(|help| examples_of(game, &help.to_string()));
+    let command = match help {
+        Some(help) => command.after_help(help),
+        None => command,
+    };
+    command.mut_subcommands(|below| with_examples_of(game, below))
+}
+
+fn examples_of(game: &str, help: &str) -> String {
+    let is_example = |line: &&str| line.starts_with("  adept ");
+    let word = |word: &str| match word {
+        "configs/tictactoe/*.toml" => "*.toml".into(),
+        _ if word.starts_with("configs/") => "my.toml".into(),
+        _ => word.replace("tictactoe", game).replace("\"ttt\"", "\"random\""),
+    };
+    let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ");
+    let kept = |line: &&str| !is_example(line) || BUILT_IN.iter().all(|word| !line.contains(word));
+    let lines: Vec<String> = help.lines().filter(kept).map(line).collect();
+    let heads = |i: usize| {
+        lines[i].starts_with("Example") && lines.get(i + 1).is_none_or(|next| !next.starts_with("  "))
+    };
+    let left = (0..lines.len()).filter(|i| !heads(*i)).map(|i| lines[i].as_str());
+    left.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -34,10 +104,19 @@ mod tests {
 
     #[test]
     fn commands_have_the_name_of_the_program() {
-        let text =
-            "no games: see `adept list games`\n\nExample:\n  adept train my.toml\nadept trains networks";
-        let own = "no games: see `dice list games`\n\nExample:\n  dice train my.toml\nadept trains networks";
+        let text = "no games: see `adept list games`, adept list agents\n\nExample:\n  adept train my.toml\nadept trains networks; cargo \
+                    install adept, crates/adept list";
+        let own = "no games: see `dice list games`, dice list agents\n\nExample:\n  dice train my.toml\nadept trains networks; cargo \
+                   install adept, crates/adept list";
         assert_eq!(renamed(text, "dice"), own);
         assert!(matches!(renamed(text, "adept"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn examples_name_a_game_of_the_program() {
+        let help = "Examples:\n  adept config check configs/tictactoe/*.toml\n  adept config new tictactoe > my.toml\n  adept oracle bearoff";
+        let own = "Examples:\n  adept config check *.toml\n  adept config new pig > my.toml";
+        assert_eq!(examples_of("pig", help), own);
+        assert_eq!(examples_of("pig", "Example:\n  adept value bearoff\n\nMore."), "\nMore.");
     }
 }

@@ -156,6 +156,11 @@ pub trait Game: Send + Sync + 'static {
     fn sample(&self, state: &Self::State, rng: &mut dyn Rng) -> Self::Action {
         let mut outcomes = Vec::new();
         self.outcomes(state, &mut outcomes);
+        assert!(
+            !outcomes.is_empty(),
+            "{}: it is chance's turn, `outcomes` lists none, and `sample` is not implemented",
+            self.name()
+        );
         let mut left: f64 = rng.random();
         let place = outcomes.iter().position(|(_, p)| {
             left -= p;

@@ -67,7 +67,7 @@ impl GameInfo {
         let own = self.scripts.iter().chain(&self.valuations).chain(&self.deliberators);
         let mut names: Vec<String> = own.map(|named| named.name.to_string()).collect();
         names.push("random".into());
-        if self.is_small {
+        if self.is_small && !self.hides {
             names.extend(["minimax".into(), "optimal:AGENT".into()]);
         }
         names

@@ -74,6 +74,8 @@ pub enum Law {
     Encoders,
     /// Rule-based policies give each action a probability, and these sum to 1.
     Scripts,
+    /// Games end. A random game of [`LONGEST`] actions and outcomes of chance is taken for endless.
+    Ends,
 }
 
 impl Law {
@@ -94,6 +96,7 @@ impl Law {
                 "encoders fill the declared rows with finite numbers, from what the player is shown"
             }
             Self::Scripts => "rule-based policies give probabilities that sum to 1",
+            Self::Ends => "games end",
         }
     }
 }
@@ -159,7 +162,11 @@ impl fmt::Display for Report {
 }
 
 /// Number of laws.
-const LAWS: usize = 10;
+const LAWS: usize = 11;
+/// A random game of more actions and outcomes of chance than this is taken for one that does not end.
+pub const LONGEST: usize = 10_000;
+/// Games that are played to their end for this at most.
+const ENDED: u64 = 20;
 /// How far probabilities may sum from 1, and utilities from 0 in units of the scale.
 const ROUNDING: f64 = 1e-6;
 /// Rows are encoded for this many actions of a decision at most, and texts are read back for as many.
@@ -256,7 +263,7 @@ impl<'a, G: Kit> Checker<'a, G> {
             format!("a zero-sum game has two players, and this has {players}")
         });
         self.open(encoders);
-        for seed in (budget.seed..).take(usize::try_from(budget.games).unwrap_or(usize::MAX)) {
+        for seed in budget.seed..=budget.seed.saturating_add(budget.games.saturating_sub(1)) {
             if self.report.states >= budget.states {
                 break;
             }
@@ -272,6 +279,7 @@ impl<'a, G: Kit> Checker<'a, G> {
                 "another game with the same seed ends in another position".into()
             });
         }
+        self.check_ends(budget);
         let hides_nothing = game.hides() && self.compared && !self.alike;
         self.law(Law::Info, !hides_nothing, || {
             "the game says that it hides something, but every player can tell all positions apart".into()
@@ -355,6 +363,24 @@ impl<'a, G: Kit> Checker<'a, G> {
             });
             state = after;
             self.ply += 1;
+        }
+    }
+
+    /// Plays random games to their end, without looking at their states.
+    fn check_ends(&mut self, budget: &Budget) {
+        let game = self.game;
+        for seed in budget.seed..=budget.seed.saturating_add(budget.games.clamp(1, ENDED) - 1) {
+            (self.seed, self.ply, self.position) = (seed, 0, String::new());
+            if let Some(state) = self.replay(seed, LONGEST)
+                && game.turn(&state) != Turn::Over
+            {
+                (self.ply, self.position) = (LONGEST, game.position_text(&state));
+                self.breach(
+                    Law::Ends,
+                    format!("a random game is not over after {LONGEST} actions and outcomes of chance; end it, for example by counting them in the state"),
+                );
+                return;
+            }
         }
     }
 
@@ -683,6 +709,12 @@ impl<'a, G: Kit> Checker<'a, G> {
         self.law(Law::Utilities, beyond.is_none(), || {
             format!("a utility is {}, outside −{scale}..{scale}", beyond.unwrap_or(&0.0))
         });
+        if let Ok(classes) = game.outcome_classes() {
+            let none = (0..game.players()).find(|player| game.outcome_of(&classes, state, *player).is_none());
+            self.law(Law::Utilities, none.is_none(), || {
+                format!("the result of player {} is in no class of `outcome_classes`", none.unwrap_or(0))
+            });
+        }
         let sum: f64 = each.iter().sum();
         let is_zero = sum.abs() <= ROUNDING * scale.abs();
         self.law(Law::Utilities, !game.zero_sum() || is_zero, || {

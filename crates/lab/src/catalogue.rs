@@ -53,6 +53,9 @@ pub trait AnyGame: Rules {
     /// Checks the laws of games along random games.
     fn check_laws(&self, budget: &Budget) -> laws::Report;
 
+    /// Checks them along a few, with the encoder of this config alone.
+    fn check_laws_for(&self, config: &Config) -> Result<(), Unusable>;
+
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError>;
 
     fn evaluate(&self, checkpoint: Checkpoint, options: &EvaluateOptions) -> Result<Report, TrainError>;
@@ -222,6 +225,10 @@ impl<G: Kit> AnyGame for G {
 
     fn check_laws(&self, budget: &Budget) -> laws::Report {
         laws::check(self, budget)
+    }
+
+    fn check_laws_for(&self, config: &Config) -> Result<(), Unusable> {
+        run::check_laws(self, config)
     }
 
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError> {

@@ -1,6 +1,6 @@
 //! Loads config files of either kind: experiment or tournament.
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{AnyGame, Catalogue};
 use crate::tournament::Tournament;
 use adept_trainer::config::{Config, ConfigError, Source, error_at, parse};
 use adept_trainer::run::{TrainError, Unusable, setting_of};
@@ -113,6 +113,14 @@ pub fn check_any(path: &Path, set: &[String], games: &dyn Catalogue) -> Result<K
         }
     }
     Ok(kind)
+}
+
+/// Checks the laws of games along a few games of a config.
+///
+/// # Errors
+/// The first law that is broken.
+pub fn check_laws(source: &Source, config: &Config, game: &dyn AnyGame) -> Result<(), Placed> {
+    game.check_laws_for(config).map_err(|fault| Placed::new(source, fault))
 }
 
 /// Opens the files that the config of an experiment names.

@@ -42,6 +42,7 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
         toml::Value::from(about),
         toml::Value::from(&*info.name)
     );
+    let text = narrow(&text);
     let source = Source { file: format!("my-{name}.toml"), text: text.clone(), set: Vec::new() };
     match parse(&source, games) {
         Ok(_) => Ok(text),
@@ -50,6 +51,37 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
             None => format!("the starter config of {} has a fault: {}", info.name, e.message),
         })),
     }
+}
+
+/// Columns of a terminal.
+const COLUMNS: usize = 80;
+
+/// Puts comments of lines that are too wide for a terminal above their lines.
+fn narrow(text: &str) -> String {
+    let mut narrow = String::with_capacity(text.len());
+    for line in text.lines() {
+        let comment = line.match_indices('#').map(|(at, _)| at).find(|at| {
+            // Not inside a text.
+            line[..*at].matches('"').count() % 2 == 0
+        });
+        match comment {
+            Some(at) if line.chars().count() > COLUMNS => {
+                let options = textwrap::Options::new(COLUMNS).subsequent_indent("# ").break_words(false);
+                narrow.push_str(&textwrap::fill(&line[at..], options));
+                narrow.push('\n');
+                let rest = line[..at].trim_end();
+                if !rest.is_empty() {
+                    narrow.push_str(rest);
+                    narrow.push('\n');
+                }
+            }
+            _ => {
+                narrow.push_str(line);
+                narrow.push('\n');
+            }
+        }
+    }
+    narrow
 }
 
 /// The section of a method.
@@ -102,7 +134,7 @@ hidden = [80]                # units of each hidden layer
 
 {}
 [evaluate]
-every  = 5_000               # games between two measurements
+every  = 1_000               # games between two measurements
 suites = [{}]
 "#,
         encoders.first().copied().unwrap_or_default(),
@@ -110,4 +142,21 @@ suites = [{}]
         section("td", info).unwrap_or_default(),
         suites.join(", "),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_comments_go_above_their_lines() {
+        let wide = "w".repeat(30);
+        let text = format!(
+            "a = 1    # short\nb = \"#{wide}\"    # {wide} {wide}\n# {wide} {wide} {wide}\nc = [\"{wide}{wide}{wide}\"]\n"
+        );
+        let expected = format!(
+            "a = 1    # short\n# {wide} {wide}\nb = \"#{wide}\"\n# {wide} {wide}\n# {wide}\nc = [\"{wide}{wide}{wide}\"]\n"
+        );
+        assert_eq!(narrow(&text), expected);
+    }
 }

@@ -212,7 +212,10 @@ impl<'a, G: Kit> Table<'a, G> {
                 write!(out, "{list}")?;
             }
             let action = loop {
-                let Some(line) = input.line("your move> ", out)? else { return Ok(self.over(None, None)) };
+                let Some(line) = input.line("your move> ", out)? else {
+                    writeln!(out, "The input has ended, and so has the game.")?;
+                    return Ok(self.over(None, None));
+                };
                 match line.trim() {
                     "" => continue,
                     "quit" | "q" => return Ok(self.over(None, None)),
@@ -389,7 +392,7 @@ impl<'a, G: Kit> Table<'a, G> {
                         let won = won.map_or_else(String::new, |p| format!(", P(win) {p:.3}"));
                         let outcomes = outcomes_text(&head, &explanation.outcomes);
                         let won = if outcomes.is_empty() { won } else { format!(", {outcomes}") };
-                        format!(" It thinks this is worth {:+.3}{won}.", explanation.value)
+                        format!(" It thinks this is worth {}{won}.", signed(explanation.value, 3))
                     }
                     Head::Policy => {
                         let (mut actions, mut logits) = (Vec::new(), Vec::new());
@@ -409,6 +412,7 @@ impl<'a, G: Kit> Table<'a, G> {
     fn board(&mut self, player: usize, hints: bool) -> String {
         let mut marks = Vec::new();
         let mut below = String::new();
+        let numbered = self.numbered();
         if let (Opponent::Model(bound), true) = (&mut self.opponent, hints) {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             bound.weigh(self.game, &self.state, player, &mut actions, &mut values);
@@ -419,14 +423,14 @@ impl<'a, G: Kit> Table<'a, G> {
                         let explained = bound.explain(self.game, &self.state, action, player);
                         let outcomes = explained.map_or_else(Vec::new, |explained| explained.outcomes);
                         let text = outcomes_text(&head, &outcomes);
-                        format!("{value:+.2}{}{text}", if text.is_empty() { "" } else { "  " })
+                        format!("{}{}{text}", signed(*value, 2), if text.is_empty() { "" } else { "  " })
                     };
                     actions.iter().zip(&values).map(explain).collect()
                 }
                 Head::Value => {
                     let won = |value: f32| self.game.win_probability(value.into());
                     let won = |value| won(value).map_or_else(String::new, |p| format!("  P(win) {p:.3}"));
-                    values.iter().map(|&value| format!("{value:+.2}{}", won(value))).collect()
+                    values.iter().map(|&value| format!("{}{}", signed(value, 2), won(value))).collect()
                 }
                 Head::Policy => policy_of(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
             };
@@ -445,10 +449,12 @@ impl<'a, G: Kit> Table<'a, G> {
             }
             for ((action, _), shown) in valued {
                 let name = self.game.action_text(&self.state, action);
-                marks.push((action.clone(), shown));
+                let number = numbered.iter().position(|other| other == action);
+                let number = number.map_or_else(String::new, |i| format!("  ({})", i + 1));
+                marks.push((action.clone(), shown + &number));
                 let explanation = bound.explain(self.game, &self.state, action, player);
                 if let Some(explanation) = explanation.filter(|e| !e.gates.is_empty()) {
-                    let _ = write!(below, "{name}: {:+.3}", explanation.value);
+                    let _ = write!(below, "{name}: {}", signed(explanation.value, 3));
                     describe_gates(&explanation, 1, &mut below);
                     below.push('\n');
                 }
@@ -520,6 +526,15 @@ fn outcomes_text(head: &Head, outcomes: &[f32]) -> String {
     classes.map(share).collect::<Vec<_>>().join(", ")
 }
 
+/// A value with its sign; 0 has no other sign than +.
+fn signed(value: f32, digits: usize) -> String {
+    let text = format!("{value:+.digits$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => format!("+{rest}"),
+        _ => text,
+    }
+}
+
 /// Appends the weights and values of the experts, with nested nodes indented.
 fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
     for (i, (gate, expert)) in explanation.gates.iter().zip(&explanation.experts).enumerate() {
@@ -527,7 +542,7 @@ fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
         let (indent, number) = ("  ".repeat(depth), i + 1);
         let name =
             expert.name.as_ref().map_or_else(|| format!("expert {number}"), |name| format!("module {name}"));
-        let _ = write!(text, "\n{indent}{name}: weight {gate:.2}, value {:+.3}", expert.value);
+        let _ = write!(text, "\n{indent}{name}: weight {gate:.2}, value {}", signed(expert.value, 3));
         describe_gates(expert, depth + 1, text);
     }
 }
@@ -570,6 +585,14 @@ fn reflowed(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zero_has_no_minus() {
+        assert_eq!(
+            [-0.004, 0.0, -0.0, -0.006, 0.5].map(|v| signed(v, 2)),
+            ["+0.00", "+0.00", "+0.00", "-0.01", "+0.50"]
+        );
+    }
 
     #[test]
     fn paragraphs_and_lists_fit_the_terminal() {

@@ -27,7 +27,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
             pair.b,
             match unit {
                 Some(unit) => format!("{:+.0} {unit} a game", pair.score),
-                None => format!("{:.1} %", 100.0 * pair.score),
+                None => format!("{:.4}", pair.score),
             },
             pair.games,
             p_text(pair.p)

@@ -2,6 +2,7 @@
 
 use crate::args::{ConfigAction, ConfigArgs};
 use crate::output;
+use crate::program::named;
 use adept_game::shown::shell_path;
 use adept_lab::Catalogue;
 use adept_lab::files::{Kind, check_any};
@@ -64,8 +65,8 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ConfigArgs, as_json: bool) -> Re
         ConfigAction::Keys { section } => keys(section.as_deref(), as_json),
         ConfigAction::Schema => output::json(&schemars::schema_for!(Config)),
         ConfigAction::New { game, method } => match template(game, method.as_deref(), games) {
-            Ok(text) if as_json => output::json(&json!({ "game": game, "config": text })),
-            Ok(text) => output::file(&text),
+            Ok(text) if as_json => output::json(&json!({ "game": game, "config": named(&text) })),
+            Ok(text) => output::file(&named(&text)),
             Err(error) => Err(error.into()),
         },
     }
@@ -86,7 +87,7 @@ fn keys(section: Option<&str>, as_json: bool) -> Result<()> {
             if parts.is_empty() {
                 let known = names_of(&all);
                 let near = names::nearest(section, &known.iter().map(String::as_str).collect::<Vec<_>>());
-                let hint = near.map_or("; adept config keys lists them all".into(), |near| {
+                let hint = near.map_or("; `adept config keys` lists them all".into(), |near| {
                     format!(": did you mean `{near}`?")
                 });
                 bail!("no section or key `{section}`{hint}");

@@ -85,7 +85,10 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
                     .chain(&g.deliberators)
                     .map(|agent| json!({ "name": agent.name, "game": g.name, "about": agent.about }))
             });
-            ("agents", scripts.chain(AGENTS.iter().map(|(name, about)| entry(name, about))).collect())
+            let solved = games.iter().any(|g| g.is_small && !g.hides);
+            let fits = |name: &str| solved || !matches!(name, "minimax" | "optimal:AGENT");
+            let of_all = AGENTS.iter().filter(|(name, _)| fits(name)).map(|(name, about)| entry(name, about));
+            ("agents", scripts.chain(of_all).collect())
         }
         Listing::Distributions => {
             let of = |g: &GameInfo, d: &Named| json!({ "name": d.name, "game": g.name, "about": d.about });

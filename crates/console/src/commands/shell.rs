@@ -13,7 +13,7 @@ pub(crate) fn completions(mut command: clap::Command, args: &CompletionsArgs, as
     if as_json {
         return output::json(&json!({ "shell": args.shell.to_string(), "script": script }));
     }
-    output::file(&script)
+    output::file(&crate::program::named(&script))
 }
 
 /// Writes a page for the program and for every command.

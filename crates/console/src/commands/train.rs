@@ -2,12 +2,13 @@
 
 use crate::args::TrainArgs;
 use crate::output;
+use crate::program;
 use crate::progress::{Progress, SAVING, on_interrupt};
 use crate::world::{self, Together};
 use adept_game::Unit;
 use adept_game::shown::shell_path;
 use adept_lab::curves::{self, Point, References};
-use adept_lab::files::Placed;
+use adept_lab::files::{Placed, check_laws};
 use adept_lab::measure::{Baseline, Kinds, Weakness};
 use adept_lab::publish::shares;
 use adept_lab::seeds::{SeedResult, Seeds, train_seeds};
@@ -52,6 +53,7 @@ fn run(
     as_json: bool,
 ) -> Result<()> {
     let game = games.find(&config.game.rules)?;
+    check_laws(source, config, &*game)?;
     let first = args.seed.unwrap_or(config.seed);
     let options = TrainOptions {
         out: args.out.clone(),
@@ -470,7 +472,7 @@ fn as_text(
         }
         if record.finished {
             let word = shell_path(path);
-            text.push_str(&format!("play against it:  adept play {word} --hints\n"));
+            text.push_str(&format!("play against it:  {} play {word} --hints\n", program::name()));
         }
     }
     Ok(text)

@@ -2,7 +2,8 @@
 
 use super::{Budget, Law, check};
 use crate::{
-    Afterstate, Channel, ChannelKind, Encoder, EncoderFn, Game, GameError, Kit, Named, RowMut, Script, Turn,
+    Afterstate, Channel, ChannelKind, Encoder, EncoderFn, Game, GameError, Kit, Named, OutcomeClass, RowMut,
+    Script, Turn,
 };
 use std::sync::Arc;
 
@@ -24,6 +25,9 @@ enum Fault {
     Turn,
     Panics,
     Script,
+    Endless,
+    Sample,
+    Classes,
 }
 
 /// Chance deals a card to each player; they bid in turn, and the higher card wins when the bids reach five.
@@ -57,7 +61,7 @@ impl Game for Bids {
     fn turn(&self, state: &State) -> Turn {
         match state {
             State { cards: [_, 0], .. } => Turn::Chance,
-            State { sum: 5.., .. } => Turn::Over,
+            State { sum: 5.., .. } if self.0 != Fault::Endless => Turn::Over,
             _ if self.0 == Fault::Turn && state.sum > 1 => Turn::Player(2),
             _ => Turn::Player(state.player),
         }
@@ -79,7 +83,7 @@ impl Game for Bids {
             [0, _] => state.cards[0] = *action,
             [_, 0] => state.cards[1] = *action,
             _ => {
-                state.sum += action;
+                state.sum = state.sum.saturating_add(*action).min(9);
                 state.player = 1 - state.player;
             }
         }
@@ -88,8 +92,10 @@ impl Game for Bids {
     fn outcomes(&self, _: &State, outcomes: &mut Vec<(u8, f64)>) -> bool {
         let third = if self.0 == Fault::SumOfChance { 0.3 } else { 1.0 / 3.0 };
         outcomes.clear();
-        outcomes.extend([(1, third), (2, third), (3, third)]);
-        true
+        if self.0 != Fault::Sample {
+            outcomes.extend([(1, third), (2, third), (3, third)]);
+        }
+        self.0 != Fault::Sample
     }
 
     fn utility(&self, state: &State, player: usize) -> f64 {
@@ -133,6 +139,10 @@ impl Game for Bids {
 }
 
 impl Kit for Bids {
+    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
+        Ok(if self.0 == Fault::Classes { OutcomeClass::loss_win() } else { OutcomeClass::loss_draw_win() })
+    }
+
     fn encoders(&self) -> Vec<Named> {
         Named::list(&[("all", "the card, the sum and the bid")])
     }
@@ -186,6 +196,13 @@ fn each_fault_is_found_by_its_law() {
         (Turn, Law::Turns, "it is the turn of player 2 of 2"),
         (Panics, Law::NoPanic, "a method panicked: no bid is made of three"),
         (Script, Law::Scripts, "`low` gives probabilities with sum 0.5"),
+        (Endless, Law::Ends, "a random game is not over after 10000 actions"),
+        (
+            Sample,
+            Law::NoPanic,
+            "bids: it is chance's turn, `outcomes` lists none, and `sample` is not implemented",
+        ),
+        (Classes, Law::Utilities, "is in no class of `outcome_classes`"),
     ] {
         let report = check(&Bids(fault), &Budget::default());
         let breach = report.breaches.iter().find(|breach| breach.law == law);
@@ -196,6 +213,12 @@ fn each_fault_is_found_by_its_law() {
             "{report}"
         );
     }
+}
+
+#[test]
+fn the_last_seeds_are_played() {
+    let report = check(&Bids(Fault::Nothing), &Budget { seed: u64::MAX - 1, ..Budget::default() });
+    assert!(report.holds() && report.games == 2, "{report}");
 }
 
 #[test]

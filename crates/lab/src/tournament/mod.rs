@@ -455,11 +455,11 @@ impl Standings {
         one.or_else(|| if self.tournament.seats == Seats::Half { other() } else { None })
     }
 
-    /// A score as text: in percent, or in the unit.
+    /// A score as text: in points, 1 for a win and ½ for a draw, or in the unit.
     pub fn shown(&self, score: f64) -> String {
         match self.unit {
             Some(_) => format!("{score:+.0}"),
-            None => format!("{:.1}", 100.0 * score),
+            None => format!("{score:.4}"),
         }
     }
 
@@ -473,7 +473,9 @@ impl Standings {
             self.tournament.game,
             self.tournament.games,
             self.tournament.seed,
-            self.unit.as_deref().map_or("percent".into(), |unit| format!("{unit} a game and seat"))
+            self.unit.as_deref().map_or("points a game: 1 for a win, ½ for a draw".into(), |unit| format!(
+                "{unit} a game and seat"
+            ))
         );
         let _ = writeln!(text, "| | {} | mean | rating |", names.join(" | "));
         let _ = writeln!(text, "|---|{}---:|---:|", "---:|".repeat(names.len()));
@@ -491,8 +493,8 @@ impl Standings {
         }
         let _ = writeln!(
             text,
-            "\n| pair | games | score {} | 95 % interval | p | games/s |\n|---|---:|---:|---|---:|---:|",
-            self.unit.as_deref().unwrap_or("%")
+            "\n| pair | games | {} | 95 % interval | p | games/s |\n|---|---:|---:|---|---:|---:|",
+            self.unit.as_deref().map_or("score a game".into(), |unit| format!("score {unit}"))
         );
         for p in &self.pairs {
             let [low, high] = p.ci95.map(|x| self.shown(x));

@@ -1,6 +1,7 @@
 //! Checks that the parser cannot make: settings that cannot work, alone or together.
 //! Each section checks itself. This module holds the checks that they share.
 
+use super::evaluate::NOT_SMALL;
 use super::{Config, Games, HeadName, Method, Rewards, Rules, SELF, Schedule, Shape, Suite, TraceKind};
 use adept_arena::{Resolved, Survey};
 use adept_game::{GameInfo, OutcomeClass, limits};
@@ -101,7 +102,7 @@ fn opponents<'a>(config: &'a Config, game: &GameInfo, rules: &dyn Rules) -> Resu
         let found = rules.resolve(text, more).map_err(|e| (path.clone(), e.to_string()))?;
         if found.searches_all() && !game.is_small {
             let message = format!(
-                "`{text}` must search the whole game, and {} is too large for that; there is {}",
+                "`{text}` must search the whole game, and {} {NOT_SMALL}; there is {}",
                 game.name,
                 [more, &game.agents().iter().map(String::as_str).collect::<Vec<_>>()].concat().join(", ")
             );

@@ -109,10 +109,14 @@ impl Evaluate {
         self.check_equity(config, game)?;
         let solved = game.is_small && !game.hides && (game.zero_sum || game.players == 1);
         if config.measures(Suite::Grade) && !solved {
-            let message = format!(
-                "`grade` solves the game, and {} is too large, has hidden information or is not zero-sum: leave it out",
-                game.name
-            );
+            let why = if !game.is_small {
+                NOT_SMALL
+            } else if game.hides {
+                "has hidden information"
+            } else {
+                "is not zero-sum"
+            };
+            let message = format!("`grade` solves the game, and {} {why}: leave it out", game.name);
             return fault("evaluate.suites", message);
         }
         if config.measures(Suite::Exploitability) && !game.has_public_tree {
@@ -151,7 +155,9 @@ impl Evaluate {
                 ),
             ),
             true if !game.is_small => {
-                let message = format!("{}: write `suites = []`", no_equity(&game.name));
+                let usual: Vec<String> =
+                    game.usual_suites.iter().map(|suite| format!("{:?}", suite.name())).collect();
+                let message = format!("{}: write `suites = [{}]`", no_equity(&game.name), usual.join(", "));
                 fault("evaluate.suites", message)
             }
             false if game.is_small && !config.measures(Suite::Matches) && !game.has_public_tree => {
@@ -184,7 +190,10 @@ impl Checkpoints {
     }
 }
 
+/// What is said of a game whose states cannot all be searched.
+pub(super) const NOT_SMALL: &str = "is too large for that (`is_small` is false)";
+
 /// Why the suite `equity` cannot measure this game.
 pub fn no_equity(game: &str) -> String {
-    format!("`equity` searches the whole game, and {game} is too large for that")
+    format!("`equity` searches the whole game, and {game} {NOT_SMALL}")
 }

@@ -37,7 +37,7 @@ impl Source {
                     near if near != path && near.exists() => {
                         format!("file not found: did you mean `{}`?", near.display())
                     }
-                    _ => "file not found; `adept config new tictactoe` prints the config of an experiment, and \
+                    _ => "file not found; `adept config new GAME` prints the config of an experiment, and \
                           `adept arena --help` shows one of a tournament"
                         .into(),
                 },
@@ -416,7 +416,7 @@ fn missing(key: &str) -> Missing {
     let message = format!("`{key}` is missing: write `{example}`");
     match key {
         "name" | "game" | "architecture" | "learn" => Missing::AtTheTop(format!(
-            "{message}, or start from the config that `adept config new tictactoe` prints"
+            "{message}, or start from the config that `adept config new GAME` prints"
         )),
         _ => Missing::Here(message),
     }

@@ -16,12 +16,11 @@ pub struct Unusable {
     pub error: Box<TrainError>,
 }
 
-/// Opens the files and agents that a config names, as a run would: examples, checkpoints and rule files of agents; not what takes
-/// long, such as exact values. Before, a few random games check the [laws] that every game keeps. The encoder with its prior and experts is opened when the config is checked.
+/// Checks the [laws] that every game keeps, along a few random games.
 ///
 /// # Errors
-/// The first setting that cannot be used.
-pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
+/// The first law that is broken.
+pub fn check_laws<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
     let usual = game.encoders().first().map_or(String::new(), |first| first.name.to_string());
     let encoder = config.game.encoder.clone().unwrap_or(usual);
     let report = laws::check_with(game, &Budget::short(), &|name| name == encoder);
@@ -29,6 +28,17 @@ pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
         let error = GameError::new(format!("{} breaks a law of games: {breach}", game.name()));
         return Err(Unusable { key: "game.rules".into(), error: Box::new(error.into()) });
     }
+    Ok(())
+}
+
+/// Opens the files and agents that a config names, as a run would: examples, checkpoints and rule files of agents; not what takes
+/// long, such as exact values. The encoder with its prior and experts is opened when the config is checked. Before, the laws of games
+/// are checked: see [`check_laws`].
+///
+/// # Errors
+/// The first setting that cannot be used.
+pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
+    check_laws(game, config)?;
     for (key, agent) in config.opponents() {
         let tried = naming::resolve(game, agent, &[]).and_then(|found| naming::try_out(game, &found));
         tried.map_err(|e| Unusable { key, error: Box::new(e.into()) })?;
