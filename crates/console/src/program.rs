@@ -95,7 +95,7 @@ fn examples_of(game: &str, help: &str) -> String {
         lines[i].starts_with("Example") && lines.get(i + 1).is_none_or(|next| !next.starts_with("  "))
     };
     let left = (0..lines.len()).filter(|i| !heads(*i)).map(|i| lines[i].as_str());
-    left.collect::<Vec<_>>().join("\n")
+    left.collect::<Vec<_>>().join("\n").trim_start().into()
 }
 
 #[cfg(test)]
@@ -117,6 +117,6 @@ mod tests {
         let help = "Examples:\n  adept config check configs/tictactoe/*.toml\n  adept config new tictactoe > my.toml\n  adept oracle bearoff";
         let own = "Examples:\n  adept config check *.toml\n  adept config new pig > my.toml";
         assert_eq!(examples_of("pig", help), own);
-        assert_eq!(examples_of("pig", "Example:\n  adept value bearoff\n\nMore."), "\nMore.");
+        assert_eq!(examples_of("pig", "Example:\n  adept value bearoff\n\nMore."), "More.");
     }
 }
