@@ -114,7 +114,8 @@ impl Game for Pig {
         let words = numbers.split([' ', '+', '@']).filter(|word| !word.is_empty());
         let numbers: Result<Vec<u8>, _> = words.map(str::parse).collect();
         match numbers.as_deref() {
-            Ok(&[a, b, turn, mover @ 1..=2]) if a.max(b).max(turn) < self.target => {
+            // A turn goes on until its points win: the last roll may lead beyond the target.
+            Ok(&[a, b, turn, mover @ 1..=2]) if a.max(b) < self.target && turn < self.target + 6 => {
                 let at = Position { scores: [a, b], turn, mover: usize::from(mover) - 1, rolling };
                 Ok((at, None))
             }
