@@ -4,8 +4,7 @@
 //! by the game's scale). A finished game has its exact utility; models never see it.
 
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Turn, Valuation};
-use adept_model::Head;
-use adept_model::{Explanation, Learner, ModelError, Rows};
+use adept_model::{Explanation, Head, Learner, ModelError, OutcomeClass, Rows};
 use std::sync::Arc;
 
 /// Evaluates the actions of a decision.
@@ -50,6 +49,24 @@ pub trait Evaluator<G: Game>: Send {
     fn line(&self) -> &[G::Action] {
         &[]
     }
+
+    /// The classes of results whose probabilities it gives; empty if it knows values alone.
+    fn classes(&self) -> &[OutcomeClass] {
+        &[]
+    }
+
+    /// Replaces `outcomes` by the probability of each class for `player` after an action that the player may take and that does not
+    /// end the game; empty if it knows values alone.
+    fn outcomes(
+        &mut self,
+        _game: &G,
+        _state: &G::State,
+        _player: usize,
+        _action: &G::Action,
+        outcomes: &mut Vec<f32>,
+    ) {
+        outcomes.clear();
+    }
 }
 
 /// Implements [`Evaluator`] by forwarding every method.
@@ -91,6 +108,21 @@ macro_rules! passed_on {
 
             fn line(&self) -> &[G::Action] {
                 (**self).line()
+            }
+
+            fn classes(&self) -> &[OutcomeClass] {
+                (**self).classes()
+            }
+
+            fn outcomes(
+                &mut self,
+                game: &G,
+                state: &G::State,
+                player: usize,
+                action: &G::Action,
+                outcomes: &mut Vec<f32>,
+            ) {
+                (**self).outcomes(game, state, player, action, outcomes);
             }
         }
     };
@@ -406,5 +438,23 @@ impl<G: Game> Evaluator<G> for GameModel<G> {
         self.value_candidates();
         actions.clone_from(&self.candidates.actions);
         values.clone_from(&self.candidates.values);
+    }
+
+    fn classes(&self) -> &[OutcomeClass] {
+        self.learner.head().classes().unwrap_or_default()
+    }
+
+    fn outcomes(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        action: &G::Action,
+        outcomes: &mut Vec<f32>,
+    ) {
+        outcomes.clear();
+        if let Some(explained) = self.explain(game, state, action, player) {
+            outcomes.extend(explained.outcomes);
+        }
     }
 }

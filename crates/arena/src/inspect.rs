@@ -265,7 +265,12 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
         Turn::Player(player) => {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             search.study(game, state, player, &mut actions, &mut values);
+            found.classes = search.evaluator.classes().iter().map(|class| class.name.clone()).collect();
             for (action, value) in actions.iter().zip(&values) {
+                let mut outcomes = Vec::new();
+                if !found.classes.is_empty() {
+                    search.outcomes_after(game, state, player, action, &mut outcomes);
+                }
                 let mut next = state.clone();
                 game.apply(&mut next, action);
                 found.moves.push(MoveValue {
@@ -273,7 +278,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
                     afterstate: game.afterstate_text(&next, Some(action)),
                     win_probability: game.win_probability((*value).into()),
                     probability: None,
-                    explanation: Explanation { value: *value, ..Explanation::default() },
+                    explanation: Explanation { value: *value, outcomes, ..Explanation::default() },
                     inputs: Vec::new(),
                 });
             }

@@ -5,7 +5,7 @@ use adept_arena::{Evaluator, Minimax, each_after};
 use adept_builtin::bearoff::Bearoff;
 use adept_builtin::connect_four::ConnectFour;
 use adept_builtin::tictactoe::TicTacToe;
-use adept_game::{Game, Kit, Stream, Turn, stream};
+use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, stream};
 use rand::RngExt;
 use std::hash::{Hash, Hasher};
 
@@ -142,6 +142,139 @@ fn means_over_dice_are_those_of_plain_recursion() {
     agrees(&Bearoff::default(), 1, 40, 8);
     agrees(&Bearoff::default(), 2, 12, 8);
     agrees(&Bearoff::new(4).unwrap(), 3, 6, 4);
+}
+
+/// The distribution whose mean is this value, with draws for what is uncertain.
+fn spread(classes: &[OutcomeClass], value: f32) -> Vec<f32> {
+    let draw = if classes.len() == 3 { 0.4 * (1.0 - value.abs()) } else { 0.0 };
+    let of = |class: &OutcomeClass| match class.utility {
+        0.0 => draw,
+        sign => (1.0 - draw + sign * value) / 2.0,
+    };
+    classes.iter().map(of).collect()
+}
+
+/// As [`Whim`], with probabilities of classes.
+struct Whims(Vec<OutcomeClass>);
+
+impl<G: Game> Evaluator<G> for Whims {
+    fn values(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        values: &mut Vec<f32>,
+    ) {
+        Whim.values(game, state, player, actions, values);
+    }
+
+    fn classes(&self) -> &[OutcomeClass] {
+        &self.0
+    }
+
+    fn outcomes(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        action: &G::Action,
+        outcomes: &mut Vec<f32>,
+    ) {
+        let mut after = state.clone();
+        game.apply(&mut after, action);
+        *outcomes = spread(&self.0, whim(game, &after, player));
+    }
+}
+
+/// The value and the distribution of a state after `player` acted, by plain recursion.
+fn plain_outcomes<G: Kit>(
+    game: &G,
+    after: &G::State,
+    player: usize,
+    plies: u32,
+    classes: &[OutcomeClass],
+) -> (f64, Vec<f64>) {
+    match game.turn(after) {
+        Turn::Over => {
+            let class = game.outcome_of(classes, after, player).unwrap();
+            let sure = (0..classes.len()).map(|i| f64::from(u8::from(i == class))).collect();
+            (game.utility(after, player) / game.scale(), sure)
+        }
+        _ if plies == 0 => {
+            let value = whim(game, after, player);
+            (value.into(), spread(classes, value).into_iter().map(f64::from).collect())
+        }
+        Turn::Chance => {
+            let mut outcomes = Vec::new();
+            assert!(game.outcomes(after, &mut outcomes));
+            let (mut value, mut sums) = (0.0, vec![0.0; classes.len()]);
+            for (outcome, p) in &outcomes {
+                let mut next = after.clone();
+                game.apply(&mut next, outcome);
+                let (v, d) = plain_outcomes(game, &next, player, plies, classes);
+                value += p * v;
+                sums.iter_mut().zip(d).for_each(|(sum, d)| *sum += p * d);
+            }
+            (value, sums)
+        }
+        Turn::Player(next) => {
+            let mut actions = Vec::new();
+            game.actions(after, &mut actions);
+            let mut best: Option<(f64, Vec<f64>)> = None;
+            each_after(game, after, &actions, |state, _| {
+                let found = plain_outcomes(game, state, next, plies - 1, classes);
+                if best.as_ref().is_none_or(|(most, _)| found.0 > *most) {
+                    best = Some(found);
+                }
+            });
+            let (value, sums) = best.unwrap();
+            match next == player {
+                true => (value, sums),
+                false => (-value, classes.iter().map(|class| sums[class.mirror]).collect()),
+            }
+        }
+    }
+}
+
+/// The distribution of every action is the one that best play leads to.
+fn leads_to_outcomes<G: Kit>(game: &G, plies: u32, decisions: u64, moves: u32) {
+    let classes = game.outcome_classes().unwrap();
+    let mut options = SearchOptions::from(Budget::Plies(plies));
+    (options.filter.keep, options.all) = (vec![10_000], true);
+    let mut search = Search::new(game, Whims(classes.clone()), options);
+    let mut outcomes = Vec::new();
+    for seed in 0..decisions {
+        let mut rng = stream(seed, "search test", 1);
+        let Some((state, player, actions)) = decision(game, rng.random_range(0..=moves), &mut rng) else {
+            continue;
+        };
+        search.search(game, &state, player, &actions);
+        // A finished search stops where results are known; deeper lines may differ among results of the same worth.
+        let plies = search.found().plies;
+        for (i, action) in actions.iter().enumerate() {
+            search.outcomes_after(game, &state, player, action, &mut outcomes);
+            let value = search.found().values[i];
+            let mean: f32 = outcomes.iter().zip(&classes).map(|(p, class)| p * class.utility).sum();
+            let sum: f32 = outcomes.iter().sum();
+            assert!(
+                (mean - value).abs() < 1e-5 && (sum - 1.0).abs() < 1e-5,
+                "seed {seed}: {outcomes:?}, {value}"
+            );
+            let mut after = state.clone();
+            game.apply(&mut after, action);
+            let (_, wanted) = plain_outcomes(game, &after, player, plies - 1, &classes);
+            let far = outcomes.iter().zip(&wanted).any(|(p, wanted)| (f64::from(*p) - wanted).abs() > 1e-5);
+            assert!(!far, "seed {seed}: {outcomes:?} instead of {wanted:?}");
+        }
+    }
+}
+
+#[test]
+fn probabilities_of_results_are_searched_too() {
+    (1..=3).for_each(|plies| leads_to_outcomes(&TicTacToe, plies, 60, 6));
+    (1..=4).for_each(|plies| leads_to_outcomes(&ConnectFour, plies, 20, 30));
+    (1..=2).for_each(|plies| leads_to_outcomes(&Bearoff::new(6).unwrap(), plies, 6, 4));
 }
 
 #[test]

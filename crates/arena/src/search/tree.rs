@@ -3,7 +3,7 @@
 use super::options::{Budget, SearchOptions};
 use super::table::{Bound, Table, What};
 use crate::evaluator::Evaluator;
-use adept_game::{Game, Turn, limits, stream};
+use adept_game::{Game, Kit, OutcomeClass, Turn, limits, stream};
 use rand::RngExt;
 use std::time::Instant;
 
@@ -49,6 +49,10 @@ pub struct Search<G: Game, E> {
     until_clock: u32,
     stopped: bool,
     open: bool,
+    /// Index of the best action of the last decision.
+    chosen: u32,
+    /// Whether exact entries of the table answer for the whole window.
+    reads: bool,
 }
 
 /// A won game has this score, less [`LATER`] a ply, so that a fast win is better than a slow one, and any win better than what
@@ -82,6 +86,8 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             until_clock: 0,
             stopped: false,
             open: false,
+            chosen: 0,
+            reads: false,
         }
     }
 
@@ -356,8 +362,9 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
                 Bound::AtMost => value <= alpha,
             };
             // Where the whole window is searched, the line is wanted too.
-            if u32::from(entry.plies) == plies && is_enough && (is_narrow || self.has_chance) {
+            if u32::from(entry.plies) == plies && is_enough && (is_narrow || self.has_chance || self.reads) {
                 self.open |= entry.open;
+                self.chosen = entry.best;
                 return value;
             }
             known = Some(entry.best);
@@ -373,6 +380,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             1 => self.leaves(game, level, player, &actions),
             _ => self.branches(game, level, player, plies, (alpha, beta), &actions, known),
         };
+        self.chosen = best;
         if plies == 1
             && let Some(action) = actions.get(best as usize)
         {
@@ -494,6 +502,106 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             });
         }
         self.frames[level].values = values;
+    }
+}
+
+impl<G: Kit, E: Evaluator<G>> Search<G, E> {
+    /// Replaces `sums` by the probability of each class of results for `player` after an action, as deep as the last search looked, which was of
+    /// this decision: where the best play of both sides leads, and the mean over chance. Empty if the evaluator knows values alone.
+    pub fn outcomes_after(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        action: &G::Action,
+        sums: &mut Vec<f32>,
+    ) {
+        let classes = self.evaluator.classes().to_vec();
+        let mut leads = Leads { sums: vec![0.0; classes.len()], classes, of_leaf: Vec::new() };
+        self.frame(game, 0);
+        self.frames[0].state.clone_from(state);
+        game.apply(&mut self.frames[0].state, action);
+        if self.found.plies < 2 && game.turn(&self.frames[0].state) != Turn::Over {
+            self.evaluator.outcomes(game, state, player, action, sums);
+            return;
+        }
+        (self.limit, self.deadline, self.stopped, self.reads) = (u64::MAX, None, false, true);
+        (self.plies, self.open) = (self.found.plies, false);
+        let nodes = self.found.nodes;
+        self.lead(game, 0, (player, false), self.found.plies - 1, 1.0, &mut leads);
+        (self.reads, self.found.nodes) = (false, nodes);
+        sums.clear();
+        sums.extend(leads.sums.iter().map(|sum| *sum as f32));
+    }
+
+    /// Adds what the state of this level leads to, which this player left, for the player at the root; `turned` says that this is another
+    /// one.
+    fn lead(
+        &mut self,
+        game: &G,
+        level: usize,
+        (player, turned): (usize, bool),
+        plies: u32,
+        weight: f64,
+        leads: &mut Leads,
+    ) {
+        match game.turn(&self.frames[level].state) {
+            Turn::Over => {
+                let class = game.outcome_of(&leads.classes, &self.frames[level].state, player);
+                leads.add(class, turned, weight);
+            }
+            Turn::Chance => {
+                let mut outcomes = std::mem::take(&mut self.frames[level].outcomes);
+                if game.outcomes(&self.frames[level].state, &mut outcomes) {
+                    for (outcome, p) in &outcomes {
+                        self.step(game, level, outcome);
+                        self.lead(game, level + 1, (player, turned), plies, weight * p, leads);
+                    }
+                }
+                self.frames[level].outcomes = outcomes;
+            }
+            Turn::Player(next) => {
+                let turned = turned != (next != player);
+                self.decision(game, level, next, plies, f32::NEG_INFINITY, f32::INFINITY);
+                let best = self.chosen as usize;
+                let mut actions = std::mem::take(&mut self.frames[level].actions);
+                game.actions(&self.frames[level].state, &mut actions);
+                if let Some(action) = actions.get(best) {
+                    self.step(game, level, action);
+                    if plies > 1 || game.turn(&self.frames[level + 1].state) == Turn::Over {
+                        self.lead(game, level + 1, (next, turned), plies.saturating_sub(1), weight, leads);
+                    } else {
+                        let here = &self.frames[level].state;
+                        self.evaluator.outcomes(game, here, next, action, &mut leads.of_leaf);
+                        leads.add_leaf(turned, weight);
+                    }
+                }
+                self.frames[level].actions = actions;
+            }
+        }
+    }
+}
+
+/// Probabilities of classes for the player at the root.
+struct Leads {
+    classes: Vec<OutcomeClass>,
+    sums: Vec<f64>,
+    /// Those of the present leaf, for the player who acted there.
+    of_leaf: Vec<f32>,
+}
+
+impl Leads {
+    fn add(&mut self, class: Option<usize>, turned: bool, weight: f64) {
+        let seen = class.map(|class| if turned { self.classes[class].mirror } else { class });
+        if let Some(sum) = seen.and_then(|class| self.sums.get_mut(class)) {
+            *sum += weight;
+        }
+    }
+
+    fn add_leaf(&mut self, turned: bool, weight: f64) {
+        for class in 0..self.of_leaf.len().min(self.sums.len()) {
+            self.add(Some(class), turned, weight * f64::from(self.of_leaf[class]));
+        }
     }
 }
 
