@@ -57,6 +57,54 @@ fn report(run: &Path) -> Report {
 }
 
 #[test]
+fn a_learner_that_looks_ahead_learns_and_repeats() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, head, search) in [("plies", "outcomes", "3"), ("positions", "value", "60n")] {
+        let head = format!("head=\"{head}\"");
+        let search = format!("learn.td.search=\"{search}\"");
+        let set = [
+            head.as_str(),
+            "learn.td.games=4000",
+            "learn.batch=8",
+            "learn.td.workers=2",
+            "learn.rate=0.01",
+            &search,
+        ];
+        let config = config(TICTACTOE, &set);
+        let whole = folder.path().join(name);
+        let figure = finished(&config, 1, &whole).r#final.unwrap().figure();
+        assert!(figure > 0.3, "{name}: equity {figure}");
+        let parts = folder.path().join(format!("{name}-parts"));
+        let cancel = Cancel::default();
+        train(&config, 1, &at(&parts), &StopAt(1000, cancel.clone()), &cancel).unwrap();
+        let resumed = TrainOptions { resume: true, threads: 1, ..at(&parts) };
+        train(&config, 1, &resumed, &Silent, &Cancel::default()).unwrap();
+        assert!(state(&parts) == state(&whole), "{name}: another network");
+    }
+}
+
+#[test]
+fn a_search_that_cannot_be_is_refused() {
+    for (set, reason) in [
+        ("learn.td.search=\"100ms\"", "must not depend on the machine"),
+        ("learn.td.search=\"0\"", "a search takes 1 to"),
+        ("learn.td.search=\"deep\"", "write `search:4:AGENT`"),
+    ] {
+        let error = refusal(TICTACTOE, &[set]);
+        assert!(error.contains("learn.td.search") && error.contains(reason), "{error}");
+    }
+    let hidden = [
+        "game.rules=\"leduc\"",
+        "head=\"value\"",
+        "evaluate.suites=[\"exploitability\"]",
+        "learn.td.search=\"2\"",
+    ];
+    let text = TICTACTOE.replace("encoder = \"fields\"", "");
+    let error = refusal(&text, &hidden);
+    assert!(error.contains("learn.td.search") && error.contains("hides information"), "{error}");
+}
+
+#[test]
 fn self_play_learns_how_games_end() {
     let folder = tempfile::tempdir().unwrap();
     for along in ["own", "both"] {

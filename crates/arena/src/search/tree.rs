@@ -70,7 +70,7 @@ fn bounded(value: f32) -> f32 {
 /// Decisions between two looks at the clock.
 const CLOCK: u32 = 16;
 
-impl<G: Game, E: Evaluator<G>> Search<G, E> {
+impl<G: Game, E> Search<G, E> {
     /// Looks ahead with this evaluator in a game that [`fits`](super::fits).
     pub fn new(game: &G, evaluator: E, options: SearchOptions) -> Self {
         Self {
@@ -91,11 +91,38 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         }
     }
 
+    /// The same search, table and buffers included, with another evaluator; and the evaluator that it had.
+    pub fn with<F>(self, evaluator: F) -> (Search<G, F>, E) {
+        let Self {
+            evaluator: had, options, has_chance, found, frames, table, plies, limit, deadline, ..
+        } = self;
+        let Self { until_clock, stopped, open, chosen, reads, .. } = self;
+        let search = Search {
+            evaluator,
+            options,
+            has_chance,
+            found,
+            frames,
+            table,
+            plies,
+            limit,
+            deadline,
+            until_clock,
+            stopped,
+            open,
+            chosen,
+            reads,
+        };
+        (search, had)
+    }
+
     /// What the last search found.
     pub fn found(&self) -> &Found<G> {
         &self.found
     }
+}
 
+impl<G: Game, E: Evaluator<G>> Search<G, E> {
     /// Prepares a search, and returns the most plies that it takes.
     fn begin(&mut self) -> u32 {
         self.table.start();

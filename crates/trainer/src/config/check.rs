@@ -2,6 +2,7 @@
 //! Each section checks itself. This module holds the checks that they share.
 
 use super::evaluate::NOT_SMALL;
+use super::learn::td::SEARCH;
 use super::{Config, Games, HeadName, Method, Rewards, Rules, SELF, Schedule, Shape, Suite, TraceKind};
 use adept_arena::{Resolved, Survey};
 use adept_game::{GameInfo, OutcomeClass, limits};
@@ -66,6 +67,11 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
     let opponents = opponents(config, game, &*rules)?;
     let head = check_head(config, game)?;
     config.learn.check(config, game)?;
+    if let Method::Td(td) = &config.learn.method
+        && td.search.is_some()
+    {
+        rules.fits_search().map_err(|e| (SEARCH.to_string(), e.to_string()))?;
+    }
     config.evaluate.check(config, game)?;
     check_exact(config, game, &*rules, &opponents)?;
     config.checkpoints.check()?;

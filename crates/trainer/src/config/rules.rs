@@ -1,6 +1,6 @@
 //! What config checks need to know about a game.
 
-use adept_arena::{self as arena, OpenError, Resolved, Survey, naming, open};
+use adept_arena::{self as arena, OpenError, Resolved, Survey, naming, open, search};
 use adept_game::{Channel, GameError, GameInfo, Kit};
 use adept_model::names;
 use std::sync::Arc;
@@ -28,6 +28,12 @@ pub trait Rules: Send + Sync {
     /// What stands in the way of exact measurement.
     fn survey(&self) -> Survey;
 
+    /// Whether agents can look ahead.
+    ///
+    /// # Errors
+    /// The reason why not.
+    fn fits_search(&self) -> Result<(), OpenError>;
+
     /// The rest of a starter config: see [`Kit::starter`].
     fn starter(&self) -> Option<String>;
 }
@@ -51,6 +57,10 @@ impl<G: Kit> Rules for G {
 
     fn survey(&self) -> Survey {
         arena::survey(self)
+    }
+
+    fn fits_search(&self) -> Result<(), OpenError> {
+        search::fits(self)
     }
 
     fn starter(&self) -> Option<String> {

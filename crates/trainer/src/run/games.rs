@@ -498,7 +498,7 @@ impl<G: Kit> Worker<G> {
             }
         }
         Ok(Self {
-            player: TdPlayer::new(game, learner),
+            player: TdPlayer::new(game, learner, td.search_options()),
             agents,
             field,
             seats: Vec::new(),

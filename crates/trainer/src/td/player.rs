@@ -2,6 +2,7 @@
 
 use super::returns::{Bootstrap, Decision, Returns};
 use crate::config::{Along, TraceKind};
+use adept_arena::search::{Search, SearchOptions};
 use adept_arena::{Agent, GameModel, Scratch as Lists, agents};
 use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, no_action};
 use adept_model::{Head, Learner, ModelError, Rows, Samples};
@@ -62,13 +63,17 @@ pub struct TdPlayer<G: Kit> {
     rewards: Vec<f32>,
     lists: Lists<G>,
     scratch: Scratch,
+    /// What looks ahead, without the learner's model, and the values that it found.
+    search: Option<Search<G, ()>>,
+    searched: Vec<f32>,
+    outcomes: Vec<f32>,
     /// Samples since the last step.
     pub samples: Samples,
 }
 
 impl<G: Kit> TdPlayer<G> {
-    /// A player for rows of these channels.
-    pub fn new(game: &G, learner: &dyn Learner) -> Self {
+    /// A player for rows of these channels. With `search`, it decides by looking ahead, and learns from what it found.
+    pub fn new(game: &G, learner: &dyn Learner, search: Option<SearchOptions>) -> Self {
         let chain = || Returns::new(Rows::new(learner.channels()));
         Self {
             state: game.start(),
@@ -78,6 +83,9 @@ impl<G: Kit> TdPlayer<G> {
             rewards: vec![0.0; game.players()],
             lists: Lists::default(),
             scratch: Scratch { row: Rows::new(learner.channels()), value: Vec::new() },
+            search: search.map(|options| Search::new(game, (), options)),
+            searched: Vec::new(),
+            outcomes: Vec::new(),
             samples: Samples::new(learner.channels()),
         }
     }
@@ -128,23 +136,32 @@ impl<G: Kit> TdPlayer<G> {
             let chain = &mut self.chains[if settings.along == Along::Both { 0 } else { player }];
             let explores = settings.temperature.is_none() && rng.random::<f64>() < settings.explore;
             // Values at the first decision are not used: there is no earlier afterstate.
-            let candidates = if explores && chain.decisions.is_empty() {
-                bound.candidates(game, &self.state, player)
-            } else {
-                bound.decide(game, &self.state, player)
+            let is_valued = !explores || !chain.decisions.is_empty();
+            let searches = is_valued && self.search.is_some();
+            if searches && let Some(search) = self.search.take() {
+                let (mut search, ()) = search.with(&mut *bound);
+                game.actions(&self.state, &mut self.lists.actions);
+                search.search(game, &self.state, player, &self.lists.actions);
+                self.searched.clone_from(&search.found().values);
+                self.search = Some(search.with(()).0);
+            }
+            let candidates = match is_valued && !searches {
+                true => bound.decide(game, &self.state, player),
+                false => bound.candidates(game, &self.state, player),
             };
             if candidates.actions.is_empty() {
                 return Err(ModelError::Unsupported(no_action(game, &self.state, player).to_string()));
             }
-            let greedy = candidates.values.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
+            let values = if searches { &self.searched } else { &candidates.values };
+            let greedy = values.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
             let choice = match settings.temperature {
-                _ if explores => rng.random_range(0..candidates.values.len()),
-                None => pick_greedy(&candidates.values, greedy, rng),
+                _ if explores => rng.random_range(0..values.len()),
+                None => pick_greedy(values, greedy, rng),
                 Some(temperature) => {
                     let weight = |v: &f32| (f64::from(v - greedy) / temperature).exp();
                     let p = &mut self.lists.probabilities;
                     p.clear();
-                    p.extend(candidates.values.iter().map(weight));
+                    p.extend(values.iter().map(weight));
                     let total: f64 = p.iter().sum();
                     p.iter_mut().for_each(|p| *p /= total);
                     agents::draw(p, rng)
@@ -154,8 +171,10 @@ impl<G: Kit> TdPlayer<G> {
                 chain.rows.push_from(&candidates.rows, row as usize);
                 chain.rows.len() as u32 - 1
             });
-            if let Some(classes) = self.head.classes() {
-                let best = candidates.values.iter().position(|&v| v == greedy).unwrap_or(choice);
+            let value = values[choice];
+            let best = values.iter().position(|&v| v == greedy).unwrap_or(choice);
+            let action = candidates.actions[choice].clone();
+            if let Some(classes) = self.head.classes().filter(|_| !searches) {
                 for i in [choice, best] {
                     let to = &mut chain.outcomes;
                     if let Some(row) = candidates.row_of[i] {
@@ -173,10 +192,21 @@ impl<G: Kit> TdPlayer<G> {
                 }
             }
             let reward = std::mem::take(&mut self.rewards[player]);
-            let decision = Decision { row, value: candidates.values[choice], greedy, reward, player };
-            let action = candidates.actions[choice].clone();
+            let decision = Decision { row, value, greedy, reward, player };
             chain.decisions.push(decision);
             bound.note_weighed();
+            if searches
+                && self.head.classes().is_some()
+                && let Some(search) = self.search.take()
+            {
+                let (mut search, ()) = search.with(&mut *bound);
+                for i in [choice, best] {
+                    let (state, action) = (&self.state, &self.lists.actions[i]);
+                    search.outcomes_after(game, state, player, action, &mut self.outcomes);
+                    chain.outcomes.extend_from_slice(&self.outcomes);
+                }
+                self.search = Some(search.with(()).0);
+            }
             if let Some(row) = decision.row {
                 bound.learner.chosen(&chain.rows, row as usize);
             }

@@ -4,7 +4,7 @@ mod expectation;
 pub(super) mod migrate;
 mod regrets;
 mod supervised;
-mod td;
+pub(super) mod td;
 
 pub use expectation::ExpectationSettings;
 pub(super) use regrets::NO_PUBLIC_TREE;

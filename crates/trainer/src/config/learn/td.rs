@@ -3,6 +3,7 @@
 use super::{Examples, check_distribution, explore};
 use crate::config::check::{Fault, fault, schedule};
 use crate::config::{Config, Schedule};
+use adept_arena::search::{Budget, SearchOptions};
 use adept_game::{GameInfo, limits};
 use adept_model::{Architecture, Engine, Optimiser};
 use schemars::JsonSchema;
@@ -69,6 +70,10 @@ pub struct TdSettings {
     /// How TD(λ) is computed: λ-returns backwards at the end of a game, or online eligibility traces.
     #[serde(default)]
     pub traces: TraceKind,
+    /// How far the learner looks ahead when it decides: plies such as `"3"`, or positions such as `"2000n"`, with the settings of the agent
+    /// `search:`. It learns from the values that it finds. Default: it does not look ahead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<String>,
     /// Workers that play side by side, each with its own random generator; they share every batch. Results
     /// depend on this number, but not on the number of threads.
     #[serde(default = "one_worker")]
@@ -78,6 +83,9 @@ pub struct TdSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlap: Option<bool>,
 }
+
+/// The key of the search.
+pub(crate) const SEARCH: &str = "learn.td.search";
 
 /// Name of the learner as its own opponent.
 pub const SELF: &str = "self";
@@ -171,7 +179,31 @@ impl TdSettings {
             self.check_online(config)?;
         }
         self.check_along(game)?;
+        self.check_search(config)?;
         self.check_workers(config)
+    }
+
+    /// How the learner looks ahead.
+    pub fn search_options(&self) -> Option<SearchOptions> {
+        let mut options: SearchOptions = self.search.as_ref()?.parse().ok()?;
+        // Only then are values of actions used that are not the best.
+        options.all = self.temperature.is_some() || self.next == Next::Chosen;
+        Some(options)
+    }
+
+    fn check_search(&self, config: &Config) -> Result<(), Fault> {
+        let Some(text) = &self.search else { return Ok(()) };
+        let options: SearchOptions = text.parse().map_err(|e| (SEARCH.to_string(), e))?;
+        if matches!(options.budget, Budget::Time(_)) {
+            return fault(SEARCH, "a run must not depend on the machine: write plies, `3`, or positions, `2000n`");
+        }
+        if self.traces == TraceKind::Online {
+            return fault(SEARCH, "needs returns computed backwards: leave it out, or leave out `traces`");
+        }
+        if matches!(config.architecture, Architecture::Blind(_)) {
+            return fault(SEARCH, "the blind learner learns from the candidates of its own decisions: leave it out");
+        }
+        Ok(())
     }
 
     /// What to try where the learner loses every game.
