@@ -48,6 +48,7 @@ def main():
         print(f"{row['checkpoint']:<24}" + "".join(cells))
     if options.json:
         options.json.write_text(json.dumps({"rows": rows, "positions": options.rows}, indent=2) + "\n")
+    looks_ahead(options.adept)
     worst = max(row[c] for row in rows for c in columns if isinstance(row[c], float))
     print(f"{options.rows} rows a checkpoint, the largest difference of all {worst:.2e}; allowed is {TOLERANCE:.0e}")
     return 0 if worst <= TOLERANCE else 1
@@ -147,6 +148,19 @@ def check(options, checkpoint, folder):
         "bytes onnx": graph.stat().st_size,
         "safetensors": tensors.stat().st_size,
     }
+
+
+def looks_ahead(program):
+    """A search by the C library is that of the command."""
+    agent, position = f"search:2:{ROOT / 'checkpoints/bearoff/residual-10'}", "1,1,0,0,0,1/0,0,0,0,0,2 65"
+    done = subprocess.run([program, "value", agent, position, "--json"], check=True, stdout=subprocess.PIPE)
+    wanted = json.loads(done.stdout)["values"][0]
+    with adept.Model(agent) as model:
+        assert model.explain(position) == wanted, model.explain(position)
+        moves = [(m["action"], m["after"], m["value"]) for m in model.moves(position)]
+        assert moves == [(m["move"], m["afterstate"], m["value"]) for m in wanted["moves"]], moves
+        move, after, value = model.choose(position)
+        assert (move, after) == moves[0][:2] and abs(value - moves[0][2]) < 1e-6, (move, after, value)
 
 
 def off(values, native):

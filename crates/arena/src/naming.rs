@@ -159,6 +159,30 @@ impl AgentSpec {
     }
 }
 
+/// A path, or `search:BUDGET:PATH`: the path of a checkpoint, and how far to look ahead with it.
+///
+/// # Errors
+/// The form that a wrong budget must have.
+pub fn path_and_search(text: &Path) -> Result<(PathBuf, Option<SearchOptions>), String> {
+    match text.to_str().filter(|text| text.starts_with("search:")).map(AgentSpec::parse).transpose()? {
+        Some(AgentSpec::Model { search, name, .. }) => Ok((name.into(), search)),
+        _ => Ok((text.into(), None)),
+    }
+}
+
+/// Refuses to search by a checkpoint whose outputs are not values.
+///
+/// # Errors
+/// [`OpenError::Unknown`] with the name of the checkpoint.
+pub fn has_values(name: &str, head: &Head) -> Result<(), OpenError> {
+    match head {
+        Head::Policy => Err(OpenError::Unknown(format!(
+            "`{name}` is a policy: its outputs are not values, which `search:` compares"
+        ))),
+        Head::Value | Head::Outcomes(_) => Ok(()),
+    }
+}
+
 /// An agent's text with another path: that of its checkpoint, or of the file that it reads. `change` gets a path or a name, and
 /// whether it is the file of `KIND:FILE`; it returns the path to take instead.
 pub fn map_path(text: &str, change: &mut dyn FnMut(&str, bool) -> Option<String>) -> String {
@@ -443,11 +467,7 @@ impl<G: Kit> Builder<'_, G> {
     fn searcher(&self, options: &SearchOptions, name: &str) -> Result<AnySearch<G>, OpenError> {
         search::fits(self.game)?;
         let (values, head) = self.values(name)?;
-        if head == Head::Policy {
-            return Err(OpenError::Unknown(format!(
-                "`{name}` is a policy: its outputs are not values, which `search:` compares"
-            )));
-        }
+        has_values(name, &head)?;
         Ok(Search::new(self.game, values, options.clone()))
     }
 

@@ -36,6 +36,7 @@ def load():
         ("adept_choose_sizes", ctypes.c_int, [model, text, ctypes.POINTER(size), ctypes.POINTER(size)]),
         ("adept_choose", ctypes.c_int, [model, text, text, size, text, size, FLOATS]),
         ("adept_moves", ctypes.c_int, [model, text, ctypes.POINTER(ctypes.c_void_p)]),
+        ("adept_explain", ctypes.c_int, [model, text, ctypes.POINTER(ctypes.c_void_p)]),
         ("adept_encode", ctypes.c_int, [model, texts, size, FLOATS, INTEGERS]),
         ("adept_evaluate", ctypes.c_int, [model, FLOATS, INTEGERS, size, FLOATS]),
         ("adept_free", None, [ctypes.c_void_p]),
@@ -46,7 +47,7 @@ def load():
 
 
 class Model:
-    """An opened checkpoint; any number of threads may use it at once."""
+    """An opened checkpoint; any number of threads may use it at once. `search:4:PATH` in place of a path looks ahead."""
 
     def __init__(self, path):
         self.lib, self.handle = load(), ctypes.c_void_p()
@@ -87,8 +88,15 @@ class Model:
 
     def moves(self, position):
         """All moves, best first: dicts with action, after and value."""
+        return self._json(self.lib.adept_moves, position)
+
+    def explain(self, position):
+        """A dict: value, moves with gates and experts; with a model that looks ahead, search has plies, nodes and the expected line."""
+        return self._json(self.lib.adept_explain, position)
+
+    def _json(self, function, position):
         found = ctypes.c_void_p()
-        self._check(self.lib.adept_moves(self.handle, position.encode(), ctypes.byref(found)))
+        self._check(function(self.handle, position.encode(), ctypes.byref(found)))
         try:
             return json.loads(ctypes.string_at(found))
         finally:

@@ -28,7 +28,7 @@ typedef struct adept_model adept_model;
 enum {
     ADEPT_OK = 0,
     ADEPT_ARGUMENT = 1,   /* a null pointer, or a text that is not UTF-8 */
-    ADEPT_CHECKPOINT = 2, /* not a checkpoint, damaged, or of a newer version */
+    ADEPT_CHECKPOINT = 2, /* not a checkpoint, damaged, of a newer version, or unable to look ahead */
     ADEPT_POSITION = 3,   /* a text is not a position, or no player is to move in it */
     ADEPT_ROWS = 4,       /* a number of a row is not finite, or an index lies outside its channel */
     ADEPT_TOO_SMALL = 5,  /* a buffer for text; the text was cut (see adept_choose_sizes) */
@@ -42,17 +42,24 @@ const char *adept_version(void);
 const char *adept_last_error(void);
 
 /* Opens a checkpoint folder, or the latest (or the best) checkpoint of a run folder; NULL where it fails. What a published
- * checkpoint names (a prior, a rule file) is in its own folder; the current folder does not matter. */
+ * checkpoint names (a prior, a rule file) is in its own folder; the current folder does not matter.
+ *
+ * "search:BUDGET:PATH" in place of a path looks ahead: "search:4:PATH" by plies, "search:100ms:PATH" by time, "search:10000n:PATH" by
+ * valued positions, "search:3,keep=8/4,margin=0.05:PATH" with settings, as in all commands of adept. The budget is for one position.
+ * adept_values, adept_choose, adept_moves and adept_explain then search; rows are valued by the network alone. Games that hide
+ * information and policies are refused with the reason (ADEPT_CHECKPOINT). A search cannot be interrupted: prefer a time. */
 int adept_open(const char *path, adept_model **model);
 int adept_open_best(const char *path, adept_model **model);
 
 /* Frees a model. NULL is allowed. */
 void adept_close(adept_model *model);
 
-/* What a model is, as a JSON object: game, encoder, output, range, scale, channels (name, kind, first column, width, meaning),
- * dense_width, index_width, experiment, seed, step, parameters, checksum. It lives as long as the model; NULL for a NULL model.
+/* What a model is, as a JSON object: game, encoder, head, range, scale, channels (name, kind, first column, width, meaning),
+ * dense_width, index_width, experiment, seed, step, parameters, checksum, and search if it looks ahead. It lives as long as the model;
+ * NULL for a NULL model.
  *
- * output  "values", or "logits": scores of moves, whose softmax over the moves of a decision is the probability of each.
+ * head    "value"; {"outcomes": [{name, utility, mirror}, ...]}: probabilities of these classes; or "policy": scores of moves, whose softmax
+ *         over the moves of a decision is the probability of each.
  * range   [lowest, highest] of what the network computes, or null if nothing bounds it. It follows from the last layer of the
  *         network: [-1, 1] for tanh and for a residual, [0, 1] for sigmoid, null for linear ones such as `soar-net` and all of
  *         hold'em.
@@ -71,19 +78,22 @@ int adept_values(const adept_model *model, const char *const *positions, size_t 
 
 /* The best move of a position as people write it, the position after it, and its value for the player who makes it, in the same range.
  * Any of the three may be NULL. A text that does not fit is cut, the code is ADEPT_TOO_SMALL, and all else is given. 64 bytes are
- * enough in tic-tac-toe, Connect Four and the bear-off. Other games have longer positions: ask adept_choose_sizes. */
+ * enough in tic-tac-toe, Connect Four and the bear-off. Other games have longer positions: ask adept_choose_sizes. A model that looks
+ * ahead searches for the best move alone, which is faster than adept_moves. */
 int adept_choose(const adept_model *model, const char *position, char *move, size_t move_size, char *after,
                  size_t after_size, float *value);
 
 /* Sizes of the buffers that adept_choose needs for this position, in bytes with the zero byte. Either may be NULL. It evaluates the
- * moves as adept_choose does, so keep buffers that were large enough. */
+ * moves as adept_choose does, so keep buffers that were large enough. It does not search: with a model that looks ahead, the sizes fit
+ * every move. */
 int adept_choose_sizes(const adept_model *model, const char *position, size_t *move_size, size_t *after_size);
 
 /* All moves of a position, best first, as a JSON array of {action, after, value}. Free it with adept_free; NULL where it fails. */
 int adept_moves(const adept_model *model, const char *position, char **json);
 
-/* What the model thinks of a position and of every move, with its gates and experts, as a JSON object. Free it with adept_free; NULL where
- * it fails. */
+/* What the model thinks of a position and of every move, with its gates and experts, as a JSON object. A model that looks ahead adds
+ * search: {plies, nodes, solved, line}, with the moves that it expects, in place of gates and experts. Free it with adept_free; NULL where it
+ * fails. */
 int adept_explain(const adept_model *model, const char *position, char **json);
 
 /* Rows of positions as they stand, for the player who just moved: dense [count, dense_width], index [count, index_width], row by

@@ -3,7 +3,7 @@
 //! Every function catches panics and returns a code. Pointers are checked for null; nothing else about them can
 //! be checked.
 
-use crate::{Choice, Error, Model};
+use crate::{Error, Model};
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -308,7 +308,8 @@ pub unsafe extern "C" fn adept_choose(
 ) -> c_int {
     // SAFETY: as the caller promises.
     call(|| unsafe {
-        let best = best_move(model, position)?;
+        let (model, position) = (self::model(model)?, string(position)?);
+        let best = model.choose(position)?.ok_or_else(|| no_move(position))?;
         if !value.is_null() {
             value.write(best.value);
         }
@@ -330,23 +331,19 @@ pub unsafe extern "C" fn adept_choose_sizes(
 ) -> c_int {
     // SAFETY: as the caller promises.
     call(|| unsafe {
-        let best = best_move(model, position)?;
-        for (size, text) in [(action_size, &best.action), (after_size, &best.after)] {
+        let (model, position) = (self::model(model)?, string(position)?);
+        let sizes = model.bound.text_sizes(position)?.ok_or_else(|| no_move(position))?;
+        for (size, bytes) in [action_size, after_size].into_iter().zip(sizes) {
             if !size.is_null() {
-                size.write(text.len() + 1);
+                size.write(bytes + 1);
             }
         }
         Ok(())
     })
 }
 
-/// # Safety
-/// `handle` is null or open, `position` is null or ends in a zero byte.
-unsafe fn best_move(handle: *const Handle, position: *const c_char) -> Result<Choice, Fault> {
-    // SAFETY: as promised above.
-    let (model, position) = unsafe { (model(handle)?, string(position)?) };
-    let best = model.moves(position)?.into_iter().next();
-    best.ok_or_else(|| Fault(POSITION, format!("`{position}`: there is no legal move")))
+fn no_move(position: &str) -> Fault {
+    Fault(POSITION, format!("`{position}`: there is no legal move"))
 }
 
 /// All moves of a position, best first, as JSON.

@@ -7,13 +7,16 @@
 //! # Ok::<(), adept_embed::Error>(())
 //! ```
 //!
+//! `search:4:PATH` in place of a path looks ahead: see [`Model::open`].
+//!
 //! Any number of threads may use a [`Model`] at once. The C interface is in `include/adept.h`, backed by the
 //! functions of [`ffi`].
 
 pub mod ffi;
 
-use adept_arena::{GameModel, OpenError, Pool, inspect, open};
-use adept_game::{Kit, Visitor};
+use adept_arena::search::{self, Search};
+use adept_arena::{Evaluator, GameModel, OpenError, Pool, inspect, naming, open};
+use adept_game::{Kit, Turn, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::program::Program;
 use adept_model::{Layout, ModelError, RowsView};
@@ -21,13 +24,14 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use adept_arena::inspect::{Choice, Input, MoveValue, Numbers, PositionValue};
+pub use adept_arena::inspect::{Choice, Input, MoveValue, Numbers, PositionValue, Searched};
+pub use adept_arena::search::{Budget, Filter, SearchOptions};
 pub use adept_model::{Explanation, Rows};
 
 /// Why a call on a model failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The checkpoint cannot be opened.
+    /// The checkpoint cannot be opened, or cannot look ahead.
     #[error("{0}")]
     Checkpoint(String),
     /// A text is not a position, or not of the required kind.
@@ -71,6 +75,9 @@ pub struct Description {
     pub parameters: usize,
     /// Checksum of the checkpoint.
     pub checksum: String,
+    /// How far the model looks ahead, as in its name: `4`, `100ms`, `10000n,keep=8/4`. None if it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<String>,
 }
 
 /// A channel and its columns in a row.
@@ -110,8 +117,13 @@ impl Model {
     /// Opens a checkpoint folder, or the latest checkpoint of a run folder. If its prior is another checkpoint, that is in the
     /// same folder, where `adept publish` puts it, or at its path from the current folder.
     ///
+    /// `search:BUDGET:PATH` looks ahead: `search:4:PATH` by plies, `search:100ms:PATH` by time, `search:10000n:PATH` by valued
+    /// positions, and with settings such as `search:3,keep=8/4:PATH`. The budget is for one position. [`values`](Self::values),
+    /// [`moves`](Self::moves), [`choose`](Self::choose) and [`explain`](Self::explain) then search; what works on rows does not.
+    ///
     /// # Errors
-    /// [`Error::Checkpoint`] if it is not a checkpoint, is damaged, or has a newer version.
+    /// [`Error::Checkpoint`] if it is not a checkpoint, is damaged, or has a newer version; for a wrong budget, and where a search is
+    /// not possible: in games that hide information, and by a policy.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::opened(path, false)
     }
@@ -126,12 +138,13 @@ impl Model {
 
     fn opened(path: &Path, best: bool) -> Result<Self, Error> {
         let fault = |e: ModelError| Error::Checkpoint(e.to_string());
-        let located = checkpoint::locate(path, best).map_err(fault)?;
+        let (path, search) = naming::path_and_search(path).map_err(Error::Checkpoint)?;
+        let located = checkpoint::locate(&path, best).map_err(fault)?;
         let read = checkpoint::read(&located).map_err(fault)?;
         let game = read.manifest.game.clone();
         let unknown =
             |why: &str| Error::Checkpoint(format!("{}: its game is unknown: {why}", located.display()));
-        match adept_builtin::visit(&game, Opening(read)) {
+        match adept_builtin::visit(&game, Opening(read, search)) {
             Some(Ok(opened)) => opened,
             Some(Err(error)) => Err(unknown(&error.to_string())),
             None => Err(unknown(&format!("no built-in game named `{game}`: open it with `Model::of`"))),
@@ -156,8 +169,9 @@ impl Model {
 
     fn of_either<G: Kit>(game: G, path: &Path, best: bool) -> Result<Self, Error> {
         let fault = |e: ModelError| Error::Checkpoint(e.to_string());
-        let located = checkpoint::locate(path, best).map_err(fault)?;
-        Opening(checkpoint::read(&located).map_err(fault)?).visit(game)
+        let (path, search) = naming::path_and_search(path).map_err(Error::Checkpoint)?;
+        let located = checkpoint::locate(&path, best).map_err(fault)?;
+        Opening(checkpoint::read(&located).map_err(fault)?, search).visit(game)
     }
 
     /// Description of the model.
@@ -184,7 +198,16 @@ impl Model {
         self.bound.moves(position)
     }
 
-    /// Explains a position, with gates and experts.
+    /// The best move of a position. With a search, this is faster than [`moves`](Self::moves), because only the value of the
+    /// best move is exact; of equally good moves another one may be found. None without a legal move.
+    ///
+    /// # Errors
+    /// As for [`moves`](Self::moves).
+    pub fn choose(&self, position: &str) -> Result<Option<Choice>, Error> {
+        self.bound.choose(position)
+    }
+
+    /// Explains a position: with gates and experts, or with the plies, the positions valued and the principal line of a search.
     ///
     /// # Errors
     /// [`Error::Position`] if the text is not a position.
@@ -260,6 +283,8 @@ impl std::fmt::Debug for Model {
 trait AnyModel: Send + Sync {
     fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error>;
     fn moves(&self, position: &str) -> Result<Vec<Choice>, Error>;
+    fn choose(&self, position: &str) -> Result<Option<Choice>, Error>;
+    fn text_sizes(&self, position: &str) -> Result<Option<[usize; 2]>, Error>;
     fn explain(&self, position: &str) -> Result<PositionValue, Error>;
     fn encode(&self, positions: &[&str]) -> Result<Rows, Error>;
     fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error>;
@@ -271,12 +296,25 @@ trait AnyModel: Send + Sync {
 struct Opened<G: Kit> {
     game: G,
     pool: Pool<G>,
+    search: Option<SearchOptions>,
 }
 
 impl<G: Kit> Opened<G> {
     /// Calls `f` with a copy of the evaluator.
     fn with<R>(&self, f: impl FnOnce(&mut GameModel<G>) -> Result<R, Error>) -> Result<R, Error> {
         self.pool.with(&self.game, f).map_err(|e| Error::Checkpoint(e.to_string()))?
+    }
+
+    /// A position and all its moves by looking ahead.
+    fn searched(
+        &self,
+        bound: &mut GameModel<G>,
+        options: &SearchOptions,
+        position: &str,
+    ) -> Result<PositionValue, Error> {
+        let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
+        let mut search = Search::new(&self.game, bound, options.clone());
+        inspect::inspect_by(&self.game, &mut search, &read[0], position.into()).map_err(of_position)
     }
 }
 
@@ -286,20 +324,78 @@ fn of_position(error: OpenError) -> Error {
 
 impl<G: Kit> AnyModel for Opened<G> {
     fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error> {
-        let read = inspect::read(&self.game, positions).map_err(of_position)?;
+        let game = &self.game;
+        let read = inspect::read(game, positions).map_err(of_position)?;
         let mut values = Vec::new();
-        self.with(|bound| inspect::values(&self.game, bound, &read, &mut values).map_err(of_position))?;
-        Ok(values)
+        let Some(options) = &self.search else {
+            self.with(|bound| inspect::values(game, bound, &read, &mut values).map_err(of_position))?;
+            return Ok(values);
+        };
+        self.with(|bound| {
+            let (mut found, mut exact) = (Vec::with_capacity(read.len()), Vec::new());
+            for (position, text) in read.iter().zip(positions) {
+                found.push(if game.turn(&position.0) == Turn::Over {
+                    // Here a result is for the player who would move next.
+                    inspect::values(game, bound, std::slice::from_ref(position), &mut exact)
+                        .map_err(of_position)?;
+                    exact.first().copied().unwrap_or_default()
+                } else {
+                    self.searched(bound, options, text)?.value
+                });
+            }
+            Ok(found)
+        })
     }
 
     fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
-        self.with(|bound| inspect::choices(&self.game, bound, position).map_err(of_position))
+        self.with(|bound| {
+            // It also refuses positions without a player to move.
+            let choices = inspect::choices(&self.game, bound, position).map_err(of_position)?;
+            let Some(options) = &self.search else { return Ok(choices) };
+            let found = self.searched(bound, options, position)?;
+            let choice =
+                |m: MoveValue| Choice { action: m.action, after: m.afterstate, value: m.explanation.value };
+            Ok(found.moves.into_iter().map(choice).collect())
+        })
+    }
+
+    fn choose(&self, position: &str) -> Result<Option<Choice>, Error> {
+        let game = &self.game;
+        let Some(options) = &self.search else { return Ok(self.moves(position)?.into_iter().next()) };
+        self.with(|bound| {
+            let mut choices = inspect::choices(game, bound, position).map_err(of_position)?;
+            let read = inspect::read(game, &[position]).map_err(of_position)?;
+            let (state, Turn::Player(player)) = (&read[0].0, game.turn(&read[0].0)) else { return Ok(None) };
+            let (mut actions, mut values) = (Vec::new(), Vec::new());
+            Search::new(game, bound, options.clone()).weigh(game, state, player, &mut actions, &mut values);
+            // The first of the highest.
+            let best = actions.iter().zip(&values).rev().max_by(|a, b| a.1.total_cmp(b.1));
+            Ok(best.and_then(|(action, &value)| {
+                let text = game.action_text(state, action);
+                let at = choices.iter().position(|choice| choice.action == text)?;
+                Some(Choice { value, ..choices.swap_remove(at) })
+            }))
+        })
+    }
+
+    fn text_sizes(&self, position: &str) -> Result<Option<[usize; 2]>, Error> {
+        let mut choices =
+            self.with(|bound| inspect::choices(&self.game, bound, position).map_err(of_position))?;
+        // A search may find any move the best one, so that the sizes fit all.
+        choices.truncate(if self.search.is_some() { usize::MAX } else { 1 });
+        Ok(choices
+            .iter()
+            .map(|c| [c.action.len(), c.after.len()])
+            .reduce(|a, b| [a[0].max(b[0]), a[1].max(b[1])]))
     }
 
     fn explain(&self, position: &str) -> Result<PositionValue, Error> {
         let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
-        self.with(|bound| {
-            inspect::inspect(&self.game, bound, &read[0], position.into(), false).map_err(of_position)
+        self.with(|bound| match &self.search {
+            Some(options) => self.searched(bound, options, position),
+            None => {
+                inspect::inspect(&self.game, bound, &read[0], position.into(), false).map_err(of_position)
+            }
         })
     }
 
@@ -363,16 +459,24 @@ fn checked<'a>(
     Ok(rows)
 }
 
-struct Opening(Checkpoint);
+struct Opening(Checkpoint, Option<SearchOptions>);
 
 impl Visitor for Opening {
     type Output = Result<Model, Error>;
 
     fn visit<G: Kit>(self, game: G) -> Self::Output {
-        let (bound, manifest) = open::bind(&game, self.0).map_err(|e| Error::Checkpoint(e.to_string()))?;
-        let description = describe(&bound, &manifest, game.scale());
+        let Self(checkpoint, search) = self;
+        let fault = |e: OpenError| Error::Checkpoint(e.to_string());
+        if search.is_some() {
+            search::fits(&game).map_err(fault)?;
+            let path = checkpoint.path.display().to_string();
+            naming::has_values(&path, &checkpoint.manifest.head).map_err(fault)?;
+        }
+        let (bound, manifest) = open::bind(&game, checkpoint).map_err(fault)?;
+        let search_text = search.as_ref().map(SearchOptions::to_string);
+        let description = Description { search: search_text, ..describe(&bound, &manifest, game.scale()) };
         let pool = Pool::new(&game, bound, |bound| bound).map_err(|e| Error::Checkpoint(e.to_string()))?;
-        Ok(Model { bound: Box::new(Opened { game, pool }), description })
+        Ok(Model { bound: Box::new(Opened { game, pool, search }), description })
     }
 }
 
@@ -415,5 +519,6 @@ fn describe<G: Kit>(bound: &GameModel<G>, manifest: &Manifest, scale: f64) -> De
         step: manifest.step,
         parameters: bound.learner.describe().parameters,
         checksum: manifest.checksum.clone(),
+        search: None,
     }
 }

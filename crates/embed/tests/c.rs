@@ -34,8 +34,12 @@ fn the_examples_in_c_run() {
     };
     let program = built("best_move", &["-ladept_embed"]);
     let play = |program: &Path, checkpoint: &str, position: &str| -> Output {
+        let path = match checkpoint.starts_with("search:") {
+            true => checkpoint.into(),
+            false => root.join("../../checkpoints").join(checkpoint),
+        };
         Command::new(program)
-            .arg(root.join("../../checkpoints").join(checkpoint))
+            .arg(path)
             .arg(position)
             .env("LD_LIBRARY_PATH", &library)
             .env("DYLD_LIBRARY_PATH", &library)
@@ -65,6 +69,14 @@ fn the_examples_in_c_run() {
         .unwrap();
     let text = String::from_utf8(packed.stdout).unwrap();
     assert!(text.starts_with("2/off 1/off leaves 0,0,0,1,0,0/0,0,0,0,0,0, worth +1.0000"), "{text}");
+    // With a search, the value is that of `adept value search:2:… `, which the test of the library compares.
+    let ahead = format!("search:2:{}", root.join("../../checkpoints/bearoff/residual-10").display());
+    let model = adept_embed::Model::open(ahead.as_ref()).unwrap();
+    let decision_ahead = "1,1,0,0,0,1/0,0,0,0,0,2 65";
+    let best = model.choose(decision_ahead).unwrap().unwrap();
+    let text = String::from_utf8(play(&program, &ahead, decision_ahead).stdout).unwrap();
+    let wanted = format!("{} leaves {}, worth {:+.4} ", best.action, best.after, best.value);
+    assert!(text.starts_with(&wanted), "{text}");
     // A text of more than 64 bytes comes in whole.
     let hand = "rccccc/crccccrccccc/crccccrccccc/crccccrc:||Kd2d|||/2c7dTs/9c/3d";
     let text = String::from_utf8(play(&program, "holdem/limit-6", hand).stdout).unwrap();

@@ -1,6 +1,10 @@
 //! Tests the Rust facade and the C interface with published checkpoints.
 
-use adept_embed::{Error, Model, ffi};
+use adept_arena::{inspect, naming};
+use adept_builtin::bearoff::Bearoff;
+use adept_builtin::tictactoe::TicTacToe;
+use adept_embed::{Error, Model, PositionValue, ffi};
+use adept_game::Kit;
 use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -174,6 +178,86 @@ fn a_move_is_worth_what_the_position_after_it_costs() {
     assert_eq!(model.moves("XX.OO...X@9").unwrap()[0].value, 1.0);
 }
 
+/// What `adept value AGENT POSITION` shows.
+fn by_command<G: Kit>(game: &G, agent: &str, position: &str) -> PositionValue {
+    let found = naming::resolve(game, agent, &[]).unwrap();
+    let mut search = naming::evaluator(game, &found, false).unwrap().unwrap();
+    let read = inspect::read(game, &[position]).unwrap();
+    inspect::inspect_by(game, &mut search, &read[0], position.into()).unwrap()
+}
+
+#[test]
+fn a_model_looks_ahead_as_the_commands_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = folder.path().join("small");
+    tictactoe(&small);
+    let (small, large) = (small.display(), published("residual-10").display().to_string());
+    let bearoff = Bearoff::default();
+    for (agent, position) in [
+        (format!("search:4:{small}"), "XX.OO...X@9"),
+        (format!("search:3:{small}"), "X...O...."),
+        (format!("search:500n:{small}"), "........."),
+        (format!("search:2,keep=2,margin=0:{large}"), "1,1,0,0,0,1/0,0,0,0,0,2 65"),
+        (format!("search:1:{large}"), "1,1,0,0,0,1/0,0,0,0,0,2 65"),
+    ] {
+        let model = Model::open(agent.as_ref()).unwrap();
+        let wanted = match position.contains(',') {
+            true => by_command(&bearoff, &agent, position),
+            false => by_command(&TicTacToe, &agent, position),
+        };
+        let explained = model.explain(position).unwrap();
+        let json = |value| serde_json::to_value(value).unwrap();
+        assert_eq!(json(&explained), json(&wanted), "{agent}");
+        let ply = agent.starts_with("search:1:");
+        assert!(ply || explained.search.as_ref().is_some_and(|s| s.plies > 1 && s.nodes > 1), "{agent}");
+        let found: Vec<_> =
+            wanted.moves.iter().map(|m| (&m.action, &m.afterstate, m.explanation.value)).collect();
+        let moves = model.moves(position).unwrap();
+        assert_eq!(moves.iter().map(|m| (&m.action, &m.after, m.value)).collect::<Vec<_>>(), found);
+        assert_eq!(model.values(&[position]).unwrap(), [wanted.value]);
+        let best = model.choose(position).unwrap().unwrap();
+        // With a number of positions, a search for one move alone may go deeper.
+        assert!(agent.contains('n') && !position.contains('@') || best.value == wanted.value, "{best:?}");
+        assert!(moves.iter().any(|m| (&m.action, &m.after) == (&best.action, &best.after)), "{best:?}");
+        let open = Open::at(agent.as_ref());
+        assert_eq!(open.values(&[position]), [wanted.value]);
+        assert_eq!(open.choose(position), (best.action, best.after, best.value));
+    }
+    // Before a roll, and after the end: the value is for the player who would be next.
+    let model = Model::open(format!("search:2:{large}").as_ref()).unwrap();
+    let before = "1,1,0,0,0,1/0,0,0,0,0,2";
+    let wanted = by_command(&bearoff, &format!("search:2:{large}"), before).value;
+    let values = model.values(&[before, "1,0,0,0,0,0/0,0,0,0,0,0"]).unwrap();
+    assert_eq!(values, [wanted, -1.0]);
+    assert_ne!(values[..1], Model::open(large.as_ref()).unwrap().values(&[before]).unwrap());
+    assert_eq!(model.describe().search.as_deref(), Some("2"));
+    // Rows are for the network alone.
+    let rows = model.encode(&[before]).unwrap();
+    let plain = Model::open(large.as_ref()).unwrap();
+    assert_eq!(model.evaluate(&rows).unwrap(), plain.evaluate(&rows).unwrap());
+    let refused = model.moves(before).unwrap_err().to_string();
+    assert!(refused.contains("the roll may be missing"), "{refused}");
+}
+
+#[test]
+fn a_search_that_is_not_possible_is_refused() {
+    let path = |game: &str, name: &str| {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints").join(game).join(name)
+    };
+    let of = |budget: &str, path: &Path| {
+        let text = format!("search:{budget}:{}", path.display());
+        let Err(Error::Checkpoint(message)) = Model::open(text.as_ref()) else { panic!("{text} opens") };
+        message
+    };
+    for (game, name) in [("liars-dice", "soar-net"), ("holdem", "limit-2")] {
+        let message = of("2", &path(game, name));
+        assert!(message.contains("hides information"), "{message}");
+    }
+    let message = of("two", &published("residual-10"));
+    assert!(message.contains("write `search:4:AGENT`"), "{message}");
+    assert!(of("2", &published("nothing")).contains("nothing"));
+}
+
 /// An untrained tic-tac-toe network whose rows need the last move.
 fn tictactoe(path: &Path) {
     use adept_model::checkpoint::{Manifest, write};
@@ -248,6 +332,26 @@ impl Open {
             unsafe { ffi::adept_values(self.0, pointers.as_ptr(), pointers.len(), values.as_mut_ptr()) };
         assert_eq!(code, 0, "{}", last_error());
         values
+    }
+
+    /// The best move, the position after it and its value, in buffers of the sizes that are named.
+    fn choose(&self, position: &str) -> (String, String, f32) {
+        let position = CString::new(position).unwrap();
+        let (mut action_size, mut after_size, mut value) = (0, 0, 0.0);
+        // SAFETY: an open model, and places for the sizes.
+        let code =
+            unsafe { ffi::adept_choose_sizes(self.0, position.as_ptr(), &mut action_size, &mut after_size) };
+        assert_eq!(code, 0, "{}", last_error());
+        let (mut action, mut after) = (vec![1; action_size], vec![1; after_size]);
+        let (a, b) = (action.as_mut_ptr(), after.as_mut_ptr());
+        // SAFETY: an open model, and buffers of the sizes that are passed.
+        let code = unsafe {
+            ffi::adept_choose(self.0, position.as_ptr(), a, action_size, b, after_size, &mut value)
+        };
+        assert_eq!(code, 0, "{}", last_error());
+        // SAFETY: every buffer ends in a zero byte after a call.
+        let read = |text: &[c_char]| unsafe { CStr::from_ptr(text.as_ptr()) }.to_str().unwrap().to_string();
+        (read(&action), read(&after), value)
     }
 }
 

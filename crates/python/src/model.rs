@@ -5,6 +5,7 @@ use crate::game::guarded;
 use crate::games::registered;
 use crate::{fault, given, plain};
 use adept_embed::Error;
+use adept_library::arena::naming;
 use adept_library::model::checkpoint::{self, Manifest};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -20,15 +21,20 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Opens the latest or best checkpoint of a run, or a checkpoint.
+    /// Opens the latest or best checkpoint of a run, or a checkpoint, which may look ahead.
     pub(crate) fn at(py: Python<'_>, path: &Path, best: bool) -> PyResult<Self> {
         let open = || -> Result<Self, Error> {
             let fault = |e: adept_library::model::ModelError| Error::Checkpoint(e.to_string());
-            let path = checkpoint::locate(path, best).map_err(fault)?;
+            let (path, search) = naming::path_and_search(path).map_err(Error::Checkpoint)?;
+            let path = checkpoint::locate(&path, best).map_err(fault)?;
+            let named = match search {
+                Some(search) => PathBuf::from(format!("search:{search}:{}", path.display())),
+                None => path.clone(),
+            };
             let manifest = checkpoint::manifest(&path).map_err(fault)?;
             let name = &manifest.game;
             let model = match registered(name) {
-                Some(game) => adept_embed::Model::of(game, &path)?,
+                Some(game) => adept_embed::Model::of(game, &named)?,
                 None if adept_builtin::visit(name, Known).is_none() => {
                     let text = format!(
                         "{}: is of the game `{name}`, which is neither built in nor registered: call adept.register first",
@@ -36,7 +42,7 @@ impl Model {
                     );
                     return Err(Error::Checkpoint(text));
                 }
-                None => adept_embed::Model::open(&path)?,
+                None => adept_embed::Model::open(&named)?,
             };
             Ok(Self { model, path, manifest })
         };
@@ -59,6 +65,9 @@ impl adept_library::game::Visitor for Known {
 }
 
 /// Opens a checkpoint folder, or the latest (or best) checkpoint of a run folder.
+///
+/// With `search:4:PATH` (plies), `search:100ms:PATH` (time) or `search:10000n:PATH` (valued positions), `values`, `moves` and
+/// `explain` look ahead. A search cannot be interrupted: prefer a time.
 #[pyfunction]
 #[pyo3(signature = (path, best = false))]
 pub(crate) fn open(py: Python<'_>, path: PathBuf, best: bool) -> PyResult<Model> {
@@ -191,8 +200,8 @@ impl Model {
         plain(py, &all)
     }
 
-    /// What gates and experts think of a position. `to_move` counts players from 1. The value of a finished game is that for
-    /// the first player.
+    /// What gates and experts think of a position, or what a search found: `search` has its `plies`, `nodes`, `solved` and `line`.
+    /// `to_move` counts players from 1. The value of a finished game is that for the first player.
     fn explain<'py>(&self, py: Python<'py>, position: &str) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| guarded(|| self.model.explain(position)))?.map_err(fault)?;
         plain(py, &explained)

@@ -65,6 +65,38 @@ def test_a_published_network_has_its_priors_with_it(monkeypatch, tmp_path):
     assert np.allclose(adept.open("again").values(positions), [0.8417233, -0.07112104], atol=1e-6)
 
 
+def test_a_model_looks_ahead(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    position = "1,1,0,0,0,1/0,0,0,0,0,2"
+    plain, ahead = adept.open(BEAROFF), adept.open(f"search:2,keep=2:{BEAROFF}")
+    assert ahead.description["search"] == "2,keep=2" and "search" not in plain.description
+    # Worked out from values one ply deep: the mean over all rolls of the opponent, who takes the best reply.
+    for move in ahead.moves(position, "65"):
+        side, rolls = move["after"], [(a, b) for a in range(1, 7) for b in range(a, 7)]
+        weights = np.array([1 if a == b else 2 for a, b in rolls]) / 36
+        if side.split("/")[1] != "0,0,0,0,0,0":
+            mean = -weights @ plain.values([f"{side} {b}{a}" for a, b in rolls])
+            # `keep=2` leaves replies out, of which the evaluator thinks little.
+            assert abs(move["value"] - mean) < 1e-3
+    explained = ahead.explain(position + " 65")
+    assert explained["value"] == ahead.values([position + " 65"])[0] == explained["moves"][0]["value"]
+    assert explained["search"]["plies"] == 2 and explained["search"]["nodes"] > 21
+    assert explained["search"]["line"][0] == explained["moves"][0]["move"] and "search" not in plain.explain(position)
+    dense, index = plain.encode([position])
+    assert np.array_equal(plain.evaluate(dense, index), ahead.evaluate(dense, index))
+    # A copy of a model that looks ahead is one of its network.
+    ahead.save(tmp_path / "copy", ahead.weights())
+    assert np.array_equal(adept.open(tmp_path / "copy").values([position]), plain.values([position]))
+    for path, why in [
+        ("checkpoints/liars-dice/soar-net", "hides information"),
+        (BEAROFF / "nothing", "nothing"),
+    ]:
+        with pytest.raises(adept.AdeptError, match=why):
+            adept.open(f"search:2:{path}")
+    with pytest.raises(adept.AdeptError, match="search:4:AGENT"):
+        adept.open(f"search:two:{BEAROFF}")
+
+
 def test_a_network_is_near_the_oracle(monkeypatch):
     monkeypatch.chdir(ROOT)
     model, oracle = adept.open(BEAROFF), adept.Oracle(6)

@@ -31,7 +31,10 @@ def starter(game: str, method: str | None = None) -> str:
     """A config to start from, as the text of a TOML file: what `adept config new` prints."""
 
 def open(path: _Path, best: bool = False) -> Model:
-    """Opens a checkpoint folder, or the latest (or best) checkpoint of a run folder."""
+    """Opens a checkpoint folder, or the latest (or best) checkpoint of a run folder.
+
+    With `search:4:PATH` (plies), `search:100ms:PATH` (time) or `search:10000n:PATH` (valued positions), `values`, `moves`
+    and `explain` look ahead. A search cannot be interrupted: prefer a time."""
 
 def train(
     config: _Config,
@@ -227,8 +230,8 @@ class Model:
         """Writes a checkpoint of the same network with other parameters, to a new folder."""
 
     def explain(self, position: str) -> dict[str, Any]:
-        """What gates and experts think of a position. `to_move` counts players from 1. The value of a finished game is
-        that for the first player."""
+        """What gates and experts think of a position, or what a search found: `search` has its `plies`, `nodes`, `solved`
+        and `line`. `to_move` counts players from 1. The value of a finished game is that for the first player."""
 
 class Oracle:
     """Exact values of the bear-off: solves the table of at most `checkers` checkers a side, or opens a `file` of
