@@ -1,4 +1,4 @@
-//! Compiles and links the C example as its first lines say, and runs it.
+//! Compiles and links programs in C, the examples as their first lines say, and runs them.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
@@ -12,24 +12,31 @@ fn library() -> PathBuf {
     deps
 }
 
+/// Compiles a program in C, as strict as can be.
+fn compiled(source: &Path, headers: &Path, linked: &[&str], program: &Path) {
+    let compiled = Command::new("cc")
+        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"])
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include"))
+        .arg("-I")
+        .arg(headers)
+        .arg(source)
+        .arg("-L")
+        .arg(library())
+        .args(linked)
+        .arg("-o")
+        .arg(program)
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+}
+
 #[test]
 fn the_examples_in_c_run() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (folder, library) = (tempfile::tempdir().unwrap(), library());
     let built = |example: &str, linked: &[&str]| {
         let program = folder.path().join(format!("{example}-{}", linked.len()));
-        let compiled = Command::new("cc")
-            .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"])
-            .arg(root.join("include"))
-            .arg(root.join(format!("examples/{example}.c")))
-            .arg("-L")
-            .arg(&library)
-            .args(linked)
-            .arg("-o")
-            .arg(&program)
-            .output()
-            .unwrap();
-        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        compiled(&root.join(format!("examples/{example}.c")), folder.path(), linked, &program);
         program
     };
     let program = built("best_move", &["-ladept_embed"]);
@@ -88,4 +95,111 @@ fn the_examples_in_c_run() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("roll"));
     assert_eq!(run("nothing", "0,0,0,0,1,1/0,0,0,0,0,2 65").status.code(), Some(1));
+}
+
+/// Prints for each position the value, the probabilities and their names' places, by the library and by an exported header.
+const OUTCOMES: &str = r#"
+#include <stdio.h>
+
+#include "adept.h"
+#include "net.h"
+
+int main(int argc, char **argv)
+{
+    const char *positions[] = {"X........@1", "X...O....@5", "XOX.O....@5"};
+    float dense[64], values[3], outcomes[9], own[3];
+    uint64_t index[16];
+    adept_model *model, *plain;
+    net_inputs in;
+    size_t width;
+    int i, k;
+
+    if (argc != 3 || adept_open(argv[1], &model) != ADEPT_OK || adept_open(argv[2], &plain) != ADEPT_OK) return 1;
+    width = adept_dense_width(model);
+    if (adept_classes(model) != 3 || adept_classes(plain) != 0 || adept_classes(NULL) != 0) return 2;
+    if (3 * width > 64 || 3 * adept_index_width(model) > 16) return 3;
+    if (adept_encode(model, positions, 3, dense, index) != ADEPT_OK) return 4;
+    if (adept_evaluate(model, dense, index, 3, values) != ADEPT_OK) return 5;
+    if (adept_outcomes(model, dense, index, 3, outcomes) != ADEPT_OK) return 6;
+    for (i = 0; i < 3; i++) {
+        for (k = 0; k < 9; k++) in.fields[k] = dense[i * width + FIRST + k];
+        net_outcomes(&in, own);
+        printf("%.9g %.9g %.9g %.9g ", values[i], outcomes[3 * i], outcomes[3 * i + 1], outcomes[3 * i + 2]);
+        printf("%.9g %.9g %.9g %.9g\n", net_value(&in), own[NET_LOSS], own[NET_DRAW], own[NET_WIN]);
+    }
+    /* What fails names a code. */
+    if (adept_outcomes(plain, dense, index, 3, outcomes) != ADEPT_ROWS) return 7;
+    fprintf(stderr, "%s\n", adept_last_error());
+    if (adept_outcomes(NULL, dense, index, 3, outcomes) != ADEPT_ARGUMENT) return 8;
+    if (adept_outcomes(model, NULL, index, 3, outcomes) != ADEPT_ARGUMENT) return 9;
+    if (adept_outcomes(model, dense, index, 3, NULL) != ADEPT_ARGUMENT) return 10;
+    if (adept_outcomes(model, NULL, NULL, 0, NULL) != ADEPT_OK) return 11;
+    dense[0] = dense[0] / 0.0f;
+    if (adept_outcomes(model, dense, index, 3, outcomes) != ADEPT_ROWS) return 12;
+    adept_close(model);
+    adept_close(plain);
+    return 0;
+}
+"#;
+
+#[test]
+fn probabilities_of_outcomes_reach_programs_in_c() {
+    use adept_model::checkpoint::{Manifest, read, write};
+    use adept_model::export::{About, c};
+    use adept_model::{Architecture, Head, Optimiser, files::Files, lower};
+    let folder = tempfile::tempdir().unwrap();
+    let game = adept_builtin::tictactoe::TicTacToe;
+    let channels = adept_arena::open::encoder(&game, Some("fields")).unwrap().channels().to_vec();
+    let architecture = serde_json::json!({ "mlp": { "hidden": [7], "inputs": ["fields"] } });
+    let architecture: Architecture = serde_json::from_value(architecture).unwrap();
+    let classes = adept_game::Kit::outcome_classes(&game).unwrap();
+    let head = Head::Outcomes(classes.clone());
+    let made = |name: &str, head: &Head| {
+        let mut rng = adept_game::stream(1, "init", 0);
+        let mut learner =
+            adept_model::build(&architecture, &channels, head, Optimiser::default(), &mut rng).unwrap();
+        let manifest = Manifest {
+            head: head.clone(),
+            ..Manifest::new("tictactoe", "fields", channels.clone(), &architecture)
+        };
+        let path = folder.path().join(name);
+        write(&Files::default(), &path, manifest, &learner.state(false).unwrap()).unwrap();
+        path
+    };
+    let (path, plain) = (made("outcomes", &head), made("plain", &Head::Value));
+    let program = lower(&architecture, &channels, &head).unwrap();
+    let params = program.parameters_in(&read(&path).unwrap().tensors).unwrap();
+    let at = |file: &str| folder.path().join(file);
+    std::fs::write(at("net.h"), c(&program, &params, &About::default(), "net").unwrap()).unwrap();
+    let model = adept_embed::Model::open(&path).unwrap();
+    let first = model.describe().channels.iter().find(|channel| channel.name == "fields").unwrap().first;
+    std::fs::write(at("main.c"), OUTCOMES.replace("FIRST", &first.to_string())).unwrap();
+    compiled(&at("main.c"), folder.path(), &["-ladept_embed", "-lm"], &at("main"));
+    let done = Command::new(at("main"))
+        .args([&path, &plain])
+        .env("LD_LIBRARY_PATH", library())
+        .env("DYLD_LIBRARY_PATH", library())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(0), "{said}");
+    assert_eq!(said, "the model gives one number a row, not probabilities of outcomes\n");
+
+    let rows = model.encode(&["X........@1", "X...O....@5", "XOX.O....@5"]).unwrap();
+    let (values, outcomes) =
+        (model.evaluate(&rows).unwrap(), model.outcomes(3, &rows.dense, &rows.index).unwrap());
+    let printed = String::from_utf8(done.stdout).unwrap();
+    let lines: Vec<Vec<f32>> =
+        printed.lines().map(|line| line.split(' ').map(|n| n.parse().unwrap()).collect()).collect();
+    assert_eq!(lines.len(), 3, "{printed}");
+    for ((line, value), p) in lines.iter().zip(&values).zip(outcomes.chunks(3)) {
+        assert_eq!((line[0], &line[1..4]), (*value, p), "{printed}");
+        assert!(line[..4].iter().zip(&line[4..]).all(|(a, b)| (a - b).abs() < 1e-6), "{printed}");
+        let worth: f32 = p.iter().zip(&classes).map(|(p, class)| p * class.utility).sum();
+        assert!((p.iter().sum::<f32>() - 1.0).abs() < 1e-6 && (worth - value).abs() < 1e-6, "{printed}");
+    }
+    // The places of the classes are those that the description names, and the rows differ.
+    let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
+    assert_eq!(names, ["loss", "draw", "win"]);
+    assert!(lines[0][1] != lines[1][1], "{printed}");
 }
