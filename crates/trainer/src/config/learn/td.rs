@@ -195,13 +195,19 @@ impl TdSettings {
         let Some(text) = &self.search else { return Ok(()) };
         let options: SearchOptions = text.parse().map_err(|e| (SEARCH.to_string(), e))?;
         if matches!(options.budget, Budget::Time(_)) {
-            return fault(SEARCH, "a run must not depend on the machine: write plies, `3`, or positions, `2000n`");
+            return fault(
+                SEARCH,
+                "a run must not depend on the machine: write plies, `3`, or positions, `2000n`",
+            );
         }
         if self.traces == TraceKind::Online {
             return fault(SEARCH, "needs returns computed backwards: leave it out, or leave out `traces`");
         }
         if matches!(config.architecture, Architecture::Blind(_)) {
-            return fault(SEARCH, "the blind learner learns from the candidates of its own decisions: leave it out");
+            return fault(
+                SEARCH,
+                "the blind learner learns from the candidates of its own decisions: leave it out",
+            );
         }
         Ok(())
     }
