@@ -67,6 +67,11 @@ pub trait Evaluator<G: Game>: Send {
     ) {
         outcomes.clear();
     }
+
+    /// A copy for another thread; none if it cannot be copied.
+    fn copied(&mut self, _game: &G) -> Option<Box<dyn Evaluator<G>>> {
+        None
+    }
 }
 
 /// Implements [`Evaluator`] by forwarding every method.
@@ -124,6 +129,10 @@ macro_rules! passed_on {
             ) {
                 (**self).outcomes(game, state, player, action, outcomes);
             }
+
+            fn copied(&mut self, game: &G) -> Option<Box<dyn Evaluator<G>>> {
+                (**self).copied(game)
+            }
         }
     };
 }
@@ -164,6 +173,10 @@ impl<G: Game> Evaluator<G> for Known<G> {
             let value = self.0.value(game, Afterstate { state: after, action: Some(action), player });
             values.push(if value.is_nan() { 0.0 } else { value as f32 });
         });
+    }
+
+    fn copied(&mut self, _: &G) -> Option<Box<dyn Evaluator<G>>> {
+        Some(Box::new(Known(self.0.clone())))
     }
 }
 
@@ -456,5 +469,9 @@ impl<G: Game> Evaluator<G> for GameModel<G> {
         if let Some(explained) = self.explain(game, state, action, player) {
             outcomes.extend(explained.outcomes);
         }
+    }
+
+    fn copied(&mut self, game: &G) -> Option<Box<dyn Evaluator<G>>> {
+        self.player(game).ok().map(|copy| Box::new(copy) as _)
     }
 }

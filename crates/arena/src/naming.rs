@@ -468,7 +468,14 @@ impl<G: Kit> Builder<'_, G> {
         search::fits(self.game)?;
         let (values, head) = self.values(name)?;
         has_values(name, &head)?;
-        Ok(Search::new(self.game, values, options.clone()))
+        let search = Search::new(self.game, values, options.clone());
+        if options.threads > 1 && !search.has_chance() {
+            return Err(OpenError::Unknown(format!(
+                "`threads` shares a search of dice, and {} has none: alpha-beta runs on one thread; leave it out",
+                self.game.name()
+            )));
+        }
+        Ok(search)
     }
 
     fn minimax(&self) -> Result<Box<dyn Agent<G>>, OpenError> {

@@ -277,6 +277,50 @@ fn probabilities_of_results_are_searched_too() {
     (1..=2).for_each(|plies| leads_to_outcomes(&Bearoff::new(6).unwrap(), plies, 6, 4));
 }
 
+/// Threads share the actions at the root, and find the same to the bit.
+#[test]
+fn threads_find_the_same() {
+    let game = Bearoff::new(5).unwrap();
+    let found = |threads: usize| {
+        let mut options = SearchOptions::from(Budget::Plies(3));
+        options.threads = threads;
+        let mut search = Search::new(&game, Copied, options);
+        let mut all = Vec::new();
+        for seed in 0..8 {
+            let mut rng = stream(seed, "search test", 2);
+            if let Some((state, player, actions)) = decision(&game, 2, &mut rng) {
+                let found = search.search(&game, &state, player, &actions);
+                all.push((found.values.clone(), found.nodes, found.line.clone()));
+            }
+        }
+        all
+    };
+    let one = found(1);
+    assert!(one.len() > 4 && one.iter().any(|(values, ..)| values.len() > 3));
+    assert_eq!(one, found(2));
+    assert_eq!(one, found(5));
+}
+
+/// [`Whim`], for several threads.
+struct Copied;
+
+impl<G: Game> Evaluator<G> for Copied {
+    fn values(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        values: &mut Vec<f32>,
+    ) {
+        Whim.values(game, state, player, actions, values);
+    }
+
+    fn copied(&mut self, _: &G) -> Option<Box<dyn Evaluator<G>>> {
+        Some(Box::new(Self))
+    }
+}
+
 #[test]
 fn deep_search_solves_tictactoe() {
     let game = TicTacToe;

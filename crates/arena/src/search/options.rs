@@ -45,6 +45,8 @@ pub struct SearchOptions {
     pub budget: Budget,
     /// Which actions it considers below the root.
     pub filter: Filter,
+    /// Threads that share the actions at the root, in games with chance.
+    pub threads: usize,
     /// Whether the value of every action at the root is exact for its depth. Otherwise only the best one is, and others are at
     /// most as good as they are said to be.
     pub all: bool,
@@ -52,7 +54,7 @@ pub struct SearchOptions {
 
 impl From<Budget> for SearchOptions {
     fn from(budget: Budget) -> Self {
-        Self { budget, filter: Filter::default(), all: false }
+        Self { budget, filter: Filter::default(), threads: 1, all: false }
     }
 }
 
@@ -83,8 +85,18 @@ impl FromStr for SearchOptions {
                         format!("`{word}`: a difference of values, 0 to 2, such as `margin=0.05`")
                     })?;
                 }
+                ("threads", number) => {
+                    let threads = number.parse().ok().filter(|n| (1..=limits::THREADS).contains(n));
+                    options.threads = threads
+                        .ok_or_else(|| format!("`{word}`: a number of threads, 1 to {}", limits::THREADS))?;
+                }
                 _ => return Err(fault()),
             }
+        }
+        if options.threads > 1 && matches!(options.budget, Budget::Nodes(_)) {
+            return Err("`threads` and a number of positions do not go together: which positions are valued would depend on \
+                        the threads"
+                .into());
         }
         Ok(options)
     }
@@ -128,6 +140,9 @@ impl fmt::Display for SearchOptions {
         if self.filter.margin != usual.margin {
             write!(out, ",margin={}", self.filter.margin)?;
         }
+        if self.threads > 1 {
+            write!(out, ",threads={}", self.threads)?;
+        }
         Ok(())
     }
 }
@@ -138,7 +153,7 @@ mod tests {
 
     #[test]
     fn budgets_are_read_as_they_are_written() {
-        for text in ["1", "4", "100ms", "10000n", "3,keep=8/4,margin=0.05", "2,margin=0"] {
+        for text in ["1", "4", "100ms", "10000n", "3,keep=8/4,margin=0.05", "2,margin=0", "3,threads=2"] {
             assert_eq!(text.parse::<SearchOptions>().unwrap().to_string(), text);
         }
         assert_eq!("2s".parse::<SearchOptions>().unwrap().to_string(), "2000ms");
@@ -159,6 +174,8 @@ mod tests {
             ("3,keep=a", "keep=8/4"),
             ("3,margin=NaN", "margin=0.05"),
             ("3,deep", "`deep`"),
+            ("3,threads=0", "1 to 1024"),
+            ("100n,threads=2", "do not go together"),
         ] {
             let error = text.parse::<SearchOptions>().unwrap_err();
             assert!(error.contains(what), "{text}: {error}");

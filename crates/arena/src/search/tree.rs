@@ -5,6 +5,7 @@ use super::table::{Bound, Table, What};
 use crate::evaluator::Evaluator;
 use adept_game::{Game, Kit, OutcomeClass, Turn, limits, stream};
 use rand::RngExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// What a search found at a decision.
@@ -20,6 +21,13 @@ pub struct Found<G: Game> {
     pub nodes: u64,
     /// Whether every line was searched to the end of the game, so that the highest value is exact.
     pub solved: bool,
+}
+
+/// What was found of an action at the root.
+struct Tried<G: Game> {
+    score: f32,
+    /// The actions expected after it.
+    line: Vec<G::Action>,
 }
 
 /// Buffers of one level of the recursion.
@@ -49,6 +57,8 @@ pub struct Search<G: Game, E> {
     until_clock: u32,
     stopped: bool,
     open: bool,
+    /// Copies that search on other threads, made when they are first needed.
+    copies: Vec<Search<G, Box<dyn Evaluator<G>>>>,
     /// Index of the best action of the last decision.
     chosen: u32,
     /// Whether exact entries of the table answer for the whole window.
@@ -86,6 +96,7 @@ impl<G: Game, E> Search<G, E> {
             until_clock: 0,
             stopped: false,
             open: false,
+            copies: Vec::new(),
             chosen: 0,
             reads: false,
         }
@@ -110,10 +121,16 @@ impl<G: Game, E> Search<G, E> {
             until_clock,
             stopped,
             open,
+            copies: Vec::new(),
             chosen,
             reads,
         };
         (search, had)
+    }
+
+    /// Whether chance comes in games at random.
+    pub fn has_chance(&self) -> bool {
+        self.has_chance
     }
 
     /// What the last search found.
@@ -212,33 +229,28 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         plies: u32,
         found: &mut Found<G>,
     ) {
-        if self.has_chance {
-            self.table.start();
-        }
         let mut order: Vec<usize> = (0..actions.len()).collect();
         order.sort_by(|a, b| found.values[*b].total_cmp(&found.values[*a]));
         let full = self.options.all || self.has_chance;
         let (mut alpha, mut best) = (f32::NEG_INFINITY, None);
         let mut scores = vec![None; actions.len()];
         (self.open, self.plies) = (false, plies);
+        let tried =
+            if self.shares() { self.try_all(game, state, player, actions, &order) } else { Vec::new() };
+        let mut tried = tried.into_iter();
         for &i in &order {
-            self.frame(game, 0);
-            self.frames[0].state.clone_from(state);
-            game.apply(&mut self.frames[0].state, &actions[i]);
             let floor = if full { f32::NEG_INFINITY } else { alpha };
-            let score = match best {
-                Some(_) if !full => self.scouted(game, 0, player, plies - 1, floor, f32::INFINITY),
-                _ => self.after(game, 0, player, plies - 1, floor, f32::INFINITY),
+            let one = match tried.next() {
+                Some(one) => one,
+                None => self.try_action(game, state, player, &actions[i], floor, best.is_some() && !full),
             };
-            if self.stopped {
-                break;
-            }
+            let Some(Tried { score, line }) = one else { break };
             scores[i] = Some(score);
             if best.is_none() || score > alpha {
                 (alpha, best) = (score, Some(i));
                 found.line.clear();
                 found.line.push(actions[i].clone());
-                found.line.extend(self.frames[0].line.iter().cloned());
+                found.line.extend(line);
             }
         }
         let Some(best) = best else { return };
@@ -257,6 +269,101 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             // Who wins for sure needs no deeper search for a better move.
             found.solved = !self.open || alpha.abs() > 1.5 && !self.options.all;
         }
+    }
+
+    /// The score of an action at the root, if it is above `floor`; none if the budget is spent before.
+    fn try_action(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        action: &G::Action,
+        floor: f32,
+        scouts: bool,
+    ) -> Option<Tried<G>> {
+        // What is found must not depend on which thread searches which actions.
+        if self.has_chance {
+            self.table.start();
+        }
+        self.frame(game, 0);
+        self.frames[0].state.clone_from(state);
+        game.apply(&mut self.frames[0].state, action);
+        let plies = self.plies - 1;
+        let score = match scouts {
+            true => self.scouted(game, 0, player, plies, floor, f32::INFINITY),
+            false => self.after(game, 0, player, plies, floor, f32::INFINITY),
+        };
+        (!self.stopped).then(|| Tried { score, line: self.frames[0].line.clone() })
+    }
+
+    /// Whether threads share the actions at the root. Each is then a search of its own.
+    fn shares(&self) -> bool {
+        self.has_chance && self.options.threads > 1 && !matches!(self.options.budget, Budget::Nodes(_))
+    }
+
+    /// Searches all actions at the root, in this order, on several threads. Where the time is over, nothing is found of the rest.
+    fn try_all(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+        order: &[usize],
+    ) -> Vec<Option<Tried<G>>> {
+        let wanted = self.options.threads.min(actions.len()).saturating_sub(1);
+        while self.copies.len() < wanted {
+            let Some(copy) = self.evaluator.copied(game) else { break };
+            let mut options = self.options.clone();
+            options.threads = 1;
+            self.copies.push(Search { has_chance: self.has_chance, ..Search::new(game, copy, options) });
+        }
+        let next = AtomicUsize::new(0);
+        let mut copies = std::mem::take(&mut self.copies);
+        for copy in &mut copies {
+            (copy.limit, copy.deadline, copy.plies) = (self.limit, self.deadline, self.plies);
+            (copy.stopped, copy.open, copy.found.nodes) = (false, false, 0);
+        }
+        let mut tried: Vec<Option<Tried<G>>> = order.iter().map(|_| None).collect();
+        let share = |place: usize| order.get(place).map(|i| &actions[*i]);
+        std::thread::scope(|scope| {
+            let others: Vec<_> = copies
+                .iter_mut()
+                .map(|copy| scope.spawn(|| copy.try_some(game, state, player, &next, &share)))
+                .collect();
+            let mut found = self.try_some(game, state, player, &next, &share);
+            for other in others {
+                match other.join() {
+                    Ok(more) => found.extend(more),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            found.into_iter().for_each(|(place, one)| tried[place] = one);
+        });
+        for copy in &copies {
+            self.found.nodes += copy.found.nodes;
+            self.open |= copy.open;
+            self.stopped |= copy.stopped;
+        }
+        self.copies = copies;
+        tried
+    }
+
+    /// Searches the actions that no other thread has taken.
+    fn try_some<'a>(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        next: &AtomicUsize,
+        share: &(dyn Fn(usize) -> Option<&'a G::Action> + Sync),
+    ) -> Vec<(usize, Option<Tried<G>>)> {
+        let mut found = Vec::new();
+        while !self.stopped {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(action) = share(place) else { break };
+            found.push((place, self.try_action(game, state, player, action, f32::NEG_INFINITY, false)));
+        }
+        found
     }
 
     /// Whether the budget is spent.

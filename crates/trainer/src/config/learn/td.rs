@@ -200,6 +200,9 @@ impl TdSettings {
                 "a run must not depend on the machine: write plies, `3`, or positions, `2000n`",
             );
         }
+        if options.threads > 1 {
+            return fault(SEARCH, "games are played side by side already (`workers`): leave `threads` out");
+        }
         if self.traces == TraceKind::Online {
             return fault(SEARCH, "needs returns computed backwards: leave it out, or leave out `traces`");
         }
