@@ -53,6 +53,14 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         Some(Ok(AgentSpec::Model { play: Play::Greedy, search: Some(options), name })) => {
             (PathBuf::from(name), Some(options))
         }
+        Some(Ok(AgentSpec::Model { play: Play::Epsilon(_) | Play::Boltzmann(_), .. })) => {
+            let message = format!(
+                "`{}` varies its play: `evaluate` measures checkpoints and searches such as `search:4:NAME`, and \
+                 `adept arena` agents against each other",
+                args.of.checkpoint.display()
+            );
+            return Err(OpenError::Unknown(message).into());
+        }
         Some(Err(why)) => return Err(OpenError::Unknown(why).into()),
         _ => (args.of.checkpoint.clone(), None),
     };
