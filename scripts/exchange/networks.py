@@ -23,12 +23,22 @@ class Network:
             self.tensors = {name: file.get_tensor(name) for name in file.keys()}
             manifest = json.loads(file.metadata()["adept"])
         self.architecture, self.channels = manifest["architecture"], manifest["channels"]
+        head = manifest.get("head")
+        # What each class of outcomes is worth; None for a network of values or a policy.
+        self.utilities = np.float32([c["utility"] for c in head["outcomes"]]) if isinstance(head, dict) else None
+        # Whether nodes give distributions: not those that correct the logits of a prior.
+        self.gives_distributions = self.utilities is not None
         self.used = set()
 
     def __call__(self, inputs):
         """Values of rows, given their channels by name."""
+        outputs = self.outputs(inputs)
+        return outputs[:, 0] if self.utilities is None else outputs @ self.utilities
+
+    def outputs(self, inputs):
+        """The probability of each class, [rows, classes]; without classes the values, [rows, 1]."""
         self.inputs = inputs
-        return self.node(self.architecture, "")[:, 0]
+        return self.node(self.architecture, "")
 
     def node(self, architecture, name):
         (kind, spec), = architecture.items()
@@ -38,6 +48,8 @@ class Network:
         hidden = spec["hidden"]
         given = spec["activation"]
         activations = [given] * len(hidden) if isinstance(given, str) else given
+        if self.gives_distributions:
+            return softmax(self.layers(spec.get("inputs"), [*activations, "linear"], name))
         return self.layers(spec.get("inputs"), [*activations, spec["output"]], name)
 
     def layers(self, inputs, activations, name):
@@ -60,18 +72,18 @@ class Network:
             given = gate["activation"]
             hidden = [given] * len(gate["hidden"]) if isinstance(given, str) else given
             net = self.layers(gate.get("inputs"), [*hidden, "linear"], f"{name}gate.")
-        weights = np.exp(net - net.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
+        weights = softmax(net)
         if threshold > 0:
             passes = weights > np.float32(threshold)
             lone = np.arange(weights.shape[1]) == weights.argmax(axis=1)[:, None]
             weights = np.where(np.where(passes.any(axis=1, keepdims=True), passes, lone), weights, 0)
             weights /= weights.sum(axis=1, keepdims=True)
-        return (weights * self.experts(spec, name)).sum(axis=1, keepdims=True)
+        return (weights[:, :, None] * self.experts(spec, name)).sum(axis=1)
 
     hme = meta_pi
 
     def experts(self, spec, name):
+        """The outputs of all experts: [rows, experts, outputs]."""
         one, several = spec.get("expert"), spec.get("experts")
         if one is None:
             specs = several
@@ -80,29 +92,53 @@ class Network:
         else:
             size = next(c["size"] for c in self.channels if c["name"] == spec["by"])
             specs = [one] * size
-        return np.concatenate([self.node(s, f"{name}expert.{i}.") for i, s in enumerate(specs)], axis=1)
+        return np.stack([self.node(s, f"{name}expert.{i}.") for i, s in enumerate(specs)], axis=1)
 
     def symbolic(self, spec, name):
-        return np.take_along_axis(self.experts(spec, name), self.inputs[spec["by"]], axis=1)
+        return self.selected(spec, name, self.inputs[spec["by"]][:, 0])
+
+    def selected(self, spec, name, expert):
+        y = self.experts(spec, name)
+        return y[np.arange(len(y)), expert]
 
     def cells(self, spec, name):
         first, second = (
             self.tensor(f"{name}gate.classes.{k}")[self.inputs[by][:, 0]].astype(int)
             for k, by in enumerate(spec["by"])
         )
-        expert = self.tensor(f"{name}gate.table")[first, second].astype(int)
-        return np.take_along_axis(self.experts(spec, name), expert[:, None], axis=1)
+        return self.selected(spec, name, self.tensor(f"{name}gate.table")[first, second].astype(int))
 
     def residual(self, spec, name):
-        on = spec.get("on") or next(c["name"] for c in self.channels if c["kind"] == "value")
-        p = np.clip(self.inputs[on], -PRIOR_LIMIT, PRIOR_LIMIT)
-        t = np.tanh(self.node(spec["net"], f"{name}net."))
+        gives_distributions, self.gives_distributions = self.gives_distributions, False
+        z = self.node(spec["net"], f"{name}net.")
+        self.gives_distributions = gives_distributions
+        p = np.clip(self.prior(spec), -PRIOR_LIMIT, PRIOR_LIMIT)
+        if self.utilities is not None:
+            return softmax(self.logits(p) + z)
+        t = np.tanh(z)
         return (p + t) / (1 + p * t)
 
     def frozen(self, spec, name):
-        on = spec.get("on") or next(c["name"] for c in self.channels if c["kind"] == "value")
-        return self.inputs[on]
+        p = self.prior(spec)
+        return p if self.utilities is None else softmax(self.logits(np.clip(p, -PRIOR_LIMIT, PRIOR_LIMIT)))
+
+    def prior(self, spec):
+        return self.inputs[spec.get("on") or next(c["name"] for c in self.channels if c["kind"] == "value")]
+
+    def logits(self, p):
+        """The logits of a prior over two or three classes."""
+        size = np.abs(p)
+        if len(self.utilities) == 2:
+            tilt = np.arctanh(p)
+        else:
+            tilt = np.sign(p) * np.log((size + np.sqrt(4 - 3 * size**2)) / (2 * (1 - size)))
+        return tilt * self.utilities
 
     def tensor(self, name):
         self.used.add(name)
         return self.tensors[name]
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)

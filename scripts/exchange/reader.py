@@ -3,8 +3,8 @@ one of them is wrong.
 
     python3 scripts/exchange/reader.py [--adept PROGRAM] [CHECKPOINT…]
 
-Compares with the C library on rows of any numbers, and prints the largest difference as a share of 1 + |value|. Exit status 1 where it is
-more than 1e-5.
+Compares with the C library on rows of any numbers, and prints the largest difference as a share of 1 + |value|: of values, and of the
+probabilities of networks that give outcomes. Exit status 1 where it is more than 1e-5.
 """
 
 import argparse
@@ -39,18 +39,32 @@ class Checkpoint:
         self.manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         self.tensors = load_file(folder / "weights.safetensors")
         self.channels = {c["name"]: c for c in self.manifest["channels"]}
+        head = self.manifest.get("head")
+        # The classes of outcomes; None for a network of values or a policy.
+        self.classes = head["outcomes"] if isinstance(head, dict) else None
+        # Whether nodes give distributions: not those that correct the logits of a prior.
+        self.gives_distributions = self.classes is not None
         self.used = set()
 
     def values(self, rows):
         """Values of rows: an array [rows, width] for each channel name."""
-        if isinstance(self.manifest.get("head"), dict):
-            raise ValueError("this reader computes values, and the network gives probabilities of outcomes")
+        if self.classes is None:
+            return self.outputs(rows)[:, 0]
+        return self.outputs(rows) @ self.utilities()
+
+    def outputs(self, rows):
+        """Probabilities of the classes, [rows, classes]; without classes the values, [rows, 1]."""
         self.rows = rows
         return self.node(self.manifest["architecture"], "")
+
+    def utilities(self):
+        return np.array([c["utility"] for c in self.classes])
 
     def bounds(self):
         """The range of its values."""
         policy = self.manifest.get("output") == "logits" or self.manifest.get("head") == "policy"
+        if self.classes is not None:
+            return min(self.utilities()), max(self.utilities())
         return ANY if policy else self.range(self.manifest["architecture"])
 
     def tensor(self, name):
@@ -70,14 +84,16 @@ class Checkpoint:
     def index(self, name):
         return self.rows[name][:, 0].astype(np.int64)
 
-    # Nodes: each gives an array [rows].
+    # Nodes: each gives an array [rows, outputs], with an output for each class, or one.
 
     def node(self, architecture, name):
         ((kind, spec),) = architecture.items()
         return getattr(self, kind)(spec, name)
 
     def mlp(self, spec, name):
-        return self.layers(spec, spec["output"], name)[:, 0]
+        if self.gives_distributions:
+            return softmax(self.layers(spec, "linear", name))
+        return self.layers(spec, spec["output"], name)
 
     def layers(self, spec, output, name):
         hidden, activation = spec["hidden"], spec["activation"]
@@ -113,7 +129,7 @@ class Checkpoint:
             best = np.arange(s.shape[1]) == s.argmax(axis=1)[:, None]
             s = s * np.where(passes.any(axis=1, keepdims=True), passes, best)
             s = s / s.sum(axis=1, keepdims=True)
-        return (s * self.all_experts(spec, name)).sum(axis=1)
+        return (s[:, :, None] * self.all_experts(spec, name)).sum(axis=1)
 
     meta_pi = hme
 
@@ -144,32 +160,61 @@ class Checkpoint:
                 x = [self.rows[channel], *(units[part] for part in about.get("parts", []))]
                 here = f"{name}module.{channel}."
                 units[channel] = self.dense(np.concatenate(x, axis=1), here + "units")
-                estimates.append(self.dense(units[channel], here + "estimate"))
+                estimates.append(self.estimate(units[channel], here + "estimate"))
         together = np.concatenate(list(units.values()), axis=1)
-        estimates.append(self.dense(self.dense(together, f"{name}top.units"), f"{name}top.estimate"))
+        estimates.append(self.estimate(self.dense(together, f"{name}top.units"), f"{name}top.estimate"))
         gate = f"{name}gate.layer.0"
         s = softmax(together @ self.tensor(f"{gate}.weight") + self.tensor(f"{gate}.bias"))
-        return (s * np.concatenate(estimates, axis=1)).sum(axis=1)
+        return (s[:, :, None] * np.stack(estimates, axis=1)).sum(axis=1)
+
+    def linear(self, x, name):
+        return x @ self.tensor(f"{name}.weight") + self.tensor(f"{name}.bias")
 
     def dense(self, x, name):
-        return np.tanh(x @ self.tensor(f"{name}.weight") + self.tensor(f"{name}.bias"))
+        return np.tanh(self.linear(x, name))
+
+    def estimate(self, x, name):
+        return softmax(self.linear(x, name)) if self.gives_distributions else self.dense(x, name)
 
     def residual(self, spec, name):
-        p = self.rows[spec.get("on") or self.only("value")][:, 0].astype(np.float64)
-        p = np.clip(p, -(1 - 1e-6), 1 - 1e-6)
-        return np.tanh(np.arctanh(p) + self.node(spec["net"], f"{name}net."))
+        p, is_value = self.prior(spec), self.classes is None
+        self.gives_distributions = False
+        z = self.node(spec["net"], f"{name}net.")
+        self.gives_distributions = not is_value
+        return np.tanh(np.arctanh(p) + z) if is_value else softmax(self.prior_logits(p) + z)
 
     def frozen(self, spec, name):
-        return self.rows[spec.get("on") or self.only("value")][:, 0]
+        if self.classes is not None:
+            return softmax(self.prior_logits(self.prior(spec)))
+        return self.rows[spec.get("on") or self.only("value")]
+
+    def prior(self, spec):
+        p = self.rows[spec.get("on") or self.only("value")].astype(np.float64)
+        return np.clip(p, -(1 - 1e-6), 1 - 1e-6)
+
+    def prior_logits(self, p):
+        size = np.abs(p)
+        if len(self.classes) == 2:
+            tilt = np.arctanh(p)
+        else:
+            tilt = np.sign(p) * np.log((size + np.sqrt(4 - 3 * size**2)) / (2 * (1 - size)))
+        return tilt * self.utilities()
 
     def lookup(self, spec, name):
         if self.manifest["kind"] != "table":
-            return self.tensor(f"{name}table")[self.index(spec.get("by") or self.only("index")), 0]
-        known = dict(zip(self.tensor("keys").tolist(), self.tensor("values").tolist()))
+            table = self.tensor(f"{name}table")[self.index(spec.get("by") or self.only("index"))]
+            return softmax(table) if self.gives_distributions else table
         keys = self.rows[spec.get("by") or self.only("index", "key")][:, 0].tolist()
+        held = self.tensor("values")
+        known = dict(zip(self.tensor("keys").tolist(), held.reshape(len(held), -1)))
         first = spec.get("initial_from")
-        others = self.rows[first][:, 0].tolist() if first else [spec["initial"]] * len(keys)
-        return np.array([known.get(key, other) for key, other in zip(keys, others)])
+        if self.classes is not None:
+            others = np.full((len(keys), len(self.classes)), 1 / len(self.classes))
+        elif first:
+            others = self.rows[first]
+        else:
+            others = np.full((len(keys), 1), spec["initial"])
+        return np.stack([known.get(key, other) for key, other in zip(keys, others)])
 
     def blind(self, spec, name):
         bits = self.rows[spec.get("input") or self.only("bits")] > 0.5
@@ -190,7 +235,7 @@ class Checkpoint:
             for literal in literals:
                 active &= held[literal]
             total += active * (weight + relations[int(member)])
-        return np.tanh(total)
+        return np.tanh(total)[:, None]
 
     # Ranges.
 
@@ -241,29 +286,38 @@ def compare(folder, rows=2_000):
                 columns = slice(c["first"], c["first"] + c["width"])
                 dense[:, columns] = dense[:, columns] > 0
         native = model.evaluate(dense, index)
+        probabilities = model.outcomes(dense, index) if model.classes else native[:, None]
+        assert model.classes == [c["name"] for c in checkpoint.classes or []], model.classes
         parts = {
             c["name"]: (index if c["kind"] in ("index", "key") else dense)[:, c["first"] : c["first"] + c["width"]]
             for c in about["channels"]
         }
     found = checkpoint.values(parts)
     assert found.shape == native.shape and np.isfinite(found).all() and native.std() > 0, folder
+    outputs = checkpoint.outputs(parts)
+    assert outputs.shape == probabilities.shape and probabilities.std(axis=0).min() > 0, folder
+    assert checkpoint.classes is None or np.allclose(outputs.sum(axis=1), 1), folder
     low, high = checkpoint.bounds()
     assert about["range"] == (None if np.isinf(low) or np.isinf(high) else [low, high]), (about["range"], low, high)
     unread = checkpoint.tensors.keys() - checkpoint.used - {"pairs", "found"}
     assert not unread, f"{folder}: tensors that the page does not use: {sorted(unread)}"
-    return float((np.abs(found - native) / (1 + np.abs(native))).max())
+    return max(float((np.abs(a - b) / (1 + np.abs(b))).max()) for a, b in ((found, native), (outputs, probabilities)))
 
 
-# A network of each architecture that no published checkpoint has: config, and settings that make it small.
+# A network of each architecture that no published checkpoint has: a config and settings that make it small, or its text.
 SMALL = {
     "modules": ("declared/informed", ["learn.td.games=200"]),
     "blind": ("declared/blind", ["learn.td.games=1500"]),
     "lookup": ("declared/table", ["learn.td.games=500"]),
     "sensitivities": ("tictactoe/symbolic-9x20", ["learn.games=2000"]),
     "thresholds": ("tictactoe/meta-pi-2x40-st3", ["learn.games=2000"]),
-    "nested": (None, []),
+    "outcomes-modules": ("declared/informed", ["learn.td.games=200", "head=outcomes"]),
+    "outcomes-lookup": ("tictactoe/lookup", ["learn.games=500", "head=outcomes"]),
+    "outcomes-symbolic": ("tictactoe/symbolic-9x20", ["learn.games=2000", "head=outcomes"]),
+    "outcomes-thresholds": ("tictactoe/hme-2x40-st3", ["learn.games=2000", "head=outcomes"]),
 }
-NESTED = """
+TEXTS = {
+    "nested": """
 name = "nested"
 game = { rules = "bearoff:4", encoder = "race+distribution:12+prior:convolution+pace" }
 evaluate = { every = 500, suites = ["rms"] }
@@ -281,16 +335,40 @@ experts = [
   { residual = { net = { mlp = { inputs = ["distribution", "prior"], hidden = [4, 3], activation = ["relu", "silu"], output = "linear" } } } },
   { meta_pi = { experts = 2, expert = { mlp = { hidden = [], output = "sigmoid", sensitivity = 2.0 } } } },
 ]
-"""
+""",
+    # Two classes, in every kind of node that a prior corrects.
+    "outcomes-nested": """
+name = "outcomes-nested"
+head = "outcomes"
+game = { rules = "bearoff:4", encoder = "race+distribution:12+prior:convolution+pace" }
+evaluate = { every = 500, suites = ["rms"] }
+
+[learn]
+rate = 0.01
+td = { games = 500, along = "both" }
+
+[architecture.hme]
+threshold = 0.2
+gate = { hidden = [5], activation = "sigmoid" }
+experts = [
+  { frozen = {} },
+  { lookup = { by = "pace_moved" } },
+  { residual = { net = { mlp = { inputs = ["distribution", "prior"], hidden = [4, 3], activation = ["relu", "silu"], output = "linear" } } } },
+  { residual = { net = { meta_pi = { experts = 2, expert = { mlp = { hidden = [3], output = "linear" } } } } } },
+  { meta_pi = { experts = 2, expert = { mlp = { hidden = [], sensitivity = 2.0 } } } },
+]
+""",
+}
 
 
 def small(program, folder):
     """Trains the small networks; returns their checkpoints."""
     found = []
-    for name, (config, settings) in SMALL.items():
+    for name in [*SMALL, *TEXTS]:
+        config, settings = SMALL.get(name, (None, []))
         path = folder / f"{name}.toml" if config is None else ROOT / f"configs/{config}.toml"
         if config is None:
-            path.write_text(NESTED, encoding="utf-8")
+            path.write_text(TEXTS[name], encoding="utf-8")
         run = [program, "train", path, "--out", folder / name, *(x for s in settings for x in ("--set", s))]
         subprocess.run([str(part) for part in run], check=True, stdout=subprocess.DEVNULL)
         found.append(max((folder / name / "checkpoints").iterdir()))
@@ -311,7 +389,7 @@ def main():
             kind = next(iter(Checkpoint(checkpoint).manifest["architecture"]))
             difference = compare(checkpoint)
             worst = max(worst, difference)
-            print(f"{kind:<10}{difference:>10.1e}  {checkpoint}")
+            print(f"{kind:<10}{difference:>10.1e}  {checkpoint}", flush=True)
     print(f"the largest difference of all {worst:.1e}; allowed is {TOLERANCE:.0e}")
     return 0 if worst <= TOLERANCE else 1
 

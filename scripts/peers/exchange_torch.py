@@ -1,6 +1,7 @@
 """Exported checkpoints in PyTorch: loaded as they are, trained on, and brought back; and evaluations a second by every route.
 
-The modules below are all that it takes: their parts have the names of docs/formats.md, so `load_state_dict` is strict.
+The modules below are all that it takes: their parts have the names of docs/formats.md, so `load_state_dict` is strict. A network whose head
+lists classes of outcomes gives their probabilities, others a value.
 """
 
 import argparse
@@ -21,9 +22,10 @@ from torch import nn
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "crates/embed/examples"), str(ROOT / "scripts/exchange")]
 import adept  # noqa: E402
-from check import positions, run  # noqa: E402
+from check import bearoff, drawn, noughts, off, positions, run, tictactoe  # noqa: E402
 
 ACTIVATIONS = {"tanh": nn.Tanh, "sigmoid": nn.Sigmoid, "relu": nn.ReLU, "silu": nn.SiLU, "linear": nn.Identity}
+ACTIVATIONS["softmax"] = lambda: nn.Softmax(dim=1)
 PRIOR_LIMIT = 1 - 1e-6
 TOLERANCE = 1e-5
 
@@ -68,6 +70,17 @@ class Table(nn.Module):
         return self.table[row[self.by][:, 0]]
 
 
+def all_of(experts, row):
+    """The outputs of all experts: [rows, experts, outputs]."""
+    return torch.stack([expert(row) for expert in experts], dim=1)
+
+
+def selected(experts, row, number):
+    """The output of one expert for each row."""
+    y = all_of(experts, row)
+    return y[torch.arange(len(y)), number]
+
+
 class Mixture(nn.Module):
     def __init__(self, channels, spec, experts):
         super().__init__()
@@ -87,8 +100,7 @@ class Mixture(nn.Module):
             passes = weights > self.threshold
             weights = weights * torch.where(passes.any(dim=1, keepdim=True), passes, lone)
             weights = weights / weights.sum(dim=1, keepdim=True)
-        values = torch.cat([expert(row) for expert in self.expert], dim=1)
-        return (weights * values).sum(dim=1, keepdim=True)
+        return (weights[:, :, None] * all_of(self.expert, row)).sum(dim=1)
 
 
 class Symbolic(nn.Module):
@@ -97,7 +109,7 @@ class Symbolic(nn.Module):
         self.by, self.expert = spec["by"], nn.ModuleList(experts)
 
     def forward(self, row):
-        return torch.cat([expert(row) for expert in self.expert], dim=1).gather(1, row[self.by])
+        return selected(self.expert, row, row[self.by][:, 0])
 
 
 class Classes(nn.Module):
@@ -119,26 +131,36 @@ class Cells(nn.Module):
 
     def forward(self, row):
         first, second = (c[row[by][:, 0]].long() for c, by in zip(self.gate.classes, self.by))
-        expert = self.gate.table[first, second].long()[:, None]
-        return torch.cat([expert_of(row) for expert_of in self.expert], dim=1).gather(1, expert)
+        return selected(self.expert, row, self.gate.table[first, second].long())
 
 
 class Frozen(nn.Module):
-    def __init__(self, channels, spec):
+    def __init__(self, channels, spec, utilities):
         super().__init__()
         self.on = spec.get("on") or next(c["name"] for c in channels if c["kind"] == "value")
+        self.utilities = utilities
 
     def forward(self, row):
-        return row[self.on]
+        return row[self.on] if self.utilities is None else self.logits(row).softmax(dim=1)
+
+    def logits(self, row):
+        """The logits of a prior over two or three classes."""
+        p = row[self.on].clamp(-PRIOR_LIMIT, PRIOR_LIMIT)
+        if len(self.utilities) == 2:
+            return torch.atanh(p) * self.utilities
+        size = p.abs()
+        return p.sign() * ((size + (4 - 3 * size**2).sqrt()) / (2 * (1 - size))).log() * self.utilities
 
 
-class Residual(nn.Module):
-    def __init__(self, channels, spec):
-        super().__init__()
-        self.on = spec.get("on") or next(c["name"] for c in channels if c["kind"] == "value")
-        self.net = build(channels, spec["net"])
+class Residual(Frozen):
+    def __init__(self, channels, spec, utilities):
+        super().__init__(channels, spec, utilities)
+        outputs = 1 if utilities is None else len(utilities)
+        self.net = build(channels, spec["net"], outputs=outputs)
 
     def forward(self, row):
+        if self.utilities is not None:
+            return (self.logits(row) + self.net(row)).softmax(dim=1)
         prior = row[self.on].clamp(-PRIOR_LIMIT, PRIOR_LIMIT)
         return torch.tanh(torch.atanh(prior) + self.net(row))
 
@@ -147,19 +169,22 @@ def each(given, layers):
     return [given] * len(layers) if isinstance(given, str) else given
 
 
-def build(channels, architecture):
+def build(channels, architecture, utilities=None, outputs=1):
+    """The module of a node. With utilities it gives a distribution over as many classes, otherwise so many outputs as they are."""
     (kind, spec), = architecture.items()
     if kind == "mlp":
-        activations = [*each(spec["activation"], spec["hidden"]), spec["output"]]
-        return Perceptron(channels, spec.get("inputs"), [*spec["hidden"], 1], activations, "sensitivity" in spec)
+        last = spec["output"] if utilities is None else "softmax"
+        outputs = outputs if utilities is None else len(utilities)
+        activations = [*each(spec["activation"], spec["hidden"]), last]
+        return Perceptron(channels, spec.get("inputs"), [*spec["hidden"], outputs], activations, "sensitivity" in spec)
     if kind == "residual":
-        return Residual(channels, spec)
+        return Residual(channels, spec, utilities)
     if kind == "frozen":
-        return Frozen(channels, spec)
+        return Frozen(channels, spec, utilities)
     one, several = spec.get("expert"), spec.get("experts")
     if kind == "symbolic" and one:
         several = next(c["size"] for c in channels if c["name"] == spec["by"])
-    experts = [build(channels, s) for s in ([one] * several if one else several)]
+    experts = [build(channels, s, utilities, outputs) for s in ([one] * several if one else several)]
     if kind == "cells":
         return Cells(channels, spec, experts)
     return Symbolic(spec, experts) if kind == "symbolic" else Mixture(channels, spec, experts)
@@ -177,6 +202,11 @@ def rate(batch, call):
     return sorted(rates[1:])[3]
 
 
+def outputs_of(model, dense, index):
+    """Probabilities of outcomes, or values: an array [rows, outputs]."""
+    return model.outcomes(dense, index) if model.classes else model.evaluate(dense, index)[:, None]
+
+
 def check(options, checkpoint, folder):
     name = checkpoint.name
     tensors, graph = folder / f"{name}.safetensors", folder / f"{name}.onnx"
@@ -184,19 +214,23 @@ def check(options, checkpoint, folder):
     run(options.adept, "export", checkpoint, "--format", "onnx", "--out", graph)
     with safe_open(tensors, "pt") as file:
         manifest = json.loads(file.metadata()["adept"])
-    module = build(manifest["channels"], manifest["architecture"])
+    head = manifest.get("head")
+    utilities = torch.tensor([c["utility"] for c in head["outcomes"]]) if isinstance(head, dict) else None
+    module = build(manifest["channels"], manifest["architecture"], utilities)
     module.load_state_dict(load_file(tensors))
 
     model = adept.Model(checkpoint)
-    dense, index = model.encode(positions(model.about["game"], options.rows))
-    inputs, native = model.inputs(dense, index), model.evaluate(dense, index)
+    draw = {"bearoff": bearoff, "tictactoe": noughts}.get(model.about["game"])
+    dense, index = model.encode(positions(draw, options.rows)) if draw else drawn(model.about, options.rows)
+    inputs, native = model.inputs(dense, index), outputs_of(model, dense, index)
     row = {key: torch.from_numpy(value.copy()) for key, value in inputs.items()}
     with torch.inference_mode():
-        off = float(np.abs(module(row)[:, 0].numpy() - native).max())
+        as_exported = off(module(row).numpy(), native)
 
     # A user's own training: a few steps towards something else, then back.
     optimiser = torch.optim.Adam(module.parameters(), lr=1e-3)
-    target = torch.from_numpy(native)[:, None] * 0.9
+    # Towards no preference: equal probabilities, or 0.
+    target = torch.from_numpy(native) * 0.9 + (0 if utilities is None else 0.1 / len(utilities))
     for _ in range(20):
         optimiser.zero_grad()
         nn.functional.mse_loss(module(row), target).backward()
@@ -205,10 +239,14 @@ def check(options, checkpoint, folder):
     save_file(module.state_dict(), tuned)
     run(options.adept, "import", tuned, "--like", checkpoint, "--out", back)
     with torch.inference_mode(), adept.Model(back) as returned:
-        values = module(row)[:, 0].numpy()
-        moved, off_back = float(np.abs(values - native).max()), float(np.abs(returned.evaluate(dense, index) - values).max())
-    assert np.isfinite([off, off_back, moved]).all(), name
-    print(f"{name:<26}{off:>12.2e}{off_back:>18.2e}{moved:>14.4f}")
+        values = module(row).numpy()
+        moved = float(np.abs(values - native).max())
+        back = off(outputs_of(returned, dense, index), values)
+    print(f"{name:<26}{as_exported:>12.2e}{back:>18.2e}{moved:>14.4f}", flush=True)
+    # The routes in Rust and C draw positions of the bear-off.
+    if model.about["game"] != "bearoff":
+        model.close()
+        return max(as_exported, back), []
 
     module.load_state_dict(load_file(tensors))
     session = onnxruntime.InferenceSession(graph, one_thread(), providers=["CPUExecutionProvider"])
@@ -223,7 +261,10 @@ def check(options, checkpoint, folder):
         with torch.inference_mode():
             speeds.append((name, "pytorch", batch, rate(batch, lambda: module(small))))
     model.close()
-    return max(off, off_back), speeds
+    for program in ([options.routes, checkpoint], [options.c, checkpoint]):
+        lines = subprocess.run(program, check=True, text=True, stdout=subprocess.PIPE).stdout.splitlines()
+        speeds += [line.split() for line in lines]
+    return max(as_exported, back), speeds
 
 
 def one_thread():
@@ -238,28 +279,31 @@ def main():
     options.add_argument("--routes", required=True, help="the example of that name of adept-embed")
     options.add_argument("--c", required=True, help="crates/embed/examples/speed.c, compiled")
     options.add_argument("--rows", type=int, default=10_000)
-    options.add_argument("checkpoints", nargs="*", type=pathlib.Path, help="all published ones if left out")
+    options.add_argument("checkpoints", nargs="*", type=pathlib.Path, help="all published networks, and small ones of tic-tac-toe, if left out")
     options = options.parse_args()
     torch.set_num_threads(1)
-    checkpoints = options.checkpoints or sorted(p.parent for p in ROOT.glob("checkpoints/*/*/manifest.json"))
     worst, speeds = 0.0, {}
     print(f"{'':<26}{'as exported':>12}{'trained and back':>18}{'moved by':>14}")
     with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        checkpoints = options.checkpoints
+        if not checkpoints:
+            published = sorted(ROOT.glob("checkpoints/*/*/manifest.json"))
+            # A table of positions is not a graph.
+            checkpoints = [p.parent for p in published if json.loads(p.read_text())["kind"] == "network"]
+            checkpoints += tictactoe(options.adept, folder)
         for checkpoint in checkpoints:
-            off, found = check(options, checkpoint, pathlib.Path(folder))
-            worst = max(worst, off)
-            for program in ([options.routes, checkpoint], [options.c, checkpoint]):
-                lines = subprocess.run(program, check=True, text=True, stdout=subprocess.PIPE).stdout.splitlines()
-                found += [line.split() for line in lines]
+            difference, found = check(options, checkpoint, folder)
+            worst = max(worst, difference)
             for name, route, batch, speed in found:
                 speeds[name, route, int(batch)] = float(speed)
     print(f"largest difference over {options.rows} rows {worst:.2e}; allowed is {TOLERANCE:.0e}\n")
     routes = ["rust", "c", "tract", "onnxruntime", "pytorch", "ctypes"]
     print(f"{'evaluations/s, one thread':<32}" + "".join(f"{r:>14}" for r in routes))
-    for checkpoint in checkpoints:
+    for name in dict.fromkeys(name for name, _, _ in speeds):
         for batch in (1, 512):
-            cells = "".join(f"{speeds[checkpoint.name, r, batch]:>14,.0f}" for r in routes)
-            print(f"{checkpoint.name:<26}{batch:>6}{cells}")
+            cells = "".join(f"{speeds[name, r, batch]:>14,.0f}" for r in routes)
+            print(f"{name:<26}{batch:>6}{cells}")
     return 0 if worst <= TOLERANCE else 1
 
 

@@ -39,6 +39,7 @@ def load():
         ("adept_explain", ctypes.c_int, [model, text, ctypes.POINTER(ctypes.c_void_p)]),
         ("adept_encode", ctypes.c_int, [model, texts, size, FLOATS, INTEGERS]),
         ("adept_evaluate", ctypes.c_int, [model, FLOATS, INTEGERS, size, FLOATS]),
+        ("adept_outcomes", ctypes.c_int, [model, FLOATS, INTEGERS, size, FLOATS]),
         ("adept_free", None, [ctypes.c_void_p]),
     ]:
         function = getattr(lib, name)
@@ -53,6 +54,9 @@ class Model:
         self.lib, self.handle = load(), ctypes.c_void_p()
         self._check(self.lib.adept_open(os.fsencode(path), ctypes.byref(self.handle)))
         self.about = json.loads(self.lib.adept_describe(self.handle))
+        head = self.about["head"]
+        # Names of the classes of outcomes; none for a network of values or a policy.
+        self.classes = [c["name"] for c in head["outcomes"]] if isinstance(head, dict) else []
 
     def __enter__(self):
         return self
@@ -112,15 +116,20 @@ class Model:
 
     def evaluate(self, dense, index):
         """Values of rows, for the player who just moved."""
+        return self._of_rows(self.lib.adept_evaluate, dense, index, ())
+
+    def outcomes(self, dense, index):
+        """Probabilities of `classes` after rows, for the player who just moved: an array [rows, classes]."""
+        return self._of_rows(self.lib.adept_outcomes, dense, index, (len(self.classes),))
+
+    def _of_rows(self, function, dense, index, width):
         dense, index = np.ascontiguousarray(dense, np.float32), np.ascontiguousarray(index, np.uint64)
         widths = self.about["dense_width"], self.about["index_width"]
         if (dense.shape, index.shape) != tuple((len(dense), width) for width in widths):
             raise AdeptError(f"rows need {widths[0]} floats and {widths[1]} integers")
-        values = np.empty(len(dense), np.float32)
-        self._check(
-            self.lib.adept_evaluate(self.handle, _floats(dense), _integers(index), len(dense), _floats(values))
-        )
-        return values
+        found = np.empty((len(dense), *width), np.float32)
+        self._check(function(self.handle, _floats(dense), _integers(index), len(dense), _floats(found)))
+        return found
 
     def inputs(self, dense, index):
         """The channels of rows by name, as an ONNX file of the same checkpoint takes them."""
