@@ -2,11 +2,13 @@
 
 use crate::game::{PyGame, guarded};
 use crate::{fault, plain};
+use adept_library::game::laws::{self, Breach, Budget};
 use adept_library::game::{Game, GameError};
 use adept_library::{AnyGame, Builtin, Catalogue, lab};
 use adept_trainer::config::{Games, Rules, no_game};
 use pyo3::prelude::*;
 use serde::Serialize;
+use serde_json::json;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 static REGISTERED: RwLock<Vec<PyGame>> = RwLock::new(Vec::new());
@@ -67,6 +69,20 @@ pub(crate) fn look_at(game: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyfunction]
 pub(crate) fn rehearse(game: &Bound<'_, PyAny>) -> PyResult<()> {
     PyGame::new(game)?.rehearse()
+}
+
+/// Checks the laws of games along random games: a dict with the games and states that were looked at and the first breach of each law.
+/// An exception in a method is raised.
+#[pyfunction]
+pub(crate) fn check_laws<'py>(game: &Bound<'py, PyAny>, games: u64) -> PyResult<Bound<'py, PyAny>> {
+    let rules = PyGame::new(game)?;
+    let report = guarded(|| laws::check(&rules, &Budget { games, ..Budget::default() }))?;
+    let breach = |b: &Breach| json!({ "law": b.law.about(), "found": b.found, "seed": b.seed, "ply": b.ply, "position": b.position });
+    let breaches: Vec<_> = report.breaches.iter().map(breach).collect();
+    let found = json!({
+        "game": report.game, "games": report.games, "left": report.left, "states": report.states, "breaches": breaches
+    });
+    plain(game.py(), &found)
 }
 
 /// Adds a game that `adept.check` has looked at, or replaces the one of the same name.

@@ -47,6 +47,7 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(exchange::export, module)?)?;
     module.add_function(wrap_pyfunction!(exchange::import_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(games::add_game, module)?)?;
+    module.add_function(wrap_pyfunction!(games::check_laws, module)?)?;
     module.add_function(wrap_pyfunction!(games::encoders, module)?)?;
     module.add_function(wrap_pyfunction!(games::games, module)?)?;
     module.add_function(wrap_pyfunction!(games::look_at, module)?)?;

@@ -255,6 +255,49 @@ class Walk(TicTacToe):
 
     text = adept.Game.text
     parse = adept.Game.parse
+    just_acted = adept.Game.just_acted
+
+
+@pytest.mark.parametrize("game", [TicTacToe(), Dice(), Kuhn(), type("Long", (Walk,), {"small": False})()])
+def test_games_of_these_tests_keep_the_laws(game):
+    report = adept.check(game, games=50)
+    assert report["breaches"] == [] and report["game"] == game.name
+    assert report["games"] == 50 and report["states"] > 100 and report["left"] == 0
+
+
+def revealing(self, state, player):
+    return state
+
+
+@pytest.mark.parametrize(
+    "game, law, found, ply, position",
+    [
+        # After the first move of player 0.
+        (broken(just_acted=lambda self, state: 1), "names who acted", "player 1, but player 0 acted", 1, None),
+        (broken(action_text=lambda self, state, square: "here"), "reads back to the same", "the action `here`", 0, "........."),
+        (type("Open", (Kuhn,), {"name": "open", "info": revealing})(), "`info` follows", "hides something", None, None),
+        (type("Twice", (Dice,), {"name": "twice", "outcomes": lambda self, state: [(1, 0.5), (1, 0.5)]})(), "outcomes", "listed twice", 0, "(0, 0, 'throw', 0)"),
+    ],
+)
+def test_breaches_of_laws_are_reported_and_refused(game, law, found, ply, position):
+    (breach,) = adept.check(game)["breaches"]
+    assert law in breach["law"] and found in breach["found"] and breach["seed"] >= 1
+    assert ply in (None, breach["ply"]) and position in (None, breach["position"])
+    if ply == 1:
+        assert breach["position"].count("X") == 1 and breach["position"].count("O") == 0
+    with pytest.raises(ValueError, match=f"`{game.name}` breaks a law of games, .*seed {breach['seed']}, ply {breach['ply']}"):
+        adept.register(game)
+
+
+def test_an_exception_while_the_laws_are_checked_is_raised():
+    # Only the laws ask for texts of actions.
+    class Fails(TicTacToe):
+        def action_text(self, state, action):
+            raise RuntimeError("no words")
+
+    for call in (adept.check, adept.register):
+        with pytest.raises(RuntimeError, match="no words"):
+            call(Fails())
 
 
 def test_positions_that_come_again_are_not_measured_exactly():

@@ -111,8 +111,11 @@ def register(game: Game, games: int = 20) -> Game:
     """Makes a game known to `train`, `open`, `arena` and the others. Plays `games` random games first, and raises an
     exception if the game does something that it must not. A game of the same name is replaced."""
 
-def check(game: Game, games: int = 20) -> None:
-    """Plays random games, and raises an exception at the first thing that a `Game` must not do."""
+def check(game: Game, games: int = 20) -> dict[str, Any]:
+    """Plays random games, and raises an exception at the first thing that a `Game` must not do: a value of a wrong type, a
+    state that is changed in place. Then checks the laws of all games along as many others, and returns a dict: `games`,
+    `states`, and `breaches`, a list with the first breach of each law, with `law`, `found`, `seed`, `ply` and `position`.
+    The list is empty if no law is broken. An exception in a method is raised as it is."""
 
 class Game:
     """A game of your own: subclass it, set `name` and `inputs`, write the methods, and call `adept.register`.
@@ -156,7 +159,8 @@ class SelfPlay:
     def play(self, games: int) -> dict[str, NDArray[Any]]:
         """Plays games with the present parameters, at most a million. Returns the rows, `dense` `(n, dense_width)`
         and `index` `(n, index_width)`; `targets`, the λ-returns for the player who just moved, and `weights`, both of
-        shape `(n,)`. Schedules of the config go on over all games."""
+        shape `(n,)`. With `head = "outcomes"` targets are distributions of shape `(n, classes)`. Schedules of the config
+        go on over all games."""
 
     def adopt(self, weights: ArrayLike) -> None:
         """Plays with these parameters from now on."""

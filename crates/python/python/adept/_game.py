@@ -107,7 +107,10 @@ def _missing(game, method, why=""):
 
 
 def check(game, games=20):
-    """Plays random games, and raises an exception at the first thing that a `Game` must not do."""
+    """Plays random games, and raises an exception at the first thing that a `Game` must not do: a value of a wrong type, a state
+    that is changed in place. Then checks the laws of all games along as many others, and returns a dict: `games`, `states`, and
+    `breaches`, a list with the first breach of each law, with `law`, `found`, `seed`, `ply` and `position`. The list is empty if no
+    law is broken. An exception in a method is raised as it is."""
     if not isinstance(game, Game):
         raise TypeError("a game is an object of a subclass of adept.Game, as in register(Nim())")
     _adept.look_at(game)
@@ -118,6 +121,7 @@ def check(game, games=20):
     for _ in range(games):
         _play(game, draw, known)
     _adept.rehearse(game)
+    return _adept.check_laws(game, games)
 
 
 def _play(game, draw, known):
@@ -254,6 +258,8 @@ def _must(holds, otherwise):
 def register(game, games=20):
     """Makes a game known to `train`, `open`, `arena` and the others. Plays `games` random games first, and raises an
     exception if the game does something that it must not. A game of the same name is replaced."""
-    check(game, games)
+    for breach in check(game, games)["breaches"]:
+        where = f"seed {breach['seed']}, ply {breach['ply']}, position {breach['position']!r}"
+        raise ValueError(f"`{game.name}` breaks a law of games, {breach['law']}: {breach['found']} ({where})")
     _adept.add_game(game)
     return game
