@@ -75,14 +75,17 @@ def hme(**more):
     }
 
 
+@pytest.mark.parametrize("head", ["value", "outcomes"])
 @pytest.mark.parametrize("more", [{}, {"threshold": 0.45}, {"threshold": 0.6}], ids=["all experts", "threshold", "largest gate"])
-def test_a_step_in_pytorch_is_a_step_of_adept(tmp_path, more):
-    config = hme(**more)
+def test_a_step_in_pytorch_is_a_step_of_adept(tmp_path, more, head):
+    config = {**hme(**more), "head": head}
     games = adept.SelfPlay(config)
     network = adept.torch.Network(games)
     optimiser = torch.optim.SGD(network.groups(0.01))
     samples = games.play(32)
     assert games.played == 32 and len(samples["targets"]) == len(samples["dense"]) > 32
+    if head == "outcomes":
+        assert samples["targets"].shape == (len(samples["dense"]), 3) and np.allclose(samples["targets"].sum(axis=1), 1)
     network.loss(**samples).backward()
     optimiser.step()
     network.constrain()
@@ -90,6 +93,12 @@ def test_a_step_in_pytorch_is_a_step_of_adept(tmp_path, more):
     before, after = games.weights(), run.open().weights()
     assert np.abs(after - before).max() > 1e-3
     assert np.allclose(network.weights(), after, atol=2e-6)
+    if head == "outcomes":
+        model = run.open()
+        rows = model.encode(POSITIONS)
+        with torch.no_grad():
+            found = adept.torch.Network(model)(*rows).numpy()
+        assert found.shape == (3, 3) and np.allclose(found, model.outcomes(*rows), atol=1e-6)
 
 
 def test_a_network_learns_in_pytorch_and_comes_back(tmp_path):
