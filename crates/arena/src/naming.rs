@@ -170,17 +170,31 @@ pub fn path_and_search(text: &Path) -> Result<(PathBuf, Option<SearchOptions>), 
     }
 }
 
-/// Refuses to search by a checkpoint whose outputs are not values.
+/// A search by the values of a checkpoint or valuation with this name and head.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] with the name of the checkpoint.
-pub fn has_values(name: &str, head: &Head) -> Result<(), OpenError> {
-    match head {
-        Head::Policy => Err(OpenError::Unknown(format!(
+/// [`OpenError::Unknown`] with the reason, if the game cannot be searched, the outputs are not values, or threads have nothing to share.
+pub fn search_by<G: Kit, E: Evaluator<G>>(
+    game: &G,
+    name: &str,
+    (values, head): (E, &Head),
+    options: SearchOptions,
+) -> Result<Search<G, E>, OpenError> {
+    search::fits(game)?;
+    if *head == Head::Policy {
+        return Err(OpenError::Unknown(format!(
             "`{name}` is a policy: its outputs are not values, which `search:` compares"
-        ))),
-        Head::Value | Head::Outcomes(_) => Ok(()),
+        )));
     }
+    let threads = options.threads;
+    let search = Search::new(game, values, options);
+    if threads > 1 && !search.has_chance() {
+        return Err(OpenError::Unknown(format!(
+            "`threads` shares a search of dice, and {} has none: alpha-beta runs on one thread; leave it out",
+            game.name()
+        )));
+    }
+    Ok(search)
 }
 
 /// An agent's text with another path: that of its checkpoint, or of the file that it reads. `change` gets a path or a name, and
@@ -465,17 +479,10 @@ impl<G: Kit> Builder<'_, G> {
 
     /// A search by the values of a checkpoint or valuation.
     fn searcher(&self, options: &SearchOptions, name: &str) -> Result<AnySearch<G>, OpenError> {
+        // A valuation may take minutes to open.
         search::fits(self.game)?;
         let (values, head) = self.values(name)?;
-        has_values(name, &head)?;
-        let search = Search::new(self.game, values, options.clone());
-        if options.threads > 1 && !search.has_chance() {
-            return Err(OpenError::Unknown(format!(
-                "`threads` shares a search of dice, and {} has none: alpha-beta runs on one thread; leave it out",
-                self.game.name()
-            )));
-        }
-        Ok(search)
+        search_by(self.game, name, (values, &head), options.clone())
     }
 
     fn minimax(&self) -> Result<Box<dyn Agent<G>>, OpenError> {

@@ -14,7 +14,7 @@
 
 pub mod ffi;
 
-use adept_arena::search::{self, Search};
+use adept_arena::search::Search;
 use adept_arena::{Evaluator, GameModel, OpenError, Pool, inspect, naming, open};
 use adept_game::{Kit, Turn, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
@@ -467,12 +467,11 @@ impl Visitor for Opening {
     fn visit<G: Kit>(self, game: G) -> Self::Output {
         let Self(checkpoint, search) = self;
         let fault = |e: OpenError| Error::Checkpoint(e.to_string());
-        if search.is_some() {
-            search::fits(&game).map_err(fault)?;
-            let path = checkpoint.path.display().to_string();
-            naming::has_values(&path, &checkpoint.manifest.head).map_err(fault)?;
+        let path = checkpoint.path.display().to_string();
+        let (mut bound, manifest) = open::bind(&game, checkpoint).map_err(fault)?;
+        if let Some(options) = &search {
+            naming::search_by(&game, &path, (&mut bound, &manifest.head), options.clone()).map_err(fault)?;
         }
-        let (bound, manifest) = open::bind(&game, checkpoint).map_err(fault)?;
         let search_text = search.as_ref().map(SearchOptions::to_string);
         let description = Description { search: search_text, ..describe(&bound, &manifest, game.scale()) };
         let pool = Pool::new(&game, bound, |bound| bound).map_err(|e| Error::Checkpoint(e.to_string()))?;

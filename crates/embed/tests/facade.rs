@@ -198,6 +198,7 @@ fn a_model_looks_ahead_as_the_commands_do() {
         (format!("search:3:{small}"), "X...O...."),
         (format!("search:500n:{small}"), "........."),
         (format!("search:2,keep=2,margin=0:{large}"), "1,1,0,0,0,1/0,0,0,0,0,2 65"),
+        (format!("search:2,threads=2:{large}"), "1,1,0,0,0,1/0,0,0,0,0,2 65"),
         (format!("search:1:{large}"), "1,1,0,0,0,1/0,0,0,0,0,2 65"),
     ] {
         let model = Model::open(agent.as_ref()).unwrap();
@@ -253,6 +254,10 @@ fn a_search_that_is_not_possible_is_refused() {
         let message = of("2", &path(game, name));
         assert!(message.contains("hides information"), "{message}");
     }
+    let folder = tempfile::tempdir().unwrap();
+    tictactoe(&folder.path().join("small"));
+    let message = of("3,threads=2", &folder.path().join("small"));
+    assert!(message.contains("alpha-beta runs on one thread"), "{message}");
     let message = of("two", &published("residual-10"));
     assert!(message.contains("write `search:4:AGENT`"), "{message}");
     assert!(of("2", &published("nothing")).contains("nothing"));
