@@ -3,8 +3,9 @@
 //! An evaluator gives the value of a state right after an action for the player who acted, in [−1, 1] (utility divided
 //! by the game's scale). A finished game has its exact utility; models never see it.
 
+use crate::successors::Successors;
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Turn, Valuation};
-use adept_model::{Explanation, Head, Learner, ModelError, OutcomeClass, Rows};
+use adept_model::{Explanation, Learner, ModelError, OutcomeClass, Rows};
 use std::sync::Arc;
 
 /// Evaluates the actions of a decision.
@@ -227,44 +228,20 @@ impl<G: Game> Encoder<G> for WithPrior<G> {
     }
 }
 
-/// The candidates of one decision: actions, values, and the rows evaluated by a model.
-#[derive(Debug)]
-pub struct Candidates<G: Game> {
-    /// Legal actions, or the candidates chosen by the encoder.
-    pub actions: Vec<G::Action>,
-    /// Value of the state after each action.
-    pub values: Vec<f32>,
-    /// Index in `rows` for each action; none if the action ends the game.
-    pub row_of: Vec<Option<u32>>,
-    /// Encoded afterstates.
-    pub rows: Rows,
-    /// Distributions over the classes of outcomes, `[rows, classes]`; empty for other heads.
-    pub outcomes: Vec<f32>,
-    state: G::State,
-    model_values: Vec<f32>,
-}
-
 /// A learner connected to a game by an encoder.
 pub struct GameModel<G: Game> {
     encoder: Arc<dyn Encoder<G>>,
     /// The learner.
     pub learner: Box<dyn Learner>,
-    candidates: Candidates<G>,
+    /// What follows the decision that was weighed last.
+    found: Successors<G>,
 }
 
 impl<G: Game> GameModel<G> {
     /// Binds a learner to a game. The learner must use this encoder's channels.
     pub fn new(game: &G, encoder: Arc<dyn Encoder<G>>, learner: Box<dyn Learner>) -> Self {
-        let candidates = Candidates {
-            actions: Vec::new(),
-            values: Vec::new(),
-            row_of: Vec::new(),
-            rows: Rows::new(learner.channels()),
-            outcomes: Vec::new(),
-            state: game.start(),
-            model_values: Vec::new(),
-        };
-        Self { encoder, learner, candidates }
+        let found = Successors::new(game, &*learner);
+        Self { encoder, learner, found }
     }
 
     /// The encoder.
@@ -283,104 +260,38 @@ impl<G: Game> GameModel<G> {
 
     /// Lists and encodes the candidates of `player`, who is to move. Values that need the model are 0.
     #[inline]
-    pub fn candidates(&mut self, game: &G, state: &G::State, player: usize) -> &Candidates<G> {
-        self.list(game, state, player);
-        &self.candidates
+    pub fn candidates(&mut self, game: &G, state: &G::State, player: usize) -> &Successors<G> {
+        self.found.clear();
+        self.found.list(game, &*self.encoder, state, player);
+        &self.found
+    }
+
+    /// Lists and evaluates the candidates of `player`, who is to move.
+    #[inline]
+    pub fn weighed(&mut self, game: &G, state: &G::State, player: usize) -> &Successors<G> {
+        self.candidates(game, state, player);
+        self.found.evaluate(&mut *self.learner);
+        &self.found
     }
 
     /// Tells the learner that training considered the last candidates.
     pub fn note_weighed(&mut self) {
-        self.learner.weighed(&self.candidates.rows);
-    }
-
-    /// Lists and encodes the candidates.
-    #[inline]
-    fn list(&mut self, game: &G, state: &G::State, player: usize) {
-        let c = &mut self.candidates;
-        if self.encoder.decides() {
-            c.rows.clear();
-            self.encoder.decide(game, state, player, &mut c.actions, &mut c.rows);
-            c.values.clear();
-            c.values.resize(c.actions.len(), 0.0);
-            c.row_of.clear();
-            c.row_of.extend((0..c.actions.len() as u32).map(Some));
-        } else {
-            game.actions(state, &mut c.actions);
-            self.encode_candidates(game, state, player);
-        }
+        self.learner.weighed(&self.found.rows);
     }
 
     /// Lists and evaluates the candidates of `player`, who is to move, as far as learning needs it. If an action wins
     /// the highest possible utility at once, all others have value −1 and the model is not evaluated, unless it gives
     /// distributions, which learning may need.
     #[inline]
-    pub fn decide(&mut self, game: &G, state: &G::State, player: usize) -> &Candidates<G> {
+    pub fn decide(&mut self, game: &G, state: &G::State, player: usize) -> &Successors<G> {
         self.candidates(game, state, player);
-        if self.candidates.values.contains(&1.0) && self.learner.head().classes().is_none() {
-            let others = self.candidates.values.iter_mut().zip(&self.candidates.row_of);
+        if self.found.values.contains(&1.0) && self.learner.head().classes().is_none() {
+            let others = self.found.values.iter_mut().zip(&self.found.row_of);
             others.filter(|(_, row)| row.is_some()).for_each(|(value, _)| *value = -1.0);
         } else {
-            self.value_candidates();
+            self.found.evaluate(&mut *self.learner);
         }
-        &self.candidates
-    }
-
-    /// Sets the values of actions that end the game and the rows of all others.
-    fn encode_candidates(&mut self, game: &G, state: &G::State, player: usize) {
-        let c = &mut self.candidates;
-        c.rows.clear();
-        c.values.clear();
-        c.row_of.clear();
-        if self.encoder.fetches() {
-            for action in &c.actions {
-                c.state.clone_from(state);
-                game.apply(&mut c.state, action);
-                self.encoder.fetch(game, Afterstate { state: &c.state, action: Some(action), player });
-            }
-        }
-        if game.hides() {
-            // The state after the action could reveal what the player cannot see.
-            for action in &c.actions {
-                c.row_of.push(Some(c.rows.len() as u32));
-                c.values.push(0.0);
-                let before = Afterstate { state, action: Some(action), player };
-                self.encoder.encode(game, before, c.rows.push());
-            }
-            return;
-        }
-        for action in &c.actions {
-            c.state.clone_from(state);
-            game.apply(&mut c.state, action);
-            if game.turn(&c.state) == Turn::Over {
-                c.row_of.push(None);
-                c.values.push((game.utility(&c.state, player) / game.scale()) as f32);
-                continue;
-            }
-            c.row_of.push(Some(c.rows.len() as u32));
-            c.values.push(0.0);
-            let after = Afterstate { state: &c.state, action: Some(action), player };
-            self.encoder.encode(game, after, c.rows.push());
-        }
-    }
-
-    fn value_candidates(&mut self) {
-        let c = &mut self.candidates;
-        if c.rows.is_empty() {
-            return;
-        }
-        match self.learner.head().clone() {
-            Head::Value | Head::Policy => self.learner.evaluate(&c.rows, &mut c.model_values),
-            head @ Head::Outcomes(_) => {
-                self.learner.outputs(&c.rows, &mut c.outcomes);
-                c.model_values.clear();
-                c.model_values.extend(c.outcomes.chunks_exact(head.outputs()).map(|p| head.value_of(p)));
-            }
-        }
-        for (value, row) in c.values.iter_mut().zip(&c.row_of) {
-            if let Some(row) = row {
-                *value = c.model_values[*row as usize];
-            }
-        }
+        &self.found
     }
 
     /// The learner's explanation of an action of `player`, who is to move. None if the action ends the game, because
@@ -421,22 +332,20 @@ impl<G: Game> Evaluator<G> for GameModel<G> {
         values: &mut Vec<f32>,
     ) {
         if self.encoder.decides() {
-            self.list(game, state, player);
-            self.value_candidates();
             // Actions that the encoder omits have probability 0.
-            let c = &self.candidates;
+            let found = self.weighed(game, state, player);
             let value = |action: &G::Action| {
-                c.actions.iter().position(|a| a == action).map_or(f32::NEG_INFINITY, |i| c.values[i])
+                let place = found.actions.iter().position(|a| a == action);
+                place.map_or(f32::NEG_INFINITY, |i| found.values[i])
             };
             values.clear();
             values.extend(actions.iter().map(value));
             return;
         }
-        self.candidates.actions.clear();
-        self.candidates.actions.extend_from_slice(actions);
-        self.encode_candidates(game, state, player);
-        self.value_candidates();
-        values.clone_from(&self.candidates.values);
+        self.found.clear();
+        self.found.list_these(game, &*self.encoder, state, player, actions);
+        self.found.evaluate(&mut *self.learner);
+        values.clone_from(&self.found.values);
     }
 
     fn weigh(
@@ -447,10 +356,9 @@ impl<G: Game> Evaluator<G> for GameModel<G> {
         actions: &mut Vec<G::Action>,
         values: &mut Vec<f32>,
     ) {
-        self.list(game, state, player);
-        self.value_candidates();
-        actions.clone_from(&self.candidates.actions);
-        values.clone_from(&self.candidates.values);
+        let found = self.weighed(game, state, player);
+        actions.clone_from(&found.actions);
+        values.clone_from(&found.values);
     }
 
     fn classes(&self) -> &[OutcomeClass] {

@@ -4,9 +4,11 @@ use crate::agents::{line_texts, softmax};
 use crate::evaluator::{Evaluator, GameModel};
 use crate::open::OpenError;
 use crate::search::Search;
+use crate::successors::Successors;
 use adept_game::{Afterstate, Kit, Read, Turn};
 use adept_model::{Explanation, Layout, Rows};
 use serde::ser::{SerializeMap, Serializer};
+use std::ops::Range;
 
 /// A checkpoint's value of a position.
 #[derive(Debug, serde::Serialize)]
@@ -187,28 +189,28 @@ pub fn inspect<G: Kit>(
             return Ok(found);
         }
     };
-    let (mut actions, mut values) = (Vec::new(), Vec::new());
     if game.hides() {
         complete(game, state, player, &position)?;
-        bound.weigh(game, state, player, &mut actions, &mut values);
-    } else {
-        game.actions(state, &mut actions);
     }
-    let policy = (game.hides() && bound.learner.head().is_policy()).then(|| policy_of(&values));
-    let mut moves: Vec<MoveValue> = Vec::with_capacity(actions.len());
-    for (i, action) in actions.iter().enumerate() {
+    let encoder = bound.encoder().clone();
+    let mut listed = Successors::new(game, &*bound.learner);
+    listed.list(game, &*encoder, state, player);
+    let policy = (game.hides() && bound.learner.head().is_policy()).then(|| {
+        listed.evaluate(&mut *bound.learner);
+        policy_of(&listed.values)
+    });
+    let mut moves: Vec<MoveValue> = Vec::with_capacity(listed.actions.len());
+    for (i, action) in listed.actions.iter().enumerate() {
         let mut next = state.clone();
         game.apply(&mut next, action);
-        // With hidden information, actions are valued before they are applied, because the state after an action could
-        // reveal more than the player knows.
-        let valued = if game.hides() { state } else { &next };
-        let row = (game.turn(valued) != Turn::Over).then(|| bound.encode(game, valued, Some(action), player));
+        let row = listed.row_of[i].map(|row| {
+            let mut one = listed.rows.empty();
+            one.push_from(&listed.rows, row as usize);
+            one
+        });
         let explanation = match &row {
             Some(row) => bound.learner.explain(row),
-            None => Explanation {
-                value: (game.utility(valued, player) / game.scale()) as f32,
-                ..Explanation::default()
-            },
+            None => Explanation { value: listed.values[i], ..Explanation::default() },
         };
         moves.push(MoveValue {
             action: game.action_text(state, action),
@@ -389,91 +391,53 @@ pub fn values<G: Kit>(
         let message = "this checkpoint outputs policy logits, not values; request the moves";
         return Err(OpenError::Unknown(message.into()));
     }
-    if game.hides() {
-        return hidden_values(game, bound, positions, values);
-    }
-    let mut rows = Rows::new(bound.learner.channels());
     let encoder = bound.encoder().clone();
-    // For each position: the best exact value, the sign of its rows, and the end of its rows.
-    let mut parts: Vec<(f32, f32, usize)> = Vec::with_capacity(positions.len());
-    let mut actions = Vec::new();
-    let mut push = |state: &G::State, action: Option<&G::Action>, player: usize| {
-        encoder.encode(game, Afterstate { state, action, player }, rows.push());
-        rows.len()
-    };
-    let mut end = 0;
+    let mut found = Successors::new(game, &*bound.learner);
+    let mut parts = Vec::with_capacity(positions.len());
     for (state, last) in positions {
-        let (mut exact, mut sign) = (f32::NEG_INFINITY, 1.0);
-        match game.turn(state) {
-            Turn::Over => exact = over(game, state),
-            Turn::Chance if !game.zero_sum() => {
+        parts.push(match game.turn(state) {
+            Turn::Over => Part::Exact(over(game, state)),
+            Turn::Chance if game.hides() || !game.zero_sum() => {
                 let text = game.position_text(state);
                 return Err(OpenError::Unknown(format!(
                     "`{text}`: a chance event comes next; give a position with a player to move"
                 )));
             }
             Turn::Chance => {
-                end = push(state, last.as_ref(), mover(game, bound, state, last.is_some())?);
-                sign = -1.0;
+                let player = mover(game, bound, state, last.is_some())?;
+                encoder.encode(game, Afterstate { state, action: last.as_ref(), player }, found.rows.push());
+                Part::Negated(found.rows.len() - 1)
             }
             Turn::Player(player) => {
-                game.actions(state, &mut actions);
-                for action in &actions {
-                    let mut next = state.clone();
-                    game.apply(&mut next, action);
-                    if game.turn(&next) == Turn::Over {
-                        exact = exact.max((game.utility(&next, player) / game.scale()) as f32);
-                    } else {
-                        end = push(&next, Some(action), player);
-                    }
+                if game.hides() {
+                    complete(game, state, player, &game.position_text(state))?;
                 }
+                let first = found.values.len();
+                found.list(game, &*encoder, state, player);
+                Part::Best(first..found.values.len())
             }
-        }
-        parts.push((exact, sign, end));
+        });
     }
-    let mut found = Vec::new();
-    if !rows.is_empty() {
-        bound.learner.evaluate(&rows, &mut found);
-    }
+    found.evaluate(&mut *bound.learner);
+    // NaN propagates, so that divergence cannot hide behind another move.
+    let best = |a: f32, b: f32| if b.is_nan() || b > a { b } else { a };
+    let value = |part| match part {
+        Part::Exact(value) => value,
+        Part::Negated(row) => -found.row_values()[row],
+        Part::Best(range) => found.values[range].iter().copied().reduce(best).unwrap_or(0.0),
+    };
     values.clear();
-    let mut first = 0;
-    for (exact, sign, end) in parts {
-        // NaN propagates, so that divergence cannot hide behind another move.
-        let best = |a: f32, b: f32| if b.is_nan() || b > a { b } else { a };
-        let value = found[first..end].iter().map(|v| sign * v).fold(exact, best);
-        values.push(if value == f32::NEG_INFINITY { 0.0 } else { value });
-        first = end;
-    }
+    values.extend(parts.into_iter().map(value));
     Ok(())
 }
 
-/// [`values`] for games with hidden information.
-fn hidden_values<G: Kit>(
-    game: &G,
-    bound: &mut GameModel<G>,
-    positions: &[Read<G>],
-    values: &mut Vec<f32>,
-) -> Result<(), OpenError> {
-    values.clear();
-    let (mut actions, mut found) = (Vec::new(), Vec::new());
-    for (state, _) in positions {
-        match game.turn(state) {
-            Turn::Over => values.push(over(game, state)),
-            Turn::Chance => {
-                let text = game.position_text(state);
-                let message =
-                    format!("`{text}`: a chance event comes next; give a position with a player to move");
-                return Err(OpenError::Unknown(message));
-            }
-            Turn::Player(player) => {
-                complete(game, state, player, &game.position_text(state))?;
-                bound.weigh(game, state, player, &mut actions, &mut found);
-                let best = |a: f32, b: &f32| if b.is_nan() || *b > a { *b } else { a };
-                values.push(found.iter().fold(f32::NEG_INFINITY, best));
-            }
-        }
-    }
-    Ok(())
+/// Where the value of a position is.
+enum Part {
+    Exact(f32),
+    /// In this row, for the other player.
+    Negated(usize),
+    /// The highest of these.
+    Best(Range<usize>),
 }
 
 /// Replaces `rows` by the rows of these positions, for the player who just moved.

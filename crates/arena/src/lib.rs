@@ -21,10 +21,11 @@ mod pool;
 pub mod search;
 mod solve;
 pub mod statistics;
+mod successors;
 
 pub use agents::{Agent, Boltzmann, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
 pub use deliberating::Deliberating;
-pub use evaluator::{Candidates, Evaluator, GameModel, Known, each_after};
+pub use evaluator::{Evaluator, GameModel, Known, each_after};
 pub use exact::{Equity, ExactError, Survey, equity, expected_utilities, survey};
 pub use grade::{Alone, Grade, Grader, Shares, Worst};
 pub use judge::{MoveLoss, TIE, move_loss};
@@ -32,3 +33,4 @@ pub use naming::{AgentSpec, Meaning, Resolved};
 pub use open::OpenError;
 pub use pool::Pool;
 pub use solve::{BestResponse, Minimax};
+pub use successors::Successors;

@@ -1,10 +1,12 @@
 //! The bear-off's valuations as evaluators and agents.
 
-use adept_arena::{Agent, Evaluator, Known, open};
+use adept_arena::{Agent, Evaluator, GameModel, Known, Successors, open};
 use adept_builtin::bearoff::two_sided::{Settings, Table};
 use adept_builtin::bearoff::{Action, Bearoff, Distribution, ROLLS, Stage, State};
 use adept_game::Kit;
 use adept_game::{Game, stream};
+use adept_model::{Architecture, Head, Optimiser, build};
+use std::collections::HashSet;
 
 const CHECKERS: u8 = 4;
 
@@ -85,4 +87,53 @@ fn a_table_that_cannot_be_had_is_named() {
     );
     let unknown = error("oracel");
     assert!(unknown.ends_with("did you mean `oracle`?"), "{unknown}");
+}
+
+/// The expectation over 21 rolls is that of one decision after the other, and equal afterstates share a row.
+#[test]
+fn successors_of_chance_are_those_of_each_roll() {
+    let game = Bearoff::new(CHECKERS).unwrap();
+    let encoder = game.encoder("race").unwrap();
+    let mlp: Architecture = serde_json::from_str(r#"{"mlp": {"hidden": [6]}}"#).unwrap();
+    let mut rng = stream(2, "test", 0);
+    let learner = build(&mlp, encoder.channels(), &Head::Value, Optimiser::default(), &mut rng).unwrap();
+    let mut bound = GameModel::new(&game, encoder.clone(), learner);
+    let mut found = Successors::new(&game, &*bound.learner);
+    let (mut outcomes, mut actions, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    let mut shared = 0;
+    for k in 0..200 {
+        let mut state = game.start();
+        game.apply(&mut state, &Action::Setup(Distribution::Table.sample(CHECKERS, &mut rng)));
+        state.player = k % 2;
+        let (mut mean, mut all, mut afterstates) = (0.0, 0, HashSet::new());
+        assert!(game.outcomes(&state, &mut outcomes));
+        for (roll, p) in &outcomes {
+            let mut rolled = state;
+            game.apply(&mut rolled, roll);
+            game.actions(&rolled, &mut actions);
+            bound.values(&game, &rolled, rolled.player, &actions, &mut values);
+            mean -= p * values.iter().copied().map(f64::from).fold(f64::NEG_INFINITY, f64::max);
+            all += actions.len();
+            for action in &actions {
+                let mut after = rolled;
+                game.apply(&mut after, action);
+                if game.turn(&after) != adept_game::Turn::Over {
+                    afterstates.insert(after);
+                }
+            }
+        }
+        found.expand(&game, &*encoder, &state).unwrap();
+        found.evaluate(&mut *bound.learner);
+        let mut target = Vec::new();
+        found.expectation(&mut target);
+        assert!((f64::from(target[0]) - mean).abs() < 1e-6, "{target:?} instead of {mean}");
+        assert_eq!((found.actions.len(), found.rows.len()), (all, afterstates.len()));
+        assert_eq!(found.branches().len(), outcomes.len());
+        assert!((found.branches().map(|(p, _)| p).sum::<f64>() - 1.0).abs() < 1e-12);
+        shared += all - afterstates.len();
+        if let Some(next) = found.draw(0.5, &mut rng) {
+            assert!(afterstates.contains(next));
+        }
+    }
+    assert!(shared > 1000, "{shared}");
 }

@@ -5,7 +5,7 @@
 
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
-use adept_arena::{Evaluator, GameModel, OpenError};
+use adept_arena::{GameModel, OpenError, Successors};
 use adept_game::{
     Afterstate, Draw, Encoder, Example, GameError, Kit, Stream, Turn, Valuation, limits, stream, work,
 };
@@ -472,7 +472,7 @@ impl<G: Kit> Examples<G> {
 /// move is the last: at most `10 × count` moves are made and games played.
 pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize, rng: &mut Stream) -> Rows {
     let mut rows = Rows::new(bound.learner.channels());
-    let mut actions = Vec::new();
+    let mut found = Successors::new(game, &*bound.learner);
     let (mut state, mut moves) = (game.start(), 0);
     while rows.len() < count && moves < 10 * count {
         match game.turn(&state) {
@@ -486,24 +486,13 @@ pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize
             }
             Turn::Player(player) => {
                 moves += 1;
-                if bound.encoder().decides() {
-                    let mut candidates = Rows::new(bound.learner.channels());
-                    bound.encoder().decide(game, &state, player, &mut actions, &mut candidates);
-                    let choice = rng.random_range(0..actions.len());
-                    rows.push_from(&candidates, choice);
-                    game.apply(&mut state, &actions[choice]);
-                    continue;
+                found.clear();
+                found.list(game, &**bound.encoder(), &state, player);
+                let choice = rng.random_range(0..found.actions.len());
+                if let Some(row) = found.row_of[choice] {
+                    rows.push_from(&found.rows, row as usize);
                 }
-                game.actions(&state, &mut actions);
-                let action = &actions[rng.random_range(0..actions.len())];
-                // The state after the action could reveal what the player cannot see.
-                let before = game.hides().then(|| bound.encode(game, &state, Some(action), player));
-                game.apply(&mut state, action);
-                if let Some(row) = before {
-                    rows.push_from(&row, 0);
-                } else if game.turn(&state) != Turn::Over {
-                    rows.push_from(&bound.encode(game, &state, Some(action), player), 0);
-                }
+                game.apply(&mut state, &found.actions[choice]);
             }
         }
     }
@@ -517,7 +506,6 @@ const EXPLORED: f64 = 0.1;
 /// or fewer in a game where almost every move is the last.
 pub fn rows_of_own_games<G: Kit>(game: &G, bound: &mut GameModel<G>, count: usize, rng: &mut Stream) -> Rows {
     let mut rows = Rows::new(bound.learner.channels());
-    let (mut actions, mut values) = (Vec::new(), Vec::new());
     let (mut state, mut moves) = (game.start(), 0);
     while rows.len() < count && moves < 10 * count {
         match game.turn(&state) {
@@ -531,26 +519,15 @@ pub fn rows_of_own_games<G: Kit>(game: &G, bound: &mut GameModel<G>, count: usiz
             }
             Turn::Player(player) => {
                 moves += 1;
-                bound.weigh(game, &state, player, &mut actions, &mut values);
-                let best = (0..values.len()).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0);
-                let any = rng.random_range(0..actions.len());
+                let found = bound.weighed(game, &state, player);
+                let value = |i: &usize| found.values[*i];
+                let best = (0..found.values.len()).max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or(0);
+                let any = rng.random_range(0..found.actions.len());
                 let choice = if rng.random_bool(EXPLORED) { any } else { best };
-                if bound.encoder().decides() {
-                    let mut candidates = Rows::new(bound.learner.channels());
-                    bound.encoder().decide(game, &state, player, &mut actions, &mut candidates);
-                    rows.push_from(&candidates, choice);
-                    game.apply(&mut state, &actions[choice]);
-                    continue;
+                if let Some(row) = found.row_of[choice] {
+                    rows.push_from(&found.rows, row as usize);
                 }
-                let action = &actions[choice];
-                // The state after the action could reveal what the player cannot see.
-                let before = game.hides().then(|| bound.encode(game, &state, Some(action), player));
-                game.apply(&mut state, action);
-                if let Some(row) = before {
-                    rows.push_from(&row, 0);
-                } else if game.turn(&state) != Turn::Over {
-                    rows.push_from(&bound.encode(game, &state, Some(action), player), 0);
-                }
+                game.apply(&mut state, &found.actions[choice]);
             }
         }
     }

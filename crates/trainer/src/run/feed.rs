@@ -5,11 +5,10 @@ use crate::config::{Config, ExpectationSettings, Method};
 use crate::positions::{Examples, Positions, With, encode};
 use crate::run::TrainError;
 use crate::shards::Shards;
-use crate::td::Backup;
-use adept_arena::{GameModel, OpenError};
+use adept_arena::{GameModel, OpenError, Successors};
 use adept_game::Kit;
 use adept_game::{Turn, stream};
-use adept_model::{ModelError, Rows, Samples};
+use adept_model::{ModelError, Samples};
 use adept_ranks::share_of;
 
 /// Source of samples for runs without games. The content of a shard of a batch depends only on the seed, the number of its
@@ -25,7 +24,7 @@ pub(super) struct Feed<'a, G: Kit> {
 
 enum From<'a, G: Kit> {
     Examples(Examples<G>),
-    Backups { settings: &'a ExpectationSettings, positions: Positions<G>, backup: Box<Backup<G>> },
+    Backups { settings: &'a ExpectationSettings, positions: Positions<G>, found: Box<Successors<G>> },
 }
 
 impl<'a, G: Kit> Feed<'a, G> {
@@ -50,11 +49,7 @@ impl<'a, G: Kit> Feed<'a, G> {
                     ))
                     .into());
                 }
-                From::Backups {
-                    settings,
-                    positions,
-                    backup: Box::new(Backup::new(Rows::new(channels), bound.learner.head().clone())),
-                }
+                From::Backups { settings, positions, found: Box::new(Successors::new(game, &*bound.learner)) }
             }
             _ => From::Examples(Examples::new(game, config, seed, With::of(bound))?),
         };
@@ -105,7 +100,7 @@ impl<G: Kit> From<'_, G> {
         samples.clear();
         match self {
             Self::Examples(examples) => return examples.fill(game, &**bound.encoder(), span, samples),
-            Self::Backups { settings, positions, backup } => {
+            Self::Backups { settings, positions, found } => {
                 let n = span.end - span.start;
                 let played = (settings.self_play * n as f64).round() as usize;
                 let explore = settings.explore.at(config.learn.share(span.start));
@@ -114,12 +109,14 @@ impl<G: Kit> From<'_, G> {
                     let mut state = positions.any(&mut rng);
                     // A game of self-play, or a single position.
                     loop {
-                        backup.target(game, bound, &state, &mut samples.targets)?;
+                        found.expand(game, &**bound.encoder(), &state)?;
+                        found.evaluate(&mut *bound.learner);
+                        found.expectation(&mut samples.targets);
                         encode(game, &**bound.encoder(), &state, samples);
                         if samples.rows.len() >= played {
                             break;
                         }
-                        match backup.follow(explore, &mut rng) {
+                        match found.draw(explore, &mut rng) {
                             Some(next) => state.clone_from(next),
                             None => break,
                         }

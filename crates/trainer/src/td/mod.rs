@@ -1,9 +1,7 @@
-//! TD(λ) along games: λ-returns and traces; and one-step targets by expectation.
+//! TD(λ) along games: λ-returns and traces.
 
-mod backup;
 mod player;
 mod returns;
 
-pub(crate) use backup::Backup;
 pub use player::{GameStats, PlaySettings, Seats, TdPlayer};
 pub use returns::Bootstrap;

@@ -1,0 +1,336 @@
+//! Successors of states: what decisions lead to, listed, encoded and valued in one batch.
+
+use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, no_action};
+use adept_model::{Head, Learner, ModelError, Rows};
+use rand::RngExt;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// The actions of one or more decisions with the states after them. A decision is a branch: [`list`](Self::list) appends one,
+/// [`expand`](Self::expand) lists one for every outcome of chance. [`evaluate`](Self::evaluate) values all of them at a time.
+/// Memory is reused between calls.
+#[derive(Debug)]
+pub struct Successors<G: Game> {
+    /// The actions of all branches, one branch after the other: legal actions, or the candidates chosen by the encoder.
+    /// Where chance ends the game, its outcome stands for them. A finished game has a value without an action.
+    pub actions: Vec<G::Action>,
+    /// Value of the state after each action for the player who acts, in [−1, 1]: utility/scale if the game is over,
+    /// otherwise that of the row, and 0 before [`evaluate`](Self::evaluate).
+    pub values: Vec<f32>,
+    /// Index in `rows` for each action; none if the game is over.
+    pub row_of: Vec<Option<u32>>,
+    /// Encoded afterstates.
+    pub rows: Rows,
+    /// Distributions over the classes of outcomes, `[rows, classes]`; empty for other heads.
+    pub outcomes: Vec<f32>,
+    head: Head,
+    /// End of each branch in `actions`.
+    ends: Vec<usize>,
+    /// Outcomes of chance before the branches of [`expand`](Self::expand); empty if chance does not come first.
+    chance: Vec<(G::Action, f64)>,
+    /// With classes of outcomes, the class of each action of [`expand`](Self::expand) that ends the game.
+    classes: Vec<usize>,
+    /// The state of each row of [`expand`](Self::expand), and the row of each state.
+    states: Vec<G::State>,
+    row_by_state: FxHashMap<G::State, u32>,
+    /// Value of each row.
+    row_values: Vec<f32>,
+    /// The actions of one branch.
+    listed: Vec<G::Action>,
+    before: G::State,
+    after: G::State,
+}
+
+impl<G: Game> Successors<G> {
+    /// No successors yet, for rows and outputs of this learner.
+    pub fn new(game: &G, learner: &dyn Learner) -> Self {
+        Self {
+            actions: Vec::new(),
+            values: Vec::new(),
+            row_of: Vec::new(),
+            rows: Rows::new(learner.channels()),
+            outcomes: Vec::new(),
+            head: learner.head().clone(),
+            ends: Vec::new(),
+            chance: Vec::new(),
+            classes: Vec::new(),
+            states: Vec::new(),
+            row_by_state: FxHashMap::default(),
+            row_values: Vec::new(),
+            listed: Vec::new(),
+            before: game.start(),
+            after: game.start(),
+        }
+    }
+
+    /// Removes all branches.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.actions.clear();
+        self.values.clear();
+        self.row_of.clear();
+        self.rows.clear();
+        self.outcomes.clear();
+        self.ends.clear();
+        self.chance.clear();
+        self.classes.clear();
+        self.states.clear();
+        self.row_by_state.clear();
+        self.row_values.clear();
+    }
+
+    /// Appends a branch: the candidates of `player`, who is to move. Each has its own row.
+    #[inline]
+    pub fn list(&mut self, game: &G, encoder: &dyn Encoder<G>, state: &G::State, player: usize) {
+        let (first, row) = (self.actions.len(), self.rows.len() as u32);
+        let Self { actions, listed, .. } = self;
+        // The first branch needs no copy.
+        let to = if first == 0 { &mut *actions } else { &mut *listed };
+        if encoder.decides() {
+            encoder.decide(game, state, player, to, &mut self.rows);
+        } else {
+            game.actions(state, to);
+        }
+        actions.append(listed);
+        if encoder.decides() {
+            self.values.resize(actions.len(), 0.0);
+            self.row_of.extend((row..row + (actions.len() - first) as u32).map(Some));
+            self.ends.push(actions.len());
+        } else {
+            self.encode(game, encoder, state, player, first);
+        }
+    }
+
+    /// Appends a branch: these actions of `player`, who is to move. Each has its own row.
+    pub fn list_these(
+        &mut self,
+        game: &G,
+        encoder: &dyn Encoder<G>,
+        state: &G::State,
+        player: usize,
+        actions: &[G::Action],
+    ) {
+        let first = self.actions.len();
+        self.actions.extend_from_slice(actions);
+        self.encode(game, encoder, state, player, first);
+    }
+
+    /// Encodes the actions from `first` on, and ends their branch.
+    fn encode(&mut self, game: &G, encoder: &dyn Encoder<G>, state: &G::State, player: usize, first: usize) {
+        let Self { actions, values, row_of, rows, after, .. } = self;
+        self.ends.push(actions.len());
+        let actions = &actions[first..];
+        if encoder.fetches() {
+            for action in actions {
+                after.clone_from(state);
+                game.apply(after, action);
+                encoder.fetch(game, Afterstate { state: after, action: Some(action), player });
+            }
+        }
+        let hides = game.hides();
+        for action in actions {
+            // In games with hidden information, the state after the action could reveal what the player cannot see.
+            let state = if hides {
+                state
+            } else {
+                after.clone_from(state);
+                game.apply(after, action);
+                &*after
+            };
+            if !hides && game.turn(state) == Turn::Over {
+                row_of.push(None);
+                values.push((game.utility(state, player) / game.scale()) as f32);
+                continue;
+            }
+            row_of.push(Some(rows.len() as u32));
+            values.push(0.0);
+            encoder.encode(game, Afterstate { state, action: Some(action), player }, rows.push());
+        }
+    }
+
+    /// Values all rows in one batch.
+    pub fn evaluate(&mut self, learner: &mut dyn Learner) {
+        if self.rows.is_empty() {
+            return;
+        }
+        if self.head.classes().is_some() {
+            learner.outputs(&self.rows, &mut self.outcomes);
+            let values = self.outcomes.chunks_exact(self.head.outputs()).map(|p| self.head.value_of(p));
+            self.row_values.clear();
+            self.row_values.extend(values);
+        } else {
+            learner.evaluate(&self.rows, &mut self.row_values);
+        }
+        for (value, row) in self.values.iter_mut().zip(&self.row_of) {
+            if let Some(row) = row {
+                *value = self.row_values[*row as usize];
+            }
+        }
+    }
+
+    /// Value of each row, also of rows that were added to `rows` from outside; empty before
+    /// [`evaluate`](Self::evaluate).
+    pub fn row_values(&self) -> &[f32] {
+        &self.row_values
+    }
+
+    /// The branches: the probability of the outcome of chance before it, 1 if there is none, and its actions.
+    pub fn branches(&self) -> impl ExactSizeIterator<Item = (f64, Range<usize>)> {
+        self.ends.iter().enumerate().map(|(i, end)| {
+            let first = if i == 0 { 0 } else { self.ends[i - 1] };
+            (self.chance.get(i).map_or(1.0, |(_, p)| *p), first..*end)
+        })
+    }
+}
+
+impl<G: Kit> Successors<G> {
+    /// Replaces all branches by those of a state: the actions of the player to move, or those after every outcome of
+    /// chance. Actions that lead to the same state share a row, unless rows depend on the action.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if chance cannot be listed, if two chance events follow each other, if a player to
+    /// move has no action, or, with classes of outcomes, if the result of a finished game is in none of them.
+    pub fn expand(&mut self, game: &G, encoder: &dyn Encoder<G>, state: &G::State) -> Result<(), ModelError> {
+        self.clear();
+        let unsupported = |what: &str| Err(ModelError::Unsupported(format!("{} has {what}", game.name())));
+        if game.turn(state) == Turn::Chance && !game.outcomes(state, &mut self.chance) {
+            return unsupported("too many outcomes of chance to list: take [learn.td]");
+        }
+        // If rows include the action, one state may have several rows.
+        let shared = !encoder.needs_action();
+        for branch in 0..self.chance.len().max(1) {
+            self.before.clone_from(state);
+            let outcome = self.chance.get(branch).map(|(outcome, _)| outcome);
+            if let Some(outcome) = outcome {
+                game.apply(&mut self.before, outcome);
+            }
+            let player = match game.turn(&self.before) {
+                Turn::Player(player) => player,
+                // Chance has ended the game.
+                Turn::Over => {
+                    self.actions.extend(outcome.cloned());
+                    self.after.clone_from(&self.before);
+                    self.end_game(game, 1 - game.just_acted(state).unwrap_or(0).min(1))?;
+                    self.ends.push(self.values.len());
+                    continue;
+                }
+                Turn::Chance => {
+                    return unsupported(
+                        "two chance events in a row, which [learn.expectation] does not back up: take [learn.td]",
+                    );
+                }
+            };
+            game.actions(&self.before, &mut self.listed);
+            if self.listed.is_empty() {
+                return Err(ModelError::Unsupported(no_action(game, &self.before, player).to_string()));
+            }
+            let first = self.actions.len();
+            self.actions.append(&mut self.listed);
+            for i in first..self.actions.len() {
+                self.after.clone_from(&self.before);
+                game.apply(&mut self.after, &self.actions[i]);
+                if game.turn(&self.after) == Turn::Over {
+                    self.end_game(game, player)?;
+                    continue;
+                }
+                let next = self.states.len() as u32;
+                let row =
+                    if shared { *self.row_by_state.entry(self.after.clone()).or_insert(next) } else { next };
+                if row == next {
+                    let after = Afterstate { state: &self.after, action: Some(&self.actions[i]), player };
+                    if shared {
+                        encoder.fetch(game, after);
+                    } else {
+                        encoder.encode(game, after, self.rows.push());
+                    }
+                    self.states.push(self.after.clone());
+                }
+                self.row_of.push(Some(row));
+                self.values.push(0.0);
+                self.classes.push(0);
+            }
+            self.ends.push(self.actions.len());
+        }
+        if shared {
+            for state in &self.states {
+                let player = game.just_acted(state).unwrap_or(0);
+                encoder.encode(game, Afterstate { state, action: None, player }, self.rows.push());
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the result of the finished game `after` for this player.
+    fn end_game(&mut self, game: &G, player: usize) -> Result<(), ModelError> {
+        let utility = game.utility(&self.after, player);
+        self.row_of.push(None);
+        self.values.push((utility / game.scale()) as f32);
+        let class = match self.head.classes() {
+            None => Some(0),
+            Some(classes) => game.outcome_of(classes, &self.after, player),
+        };
+        self.classes.push(class.ok_or_else(|| no_class(game, utility))?);
+        Ok(())
+    }
+
+    /// Appends the expectation over the branches of [`expand`](Self::expand) for the player who left the state, in a
+    /// two-player zero-sum game: the value −Σ p · max over actions of V, or for classes of outcomes the distribution
+    /// Σ p · (that of the best action, mirrored).
+    pub fn expectation(&self, to: &mut Vec<f32>) {
+        let better = |a: usize, b: usize| if self.values[b] > self.values[a] { b } else { a };
+        let branches = self.branches().filter_map(|(p, range)| Some((p, range.reduce(better)?)));
+        let Some(classes) = self.head.classes() else {
+            to.push(branches.fold(0.0, |sum, (p, best)| sum - p * f64::from(self.values[best])) as f32);
+            return;
+        };
+        let n = classes.len();
+        let (mut sum, mut sure, mut mirrored) = (vec![0.0; n], Vec::new(), Vec::with_capacity(n));
+        for (p, best) in branches {
+            let from = match self.row_of[best] {
+                Some(row) => &self.outcomes[row as usize * n..][..n],
+                None => {
+                    sure.clear();
+                    sure.extend(certain(n, self.classes[best]));
+                    &sure
+                }
+            };
+            mirrored.clear();
+            self.head.mirrored(from, &mut mirrored);
+            sum.iter_mut().zip(&mirrored).for_each(|(sum, v)| *sum += p * f64::from(*v));
+        }
+        to.extend(sum.into_iter().map(|p: f64| p as f32));
+    }
+
+    /// Draws a state that follows the one of [`expand`](Self::expand): a branch by its probability, then its best
+    /// action, or any action with probability `explore`. None if the game ends.
+    pub fn draw(&self, explore: f64, rng: &mut Stream) -> Option<&G::State> {
+        let mut left = rng.random::<f64>();
+        let mut branches = self.branches();
+        let (mut p, mut range) = branches.next()?;
+        for (next_p, next) in branches {
+            if left < p {
+                break;
+            }
+            left -= p;
+            (p, range) = (next_p, next);
+        }
+        let chosen = if rng.random::<f64>() < explore {
+            range.start + rng.random_range(0..range.len())
+        } else {
+            range.max_by(|a, b| self.values[*a].total_cmp(&self.values[*b]))?
+        };
+        self.row_of[chosen].map(|row| &self.states[row as usize])
+    }
+}
+
+/// The distribution over `n` classes that is sure of one.
+fn certain(n: usize, class: usize) -> impl Iterator<Item = f32> {
+    (0..n).map(move |k| f32::from(u8::from(k == class)))
+}
+
+fn no_class<G: Game>(game: &G, utility: f64) -> ModelError {
+    ModelError::Unsupported(format!(
+        "{}: a game ended with {utility}, which is in none of its classes of outcomes",
+        game.name()
+    ))
+}
