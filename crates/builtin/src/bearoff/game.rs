@@ -326,8 +326,6 @@ impl Game for Bearoff {
         }
     }
 
-    /// Draws both home boards with checkers as columns. Columns that are too high show their number. Marked moves
-    /// follow below with their marks.
     fn rules_text(&self) -> Option<String> {
         Some(
             "The end of a game of backgammon: all checkers are on the own points 1 to 6. Each die\n\
@@ -339,6 +337,8 @@ impl Game for Bearoff {
         )
     }
 
+    /// Draws both home boards with checkers as columns. Columns that are too high show their number. Marked moves
+    /// follow below with their marks.
     fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
         let mut text = board::draw(self, state);
         let names: Vec<String> = marks.iter().map(|(action, _)| self.action_text(state, action)).collect();

@@ -118,7 +118,7 @@ pub struct Opponent {
 /// The content of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version; see `FORMAT`.
+    /// Version of the format of `run.json`, from 1.
     pub format: u32,
     /// Name of the experiment.
     pub name: String,

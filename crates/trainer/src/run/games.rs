@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// SelfPlay of a run by number.
+/// Games or samples of a run, by number.
 pub(super) type Span = Range<u64>;
 
 /// Plays the games of a run.
@@ -543,7 +543,7 @@ impl<G: Kit> Worker<G> {
 }
 
 impl TdSettings {
-    /// PlaySettings of a batch that starts with this game.
+    /// The settings of a batch that starts with this game, from the schedules.
     fn settings(&self, learn: &Learn, game: u64) -> PlaySettings {
         let share = learn.share(game);
         let gap = |internal: fn(&GapDiscount) -> u32| {
