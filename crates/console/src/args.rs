@@ -484,6 +484,9 @@ pub(crate) enum RunsAction {
         /// Draw equity itself, not its distance to the best possible.
         #[arg(long, conflicts_with = "gates")]
         values: bool,
+        /// Draw the mean loss of what was learned from between two measurements: the log loss of networks with `head = "outcomes"`.
+        #[arg(long, conflicts_with_all = ["gates", "values"])]
+        loss: bool,
         /// Draw a line at a value that others reach, such as "gnubg=0.0203". May be given several times.
         #[arg(long, value_name = "NAME=VALUE", value_parser = mark, conflicts_with = "gates")]
         mark: Vec<Mark>,

@@ -43,6 +43,37 @@ fn trained() -> Desk {
     desk
 }
 
+/// What a run has as its loss is the log loss, which can be drawn.
+#[test]
+fn the_log_loss_of_a_run_is_drawn() {
+    let desk = trained();
+    let metrics = fs::read_to_string(desk.path("run/metrics.jsonl")).unwrap();
+    let lines = metrics.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let losses: Vec<(u64, f64)> =
+        lines.filter_map(|line| Some((line["step"].as_u64()?, line["loss"].as_f64()?))).collect();
+    // Below that of equal probabilities, ln 3, and above 0.
+    assert!(losses.len() > 1 && losses.iter().all(|(_, loss)| (0.0..3f64.ln()).contains(loss)), "{losses:?}");
+    let drawn = desk.json(&["runs", "plot", "run", "--loss", "--out", "loss.svg"]);
+    let curve = &drawn["curves"][0];
+    assert_eq!(curve["figure"], "loss");
+    let points: Vec<(u64, f64)> = curve["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| (p["step"].as_u64().unwrap(), number(&p["mean"])))
+        .collect();
+    assert_eq!(points, losses);
+    let svg = fs::read_to_string(desk.path("loss.svg")).unwrap();
+    let [curve] = &curves(&svg)[..] else { panic!("{svg}") };
+    assert!(svg.contains("log loss on what was learned from") && curve.len() == losses.len(), "{svg}");
+    // Losses go down, so points go down in the picture, in which y grows downwards.
+    let [first, last] = [losses[0].1, losses[losses.len() - 1].1];
+    assert_eq!(last < first, curve[curve.len() - 1].1 > curve[0].1, "{losses:?}");
+    assert!(desk.text(&["runs", "plot", "run", "--loss"]).contains("log loss on what was learned from"));
+    assert!(!desk.text(&["runs", "plot", "run"]).contains("log loss"));
+    desk.fails(&["runs", "plot", "run", "--loss", "--values"], 2);
+}
+
 /// The curves of a drawing, in points of the picture: the widest lines of the plot that are not in its legend.
 fn curves(svg: &str) -> Vec<Vec<(f64, f64)>> {
     let drawn =

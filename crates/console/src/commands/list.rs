@@ -15,6 +15,7 @@ use adept_lab::{AnyGame, Catalogue};
 use adept_model::device::devices;
 use adept_model::files::Files;
 use adept_model::{Architecture, ModelError};
+use adept_trainer::config::Suite;
 use adept_trainer::run::{RunSummary, list_runs};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
@@ -187,14 +188,18 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
     let folder = match &args.action {
         RunsAction::List { folder } => folder,
         RunsAction::Compare { a, b } => return compare::run(a, b, as_json),
-        RunsAction::Plot { runs, gates, values, mark, out } => {
+        RunsAction::Plot { runs, gates, values, loss, mark, out } => {
             if let Some(out) = out {
                 check_svg(out)?;
             }
             return match gates {
                 true => plot_gates(runs, out.as_deref(), as_json),
                 false => {
-                    let show = if *values { Show::Values } else { Show::Distance };
+                    let show = match (values, loss) {
+                        (true, _) => Show::Values,
+                        (_, true) => Show::Loss,
+                        _ => Show::Distance,
+                    };
                     plot(runs, show, mark, out.as_deref(), as_json)
                 }
             };
@@ -277,7 +282,7 @@ fn plot_gates(paths: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()
 /// Draws curves into a file or the terminal.
 fn plot(runs: &[PathBuf], show: Show, marks: &[Mark], out: Option<&Path>, as_json: bool) -> Result<()> {
     let files = Files::default();
-    let found = curves(runs)?;
+    let found = curves(runs, show)?;
     if let Some(out) = out {
         files.replace(out, svg(&found, show, marks).as_bytes())?;
     }
@@ -289,7 +294,7 @@ fn plot(runs: &[PathBuf], show: Show, marks: &[Mark], out: Option<&Path>, as_jso
                     curve.points.iter().map(|p| json!({ "step": p.step, "mean": p.mean, "sd": p.sd }));
                 json!({
                     "name": curve.name,
-                    "figure": curve.figure.name(),
+                    "figure": curve.figure.map_or("loss", Suite::name),
                     "runs": curve.runs,
                     "references": curve.references,
                     "points": points.collect::<Vec<_>>(),

@@ -16,7 +16,7 @@ use crate::compare::{self, CompareError};
 use crate::statistics::Sample;
 use adept_model::ModelError;
 use adept_model::files::Files;
-use adept_trainer::config::{Config, Suite};
+use adept_trainer::config::{Config, HeadName, Suite};
 use adept_trainer::run::{Record, measurements, record_of};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -54,8 +54,8 @@ pub struct Curve {
     pub name: String,
     /// Its config.
     pub config: Config,
-    /// The figure.
-    pub figure: Suite,
+    /// The measured figure; none for the loss of learning.
+    pub figure: Option<Suite>,
     /// Number of runs.
     pub runs: usize,
     /// The steps at which all runs were measured.
@@ -78,6 +78,14 @@ pub fn label(config: &Config) -> String {
         Some(Suite::Rms) => "RMS error of V".into(),
         Some(Suite::Exploitability) => "exploitability".into(),
         _ => "nothing measured".into(),
+    }
+}
+
+/// What the loss of a config is, in words: for an axis.
+fn loss_label(config: &Config) -> String {
+    match config.head {
+        HeadName::Outcomes => "log loss on what was learned from".into(),
+        _ => "loss on what was learned from".into(),
     }
 }
 
@@ -110,16 +118,33 @@ pub fn points(run: &Path, record: &Record) -> Result<Vec<Point>, ModelError> {
     Ok(measurements(run, record)?.iter().filter_map(point).collect())
 }
 
+/// The mean loss per sample between the measurements of a run, with the step of the later one.
+///
+/// # Errors
+/// See [`measurements`].
+fn losses(run: &Path, record: &Record) -> Result<Vec<(u64, f64)>, ModelError> {
+    let loss = |line: &Value| Some((line["step"].as_u64()?, line["loss"].as_f64()?));
+    let is_drawn = |(_, loss): &(u64, f64)| loss.abs() < DRAWN;
+    Ok(measurements(run, record)?.iter().filter_map(loss).filter(is_drawn).collect())
+}
+
 /// The mean curve of the runs of one experiment; `None` if they measure nothing.
 ///
 /// # Errors
 /// See [`points`].
-pub fn curve(runs: &[(PathBuf, Record)]) -> Result<Option<Curve>, ModelError> {
+pub fn curve(runs: &[(PathBuf, Record)], show: Show) -> Result<Option<Curve>, ModelError> {
     let Some((_, first)) = runs.first() else { return Ok(None) };
-    let Some(figure) = first.config.figure() else { return Ok(None) };
+    let figure = first.config.figure().filter(|_| show != Show::Loss);
+    if figure.is_none() && show != Show::Loss {
+        return Ok(None);
+    }
     let mut at: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     let mut references = None;
     for (path, record) in runs {
+        if figure.is_none() {
+            losses(path, record)?.iter().for_each(|(step, loss)| at.entry(*step).or_default().push(*loss));
+            continue;
+        }
         for point in points(path, record)? {
             at.entry(point.step).or_default().push(point.value);
         }
@@ -139,7 +164,7 @@ pub fn curve(runs: &[(PathBuf, Record)]) -> Result<Option<Curve>, ModelError> {
 ///
 /// # Errors
 /// [`CompareError::Side`] if one names no runs, or if they do not measure the same figure.
-pub fn curves(given: &[PathBuf]) -> Result<Vec<Curve>, CompareError> {
+pub fn curves(given: &[PathBuf], show: Show) -> Result<Vec<Curve>, CompareError> {
     let (mut found, mut named): (Vec<Curve>, Vec<&PathBuf>) = (Vec::new(), Vec::new());
     for given in given {
         let fail = |message: String| CompareError::Side { given: given.clone(), message };
@@ -162,7 +187,7 @@ pub fn curves(given: &[PathBuf]) -> Result<Vec<Curve>, CompareError> {
         }
         let several = experiments.len() > 1;
         for runs in &experiments {
-            let Some(mut curve) = curve(runs)? else {
+            let Some(mut curve) = curve(runs, show)? else {
                 let message = "its runs measured nothing: set `evaluate.suites` in the config";
                 return Err(fail(message.into()));
             };
@@ -177,7 +202,7 @@ pub fn curves(given: &[PathBuf]) -> Result<Vec<Curve>, CompareError> {
                 curve.name = folder.strip_suffix(&seed).unwrap_or(&folder).into();
             }
             let shown = |c: &Curve| {
-                format!("{} of {} over {}", label(&c.config), c.config.game.rules, c.config.learn.unit())
+                format!("{} of {} over {}", c.label(), c.config.game.rules, c.config.learn.unit())
             };
             if let Some(first) = found.first().map(shown).filter(|first| *first != shown(&curve)) {
                 return Err(fail(format!(
@@ -210,6 +235,9 @@ pub enum Show {
     Distance,
     /// The measured figure.
     Values,
+    /// The loss of learning, a mean over the samples between two measurements. It is a log loss for networks that give
+    /// probabilities of outcomes, where no prediction can reach 0, and otherwise drawn on a logarithmic scale.
+    Loss,
 }
 
 /// What a drawing of curves shows, whether as SVG or in a terminal.
@@ -255,12 +283,16 @@ impl Drawing {
             name: curve.legend(),
             points: curve.points.iter().map(|m| (m.step as f64, m.mean, m.sd)).collect(),
         };
-        let scale = if is_error(first.figure) { Scale::Log } else { Scale::Linear };
+        let is_log = match first.figure {
+            Some(figure) => is_error(figure),
+            None => first.config.head != HeadName::Outcomes,
+        };
+        let scale = if is_log { Scale::Log } else { Scale::Linear };
         // That exact values have no error goes without saying, and 0 has no place on a logarithmic scale.
         let references = first.references.iter().flat_map(References::all);
         let references = references.filter(|r| scale == Scale::Linear || r.value > 0.0);
         Some(Self {
-            label: label(&first.config),
+            label: first.label(),
             scale,
             bands: curves.iter().map(band).collect(),
             marks: references
@@ -304,9 +336,17 @@ impl Curve {
         }
     }
 
+    /// What is drawn, for an axis.
+    fn label(&self) -> String {
+        match self.figure {
+            Some(_) => label(&self.config),
+            None => loss_label(&self.config),
+        }
+    }
+
     /// The best equity that any player can reach, if it is known.
     fn optimum(&self) -> Option<f64> {
-        let references = self.references.as_ref().filter(|_| self.figure == Suite::Equity)?;
+        let references = self.references.as_ref().filter(|_| self.figure == Some(Suite::Equity))?;
         Some(references.best.value)
     }
 }
@@ -320,7 +360,7 @@ pub(crate) fn is_stale(run: &Path) -> bool {
 /// Writes `curve.svg` of a run.
 pub(crate) fn write(files: &Files, run: &Path, record: &Record) -> Result<(), ModelError> {
     let runs = [(run.to_path_buf(), record.clone())];
-    match curve(&runs)? {
+    match curve(&runs, Show::Distance)? {
         Some(curve) if !curve.points.is_empty() => {
             files.replace(&run.join("curve.svg"), svg(&[curve], Show::Distance, &[]).as_bytes())
         }
@@ -334,7 +374,9 @@ pub(crate) fn write(files: &Files, run: &Path, record: &Record) -> Result<(), Mo
 /// # Errors
 /// [`ModelError::Io`] if a file cannot be read or written.
 pub fn write_mean(files: &Files, runs: &[(PathBuf, Record)]) -> Result<Option<PathBuf>, ModelError> {
-    let Some(curve) = curve(runs)?.filter(|curve| !curve.points.is_empty()) else { return Ok(None) };
+    let Some(curve) = curve(runs, Show::Distance)?.filter(|curve| !curve.points.is_empty()) else {
+        return Ok(None);
+    };
     let beside = runs.first().and_then(|(path, _)| path.parent()).unwrap_or(Path::new(""));
     let path = beside.join(format!("{}.svg", curve.name));
     files.replace(&path, svg(&[curve], Show::Distance, &[]).as_bytes())?;
