@@ -226,7 +226,8 @@ pub fn inspect<G: Kit>(
     Ok(PositionValue { after, inputs: inputs_after, ..found(value, Some(player + 1), moves) })
 }
 
-/// Values a position and all its moves by looking ahead. `position` is its text in the report.
+/// Values a position and all its moves by looking ahead. `position` is its text in the report. `outcomes` asks for the probability of each
+/// class of results after each move that does not end the game, which is a search of its own, without a budget.
 ///
 /// # Errors
 /// [`OpenError::Unknown`] for a position before a chance event if the player to move next is not known.
@@ -235,6 +236,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
     search: &mut Search<G, E>,
     (state, _): &Read<G>,
     position: String,
+    outcomes: bool,
 ) -> Result<PositionValue, OpenError> {
     let mut found = PositionValue {
         position,
@@ -267,14 +269,16 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
         Turn::Player(player) => {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             search.study(game, state, player, &mut actions, &mut values);
-            found.classes = search.evaluator.classes().iter().map(|class| class.name.clone()).collect();
+            if outcomes {
+                found.classes = search.evaluator.classes().iter().map(|class| class.name.clone()).collect();
+            }
             for (action, value) in actions.iter().zip(&values) {
-                let mut outcomes = Vec::new();
-                if !found.classes.is_empty() {
-                    search.outcomes_after(game, state, player, action, &mut outcomes);
-                }
                 let mut next = state.clone();
                 game.apply(&mut next, action);
+                let mut outcomes = Vec::new();
+                if !found.classes.is_empty() && game.turn(&next) != Turn::Over {
+                    search.outcomes_after(game, state, player, action, &mut outcomes);
+                }
                 found.moves.push(MoveValue {
                     action: game.action_text(state, action),
                     afterstate: game.afterstate_text(&next, Some(action)),

@@ -284,13 +284,20 @@ fn threads_find_the_same() {
     let found = |threads: usize| {
         let mut options = SearchOptions::from(Budget::Plies(3));
         options.threads = threads;
-        let mut search = Search::new(&game, Copied, options);
+        let mut search = Search::new(&game, Copied(OutcomeClass::loss_win()), options);
         let mut all = Vec::new();
         for seed in 0..8 {
             let mut rng = stream(seed, "search test", 2);
             if let Some((state, player, actions)) = decision(&game, 2, &mut rng) {
                 let found = search.search(&game, &state, player, &actions);
-                all.push((found.values.clone(), found.nodes, found.line.clone()));
+                all.push((found.values.clone(), found.nodes, found.line.clone(), Vec::new()));
+                // In another order each time.
+                for i in (0..actions.len()).map(|i| (i + threads) % actions.len()) {
+                    let mut outcomes = Vec::new();
+                    search.outcomes_after(&game, &state, player, &actions[i], &mut outcomes);
+                    all.last_mut().unwrap().3.push((i, outcomes));
+                }
+                all.last_mut().unwrap().3.sort_by_key(|(i, _)| *i);
             }
         }
         all
@@ -301,8 +308,8 @@ fn threads_find_the_same() {
     assert_eq!(one, found(5));
 }
 
-/// [`Whim`], for several threads.
-struct Copied;
+/// [`Whims`] of losses and wins, for several threads.
+struct Copied(Vec<OutcomeClass>);
 
 impl<G: Game> Evaluator<G> for Copied {
     fn values(
@@ -316,8 +323,23 @@ impl<G: Game> Evaluator<G> for Copied {
         Whim.values(game, state, player, actions, values);
     }
 
+    fn classes(&self) -> &[OutcomeClass] {
+        &self.0
+    }
+
+    fn outcomes(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        action: &G::Action,
+        outcomes: &mut Vec<f32>,
+    ) {
+        Whims(self.0.clone()).outcomes(game, state, player, action, outcomes);
+    }
+
     fn copied(&mut self, _: &G) -> Option<Box<dyn Evaluator<G>>> {
-        Some(Box::new(Self))
+        Some(Box::new(Self(self.0.clone())))
     }
 }
 

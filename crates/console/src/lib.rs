@@ -117,6 +117,7 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
     // A negative number is a value that is out of range, not an option.
     let line = Cli::command().subcommands(tools.iter().map(|tool| tool.command()));
     let line = with_negative_numbers(line).name(program::name());
+    program::know(&line);
     let known = games.names();
     let own = known.first().filter(|_| known.iter().all(|name| name != "tictactoe"));
     let line = match own {

@@ -21,27 +21,13 @@ pub(crate) fn named(text: &str) -> Cow<'_, str> {
     renamed(text, name())
 }
 
-/// The commands that texts name.
-const COMMANDS: [&str; 18] = [
-    "train",
-    "sweep",
-    "evaluate",
-    "value",
-    "describe",
-    "publish",
-    "export",
-    "import",
-    "arena",
-    "solve",
-    "play",
-    "config",
-    "data",
-    "list",
-    "bench",
-    "runs",
-    "completions",
-    "man",
-];
+/// The commands of this program.
+static COMMANDS: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Notes the commands of this program, which texts may name.
+pub(crate) fn know(line: &clap::Command) {
+    let _ = COMMANDS.set(line.get_subcommands().map(|command| command.get_name().to_owned()).collect());
+}
 
 fn renamed<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
     let places: Vec<usize> = match name {
@@ -65,7 +51,8 @@ fn is_command(text: &str, at: usize) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
     let next = text[at + "adept ".len()..].split(|c: char| !c.is_alphanumeric() && c != '…').next();
     let next = next.unwrap_or_default();
-    !text[..at].ends_with(is_part) && (COMMANDS.contains(&next) || next == "…")
+    let known = COMMANDS.get().map_or(&[][..], Vec::as_slice);
+    !text[..at].ends_with(is_part) && (known.iter().any(|command| command == next) || next == "…")
 }
 
 /// Words of examples that only the built-in games have.
@@ -104,10 +91,12 @@ mod tests {
 
     #[test]
     fn commands_have_the_name_of_the_program() {
+        let commands = ["train", "list", "oracle"].map(clap::Command::new);
+        know(&clap::Command::new("adept").subcommands(commands));
         let text = "no games: see `adept list games`, adept list agents\n\nExample:\n  adept train my.toml\nadept trains networks; cargo \
-                    install adept, crates/adept list";
+                    install adept, crates/adept list; `adept oracle build`";
         let own = "no games: see `dice list games`, dice list agents\n\nExample:\n  dice train my.toml\nadept trains networks; cargo \
-                   install adept, crates/adept list";
+                   install adept, crates/adept list; `dice oracle build`";
         assert_eq!(renamed(text, "dice"), own);
         assert!(matches!(renamed(text, "adept"), Cow::Borrowed(_)));
     }

@@ -311,10 +311,11 @@ impl<G: Kit> Opened<G> {
         bound: &mut GameModel<G>,
         options: &SearchOptions,
         position: &str,
+        outcomes: bool,
     ) -> Result<PositionValue, Error> {
         let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
         let mut search = Search::new(&self.game, bound, options.clone());
-        inspect::inspect_by(&self.game, &mut search, &read[0], position.into()).map_err(of_position)
+        inspect::inspect_by(&self.game, &mut search, &read[0], position.into(), outcomes).map_err(of_position)
     }
 }
 
@@ -340,7 +341,7 @@ impl<G: Kit> AnyModel for Opened<G> {
                         .map_err(of_position)?;
                     exact.first().copied().unwrap_or_default()
                 } else {
-                    self.searched(bound, options, text)?.value
+                    self.searched(bound, options, text, false)?.value
                 });
             }
             Ok(found)
@@ -352,7 +353,7 @@ impl<G: Kit> AnyModel for Opened<G> {
             // It also refuses positions without a player to move.
             let choices = inspect::choices(&self.game, bound, position).map_err(of_position)?;
             let Some(options) = &self.search else { return Ok(choices) };
-            let found = self.searched(bound, options, position)?;
+            let found = self.searched(bound, options, position, false)?;
             let choice =
                 |m: MoveValue| Choice { action: m.action, after: m.afterstate, value: m.explanation.value };
             Ok(found.moves.into_iter().map(choice).collect())
@@ -392,7 +393,7 @@ impl<G: Kit> AnyModel for Opened<G> {
     fn explain(&self, position: &str) -> Result<PositionValue, Error> {
         let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
         self.with(|bound| match &self.search {
-            Some(options) => self.searched(bound, options, position),
+            Some(options) => self.searched(bound, options, position, true),
             None => {
                 inspect::inspect(&self.game, bound, &read[0], position.into(), false).map_err(of_position)
             }

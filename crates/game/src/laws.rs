@@ -32,7 +32,7 @@ pub struct Budget {
     pub games: u64,
     /// Actions and outcomes of chance in a game at most. A longer game is left there, and its result is not checked.
     pub plies: usize,
-    /// States in all games at most.
+    /// States that are looked at in all games at most. 20 games more are played to their end without looking.
     pub states: usize,
 }
 
@@ -74,6 +74,8 @@ pub enum Law {
     Encoders,
     /// Rule-based policies give each action a probability, and these sum to 1.
     Scripts,
+    /// Where classes of outcomes are listed, every finished game is in one, for each player.
+    Classes,
     /// Games end. A random game of [`LONGEST`] actions and outcomes of chance is taken for endless.
     Ends,
 }
@@ -96,6 +98,7 @@ impl Law {
                 "encoders fill the declared rows with finite numbers, from what the player is shown"
             }
             Self::Scripts => "rule-based policies give probabilities that sum to 1",
+            Self::Classes => "every finished game is in a class of `outcome_classes`, if there are any",
             Self::Ends => "games end",
         }
     }
@@ -162,7 +165,7 @@ impl fmt::Display for Report {
 }
 
 /// Number of laws.
-const LAWS: usize = 11;
+const LAWS: usize = 12;
 /// A random game of more actions and outcomes of chance than this is taken for one that does not end.
 pub const LONGEST: usize = 10_000;
 /// Games that are played to their end for this at most.
@@ -263,7 +266,10 @@ impl<'a, G: Kit> Checker<'a, G> {
             format!("a zero-sum game has two players, and this has {players}")
         });
         self.open(encoders);
-        for seed in budget.seed..=budget.seed.saturating_add(budget.games.saturating_sub(1)) {
+        if budget.games == 0 {
+            return;
+        }
+        for seed in budget.seed..=budget.seed.saturating_add(budget.games - 1) {
             if self.report.states >= budget.states {
                 break;
             }
@@ -711,7 +717,7 @@ impl<'a, G: Kit> Checker<'a, G> {
         });
         if let Ok(classes) = game.outcome_classes() {
             let none = (0..game.players()).find(|player| game.outcome_of(&classes, state, *player).is_none());
-            self.law(Law::Utilities, none.is_none(), || {
+            self.law(Law::Classes, none.is_none(), || {
                 format!("the result of player {} is in no class of `outcome_classes`", none.unwrap_or(0))
             });
         }

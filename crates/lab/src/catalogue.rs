@@ -53,8 +53,8 @@ pub trait AnyGame: Rules {
     /// Checks the laws of games along random games.
     fn check_laws(&self, budget: &Budget) -> laws::Report;
 
-    /// Checks them along a few, with the encoder of this config alone.
-    fn check_laws_for(&self, config: &Config) -> Result<(), Unusable>;
+    /// The first law that matters to a run of this config which the game breaks in a few random games.
+    fn broken_law(&self, config: &Config) -> Option<laws::Breach>;
 
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError>;
 
@@ -227,8 +227,8 @@ impl<G: Kit> AnyGame for G {
         laws::check(self, budget)
     }
 
-    fn check_laws_for(&self, config: &Config) -> Result<(), Unusable> {
-        run::check_laws(self, config)
+    fn broken_law(&self, config: &Config) -> Option<laws::Breach> {
+        run::broken_law(self, config)
     }
 
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError> {

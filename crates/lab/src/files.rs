@@ -2,8 +2,9 @@
 
 use crate::catalogue::{AnyGame, Catalogue};
 use crate::tournament::Tournament;
+use adept_game::laws::Law;
 use adept_trainer::config::{Config, ConfigError, Source, error_at, parse};
-use adept_trainer::run::{TrainError, Unusable, setting_of};
+use adept_trainer::run::{TrainError, Unusable, of_breach, setting_of};
 use std::fmt;
 use std::path::Path;
 
@@ -115,12 +116,17 @@ pub fn check_any(path: &Path, set: &[String], games: &dyn Catalogue) -> Result<K
     Ok(kind)
 }
 
-/// Checks the laws of games along a few games of a config.
+/// Checks the laws of games along a few games of a config. That random games do not end is a warning, which is returned: games of a network
+/// may end.
 ///
 /// # Errors
 /// The first law that is broken.
-pub fn check_laws(source: &Source, config: &Config, game: &dyn AnyGame) -> Result<(), Placed> {
-    game.check_laws_for(config).map_err(|fault| Placed::new(source, fault))
+pub fn check_laws(source: &Source, config: &Config, game: &dyn AnyGame) -> Result<Option<String>, Placed> {
+    match game.broken_law(config) {
+        Some(breach) if breach.law == Law::Ends => Ok(Some(breach.to_string())),
+        Some(breach) => Err(Placed::new(source, of_breach(&game.info().name, &breach))),
+        None => Ok(None),
+    }
 }
 
 /// Opens the files that the config of an experiment names.

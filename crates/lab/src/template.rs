@@ -42,7 +42,10 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
         toml::Value::from(about),
         toml::Value::from(&*info.name)
     );
-    let text = narrow(&text);
+    let narrow = narrow(&text);
+    // What looks like a comment may be part of a text.
+    let read = |text: &str| text.parse::<toml::Table>().ok();
+    let text = if read(&narrow) == read(&text) { narrow } else { text };
     let source = Source { file: format!("my-{name}.toml"), text: text.clone(), set: Vec::new() };
     match parse(&source, games) {
         Ok(_) => Ok(text),

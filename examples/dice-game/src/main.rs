@@ -114,13 +114,16 @@ impl Game for Pig {
         let words = numbers.split([' ', '+', '@']).filter(|word| !word.is_empty());
         let numbers: Result<Vec<u8>, _> = words.map(str::parse).collect();
         match numbers.as_deref() {
-            // A turn goes on until its points win: the last roll may lead beyond the target.
-            Ok(&[a, b, turn, mover @ 1..=2]) if a.max(b) < self.target && turn < self.target + 6 => {
+            // The roll that wins may lead beyond the target.
+            Ok(&[a, b, turn, mover @ 1..=2])
+                if a.max(b) < self.target
+                    && [a, b][usize::from(mover) - 1].saturating_add(turn) < self.target + 6 =>
+            {
                 let at = Position { scores: [a, b], turn, mover: usize::from(mover) - 1, rolling };
                 Ok((at, None))
             }
             _ => Err(GameError::new(format!(
-                "`{text}`: write both scores below {}, the points of this turn and who is to move, such as 12 30 +5 @1",
+                "`{text}`: write both scores below {}, the points of this turn, which win if they are enough, and who is to move, such as 12 30 +5 @1",
                 self.target
             ))),
         }

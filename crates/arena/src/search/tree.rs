@@ -310,7 +310,9 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         actions: &[G::Action],
         order: &[usize],
     ) -> Vec<Option<Tried<G>>> {
-        let wanted = self.options.threads.min(actions.len()).saturating_sub(1);
+        // More threads than cores would only take memory.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let wanted = self.options.threads.min(actions.len()).min(cores).saturating_sub(1);
         while self.copies.len() < wanted {
             let Some(copy) = self.evaluator.copied(game) else { break };
             let mut options = self.options.clone();
@@ -326,9 +328,13 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         let mut tried: Vec<Option<Tried<G>>> = order.iter().map(|_| None).collect();
         let share = |place: usize| order.get(place).map(|i| &actions[*i]);
         std::thread::scope(|scope| {
+            // Where the system gives no more threads, fewer do the same work.
             let others: Vec<_> = copies
                 .iter_mut()
-                .map(|copy| scope.spawn(|| copy.try_some(game, state, player, &next, &share)))
+                .map_while(|copy| {
+                    let work = || copy.try_some(game, state, player, &next, &share);
+                    std::thread::Builder::new().spawn_scoped(scope, work).ok()
+                })
                 .collect();
             let mut found = self.try_some(game, state, player, &next, &share);
             for other in others {
@@ -640,8 +646,9 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
 }
 
 impl<G: Kit, E: Evaluator<G>> Search<G, E> {
-    /// Replaces `sums` by the probability of each class of results for `player` after an action, as deep as the last search looked, which was of
-    /// this decision: where the best play of both sides leads, and the mean over chance. Empty if the evaluator knows values alone.
+    /// Replaces `sums` by the probability of each class of results for `player` after an action of the decision that was searched last, as
+    /// deep as that search was completed. It follows the best play of both sides and averages over chance. Empty if the evaluator knows
+    /// values alone. This is a search of its own without a budget.
     pub fn outcomes_after(
         &mut self,
         game: &G,
@@ -652,6 +659,10 @@ impl<G: Kit, E: Evaluator<G>> Search<G, E> {
     ) {
         let classes = self.evaluator.classes().to_vec();
         let mut leads = Leads { sums: vec![0.0; classes.len()], classes, of_leaf: Vec::new() };
+        // Entries of another action, or of an interrupted depth, must not decide between lines of the same value.
+        if self.has_chance {
+            self.table.start();
+        }
         self.frame(game, 0);
         self.frames[0].state.clone_from(state);
         game.apply(&mut self.frames[0].state, action);
@@ -668,8 +679,8 @@ impl<G: Kit, E: Evaluator<G>> Search<G, E> {
         sums.extend(leads.sums.iter().map(|sum| *sum as f32));
     }
 
-    /// Adds what the state of this level leads to, which this player left, for the player at the root; `turned` says that this is another
-    /// one.
+    /// Adds the distribution that the state of this level leads to. `player` acted last; `turned` is true if `player` is not the
+    /// root's player.
     fn lead(
         &mut self,
         game: &G,

@@ -2,6 +2,7 @@
 
 use crate::args::{CompletionsArgs, ManArgs};
 use crate::output;
+use crate::program::named;
 use adept_model::files::Files;
 use anyhow::Result;
 use serde_json::json;
@@ -9,11 +10,11 @@ use serde_json::json;
 pub(crate) fn completions(mut command: clap::Command, args: &CompletionsArgs, as_json: bool) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, crate::program::name(), &mut script);
-    let script = String::from_utf8_lossy(&script);
+    let script = named(&String::from_utf8_lossy(&script)).into_owned();
     if as_json {
         return output::json(&json!({ "shell": args.shell.to_string(), "script": script }));
     }
-    output::file(&crate::program::named(&script))
+    output::file(&script)
 }
 
 /// Writes a page for the program and for every command.
@@ -37,7 +38,8 @@ fn pages_of(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> Resu
     let page = clap_mangen::Man::new(command.clone());
     let mut text = Vec::new();
     page.render(&mut text)?;
-    pages.push((page.get_filename(), text));
+    let text = named(&String::from_utf8_lossy(&text)).into_owned();
+    pages.push((page.get_filename(), text.into_bytes()));
     let below = command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help");
     below.into_iter().try_for_each(|below| pages_of(below, pages))
 }

@@ -53,7 +53,11 @@ fn run(
     as_json: bool,
 ) -> Result<()> {
     let game = games.find(&config.game.rules)?;
-    check_laws(source, config, &*game)?;
+    if !args.resume
+        && let Some(caution) = check_laws(source, config, &*game)?
+    {
+        output::say(format!("warning: {caution}"));
+    }
     let first = args.seed.unwrap_or(config.seed);
     let options = TrainOptions {
         out: args.out.clone(),

@@ -202,7 +202,7 @@ fn each_fault_is_found_by_its_law() {
             Law::NoPanic,
             "bids: it is chance's turn, `outcomes` lists none, and `sample` is not implemented",
         ),
-        (Classes, Law::Utilities, "is in no class of `outcome_classes`"),
+        (Classes, Law::Classes, "is in no class of `outcome_classes`"),
     ] {
         let report = check(&Bids(fault), &Budget::default());
         let breach = report.breaches.iter().find(|breach| breach.law == law);
@@ -225,6 +225,7 @@ fn the_last_seeds_are_played() {
 fn the_budget_bounds_games_plies_and_states() {
     let budget = Budget { games: 3, ..Budget::default() };
     assert_eq!(check(&Bids(Fault::Nothing), &budget).games, 3);
+    assert_eq!(check(&Bids(Fault::Endless), &Budget { games: 0, ..budget }).breaches, []);
     let short = check(&Bids(Fault::Nothing), &Budget { plies: 2, ..budget });
     assert_eq!((short.games, short.left), (0, 3));
     assert!(check(&Bids(Fault::Nothing), &Budget { states: 20, ..Budget::default() }).states <= 20);

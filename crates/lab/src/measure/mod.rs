@@ -533,7 +533,7 @@ pub fn value_by<G: Kit>(
         return Err(OpenError::Unknown(message).into());
     };
     let named = named_positions(game, texts, file)?;
-    let values = named.into_iter().map(|(name, p)| inspect::inspect_by(game, &mut search, &p, name));
+    let values = named.into_iter().map(|(name, p)| inspect::inspect_by(game, &mut search, &p, name, true));
     Ok(values.collect::<Result<_, _>>()?)
 }
 

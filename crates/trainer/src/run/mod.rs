@@ -25,7 +25,7 @@ pub use folder::Lock;
 pub use folder::{Opponent, Record, RunSummary, Score, Timing, list_runs};
 pub use host::{Clock, Host};
 pub use observe::{Cancel, Event, Observer, Saving, Silent};
-pub use opens::{Unusable, check_files, check_laws, setting_of};
+pub use opens::{Unusable, broken_law, check_files, of_breach, setting_of};
 pub use outcome::{lock_of, losses, measurements, record_of, remove_run};
 pub use start::Init;
 pub use targets::Targets;

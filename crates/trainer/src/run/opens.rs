@@ -1,10 +1,10 @@
 //! Opens what a config names, without learning.
 
 use super::error::TrainError;
-use crate::config::{Config, Examples, Method, Suite};
+use crate::config::{Config, Examples, HeadName, Method, Suite};
 use crate::positions::check_examples;
 use adept_arena::{OpenError, naming};
-use adept_game::laws::{self, Budget};
+use adept_game::laws::{self, Breach, Budget, Law};
 use adept_game::{GameError, Kit};
 
 /// A setting of a config whose file or agent cannot be used.
@@ -16,29 +16,31 @@ pub struct Unusable {
     pub error: Box<TrainError>,
 }
 
-/// Checks the [laws] that every game keeps, along a few random games.
-///
-/// # Errors
-/// The first law that is broken.
-pub fn check_laws<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
+/// The first of the [laws] that matter to a run which the game breaks in a few random games.
+pub fn broken_law<G: Kit>(game: &G, config: &Config) -> Option<Breach> {
     let usual = game.encoders().first().map_or(String::new(), |first| first.name.to_string());
     let encoder = config.game.encoder.clone().unwrap_or(usual);
     let report = laws::check_with(game, &Budget::short(), &|name| name == encoder);
-    if let Some(breach) = report.breaches.first() {
-        let error = GameError::new(format!("{} breaks a law of games: {breach}", game.name()));
-        return Err(Unusable { key: "game.rules".into(), error: Box::new(error.into()) });
-    }
-    Ok(())
+    let matters = |breach: &Breach| breach.law != Law::Classes || config.head == HeadName::Outcomes;
+    report.breaches.into_iter().find(matters)
+}
+
+/// A law that a game breaks as a fault of its setting.
+pub fn of_breach(game: &str, breach: &Breach) -> Unusable {
+    let error = GameError::new(format!("{game} breaks a law of games: {breach}"));
+    Unusable { key: "game.rules".into(), error: Box::new(error.into()) }
 }
 
 /// Opens the files and agents that a config names, as a run would: examples, checkpoints and rule files of agents; not what takes
 /// long, such as exact values. The encoder with its prior and experts is opened when the config is checked. Before, the laws of games
-/// are checked: see [`check_laws`].
+/// are checked: see [`broken_law`].
 ///
 /// # Errors
 /// The first setting that cannot be used.
 pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
-    check_laws(game, config)?;
+    if let Some(breach) = broken_law(game, config) {
+        return Err(of_breach(game.name(), &breach));
+    }
     for (key, agent) in config.opponents() {
         let tried = naming::resolve(game, agent, &[]).and_then(|found| naming::try_out(game, &found));
         tried.map_err(|e| Unusable { key, error: Box::new(e.into()) })?;

@@ -139,8 +139,12 @@ impl<G: Kit> TdPlayer<G> {
             let is_valued = !explores || !chain.decisions.is_empty();
             let searches = is_valued && self.search.is_some();
             if searches && let Some(search) = self.search.take() {
+                if bound.encoder().decides() {
+                    self.lists.actions.clone_from(&bound.candidates(game, &self.state, player).actions);
+                } else {
+                    game.actions(&self.state, &mut self.lists.actions);
+                }
                 let (mut search, ()) = search.with(&mut *bound);
-                game.actions(&self.state, &mut self.lists.actions);
                 search.search(game, &self.state, player, &self.lists.actions);
                 self.searched.clone_from(&search.found().values);
                 self.search = Some(search.with(()).0);
@@ -200,11 +204,13 @@ impl<G: Kit> TdPlayer<G> {
                 && let Some(search) = self.search.take()
             {
                 let (mut search, ()) = search.with(&mut *bound);
-                for i in [choice, best] {
-                    let (state, action) = (&self.state, &self.lists.actions[i]);
-                    search.outcomes_after(game, state, player, action, &mut self.outcomes);
-                    chain.outcomes.extend_from_slice(&self.outcomes);
+                let (state, actions) = (&self.state, &self.lists.actions);
+                search.outcomes_after(game, state, player, &actions[choice], &mut self.outcomes);
+                chain.outcomes.extend_from_slice(&self.outcomes);
+                if best != choice {
+                    search.outcomes_after(game, state, player, &actions[best], &mut self.outcomes);
                 }
+                chain.outcomes.extend_from_slice(&self.outcomes);
                 self.search = Some(search.with(()).0);
             }
             if let Some(row) = decision.row {

@@ -2,7 +2,7 @@
 
 use super::{Examples, check_distribution, explore};
 use crate::config::check::{Fault, fault, schedule};
-use crate::config::{Config, Schedule};
+use crate::config::{Config, HeadName, Schedule};
 use adept_arena::search::{Budget, SearchOptions};
 use adept_game::{GameInfo, limits};
 use adept_model::{Architecture, Engine, Optimiser};
@@ -202,6 +202,19 @@ impl TdSettings {
         }
         if options.threads > 1 {
             return fault(SEARCH, "games are played side by side already (`workers`): leave `threads` out");
+        }
+        let plain = self.rewards == Rewards::Outcome && self.discount == 1.0 && self.gap_discount.is_none();
+        if !plain {
+            return fault(
+                SEARCH,
+                "a search values results of games: leave it out, or leave out `rewards`, `discount` and `gap_discount`",
+            );
+        }
+        if config.head == HeadName::Outcomes && !matches!(options.budget, Budget::Plies(_)) {
+            return fault(
+                SEARCH,
+                "probabilities of outcomes are searched to a fixed depth: write plies, such as `\"3\"`",
+            );
         }
         if self.traces == TraceKind::Online {
             return fault(SEARCH, "needs returns computed backwards: leave it out, or leave out `traces`");
