@@ -3,6 +3,7 @@
 //! [`Cells`] describes the steps.
 
 use crate::architecture::{Architecture, Cells, InitScale, Mlp, OneOrEach, Residual};
+use crate::clusters::draw;
 use crate::error::ModelError;
 use crate::head::Head;
 use crate::learner::{Learner, Tensor};
@@ -11,7 +12,7 @@ use crate::network::Network;
 use crate::optimiser::{Adam, Optimiser};
 use crate::program::{Activation, CellGate, Op, Program, Selector};
 use adept_rows::{Channel, Samples};
-use rand::{Rng, RngExt};
+use rand::Rng;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -444,16 +445,7 @@ fn begin(points: &[Point], k: usize, rng: &mut dyn Rng) -> Vec<[f64; 2]> {
     let mut centres: Vec<[f64; 2]> = Vec::with_capacity(k);
     let mut far: Vec<f64> = points.iter().map(|p| p.weight).collect();
     while centres.len() < k {
-        let total: f64 = far.iter().sum();
-        if !(total > 0.0 && total.is_finite()) {
-            break;
-        }
-        let mut left = rng.random_range(0.0..total);
-        let drawn = far.iter().position(|d| {
-            left -= d;
-            left < 0.0
-        });
-        let Some(drawn) = drawn.or_else(|| far.iter().rposition(|d| *d > 0.0)) else { break };
+        let Some(drawn) = draw(&far, rng) else { break };
         let centre = points[drawn].at;
         let first = centres.is_empty();
         for (far, point) in far.iter_mut().zip(points) {
@@ -469,6 +461,7 @@ fn begin(points: &[Point], k: usize, rng: &mut dyn Rng) -> Vec<[f64; 2]> {
 mod tests {
     use super::*;
     use adept_rows::ChannelKind;
+    use rand::RngExt;
     use rand::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use std::collections::BTreeSet;

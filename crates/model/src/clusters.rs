@@ -113,6 +113,21 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
+/// Draws an index with a probability in proportion to its weight. None unless the sum of the weights is positive and finite.
+pub(crate) fn draw(weights: &[f64], rng: &mut (impl Rng + ?Sized)) -> Option<usize> {
+    let total: f64 = weights.iter().sum();
+    if !(total > 0.0 && total.is_finite()) {
+        return None;
+    }
+    let mut left = rng.random_range(0.0..total);
+    let drawn = weights.iter().position(|weight| {
+        left -= weight;
+        left < 0.0
+    });
+    // Rounding may leave a remainder.
+    drawn.or_else(|| weights.iter().rposition(|weight| *weight > 0.0))
+}
+
 impl Partition {
     /// Finds `k` clusters; none if there are fewer different rows.
     fn of(x: &[Vec<f64>], k: usize, rng: &mut impl Rng) -> Option<Self> {
@@ -130,16 +145,7 @@ impl Partition {
         let mut centres = vec![z[rng.random_range(0..z.len())].clone()];
         let mut far: Vec<f64> = z.iter().map(|z| distance(z, &centres[0])).collect();
         while centres.len() < k {
-            let total: f64 = far.iter().sum();
-            if !(total > 0.0 && total.is_finite()) {
-                return None;
-            }
-            let mut left = rng.random_range(0.0..total);
-            let drawn = far.iter().position(|d| {
-                left -= d;
-                left < 0.0
-            });
-            let centre = z[drawn.or_else(|| far.iter().rposition(|d| *d > 0.0))?].clone();
+            let centre = z[draw(&far, rng)?].clone();
             far.iter_mut().zip(&z).for_each(|(far, z)| *far = far.min(distance(z, &centre)));
             centres.push(centre);
         }
