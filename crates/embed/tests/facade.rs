@@ -183,7 +183,7 @@ fn by_command<G: Kit>(game: &G, agent: &str, position: &str) -> PositionValue {
     let found = naming::resolve(game, agent, &[]).unwrap();
     let mut search = naming::evaluator(game, &found, false).unwrap().unwrap();
     let read = inspect::read(game, &[position]).unwrap();
-    inspect::inspect_by(game, &mut search, &read[0], position.into()).unwrap()
+    inspect::inspect_by(game, &mut search, &read[0], position.into(), true).unwrap()
 }
 
 #[test]
