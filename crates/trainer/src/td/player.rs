@@ -8,7 +8,7 @@ use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, no_action};
 use adept_model::{Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
 
-/// PlaySettings of one game, taken from the schedules.
+/// Settings of one game, taken from the schedules.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaySettings {
     /// λ, γ, and what targets take from the next decision.
