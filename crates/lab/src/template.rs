@@ -70,7 +70,9 @@ fn narrow(text: &str) -> String {
         match comment {
             Some(at) if line.chars().count() > COLUMNS => {
                 let options = textwrap::Options::new(COLUMNS).subsequent_indent("# ").break_words(false);
-                narrow.push_str(&textwrap::fill(&line[at..], options));
+                // A command stays on one line.
+                let whole = line[at..].replace("adept list ", "adept\u{a0}list\u{a0}");
+                narrow.push_str(&textwrap::fill(&whole, options).replace('\u{a0}', " "));
                 narrow.push('\n');
                 let rest = line[..at].trim_end();
                 if !rest.is_empty() {
@@ -161,5 +163,7 @@ mod tests {
             "a = 1    # short\n# {wide} {wide}\nb = \"#{wide}\"\n# {wide} {wide}\n# {wide}\nc = [\"{wide}{wide}{wide}\"]\n"
         );
         assert_eq!(narrow(&text), expected);
+        let command = format!("d = 1    # {wide} {wide} w adept list encoders\n");
+        assert_eq!(narrow(&command), format!("# {wide} {wide} w\n# adept list encoders\nd = 1\n"));
     }
 }

@@ -243,6 +243,7 @@ fn the_schema_lists_every_key() {
         "explore",
         "temperature",
         "traces",
+        "search",
         "workers",
         "overlap",
     ];
