@@ -21,7 +21,7 @@ mod pool;
 pub mod search;
 mod solve;
 pub mod statistics;
-mod successors;
+pub mod successors;
 
 pub use agents::{Agent, Boltzmann, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
 pub use deliberating::Deliberating;

@@ -1,7 +1,7 @@
 //! Successors of states: what decisions lead to, listed, encoded and valued in one batch.
 
 use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, no_action};
-use adept_model::{Head, Learner, ModelError, Rows};
+use adept_model::{Head, Learner, ModelError, OutcomeClass, Rows};
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -266,10 +266,10 @@ impl<G: Kit> Successors<G> {
         self.row_of.push(None);
         self.values.push((utility / game.scale()) as f32);
         let class = match self.head.classes() {
-            None => Some(0),
-            Some(classes) => game.outcome_of(classes, &self.after, player),
+            None => 0,
+            Some(classes) => class_of(game, classes, &self.after, player)?,
         };
-        self.classes.push(class.ok_or_else(|| no_class(game, utility))?);
+        self.classes.push(class);
         Ok(())
     }
 
@@ -324,13 +324,25 @@ impl<G: Kit> Successors<G> {
 }
 
 /// The distribution over `n` classes that is sure of one.
-fn certain(n: usize, class: usize) -> impl Iterator<Item = f32> {
+pub fn certain(n: usize, class: usize) -> impl Iterator<Item = f32> {
     (0..n).map(move |k| f32::from(u8::from(k == class)))
 }
 
-fn no_class<G: Game>(game: &G, utility: f64) -> ModelError {
-    ModelError::Unsupported(format!(
-        "{}: a game ended with {utility}, which is in none of its classes of outcomes",
-        game.name()
-    ))
+/// The class of a finished game for a player.
+///
+/// # Errors
+/// [`ModelError::Unsupported`] if its result is in none of these classes.
+pub fn class_of<G: Kit>(
+    game: &G,
+    classes: &[OutcomeClass],
+    state: &G::State,
+    player: usize,
+) -> Result<usize, ModelError> {
+    game.outcome_of(classes, state, player).ok_or_else(|| {
+        let utility = game.utility(state, player);
+        ModelError::Unsupported(format!(
+            "{}: a game ended with {utility}, which is in none of its classes of outcomes",
+            game.name()
+        ))
+    })
 }

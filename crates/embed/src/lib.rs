@@ -16,7 +16,7 @@ pub mod ffi;
 
 use adept_arena::search::Search;
 use adept_arena::{Evaluator, GameModel, OpenError, Pool, inspect, naming, open};
-use adept_game::{Kit, Turn, Visitor};
+use adept_game::{Kit, Read, Turn, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::program::Program;
 use adept_model::{Layout, ModelError, RowsView};
@@ -308,14 +308,12 @@ impl<G: Kit> Opened<G> {
     /// A position and all its moves by looking ahead.
     fn searched(
         &self,
-        bound: &mut GameModel<G>,
-        options: &SearchOptions,
+        search: &mut Search<G, &mut GameModel<G>>,
+        read: &Read<G>,
         position: &str,
         outcomes: bool,
     ) -> Result<PositionValue, Error> {
-        let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
-        let mut search = Search::new(&self.game, bound, options.clone());
-        inspect::inspect_by(&self.game, &mut search, &read[0], position.into(), outcomes).map_err(of_position)
+        inspect::inspect_by(&self.game, search, read, position.into(), outcomes).map_err(of_position)
     }
 }
 
@@ -334,14 +332,16 @@ impl<G: Kit> AnyModel for Opened<G> {
         };
         self.with(|bound| {
             let (mut found, mut exact) = (Vec::with_capacity(read.len()), Vec::new());
+            // One for all of them: its table and copies are made once.
+            let mut search = Search::new(game, bound, options.clone());
             for (position, text) in read.iter().zip(positions) {
                 found.push(if game.turn(&position.0) == Turn::Over {
                     // Here a result is for the player who would move next.
-                    inspect::values(game, bound, std::slice::from_ref(position), &mut exact)
+                    inspect::values(game, search.evaluator, std::slice::from_ref(position), &mut exact)
                         .map_err(of_position)?;
                     exact.first().copied().unwrap_or_default()
                 } else {
-                    self.searched(bound, options, text, false)?.value
+                    self.searched(&mut search, position, text, false)?.value
                 });
             }
             Ok(found)
@@ -353,7 +353,9 @@ impl<G: Kit> AnyModel for Opened<G> {
             // It also refuses positions without a player to move.
             let choices = inspect::choices(&self.game, bound, position).map_err(of_position)?;
             let Some(options) = &self.search else { return Ok(choices) };
-            let found = self.searched(bound, options, position, false)?;
+            let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
+            let mut search = Search::new(&self.game, bound, options.clone());
+            let found = self.searched(&mut search, &read[0], position, false)?;
             let choice =
                 |m: MoveValue| Choice { action: m.action, after: m.afterstate, value: m.explanation.value };
             Ok(found.moves.into_iter().map(choice).collect())
@@ -393,7 +395,10 @@ impl<G: Kit> AnyModel for Opened<G> {
     fn explain(&self, position: &str) -> Result<PositionValue, Error> {
         let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
         self.with(|bound| match &self.search {
-            Some(options) => self.searched(bound, options, position, true),
+            Some(options) => {
+                let mut search = Search::new(&self.game, bound, options.clone());
+                self.searched(&mut search, &read[0], position, true)
+            }
             None => {
                 inspect::inspect(&self.game, bound, &read[0], position.into(), false).map_err(of_position)
             }

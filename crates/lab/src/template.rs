@@ -42,10 +42,7 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
         toml::Value::from(about),
         toml::Value::from(&*info.name)
     );
-    let narrow = narrow(&text);
-    // What looks like a comment may be part of a text.
-    let read = |text: &str| text.parse::<toml::Table>().ok();
-    let text = if read(&narrow) == read(&text) { narrow } else { text };
+    let text = for_terminals(text);
     let source = Source { file: format!("my-{name}.toml"), text: text.clone(), set: Vec::new() };
     match parse(&source, games) {
         Ok(_) => Ok(text),
@@ -58,6 +55,14 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
 
 /// Columns of a terminal.
 const COLUMNS: usize = 80;
+
+/// A config in lines of a terminal, as far as its comments make them longer.
+fn for_terminals(text: String) -> String {
+    let narrow = narrow(&text);
+    // What looks like a comment may be part of a text.
+    let read = |text: &str| text.parse::<toml::Table>().ok();
+    if read(&narrow) == read(&text) { narrow } else { text }
+}
 
 /// Puts comments of lines that are too wide for a terminal above their lines.
 fn narrow(text: &str) -> String {
@@ -163,6 +168,13 @@ mod tests {
             "a = 1    # short\n# {wide} {wide}\nb = \"#{wide}\"\n# {wide} {wide}\n# {wide}\nc = [\"{wide}{wide}{wide}\"]\n"
         );
         assert_eq!(narrow(&text), expected);
+        assert_eq!(for_terminals(text), expected);
+        for text in [
+            format!("a = 'variant # {wide} {wide} {wide}'\n"),
+            format!("a = \"say \\\"# {wide} {wide} {wide}\"\n"),
+        ] {
+            assert_eq!(for_terminals(text.clone()), text);
+        }
         let command = format!("d = 1    # {wide} {wide} w adept list encoders\n");
         assert_eq!(narrow(&command), format!("# {wide} {wide} w\n# adept list encoders\nd = 1\n"));
     }

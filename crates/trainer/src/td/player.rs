@@ -3,8 +3,9 @@
 use super::returns::{Bootstrap, Decision, Returns};
 use crate::config::{Along, TraceKind};
 use adept_arena::search::{Search, SearchOptions};
+use adept_arena::successors::{certain, class_of};
 use adept_arena::{Agent, GameModel, Scratch as Lists, agents};
-use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, no_action};
+use adept_game::{Game, Kit, Stream, Turn, no_action};
 use adept_model::{Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
 
@@ -192,7 +193,7 @@ impl<G: Kit> TdPlayer<G> {
                     }
                     self.last.clone_from(&self.state);
                     game.apply(&mut self.last, &candidates.actions[i]);
-                    to.extend(certain(game, classes, &self.last, player)?);
+                    to.extend(certain(classes.len(), class_of(game, classes, &self.last, player)?));
                 }
             }
             let reward = std::mem::take(&mut self.rewards[player]);
@@ -240,7 +241,8 @@ impl<G: Kit> TdPlayer<G> {
                 if chain.decisions.is_empty() {
                     continue;
                 }
-                let end: Vec<f32> = certain(game, classes, &self.state, player)?.collect();
+                let class = class_of(game, classes, &self.state, player)?;
+                let end: Vec<f32> = certain(classes.len(), class).collect();
                 chain.target_outcomes(&end, &self.head, settings.bootstrap, &mut self.samples);
             } else if !online {
                 chain.targets(z, settings.bootstrap, &mut self.samples);
@@ -262,26 +264,6 @@ impl<G: Kit> TdPlayer<G> {
         }
         game.apply(&mut self.state, action);
     }
-}
-
-/// The distribution of a finished game for a player: 1 for its class.
-///
-/// # Errors
-/// [`ModelError::Unsupported`] if the result is in no class.
-pub(crate) fn certain<'a, G: Kit>(
-    game: &G,
-    classes: &'a [OutcomeClass],
-    state: &G::State,
-    player: usize,
-) -> Result<impl Iterator<Item = f32> + use<'a, G>, ModelError> {
-    let Some(class) = game.outcome_of(classes, state, player) else {
-        let utility = game.utility(state, player);
-        return Err(ModelError::Unsupported(format!(
-            "{}: a game ended with {utility}, which is in none of its classes of outcomes",
-            game.name()
-        )));
-    };
-    Ok((0..classes.len()).map(move |k| f32::from(u8::from(k == class))))
 }
 
 /// Index of a highest value; ties are broken at random.
