@@ -4,7 +4,7 @@ use crate::args::ArenaArgs;
 use crate::output::{self, say};
 use crate::progress::{SAVING, on_interrupt};
 use adept_lab::Catalogue;
-use adept_lab::tournament::{Tournament, TournamentEvent, TournamentOptions, p_text, tournament};
+use adept_lab::tournament::{Tournament, TournamentEvent, TournamentOptions, p_text, shown, tournament};
 use adept_trainer::config::Source;
 use anyhow::{Result, bail};
 use std::path::Path;
@@ -26,8 +26,8 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
             pair.a,
             pair.b,
             match unit {
-                Some(unit) => format!("{:+.0} {unit} a game", pair.score),
-                None => format!("{:.4}", pair.score),
+                Some(unit) => format!("{} {unit} a game", shown(pair.score, true)),
+                None => shown(pair.score, false),
             },
             pair.games,
             p_text(pair.p)

@@ -457,10 +457,7 @@ impl Standings {
 
     /// A score as text: in points, 1 for a win and ½ for a draw, or in the unit.
     pub fn shown(&self, score: f64) -> String {
-        match self.unit {
-            Some(_) => format!("{score:+.0}"),
-            None => format!("{score:.4}"),
-        }
+        shown(score, self.unit.is_some())
     }
 
     /// The cross table, best agent first, and every pair.
@@ -513,7 +510,31 @@ impl Standings {
     }
 }
 
+/// A score as text: in points, or in the unit of a game. Units may be thousandths of a bet or whole games.
+pub fn shown(score: f64, in_units: bool) -> String {
+    match in_units {
+        true if score.abs() >= 10.0 => format!("{score:+.0}"),
+        true => format!("{:+.4}", score + 0.0),
+        false => format!("{score:.4}"),
+    }
+}
+
 /// Formats a p value.
 pub fn p_text(p: f64) -> String {
     if p < 1e-4 { "< .0001".into() } else { format!("{p:.4}").trim_start_matches('0').into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn scores_show_what_differs() {
+        assert_eq!(
+            [-0.0, -0.04, 1.0, 9.5].map(|s| shown(s, true)),
+            ["+0.0000", "-0.0400", "+1.0000", "+9.5000"]
+        );
+        assert_eq!([-561.4, 12.0].map(|s| shown(s, true)), ["-561", "+12"]);
+        assert_eq!(shown(0.8281, false), "0.8281");
+    }
 }
