@@ -3,6 +3,7 @@
 use crate::agents::{Agent, Scratch};
 use crate::statistics::wilson95;
 use adept_game::{Game, GameError, Stream, Turn, Unit, no_action, stream};
+use rand::seq::IndexedRandom;
 use rayon::prelude::*;
 
 /// The number of the agent in each seat.
@@ -155,6 +156,23 @@ impl Tally {
     }
 }
 
+/// What the games of a match share in every seat order: chance, and the way they open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deals {
+    /// Seed of all random draws.
+    pub seed: u64,
+    /// The first decisions of each game, of both sides together, that are drawn uniformly at random. Two agents without chance
+    /// otherwise play the same game again and again.
+    pub random_plies: u32,
+}
+
+impl From<u64> for Deals {
+    /// Deals in which the agents decide from the start.
+    fn from(seed: u64) -> Self {
+        Self { seed, random_plies: 0 }
+    }
+}
+
 /// Plays one game to its end with `agents[order[seat]]` in each seat. Returns the utility of every seat.
 ///
 /// # Errors
@@ -166,23 +184,29 @@ pub fn play<G: Game, A: Agent<G>>(
     (dice, choices): (&mut Stream, &mut Stream),
     scratch: &mut Scratch<G>,
 ) -> Result<Vec<f64>, GameError> {
-    played(game, agents, order, (dice, choices), scratch, |_| {})
+    played(game, agents, order, (dice, choices, 0), scratch, |_| {})
 }
 
-/// The same, and shows each move and chance outcome to `watch`.
+/// The same after a number of random decisions, and shows each move and chance outcome to `watch`.
 fn played<G: Game, A: Agent<G>>(
     game: &G,
     agents: &mut [A],
     order: &[usize],
-    (dice, choices): (&mut Stream, &mut Stream),
+    (dice, choices, mut random): (&mut Stream, &mut Stream, u32),
     scratch: &mut Scratch<G>,
     mut watch: impl FnMut(&G::Action),
 ) -> Result<Vec<f64>, GameError> {
     let mut state = game.start();
+    let mut legal = Vec::new();
     loop {
         let action = match game.turn(&state) {
             Turn::Over => break,
             Turn::Chance => game.sample(&state, dice),
+            Turn::Player(player) if random > 0 => {
+                random -= 1;
+                game.actions(&state, &mut legal);
+                legal.choose(dice).cloned().ok_or_else(|| no_action(game, &state, player))?
+            }
             Turn::Player(player) => agents[order[player]]
                 .choose(game, &state, player, scratch, choices)
                 .ok_or_else(|| no_action(game, &state, player))?,
@@ -237,12 +261,13 @@ pub fn replay<'a, G: Game, A: Agent<G>>(
     agents: &mut [A],
     orders: &'a [Order],
     g: u64,
-    seed: u64,
+    deals: Deals,
 ) -> Result<(&'a Order, Vec<G::Action>), GameError> {
-    let (order, mut dice, mut choices) = draws(orders, g, seed);
+    let (order, mut dice, mut choices) = draws(orders, g, deals.seed);
     let mut actions = Vec::new();
     let watch = |action: &G::Action| actions.push(action.clone());
-    played(game, agents, order, (&mut dice, &mut choices), &mut Scratch::default(), watch)?;
+    let draws = (&mut dice, &mut choices, deals.random_plies);
+    played(game, agents, order, draws, &mut Scratch::default(), watch)?;
     Ok((order, actions))
 }
 
@@ -262,9 +287,10 @@ pub fn compete<G: Game, E: Send + From<GameError>>(
     make: impl Fn() -> Result<Vec<Box<dyn Agent<G>>>, E> + Sync,
     orders: &[Order],
     games: u64,
-    seed: u64,
+    deals: impl Into<Deals>,
     stop: impl Fn() -> bool + Sync,
 ) -> Result<Tally, E> {
+    let Deals { seed, random_plies } = deals.into();
     // A deal is played in all orders by one task.
     let turn = orders.len().max(1) as u64;
     let chunk_of = CHUNK.div_ceil(turn) * turn;
@@ -283,7 +309,8 @@ pub fn compete<G: Game, E: Send + From<GameError>>(
                 break;
             }
             let (order, mut dice, mut choices) = draws(orders, g, seed);
-            let utilities = play(game, &mut agents, order, (&mut dice, &mut choices), &mut scratch)?;
+            let draws = (&mut dice, &mut choices, random_plies);
+            let utilities = played(game, &mut agents, order, draws, &mut scratch, |_| {})?;
             tally.add(order, &utilities);
             deal.add(order, &utilities, turn, &mut tally.net);
         }

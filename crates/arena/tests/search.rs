@@ -1,7 +1,8 @@
 //! Search against plain recursion, exact solvers and oracles.
 
 use adept_arena::search::{Budget, Search, SearchOptions, fits};
-use adept_arena::{Evaluator, Minimax, each_after};
+use adept_arena::matches::{Deals, orders, replay};
+use adept_arena::{Evaluator, Greedy, Minimax, each_after};
 use adept_builtin::bearoff::Bearoff;
 use adept_builtin::connect_four::ConnectFour;
 use adept_builtin::tictactoe::TicTacToe;
@@ -454,4 +455,25 @@ fn a_small_budget_before_dice_covers_all_of_them() {
         (search.before_chance(&game, &state, 1 - player), search.found().plies)
     };
     assert_eq!(found(Budget::Nodes(1)), found(Budget::Plies(1)));
+}
+
+#[test]
+fn random_openings_vary_the_games_and_are_the_same_in_every_seat_order() {
+    let orders = orders(&[1, 1]);
+    let openings = |random_plies| {
+        let game_of = |g| {
+            let mut agents = [Greedy::new(Whim), Greedy::new(Whim)];
+            replay(&TicTacToe, &mut agents, &orders, g, Deals { seed: 1, random_plies }).unwrap().1
+        };
+        let games: Vec<_> = (0..40).map(game_of).collect();
+        for deal in games.chunks(2) {
+            let plies = (random_plies as usize).min(deal[0].len());
+            assert_eq!(deal[0][..plies], deal[1][..plies]);
+        }
+        games.into_iter().collect::<std::collections::HashSet<_>>().len()
+    };
+    assert_eq!(openings(0), 1);
+    assert!(openings(2) > 10);
+    // More than a game has.
+    assert!(openings(9) > 15);
 }

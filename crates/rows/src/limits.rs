@@ -36,6 +36,8 @@ pub const GAMES: u64 = 1_000_000_000;
 pub const EVALUATION_GAMES: u64 = 10_000_000;
 /// Games of one pair of a tournament that are written down.
 pub const HISTORIES: u64 = 100_000;
+/// Random decisions at the start of each game of a match, at most.
+pub const RANDOM_PLIES: u32 = 1000;
 /// Seat orders of a pair of a tournament.
 pub const ORDERS: u64 = 10_000;
 /// Agents of a tournament.

@@ -254,7 +254,7 @@ pub fn histories<G: Kit>(
     let what = format!("writing games of {} and {}", a.name, b.name);
     let (mut text, count) = (String::new(), count.min(tournament.games));
     for g in (0..count).take_while(|_| !cancel.requested()) {
-        let (order, actions) = matches::replay(game, &mut agents, &orders, g, tournament.seed)?;
+        let (order, actions) = matches::replay(game, &mut agents, &orders, g, tournament.deals())?;
         let names: Vec<&str> = order.iter().map(|agent| [&*a.name, &*b.name][*agent]).collect();
         match game.history(g + 1, &names, &actions) {
             Some(Ok(one)) => text.push_str(&one),
@@ -349,7 +349,7 @@ pub fn play_pair<G: Kit>(
     let open = |player: &Player| open::agent_with(game, &player.agent, &player.changes);
     let make = || Ok::<_, OpenError>(vec![open(a)?, open(b)?]);
     let stop = || cancel.requested();
-    let tally = matches::compete(game, make, &orders, tournament.games, tournament.seed, stop)?;
+    let tally = matches::compete(game, make, &orders, tournament.games, tournament.deals(), stop)?;
     // Count the seats actually taken: the last turn through the orders may be incomplete.
     let n = orders.len() as u64;
     let taken = |i: usize| tournament.games / n + u64::from((i as u64) < tournament.games % n);
@@ -466,10 +466,15 @@ impl Standings {
         let mut text = format!("# {}\n\n", self.tournament.name);
         let _ = writeln!(
             text,
-            "{}: {} games per pair, seed {}. Each score is for the row against the column, in {}.\n",
+            "{}: {} games per pair, seed {}{}. Each score is for the row against the column, in {}.\n",
             self.tournament.game,
             self.tournament.games,
             self.tournament.seed,
+            match self.tournament.random_plies {
+                0 => String::new(),
+                1 => ", after one random move".into(),
+                plies => format!(", after {plies} random moves"),
+            },
             self.unit.as_deref().map_or("points a game: 1 for a win, ½ for a draw".into(), |unit| format!(
                 "{unit} a game and seat"
             ))
