@@ -4,6 +4,7 @@
 //! rules, the encoders and the [`Kit`]. Record golden trajectories and rows in its tests. Then add its line to the
 //! list.
 
+pub mod dice;
 mod memory;
 mod shared;
 
@@ -42,6 +43,7 @@ games! {
     tictactoe::TicTacToe,
     connect_four::ConnectFour,
     bearoff::Bearoff,
+    backgammon::Backgammon,
     liars_dice::LiarsDice,
     small_poker::SmallPoker,
     holdem::Holdem,

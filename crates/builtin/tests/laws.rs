@@ -15,7 +15,9 @@ impl Visitor for Check {
 }
 
 /// Rule sets besides the default ones, with parameters that change what a game hides or how it ends.
-const MORE: [&str; 12] = [
+const MORE: [&str; 14] = [
+    "hypergammon",
+    "backgammon:1",
     "bearoff:3",
     "liars-dice:openspiel:1-1:6",
     "liars-dice:openspiel:2-2:3:no-wild",

@@ -290,7 +290,7 @@ impl Game for Bearoff {
             (Action::Roll(roll), _) => roll.to_string(),
             (Action::Move(after), Stage::Move(roll)) => {
                 let side = state.sides[state.player];
-                notation::text(side, roll, after).unwrap_or_else(|| after.to_string())
+                notation::text(side, roll, after)
             }
             (Action::Move(after), _) => after.to_string(),
         }

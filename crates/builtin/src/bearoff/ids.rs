@@ -1,43 +1,23 @@
 //! Position IDs (GNU Backgammon) and XGIDs (eXtreme Gammon) of bear-off positions.
 //!
 //! Both formats describe complete boards. Here a side has at most 15 checkers, all on its points 1 to 6; other boards
-//! are an error. Cube, score and match are ignored, because they do not affect who bears off first. The dice of an XGID
-//! or of a Match ID are the roll to play.
+//! are an error. Cube, score and match are ignored, because they do not affect who bears off first.
 
 use super::{MAX_CHECKERS, POINTS, Position, Roll, Side, Situation};
+use crate::backgammon::ids::{self, Board, Found, Ids};
 use adept_game::GameError;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-/// Points of a complete board. The next number is the bar.
-const BOARD: usize = 24;
-
-/// Characters of a Position ID: 80 bits in Base64.
-const ID_LENGTH: usize = 14;
-
-/// Characters of a gnubg Match ID, which may follow a Position ID after a colon.
-const MATCH_LENGTH: usize = 12;
-
-/// Colons of an XGID, one before each field after the board.
-const XGID_COLONS: usize = 9;
+const IDS: Ids<fn(&Board, &str) -> Result<Side, String>> = Ids {
+    of: "a bear-off",
+    id: "VQUAgKoCAAAAAA",
+    xgid: "XGID=-AAAAAA------------aaaaaa-:0:0:1:52:0:0:0:0:10",
+    side,
+};
 
 impl Position {
     /// The gnubg Position ID, 14 characters, such as `VQUAgKoCAAAAAA`.
-    ///
-    /// The side not to roll comes first, then the side to roll. Each of the points 1 to 24 and the bar has a one for
-    /// each checker, then a zero. Zeros fill the bits up to 80. The 10 bytes, lowest bit first, are written in Base64.
-    /// See the GNU Backgammon manual, "A technical description of the Position ID". Its text puts the side to roll
-    /// first; the program does not.
     pub fn id(self) -> String {
-        let (mut bits, mut place) = (0u128, 0);
-        for side in [self.opponent, self.own] {
-            for count in side.counts() {
-                bits |= ((1 << count) - 1) << place;
-                place += u32::from(count) + 1;
-            }
-            place += (BOARD + 1 - POINTS) as u32;
-        }
-        STANDARD_NO_PAD.encode(&bits.to_le_bytes()[..10])
+        ids::position_id(&whole(self.own), &whole(self.opponent))
     }
 
     /// Reads a gnubg Position ID; see [`Position::id`]. The label `Position ID:` or `GNUBgID` may precede it. A colon
@@ -47,68 +27,13 @@ impl Position {
     /// The fault and its place: a wrong length, a wrong character, bits after the bar of the side to roll, checkers
     /// outside the bear-off, or a Match ID with an offered double or resignation or with impossible dice.
     pub fn from_id(text: &str) -> Result<Self, GameError> {
-        Ok(Self::read_id(text)?.0)
+        Ok(position(IDS.read_id(text)?).0)
     }
 
-    /// A Position ID with the dice of its Match ID.
-    fn read_id(text: &str) -> Result<(Self, Option<Roll>), GameError> {
-        let fault = |what: String| {
-            GameError::new(format!(
-                "`{text}` is not the Position ID of a bear-off: {what}; copy the {ID_LENGTH} characters that gnubg \
-                 prints after `Position ID:`, such as VQUAgKoCAAAAAA"
-            ))
-        };
-        let unlabelled = without_label(text);
-        let (id, match_id) = match unlabelled.split_once(':') {
-            Some((id, match_id)) => (id, Some(match_id)),
-            None => (unlabelled, None),
-        };
-        check_base64(id, ID_LENGTH, "before any colon").map_err(fault)?;
-        let roll = match match_id {
-            Some(match_id) => dice_of_match(match_id).map_err(fault)?,
-            None => None,
-        };
-        // Base64 needs 84 bits for 80; the decoder refuses ones in the last four.
-        let bytes = STANDARD_NO_PAD
-            .decode(id)
-            .map_err(|_| fault("the last character has bits beyond the 80 bits of a position".into()))?;
-        let mut bits = bytes.iter().rev().fold(0u128, |bits, &byte| bits << 8 | u128::from(byte));
-        let mut read = |name| {
-            let mut points = [0; BOARD + 1];
-            for count in &mut points {
-                *count = bits.trailing_ones() as u8;
-                bits >>= u32::from(*count) + 1;
-            }
-            side(&points, name)
-        };
-        let opponent = read("the side not to roll").map_err(fault)?;
-        let own = read("the side to roll").map_err(fault)?;
-        if bits != 0 {
-            return Err(fault("there are ones after the bar of the side to roll".into()));
-        }
-        Ok((Self { own, opponent }, roll))
-    }
-
-    /// The XGID of a money game with a centred cube. The side to roll has the capital letters. The dice are the roll,
-    /// or 00 before the roll. Example: `XGID=-AAAAAA------------aaaaaa-:0:0:1:00:0:0:0:0:10`.
-    ///
-    /// The 26 characters of the board are the opponent's bar, the points 1 to 24 from the view of the side to roll, and
-    /// its own bar. `A` is one own checker, `B` is two, and so on. Small letters are the opponent's checkers, `-` is an
-    /// empty point. Fields: cube, its owner, turn, dice, both scores, rules, match length, highest cube.
+    /// The XGID of a money game with a centred cube, such as `XGID=-AAAAAA------------aaaaaa-:0:0:1:00:0:0:0:0:10`. The side
+    /// to roll has the capital letters. The dice are the roll, or 00 before the roll.
     pub fn xgid(self, roll: Option<Roll>) -> String {
-        let mut board = [b'-'; BOARD + 2];
-        let counts = self.own.counts().into_iter().zip(self.opponent.counts());
-        for (point, (own, opponent)) in (1..).zip(counts) {
-            if own > 0 {
-                board[point] = b'A' + own - 1;
-            }
-            if opponent > 0 {
-                board[BOARD + 1 - point] = b'a' + opponent - 1;
-            }
-        }
-        let board = String::from_utf8_lossy(&board);
-        let dice = roll.map_or_else(|| "00".into(), |roll| roll.to_string());
-        format!("XGID={board}:0:0:1:{dice}:0:0:0:0:10")
+        ids::xgid(&whole(self.own), &whole(self.opponent), roll)
     }
 
     /// Reads an XGID, with or without `XGID=`; see [`Position::xgid`]. Returns the position and the roll, or no roll if
@@ -119,175 +44,36 @@ impl Position {
     /// The fault and its place: a wrong number of fields, a wrong field, a wrong character of the board, an offered
     /// double, or checkers outside the bear-off.
     pub fn from_xgid(text: &str) -> Result<(Self, Option<Roll>), GameError> {
-        let fault = |what: String| {
-            GameError::new(format!(
-                "`{text}` is not the XGID of a bear-off: {what}; an XGID has 26 characters for the board and nine \
-                 fields, such as XGID=-AAAAAA------------aaaaaa-:0:0:1:52:0:0:0:0:10"
-            ))
-        };
-        let fields: Vec<&str> = without_label(text).split(':').collect();
-        let [board, cube, owner, turn, dice, score, other_score, rules, length, highest] = fields[..] else {
-            let found = fields.len() - 1;
-            return Err(fault(format!("it has {found} instead of {XGID_COLONS} fields after the board")));
-        };
-        let numbers = [
-            ("cube", cube),
-            ("cube's owner", owner),
-            ("score", score),
-            ("score", other_score),
-            ("rules", rules),
-            ("match length", length),
-            ("highest cube", highest),
-        ];
-        for (name, field) in numbers {
-            if field.parse::<i32>().is_err() {
-                return Err(fault(format!("`{field}`, the {name}, is not a whole number")));
-            }
-        }
-        let capitals_to_roll = match turn {
-            "1" => true,
-            "-1" => false,
-            _ => return Err(fault(format!("`{turn}`, the turn, is not 1 or -1"))),
-        };
-        let roll = read_dice(dice).map_err(fault)?;
-        let [capitals, small] = read_board(board).map_err(fault)?;
-        let names = ["the player with the capital letters", "the player with the small letters"];
-        let capitals = side(&capitals, names[0]).map_err(fault)?;
-        let small = side(&small, names[1]).map_err(fault)?;
-        let position = Self { own: capitals, opponent: small };
-        Ok((if capitals_to_roll { position } else { position.swapped() }, roll))
+        Ok(position(IDS.read_xgid(text)?))
     }
 }
 
-/// Reads a text that looks like an ID: an XGID or a Position ID, and after it a roll if dice are given beside it. None
-/// if the text looks like something else.
-///
-/// # Errors
-/// See [`Position::from_id`] and [`Position::from_xgid`]. Dice beside an ID that differ from its own.
+fn position(([own, opponent], roll): Found<Side>) -> (Position, Option<Roll>) {
+    (Position { own, opponent }, roll)
+}
+
+/// Reads a text that looks like an ID. None if it looks like something else.
 pub(super) fn situation(text: &str) -> Option<Result<Situation, GameError>> {
-    let text = text.trim();
-    let labelled = LABELS.iter().any(|label| label_end(text, label).is_some());
-    let unlabelled = without_label(text);
-    let (id, beside) = unlabelled.split_once(char::is_whitespace).unwrap_or((unlabelled, ""));
-    // A Position ID can contain a slash, but no comma; sides have commas, and other texts are shorter.
-    if !labelled && (id.len() < SHORTEST_ID || id.contains(',')) {
-        return None;
-    }
-    let (id, beside) = match id.split_once(':') {
-        // A colon before the roll, as after sides.
-        Some((only, "")) if !beside.is_empty() => (only, beside),
-        Some((only, roll)) if beside.is_empty() && roll.parse::<Roll>().is_ok() => (only, roll),
-        _ => (id, beside),
+    let situation = |found| {
+        let (position, roll) = position(found);
+        Situation { position, roll }
     };
-    let read = || {
-        let colons = id.matches(':').count();
-        let is_xgid = label_end(text, "XGID").is_some()
-            || colons > 1
-            || (colons == 0 && id.chars().count() == BOARD + 2);
-        // With its label, for messages.
-        let whole = &text[..text.len() - unlabelled.len() + id.len()];
-        let (position, roll) = if is_xgid { Position::from_xgid(whole) } else { Position::read_id(whole) }?;
-        let beside = match beside.trim_start() {
-            "" => None,
-            dice => Some(dice.parse()?),
-        };
-        Situation { position, roll }.with_dice(beside)
-    };
-    Some(read())
+    Some(IDS.read(text)?.map(situation))
 }
 
-/// A shorter text without a label is not taken for an ID with a mistake.
-const SHORTEST_ID: usize = 10;
-
-/// What may stand before an ID.
-const LABELS: [&str; 4] = ["XGID", "GNUBgID", "Position ID", "GNU Backgammon  Position ID"];
-
-/// A text without its label and the white space around it.
-fn without_label(text: &str) -> &str {
-    let text = text.trim();
-    let end = LABELS.iter().find_map(|label| label_end(text, label));
-    text[end.unwrap_or(0)..].trim_start()
-}
-
-/// End of the label at the start of a text. The character after it separates the label from an ID.
-fn label_end(text: &str, label: &str) -> Option<usize> {
-    let matches = text.get(..label.len())?.eq_ignore_ascii_case(label);
-    let sign = text[label.len()..].chars().next()?;
-    (matches && matches!(sign, '=' | ':' | ' ')).then_some(label.len() + 1)
-}
-
-fn check_base64(text: &str, length: usize, place: &str) -> Result<(), String> {
-    let found = text.chars().count();
-    if found != length {
-        return Err(format!("it has {found} instead of {length} characters {place}"));
-    }
-    let illegal = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/'));
-    match text.chars().find(illegal) {
-        Some(c) => Err(format!("`{c}` is not a character of Base64")),
-        None => Ok(()),
-    }
-}
-
-/// The dice of a Match ID: none if they are still to be rolled. Bits from 0: 12 a double is offered, 13 and 14 a
-/// resignation, 15 to 17 and 18 to 20 the dice. See the GNU Backgammon manual, "A technical description of the Match
-/// ID".
-fn dice_of_match(id: &str) -> Result<Option<Roll>, String> {
-    check_base64(id, MATCH_LENGTH, "after the colon")?;
-    let bytes = STANDARD_NO_PAD.decode(id).map_err(|e| format!("the Match ID: {e}"))?;
-    let bits = bytes.iter().take(3).rev().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte));
-    if bits >> 12 & 7 != 0 {
-        return Err("its Match ID means an answer to a double or a resignation, not a roll".into());
-    }
-    let [a, b] = [15, 18].map(|place| (bits >> place & 7) as u8);
-    match (a, b) {
-        (0, 0) => Ok(None),
-        _ => Roll::new(a, b).map(Some).ok_or_else(|| format!("its Match ID has the dice {a} and {b}")),
-    }
-}
-
-/// The dice of an XGID: none if they are still to be rolled.
-fn read_dice(dice: &str) -> Result<Option<Roll>, String> {
-    match dice {
-        "00" => Ok(None),
-        "D" | "B" | "R" => Err(format!("the dice `{dice}` mean an answer to a double, not a roll")),
-        _ => match dice.parse() {
-            Ok(roll) if dice.len() == 2 => Ok(Some(roll)),
-            _ => Err(format!("`{dice}`, the dice, is not 00 or two dice of 1 to 6")),
-        },
-    }
-}
-
-/// The checkers of both players on points 1 to 24 and the bar, each in its own numbering: capital letters, then small
-/// letters.
-fn read_board(board: &str) -> Result<[[u8; BOARD + 1]; 2], String> {
-    let found = board.chars().count();
-    if found != BOARD + 2 {
-        return Err(format!("its board has {found} instead of {} characters", BOARD + 2));
-    }
-    let mut sides = [[0; BOARD + 1]; 2];
-    for (place, c) in board.chars().enumerate() {
-        // Characters 0 and 25 are the bars of the small and the capital letters.
-        match c {
-            '-' => {}
-            'A'..='O' if place > 0 => sides[0][place - 1] = c as u8 - b'A' + 1,
-            'a'..='o' if place <= BOARD => sides[1][BOARD - place] = c as u8 - b'a' + 1,
-            _ => {
-                return Err(format!(
-                    "`{c}`, character {} of its board, must be A to O, a to o or -",
-                    place + 1
-                ));
-            }
-        }
-    }
-    Ok(sides)
+/// The side on a complete board.
+fn whole(side: Side) -> Board {
+    let mut board = [0; 25];
+    board[..POINTS].copy_from_slice(&side.counts());
+    board
 }
 
 /// A side from its checkers on points 1 to 24 and the bar.
-fn side(points: &[u8; BOARD + 1], name: &str) -> Result<Side, String> {
+fn side(points: &Board, name: &str) -> Result<Side, String> {
     let (home, outside) = points.split_at(POINTS);
     if let Some(k) = outside.iter().position(|&count| count > 0) {
         let (count, point) = (outside[k], POINTS + k + 1);
-        let place = if point > BOARD { "the bar".to_string() } else { format!("point {point}") };
+        let place = if point == points.len() { "the bar".to_string() } else { format!("point {point}") };
         return Err(format!(
             "{name} has {count} on {place}, but the bear-off allows checkers on points 1 to 6 only"
         ));

@@ -20,12 +20,6 @@ impl Family for Bearoff {
     const USUAL: &str = "bearoff";
 
     fn named(name: &str) -> Found<Self> {
-        if name == "backgammon" || name.starts_with("backgammon:") {
-            return Some(Err(GameError::new(format!(
-                "`{name}`: whole games of backgammon are not there yet. Their end is, with exact values and networks: \
-                 once all checkers are home, the game is `bearoff` (`adept list agents --game bearoff`)"
-            ))));
-        }
         let ours = name == "bearoff" || name.starts_with("bearoff:");
         let most = Self::MOST_CHECKERS;
         let wrong = || {
@@ -57,8 +51,7 @@ fn of_class(checkers: u8) -> PositionClass<Bearoff> {
 
 impl Kit for Bearoff {
     fn about(&self) -> String {
-        "backgammon bear-off, points 1 to 6, at most 14 checkers per side; bearoff:N for at most N, 1 to 15; whole \
-         games of backgammon are to come"
+        "the end of backgammon, points 1 to 6, at most 14 checkers per side; bearoff:N for at most N, 1 to 15"
             .into()
     }
 

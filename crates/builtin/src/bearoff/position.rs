@@ -1,6 +1,7 @@
 //! Positions: two sides, one of them to roll; and positions with a roll.
 
 use super::{Roll, Side, ids, notation, rules};
+use crate::backgammon::ids::with_dice;
 use adept_game::GameError;
 use std::fmt;
 use std::str::FromStr;
@@ -62,12 +63,7 @@ impl Situation {
     /// # Errors
     /// If it has other dice already.
     pub fn with_dice(self, dice: Option<Roll>) -> Result<Self, GameError> {
-        match (self.roll, dice) {
-            (Some(own), Some(beside)) if own != beside => Err(GameError::new(format!(
-                "the position has the dice {own}, and {beside} are given beside it: leave one of them out"
-            ))),
-            (roll, dice) => Ok(Self { roll: roll.or(dice), ..self }),
-        }
+        Ok(Self { roll: with_dice(self.roll, dice)?, ..self })
     }
 }
 
@@ -134,7 +130,7 @@ impl DicePosition {
 
     /// The move to an afterstate, such as `6/off 5/4`. If no move leads to it, the afterstate itself.
     pub fn notation(self, afterstate: Side) -> String {
-        notation::text(self.position.own, self.roll, afterstate).unwrap_or_else(|| afterstate.to_string())
+        notation::text(self.position.own, self.roll, afterstate)
     }
 
     /// The position after the move, with the other side to roll.

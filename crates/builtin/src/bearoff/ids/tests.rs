@@ -1,5 +1,7 @@
 use super::super::rank::sides;
 use super::*;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use proptest::prelude::*;
 
 /// Own and opponent, Position ID, Match ID, XGID, as GNU Backgammon 1.07.001 reads and prints them: the XGID

@@ -1,4 +1,4 @@
-//! Rolls of two dice.
+//! Rolls of two dice, of backgammon and the bear-off.
 
 use adept_game::GameError;
 use std::fmt;

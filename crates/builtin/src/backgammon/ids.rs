@@ -1,0 +1,299 @@
+//! Position IDs (GNU Backgammon) and XGIDs (eXtreme Gammon), as texts of complete boards.
+//!
+//! Cube, score and match are ignored. The dice of an XGID or of a Match ID are the roll to play.
+
+use crate::dice::Roll;
+use adept_game::GameError;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+/// Points of a complete board. The next number is the bar.
+const BOARD: usize = 24;
+
+/// The checkers of a side on its points 1 to 24, and on the bar.
+pub(crate) type Board = [u8; BOARD + 1];
+
+/// Characters of a Position ID: 80 bits in Base64.
+const ID_LENGTH: usize = 14;
+
+/// Characters of a gnubg Match ID, which may follow a Position ID after a colon.
+const MATCH_LENGTH: usize = 12;
+
+/// Colons of an XGID, one before each field after the board.
+const XGID_COLONS: usize = 9;
+
+/// The gnubg Position ID, 14 characters. The opponent of the side to roll comes first.
+///
+/// Each of the points 1 to 24 and the bar has a one for each checker, then a zero. Zeros fill the bits up to 80. The 10 bytes,
+/// lowest bit first, are written in Base64. See the GNU Backgammon manual, "A technical description of the Position ID". Its
+/// text puts the side to roll first; the program does not.
+pub(crate) fn position_id(own: &Board, opponent: &Board) -> String {
+    let (mut bits, mut place) = (0u128, 0);
+    for count in opponent.iter().chain(own) {
+        bits |= ((1 << count) - 1) << place;
+        place += u32::from(*count) + 1;
+    }
+    STANDARD_NO_PAD.encode(&bits.to_le_bytes()[..10])
+}
+
+/// The XGID of a money game with a centred cube. The side to roll has the capital letters. The dice are the roll, or 00 before it.
+///
+/// The 26 characters of the board are the opponent's bar, the points 1 to 24 from the view of the side to roll, and its own
+/// bar. `A` is one own checker, `B` is two, and so on. Small letters are the opponent's checkers, `-` is an empty point.
+/// Fields: cube, its owner, turn, dice, both scores, rules, match length, highest cube.
+pub(crate) fn xgid(own: &Board, opponent: &Board, roll: Option<Roll>) -> String {
+    let mut board = [b'-'; BOARD + 2];
+    for (point, (own, opponent)) in (1..).zip(own.iter().zip(opponent)) {
+        if *own > 0 {
+            board[point] = b'A' + own - 1;
+        }
+        if *opponent > 0 {
+            board[BOARD + 1 - point] = b'a' + opponent - 1;
+        }
+    }
+    let board = String::from_utf8_lossy(&board);
+    let dice = roll.map_or_else(|| "00".into(), |roll| roll.to_string());
+    format!("XGID={board}:0:0:1:{dice}:0:0:0:0:10")
+}
+
+/// Both sides, the one to roll first, and the roll if the dice have fallen.
+pub(crate) type Found<S> = ([S; 2], Option<Roll>);
+
+/// How a game reads IDs.
+pub(crate) struct Ids<F> {
+    /// What the IDs are of, such as `a bear-off`.
+    pub(crate) of: &'static str,
+    /// A Position ID, as an example.
+    pub(crate) id: &'static str,
+    /// An XGID, as an example.
+    pub(crate) xgid: &'static str,
+    /// The side with these checkers, or what is wrong with the side of this name.
+    pub(crate) side: F,
+}
+
+impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
+    /// Reads a Position ID, and the dice of a Match ID after it. A label may precede it.
+    ///
+    /// # Errors
+    /// The fault and its place: a wrong length, a wrong character, bits after the bar of the side to roll, a side that the game
+    /// does not have, or a Match ID with an offered double or resignation or with impossible dice.
+    pub(crate) fn read_id(&self, text: &str) -> Result<Found<S>, GameError> {
+        let fault = |what: String| {
+            GameError::new(format!(
+                "`{text}` is not the Position ID of {}: {what}; copy the {ID_LENGTH} characters that gnubg prints after \
+                 `Position ID:`, such as {}",
+                self.of, self.id
+            ))
+        };
+        let unlabelled = without_label(text);
+        let (id, match_id) = match unlabelled.split_once(':') {
+            Some((id, match_id)) => (id, Some(match_id)),
+            None => (unlabelled, None),
+        };
+        check_base64(id, ID_LENGTH, "before any colon").map_err(fault)?;
+        let roll = match match_id {
+            Some(match_id) => dice_of_match(match_id).map_err(fault)?,
+            None => None,
+        };
+        // Base64 needs 84 bits for 80; the decoder refuses ones in the last four.
+        let bytes = STANDARD_NO_PAD
+            .decode(id)
+            .map_err(|_| fault("the last character has bits beyond the 80 bits of a position".into()))?;
+        let mut bits = bytes.iter().rev().fold(0u128, |bits, &byte| bits << 8 | u128::from(byte));
+        let mut read = |name| {
+            let mut points = [0; BOARD + 1];
+            for count in &mut points {
+                *count = bits.trailing_ones() as u8;
+                bits >>= u32::from(*count) + 1;
+            }
+            (self.side)(&points, name)
+        };
+        let opponent = read("the side not to roll").map_err(fault)?;
+        let own = read("the side to roll").map_err(fault)?;
+        if bits != 0 {
+            return Err(fault("there are ones after the bar of the side to roll".into()));
+        }
+        Ok(([own, opponent], roll))
+    }
+
+    /// Reads an XGID, with or without `XGID=`. Turn 1 is the player with the capital letters, −1 the player with the small
+    /// letters. The other fields must be whole numbers and are ignored.
+    ///
+    /// # Errors
+    /// The fault and its place: a wrong number of fields, a wrong field, a wrong character of the board, an offered double, or a
+    /// side that the game does not have.
+    pub(crate) fn read_xgid(&self, text: &str) -> Result<Found<S>, GameError> {
+        let fault = |what: String| {
+            GameError::new(format!(
+                "`{text}` is not the XGID of {}: {what}; an XGID has 26 characters for the board and nine fields, such as {}",
+                self.of, self.xgid
+            ))
+        };
+        let fields: Vec<&str> = without_label(text).split(':').collect();
+        let [board, cube, owner, turn, dice, score, other_score, rules, length, highest] = fields[..] else {
+            let found = fields.len() - 1;
+            return Err(fault(format!("it has {found} instead of {XGID_COLONS} fields after the board")));
+        };
+        let numbers = [
+            ("cube", cube),
+            ("cube's owner", owner),
+            ("score", score),
+            ("score", other_score),
+            ("rules", rules),
+            ("match length", length),
+            ("highest cube", highest),
+        ];
+        for (name, field) in numbers {
+            if field.parse::<i32>().is_err() {
+                return Err(fault(format!("`{field}`, the {name}, is not a whole number")));
+            }
+        }
+        let capitals_to_roll = match turn {
+            "1" => true,
+            "-1" => false,
+            _ => return Err(fault(format!("`{turn}`, the turn, is not 1 or -1"))),
+        };
+        let roll = read_dice(dice).map_err(fault)?;
+        let [capitals, small] = read_board(board).map_err(fault)?;
+        let names = ["the player with the capital letters", "the player with the small letters"];
+        let capitals = (self.side)(&capitals, names[0]).map_err(fault)?;
+        let small = (self.side)(&small, names[1]).map_err(fault)?;
+        Ok((if capitals_to_roll { [capitals, small] } else { [small, capitals] }, roll))
+    }
+
+    /// Reads a text that looks like an ID: an XGID or a Position ID, and after it a roll if dice are given beside it. None if the
+    /// text looks like something else.
+    ///
+    /// # Errors
+    /// See [`Ids::read_id`] and [`Ids::read_xgid`]. Dice beside an ID that differ from its own.
+    pub(crate) fn read(&self, text: &str) -> Option<Result<Found<S>, GameError>> {
+        let text = text.trim();
+        let labelled = LABELS.iter().any(|label| label_end(text, label).is_some());
+        let unlabelled = without_label(text);
+        let (id, beside) = unlabelled.split_once(char::is_whitespace).unwrap_or((unlabelled, ""));
+        // A Position ID can contain a slash, but no comma; sides have commas, and other texts are shorter.
+        if !labelled && (id.len() < SHORTEST_ID || id.contains(',')) {
+            return None;
+        }
+        let (id, beside) = match id.split_once(':') {
+            // A colon before the roll, as after sides.
+            Some((only, "")) if !beside.is_empty() => (only, beside),
+            Some((only, roll)) if beside.is_empty() && roll.parse::<Roll>().is_ok() => (only, roll),
+            _ => (id, beside),
+        };
+        let read = || {
+            let colons = id.matches(':').count();
+            let is_xgid = label_end(text, "XGID").is_some()
+                || colons > 1
+                || (colons == 0 && id.chars().count() == BOARD + 2);
+            // With its label, for messages.
+            let whole = &text[..text.len() - unlabelled.len() + id.len()];
+            let (sides, roll) = if is_xgid { self.read_xgid(whole) } else { self.read_id(whole) }?;
+            let beside = match beside.trim_start() {
+                "" => None,
+                dice => Some(dice.parse()?),
+            };
+            Ok((sides, with_dice(roll, beside)?))
+        };
+        Some(read())
+    }
+}
+
+/// The dice of a position, and dice that are given beside it.
+///
+/// # Errors
+/// If they differ.
+pub(crate) fn with_dice(own: Option<Roll>, beside: Option<Roll>) -> Result<Option<Roll>, GameError> {
+    match (own, beside) {
+        (Some(own), Some(beside)) if own != beside => Err(GameError::new(format!(
+            "the position has the dice {own}, and {beside} are given beside it: leave one of them out"
+        ))),
+        _ => Ok(own.or(beside)),
+    }
+}
+
+/// A shorter text without a label is not taken for an ID with a mistake.
+const SHORTEST_ID: usize = 10;
+
+/// What may stand before an ID.
+const LABELS: [&str; 4] = ["XGID", "GNUBgID", "Position ID", "GNU Backgammon  Position ID"];
+
+/// A text without its label and the white space around it.
+fn without_label(text: &str) -> &str {
+    let text = text.trim();
+    let end = LABELS.iter().find_map(|label| label_end(text, label));
+    text[end.unwrap_or(0)..].trim_start()
+}
+
+/// End of the label at the start of a text. The character after it separates the label from an ID.
+fn label_end(text: &str, label: &str) -> Option<usize> {
+    let matches = text.get(..label.len())?.eq_ignore_ascii_case(label);
+    let sign = text[label.len()..].chars().next()?;
+    (matches && matches!(sign, '=' | ':' | ' ')).then_some(label.len() + 1)
+}
+
+fn check_base64(text: &str, length: usize, place: &str) -> Result<(), String> {
+    let found = text.chars().count();
+    if found != length {
+        return Err(format!("it has {found} instead of {length} characters {place}"));
+    }
+    let illegal = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/'));
+    match text.chars().find(illegal) {
+        Some(c) => Err(format!("`{c}` is not a character of Base64")),
+        None => Ok(()),
+    }
+}
+
+/// The dice of a Match ID: none if they are still to be rolled. Bits from 0: 12 a double is offered, 13 and 14 a
+/// resignation, 15 to 17 and 18 to 20 the dice. See the GNU Backgammon manual, "A technical description of the Match
+/// ID".
+fn dice_of_match(id: &str) -> Result<Option<Roll>, String> {
+    check_base64(id, MATCH_LENGTH, "after the colon")?;
+    let bytes = STANDARD_NO_PAD.decode(id).map_err(|e| format!("the Match ID: {e}"))?;
+    let bits = bytes.iter().take(3).rev().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte));
+    if bits >> 12 & 7 != 0 {
+        return Err("its Match ID means an answer to a double or a resignation, not a roll".into());
+    }
+    let [a, b] = [15, 18].map(|place| (bits >> place & 7) as u8);
+    match (a, b) {
+        (0, 0) => Ok(None),
+        _ => Roll::new(a, b).map(Some).ok_or_else(|| format!("its Match ID has the dice {a} and {b}")),
+    }
+}
+
+/// The dice of an XGID: none if they are still to be rolled.
+fn read_dice(dice: &str) -> Result<Option<Roll>, String> {
+    match dice {
+        "00" => Ok(None),
+        "D" | "B" | "R" => Err(format!("the dice `{dice}` mean an answer to a double, not a roll")),
+        _ => match dice.parse() {
+            Ok(roll) if dice.len() == 2 => Ok(Some(roll)),
+            _ => Err(format!("`{dice}`, the dice, is not 00 or two dice of 1 to 6")),
+        },
+    }
+}
+
+/// The checkers of both players on points 1 to 24 and the bar, each in its own numbering: capital letters, then small
+/// letters.
+fn read_board(board: &str) -> Result<[Board; 2], String> {
+    let found = board.chars().count();
+    if found != BOARD + 2 {
+        return Err(format!("its board has {found} instead of {} characters", BOARD + 2));
+    }
+    let mut sides = [[0; BOARD + 1]; 2];
+    for (place, c) in board.chars().enumerate() {
+        // Characters 0 and 25 are the bars of the small and the capital letters.
+        match c {
+            '-' => {}
+            'A'..='O' if place > 0 => sides[0][place - 1] = c as u8 - b'A' + 1,
+            'a'..='o' if place <= BOARD => sides[1][BOARD - place] = c as u8 - b'a' + 1,
+            _ => {
+                return Err(format!(
+                    "`{c}`, character {} of its board, must be A to O, a to o or -",
+                    place + 1
+                ));
+            }
+        }
+    }
+    Ok(sides)
+}

@@ -1,0 +1,20 @@
+//! Backgammon: the whole game with gammons and backgammons, and with fewer checkers a side.
+
+mod board;
+mod encoders;
+mod game;
+pub(crate) mod ids;
+mod kit;
+mod moves;
+pub(crate) mod notation;
+mod position;
+mod side;
+
+pub use encoders::Points;
+pub use game::{Action, Backgammon, Stage, State};
+pub use moves::results;
+pub use position::{Phase, Position, Result as Outcome};
+pub use side::{BAR, Side};
+
+#[cfg(test)]
+mod tests;

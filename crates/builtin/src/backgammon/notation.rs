@@ -1,0 +1,297 @@
+//! Move notation: `24/18 13/11*`. One checker moved by several dice is `24/18/16`, or `24/16` if it hits nothing on its way; equal
+//! moves are `8/5(2)`.
+
+use super::game::place_text;
+use super::moves::{self, Step};
+use super::{BAR, Position};
+use crate::dice::Roll;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// The way of one checker: the places that it leaves or comes to, each with whether it hits there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Way(Vec<(u8, bool)>);
+
+impl Way {
+    fn from(&self) -> u8 {
+        self.0[0].0
+    }
+
+    fn to(&self) -> u8 {
+        self.0[self.0.len() - 1].0
+    }
+
+    fn hits(&self) -> usize {
+        self.0.iter().filter(|(_, hits)| *hits).count()
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let last = self.0.len() - 1;
+        // Places in between are of interest where it hits.
+        let shown = self.0.iter().enumerate().filter(|(i, (_, hits))| *i == 0 || *i == last || *hits);
+        let words =
+            shown.map(|(_, &(place, hits))| format!("{}{}", place_text(place), if hits { "*" } else { "" }));
+        f.write_str(&words.collect::<Vec<_>>().join("/"))
+    }
+}
+
+/// The dice to play.
+fn dice(roll: Roll) -> Vec<u8> {
+    if roll.is_double() { vec![roll.high(); 4] } else { vec![roll.high(), roll.low()] }
+}
+
+/// The dice without die `i`.
+fn without(dice: &[u8], i: usize) -> Vec<u8> {
+    [&dice[..i], &dice[i + 1..]].concat()
+}
+
+/// The shortest text for the move of this roll that leads to `after`; `pass` if nothing moves. None if no move leads to it.
+pub(crate) fn text(position: Position, roll: Roll, after: Position) -> Option<String> {
+    if after == position {
+        return Some("pass".into());
+    }
+    let mut plays = BTreeSet::new();
+    collect(position, &dice(roll), after, &mut Vec::new(), &mut plays);
+    let mut texts = BTreeSet::new();
+    plays.into_iter().for_each(|steps| {
+        write(steps.iter().map(|s| Way(vec![(s.from, false), (s.to, s.hits)])).collect(), &mut texts);
+    });
+    texts.into_iter().min_by_key(String::len)
+}
+
+/// Adds every way to play dice that ends in `after`.
+fn collect(
+    position: Position,
+    dice: &[u8],
+    after: Position,
+    played: &mut Vec<Step>,
+    plays: &mut BTreeSet<Vec<Step>>,
+) {
+    if position == after && !played.is_empty() {
+        let mut steps = played.clone();
+        steps.sort_unstable_by_key(|s| (Reverse(s.from), s.to, Reverse(s.hits)));
+        plays.insert(steps);
+        return;
+    }
+    for (i, &die) in dice.iter().enumerate().filter(|(i, die)| !dice[..*i].contains(die)) {
+        for step in moves::steps(position, die) {
+            // Equal dice: the checkers from the highest place first.
+            let in_order = dice.len() < 2 || dice[0] != dice[1];
+            if in_order || played.last().is_none_or(|last| step.from <= last.from) {
+                played.push(step);
+                collect(step.after, &without(dice, i), after, played, plays);
+                played.pop();
+            }
+        }
+    }
+}
+
+/// Adds the text of these moves, and of all variants that join moves of one checker.
+fn write(mut ways: Vec<Way>, texts: &mut BTreeSet<String>) {
+    // From the highest point down. On the same point, the longest move first, and the one that hits.
+    ways.sort_unstable_by_key(|way| (Reverse(way.from()), way.to(), Reverse(way.hits())));
+    let alike = |a: &Way, b: &Way| {
+        (a.from(), a.to()) == (b.from(), b.to())
+            && b.hits() == 0
+            && a.hits() == usize::from(a.0[a.0.len() - 1].1)
+    };
+    let words = ways.chunk_by(alike).map(|equal| match equal.len() {
+        1 => equal[0].to_string(),
+        n => format!("{}({n})", equal[0]),
+    });
+    texts.insert(words.collect::<Vec<_>>().join(" "));
+    for (i, first) in ways.iter().enumerate() {
+        for (k, second) in ways.iter().enumerate() {
+            if first.to() > 0 && first.to() == second.from() {
+                let mut joined = ways.clone();
+                joined[i].0.extend_from_slice(&second.0[1..]);
+                joined.remove(k);
+                write(joined, texts);
+            }
+        }
+    }
+}
+
+/// Part of a text: a checker goes from one place to another, by one die or several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    from: u8,
+    to: u8,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", place_text(self.from), place_text(self.to))
+    }
+}
+
+/// The position after a move, which is written checker by checker in any order. `such` are moves to write, for messages.
+///
+/// # Errors
+/// Why the text is not a legal move for this roll.
+pub(crate) fn parse(position: Position, roll: Roll, text: &str, such: &str) -> Result<Position, String> {
+    let mut legal = Vec::new();
+    moves::results(position, roll, &mut legal);
+    let passes = legal[..] == [position];
+    if matches!(text, "pass" | "cannot move") {
+        return match passes {
+            true => Ok(position),
+            false => Err("something can move, so that passing is not allowed".into()),
+        };
+    }
+    if passes {
+        return Err(format!("nothing can move with {roll}: write `pass`"));
+    }
+    let (parts, stars) = read(text, such)?;
+    let mut found = Vec::new();
+    play(position, &dice(roll), &parts, 0, &mut found);
+    let Some(least) = found.iter().map(|(_, left, _)| left.len()).min() else {
+        return Err(reason(position, roll, &parts));
+    };
+    let mut fitting: Vec<_> = found.iter().filter(|(after, ..)| legal.contains(after)).collect();
+    if fitting.is_empty() {
+        let left = found.into_iter().find(|(_, left, _)| left.len() == least).map(|(_, left, _)| left);
+        return Err(match left.as_deref() {
+            Some([die]) if roll.is_double() || moves::both(position, roll) => {
+                format!("one more move is needed, a {die}")
+            }
+            Some([_]) => format!("only one die can be played: it must be the {}", roll.high()),
+            Some(left) => format!("{} more moves are needed, each a {}", left.len(), roll.high()),
+            None => format!("`{text}` is not a legal move with {roll}"),
+        });
+    }
+    // A checker that moves by both dice may hit on one of its ways.
+    let hits = fitting.iter().map(|(.., hits)| *hits);
+    let meant = if hits.clone().any(|n| n == stars) { stars } else { hits.min().unwrap_or(0) };
+    fitting.retain(|(.., hits)| *hits == meant);
+    if stars > meant {
+        return Err(format!("`{text}` hits {meant} and not {stars} checkers"));
+    }
+    match fitting.iter().all(|(after, ..)| *after == fitting[0].0) {
+        true => Ok(fitting[0].0),
+        false => Err(format!(
+            "`{text}` can be played in several ways: name the points in between, such as 24/20/18"
+        )),
+    }
+}
+
+/// Reads a text into parts and the number of its stars.
+fn read(text: &str, such: &str) -> Result<(Vec<Part>, usize), String> {
+    let (mut parts, mut stars) = (Vec::new(), 0);
+    for word in text.split_whitespace() {
+        let fault = || format!("`{word}` is not a checker move; write moves such as {such}");
+        let (way, times) = match word.strip_suffix(')').and_then(|w| w.split_once('(')) {
+            Some((way, times)) => {
+                (way, times.parse().ok().filter(|n| (1..=4).contains(n)).ok_or_else(fault)?)
+            }
+            None => (word, 1),
+        };
+        stars += way.matches('*').count();
+        let places: Option<Vec<u8>> =
+            way.split('/').map(|place| read_place(place.trim_end_matches('*'))).collect();
+        let places = places.filter(|p| p.len() > 1).ok_or_else(fault)?;
+        for pair in places.windows(2) {
+            let part = Part { from: pair[0], to: pair[1] };
+            if part.from <= part.to {
+                return Err(format!("`{word}`: checkers move to lower points"));
+            }
+            parts.extend([part].repeat(times));
+        }
+    }
+    match parts.len() {
+        0 => Err(format!("the move is empty; write moves such as {such}")),
+        1..=4 => Ok((parts, stars)),
+        n => Err(format!("{n} moves; no roll gives more than 4")),
+    }
+}
+
+/// A place; 0 is off.
+fn read_place(text: &str) -> Option<u8> {
+    match text.to_ascii_lowercase().as_str() {
+        "off" | "0" => Some(0),
+        "bar" | "25" => Some(BAR),
+        _ => text.parse().ok().filter(|point| (1..=24).contains(point)),
+    }
+}
+
+/// Adds the position, the dice that are left and the number of hits for each way to play these parts in some order.
+fn play(
+    position: Position,
+    dice: &[u8],
+    parts: &[Part],
+    hits: usize,
+    found: &mut Vec<(Position, Vec<u8>, usize)>,
+) {
+    if parts.is_empty() {
+        let left = if position.own.is_done() { Vec::new() } else { dice.to_vec() };
+        let way = (position, left, hits);
+        if !found.contains(&way) {
+            found.push(way);
+        }
+        return;
+    }
+    for (i, &die) in dice.iter().enumerate().filter(|(i, die)| !dice[..*i].contains(die)) {
+        for (k, part) in parts.iter().enumerate().filter(|(k, part)| !parts[..*k].contains(part)) {
+            let Some(step) =
+                moves::steps(position, die).find(|step| step.from == part.from && step.to >= part.to)
+            else {
+                continue;
+            };
+            let mut rest = parts.to_vec();
+            match step.to > part.to {
+                true => rest[k].from = step.to,
+                false => drop(rest.remove(k)),
+            }
+            play(step.after, &without(dice, i), &rest, hits + usize::from(step.hits), found);
+        }
+    }
+}
+
+/// Why the parts cannot all be played.
+fn reason(position: Position, roll: Roll, parts: &[Part]) -> String {
+    let own = position.own;
+    for part in parts {
+        let arriving = parts.iter().filter(|other| other.to == part.from).count();
+        let leaving = parts.iter().filter(|other| other.from == part.from).count();
+        match usize::from(own.on(part.from)) + arriving {
+            0 => return format!("`{part}`: no checker on {}", on(part.from)),
+            n if n < leaving => {
+                return format!("`{part}`: fewer than {leaving} checkers on {}", on(part.from));
+            }
+            _ => {}
+        }
+    }
+    let moves = dice(roll).len();
+    if parts.len() > moves {
+        return format!("{} moves given, but {roll} gives {moves}", parts.len());
+    }
+    if own.on(BAR) > 0 && parts.iter().all(|part| part.from != BAR) {
+        return "a checker on the bar must enter first, such as bar/22".into();
+    }
+    let alone = |part: &&Part| {
+        let mut found = Vec::new();
+        play(position, &dice(roll), &[**part], 0, &mut found);
+        own.on(part.from) > 0 && found.is_empty()
+    };
+    match parts.iter().find(alone) {
+        Some(part) if part.to > 0 && position.opponent.on(25 - part.to) > 1 => {
+            format!("`{part}`: the opponent blocks point {}", part.to)
+        }
+        Some(part) if part.to == 0 && own.reaches(7) => {
+            format!("`{part}`: bearing off takes all checkers on points 1 to 6")
+        }
+        Some(part) if part.to == 0 && roll.high() > part.from && own.highest() > part.from => format!(
+            "`{part}`: a die above the point bears off only from the highest point, which is {}",
+            own.highest()
+        ),
+        Some(part) => format!("`{part}` cannot be played with {roll}"),
+        None => format!("these moves cannot be played together with {roll}"),
+    }
+}
+
+fn on(place: u8) -> String {
+    if place == BAR { "the bar".into() } else { format!("point {place}") }
+}

@@ -1,0 +1,137 @@
+//! The checkers of one side on the whole board.
+
+use std::fmt;
+
+/// The number of a side's bar: checkers there enter on point 25 − die.
+pub const BAR: u8 = 25;
+
+/// The checkers of one side. Points are numbered as this side sees them: it moves from 24 down to 1, and then off.
+///
+/// Place 0 counts the checkers borne off, 1 to 24 those on the points, 25 those on the bar, four bits each: a move is one
+/// subtraction and one addition, and the sum of all places is the number of checkers, at most 15.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Side(u128);
+
+/// One bit of each place.
+const ONES: u128 = 0x1111_1111_1111_1111_1111_1111_1111;
+
+impl Side {
+    /// The side with these checkers: borne off, on the points 1 to 24, on the bar.
+    ///
+    /// # Panics
+    /// If a place has more than 15.
+    pub fn new(places: [u8; 26]) -> Self {
+        assert!(places.iter().all(|&count| count < 16), "a place has at most 15 checkers");
+        Self(places.iter().rev().fold(0, |bits, &count| bits << 4 | u128::from(count)))
+    }
+
+    /// A side with all its checkers borne off.
+    pub const fn all_off(checkers: u8) -> Self {
+        Self(checkers as u128)
+    }
+
+    /// Checkers borne off, on the points 1 to 24, and on the bar.
+    pub fn places(self) -> [u8; 26] {
+        std::array::from_fn(|place| self.on(place as u8))
+    }
+
+    /// Checkers on a place: 0 is off, 25 the bar.
+    #[inline]
+    pub fn on(self, place: u8) -> u8 {
+        (self.0 >> (4 * place) & 15) as u8
+    }
+
+    /// Number of checkers, with those borne off.
+    pub fn checkers(self) -> u8 {
+        self.places().iter().sum()
+    }
+
+    /// Checkers borne off.
+    #[inline]
+    pub fn off(self) -> u8 {
+        self.on(0)
+    }
+
+    /// Sum of the points of all checkers; 25 for each on the bar.
+    pub fn pips(self) -> u32 {
+        (0..).zip(self.places()).map(|(place, count): (u32, u8)| place * u32::from(count)).sum()
+    }
+
+    /// Whether all checkers have been borne off.
+    #[inline]
+    pub fn is_done(self) -> bool {
+        self.0 >> 4 == 0
+    }
+
+    /// The highest place with a checker; 0 if all are off.
+    #[inline]
+    pub fn highest(self) -> u8 {
+        ((127 - (self.0 | 1).leading_zeros()) / 4) as u8
+    }
+
+    /// Whether a checker stands on this place or a higher one.
+    #[inline]
+    pub fn reaches(self, place: u8) -> bool {
+        self.0 >> (4 * place) != 0
+    }
+
+    /// The places above 0 with a checker, a bit each.
+    #[inline]
+    pub(super) fn occupied(self) -> u32 {
+        let bits = self.0;
+        compress(bits | bits >> 1 | bits >> 2 | bits >> 3) & !1
+    }
+
+    /// The points from 1 to 24 with at least two checkers, which the other side cannot enter.
+    #[inline]
+    pub(super) fn blocks(self) -> u32 {
+        let bits = self.0;
+        compress(bits >> 1 | bits >> 2 | bits >> 3) & POINTS
+    }
+
+    /// The side after a checker moves from a place to a lower one; 0 is off.
+    #[inline]
+    pub(super) fn moved(self, from: u8, to: u8) -> Self {
+        Self(self.0 - (1 << (4 * from)) + (1 << (4 * to)))
+    }
+
+    /// The side after its only checker on a point is hit: it goes to the bar.
+    #[inline]
+    pub(super) fn hit(self, point: u8) -> Self {
+        Self(self.0 - (1 << (4 * point)) + (1 << (4 * BAR)))
+    }
+}
+
+/// The points 1 to 24, a bit each.
+pub(super) const POINTS: u32 = 0x01FF_FFFE;
+
+/// The lowest bit of each of the 26 places, side by side.
+#[inline]
+fn compress(bits: u128) -> u32 {
+    let bits = bits & ONES;
+    let half = |bits: u64| {
+        let pairs = (bits | bits >> 3) & 0x0303_0303_0303_0303;
+        let fours = (pairs | pairs >> 6) & 0x000F_000F_000F_000F;
+        let eights = (fours | fours >> 12) & 0x0000_00FF_0000_00FF;
+        (eights | eights >> 24) as u32 & 0xFFFF
+    };
+    half(bits as u64) | half((bits >> 64) as u64) << 16
+}
+
+impl fmt::Display for Side {
+    /// The places with checkers from the bar down, such as `24:2 13:5 8:3 6:5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = (0..=BAR).rev().filter(|&place| self.on(place) > 0).map(|place| match place {
+            0 => format!("off:{}", self.on(0)),
+            BAR => format!("bar:{}", self.on(BAR)),
+            point => format!("{point}:{}", self.on(point)),
+        });
+        f.write_str(&places.collect::<Vec<_>>().join(" "))
+    }
+}
+
+impl fmt::Debug for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({self})")
+    }
+}

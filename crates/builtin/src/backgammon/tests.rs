@@ -1,0 +1,296 @@
+use super::moves::told;
+use super::*;
+use crate::dice::{ROLLS, Roll};
+use adept_game::{Afterstate, Game, Kit, RowMut, Stream, Turn, stream};
+use rand::RngExt;
+use std::collections::HashSet;
+
+fn roll(text: &str) -> Roll {
+    text.parse().unwrap()
+}
+
+fn position(text: &str) -> Position {
+    Backgammon::default().parse_position(text).unwrap().0.position()
+}
+
+fn found(position: Position, roll: Roll) -> Vec<Position> {
+    let mut all = Vec::new();
+    results(position, roll, &mut all);
+    all
+}
+
+/// Numbers of distinct results of the opening position.
+const OPENING: [(&str, usize); 21] = [
+    ("11", 42),
+    ("21", 15),
+    ("31", 16),
+    ("41", 14),
+    ("51", 8),
+    ("61", 10),
+    ("22", 75),
+    ("32", 17),
+    ("42", 18),
+    ("52", 8),
+    ("62", 14),
+    ("33", 73),
+    ("43", 17),
+    ("53", 9),
+    ("63", 14),
+    ("44", 52),
+    ("54", 9),
+    ("64", 14),
+    ("55", 4),
+    ("65", 7),
+    ("66", 11),
+];
+
+#[test]
+fn counts_of_the_opening_are_the_published_ones() {
+    let start = Position::start(15);
+    for (text, count) in OPENING {
+        assert_eq!(found(start, roll(text)).len(), count, "{text}");
+    }
+    let first: Vec<Position> = ROLLS.iter().flat_map(|&r| found(start, r)).collect();
+    let both_orders: usize = ROLLS.iter().map(|&r| found(start, r).len() * r.ways() as usize).sum();
+    let boards: HashSet<_> = first.iter().collect();
+    assert_eq!((first.len(), both_orders, boards.len()), (447, 637, 406));
+    let second: usize =
+        first.iter().map(|p| ROLLS.iter().map(|&r| found(p.swapped(), r).len()).sum::<usize>()).sum();
+    assert_eq!(second, 202_782);
+}
+
+/// A position of a random game: some long before its end, some near.
+fn random_position(checkers: u8, rng: &mut Stream) -> Position {
+    let game = Backgammon::new(checkers).unwrap();
+    let (mut state, mut actions) = (game.start(), Vec::new());
+    for _ in 0..rng.random_range(0..400) {
+        let action = match game.turn(&state) {
+            Turn::Over => break,
+            Turn::Chance => game.sample(&state, rng),
+            Turn::Player(_) => {
+                game.actions(&state, &mut actions);
+                actions[rng.random_range(0..actions.len())]
+            }
+        };
+        game.apply(&mut state, &action);
+    }
+    state.position()
+}
+
+/// A position that no game need lead to: checkers anywhere, many on the bar, at home and off.
+fn wild_position(checkers: u8, rng: &mut Stream) -> Position {
+    let spread = [1, 6, 12, 24][rng.random_range(0..4)];
+    let mut sides = [[0; 26]; 2];
+    for side in 0..2 {
+        for _ in 0..checkers {
+            let place = match rng.random_range(0..12) {
+                0 => 25,
+                1 => 0,
+                _ => rng.random_range(1..=spread),
+            };
+            let blocked = (1..=24).contains(&place) && sides[1 - side][25 - place] > 0;
+            sides[side][if blocked { 0 } else { place }] += 1;
+        }
+    }
+    Position { own: Side::new(sides[0]), opponent: Side::new(sides[1]) }
+}
+
+#[test]
+fn the_generator_agrees_with_the_rules_as_told() {
+    let mut rng = stream(1, "backgammon generator", 0);
+    for k in 0..3_000 {
+        let checkers = [15, 15, 15, 3, 1, 5][k % 6];
+        let position = match k % 2 {
+            0 => random_position(checkers, &mut rng),
+            _ => wild_position(checkers, &mut rng),
+        };
+        if position.is_over() {
+            continue;
+        }
+        let roll = ROLLS[rng.random_range(0..ROLLS.len())];
+        let fast = found(position, roll);
+        let set: HashSet<Position> = fast.iter().copied().collect();
+        assert_eq!(set.len(), fast.len(), "{position} {roll}: repeats");
+        assert_eq!(set, told::results(position, roll), "{position} {roll}");
+        assert!(fast.iter().all(|p| p.own.checkers() == checkers && p.opponent.checkers() == checkers));
+    }
+}
+
+#[test]
+fn moves_read_back_as_they_are_written() {
+    let mut rng = stream(2, "backgammon notation", 0);
+    for _ in 0..400 {
+        let position = random_position(15, &mut rng);
+        if position.is_over() {
+            continue;
+        }
+        let roll = ROLLS[rng.random_range(0..ROLLS.len())];
+        let mut texts = HashSet::new();
+        for after in found(position, roll) {
+            let text = notation::text(position, roll, after).unwrap();
+            assert_eq!(notation::parse(position, roll, &text, ""), Ok(after), "{position} {roll}: {text}");
+            assert!(texts.insert(text.clone()), "{position} {roll}: {text} twice");
+        }
+    }
+}
+
+#[test]
+fn moves_are_written_as_players_do() {
+    let written = |text: &str, roll_text: &str, moves: &str| {
+        let (position, roll) = (position(text), roll(roll_text));
+        let after = notation::parse(position, roll, moves, "").unwrap_or_else(|e| panic!("{moves}: {e}"));
+        notation::text(position, roll, after).unwrap()
+    };
+    let start = "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5";
+    assert_eq!(written(start, "31", "6/5 8/5"), "8/5 6/5");
+    assert_eq!(written(start, "65", "24/18/13"), "24/13");
+    assert_eq!(written(start, "11", "8/7(2) 6/5 6/5"), "8/7(2) 6/5(2)");
+    assert_eq!(written(start, "66", "24/18(2) 13/7 13/7"), "24/18(2) 13/7(2)");
+    let blot = "bar:1 13:5 8:3 6:6/24:2 21:1 13:4 8:3 6:5";
+    assert_eq!(written(blot, "43", "bar/22 8/4"), "bar/22 8/4*");
+    assert_eq!(written(blot, "42", "bar/21 6/4"), "bar/21 6/4*");
+    // One checker by both dice: with and without a hit on its way.
+    let ways = "13:5 8:4 6:6/24:2 21:1 13:4 8:3 6:5";
+    assert_eq!(written(ways, "41", "8/3"), "8/3");
+    assert_eq!(written(ways, "41", "8/4*/3"), "8/4*/3");
+    assert_eq!(written("6:2 3:1 off:12/13:7 8:3 6:5", "62", "6/off 3/1"), "6/off 3/1");
+}
+
+#[test]
+fn wrong_moves_are_named() {
+    let error = |text: &str, roll_text: &str, moves: &str| {
+        notation::parse(position(text), roll(roll_text), moves, "").unwrap_err()
+    };
+    let start = "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5";
+    let cases = [
+        (start, "31", "8/5", "one more move is needed, a 1"),
+        (start, "31", "8/5 8/5", "cannot be played together"),
+        (start, "31", "7/4 6/5", "`7/4`: no checker on point 7"),
+        (start, "65", "24/19 13/7", "`24/19`: the opponent blocks point 19"),
+        (start, "31", "5/8", "checkers move to lower points"),
+        (start, "31", "hello", "`hello` is not a checker move"),
+        (start, "31", "8/5 6/5 6/5", "3 moves given, but 31 gives 2"),
+        (start, "31", "8/5* 6/5", "hits 0 and not 1 checkers"),
+        (start, "31", "pass", "passing is not allowed"),
+        (start, "31", "", "the move is empty"),
+        (start, "66", "24/18(2) 13/7", "one more move is needed, a 6"),
+        (start, "61", "6/off 8/7", "bearing off takes all checkers on points 1 to 6"),
+        ("bar:1 13:5 8:3 6:6/24:2 21:1 13:4 8:3 6:5", "43", "13/9 8/5", "must enter first"),
+        ("bar:1 6:14/6:2 5:2 4:2 3:2 2:2 1:2 8:3", "31", "6/5", "nothing can move with 31: write `pass`"),
+        // 24/18 and 24/20 are open, but not both one after the other.
+        ("24:1 off:14/13:11 11:2 8:2", "64", "24/20", "it must be the 6"),
+    ];
+    for (text, roll, moves, part) in cases {
+        let error = error(text, roll, moves);
+        assert!(error.contains(part), "{text} {roll} {moves}: {error}");
+    }
+}
+
+#[test]
+fn texts_and_ids_of_positions() {
+    let game = Backgammon::default();
+    let start = Position::start(15);
+    assert_eq!(start.id(), "4HPwATDgc/ABMA");
+    assert_eq!(start.xgid(Some(roll("31"))), "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10");
+    let mut rng = stream(3, "backgammon ids", 0);
+    for _ in 0..300 {
+        let position = random_position(15, &mut rng);
+        let mut texts = vec![position.to_string(), position.id(), position.xgid(None)];
+        if !position.is_over() {
+            texts.extend([
+                format!("{position} 65"),
+                format!("{} 65", position.id()),
+                position.xgid(Some(roll("65"))),
+            ]);
+        }
+        for (k, text) in texts.iter().enumerate() {
+            let (state, _) = game.parse_position(text).unwrap();
+            assert_eq!(state.position(), position, "{text}");
+            assert_eq!(matches!(state.stage, Stage::Move(_)), k > 2);
+        }
+    }
+    // Small letters to move: the same board, seen from the other side.
+    let turned = game.parse_position("XGID=-b----E-C---eE---c-e----B-:0:0:-1:65:0:0:0:0:10").unwrap().0;
+    assert_eq!((turned.position(), turned.stage), (start, Stage::Move(roll("65"))));
+}
+
+#[test]
+fn wrong_positions_are_named() {
+    let cases = [
+        ("24:16/6:15", "`24:16` is not a place"),
+        ("24:15 6:1/6:15", "are 16 checkers; a side has 15"),
+        ("24:2 24:1/6:15", "names its place a second time"),
+        ("24:2/1:2", "both sides stand on point 24"),
+        ("6:3 off:11/6:15", "12 of 15 checkers are off"),
+        ("off:15/off:15", "both sides have borne off all"),
+        ("off:15/6:15 31", "the game is over"),
+        ("24:2 13:5", "there is no `/`"),
+        ("6:15/6:15 70", "`70` is not a roll"),
+        ("4HPwATDgc/ABM", "13 instead of 14 characters"),
+        ("XGID=-b----E-C---eE---c-e----P-:0:0:1:31:0:0:0:0:10", "must be A to O"),
+        ("XGID=-b----E-C---eE---c-e----B-:0:0:1:07:0:0:0:0:10", "the dice"),
+        ("XGID=-b----E-C---eE---c-e----C-:0:0:1:31:0:0:0:0:10", "16 checkers"),
+    ];
+    for (text, part) in cases {
+        let error = Backgammon::default().parse_position(text).unwrap_err().to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}
+
+#[test]
+fn results_of_games() {
+    let worth = |text: &str| {
+        let game = Backgammon::default();
+        let state = game.parse_position(text).unwrap().0;
+        assert_eq!(game.turn(&state), Turn::Over);
+        assert_eq!(game.utility(&state, 0), -game.utility(&state, 1));
+        game.utility(&state, 0)
+    };
+    assert_eq!(worth("6:14 off:1/off:15"), -1.0);
+    assert_eq!(worth("6:14 7:1/off:15"), -2.0);
+    assert_eq!(worth("6:14 18:1/off:15"), -2.0);
+    assert_eq!(worth("6:14 19:1/off:15"), -3.0);
+    assert_eq!(worth("6:14 bar:1/off:15"), -3.0);
+    assert_eq!(worth("6:13 off:1 bar:1/off:15"), -1.0);
+    assert_eq!(worth("off:15/6:14 24:1"), 3.0);
+}
+
+#[test]
+fn phases_are_those_of_gnubg() {
+    assert_eq!(position("6:5 8:3 13:5 24:2/6:5 8:3 13:5 24:2").phase(), Phase::Contact);
+    assert_eq!(position("6:15/6:15").phase(), Phase::Bearoff);
+    assert_eq!(position("7:1 6:14/6:15").phase(), Phase::Race);
+    // The rearmost points are 12 and 12: passed. 13 and 12: contact.
+    assert_eq!(position("12:2 6:13/12:2 6:13").phase(), Phase::Race);
+    assert_eq!(position("13:2 6:13/11:2 6:13").phase(), Phase::Race);
+    assert_eq!(position("14:2 6:13/12:2 6:13").phase(), Phase::Contact);
+    assert_eq!(position("24:2 1:5 2:5 3:3/6:5 8:3 13:7").phase(), Phase::Crashed);
+}
+
+#[test]
+fn golden_board_and_row() {
+    let game = Backgammon::default();
+    let (state, _) = game.parse_position("bar:1 13:5 8:3 6:6/24:2 21:1 13:4 8:3 6:5 42").unwrap();
+    insta::assert_snapshot!(game.board(&state, &[]), @r"
+     +13-14-15-16-17-18-+---+19-20-21-22-23-24-+
+     | X           O    |   | O                |  O 175 pips, 0 off
+     | X           O    |   | O                |
+     | X           O    |   | O                |
+     | X                |   | O                |
+     | X                |   | O                |
+     |                  |BAR|                  |
+     |                  | X | 6                |
+     | O                |   | X                |
+     | O           X    |   | X                |
+     | O           X    |   | X              O |
+     | O           X    |   | X     O        O |  X 150 pips, 0 off, to move 4-2
+     +12-11-10--9--8--7-+---+-6--5--4--3--2--1-+
+    ");
+    let encoder = game.encoder("points").unwrap();
+    let mut dense = vec![0.0; 202];
+    let after = Afterstate { state: &state, action: None, player: 0 };
+    encoder.encode(&game, after, RowMut { dense: &mut dense, index: &mut [] });
+    let inputs: Vec<String> =
+        (0..202).filter(|&k| dense[k] != 0.0).map(|k| format!("{k}:{}", dense[k])).collect();
+    insta::assert_snapshot!(inputs.join(" "), @"20:1 21:1 22:1 23:1.5 28:1 29:1 30:1 48:1 49:1 50:1 51:1 96:1 121:1 122:1 123:1 124:1 129:1 130:1 131:1 149:1 150:1 151:1 152:0.5 181:1 193:1 194:1");
+}
