@@ -3,6 +3,7 @@
 use crate::output::{self, json_error_if_asked, say};
 use adept_game::shown::printable;
 use adept_game::{notes, work};
+use adept_lab::tournament::shown;
 use adept_trainer::run::{Cancel, Event, Match, Observer};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::{HashMap, HashSet};
@@ -264,7 +265,7 @@ pub(crate) fn show_notes() {
 /// The result of a match as text.
 fn points(found: &Match) -> String {
     match &found.unit {
-        Some(unit) => format!("{:+.0} {unit}", found.score),
+        Some(unit) => format!("{} {unit}", shown(found.score, true)),
         None => format!("points {:.4}", found.score),
     }
 }

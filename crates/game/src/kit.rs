@@ -129,8 +129,8 @@ pub trait Kit: Game + Sized {
         }
     }
 
-    /// The rest of a starter config, beginning with the line `encoder = …` of section `[game]`. It should train in
-    /// about a minute and show that learning works. None selects a general one.
+    /// The rest of a starter config, beginning with the line `encoder = …` of section `[game]`, or before it with `head = …`. It
+    /// should train in about a minute and show that learning works. None selects a general one.
     fn starter(&self) -> Option<String> {
         None
     }

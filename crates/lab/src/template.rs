@@ -37,8 +37,10 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
     let name = method.map_or(name.clone(), |method| format!("{name}-{method}"));
     let by = METHODS.iter().zip(BY).find(|(method, _)| rest.contains(&format!("[learn.{method}]")));
     let about = format!("{short}, a first network{}", by.map_or("", |(_, by)| by));
+    let (top, rest) =
+        rest.split_at(if rest.starts_with("head") { rest.find("encoder").unwrap_or(0) } else { 0 });
     let text = format!(
-        "name  = \"my-{name}\"\nabout = {}\n\n[game]\nrules   = {}\n{rest}",
+        "name  = \"my-{name}\"\nabout = {}\n{top}\n[game]\nrules   = {}\n{rest}",
         toml::Value::from(about),
         toml::Value::from(&*info.name)
     );

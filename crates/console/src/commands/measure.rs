@@ -13,6 +13,7 @@ use adept_lab::measure::{
     self, ClassErrors, DecisionsRow, EvaluateOptions, GradeReport, Kinds, OutcomesReport,
 };
 use adept_lab::publish::{self, PublishOptions, shares};
+use adept_lab::tournament::shown;
 use adept_model::files::Files;
 use adept_model::{Explanation, OutcomeClass};
 use adept_model::{checkpoint, limits};
@@ -175,10 +176,8 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
     }
     if let Some(matches) = &report.matches {
         let unit = matches.first.unit.as_deref();
-        let digits = if unit.is_some() { 0 } else { 4 };
         let row = |m: &Match| {
-            let [low, high] = m.ci95.map(|v| format!("{v:.digits$}"));
-            let score = format!("{:.digits$}", m.score);
+            let [score, low, high] = [m.score, m.ci95[0], m.ci95[1]].map(|v| shown(v, unit.is_some()));
             vec![m.against.clone(), m.games.to_string(), score, format!("{low} … {high}")]
         };
         let rows: Vec<Vec<String>> = matches.opponents.iter().map(row).collect();

@@ -7,6 +7,7 @@ use adept_lab::Catalogue;
 use adept_lab::files;
 use adept_lab::seeds::Seeds;
 use adept_lab::sweep::{Grid, SweepEvent, SweepOptions, What, sweep};
+use adept_lab::tournament::shown;
 use adept_trainer::config::{Config, Source};
 use adept_trainer::run::{Event, Record};
 use anyhow::{Result, bail};
@@ -91,7 +92,7 @@ fn tell(progress: &Progress, event: SweepEvent<'_>) {
 fn figure(record: &Record) -> String {
     record.r#final.as_ref().map_or_else(String::new, |score| match (score.equity, score.matches) {
         (None, Some(found)) if score.unit.is_some() => {
-            format!("{found:+.0} {} per game, ", score.unit.as_deref().unwrap_or_default())
+            format!("{} {} per game, ", shown(found, true), score.unit.as_deref().unwrap_or_default())
         }
         (Some(equity), _) => format!("equity {equity:+.4}, "),
         (None, Some(points)) => format!("{points:.4} points per game, "),

@@ -14,10 +14,11 @@ use adept_lab::publish::shares;
 use adept_lab::seeds::{SeedResult, Seeds, train_seeds};
 use adept_lab::statistics::mean_sd;
 use adept_lab::statistics::{Sample, welch};
+use adept_lab::tournament;
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::{ExpertUse, LIVE};
 use adept_ranks::Ranks;
-use adept_trainer::config::{self, Config, Source, Suite};
+use adept_trainer::config::{self, Config, HeadName, Source, Suite};
 use adept_trainer::run::{Host, OnRanks, Record, Score, TrainError, TrainOptions};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -342,6 +343,11 @@ fn as_text(
             references,
             unit,
         ));
+        let loss = match config.head {
+            HeadName::Value => "mean squared error",
+            HeadName::Outcomes => "mean cross entropy",
+        };
+        text.push_str(&format!("loss: {loss} of the targets since the measurement before\n\n"));
     }
     let details: &[&str] = match figure {
         Some(Suite::Rms) => &["mean abs.", "largest"],
@@ -541,12 +547,11 @@ fn experts(runs: &[(PathBuf, Record)]) -> String {
     text
 }
 
-/// A figure with its usual digits; results in the unit of a game have none after the point.
+/// A figure with its usual digits.
 fn shown(figure: Option<Suite>, in_units: bool, v: f64) -> String {
     match figure {
         Some(Suite::Rms | Suite::Exploitability) => output::short(v),
-        Some(Suite::Matches) if in_units => format!("{v:+.0}"),
-        Some(Suite::Matches) => format!("{v:.4}"),
+        Some(Suite::Matches) => tournament::shown(v, in_units),
         _ => format!("{v:+.4}"),
     }
 }
@@ -659,7 +664,8 @@ fn curve(
         None => String::new(),
         _ if error => format!("ten ▪ are a factor of 10, from {}", output::short(from)),
         Some(_) if in_units => {
-            let (low, high) = (format!("{from:+.0}"), format!("highest {to:+.0}"));
+            let (low, high) =
+                (tournament::shown(from, true), format!("highest {}", tournament::shown(to, true)));
             format!("{low}{high:>width$}", width = BAR - low.chars().count())
         }
         Some(r) => {
@@ -668,6 +674,5 @@ fn curve(
         }
     };
     let noted = formula.filter(|_| mark.is_some()).map_or_else(String::new, |r| format!("│ is {r}\n"));
-    let loss = "loss: mean squared error of the targets since the measurement before\n\n";
-    output::table(&[unit, name, "loss", &format!("{scale:<BAR$}")], &rows) + &noted + loss
+    output::table(&[unit, name, "loss", &format!("{scale:<BAR$}")], &rows) + &noted
 }
