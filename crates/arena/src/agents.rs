@@ -4,7 +4,7 @@
 //! them directly. Ties are therefore random in play and averaged in measurement.
 
 use crate::evaluator::Evaluator;
-use adept_game::{Game, Kit, Script, Stream};
+use adept_game::{Game, Kit, Script, Stream, Worth};
 use rand::RngExt;
 
 /// Chooses moves in a game.
@@ -340,8 +340,9 @@ by_values!(
         if best.is_empty() {
             return "It knows no values here.\n".into();
         }
-        let won = |v| game.win_probability(v).map_or_else(String::new, |p| format!(", P(win) {p:.3}"));
-        let with = |(text, value): (String, f64)| format!("{text} ({value:+.3}{})", won(value));
+        let with = |(text, value): (String, f64)| {
+            format!("{text} ({value:+.3}{})", Worth::of(game, value).after_comma(3))
+        };
         let shown: Vec<String> = best.into_iter().map(with).collect();
         let line = match &line_texts(game, state, self.evaluator.line())[..] {
             line @ [_, _, ..] => format!("It expects {}.\n", line.join(", ")),

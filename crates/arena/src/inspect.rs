@@ -5,7 +5,7 @@ use crate::evaluator::{Evaluator, GameModel};
 use crate::open::OpenError;
 use crate::search::Search;
 use crate::successors::Successors;
-use adept_game::{Afterstate, Kit, Read, Turn};
+use adept_game::{Afterstate, Kit, Read, Turn, Worth};
 use adept_model::{Explanation, Layout, Rows};
 use serde::ser::{SerializeMap, Serializer};
 use std::ops::Range;
@@ -18,9 +18,9 @@ pub struct PositionValue {
     /// Value for the player to move, in the range of the network. This is the value of the best move, or of the position itself before a
     /// chance event. For a finished game, it is the exact result for player 1.
     pub value: f32,
-    /// The probability of winning that the value means, in games that always have one winner.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub win_probability: Option<f64>,
+    /// What the value means in the game.
+    #[serde(flatten)]
+    pub worth: Worth,
     /// Player to move, at once or after a chance event, counted from 1. None if the game is over.
     pub to_move: Option<usize>,
     /// The position itself, valued for the player who made the last move. None at the start, right after a chance
@@ -68,9 +68,9 @@ pub struct MoveValue {
     pub action: String,
     /// The position after the move as text, which shows the player to move next first if the game's texts do.
     pub afterstate: String,
-    /// The probability of winning that the value means, in games that always have one winner.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub win_probability: Option<f64>,
+    /// What the value means in the game.
+    #[serde(flatten)]
+    pub worth: Worth,
     /// Probability of the move, if the checkpoint's outputs are policy logits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
@@ -146,11 +146,14 @@ pub fn inspect<G: Kit>(
     let knows = last.is_some() || !bound.encoder().needs_action();
     let classes = bound.learner.head().classes().unwrap_or_default();
     let classes: Vec<String> = classes.iter().map(|class| class.name.clone()).collect();
+    // The output of a policy is a logit.
+    let is_policy = bound.learner.head().is_policy();
+    let worth = |value: f32| if is_policy { Worth::default() } else { Worth::of(game, value.into()) };
     let mover = game.just_acted(state).filter(|_| knows && !game.hides());
     let found = |value: f32, to_move: Option<usize>, moves: Vec<MoveValue>| PositionValue {
         position: position.clone(),
         value,
-        win_probability: game.win_probability(value.into()),
+        worth: worth(value),
         to_move,
         after: None,
         inputs: Vec::new(),
@@ -215,7 +218,7 @@ pub fn inspect<G: Kit>(
         moves.push(MoveValue {
             action: game.action_text(state, action),
             afterstate: game.afterstate_text(&next, Some(action)),
-            win_probability: game.win_probability(explanation.value.into()),
+            worth: worth(explanation.value),
             probability: policy.as_ref().map(|p| p[i]),
             explanation,
             inputs: row.filter(|_| inputs).map_or_else(Vec::new, |row| inputs_of(game, bound, &row)),
@@ -242,7 +245,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
         position,
         value: 0.0,
         classes: Vec::new(),
-        win_probability: None,
+        worth: Worth::default(),
         to_move: None,
         after: None,
         inputs: Vec::new(),
@@ -253,7 +256,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
     match game.turn(state) {
         Turn::Over => {
             found.value = (game.utility(state, 0) / game.scale()) as f32;
-            found.win_probability = game.win_probability(found.value.into());
+            found.worth = Worth::of(game, found.value.into());
             return Ok(found);
         }
         Turn::Chance => {
@@ -282,7 +285,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
                 found.moves.push(MoveValue {
                     action: game.action_text(state, action),
                     afterstate: game.afterstate_text(&next, Some(action)),
-                    win_probability: game.win_probability((*value).into()),
+                    worth: Worth::of(game, (*value).into()),
                     probability: None,
                     explanation: Explanation { value: *value, outcomes, ..Explanation::default() },
                     inputs: Vec::new(),
@@ -293,7 +296,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
             found.to_move = Some(player + 1);
         }
     }
-    found.win_probability = game.win_probability(found.value.into());
+    found.worth = Worth::of(game, found.value.into());
     let seen = search.found();
     if seen.plies > 1 {
         let line = line_texts(game, state, &seen.line);

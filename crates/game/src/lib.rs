@@ -18,6 +18,7 @@ mod rng;
 pub mod sheet;
 mod suite;
 pub mod work;
+mod worth;
 
 pub use adept_rows::{Channel, ChannelKind, OutcomeClass, RowMut, RowSink, limits, notes, shown};
 pub use deliberation::{Choice, Deliberation, Deliberator};
@@ -32,3 +33,4 @@ pub use rand;
 pub use recorded::{Difference, Recorded};
 pub use rng::{Stream, stream};
 pub use suite::Suite;
+pub use worth::Worth;

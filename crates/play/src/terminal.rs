@@ -2,7 +2,7 @@
 
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Evaluator, GameModel, OpenError, Scratch, naming, open};
-use adept_game::{Kit, Turn, no_action, stream};
+use adept_game::{Kit, Turn, Worth, no_action, stream};
 use adept_model::{Explanation, Head, OutcomeClass};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -388,10 +388,13 @@ impl<'a, G: Kit> Table<'a, G> {
                 };
                 let mut text = match &head {
                     Head::Value | Head::Outcomes(_) => {
-                        let won = self.game.win_probability(explanation.value.into());
-                        let won = won.map_or_else(String::new, |p| format!(", P(win) {p:.3}"));
-                        let outcomes = outcomes_text(&head, &explanation.outcomes);
-                        let won = if outcomes.is_empty() { won } else { format!(", {outcomes}") };
+                        let mut won = Worth::of(self.game, explanation.value.into()).after_comma(3);
+                        let outcomes = named_outcomes(&head, &explanation.outcomes);
+                        if !outcomes.is_empty() {
+                            // It says as much as the probability of winning, and more.
+                            won = if won.contains("P(win)") { String::new() } else { won };
+                            let _ = write!(won, ", {outcomes}");
+                        }
                         format!(" It thinks this is worth {}{won}.", signed(explanation.value, 3))
                     }
                     Head::Policy => {
@@ -422,15 +425,23 @@ impl<'a, G: Kit> Table<'a, G> {
                     let explain = |(action, value): (&G::Action, &f32)| {
                         let explained = bound.explain(self.game, &self.state, action, player);
                         let outcomes = explained.map_or_else(Vec::new, |explained| explained.outcomes);
+                        let worth = Worth::of(self.game, (*value).into());
+                        let score = worth.text(2).filter(|_| worth.score.is_some());
+                        let score = score.map_or_else(String::new, |text| format!("  {text}"));
                         let text = outcomes_text(&head, &outcomes);
-                        format!("{}{}{text}", signed(*value, 2), if text.is_empty() { "" } else { "  " })
+                        format!(
+                            "{}{score}{}{text}",
+                            signed(*value, 2),
+                            if text.is_empty() { "" } else { "  " }
+                        )
                     };
+                    below.push_str(&legend(&head));
                     actions.iter().zip(&values).map(explain).collect()
                 }
                 Head::Value => {
-                    let won = |value: f32| self.game.win_probability(value.into());
-                    let won = |value| won(value).map_or_else(String::new, |p| format!("  P(win) {p:.3}"));
-                    values.iter().map(|&value| format!("{}{}", signed(value, 2), won(value))).collect()
+                    let worth = |value: f32| Worth::of(self.game, value.into()).text(3);
+                    let worth = |value| worth(value).map_or_else(String::new, |text| format!("  {text}"));
+                    values.iter().map(|&value| format!("{}{}", signed(value, 2), worth(value))).collect()
                 }
                 Head::Policy => policy_of(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
             };
@@ -520,10 +531,28 @@ fn expected<G: Kit>(game: &G, bound: &mut GameModel<G>, state: &G::State, action
 }
 
 /// The probability of each outcome: `loss 12 %, draw 30 %, win 58 %`; empty if there are none.
-fn outcomes_text(head: &Head, outcomes: &[f32]) -> String {
+fn named_outcomes(head: &Head, outcomes: &[f32]) -> String {
     let classes = head.classes().unwrap_or_default().iter().zip(outcomes);
     let share = |(class, p): (&OutcomeClass, &f32)| format!("{} {:.0} %", class.name, 100.0 * p);
     classes.map(share).collect::<Vec<_>>().join(", ")
+}
+
+/// Classes that are named beside each of their probabilities, at most.
+const NAMED: usize = 3;
+
+/// The probabilities beside a move: with their names, or in the order of the [`legend`].
+fn outcomes_text(head: &Head, outcomes: &[f32]) -> String {
+    match outcomes.len() {
+        0..=NAMED => named_outcomes(head, outcomes),
+        _ => outcomes.iter().map(|p| format!("{:3.0}", 100.0 * p)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// What the probabilities beside moves are, if their names are not.
+fn legend(head: &Head) -> String {
+    let classes = head.classes().unwrap_or_default();
+    let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
+    if names.len() > NAMED { format!("In per cent: {}.\n", names.join(", ")) } else { String::new() }
 }
 
 /// A value with its sign; 0 has no other sign than +.

@@ -7,7 +7,7 @@ use crate::output::{self, say};
 use adept_arena::inspect::{Input, Numbers, PositionValue, Searched};
 use adept_arena::naming::{self, AgentSpec, Play};
 use adept_arena::{MoveLoss, OpenError, Shares};
-use adept_game::Difference;
+use adept_game::{Difference, Worth};
 use adept_lab::Catalogue;
 use adept_lab::measure::{
     self, ClassErrors, DecisionsRow, EvaluateOptions, GradeReport, Kinds, OutcomesReport,
@@ -381,8 +381,7 @@ fn is_checkpoint(games: &dyn Catalogue, name: &str) -> Result<bool> {
 
 /// A value of a position and its moves, for people.
 fn value_text(value: &PositionValue) -> String {
-    let won = |p: Option<f64>| p.map_or_else(String::new, |p| format!(", P(win) {p:.4}"));
-    let (v, p) = (value.value, won(value.win_probability));
+    let (v, p) = (value.value, value.worth.after_comma(4));
     let said = match value.to_move {
         None => format!("over, {v:+.3} for player 1{p}"),
         Some(player) if value.moves.iter().any(|m| m.probability.is_some()) => {
@@ -410,12 +409,18 @@ fn value_text(value: &PositionValue) -> String {
     if let Some(after) = &value.after
         && (!value.moves.is_empty() || !after.gates.is_empty() || !after.outcomes.is_empty())
     {
-        let _ = writeln!(
+        let _ = write!(
             text,
-            "  the network's value of the position itself, for the player who just moved: {:+.4}{}",
-            after.value,
-            outcomes_text(&value.classes, &after.outcomes)
+            "  the network's value of the position itself, for the player who just moved: {:+.4}",
+            after.value
         );
+        // Many classes take lines of their own.
+        let (classes, outcomes) = (&value.classes, &after.outcomes);
+        let (line, indent) = if classes.len() > NAMED { (NAMED, "\n  ") } else { (NAMED, "") };
+        for (classes, outcomes) in classes.chunks(line).zip(outcomes.chunks(line)) {
+            let _ = write!(text, "{indent}{}", outcomes_text(classes, outcomes));
+        }
+        text.push('\n');
         experts(after, 2, &mut text);
     }
     if !value.inputs.is_empty() {
@@ -423,13 +428,32 @@ fn value_text(value: &PositionValue) -> String {
         inputs_text(&value.inputs, &mut text);
     }
     let width = value.moves.iter().map(|m| m.action.chars().count()).max().unwrap_or(0).max(6);
-    if value.moves.iter().any(|m| m.win_probability.is_some()) {
-        let _ = writeln!(text, "  {:<width$}       V  P(win)", "move");
+    // Names stand beside few probabilities, above many.
+    let above = value.classes.len() > NAMED && value.moves.iter().any(|m| !m.explanation.outcomes.is_empty());
+    let columns = if above { Heading::of(&value.classes) } else { Heading::default() };
+    let term = value.moves.first().and_then(|m| match &m.worth {
+        Worth { win_probability: Some(_), .. } => Some("P(win)"),
+        Worth { unit, .. } => unit.as_deref(),
+    });
+    let score_width = term.map_or(0, |term| if term == "P(win)" { 6 } else { term.chars().count().max(7) });
+    if above || term.is_some() {
+        let indent = 2 + width + 1 + term.map_or(7, |_| 9 + score_width);
+        columns.write(indent, &mut text);
+        let term = term.map_or_else(String::new, |term| format!("  {term:>score_width$}"));
+        let _ = writeln!(text, "  {:<width$}       V{term}{}", "move", columns.last());
     }
     for m in &value.moves {
         let share = m.probability.map_or(String::new(), |p| format!("  {:.1} %", 100.0 * p));
-        let won = m.win_probability.map_or(String::new(), |p| format!("  {p:.4}"));
-        let outcomes = outcomes_text(&value.classes, &m.explanation.outcomes);
+        let won = match (m.worth.win_probability, m.worth.score) {
+            (Some(p), _) => format!("  {p:>score_width$.4}"),
+            (None, Some(score)) if score.abs() < 100.0 => format!("  {score:>+score_width$.4}"),
+            (None, Some(score)) => format!("  {score:>+score_width$.0}"),
+            (None, None) => String::new(),
+        };
+        let outcomes = match above {
+            true => columns.percentages(&m.explanation.outcomes),
+            false => outcomes_text(&value.classes, &m.explanation.outcomes),
+        };
         let _ = writeln!(text, "  {:<width$} {:+.4}{won}{share}{outcomes}", m.action, m.explanation.value);
         experts(&m.explanation, 2, &mut text);
         if !m.inputs.is_empty() {
@@ -445,6 +469,52 @@ fn searched(search: &Searched) -> String {
     let depth = if *solved { "searched to the end".to_string() } else { format!("{plies} plies deep") };
     let line = if line.len() > 1 { format!("; expects {}", line.join(", ")) } else { String::new() };
     format!("{depth}, {nodes} positions valued{line}")
+}
+
+/// Classes that are named beside each of their probabilities, at most.
+const NAMED: usize = 3;
+
+/// The names of classes above columns of probabilities, a word a line.
+#[derive(Default)]
+struct Heading {
+    /// The words of each class, from the last.
+    words: Vec<Vec<String>>,
+    widths: Vec<usize>,
+}
+
+impl Heading {
+    fn of(classes: &[String]) -> Self {
+        let words = |name: &String| name.rsplit('_').map(String::from).collect::<Vec<_>>();
+        let words: Vec<Vec<String>> = classes.iter().map(words).collect();
+        let width = |words: &Vec<String>| words.iter().map(|word| word.chars().count()).fold(5, usize::max);
+        Self { widths: words.iter().map(width).collect(), words }
+    }
+
+    /// A line of the heading, counted from the last.
+    fn line(&self, line: usize) -> String {
+        let cell = |(words, width): (&Vec<String>, &usize)| {
+            format!(" {:>width$}", words.get(line).map_or("", |word| word))
+        };
+        self.words.iter().zip(&self.widths).map(cell).collect()
+    }
+
+    /// Writes all lines but the last.
+    fn write(&self, indent: usize, text: &mut String) {
+        let lines = self.words.iter().map(Vec::len).max().unwrap_or(0);
+        for line in (1..lines).rev() {
+            let _ = writeln!(text, "{:indent$}{}", "", self.line(line));
+        }
+    }
+
+    fn last(&self) -> String {
+        self.line(0)
+    }
+
+    /// Probabilities in per cent.
+    fn percentages(&self, outcomes: &[f32]) -> String {
+        let cell = |(p, width): (&f32, &usize)| format!(" {:>width$.2}", 100.0 * p);
+        outcomes.iter().zip(&self.widths).map(cell).collect()
+    }
 }
 
 /// The probability of each class of outcomes.

@@ -1,0 +1,47 @@
+//! What values mean in the terms of a game.
+
+use crate::game::Game;
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// A value in [−1, 1] in the terms of its game, as far as the game has any: as a probability of winning, and in the unit of its results.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Worth {
+    /// The probability of winning, in games that always have one winner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub win_probability: Option<f64>,
+    /// The value in the unit of the game, such as points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// The name of the unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Cow<'static, str>>,
+}
+
+impl Worth {
+    /// What `value` means in this game.
+    pub fn of<G: Game>(game: &G, value: f64) -> Self {
+        let unit = game.unit();
+        Self {
+            win_probability: game.win_probability(value),
+            score: unit.as_ref().map(|unit| value * game.scale() / unit.size),
+            unit: unit.map(|unit| unit.name),
+        }
+    }
+
+    /// As text, such as `P(win) 0.246` or `+0.696 points`, with these digits after the point. None if the game has no such terms.
+    pub fn text(&self, digits: usize) -> Option<String> {
+        match (self.win_probability, self.score, &self.unit) {
+            (Some(p), ..) => Some(format!("P(win) {p:.digits$}")),
+            // Thousandths of a bet have no digits.
+            (None, Some(score), Some(unit)) if score.abs() >= 10.0 => Some(format!("{score:+.0} {unit}")),
+            (None, Some(score), Some(unit)) => Some(format!("{score:+.digits$} {unit}")),
+            _ => None,
+        }
+    }
+
+    /// The text after a comma, or nothing.
+    pub fn after_comma(&self, digits: usize) -> String {
+        self.text(digits).map_or_else(String::new, |text| format!(", {text}"))
+    }
+}
