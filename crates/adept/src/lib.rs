@@ -11,7 +11,7 @@
 //! ```
 //!
 //! [`prelude`] has the names that most programs need. The other crates are re-exported as modules: [`game`] for
-//! rules and encoders, [`model`] for networks, [`arena`] for agents and exact measures, [`trainer`] for
+//! rules and encoders, [`ground`] for limits and files, [`model`] for networks, [`arena`] for agents and exact measures, [`trainer`] for
 //! experiments and runs, [`lab`] for the functions behind the commands, [`console`] for commands of your
 //! own: a [`Tool`], given to [`main_with_tools`].
 
@@ -25,6 +25,7 @@ pub use adept_builtin::{bearoff, connect_four, holdem, liars_dice, tictactoe};
 pub use adept_console as console;
 pub use adept_console::{Reproduce, Tool};
 pub use adept_game as game;
+pub use adept_ground as ground;
 pub use adept_lab as lab;
 pub use adept_lab::{AnyGame, Catalogue, One};
 pub use adept_model as model;

@@ -1,7 +1,8 @@
 //! Exact comparison of agents: expected utilities by recursion over all actions and chance outcomes.
 
 use crate::agents::Agent;
-use adept_game::{Game, Turn, limits};
+use adept_game::{Game, Turn};
+use adept_ground::limits;
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
 

@@ -2,9 +2,10 @@
 
 mod checkpoints;
 
+use adept_ground::limits;
 use adept_lab::chart::Mark;
 use adept_lab::template::METHODS;
-use adept_model::{DeviceName, Engine, limits};
+use adept_model::{DeviceName, Engine};
 use adept_trainer::labels::TOLERANCE;
 use adept_trainer::run::Init;
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -18,7 +18,7 @@ pub use progress::on_interrupt;
 pub use tool::{OnRanks, Tool};
 pub use world::ranks;
 
-use adept_game::shown::{shell, shell_path};
+use adept_ground::shown::{shell, shell_path};
 use adept_lab::Catalogue;
 use adept_lab::files::Placed;
 use adept_trainer::run::{TrainError, Way};

@@ -3,7 +3,7 @@
 use crate::program::named;
 use adept_arena::OpenError;
 use adept_game::GameError;
-use adept_game::shown::{printable, printable_json};
+use adept_ground::shown::{printable, printable_json};
 use adept_lab::compare::CompareError;
 use adept_lab::sweep::SweepError;
 use adept_model::ModelError;
@@ -174,7 +174,7 @@ fn of_model(error: &ModelError) -> &'static str {
         ModelError::Checkpoint { .. } | ModelError::Damaged { .. } => "checkpoint",
         ModelError::Architecture { .. } => "config",
         ModelError::Diverged { .. } => "diverged",
-        ModelError::Io { .. } => "io",
+        ModelError::Io(_) => "io",
         ModelError::Memory { .. } => "memory",
         _ => "model",
     }

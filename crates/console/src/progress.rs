@@ -1,8 +1,8 @@
 //! Progress of runs: bars on a terminal, plain lines in a pipe.
 
 use crate::output::{self, json_error_if_asked, say};
-use adept_game::shown::printable;
-use adept_game::{notes, work};
+use adept_ground::shown::printable;
+use adept_ground::{files, notes, work};
 use adept_lab::tournament::shown;
 use adept_trainer::run::{Cancel, Event, Match, Observer};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -371,7 +371,7 @@ fn end(message: &str) -> ! {
         std::thread::sleep(PATIENCE);
         std::process::exit(INTERRUPTED);
     });
-    work::remove_unfinished();
+    files::remove_unfinished();
     json_error_if_asked("interrupted", message);
     say(message);
     std::process::exit(INTERRUPTED);

@@ -120,7 +120,7 @@ fn missed(dead: Dead) {
             dead.place
         ));
     }
-    adept_game::work::remove_unfinished();
+    adept_ground::files::remove_unfinished();
     std::process::exit(1);
 }
 

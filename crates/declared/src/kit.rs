@@ -4,8 +4,9 @@ use crate::game::{Declared, State, WORK};
 use crate::structure::{Module, Reads, Structure};
 use adept_game::{
     Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut, Script,
-    Turn, limits, stream,
+    Turn, stream,
 };
+use adept_ground::limits;
 use rand::RngExt;
 use rustc_hash::FxHashSet;
 use std::path::Path;

@@ -144,9 +144,10 @@ int main(int argc, char **argv)
 
 #[test]
 fn probabilities_of_outcomes_reach_programs_in_c() {
+    use adept_ground::files::Files;
     use adept_model::checkpoint::{Manifest, read, write};
     use adept_model::export::{About, c};
-    use adept_model::{Architecture, Head, Optimiser, files::Files, lower};
+    use adept_model::{Architecture, Head, Optimiser, lower};
     let folder = tempfile::tempdir().unwrap();
     let game = adept_builtin::tictactoe::TicTacToe;
     let channels = adept_arena::open::encoder(&game, Some("fields")).unwrap().channels().to_vec();

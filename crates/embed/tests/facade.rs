@@ -265,8 +265,9 @@ fn a_search_that_is_not_possible_is_refused() {
 
 /// An untrained tic-tac-toe network whose rows need the last move.
 fn tictactoe(path: &Path) {
+    use adept_ground::files::Files;
     use adept_model::checkpoint::{Manifest, write};
-    use adept_model::{Architecture, Optimiser, files::Files};
+    use adept_model::{Architecture, Optimiser};
     let architecture: Architecture = serde_json::from_value(serde_json::json!({
         "symbolic": { "by": "square", "expert": { "mlp": { "hidden": [3] } } }
     }))

@@ -3,7 +3,8 @@
 use crate::game::{Game, GameError, Turn};
 use crate::kit::{Example, Kit, Read};
 use crate::sheet::{Row, Sheet, Values};
-use adept_rows::{OutcomeClass, limits};
+use adept_ground::limits;
+use adept_rows::OutcomeClass;
 use std::fmt::Write;
 use std::path::Path;
 

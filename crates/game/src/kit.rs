@@ -9,7 +9,7 @@ use crate::public_tree::TreeVisitor;
 use crate::recorded::Recorded;
 use crate::sheet::Sheet;
 use crate::suite::Suite;
-use crate::work;
+use adept_ground::work;
 use adept_rows::OutcomeClass;
 use rand::Rng;
 use std::borrow::Cow;

@@ -17,10 +17,9 @@ mod recorded;
 mod rng;
 pub mod sheet;
 mod suite;
-pub mod work;
 mod worth;
 
-pub use adept_rows::{Channel, ChannelKind, OutcomeClass, RowMut, RowSink, limits, notes, shown};
+pub use adept_rows::{Channel, ChannelKind, OutcomeClass, RowMut, RowSink};
 pub use deliberation::{Choice, Deliberation, Deliberator};
 pub use encoder::{Afterstate, Encoder, EncoderFn};
 pub use game::{Game, GameError, Turn, Unit, no_action};

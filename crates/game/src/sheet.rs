@@ -5,8 +5,8 @@
 //! lines, and lines that begin with `#` are skipped.
 
 use crate::game::GameError;
-use adept_rows::shown::clipped;
-use adept_rows::{limits, notes};
+use adept_ground::shown::clipped;
+use adept_ground::{limits, notes};
 use csv::StringRecord;
 use std::path::{Path, PathBuf};
 

@@ -5,9 +5,8 @@
 //! of its own, in the same way.
 
 use adept_arena::{OpenError, open};
-use adept_game::limits;
+use adept_ground::{files::Files, limits};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
-use adept_model::files::Files;
 use adept_model::{ModelError, Tensor};
 use adept_trainer::run::TrainError;
 use open::Prior;

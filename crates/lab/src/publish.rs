@@ -8,10 +8,9 @@ use crate::measure::{
 };
 use crate::pack;
 use crate::statistics::{mean_sd, plus_minus};
+use adept_ground::{files::Files, limits, shown::printable};
 use adept_model::checkpoint::{self, Rival};
-use adept_model::files::Files;
-use adept_model::shown::printable;
-use adept_model::{Description, ExpertUse, ModelError, limits};
+use adept_model::{Description, ExpertUse, ModelError};
 use adept_trainer::config::Config;
 use adept_trainer::run::{Record, Score, TrainError, record_of};
 use serde::Serialize;

@@ -1,7 +1,8 @@
 //! Reproductions of published tables and figures: what the command `reproduce` runs.
 
 use crate::Catalogue;
-use adept_model::{ModelError, limits};
+use adept_ground::limits;
+use adept_model::ModelError;
 use adept_trainer::run::{Cancel, Observer, TrainError};
 use serde::Serialize;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Configs to start from, for `adept config new`.
 
-use adept_game::shown::shell;
 use adept_game::{GameError, GameInfo, Suite};
+use adept_ground::shown::shell;
 use adept_trainer::config::{Games, SELF, Source, parse};
 use std::path::Path;
 

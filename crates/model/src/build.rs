@@ -12,8 +12,8 @@ use crate::network::Network;
 use crate::optimiser::Optimiser;
 use crate::program::Program;
 use crate::table::Table;
+use adept_ground::limits::Claim;
 use adept_rows::Channel;
-use adept_rows::limits::Claim;
 use rand::Rng;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The error type of this crate.
 
-use adept_rows::limits;
+use adept_ground::{files::FileError, limits};
 use std::path::PathBuf;
 
 /// Errors of architectures, learners and checkpoints. Messages say what was found, what was expected and what to do.
@@ -18,13 +18,8 @@ pub enum ModelError {
     #[error("{0}")]
     Rows(String),
     /// A file that cannot be read or written.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] FileError),
     /// A checkpoint whose bytes changed since it was written.
     #[error("{}: is damaged: {message}: restore it from a copy, or train again", path.display())]
     Damaged {
@@ -68,8 +63,8 @@ pub enum ModelError {
 impl ModelError {
     /// Adds the path to an I/O error.
     pub fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
-        let path = path.into();
-        move |source| Self::Io { path, source }
+        let at = FileError::at(path);
+        move |source| at(source).into()
     }
 }
 

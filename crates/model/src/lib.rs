@@ -16,7 +16,6 @@ mod describe;
 pub mod device;
 mod error;
 pub mod export;
-pub mod files;
 mod head;
 pub mod learner;
 mod lower;
@@ -33,8 +32,7 @@ mod table;
 mod usage;
 
 pub use adept_rows::{
-    Channel, ChannelKind, Layout, OutcomeClass, RowMut, RowSink, Rows, RowsError, RowsView, Samples, limits,
-    shown,
+    Channel, ChannelKind, Layout, OutcomeClass, RowMut, RowSink, Rows, RowsError, RowsView, Samples,
 };
 pub use architecture::Architecture;
 pub use blind::BlindLearner;

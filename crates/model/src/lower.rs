@@ -10,7 +10,8 @@ use crate::names::suggest;
 use crate::program::{
     Activation, Block, CellGate, Clusters, Group, Init, Op, Param, ParamId, Program, Selector, ValueId,
 };
-use adept_rows::{Channel, ChannelKind, Layout, limits};
+use adept_ground::limits;
+use adept_rows::{Channel, ChannelKind, Layout};
 
 mod modules;
 

@@ -9,8 +9,8 @@ use crate::native::{self, Aligned, Bases, Derivative, Isa, Plan, Workspace, add_
 use crate::optimiser::Optimiser;
 use crate::pairwise::Pairwise;
 use crate::program::{Init, Param, Program};
+use adept_ground::limits::Claim;
 use adept_rows::Samples;
-use adept_rows::limits::Claim;
 use adept_rows::{Channel, Rows, RowsView};
 use rand::{Rng, RngExt};
 use std::any::Any;

@@ -1,8 +1,8 @@
 //! Checkpoints: round trips, detection of damage in every byte, refusal of newer formats.
 
+use adept_ground::files::Files;
 use adept_model::Head;
 use adept_model::checkpoint::{FORMAT, Manifest, locate, read, write};
-use adept_model::files::Files;
 use adept_model::{Architecture, Channel, ChannelKind, Tensor};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,11 +2,11 @@
 
 mod common;
 
+use adept_ground::limits;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::export::{About, c, rust};
 use adept_model::{
-    Architecture, Channel, ChannelKind, Head, Learner, Network, Optimiser, Program, Rows, limits, lower,
-    reference,
+    Architecture, Channel, ChannelKind, Head, Learner, Network, Optimiser, Program, Rows, lower, reference,
 };
 use common::{SEEDS, case, channels, double, params_for, rows_for};
 use serde_json::json;

@@ -8,11 +8,11 @@ use crate::experts::{Tried, best_of, next_rate};
 use crate::picture::{self, Panel};
 use crate::runs::{FIRST_SEED, interrupted, seeds};
 use crate::{MEASURING, json};
-use adept_game::{stream, work};
+use adept_game::stream;
+use adept_ground::{files::Files, work};
 use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_lab::seeds::in_parallel;
 use adept_lab::statistics::{interval95, mean_sd, plus_minus};
-use adept_model::files::Files;
 use adept_model::optimiser::Adam;
 use adept_model::{
     Architecture, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Rows, Samples, lower,

@@ -3,13 +3,13 @@
 use crate::MEASURING;
 use crate::runs::{self, FIRST_SEED, Run};
 use adept_builtin::bearoff::Bearoff;
-use adept_game::{Kit, work};
+use adept_game::Kit;
+use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Cloud, HIGHEST};
 use adept_lab::measure::{Cost, cost, describe};
 use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
 use adept_lab::statistics::{interval95, mean_sd};
-use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::TrainError;
 use serde::Serialize;

@@ -4,13 +4,12 @@
 use crate::MEASURING;
 use crate::runs::{self, FIRST_SEED, Run, interrupted};
 use adept_arena::Shares;
-use adept_game::work;
+use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
 use adept_lab::measure::{self, EvaluateOptions, Suite};
 use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
 use adept_lab::seeds::on_ranks;
 use adept_model::ModelError;
-use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::{Init, TrainError, TrainOptions, Way, measurements};
 use serde::Serialize;

@@ -12,9 +12,8 @@
 use adept_arena::{Agent, Scratch, Scripted};
 use adept_builtin::liars_dice::{Action, LiarsDice, PostState, PostStates, State, call_or_raise};
 use adept_game::{Game, Turn, stream};
+use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
-use adept_model::files::Files;
-use adept_model::limits;
 use adept_trainer::run::TrainError;
 use serde::{Deserialize, Serialize};
 use std::path::Path;

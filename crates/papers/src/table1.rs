@@ -2,13 +2,12 @@
 
 use crate::MEASURING;
 use crate::runs::{self, FIRST_SEED, Run, interrupted};
-use adept_game::work;
+use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Legend};
 use adept_lab::measure::{self, EvaluateOptions, SpeedCell, Suite};
 use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_lab::statistics::{mean_sd, plus_minus};
-use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::{Record, TrainError};
 use serde::Serialize;

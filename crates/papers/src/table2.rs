@@ -1,10 +1,10 @@
 //! Table 2 and figure 2 of Wiering & Kröse: a network of ten hidden units learns the bear-off.
 
 use crate::runs::{self, FIRST_SEED, Run};
+use adept_ground::files::Files;
 use adept_lab::chart::{self, Legend};
 use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_lab::statistics::{mean_sd, plus_minus};
-use adept_model::files::Files;
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::{Record, Score, TrainError};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! What callers give: arrays of any type, configs as dicts, settings.
 
 use crate::fault;
-use adept_library::game::limits;
+use adept_library::ground::limits;
 use numpy::{
     Element, Ix1, Ix2, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2,
     PyUntypedArrayMethods, dtype,

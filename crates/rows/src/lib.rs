@@ -2,15 +2,12 @@
 //!
 //! A row describes one candidate to evaluate. Its numbers are grouped into named [`Channel`]s. A game's encoder
 //! declares the channels and fills the rows. An architecture names the channels that it reads. Games and models share
-//! only these types, the [`limits`] of what comes from outside, and [`notes`] to whoever runs them.
+//! only these types.
 
 mod channel;
-pub mod limits;
-pub mod notes;
 mod outcome;
 mod rows;
 mod samples;
-pub mod shown;
 
 pub use channel::{Channel, ChannelKind, Layout};
 pub use outcome::OutcomeClass;

@@ -34,8 +34,8 @@ impl OutcomeClass {
     /// # Errors
     /// What is wrong with it, as a sentence.
     pub fn check(classes: &[Self]) -> Result<(), String> {
-        if !(2..=crate::limits::OUTCOMES).contains(&classes.len()) {
-            let (most, found) = (crate::limits::OUTCOMES, classes.len());
+        if !(2..=adept_ground::limits::OUTCOMES).contains(&classes.len()) {
+            let (most, found) = (adept_ground::limits::OUTCOMES, classes.len());
             return Err(format!("outcomes have 2 to {most} classes, found {found}"));
         }
         for (i, class) in classes.iter().enumerate() {

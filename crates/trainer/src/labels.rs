@@ -2,8 +2,11 @@
 
 use crate::positions::{Part, PositionErrors};
 use adept_game::sheet::{Sheet, Values};
-use adept_game::shown::{shell, shell_path};
-use adept_game::{Example, GameError, Kit, limits};
+use adept_game::{Example, GameError, Kit};
+use adept_ground::{
+    limits,
+    shown::{shell, shell_path},
+};
 use rustc_hash::{FxHashMap, FxHasher};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -6,9 +6,8 @@
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
 use adept_arena::{GameModel, OpenError, Successors};
-use adept_game::{
-    Afterstate, Draw, Encoder, Example, GameError, Kit, Stream, Turn, Valuation, limits, stream, work,
-};
+use adept_game::{Afterstate, Draw, Encoder, Example, GameError, Kit, Stream, Turn, Valuation, stream};
+use adept_ground::{limits, work};
 use adept_model::{Channel, Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
 use rand::seq::SliceRandom;

@@ -1,6 +1,6 @@
 //! Steps on the sum of the gradients of shards, which threads and ranks compute.
 
-use adept_game::limits::Claim;
+use adept_ground::limits::Claim;
 use adept_model::{Learner, ModelError, Samples};
 use adept_ranks::tree::{Node, Tree};
 use adept_ranks::{Ranks, share};

@@ -3,7 +3,7 @@
 use adept_builtin::bearoff::two_sided::Precision;
 use adept_builtin::bearoff::{Distribution, Roll, Situation, USUAL_CHECKERS};
 use adept_console::threads;
-use adept_model::limits;
+use adept_ground::limits;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 

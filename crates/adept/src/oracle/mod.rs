@@ -14,9 +14,9 @@ use adept_builtin::bearoff::{
 };
 use adept_console::output::{self, say};
 use adept_console::{OnRanks, Tool};
-use adept_game::{GameError, work};
+use adept_game::GameError;
+use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
-use adept_model::files::Files;
 use adept_ranks::Ranks;
 use anyhow::{Context, Result, bail};
 use args::{OracleAction, OracleArgs, TableArgs};

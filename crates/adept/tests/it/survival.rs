@@ -3,8 +3,8 @@
 
 use crate::common::measure;
 use crate::common::{MLP, StopAt, at, config, estimate, finished, parse, state, train};
+use adept_ground::files::{Files, Hook, Operation};
 use adept_model::checkpoint::{self, Checkpoint};
-use adept_model::files::{Files, Hook, Operation};
 use adept_model::{Tensor, TensorData};
 use adept_trainer::config::Config;
 use adept_trainer::run::{Cancel, Clock, Event, Host, Init, Observer, Silent, TrainError, TrainOptions};

@@ -24,7 +24,7 @@ pub struct Decisions {
 }
 
 /// Limit on the numbers in all rows: 2 GB.
-const MAX_INPUTS: usize = adept_game::limits::INPUTS;
+const MAX_INPUTS: usize = adept_ground::limits::INPUTS;
 
 impl Decisions {
     /// Encodes all information sets. `tree` must be the tree of `game`.

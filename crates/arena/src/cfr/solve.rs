@@ -3,7 +3,8 @@
 use super::{CfrPlus, Mccfr, Policy, Tree};
 use crate::exact::ExactError;
 use crate::open::{self, OpenError};
-use adept_game::{Kit, PublicTree, TreeVisitor, work};
+use adept_game::{Kit, PublicTree, TreeVisitor};
+use adept_ground::work;
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! How far a search looks, as users write it.
 
-use adept_game::limits;
+use adept_ground::limits;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! A table of searched positions, of bounded size.
 
-use adept_game::limits;
+use adept_ground::limits;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 

@@ -3,7 +3,8 @@
 use super::options::{Budget, SearchOptions};
 use super::table::{Bound, Table, What};
 use crate::evaluator::Evaluator;
-use adept_game::{Game, Kit, OutcomeClass, Turn, limits, stream};
+use adept_game::{Game, Kit, OutcomeClass, Turn, stream};
+use adept_ground::limits;
 use rand::RngExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;

@@ -9,8 +9,9 @@ use adept_game::files::{self, texts_with_values};
 use adept_game::sheet::{Row, Sheet, Values};
 use adept_game::{
     Draw, Encoder, Example, Found, GameError, Halves, Kit, Named, OutcomeClass, PositionClass, Read,
-    Valuation, limits,
+    Valuation,
 };
+use adept_ground::limits;
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;

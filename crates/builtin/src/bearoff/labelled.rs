@@ -5,11 +5,12 @@
 //! in [−1, 1] for the side to roll; `win`, `p_win` or `win_probability` holds its probability of winning instead. See
 //! [`sheet`](adept_game::sheet) for what such files may look like.
 
-use super::two_sided::{Table, TableError, replace};
+use super::two_sided::{Table, TableError};
 use super::{Distribution, POINTS, Position, Side, Situation};
 use adept_game::files::POSITION;
 use adept_game::sheet::{Row, Sheet, Values};
 use adept_game::{GameError, stream};
+use adept_ground::files::replace_large;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -160,7 +161,7 @@ pub fn write_samples(
 ) -> Result<(), TableError> {
     let mut fault = None;
     let mut rng = stream(seed, "bear-off positions", 0);
-    let written = replace(path, |file| {
+    let written = replace_large(path, |file| {
         let mut out = io::BufWriter::new(file);
         writeln!(out, "{}", COLUMNS.join(","))?;
         for _ in 0..count {

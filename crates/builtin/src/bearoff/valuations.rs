@@ -10,7 +10,7 @@ use adept_game::Afterstate;
 use adept_game::GameError;
 use adept_game::Halves;
 use adept_game::{Found, Valuation};
-use adept_game::{limits, work};
+use adept_ground::{limits, work};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 //! Arguments of the commands that work on checkpoints: measure, inspect, publish, export, import.
 
-use adept_game::{Suite, limits};
+use adept_game::Suite;
+use adept_ground::limits;
 use adept_lab::measure::Peer;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};

@@ -3,14 +3,13 @@
 use crate::args::{ConfigAction, ConfigArgs};
 use crate::output;
 use crate::program::named;
-use adept_game::shown::shell_path;
+use adept_ground::{files::Files, limits, shown::shell_path};
 use adept_lab::Catalogue;
 use adept_lab::files::{Kind, check_any};
 use adept_lab::keys::markdown;
 use adept_lab::template::template;
 use adept_lab::tournament::Tournament;
-use adept_model::files::Files;
-use adept_model::{ModelError, limits, names};
+use adept_model::{ModelError, names};
 use adept_trainer::config::{self, Config, ConfigError, Source, Written};
 use anyhow::{Result, bail};
 use serde_json::json;

@@ -8,15 +8,15 @@ use adept_arena::inspect::{Input, Numbers, PositionValue, Searched};
 use adept_arena::naming::{self, AgentSpec, Play};
 use adept_arena::{MoveLoss, OpenError, Shares};
 use adept_game::{Difference, Worth};
+use adept_ground::{files::Files, limits};
 use adept_lab::Catalogue;
 use adept_lab::measure::{
     self, ClassErrors, DecisionsRow, EvaluateOptions, GradeReport, Kinds, OutcomesReport,
 };
 use adept_lab::publish::{self, PublishOptions, shares};
 use adept_lab::tournament::shown;
-use adept_model::files::Files;
+use adept_model::checkpoint;
 use adept_model::{Explanation, OutcomeClass};
-use adept_model::{checkpoint, limits};
 use adept_trainer::config::Config;
 use adept_trainer::positions::PositionErrors;
 use adept_trainer::run::Match;

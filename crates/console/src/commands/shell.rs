@@ -3,7 +3,7 @@
 use crate::args::{CompletionsArgs, ManArgs};
 use crate::output;
 use crate::program::named;
-use adept_model::files::Files;
+use adept_ground::files::Files;
 use anyhow::Result;
 use serde_json::json;
 

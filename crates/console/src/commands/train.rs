@@ -6,7 +6,7 @@ use crate::program;
 use crate::progress::{Progress, SAVING, on_interrupt};
 use crate::world::{self, Together};
 use adept_game::Unit;
-use adept_game::shown::shell_path;
+use adept_ground::shown::shell_path;
 use adept_lab::curves::{self, Point, References};
 use adept_lab::files::{Placed, check_laws};
 use adept_lab::measure::{Baseline, Kinds, Weakness};

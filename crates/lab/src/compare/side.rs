@@ -148,7 +148,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, ModelError> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let io = |source| ModelError::Io { path: folder.into(), source };
+    let io = |source| ModelError::io(folder)(source);
     let entries = fs::read_dir(folder).map_err(io)?;
     entries.map(|entry| Ok(entry.map_err(io)?.path())).collect()
 }

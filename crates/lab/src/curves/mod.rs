@@ -14,8 +14,8 @@ pub use references::{Reference, References};
 use crate::chart::{self, Band, Mark, Scale};
 use crate::compare::{self, CompareError};
 use crate::statistics::Sample;
+use adept_ground::files::Files;
 use adept_model::ModelError;
-use adept_model::files::Files;
 use adept_trainer::config::{Config, HeadName, Suite};
 use adept_trainer::run::{Record, measurements, record_of};
 use serde_json::Value;
@@ -360,12 +360,10 @@ pub(crate) fn is_stale(run: &Path) -> bool {
 /// Writes `curve.svg` of a run.
 pub(crate) fn write(files: &Files, run: &Path, record: &Record) -> Result<(), ModelError> {
     let runs = [(run.to_path_buf(), record.clone())];
-    match curve(&runs, Show::Distance)? {
-        Some(curve) if !curve.points.is_empty() => {
-            files.replace(&run.join("curve.svg"), svg(&[curve], Show::Distance, &[]).as_bytes())
-        }
-        _ => Ok(()),
+    if let Some(curve) = curve(&runs, Show::Distance)?.filter(|curve| !curve.points.is_empty()) {
+        files.replace(&run.join("curve.svg"), svg(&[curve], Show::Distance, &[]).as_bytes())?;
     }
+    Ok(())
 }
 
 /// Writes the mean and band of several runs of one experiment, as `NAME.svg` beside their folders. Returns its path; `None`

@@ -6,8 +6,8 @@ use adept_arena::cfr::{Decisions, Policy};
 use adept_arena::matches::{compete, orders};
 use adept_arena::{OpenError, Random, open};
 use adept_game::Kit;
-use adept_model::files::Files;
-use adept_model::{ModelError, limits};
+use adept_ground::{files::Files, limits};
+use adept_model::ModelError;
 use adept_trainer::config::{Config, Examples, Suite};
 use adept_trainer::run::{Record, TrainError};
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ impl References {
 
     pub(crate) fn write(&self, files: &Files, run: &Path) -> Result<(), ModelError> {
         let text = serde_json::to_vec_pretty(self).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        files.replace(&run.join(FILE), &text)
+        Ok(files.replace(&run.join(FILE), &text)?)
     }
 }
 

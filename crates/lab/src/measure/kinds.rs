@@ -3,10 +3,10 @@
 
 use super::positions::{ErrorsOf, Formulas, errors_by_class, errors_by_distribution};
 use adept_arena::{GameModel, OpenError, open};
-use adept_game::{Kit, Suite, notes};
+use adept_game::{Kit, Suite};
+use adept_ground::{files::Files, limits, notes};
+use adept_model::ModelError;
 use adept_model::checkpoint;
-use adept_model::files::Files;
-use adept_model::{ModelError, limits};
 use adept_trainer::config::{Config, Examples};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -96,7 +96,7 @@ impl Kinds {
 
     pub(crate) fn write(&self, files: &Files, folder: &Path) -> Result<(), ModelError> {
         let text = serde_json::to_vec_pretty(self).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        files.replace(&folder.join(FILE), &text)
+        Ok(files.replace(&folder.join(FILE), &text)?)
     }
 
     /// Where a formula is more accurate: distributions, then classes with the same formula together.

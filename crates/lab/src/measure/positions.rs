@@ -1,7 +1,8 @@
 //! Errors against exact values, and the value lost by choices, compared with baselines that do not learn.
 
 use adept_arena::{Evaluator, GameModel, Known, MoveLoss, OpenError, move_loss};
-use adept_game::{Afterstate, GameError, Kit, PositionClass, Valuation, stream, work};
+use adept_game::{Afterstate, GameError, Kit, PositionClass, Valuation, stream};
+use adept_ground::work;
 use adept_model::Samples;
 use adept_trainer::config::{Config, Examples as From};
 use adept_trainer::positions::{Part, PositionErrors, Positions, encode, oracle};

@@ -4,9 +4,8 @@ use super::SweepError;
 use super::grid::{Combination, Grid};
 use super::table::shows_results;
 use crate::seeds::Seeds;
+use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
-use adept_model::files::Files;
-use adept_model::limits;
 use adept_trainer::config::folder_name;
 use adept_trainer::run::{lock_of, record_of, remove_run};
 use serde::{Deserialize, Serialize};
@@ -126,7 +125,7 @@ impl Plan {
         let bytes = match limits::read(&file, limits::RECORD_BYTES) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == ErrorKind::NotFound => return look_around(path),
-            Err(source) => return Err(ModelError::Io { path: file, source }.into()),
+            Err(source) => return Err(ModelError::io(file)(source).into()),
         };
         let other = "choose another folder";
         // Read the version first: the rest of a newer plan may have another form.
@@ -145,7 +144,7 @@ impl Plan {
 
     pub(super) fn write(&self, path: &Path) -> Result<(), ModelError> {
         let text = serde_json::to_string_pretty(self).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        Files::default().replace(&path.join(FILE), text.as_bytes())
+        Ok(Files::default().replace(&path.join(FILE), text.as_bytes())?)
     }
 }
 
@@ -155,7 +154,7 @@ pub(super) fn has_results(path: &Path) -> Result<bool, SweepError> {
     match limits::read_text(&file, limits::RECORD_BYTES) {
         Ok(text) => Ok(shows_results(&text)),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
-        Err(source) => Err(ModelError::Io { path: file, source }.into()),
+        Err(source) => Err(ModelError::io(file)(source).into()),
     }
 }
 
@@ -175,7 +174,7 @@ fn has_nothing(run: &Path) -> bool {
 
 /// A folder without a plan may be used only if it holds no foreign files.
 fn look_around<T>(path: &Path) -> Result<Option<T>, SweepError> {
-    let io = |source| ModelError::Io { path: path.into(), source };
+    let io = |source| ModelError::io(path)(source);
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),

@@ -3,7 +3,7 @@
 use super::SweepError;
 use super::axis::Axis;
 use crate::catalogue::Catalogue;
-use adept_game::limits;
+use adept_ground::limits;
 use adept_trainer::config::{Config, Examples, Source, Suite, parse};
 use adept_trainer::settings::{show, value_of};
 use serde::de::Error as _;

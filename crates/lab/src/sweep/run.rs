@@ -6,8 +6,8 @@ use super::grid::{Combination, Grid};
 use super::table::{Failure, Sweep};
 use crate::catalogue::Catalogue;
 use crate::seeds::{Seeds, on_ranks};
-use adept_game::limits;
-use adept_model::files::Files;
+use adept_ground::{files::Files, limits};
+use adept_model::ModelError;
 use adept_trainer::config::Config;
 use adept_trainer::run::{
     Cancel, Event, Observer, Record, TrainError, TrainOptions, Way, lock_of, record_of,
@@ -167,7 +167,7 @@ pub fn sweep(
         plan.write(&path)?;
     }
     let table = Sweep::new(games, &path, grid, seeds, &jobs, &states)?;
-    Files::default().replace(&path.join(TABLE), table.markdown().as_bytes())?;
+    Files::default().replace(&path.join(TABLE), table.markdown().as_bytes()).map_err(ModelError::from)?;
     Ok(table)
 }
 

@@ -4,7 +4,8 @@ use super::learners;
 use crate::catalogue::Catalogue;
 use adept_arena::naming::map_path;
 use adept_arena::{matches, open};
-use adept_game::{Kit, Unit, limits};
+use adept_game::{Kit, Unit};
+use adept_ground::limits;
 use adept_trainer::config::{
     ConfigError, Fault, Place, Source, Spot, To, Written, folder_name, is_same_file, name_and_seed, parse_as,
 };

@@ -13,10 +13,9 @@ use crate::seeds::in_turn;
 use adept_arena::matches::{self, Order, Tally};
 use adept_arena::statistics::{binomial_test, normal_test, ratings};
 use adept_arena::{OpenError, open};
-use adept_game::{Kit, Unit, work};
+use adept_game::{Kit, Unit};
+use adept_ground::{files::Files, limits, work};
 use adept_model::ModelError;
-use adept_model::files::Files;
-use adept_model::limits;
 use adept_trainer::run::{Cancel, TrainError, lock_of};
 use learners::players;
 use serde::{Deserialize, Serialize};
@@ -295,7 +294,7 @@ fn begin(
                 None => Ok(empty),
             };
         }
-        Err(source) => return Err(ModelError::Io { path, source }.into()),
+        Err(source) => return Err(ModelError::io(path)(source).into()),
     };
     let Ok(table) = serde_json::from_slice::<Standings>(&text) else {
         return taken("its arena.json is not the table of a tournament: choose another folder");

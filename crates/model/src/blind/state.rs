@@ -6,7 +6,7 @@ use super::sight::Sight;
 use crate::architecture::Blind;
 use crate::error::ModelError;
 use crate::learner::{ByName, Tensor};
-use adept_rows::limits;
+use adept_ground::limits;
 
 /// Reads positions of a tensor with this name.
 type Sights<'a> = dyn Fn(&[u64], &str) -> Result<Vec<Sight>, ModelError> + 'a;

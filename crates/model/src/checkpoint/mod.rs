@@ -8,10 +8,13 @@ mod migrate;
 
 use crate::architecture::Architecture;
 use crate::error::ModelError;
-use crate::files::{Files, parent, temporary};
 use crate::head::Head;
 use crate::learner::{Tensor, TensorData};
-use adept_rows::{Channel, limits};
+use adept_ground::{
+    files::{Files, parent, temporary},
+    limits,
+};
+use adept_rows::Channel;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -191,7 +194,8 @@ pub fn write(files: &Files, path: &Path, manifest: Manifest, tensors: &[Tensor])
     let temporary = temporary(path);
     files.remove(&temporary)?;
     let written = prepare(files, path, &temporary, manifest, tensors);
-    let placed = written.and_then(|()| files.remove(path)).and_then(|()| files.rename(&temporary, path));
+    let place = || files.remove(path).and_then(|()| files.rename(&temporary, path));
+    let placed = written.and_then(|()| Ok(place()?));
     if placed.is_err() {
         // Frees space on a full disk. The first error is the one to report.
         let _ = files.remove(&temporary);
@@ -226,7 +230,7 @@ fn prepare(
     let at = text.rfind(BLANK).unwrap_or(text.len());
     let text = format!("{}{sum}{}", &text[..at], &text[(at + BLANK.len()).min(text.len())..]);
     files.write(&temporary.join(MANIFEST), text.as_bytes())?;
-    files.sync_folder(temporary)
+    Ok(files.sync_folder(temporary)?)
 }
 
 /// Opens a checkpoint folder.

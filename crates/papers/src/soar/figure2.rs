@@ -2,12 +2,12 @@
 
 use crate::runs::seeds;
 use adept_arena::statistics::binomial_test;
+use adept_ground::files::Files;
 use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_lab::statistics::{Summary, mean_sd, plus_minus};
 use adept_lab::tournament::{
     Entrant, PairScore, Standings, Tournament, TournamentOptions, p_text, tournament,
 };
-use adept_model::files::Files;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
 use std::fmt::Write;

@@ -5,7 +5,8 @@ use super::evaluate::NOT_SMALL;
 use super::learn::td::SEARCH;
 use super::{Config, Games, HeadName, Method, Rewards, Rules, SELF, Schedule, Shape, Suite, TraceKind};
 use adept_arena::{Resolved, Survey};
-use adept_game::{GameInfo, OutcomeClass, limits};
+use adept_game::{GameInfo, OutcomeClass};
+use adept_ground::limits;
 use adept_model::{Architecture, Channel, Head, ModelError};
 
 /// The dotted path of a setting, and what is wrong with it.

@@ -3,7 +3,8 @@
 use super::Config;
 use super::check::{Fault, fault};
 use super::learn::{NO_PUBLIC_TREE, check_distribution};
-use adept_game::{GameInfo, Suite, Unit, limits};
+use adept_game::{GameInfo, Suite, Unit};
+use adept_ground::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@ use super::check::{Fault, check};
 use super::learn::migrate;
 use super::paths::Place;
 use super::{Config, ConfigError, Games, Method, Suite};
-use adept_model::limits;
+use adept_ground::limits;
 use adept_model::names;
 use serde::de::DeserializeOwned;
 use std::path::Path;

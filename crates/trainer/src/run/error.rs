@@ -3,6 +3,7 @@
 use crate::config::ConfigError;
 use adept_arena::{ExactError, OpenError};
 use adept_game::GameError;
+use adept_ground::files::FileError;
 use adept_model::ModelError;
 use std::path::PathBuf;
 
@@ -177,20 +178,26 @@ impl TrainError {
     pub(super) fn is_loss(&self) -> bool {
         match self {
             Self::Model(ModelError::Damaged { .. }) => true,
-            Self::Model(ModelError::Io { source, .. }) => source.kind() == std::io::ErrorKind::NotFound,
+            Self::Model(ModelError::Io(error)) => error.source.kind() == std::io::ErrorKind::NotFound,
             _ => false,
         }
+    }
+}
+
+impl From<FileError> for TrainError {
+    fn from(error: FileError) -> Self {
+        ModelError::from(error).into()
     }
 }
 
 impl From<ModelError> for TrainError {
     fn from(error: ModelError) -> Self {
         use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-        let ModelError::Io { path, source } = error else { return Self::Model(error) };
+        let ModelError::Io(FileError { path, source }) = error else { return Self::Model(error) };
         let hint = match source.kind() {
             StorageFull | QuotaExceeded => "free some space, or choose another place",
             PermissionDenied | ReadOnlyFilesystem => "change its permissions, or choose another place",
-            _ => return Self::Model(ModelError::Io { path, source }),
+            _ => return Self::Model(FileError { path, source }.into()),
         };
         Self::Disk { path, source, hint }
     }

@@ -4,7 +4,7 @@ use super::error::TrainError;
 use super::experiment::{Experiment, TrainOptions, experiment};
 use crate::config::Config;
 use adept_game::Kit;
-use adept_game::limits::free_space;
+use adept_ground::limits::free_space;
 use adept_ranks::{Messages, Ranks};
 use serde::Serialize;
 use std::time::Duration;

@@ -6,7 +6,8 @@
 
 use super::folder::{Folder, Record};
 use super::outcome::measurements;
-use adept_model::{ModelError, limits};
+use adept_ground::{files::FileError, limits};
+use adept_model::ModelError;
 use prost::Message;
 use serde_json::{Number, Value};
 use std::path::PathBuf;
@@ -86,8 +87,8 @@ impl EventFile {
     /// Appends lines of `metrics.jsonl`.
     ///
     /// # Errors
-    /// [`ModelError::Io`].
-    pub(super) fn append(&self, folder: &Folder, lines: &str) -> Result<(), ModelError> {
+    /// [`FileError`].
+    pub(super) fn append(&self, folder: &Folder, lines: &str) -> Result<(), FileError> {
         let values = lines.lines().filter_map(|line| serde_json::from_str(line).ok());
         let bytes: Vec<u8> = values.flat_map(|line: Value| self.event_of(&line)).collect();
         folder.files.append(&self.path, &bytes).map(drop)

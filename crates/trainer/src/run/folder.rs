@@ -8,9 +8,11 @@ use super::events::FILE as EVENTS;
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
 use adept_arena::{Alone, Worst};
+use adept_ground::{
+    files::{FileError, Files},
+    limits,
+};
 use adept_model::checkpoint::{Origin, is_name};
-use adept_model::files::Files;
-use adept_model::limits;
 use adept_model::{ExpertUse, ModelError, Optimiser};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -210,10 +212,6 @@ pub(crate) struct Folder {
     pub(crate) files: Files,
 }
 
-fn io(path: &Path) -> impl FnOnce(std::io::Error) -> ModelError + '_ {
-    move |source| ModelError::Io { path: path.into(), source }
-}
-
 impl Folder {
     pub(crate) fn new(path: PathBuf, files: Files) -> Self {
         Self { path, files }
@@ -235,7 +233,7 @@ impl Folder {
         let bytes = match limits::read(&self.record_path(), limits::RECORD_BYTES) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == ErrorKind::NotFound => return self.look_around(),
-            Err(e) => return Err(io(&self.record_path())(e)),
+            Err(e) => return Err(ModelError::io(&self.record_path())(e)),
         };
         // Read the version first: the rest of a newer record may have another form.
         let record: serde_json::Value = match serde_json::from_slice(&bytes) {
@@ -264,10 +262,10 @@ impl Folder {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
-            Err(e) => return Err(io(&self.path)(e)),
+            Err(e) => return Err(ModelError::io(&self.path)(e)),
         };
         for entry in entries {
-            let name = entry.map_err(io(&self.path))?.file_name().to_string_lossy().into_owned();
+            let name = entry.map_err(ModelError::io(&self.path))?.file_name().to_string_lossy().into_owned();
             // Another process began this run between the two looks.
             if name == "run.json" {
                 return self.look();
@@ -285,24 +283,28 @@ impl Folder {
         let whole = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.into() };
         let Some(there) = self.path.ancestors().map(whole).find(|path| path.exists()) else { return Ok(()) };
         let there = &*there;
-        let why = match fs::metadata(there).map_err(io(there))? {
+        let why = match fs::metadata(there).map_err(ModelError::io(there))? {
             about if !about.is_dir() => ErrorKind::NotADirectory,
             about if about.permissions().readonly() => ErrorKind::PermissionDenied,
             _ => return Ok(()),
         };
-        Err(io(there)(why.into()))
+        Err(ModelError::io(there)(why.into()))
     }
 
     /// Locks the folder for this process; creates it if missing.
     pub(crate) fn lock(&self) -> Result<Option<Lock>, ModelError> {
         self.files.create_folder(&self.path)?;
         let path = self.path.join(LOCK);
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(io(&path))?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(ModelError::io(&path))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Lock { _file: file })),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(e)) => Err(io(&path)(e)),
+            Err(TryLockError::Error(e)) => Err(ModelError::io(&path)(e)),
         }
     }
 
@@ -318,7 +320,7 @@ impl Folder {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(e) => return Err(io(&self.path)(e)),
+            Err(e) => return Err(ModelError::io(&self.path)(e)),
         };
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -360,7 +362,7 @@ impl Folder {
         }
         self.cut_metrics(record.metrics_bytes)?;
         // Files that a killed process had begun to write.
-        for entry in fs::read_dir(&self.path).map_err(io(&self.path))?.flatten() {
+        for entry in fs::read_dir(&self.path).map_err(ModelError::io(&self.path))?.flatten() {
             if is_temporary(&entry.file_name().to_string_lossy()) {
                 self.files.remove(&entry.path())?;
             }
@@ -371,7 +373,7 @@ impl Folder {
     pub(crate) fn write_record(&self, record: &Record) -> Result<(), ModelError> {
         let text =
             serde_json::to_string_pretty(record).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        self.files.replace(&self.record_path(), text.as_bytes())
+        Ok(self.files.replace(&self.record_path(), text.as_bytes())?)
     }
 
     /// The record of a longer run.
@@ -382,11 +384,19 @@ impl Folder {
 
     /// Truncates the metrics to the length in the record.
     pub(crate) fn cut_metrics(&self, bytes: u64) -> Result<(), ModelError> {
-        self.files.cut(&self.metrics_path(), bytes)
+        let path = self.metrics_path();
+        match self.files.cut(&path, bytes)? {
+            found if found < bytes => {
+                let message =
+                    format!("has {found} bytes, the run wrote {bytes}: put the file back or start anew");
+                Err(ModelError::Checkpoint { path, message })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Appends lines; returns the new length of the file.
-    pub(crate) fn append_metrics(&self, lines: &str) -> Result<u64, ModelError> {
+    pub(crate) fn append_metrics(&self, lines: &str) -> Result<u64, FileError> {
         self.files.append(&self.metrics_path(), lines.as_bytes())
     }
 
@@ -400,8 +410,8 @@ impl Folder {
 
     /// Sets the record back to an older checkpoint. Later entries will be written again.
     pub(crate) fn set_back(&self, record: &mut Record, name: String, step: u64) -> Result<(), ModelError> {
-        let metrics =
-            limits::read(&self.metrics_path(), limits::LIST_BYTES).map_err(io(&self.metrics_path()))?;
+        let metrics = limits::read(&self.metrics_path(), limits::LIST_BYTES)
+            .map_err(ModelError::io(&self.metrics_path()))?;
         let valid = metrics.len().min(usize::try_from(record.metrics_bytes).unwrap_or(usize::MAX));
         let is_before = |line: &&[u8]| {
             let line: Result<serde_json::Value, _> = serde_json::from_slice(line);
@@ -420,7 +430,7 @@ impl Folder {
     fn checkpoints(&self) -> Result<Vec<String>, ModelError> {
         let folder = self.path.join("checkpoints");
         let mut names: Vec<String> = fs::read_dir(&folder)
-            .map_err(io(&folder))?
+            .map_err(ModelError::io(&folder))?
             .flatten()
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
             .filter(|name| is_checkpoint(name))
@@ -563,7 +573,7 @@ pub fn list_runs(root: &Path) -> Result<Vec<RunSummary>, ModelError> {
                 continue;
             }
             Err(e) if e.kind() == ErrorKind::NotFound => continue,
-            Err(e) => return Err(io(&folder)(e)),
+            Err(e) => return Err(ModelError::io(&folder)(e)),
         };
         for path in entries.flatten().map(|e| e.path()).filter(|p| p.is_dir()) {
             if !path.join("run.json").exists() {

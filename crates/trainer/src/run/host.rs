@@ -1,6 +1,6 @@
 //! Access of a run to the file system and the clock, which tests can replace.
 
-use adept_model::files::Files;
+use adept_ground::files::Files;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,9 +1,8 @@
 //! Reads the result of a run from its folder, and locks folders.
 
 use super::folder::{Folder, Found, Lock, Record};
+use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
-use adept_model::files::Files;
-use adept_model::limits;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -45,7 +44,7 @@ pub fn measurements(path: &Path, record: &Record) -> Result<Vec<Value>, ModelErr
     match File::open(&path).and_then(|file| file.take(valid).read_to_end(&mut bytes)) {
         Ok(_) => {}
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(ModelError::Io { path, source }),
+        Err(source) => return Err(ModelError::io(path)(source)),
     }
     let text = String::from_utf8_lossy(&bytes);
     let line = |(i, line)| {

@@ -6,7 +6,8 @@ use crate::config::Method;
 use crate::positions::{Examples, Part, Positions, With, encode, rows_of_own_games, rows_of_random_games};
 use adept_arena::{GameModel, OpenError, open};
 use adept_game::Kit;
-use adept_game::{stream, work};
+use adept_game::stream;
+use adept_ground::work;
 use adept_model::checkpoint::{self, Checkpoint, Origin};
 use adept_model::{
     Architecture, CellExamples, Channel, Head, Learner, ModelError, Rows, Samples, Tensor, cluster_gates,

@@ -13,10 +13,10 @@ use super::order::GROUP;
 use super::table::{Precision, Storage, Table, TableError};
 use crate::bearoff::{MAX_CHECKERS, rank};
 use crate::memory::fetch;
-use adept_game::{limits, work};
+use adept_ground::files::replace_large;
 use memmap2::Mmap;
 use rayon::prelude::*;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -185,7 +185,7 @@ fn write(table: &Table, values: &[u8], path: &Path) -> io::Result<()> {
     };
     let sums: Vec<u64> = values.par_chunks(BLOCK).map(xxh3_64).collect();
     let (header, index) = about.head(&sums)?;
-    replace(path, |file| {
+    replace_large(path, |file| {
         file.write_all(&header)?;
         file.write_all(&index)?;
         values.chunks(8 * BLOCK).try_for_each(|chunk| file.write_all(chunk))
@@ -241,7 +241,7 @@ impl About<'_> {
         let blocks = self.bytes.div_ceil(BLOCK);
         // The checksums, which stand before the values, are known after them.
         let (header, index) = self.head(&vec![0; blocks])?;
-        replace(path, |file| {
+        replace_large(path, |file| {
             file.seek(SeekFrom::Start((header.len() + index.len()) as u64))?;
             let (mut sums, mut block, mut filled) = (Vec::with_capacity(blocks), Xxh3Default::new(), 0);
             pieces(&mut |mut piece| {
@@ -267,43 +267,4 @@ impl About<'_> {
             file.write_all(&index)
         })
     }
-}
-
-/// Writes a file under a temporary name, syncs it and renames it. An existing file stays until then. The temporary name
-/// is always the same, so a killed process leaves at most one such file, which the next call overwrites.
-pub(in crate::bearoff) fn replace(
-    path: &Path,
-    fill: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    limits::check_target(path)?;
-    std::fs::create_dir_all(folder)?;
-    let mut name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_os_string();
-    name.push(".partial");
-    let partial = folder.join(name);
-    let mut file = File::options().write(true).create(true).truncate(false).open(&partial)?;
-    // Another process holds the lock and is writing the file.
-    file.try_lock().map_err(|e| match e {
-        TryLockError::WouldBlock => {
-            io::Error::other(format!("another process is writing {}", partial.display()))
-        }
-        TryLockError::Error(e) => e,
-    })?;
-    let unfinished = work::Unfinished::new(&partial);
-    let written = file
-        .set_len(0)
-        .and_then(|()| fill(&mut file))
-        .and_then(|()| file.sync_all())
-        .and_then(|()| std::fs::rename(&partial, path));
-    drop(unfinished);
-    if written.is_err() {
-        // Report the first error.
-        let _ = std::fs::remove_file(&partial);
-        return written;
-    }
-    // Sync the folder to make the new name durable, on systems that support this.
-    File::open(folder).and_then(|folder| folder.sync_all()).or(Ok(()))
 }

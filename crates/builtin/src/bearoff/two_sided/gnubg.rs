@@ -7,9 +7,9 @@
 //! The entry of (own, opponent), own to roll, is at own · n + opponent, with the ranks of [`Side::rank`]. Numbers u are
 //! little-endian with 16 bits and have the value u / 32767.5 − 1.
 
-use super::file::replace;
 use super::table::{Table, TableError, TableErrors};
 use crate::bearoff::{MAX_CHECKERS, Position, Side, rank};
+use adept_ground::files::replace_large;
 use memmap2::Mmap;
 use std::fs::File;
 use std::io::Write;
@@ -109,7 +109,7 @@ impl Table {
         }
         let sides = rank::sides(checkers);
         let mut damaged: Option<TableError> = None;
-        let written = replace(path, |file| {
+        let written = replace_large(path, |file| {
             let mut file = std::io::BufWriter::new(file);
             file.write_all(format!("gnubg-TS-06-{checkers:02}-0{:x<23}\n", "").as_bytes())?;
             let mut row = Vec::with_capacity(2 * sides);

@@ -30,7 +30,6 @@ mod solve;
 mod spread;
 mod table;
 
-pub(super) use file::replace;
 pub use find::{Source, find, usual_file};
 pub use lanes::Isa;
 pub use solve::Progress;

@@ -1,7 +1,8 @@
 //! Rule files: conditions, actions and scores, read from TOML.
 
 use super::flags::{FLAGS, Flag, Flags, Straights};
-use adept_game::{GameError, limits};
+use adept_game::GameError;
+use adept_ground::limits;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -15,7 +15,8 @@ use super::About;
 use crate::error::ModelError;
 use crate::program::Program;
 use crate::reference;
-use adept_rows::{ChannelKind, RowMut, Rows, limits};
+use adept_ground::limits;
+use adept_rows::{ChannelKind, RowMut, Rows};
 use code::Code;
 
 /// The text of a C99 header that computes the output of a program with these flat parameters.

@@ -14,7 +14,8 @@ pub use td::{Along, GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
 
 use super::check::{Fault, fault, schedule};
 use super::{Config, Schedule};
-use adept_game::{GameInfo, limits};
+use adept_game::GameInfo;
+use adept_ground::limits;
 use adept_model::optimiser::Optimiser;
 use adept_model::{Compute, DeviceName, Engine};
 use schemars::JsonSchema;

@@ -2,7 +2,8 @@
 
 use crate::config::check::{Fault, fault, schedule};
 use crate::config::{Config, Schedule, Shape};
-use adept_game::{GameInfo, limits};
+use adept_game::GameInfo;
+use adept_ground::limits;
 use adept_model::Architecture;
 use adept_model::architecture::Experts;
 use adept_model::program::Activation;

@@ -2,7 +2,8 @@
 
 use super::check_distribution;
 use crate::config::check::{Fault, fault};
-use adept_game::{GameInfo, limits};
+use adept_game::GameInfo;
+use adept_ground::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;

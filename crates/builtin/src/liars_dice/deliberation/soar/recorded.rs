@@ -8,7 +8,8 @@ use crate::liars_dice::dice::Dice;
 use crate::liars_dice::rules::{Action, LiarsDice, RuleSet, Target};
 use crate::liars_dice::state::{Act, Bid, Phase, Said, State};
 use adept_game::deliberation::Deliberation;
-use adept_game::{Difference, Game, GameError, Recorded, limits};
+use adept_game::{Difference, Game, GameError, Recorded};
+use adept_ground::limits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

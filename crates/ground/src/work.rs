@@ -1,10 +1,8 @@
 //! Reports of long work to whoever shows progress, such as a command line.
 //!
-//! Games and libraries call [`share`] while they solve a table or draw positions. Without a receiver, reports are dropped. A large
-//! file that is being written is [`Unfinished`]: a process that ends before it is complete removes it.
+//! Games and libraries call [`share`] while they solve a table or draw positions. Without a receiver, reports are dropped.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 type Receiver = Box<dyn Fn(&str, f64) + Send + Sync>;
 
@@ -35,31 +33,4 @@ pub fn each<'a, T>(what: &'a str, items: &'a [T]) -> impl Iterator<Item = &'a T>
             }
         })
         .map(|(_, item)| item)
-}
-
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// A file that is being written under a temporary name, until this is dropped.
-#[derive(Debug)]
-pub struct Unfinished(PathBuf);
-
-impl Unfinished {
-    /// Notes that this file begins.
-    pub fn new(path: &Path) -> Self {
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.into());
-        Self(path.into())
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
-    }
-}
-
-/// Removes all files that are being written, for a process that ends now.
-pub fn remove_unfinished() {
-    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        let _ = std::fs::remove_file(path);
-    }
 }
