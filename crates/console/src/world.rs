@@ -2,7 +2,7 @@
 
 use crate::output::{self, say};
 use crate::progress::{SAVING, on_interrupt};
-use adept_lab::{Catalogue, farm};
+use adept_lab::{Catalogue, farm, worker};
 use adept_ranks::slots::{self, Part};
 use adept_ranks::{Dead, Place, Ranks, StartError, World};
 use adept_trainer::run::TrainError;
@@ -93,7 +93,7 @@ pub(crate) fn with_jobs(games: &dyn Catalogue, threads: usize, f: impl FnOnce() 
             f()
         }
         Part::Other(desks) => {
-            farm::serve(games, desks, &on_interrupt(SAVING));
+            worker::serve(games, desks, &on_interrupt(SAVING));
             Ok(())
         }
     }

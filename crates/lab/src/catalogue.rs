@@ -5,10 +5,10 @@
 //! program.
 
 use crate::curves;
-use crate::exchange::{self, Format};
+use crate::export::{self, Format};
 use crate::farm::{self, Here};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
-use crate::tournament::{self, Player, Tournament};
+use crate::pairing::Pairing;
 use adept_arena::cfr::{self, SolveOptions, Solved};
 use adept_arena::inspect::PositionValue;
 use adept_arena::matches::Tally;
@@ -17,7 +17,7 @@ use adept_game::laws::{self, Budget};
 use adept_game::{Found, GameError, Kit, Recorded, Valuation};
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{Input, PlayError, PlayOptions, Played};
-use adept_trainer::config::{Config, Fault, Games, One, Rules, Suite, in_either};
+use adept_trainer::config::{Config, Games, One, Rules, Suite, in_either};
 use adept_trainer::labels::{self, LabelReport};
 use adept_trainer::positions;
 use adept_trainer::run::{
@@ -94,12 +94,7 @@ pub trait AnyGame: Rules {
 
     fn cost(&self, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError>;
 
-    fn export(
-        &self,
-        checkpoint: Checkpoint,
-        format: Format,
-        name: &str,
-    ) -> Result<exchange::File, TrainError>;
+    fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<export::File, TrainError>;
 
     /// Opens a checkpoint to check that it fits. Returns its number of parameters.
     fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError>;
@@ -107,26 +102,14 @@ pub trait AnyGame: Rules {
     /// The manifest of an untrained config.
     fn manifest(&self, config: &Config) -> Result<Manifest, TrainError>;
 
-    /// Finds the first entrant or order of a tournament that cannot play.
-    fn check_tournament(&self, tournament: &Tournament, games: &dyn Catalogue) -> Result<(), Fault>;
+    /// Opens an agent with these settings to check that it can play.
+    fn check_agent(&self, agent: &str, changes: &serde_json::Value) -> Result<(), OpenError>;
 
-    /// Plays the games of one pair. Returns the results, and the score that the first agent would have by the
-    /// luck of its seats.
-    fn play_pair(
-        &self,
-        tournament: &Tournament,
-        pair: (&Player, &Player),
-        cancel: &Cancel,
-    ) -> Result<(Tally, f64), OpenError>;
+    /// Plays the games of two agents.
+    fn play_pair(&self, pairing: &Pairing, cancel: &Cancel) -> Result<Tally, OpenError>;
 
-    /// The first `count` games of one pair as a file of whole games, in the usual format of the game.
-    fn histories(
-        &self,
-        tournament: &Tournament,
-        pair: (&Player, &Player),
-        count: u64,
-        cancel: &Cancel,
-    ) -> Result<String, OpenError>;
+    /// The games of two agents as a file of whole games, in the usual format of the game.
+    fn histories(&self, pairing: &Pairing, cancel: &Cancel) -> Result<String, OpenError>;
 
     fn writes_histories(&self) -> Result<&'static str, GameError>;
 
@@ -287,13 +270,8 @@ impl<G: Kit> AnyGame for G {
         measure::cost_of(self, checkpoint, distribution)
     }
 
-    fn export(
-        &self,
-        checkpoint: Checkpoint,
-        format: Format,
-        name: &str,
-    ) -> Result<exchange::File, TrainError> {
-        exchange::export_of(self, checkpoint, format, name)
+    fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<export::File, TrainError> {
+        export::file_of(self, checkpoint, format, name)
     }
 
     fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError> {
@@ -301,30 +279,24 @@ impl<G: Kit> AnyGame for G {
     }
 
     fn manifest(&self, config: &Config) -> Result<Manifest, TrainError> {
-        exchange::manifest_of(self, config)
+        let encoder = open::encoder(self, config.game.encoder.as_deref())?;
+        let whole = serde_json::to_value(config).map_err(|e| OpenError::Unknown(e.to_string()))?;
+        let channels = encoder.channels().to_vec();
+        let mut manifest = Manifest::new(self.name(), encoder.name(), channels, &config.architecture);
+        manifest.head = config.head_of(self.outcome_classes()).map_err(OpenError::from)?;
+        Ok(manifest.of(whole, config.seed, adept_trainer::REVISION))
     }
 
-    fn check_tournament(&self, tournament: &Tournament, games: &dyn Catalogue) -> Result<(), Fault> {
-        tournament::check(self, tournament, games)
+    fn check_agent(&self, agent: &str, changes: &serde_json::Value) -> Result<(), OpenError> {
+        open::agent_with(self, agent, changes).map(drop)
     }
 
-    fn play_pair(
-        &self,
-        tournament: &Tournament,
-        pair: (&Player, &Player),
-        cancel: &Cancel,
-    ) -> Result<(Tally, f64), OpenError> {
-        tournament::play_pair(self, tournament, pair, cancel)
+    fn play_pair(&self, pairing: &Pairing, cancel: &Cancel) -> Result<Tally, OpenError> {
+        pairing.play(self, cancel)
     }
 
-    fn histories(
-        &self,
-        tournament: &Tournament,
-        pair: (&Player, &Player),
-        count: u64,
-        cancel: &Cancel,
-    ) -> Result<String, OpenError> {
-        tournament::histories(self, tournament, pair, count, cancel)
+    fn histories(&self, pairing: &Pairing, cancel: &Cancel) -> Result<String, OpenError> {
+        pairing.histories(self, cancel)
     }
 
     fn writes_histories(&self) -> Result<&'static str, GameError> {

@@ -1,32 +1,18 @@
 //! Exports and imports checkpoints: ONNX, safetensors in the layout of PyTorch, and source text in C and Rust.
 
 use crate::catalogue::Catalogue;
-use crate::measure::opened;
+use crate::checkpoints::opened;
+use crate::export::{File, Format};
 use crate::pack;
-use adept_arena::{GameModel, OpenError, open};
-use adept_game::Kit;
+use adept_arena::OpenError;
 use adept_ground::files::Files;
-use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin, is_of_training};
-use adept_model::export::{self, About, from_torch, onnx, to_torch};
-use adept_model::{Architecture, ModelError, Program, Tensor};
-use adept_trainer::config::{self, Config};
+use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin};
+use adept_model::export::from_torch;
+use adept_model::{ModelError, Tensor};
+use adept_trainer::config;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-
-/// Format of an exported file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    /// A graph for ONNX Runtime, tract and others.
-    Onnx,
-    /// Tensors, with weights in the layout of PyTorch's `Linear`.
-    Safetensors,
-    /// A header of C99 with the weights and the evaluation.
-    C,
-    /// A file of Rust with the weights and the evaluation.
-    Rust,
-}
 
 /// An exported checkpoint.
 #[derive(Debug, Serialize)]
@@ -41,14 +27,6 @@ pub struct Exported {
     pub encoder: String,
     /// Meaning of the output `value`.
     pub value: String,
-}
-
-/// The bytes of an exported file, and their description.
-#[derive(Debug)]
-pub struct File {
-    bytes: Vec<u8>,
-    encoder: String,
-    value: String,
 }
 
 /// Exports a checkpoint, or the latest (or best) checkpoint of a run, to a file for other programs.
@@ -72,103 +50,6 @@ pub fn export(
     let File { bytes, encoder, value } = game.export(checkpoint, format, &name)?;
     Files::default().replace(out, &bytes)?;
     Ok(Exported { path: out.into(), format, bytes: bytes.len() as u64, encoder, value })
-}
-
-/// What [`export()`] writes for a checkpoint of this game. Names in source text begin with `name`.
-///
-/// # Errors
-/// As [`export()`].
-pub fn export_of<G: Kit>(
-    game: &G,
-    checkpoint: Checkpoint,
-    format: Format,
-    name: &str,
-) -> Result<File, TrainError> {
-    let (bound, _) = open::bind(game, checkpoint.clone())?;
-    let about = about(game, &bound, &checkpoint.manifest);
-    let bytes = match format {
-        Format::Onnx => {
-            let (program, params) = program(&checkpoint)?;
-            onnx(&program, &params, &about)
-        }
-        Format::Safetensors => tensors(checkpoint)?,
-        Format::C => {
-            let (program, params) = program(&checkpoint)?;
-            export::c(&program, &params, &about, name)?.into_bytes()
-        }
-        Format::Rust => {
-            let (program, params) = program(&checkpoint)?;
-            export::rust(&program, &params, &about, name)?.into_bytes()
-        }
-    };
-    Ok(File { bytes, encoder: bound.encoder().name().to_string(), value: about.value })
-}
-
-fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
-    let channels = bound.encoder().channels().iter().map(|c| (c.name.to_string(), c.about.to_string()));
-    let entries = [
-        ("game", game.name()),
-        ("encoder", bound.encoder().name()),
-        ("experiment", manifest.experiment("name")),
-        ("seed", &manifest.seed.to_string()),
-        ("step", &manifest.step.to_string()),
-        ("revision", &manifest.revision),
-        ("checksum", &manifest.checksum),
-        ("architecture", &serde_json::to_string(&manifest.architecture).unwrap_or_default()),
-    ];
-    About {
-        name: manifest.experiment("name").into(),
-        text: manifest.experiment("about").into(),
-        channels: channels.collect(),
-        value: meaning(game, manifest),
-        metadata: entries.map(|(key, text)| (key.to_string(), text.to_string())).into(),
-    }
-}
-
-/// Whose value the output is, in which unit and range. Where a game hides something, candidates are valued before they are
-/// made.
-fn meaning<G: Kit>(game: &G, manifest: &Manifest) -> String {
-    if manifest.head.is_policy() {
-        return "logit of an action, not bounded: the softmax over the actions of a decision is the policy"
-            .into();
-    }
-    let what = match game.hides() {
-        true => "value of an action for the player who takes it",
-        false => "value of the position for the player who just moved",
-    };
-    let unit = match manifest.config["learn"]["td"]["rewards"].as_str() {
-        Some("steps") => "utility and rewards on the way",
-        _ => "utility",
-    };
-    let range = match manifest.range() {
-        Some([low, high]) => format!("the network ends between {low} and {high}"),
-        None => "the network does not bound it".into(),
-    };
-    format!("{what}: {unit}, divided by {}, the largest possible utility; {range}", game.scale())
-}
-
-/// The program of a network, and its parameters.
-fn program(checkpoint: &Checkpoint) -> Result<(Program, Vec<f32>), TrainError> {
-    let Checkpoint { manifest, tensors, .. } = checkpoint;
-    if manifest.kind != "network" {
-        let what = match &manifest.architecture {
-            Architecture::Blind(_) => "sets of bits that a blind learner found",
-            _ => "a table of positions",
-        };
-        let message = format!("{what}: this is not a network and has no graph, export it as safetensors");
-        return Err(ModelError::Unsupported(message).into());
-    }
-    let program = adept_model::lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
-    let params = program.parameters_in(tensors)?;
-    Ok((program, params))
-}
-
-fn tensors(checkpoint: Checkpoint) -> Result<Vec<u8>, TrainError> {
-    let Checkpoint { manifest, tensors, .. } = checkpoint;
-    let manifest = Manifest { training: None, checksums: Default::default(), ..manifest };
-    let text = serde_json::to_string(&manifest).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-    let model: Vec<Tensor> = tensors.into_iter().filter(|t| !is_of_training(&t.name)).collect();
-    Ok(to_torch(&model, text)?)
 }
 
 /// An imported checkpoint.
@@ -337,17 +218,4 @@ fn written(
 fn fresh(games: &dyn Catalogue, path: &Path) -> Result<Manifest, TrainError> {
     let config = config::load(path, &[], games)?;
     games.find(&config.game.rules)?.manifest(&config)
-}
-
-/// The manifest of an untrained config of this game.
-///
-/// # Errors
-/// If the game has no such encoder.
-pub fn manifest_of<G: Kit>(game: &G, config: &Config) -> Result<Manifest, TrainError> {
-    let encoder = open::encoder(game, config.game.encoder.as_deref())?;
-    let whole = serde_json::to_value(config).map_err(|e| OpenError::Unknown(e.to_string()))?;
-    let channels = encoder.channels().to_vec();
-    let mut manifest = Manifest::new(game.name(), encoder.name(), channels, &config.architecture);
-    manifest.head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
-    Ok(manifest.of(whole, config.seed, adept_trainer::REVISION))
 }

@@ -5,17 +5,15 @@
 //! rank is lost, or asked to stop, the thread does the job itself, from the last checkpoint of its run: what comes out does not depend on who
 //! did what. The ranks share the file system.
 
-use crate::catalogue::{AnyGame, Catalogue};
-use crate::tournament::{Player, Tournament, on_one_thread};
+use crate::pairing::Pairing;
 use adept_arena::matches::Tally;
-use adept_ranks::slots::{Desk, Slot, Slots, work};
+use adept_model::ModelError;
+use adept_ranks::slots::{Slot, Slots};
 use adept_trainer::config::Config;
-use adept_trainer::run::{Cancel, Event, Init, Observer, Record, Silent, TrainError, TrainOptions};
+use adept_trainer::run::{Event, Init, Observer, Record, TrainError, TrainOptions};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The slots of this process, as rayon has its global pool.
 static SLOTS: Slots = Slots::closed();
@@ -27,7 +25,7 @@ thread_local! {
 
 /// A job for another rank.
 #[derive(Serialize, Deserialize)]
-enum Job {
+pub(crate) enum Job {
     Train {
         config: Box<Config>,
         seed: u64,
@@ -39,15 +37,16 @@ enum Job {
         tensorboard: bool,
     },
     Pair {
-        tournament: Box<Tournament>,
-        pair: Box<(Player, Player)>,
+        game: String,
+        pairing: Pairing,
     },
 }
 
+/// What came of a job.
 #[derive(Serialize, Deserialize)]
-enum Done {
+pub(crate) enum Done {
     Train { path: PathBuf, record: Box<Record>, began: bool },
-    Pair { tally: Tally, share: f64 },
+    Pair(Tally),
     Diverged { name: String, seed: u64, step: u64, what: String, rate: f64, more: String },
     Failed(String),
 }
@@ -133,73 +132,24 @@ pub(crate) fn train(
             Err(TrainError::Diverged { name, seed, step, what, rate, more })
         }
         Done::Failed(text) => Err(TrainError::Elsewhere(text)),
-        Done::Pair { .. } => return Err(Here::Again),
+        Done::Pair(_) => return Err(Here::Again),
     })
 }
 
 /// Has a pair of a tournament played elsewhere, if this thread has a slot.
-pub(crate) fn play_pair(
-    tournament: &Tournament,
-    (a, b): (&Player, &Player),
-) -> Option<Result<(Tally, f64), TrainError>> {
-    let pair = || Box::new((a.clone(), b.clone()));
-    match call(|| Job::Pair { tournament: Box::new(tournament.clone()), pair: pair() }).ok()? {
-        Done::Pair { tally, share } => Some(Ok((tally, share))),
+pub(crate) fn play_pair(game: &str, pairing: &Pairing) -> Option<Result<Tally, TrainError>> {
+    match call(|| Job::Pair { game: game.into(), pairing: pairing.clone() }).ok()? {
+        Done::Pair(tally) => Some(Ok(tally)),
         Done::Failed(text) => Some(Err(TrainError::Elsewhere(text))),
         _ => None,
     }
 }
 
-/// Works on jobs of the first rank until there are no more. If `cancel` is requested, what is left of them is done elsewhere.
-pub fn serve(games: &dyn Catalogue, desks: Vec<Desk>, cancel: &Cancel) {
-    let job = |job: &[u8]| {
-        let done = match serde_json::from_slice(job) {
-            Ok(job) => done(games, job, cancel),
-            Err(error) => Done::Failed(error.to_string()),
-        };
-        serde_json::to_vec(&done).unwrap_or_default()
-    };
-    work(desks, job, || cancel.requested());
-}
-
-/// Sees whether a run has begun.
-struct Began(AtomicBool);
-
-impl Observer for Began {
-    fn event(&self, seed: u64, event: Event<'_>) {
-        if matches!(event, Event::Started { .. }) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-        Silent.event(seed, event);
-    }
-}
-
-fn done(games: &dyn Catalogue, job: Job, cancel: &Cancel) -> Done {
-    match job {
-        Job::Train { config, seed, out, resume, extend, init, max_seconds, tensorboard } => {
-            let own = TrainOptions { threads: 1, ..TrainOptions::default() };
-            let options = TrainOptions { out, resume, extend, init, max_seconds, tensorboard, ..own };
-            let began = Began(AtomicBool::new(false));
-            let game = games.find(&config.game.rules).map_err(TrainError::from);
-            match game.and_then(|game| game.train(&config, seed, &options, &began, cancel)) {
-                Ok((path, record)) => {
-                    Done::Train { path, record: Box::new(record), began: began.0.into_inner() }
-                }
-                Err(TrainError::Diverged { name, seed, step, what, rate, more }) => {
-                    Done::Diverged { name, seed, step, what, rate, more }
-                }
-                Err(error) => Done::Failed(error.to_string()),
-            }
-        }
-        Job::Pair { tournament, pair } => {
-            let game = games.find(&tournament.game).map_err(TrainError::from);
-            let play = |game: Arc<dyn AnyGame>| {
-                Ok(on_one_thread(|| game.play_pair(&tournament, (&pair.0, &pair.1), cancel))??)
-            };
-            match game.and_then(play) {
-                Ok((tally, share)) => Done::Pair { tally, share },
-                Err(error) => Done::Failed(error.to_string()),
-            }
-        }
-    }
+/// Runs `f` on one thread; what it does in parallel too.
+///
+/// # Errors
+/// If the machine gives no thread.
+pub(crate) fn on_one_thread<R: Send>(f: impl FnOnce() -> R + Send) -> Result<R, ModelError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    Ok(pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?.install(f))
 }

@@ -5,15 +5,18 @@
 pub mod bench;
 pub mod catalogue;
 pub mod chart;
+pub mod checkpoints;
 pub mod compare;
 pub mod curves;
 pub mod exchange;
+pub mod export;
 pub mod farm;
 pub mod files;
 pub mod gates;
 pub mod keys;
 pub mod measure;
 mod pack;
+pub mod pairing;
 pub mod publish;
 pub mod reproduction;
 pub mod seeds;
@@ -21,6 +24,7 @@ pub mod statistics;
 pub mod sweep;
 pub mod template;
 pub mod tournament;
+pub mod worker;
 
 pub use adept_trainer::config::One;
 pub use catalogue::{AnyGame, Catalogue};

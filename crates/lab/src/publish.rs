@@ -1,10 +1,11 @@
 //! Publishes checkpoints: weights without the training state, and a card that documents them.
 
 use crate::catalogue::Catalogue;
+use crate::checkpoints;
 use crate::compare::folders;
 use crate::curves::References;
 use crate::measure::{
-    self, Described, ErrorsOf, EvaluateOptions, ExpertsReport, Kinds, Report, RmsReport, Suite, Weakness,
+    Described, ErrorsOf, EvaluateOptions, ExpertsReport, Kinds, Report, RmsReport, Suite, Weakness,
 };
 use crate::pack;
 use crate::statistics::{mean_sd, plus_minus};
@@ -104,13 +105,13 @@ pub fn publish(
         record.config.figure().filter(|f| *f != Suite::Matches).into_iter().collect();
     suites.extend(options.move_loss.then_some(Suite::MoveLoss));
     suites.push(Suite::Speed);
-    let report = measure::evaluate(
+    let report = checkpoints::evaluate(
         games,
         out,
         false,
         &EvaluateOptions { suites, outcomes: true, ..Default::default() },
     )?;
-    let described = measure::describe(games, out, false)?;
+    let described = checkpoints::describe(games, out, false)?;
     let figures: Vec<f64> =
         runs.iter().filter_map(|(_, r)| score(r, options.best)).map(Score::figure).collect();
     let summary = mean_sd(&figures);
@@ -333,7 +334,7 @@ fn rival(games: &dyn Catalogue, given: &Path, record: &Record, best: bool) -> Re
     if figures.is_empty() {
         return Err(refused("has no figure to compare"));
     }
-    let (summary, described) = (mean_sd(&figures), measure::describe(games, path, best)?);
+    let (summary, described) = (mean_sd(&figures), checkpoints::describe(games, path, best)?);
     let used = score(first, best).and_then(|score| score.experts.as_ref());
     Ok(Rival {
         name: config.name.clone(),
@@ -485,7 +486,7 @@ pub fn refresh(games: &dyn Catalogue, folder: &Path) -> Result<String, TrainErro
     let refused = |message: &str| TrainError::Folder { path: path.clone(), message: message.into() };
     let old = limits::read_text(&path, limits::CONFIG_BYTES).map_err(ModelError::io(&path))?;
     let options = EvaluateOptions { suites: vec![Suite::Rms], ..Default::default() };
-    let report = measure::evaluate(games, folder, false, &options)?;
+    let report = checkpoints::evaluate(games, folder, false, &options)?;
     let (Some(rms), Some(kinds)) = (&report.rms, kinds_of(report.rms.as_ref())) else {
         return Err(refused("its game has no exact values to measure"));
     };

@@ -6,7 +6,8 @@ use crate::runs::{self, FIRST_SEED, Run, interrupted};
 use adept_arena::Shares;
 use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
-use adept_lab::measure::{self, EvaluateOptions, Suite};
+use adept_lab::checkpoints;
+use adept_lab::measure::{EvaluateOptions, Suite};
 use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
 use adept_lab::seeds::on_ranks;
 use adept_model::ModelError;
@@ -357,7 +358,7 @@ fn row(games: &dyn Catalogue, plan: &Plan, config: &Config, runs: &[Run]) -> Res
     let mut optimal_from = Vec::new();
     for (path, record) in runs {
         let options = EvaluateOptions { suites: vec![Suite::Grade], ..EvaluateOptions::default() };
-        let grade = measure::evaluate(games, path, false, &options)?.grade.unwrap_or_default();
+        let grade = checkpoints::evaluate(games, path, false, &options)?.grade.unwrap_or_default();
         if let Some(grade) = &grade.grade {
             random.push(Shares::mean(&grade.random));
             (0..2).for_each(|seat| best[seat] += grade.best_response.seats[seat] / n);

@@ -5,7 +5,8 @@ use crate::runs::{self, FIRST_SEED, Run, interrupted};
 use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Legend};
-use adept_lab::measure::{self, EvaluateOptions, SpeedCell, Suite};
+use adept_lab::checkpoints;
+use adept_lab::measure::{EvaluateOptions, SpeedCell, Suite};
 use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_lab::statistics::{mean_sd, plus_minus};
 use adept_trainer::config::{Config, Games};
@@ -198,9 +199,9 @@ fn row(games: &dyn Catalogue, r: usize, config: &Config, runs: &[Run]) -> Result
             against: config.evaluate_against(),
             ..EvaluateOptions::default()
         };
-        let report = measure::evaluate(games, path, false, &options)?;
+        let report = checkpoints::evaluate(games, path, false, &options)?;
         usage.extend(report.equity.and_then(|e| e.usage).map(|u| u.share));
-        parameters += measure::describe(games, path, false)?.size.parameters as f64 / runs.len() as f64;
+        parameters += checkpoints::describe(games, path, false)?.size.parameters as f64 / runs.len() as f64;
     }
     // A symbolic gate runs one expert by rule, so idleness is not informative. Nor is speed if no expert can be
     // idle.
@@ -228,7 +229,7 @@ fn row(games: &dyn Catalogue, r: usize, config: &Config, runs: &[Run]) -> Result
         speed: match mixture {
             true => {
                 let options = EvaluateOptions { suites: vec![Suite::Speed], ..EvaluateOptions::default() };
-                measure::evaluate(games, &runs[0].0, false, &options)?.speed.unwrap_or_default()
+                checkpoints::evaluate(games, &runs[0].0, false, &options)?.speed.unwrap_or_default()
             }
             false => Vec::new(),
         },

@@ -4,8 +4,10 @@ use crate::game::guarded;
 use crate::games::{ALL, registered};
 use crate::long::{Stop, long, on_its_own, until_interrupted};
 use crate::{fault, given, plain};
-use adept_library::lab::exchange::{self, Format};
-use adept_library::lab::measure::{self, EvaluateOptions};
+use adept_library::lab::checkpoints;
+use adept_library::lab::exchange;
+use adept_library::lab::export::Format;
+use adept_library::lab::measure::EvaluateOptions;
 use adept_library::lab::tournament::{self, Tournament, TournamentEvent, TournamentOptions};
 use adept_library::model::checkpoint::{self, Manifest};
 use adept_trainer::run::Cancel;
@@ -92,7 +94,7 @@ pub(crate) fn evaluate<'py>(
     let found = py.detach(|| checkpoint::locate(&path, best)).map_err(fault)?;
     let manifest = py.detach(|| checkpoint::manifest(&found)).map_err(fault)?;
     let in_python = registered(&manifest.game).is_some();
-    let work = move || measure::evaluate(&ALL, &path, best, &options);
+    let work = move || checkpoints::evaluate(&ALL, &path, best, &options);
     let report = match in_python {
         true => until_interrupted(py, work)?,
         false => on_its_own(py, &cancel, work)?,

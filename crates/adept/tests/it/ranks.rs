@@ -1,7 +1,7 @@
 //! Runs that are divided among ranks. The ranks are threads of this process; `scripts/ranks` does the same with MPI.
 
 use crate::common::{State, StopAt, at, parse, state, train};
-use adept::lab::farm;
+use adept::lab::{farm, worker};
 use adept::{Builtin, Catalogue};
 use adept_lab::seeds::{Seeds, train_seeds};
 use adept_ranks::slots::{Part, connect};
@@ -162,7 +162,7 @@ fn seeds_are_trained_by_other_ranks() {
     let together = std::thread::scope(|scope| {
         scope.spawn(|| {
             let Ok(Part::Other(desks)) = connect(&second, 2) else { panic!("no connection") };
-            farm::serve(&Builtin, desks, &Cancel::default());
+            worker::serve(&Builtin, desks, &Cancel::default());
         });
         let Ok(Part::First(slots)) = connect(&first, 1) else { panic!("no connection") };
         farm::employ(slots);

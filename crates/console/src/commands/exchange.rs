@@ -3,7 +3,8 @@
 use crate::args::{ExportArgs, FormatArg, ImportArgs};
 use crate::output;
 use adept_lab::Catalogue;
-use adept_lab::exchange::{self, Format};
+use adept_lab::exchange;
+use adept_lab::export::Format;
 use anyhow::Result;
 
 pub(crate) fn export(games: &dyn Catalogue, args: &ExportArgs, as_json: bool) -> Result<()> {

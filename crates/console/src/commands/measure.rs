@@ -10,6 +10,7 @@ use adept_arena::{MoveLoss, OpenError, Shares};
 use adept_game::{Difference, Worth};
 use adept_ground::{files::Files, limits};
 use adept_lab::Catalogue;
+use adept_lab::checkpoints;
 use adept_lab::measure::{
     self, ClassErrors, DecisionsRow, EvaluateOptions, GradeReport, Kinds, OutcomesReport,
 };
@@ -28,7 +29,7 @@ use std::path::{Path, PathBuf};
 /// Compares an agent with recorded decisions.
 fn recorded(games: &dyn Catalogue, args: &EvaluateArgs, file: &Path, as_json: bool) -> Result<()> {
     let agent = args.of.checkpoint.to_string_lossy();
-    let found = measure::recorded(games, args.game.as_deref(), &agent, file)?;
+    let found = checkpoints::recorded(games, args.game.as_deref(), &agent, file)?;
     if as_json {
         return output::json(&json!({ "agent": agent, "recorded": found }));
     }
@@ -93,7 +94,7 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         search,
         ..EvaluateOptions::default()
     };
-    let report = measure::evaluate(games, &path, args.of.best, &options)?;
+    let report = checkpoints::evaluate(games, &path, args.of.best, &options)?;
     if let Some(file) = &args.calibration {
         let Some(outcomes) = &report.outcomes else {
             bail!(
@@ -360,7 +361,7 @@ pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> R
     let (file, inputs, best) = (args.file.as_deref(), args.inputs, args.of.best);
     let agent = args.of.checkpoint.to_string_lossy();
     let values = if is_checkpoint(games, &agent)? {
-        measure::value(games, &args.of.checkpoint, best, &args.positions, file, inputs)?
+        checkpoints::value(games, &args.of.checkpoint, best, &args.positions, file, inputs)?
     } else if inputs {
         bail!("`{agent}` is not a checkpoint: leave out --inputs");
     } else {
@@ -640,7 +641,7 @@ fn experts(explanation: &Explanation, depth: usize, text: &mut String) {
 
 pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool) -> Result<()> {
     if let Some(count) = args.rules {
-        let rules = measure::rules(games, &args.checkpoint, args.best, count)?;
+        let rules = checkpoints::rules(games, &args.checkpoint, args.best, count)?;
         if as_json {
             return output::json(&serde_json::json!({ "rules": rules }));
         }
@@ -652,7 +653,7 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
     if args.checkpoint.extension().is_some_and(|extension| extension == "toml") {
         super::config::note_paths::<Config>(&args.checkpoint, &[], games);
     }
-    let d = measure::describe(games, &args.checkpoint, args.best)?;
+    let d = checkpoints::describe(games, &args.checkpoint, args.best)?;
     if as_json {
         return output::json(&d);
     }

@@ -20,26 +20,24 @@ pub use outcomes::{Bin, ClassErrors, OutcomesReport};
 pub use play::{ExploitabilityReport, MatchesReport};
 pub(crate) use positions::best_formula;
 pub use positions::{ClassShares, ErrorsOf, FileReport, MoveLossReport, RmsReport, class_shares_of};
-pub use rules::{Rule, rules, rules_of};
-pub use speed::{Cost, SpeedCell, cost, cost_of};
+pub use rules::{Rule, rules_of};
+pub use speed::{Cost, SpeedCell, cost_of};
 
-use crate::catalogue::{AnyGame, Catalogue};
 use adept_arena::inspect::{self, PositionValue};
 use adept_arena::search::{self, Search, SearchOptions};
 use adept_arena::{Equity, Evaluator, GameModel, Greedy, OpenError, Random, equity, naming, open};
 pub use adept_game::Suite;
-use adept_game::{GameError, Kit, Read, Recorded, stream};
+use adept_game::{GameError, Kit, Read, stream};
 use adept_ground::files::Files;
 use adept_ground::{limits, notes, work};
-use adept_model::checkpoint::{self, Checkpoint, Manifest};
+use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_model::{Description, Head, ModelError, Usage};
-use adept_trainer::config::{self, Config, no_equity};
+use adept_trainer::config::{Config, no_equity};
 use adept_trainer::positions::Positions;
 use adept_trainer::run::{Cancel, TrainError};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What to measure.
 #[derive(Clone, Debug, Default)]
@@ -176,60 +174,6 @@ pub fn baseline<G: Kit>(game: &G, against: &str) -> Result<Baseline, TrainError>
     let random = equity(game, &mut Random, &mut other)?.equity;
     let mut best = open::agent(game, &format!("optimal:{against}"))?;
     Ok(Baseline { random, optimal: equity(game, &mut best, &mut other)?.equity })
-}
-
-/// Measures a checkpoint, or the latest (or best) checkpoint of a run.
-///
-/// # Errors
-/// See [`TrainError`].
-pub fn evaluate(
-    games: &dyn Catalogue,
-    path: &Path,
-    best: bool,
-    options: &EvaluateOptions,
-) -> Result<Report, TrainError> {
-    let (game, checkpoint) = opened(games, path, best)?;
-    game.evaluate(checkpoint, options)
-}
-
-/// Compares an agent with decisions of another program, recorded in a file. Without a game, the one that has an agent of this
-/// name.
-///
-/// # Errors
-/// If no game has records of the agent, or the file cannot be read.
-pub fn recorded(
-    games: &dyn Catalogue,
-    game: Option<&str>,
-    agent: &str,
-    file: &Path,
-) -> Result<Recorded, TrainError> {
-    std::fs::metadata(file).map_err(ModelError::io(file))?;
-    let names = game.map_or_else(|| games.names(), |name| vec![name.into()]);
-    for name in names {
-        if let Some(found) = games.find(&name)?.recorded(agent, file) {
-            return Ok(found?);
-        }
-    }
-    let message = format!(
-        "there is no agent `{agent}` that recorded decisions can be compared with: `adept list agents` shows the agents"
-    );
-    Err(OpenError::Unknown(message).into())
-}
-
-/// Reads the checkpoint at a path and finds its game.
-pub(crate) fn opened(
-    games: &dyn Catalogue,
-    path: &Path,
-    best: bool,
-) -> Result<(Arc<dyn AnyGame>, Checkpoint), TrainError> {
-    let path = checkpoint::locate(path, best)?;
-    let checkpoint = checkpoint::read(&path)?;
-    match games.find(&checkpoint.manifest.game) {
-        Ok(game) => Ok((game, checkpoint)),
-        Err(error) => {
-            Err(OpenError::Mismatch { path, message: format!("its game is unknown: {error}") }.into())
-        }
-    }
 }
 
 /// Whether a suite measures choices, which may look ahead.
@@ -538,22 +482,6 @@ pub fn value_by<G: Kit>(
     Ok(values.collect::<Result<_, _>>()?)
 }
 
-/// The same for the checkpoint at a path.
-///
-/// # Errors
-/// As [`value_of`].
-pub fn value(
-    games: &dyn Catalogue,
-    path: &Path,
-    best: bool,
-    texts: &[String],
-    file: Option<&Path>,
-    inputs: bool,
-) -> Result<Vec<PositionValue>, TrainError> {
-    let (game, checkpoint) = opened(games, path, best)?;
-    game.value(checkpoint, texts, file, inputs)
-}
-
 /// A file of positions with added values.
 #[derive(Clone, Debug, Serialize)]
 pub struct Valued {
@@ -634,19 +562,6 @@ pub struct ChannelAbout {
     pub kind: String,
     /// What each input means.
     pub about: String,
-}
-
-/// Describes a checkpoint, the latest (or best) checkpoint of a run, or a config file with fresh parameters.
-///
-/// # Errors
-/// If the path is neither a checkpoint nor a config.
-pub fn describe(games: &dyn Catalogue, path: &Path, best: bool) -> Result<Described, TrainError> {
-    if path.extension().is_some_and(|e| e == "toml") {
-        let config = config::load(path, &[], games)?;
-        return games.find(&config.game.rules)?.describe_config(&config);
-    }
-    let (game, checkpoint) = opened(games, path, best)?;
-    game.describe(checkpoint)
 }
 
 /// Describes a checkpoint of this game.

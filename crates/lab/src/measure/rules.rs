@@ -1,14 +1,11 @@
 //! The learned rules of a rule table, in words.
 
-use super::opened;
-use crate::catalogue::Catalogue;
 use adept_arena::open;
 use adept_game::Kit;
 use adept_model::checkpoint::Checkpoint;
 use adept_model::{ModelError, TensorData};
 use adept_trainer::run::TrainError;
 use serde::Serialize;
-use std::path::Path;
 
 /// A rule: its conditions and its value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,19 +18,10 @@ pub struct Rule {
     pub text: String,
 }
 
-/// The rules with values furthest from 0, from a checkpoint or the latest (or best) checkpoint of a run.
+/// The rules with values furthest from 0, from a checkpoint of this game.
 ///
 /// # Errors
-/// If the checkpoint cannot be read, or its encoder cannot describe its keys.
-pub fn rules(games: &dyn Catalogue, path: &Path, best: bool, count: usize) -> Result<Vec<Rule>, TrainError> {
-    let (game, checkpoint) = opened(games, path, best)?;
-    game.rules_learned(checkpoint, count)
-}
-
-/// The same for a checkpoint of this game.
-///
-/// # Errors
-/// As [`rules`].
+/// If its encoder cannot describe its keys.
 pub fn rules_of<G: Kit>(game: &G, checkpoint: Checkpoint, count: usize) -> Result<Vec<Rule>, TrainError> {
     let (mut bound, manifest) = open::bind(game, checkpoint)?;
     let tensors = bound.learner.state(false)?;

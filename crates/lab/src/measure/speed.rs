@@ -1,8 +1,7 @@
 //! Cost of evaluations: time on this machine, and multiply-adds.
 
 use super::exhaustive::nanoseconds_by_halves;
-use super::{opened, positions};
-use crate::catalogue::Catalogue;
+use super::positions;
 use adept_arena::{GameModel, open};
 use adept_game::{Kit, stream};
 use adept_model::checkpoint::Checkpoint;
@@ -10,7 +9,6 @@ use adept_model::{ExpertUse, Rows};
 use adept_trainer::positions::rows_of_random_games;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Evaluations per second at one batch size.
@@ -79,16 +77,7 @@ pub struct Cost {
     pub nanoseconds_by_halves: Option<f64>,
 }
 
-/// Cost of an evaluation on encoded positions of a distribution.
-///
-/// # Errors
-/// See [`TrainError`].
-pub fn cost(games: &dyn Catalogue, path: &Path, distribution: &str) -> Result<Cost, TrainError> {
-    let (game, checkpoint) = opened(games, path, false)?;
-    game.cost(checkpoint, distribution)
-}
-
-/// The same for a checkpoint of this game.
+/// Cost of an evaluation on encoded positions of a distribution, for a checkpoint of this game.
 ///
 /// # Errors
 /// See [`TrainError`].

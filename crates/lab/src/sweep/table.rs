@@ -3,7 +3,7 @@
 use super::grid::{Grid, label};
 use super::run::{Job, State};
 use crate::catalogue::Catalogue;
-use crate::measure;
+use crate::checkpoints;
 use crate::seeds::Seeds;
 use crate::statistics::{Sample, welch};
 use adept_trainer::config::Suite;
@@ -278,7 +278,7 @@ impl Row {
         }
         let parameters = match paths.first() {
             // Only breaks ties.
-            Some(run) => measure::describe(games, run, false).map_or(0, |d| d.size.parameters),
+            Some(run) => checkpoints::describe(games, run, false).map_or(0, |d| d.size.parameters),
             None => 0,
         };
         let last = Sample::of(&finals);

@@ -1,13 +1,14 @@
 //! The config file of a tournament.
 
 use super::learners;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{AnyGame, Catalogue};
+use adept_arena::matches;
 use adept_arena::naming::map_path;
-use adept_arena::{matches, open};
-use adept_game::{Kit, Unit};
+use adept_game::{GameInfo, Unit};
 use adept_ground::limits;
 use adept_trainer::config::{
-    ConfigError, Fault, Place, Source, Spot, To, Written, folder_name, is_same_file, name_and_seed, parse_as,
+    ConfigError, Fault, Games, Place, Source, Spot, To, Written, folder_name, is_same_file, name_and_seed,
+    parse_as,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -108,7 +109,7 @@ impl Tournament {
     }
 
     /// Replaces each path for which `change` has another. What an agent of the game has as its name is not a path.
-    fn change_paths(&mut self, games: &dyn Catalogue, change: &mut Change<'_>) {
+    fn change_paths(&mut self, games: &dyn Games, change: &mut Change<'_>) {
         if let Some(path) = self.game.strip_prefix("file:")
             && let Some(path) = change(Spot { key: "game", path, to: To::File }, &|_| false)
         {
@@ -126,7 +127,7 @@ impl Tournament {
                 }
                 continue;
             }
-            let is_agent = |name: &str| games.find(&self.game).is_ok_and(|game| game.is_agent(name));
+            let is_agent = |name: &str| games.rules(&self.game).is_ok_and(|game| game.is_agent(name));
             let text = map_path(entrant.agent(), &mut |path, is_file| {
                 let key = &format!("agents.{i}.agent");
                 change(Spot { key, path, to: To::of_agent(is_file) }, &is_agent)
@@ -138,7 +139,7 @@ impl Tournament {
     }
 
     /// The paths by key, as they are written.
-    fn paths(&self, games: &dyn Catalogue) -> HashMap<String, String> {
+    fn paths(&self, games: &dyn Games) -> HashMap<String, String> {
         let mut all = HashMap::new();
         self.clone().change_paths(games, &mut |spot, is_name| {
             if spot.to == To::File || !is_name(spot.path) {
@@ -150,13 +151,13 @@ impl Tournament {
     }
 
     /// The current folder, if a path in this tournament is relative to it and exists.
-    pub(super) fn folder_of_paths(&self, games: &dyn Catalogue) -> Option<PathBuf> {
+    pub(super) fn folder_of_paths(&self, games: &dyn Games) -> Option<PathBuf> {
         let is_relative = |path: &String| Path::new(path).is_relative() && Path::new(path).exists();
         self.paths(games).values().any(is_relative).then(|| std::env::current_dir().ok())?
     }
 
     /// This tournament, whose paths are relative to `base`, with each path written as in `other` where both lead to the same file.
-    pub(super) fn with_paths_of(&self, base: &Path, other: &Self, games: &dyn Catalogue) -> Self {
+    pub(super) fn with_paths_of(&self, base: &Path, other: &Self, games: &dyn Games) -> Self {
         let (mut same, others) = (self.clone(), other.paths(games));
         same.change_paths(games, &mut |spot, _| {
             let path = others.get(spot.key)?;
@@ -219,12 +220,12 @@ impl Written for Tournament {
                 return fail(&format!("agents.{i}.name"), format!("`{}` is already defined", entrant.name));
             }
         }
-        game.check_tournament(self, games)
+        check(&*game, self, games)
     }
 }
 
 /// Checks an agent that learns.
-fn learner(entrant: &Entrant, path: &Path, game: &str, games: &dyn Catalogue) -> Result<(), Fault> {
+fn learner(entrant: &Entrant, path: &Path, game: &str, games: &dyn Games) -> Result<(), Fault> {
     let fail = |key: &str, message: String| Err((key.to_string(), message));
     if let Err(why) = folder_name(&entrant.name) {
         return fail("name", format!("names a folder, as this agent learns: {why}"));
@@ -264,10 +265,8 @@ fn learner(entrant: &Entrant, path: &Path, game: &str, games: &dyn Catalogue) ->
 }
 
 /// Finds the first entrant or order of a tournament of this game that cannot play.
-///
-/// # Errors
-/// The dotted path of the setting, and what is wrong with it.
-pub fn check<G: Kit>(game: &G, tournament: &Tournament, games: &dyn Catalogue) -> Result<(), Fault> {
+fn check(game: &dyn AnyGame, tournament: &Tournament, games: &dyn Games) -> Result<(), Fault> {
+    let GameInfo { players, unit, .. } = game.info();
     for (i, entrant) in tournament.agents.iter().enumerate() {
         if let Some(path) = &entrant.learns {
             learner(entrant, path, &tournament.game, games)
@@ -278,33 +277,32 @@ pub fn check<G: Kit>(game: &G, tournament: &Tournament, games: &dyn Catalogue) -
             let message = "belongs to an agent that learns: leave it out, or name its config in `learns`";
             return Err((format!("agents.{i}.blocks"), message.into()));
         }
-        let opened = open::agent_with(game, entrant.agent(), &entrant.changes());
+        let opened = game.check_agent(entrant.agent(), &entrant.changes());
         opened.map_err(|e| (format!("agents.{i}"), e.to_string()))?;
     }
-    let all = super::shares(tournament.seats, game.players());
+    let all = super::shares(tournament.seats, players);
     let all = all.iter().map(|share| matches::count_orders(share)).fold(0, u64::saturating_add);
     let listed = tournament.orders.as_ref().map_or(all, |orders| orders.len() as u64);
     if listed > limits::ORDERS {
         let message = match tournament.orders {
             Some(_) => format!("lists {listed} orders; at most {} are allowed", limits::ORDERS),
             None => format!(
-                "{} players can sit in {listed} orders, but at most {} are played: list some here, such as \
+                "{players} players can sit in {listed} orders, but at most {} are played: list some here, such as \
                  \"XYXY…\", or write `seats = \"one\"`",
-                game.players(),
                 limits::ORDERS
             ),
         };
         return Err(("orders".into(), message));
     }
     let least = Unit::least_games(listed);
-    if game.unit().is_some() && tournament.games < least {
+    if unit.is_some() && tournament.games < least {
         let message = format!("must be at least {least}, two deals in each of {listed} orders of the seats");
         return Err(("games".into(), message));
     }
     for (i, order) in tournament.orders.iter().flatten().enumerate() {
         let both = order.contains('X') && order.contains('Y');
-        if order.len() != game.players() || !both || order.chars().any(|c| c != 'X' && c != 'Y') {
-            let message = format!("`{order}` is not an order of X and Y over {} seats", game.players());
+        if order.len() != players || !both || order.chars().any(|c| c != 'X' && c != 'Y') {
+            let message = format!("`{order}` is not an order of X and Y over {players} seats");
             return Err((format!("orders.{i}"), message));
         }
     }

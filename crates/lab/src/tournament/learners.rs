@@ -2,27 +2,14 @@
 
 use super::config::{Entrant, Tournament};
 use crate::catalogue::Catalogue;
+use crate::pairing::Player;
 use adept_arena::OpenError;
-use adept_trainer::config::{Config, Source, parse};
+use adept_trainer::config::{Config, Games, Source, parse};
 use adept_trainer::run::{Cancel, Silent, TrainError, TrainOptions, Way};
-use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A player: an agent, or a learner after one of its blocks.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Player {
-    /// Name in the table.
-    pub(super) name: String,
-    /// The agent, as text.
-    pub(super) agent: String,
-    /// Settings of a deliberating agent.
-    pub(super) changes: serde_json::Value,
-    /// Number of the entrant.
-    pub(super) entrant: usize,
-}
-
 /// The experiment of an agent that learns.
-pub(super) fn experiment(path: &Path, games: &dyn Catalogue) -> Result<Config, String> {
+pub(super) fn experiment(path: &Path, games: &dyn Games) -> Result<Config, String> {
     Source::read(path, &[]).and_then(|source| parse(&source, games)).map_err(|e| e.to_string())
 }
 
@@ -30,7 +17,7 @@ pub(super) fn experiment(path: &Path, games: &dyn Catalogue) -> Result<Config, S
 pub(super) fn players(
     tournament: &Tournament,
     out: &Path,
-    games: &dyn Catalogue,
+    games: &dyn Games,
 ) -> Result<Vec<Player>, TrainError> {
     let mut players = Vec::new();
     for (number, entrant) in tournament.agents.iter().enumerate() {

@@ -4,17 +4,16 @@ mod config;
 mod learners;
 
 use adept_trainer::settings::differences;
-pub use config::{Entrant, Seats, Tournament, check};
-pub use learners::Player;
+pub use config::{Entrant, Seats, Tournament};
 
 use crate::catalogue::Catalogue;
-use crate::farm;
+use crate::farm::{self, on_one_thread};
+use crate::pairing::{Pairing, Player};
 use crate::seeds::in_turn;
 use adept_arena::matches::{self, Order, Tally};
 use adept_arena::statistics::{binomial_test, normal_test, ratings};
-use adept_arena::{OpenError, open};
-use adept_game::{Kit, Unit};
-use adept_ground::{files::Files, limits, work};
+use adept_game::Unit;
+use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
 use adept_trainer::run::{Cancel, TrainError, lock_of};
 use learners::players;
@@ -135,6 +134,7 @@ pub fn tournament(
     };
     let mut table = begin(games, tournament, options, unit.as_ref())?;
     let players = players(tournament, &options.out, games)?;
+    let orders = orders(tournament, game.info().players);
     let meetings = meetings(tournament, &players);
     if table.pairs.len() < meetings.len() {
         for entrant in tournament.agents.iter().filter(|entrant| entrant.learns.is_some()) {
@@ -144,10 +144,15 @@ pub fn tournament(
             }
         }
     }
-    let left: Vec<_> =
-        meetings.iter().skip(table.pairs.len()).map(|(a, b)| (&players[*a], &players[*b])).collect();
-    let mut add = |meeting, (tally, share): (Tally, f64), seconds| -> Result<(), TrainError> {
-        let pair = pair(meeting, &tally, share, seconds, unit.as_ref());
+    let pairing = |(a, b): &(usize, usize)| Pairing {
+        players: [players[*a].clone(), players[*b].clone()],
+        orders: orders.clone(),
+        games: tournament.games,
+        deals: tournament.deals(),
+    };
+    let left = &meetings[table.pairs.len().min(meetings.len())..];
+    let mut add = |pairing: &Pairing, tally: Tally, seconds| -> Result<(), TrainError> {
+        let pair = pair(pairing, &tally, seconds, unit.as_ref());
         watch(TournamentEvent::Played(&pair, table.unit.as_deref()));
         table.pairs.push(pair);
         table.seconds += seconds;
@@ -158,17 +163,16 @@ pub fn tournament(
     if farm::is_employed() {
         let failed = AtomicBool::new(false);
         // A pair for each thread and each slot of another rank.
-        let play = |meeting: &_| {
-            let meeting: (&Player, &Player) = *meeting;
+        let play = |meeting: &(usize, usize)| {
             if cancel.requested() || failed.load(Ordering::Relaxed) {
                 return (Ok(None), 0.0);
             }
-            let start = Instant::now();
+            let (start, pairing) = (Instant::now(), pairing(meeting));
             let here = || {
-                let played = on_one_thread(|| game.play_pair(tournament, meeting, cancel))?;
+                let played = on_one_thread(|| game.play_pair(&pairing, cancel))?;
                 Ok(Some(played?).filter(|_| !cancel.requested()))
             };
-            let there = farm::play_pair(tournament, meeting);
+            let there = farm::play_pair(&tournament.game, &pairing);
             let played = there.map_or_else(here, |played| played.map(Some));
             (played, start.elapsed().as_secs_f64())
         };
@@ -177,13 +181,13 @@ pub fn tournament(
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 // Without a reader, the rest does not count.
-                in_turn(&left, options.threads, play, move |played| drop(send.send(played)));
+                in_turn(left, options.threads, play, move |played| drop(send.send(played)));
             });
             let mut whole: Result<bool, TrainError> = Ok(true);
             for (meeting, (played, seconds)) in left.iter().zip(receive) {
                 if matches!(whole, Ok(true)) {
                     whole = played.and_then(|played| match played {
-                        Some(played) => add(*meeting, played, seconds).map(|()| true),
+                        Some(played) => add(&pairing(meeting), played, seconds).map(|()| true),
                         None => Ok(false),
                     });
                     failed.store(whole.is_err(), Ordering::Relaxed);
@@ -195,75 +199,38 @@ pub fn tournament(
         let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
         let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
         for meeting in left {
-            let start = Instant::now();
-            let played = pool.install(|| game.play_pair(tournament, meeting, cancel))?;
+            let (start, pairing) = (Instant::now(), pairing(meeting));
+            let played = pool.install(|| game.play_pair(&pairing, cancel))?;
             if cancel.requested() {
                 break;
             }
-            add(meeting, played, start.elapsed().as_secs_f64())?;
+            add(&pairing, played, start.elapsed().as_secs_f64())?;
         }
     }
     if let (Some(suffix), false) = (suffix, cancel.requested()) {
         // Once more from their seeds, so that writing them down costs the other games nothing.
         let folder = options.out.join("histories");
         files.create_folder(&folder)?;
-        for (number, (a, b)) in meetings.iter().enumerate() {
-            let (a, b) = (&players[*a], &players[*b]);
-            let text = game.histories(tournament, (a, b), options.histories, cancel)?;
+        for (number, meeting) in meetings.iter().enumerate() {
+            let games = options.histories.min(tournament.games);
+            let pairing = Pairing { games, ..pairing(meeting) };
+            let text = game.histories(&pairing, cancel)?;
             if cancel.requested() {
                 let message = "the games were not all written down: ask for them again".into();
                 return Err(TrainError::Interrupted { path: folder, message });
             }
-            let name = format!("{:03}-{}-{}.{suffix}", number + 1, plain(&a.name), plain(&b.name));
+            let [a, b] = pairing.players.each_ref().map(|player| plain(&player.name));
+            let name = format!("{:03}-{a}-{b}.{suffix}", number + 1);
             files.replace(&folder.join(name), text.as_bytes())?;
         }
     }
     Ok(table)
 }
 
-/// Runs `f` on one thread; what it does in parallel too.
-///
-/// # Errors
-/// If the machine gives no thread.
-pub(crate) fn on_one_thread<R: Send>(f: impl FnOnce() -> R + Send) -> Result<R, ModelError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    Ok(pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?.install(f))
-}
-
 /// A name as part of a file name.
 fn plain(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
     name.chars().map(|c| if fits(c) { c } else { '-' }).take(60).collect()
-}
-
-/// The first games of one pair, written down.
-///
-/// # Errors
-/// If an agent is not available, or the game cannot be written in its format.
-pub fn histories<G: Kit>(
-    game: &G,
-    tournament: &Tournament,
-    (a, b): (&Player, &Player),
-    count: u64,
-    cancel: &Cancel,
-) -> Result<String, OpenError> {
-    let orders = orders(tournament, game.players());
-    let open = |player: &Player| open::agent_with(game, &player.agent, &player.changes);
-    let mut agents = [open(a)?, open(b)?];
-    let what = format!("writing games of {} and {}", a.name, b.name);
-    let (mut text, count) = (String::new(), count.min(tournament.games));
-    for g in (0..count).take_while(|_| !cancel.requested()) {
-        let (order, actions) = matches::replay(game, &mut agents, &orders, g, tournament.deals())?;
-        let names: Vec<&str> = order.iter().map(|agent| [&*a.name, &*b.name][*agent]).collect();
-        match game.history(g + 1, &names, &actions) {
-            Some(Ok(one)) => text.push_str(&one),
-            Some(Err(error)) => return Err(error.into()),
-            None => {}
-        }
-        text.push('\n');
-        work::share(&what, (g + 1) as f64 / count as f64);
-    }
-    Ok(text)
 }
 
 /// An empty table, or the table of an earlier call.
@@ -333,31 +300,6 @@ fn meetings(tournament: &Tournament, players: &[Player]) -> Vec<(usize, usize)> 
     all.filter(meet).filter(|(a, b)| tournament.seats == Seats::One || a < b).collect()
 }
 
-/// Plays the games of one pair. Returns the results, and the score that the first agent would have by the luck
-/// of its seats.
-///
-/// # Errors
-/// If an agent is not available.
-pub fn play_pair<G: Kit>(
-    game: &G,
-    tournament: &Tournament,
-    (a, b): (&Player, &Player),
-    cancel: &Cancel,
-) -> Result<(Tally, f64), OpenError> {
-    let orders = orders(tournament, game.players());
-    let open = |player: &Player| open::agent_with(game, &player.agent, &player.changes);
-    let make = || Ok::<_, OpenError>(vec![open(a)?, open(b)?]);
-    let stop = || cancel.requested();
-    let tally = matches::compete(game, make, &orders, tournament.games, tournament.deals(), stop)?;
-    // Count the seats actually taken: the last turn through the orders may be incomplete.
-    let n = orders.len() as u64;
-    let taken = |i: usize| tournament.games / n + u64::from((i as u64) < tournament.games % n);
-    let firsts = |order: &Order| order.iter().filter(|agent| **agent == 0).count() as u64;
-    let first: u64 = orders.iter().enumerate().map(|(i, order)| taken(i) * firsts(order)).sum();
-    let share = first as f64 / (tournament.games * game.players() as u64) as f64;
-    Ok((tally, share))
-}
-
 fn orders(tournament: &Tournament, seats: usize) -> Vec<Order> {
     if let Some(orders) = &tournament.orders {
         return orders.iter().map(|order| order.chars().map(|c| usize::from(c == 'Y')).collect()).collect();
@@ -375,13 +317,8 @@ pub(super) fn shares(rule: Seats, seats: usize) -> Vec<[usize; 2]> {
     }
 }
 
-fn pair(
-    (a, b): (&Player, &Player),
-    tally: &Tally,
-    share: f64,
-    seconds: f64,
-    unit: Option<&Unit>,
-) -> PairScore {
+fn pair(pairing: &Pairing, tally: &Tally, seconds: f64, unit: Option<&Unit>) -> PairScore {
+    let ([a, b], share) = (&pairing.players, pairing.share());
     let [wins, losses] = [tally.wins[0], tally.wins[1]];
     let p = match unit {
         Some(_) => normal_test(tally.net.mean() / tally.net.error()),

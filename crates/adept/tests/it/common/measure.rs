@@ -4,12 +4,12 @@ pub(crate) use adept_lab::measure::{EvaluateOptions, Report, Suite};
 
 use adept::Builtin;
 use adept_arena::inspect::PositionValue;
-use adept_lab::measure;
+use adept_lab::checkpoints;
 use adept_trainer::run::TrainError;
 use std::path::Path;
 
 pub(crate) fn evaluate(path: &Path, best: bool, options: &EvaluateOptions) -> Result<Report, TrainError> {
-    measure::evaluate(&Builtin, path, best, options)
+    checkpoints::evaluate(&Builtin, path, best, options)
 }
 
 pub(crate) fn value(
@@ -18,5 +18,5 @@ pub(crate) fn value(
     texts: &[String],
     file: Option<&Path>,
 ) -> Result<Vec<PositionValue>, TrainError> {
-    measure::value(&Builtin, path, best, texts, file, false)
+    checkpoints::value(&Builtin, path, best, texts, file, false)
 }

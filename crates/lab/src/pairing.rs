@@ -1,0 +1,84 @@
+//! Two agents that play each other.
+
+use adept_arena::matches::{self, Deals, Order, Tally};
+use adept_arena::{Agent, OpenError, open};
+use adept_game::Kit;
+use adept_ground::work;
+use adept_trainer::run::Cancel;
+use serde::{Deserialize, Serialize};
+
+/// A player: an agent, or a learner after one of its blocks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Player {
+    /// Name in the table.
+    pub(crate) name: String,
+    /// The agent, as text.
+    pub(crate) agent: String,
+    /// Settings of a deliberating agent.
+    pub(crate) changes: serde_json::Value,
+    /// Number of the entrant.
+    pub(crate) entrant: usize,
+}
+
+/// Two players, and the games between them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pairing {
+    /// The players.
+    pub players: [Player; 2],
+    /// The orders in which they take the seats in turn.
+    pub orders: Vec<Order>,
+    /// How many games they play.
+    pub games: u64,
+    /// What the games share in every order of the seats.
+    pub deals: Deals,
+}
+
+impl Pairing {
+    fn agents<G: Kit>(&self, game: &G) -> Result<[Box<dyn Agent<G>>; 2], OpenError> {
+        let open = |player: &Player| open::agent_with(game, &player.agent, &player.changes);
+        let [a, b] = &self.players;
+        Ok([open(a)?, open(b)?])
+    }
+
+    /// Plays the games.
+    ///
+    /// # Errors
+    /// If an agent is not available.
+    pub fn play<G: Kit>(&self, game: &G, cancel: &Cancel) -> Result<Tally, OpenError> {
+        let make = || Ok::<_, OpenError>(Vec::from(self.agents(game)?));
+        matches::compete(game, make, &self.orders, self.games, self.deals, || cancel.requested())
+    }
+
+    /// The share of the seats that the first player takes: its score by the luck of its seats. The last turn through the orders
+    /// may be incomplete.
+    pub(crate) fn share(&self) -> f64 {
+        let n = self.orders.len() as u64;
+        let taken = |i: usize| self.games / n + u64::from((i as u64) < self.games % n);
+        let firsts = |order: &Order| order.iter().filter(|agent| **agent == 0).count() as u64;
+        let first: u64 = self.orders.iter().enumerate().map(|(i, order)| taken(i) * firsts(order)).sum();
+        first as f64 / (self.games * self.orders[0].len() as u64) as f64
+    }
+
+    /// The games, written down.
+    ///
+    /// # Errors
+    /// If an agent is not available, or the game cannot be written in its format.
+    pub fn histories<G: Kit>(&self, game: &G, cancel: &Cancel) -> Result<String, OpenError> {
+        let mut agents = self.agents(game)?;
+        let [a, b] = self.players.each_ref().map(|player| &*player.name);
+        let what = format!("writing games of {a} and {b}");
+        let mut text = String::new();
+        for g in (0..self.games).take_while(|_| !cancel.requested()) {
+            let (order, actions) = matches::replay(game, &mut agents, &self.orders, g, self.deals)?;
+            let names: Vec<&str> = order.iter().map(|agent| [a, b][*agent]).collect();
+            match game.history(g + 1, &names, &actions) {
+                Some(Ok(one)) => text.push_str(&one),
+                Some(Err(error)) => return Err(error.into()),
+                None => {}
+            }
+            text.push('\n');
+            work::share(&what, (g + 1) as f64 / self.games as f64);
+        }
+        Ok(text)
+    }
+}
