@@ -35,15 +35,7 @@ pub enum ExactError {
 pub(crate) const MAX_STATES: usize = limits::STATES;
 
 /// Moves of the longest game that is measured exactly. A game that can come back to a state has no longest game.
-pub(crate) const DEEPEST: usize = 2_000;
-
-/// The number of moves after one more.
-pub(crate) fn deeper(depth: usize) -> Result<usize, ExactError> {
-    match depth < DEEPEST {
-        true => Ok(depth + 1),
-        false => Err(ExactError::Depth(DEEPEST)),
-    }
-}
+const DEEPEST: usize = 2_000;
 
 /// Match equity of one agent against another: mean utility over all seats. If a win is worth 1, this is (wins − losses)
 /// / games.
@@ -64,17 +56,10 @@ pub fn equity<G: Game>(
     agent: &mut dyn Agent<G>,
     other: &mut dyn Agent<G>,
 ) -> Result<Equity, ExactError> {
-    let mut seats = Vec::with_capacity(game.players());
-    for seat in 0..game.players() {
-        let mut walk = Walk::new(game, seat);
-        seats.push(walk.value(&game.start(), 0, &mut |state, player, actions, p| {
-            if player == seat {
-                agent.policy(game, state, player, actions, p);
-            } else {
-                other.policy(game, state, player, actions, p);
-            }
-        })?);
-    }
+    let start = &game.start();
+    let value =
+        |seat| Walk::utility(seat).value(game, start, (&mut *agent, Fold::Mean), (&mut *other, Fold::Mean));
+    let seats = (0..game.players()).map(value).collect::<Result<Vec<_>, _>>()?;
     Ok(Equity { equity: seats.iter().sum::<f64>() / seats.len() as f64, seats })
 }
 
@@ -89,46 +74,147 @@ pub fn expected_utilities<G: Game>(
 ) -> Result<Vec<f64>, ExactError> {
     (0..game.players())
         .map(|seat| {
-            Walk::new(game, seat).value(state, 0, &mut |state, player, actions, p| {
+            let [value] = Walk::utility(seat).numbers(game, state, 0, &mut |state, player, actions, p| {
                 agents[player].policy(game, state, player, actions, p);
-            })
+                Fold::Mean
+            })?;
+            Ok(value)
         })
         .collect()
 }
 
-/// A memoised recursion for the utility of one player.
-struct Walk<'a, G: Game> {
-    game: &'a G,
-    player: usize,
-    known: FxHashMap<G::State, f64>,
+/// How the values of actions give the value of a decision. Actions of probability 0 do not count.
+#[derive(Clone, Copy)]
+pub(crate) enum Fold {
+    /// The mean, weighted by the probabilities.
+    Mean,
+    /// The highest.
+    Most,
+    /// The lowest.
+    Least,
 }
 
-type Policy<'a, G> = dyn FnMut(&<G as Game>::State, usize, &[<G as Game>::Action], &mut Vec<f64>) + 'a;
+/// Replaces its last argument by the probability of each action, and tells how to fold their values.
+pub(crate) type Decide<'a, G> =
+    dyn FnMut(&<G as Game>::State, usize, &[<G as Game>::Action], &mut Vec<f64>) -> Fold + 'a;
 
-impl<'a, G: Game> Walk<'a, G> {
-    fn new(game: &'a G, player: usize) -> Self {
-        Self { game, player, known: FxHashMap::default() }
+/// The decisions of an agent in `seat`, and of another in all other seats.
+pub(crate) fn sides<G: Game>(
+    game: &G,
+    seat: usize,
+    own: (&mut dyn Agent<G>, Fold),
+    other: (&mut dyn Agent<G>, Fold),
+) -> impl FnMut(&G::State, usize, &[G::Action], &mut Vec<f64>) -> Fold {
+    move |state, player, actions, p| {
+        if player == seat {
+            own.0.policy(game, state, player, actions, p);
+            own.1
+        } else {
+            other.0.policy(game, state, player, actions, p);
+            other.1
+        }
+    }
+}
+
+/// The memoised recursion behind every exact result: N numbers of a state, for one player.
+pub(crate) struct Walk<G: Game, const N: usize> {
+    player: usize,
+    /// The numbers of a finished game with this utility.
+    result: fn(f64) -> [f64; N],
+    /// Whether the game may have chance.
+    pub(crate) dice: bool,
+    /// Most states to keep.
+    pub(crate) limit: usize,
+    /// The numbers of states in which the game goes on.
+    pub(crate) known: FxHashMap<G::State, [f64; N]>,
+}
+
+impl<G: Game> Walk<G, 1> {
+    /// A walk for the player's utility.
+    pub(crate) fn utility(player: usize) -> Self {
+        Self::new(player, |utility| [utility])
     }
 
-    fn value(
+    /// The utility of a state, where the first agent has the player's seat and the second all others.
+    ///
+    /// # Errors
+    /// See [`ExactError`].
+    pub(crate) fn value(
         &mut self,
+        game: &G,
+        state: &G::State,
+        own: (&mut dyn Agent<G>, Fold),
+        other: (&mut dyn Agent<G>, Fold),
+    ) -> Result<f64, ExactError> {
+        Ok(self.numbers(game, state, 0, &mut sides(game, self.player, own, other))?[0])
+    }
+}
+
+impl<G: Game, const N: usize> Walk<G, N> {
+    pub(crate) fn new(player: usize, result: fn(f64) -> [f64; N]) -> Self {
+        Self { player, result, dice: true, limit: MAX_STATES, known: FxHashMap::default() }
+    }
+
+    /// The numbers of a state after `depth` moves. All calls must decide alike.
+    ///
+    /// # Errors
+    /// See [`ExactError`].
+    pub(crate) fn numbers(
+        &mut self,
+        game: &G,
         state: &G::State,
         depth: usize,
-        policy: &mut Policy<'_, G>,
-    ) -> Result<f64, ExactError> {
-        if self.game.turn(state) == Turn::Over {
-            return Ok(self.game.utility(state, self.player));
+        decide: &mut Decide<'_, G>,
+    ) -> Result<[f64; N], ExactError> {
+        let turn = game.turn(state);
+        if turn == Turn::Over {
+            return Ok((self.result)(game.utility(state, self.player)));
         }
         if let Some(&known) = self.known.get(state) {
             return Ok(known);
         }
-        let (next, depth) = (branches(self.game, state, policy)?, deeper(depth)?);
-        let mut value = 0.0;
-        for (after, p) in next {
-            value += p * self.value(&after, depth, policy)?;
+        if depth >= DEEPEST {
+            return Err(ExactError::Depth(DEEPEST));
         }
-        if self.known.len() >= MAX_STATES {
-            return Err(ExactError::Size(MAX_STATES));
+        let (mut actions, mut p) = (Vec::new(), Vec::new());
+        let fold = if let Turn::Player(player) = turn {
+            game.actions(state, &mut actions);
+            let fold = decide(state, player, &actions, &mut p);
+            let sum: f64 = p.iter().sum();
+            if sum.is_nan() || (sum - 1.0).abs() > 1e-6 {
+                return Err(ExactError::Policy(sum.to_string()));
+            }
+            fold
+        } else {
+            if !self.dice {
+                return Err(ExactError::Dice);
+            }
+            let mut outcomes = Vec::new();
+            if !game.outcomes(state, &mut outcomes) {
+                return Err(ExactError::Chance);
+            }
+            (actions, p) = outcomes.into_iter().unzip();
+            Fold::Mean
+        };
+        let mut value = match fold {
+            Fold::Mean => [0.0; N],
+            Fold::Most => [f64::NEG_INFINITY; N],
+            Fold::Least => [f64::INFINITY; N],
+        };
+        for (action, p) in actions.iter().zip(&p).filter(|(_, p)| **p > 0.0) {
+            let mut after = state.clone();
+            game.apply(&mut after, action);
+            let below = self.numbers(game, &after, depth + 1, decide)?;
+            for (value, below) in value.iter_mut().zip(below) {
+                match fold {
+                    Fold::Mean => *value += p * below,
+                    Fold::Most => *value = value.max(below),
+                    Fold::Least => *value = value.min(below),
+                }
+            }
+        }
+        if self.known.len() >= self.limit {
+            return Err(ExactError::Size(self.limit));
         }
         self.known.insert(state.clone(), value);
         Ok(value)
@@ -198,38 +284,4 @@ pub fn survey<G: Game>(game: &G) -> Survey {
         }
     }
     Survey { endless, ..found }
-}
-
-/// The possible next states with their probabilities, if players follow a policy.
-pub(crate) fn branches<G: Game>(
-    game: &G,
-    state: &G::State,
-    policy: &mut Policy<'_, G>,
-) -> Result<Vec<(G::State, f64)>, ExactError> {
-    let after = |action: &G::Action| {
-        let mut next = state.clone();
-        game.apply(&mut next, action);
-        next
-    };
-    match game.turn(state) {
-        Turn::Over => Ok(Vec::new()),
-        Turn::Player(player) => {
-            let (mut actions, mut p) = (Vec::new(), Vec::new());
-            game.actions(state, &mut actions);
-            policy(state, player, &actions, &mut p);
-            let sum: f64 = p.iter().sum();
-            if sum.is_nan() || (sum - 1.0).abs() > 1e-6 {
-                return Err(ExactError::Policy(sum.to_string()));
-            }
-            let taken = actions.iter().zip(&p).filter(|(_, p)| **p > 0.0);
-            Ok(taken.map(|(a, p)| (after(a), *p)).collect())
-        }
-        Turn::Chance => {
-            let mut outcomes = Vec::new();
-            if !game.outcomes(state, &mut outcomes) {
-                return Err(ExactError::Chance);
-            }
-            Ok(outcomes.iter().map(|(a, p)| (after(a), *p)).collect())
-        }
-    }
 }

@@ -2,10 +2,10 @@
 //! it has a correct move.
 
 use crate::agents::{Agent, Random, Scratch};
-use crate::exact::{ExactError, MAX_STATES, branches, deeper};
-use crate::solve::{Minimax, TIE};
+use crate::exact::{ExactError, Fold, MAX_STATES, Walk, sides};
+use crate::solve::{Minimax, TIE, best_uniform};
 use adept_game::{Game, Turn, stream};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 /// Games that are played alone to count moves.
@@ -27,11 +27,6 @@ pub struct Shares {
 }
 
 impl Shares {
-    fn of(utility: f64) -> Self {
-        let one = |holds: bool| f64::from(u8::from(holds));
-        Self { win: one(utility > 0.0), draw: one(utility == 0.0), loss: one(utility < 0.0) }
-    }
-
     fn add(&mut self, other: Self, share: f64) {
         self.win += share * other.win;
         self.draw += share * other.draw;
@@ -95,7 +90,7 @@ pub struct Alone {
 pub struct Grader<G: Game> {
     minimax: Minimax<G>,
     /// For each seat: value against random play of perfect play.
-    against_random: Vec<FxHashMap<G::State, f64>>,
+    against_random: [Walk<G, 1>; 2],
 }
 
 impl<G: Game> Grader<G> {
@@ -104,7 +99,7 @@ impl<G: Game> Grader<G> {
     /// # Errors
     /// See [`Minimax::solve`].
     pub fn new(game: &G) -> Result<Self, ExactError> {
-        Ok(Self { minimax: Minimax::solve(game)?, against_random: vec![FxHashMap::default(); 2] })
+        Ok(Self { minimax: Minimax::solve(game)?, against_random: [0, 1].map(Walk::utility) })
     }
 
     /// What a policy is sure of.
@@ -136,14 +131,14 @@ impl<G: Game> Grader<G> {
     pub fn grade(&mut self, game: &G, agent: &mut dyn Agent<G>) -> Result<Grade, ExactError> {
         let best_response = self.worst(game, agent)?;
         let mut correct = 0.0;
-        let (mut actions, mut p) = (Vec::new(), Vec::new());
+        let (mut actions, mut p, mut best) = (Vec::new(), Vec::new(), Vec::new());
         let states: Vec<G::State> = self.minimax.states().cloned().collect();
         for state in &states {
             let Turn::Player(player) = game.turn(state) else { continue };
             game.actions(state, &mut actions);
             agent.policy(game, state, player, &actions, &mut p);
-            let best = self.keeps(game, state, player, &actions)?;
-            correct += p.iter().zip(best).filter(|(_, best)| *best).map(|(p, _)| p).sum::<f64>();
+            self.minimax.policy(game, state, player, &actions, &mut best);
+            correct += p.iter().zip(&best).filter(|(_, best)| **best > 0.0).map(|(p, _)| p).sum::<f64>();
         }
         let mut random = Vec::new();
         let mut perfect = Vec::new();
@@ -160,44 +155,10 @@ impl<G: Game> Grader<G> {
         })
     }
 
-    /// Whether each action keeps the exact value.
-    fn keeps(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-    ) -> Result<Vec<bool>, ExactError> {
-        let values = actions.iter().map(|action| self.minimax.after(game, state, player, action));
-        let values: Vec<f64> = values.collect::<Result<_, _>>()?;
-        let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Ok(values.into_iter().map(|value| value >= best - TIE).collect())
-    }
-
     /// What perfect play in `seat` gets against random play.
     fn value_against_random(&mut self, game: &G, state: &G::State, seat: usize) -> Result<f64, ExactError> {
-        let Turn::Player(player) = game.turn(state) else { return Ok(game.utility(state, seat)) };
-        if let Some(&known) = self.against_random[seat].get(state) {
-            return Ok(known);
-        }
-        let mut actions = Vec::new();
-        game.actions(state, &mut actions);
-        let best = if player == seat {
-            self.keeps(game, state, player, &actions)?
-        } else {
-            vec![true; actions.len()]
-        };
-        let (mut sum, mut most) = (0.0, f64::NEG_INFINITY);
-        for (action, _) in actions.iter().zip(best).filter(|(_, best)| *best) {
-            let mut next = state.clone();
-            game.apply(&mut next, action);
-            let value = self.value_against_random(game, &next, seat)?;
-            sum += value;
-            most = most.max(value);
-        }
-        let value = if player == seat { most } else { sum / actions.len() as f64 };
-        self.against_random[seat].insert(state.clone(), value);
-        Ok(value)
+        let (own, other) = ((&mut self.minimax as _, Fold::Most), (&mut Random as _, Fold::Mean));
+        self.against_random[seat].value(game, state, own, other)
     }
 }
 
@@ -217,19 +178,18 @@ impl<G: Game> Agent<G> for Perfect<'_, G> {
         actions: &[G::Action],
         probabilities: &mut Vec<f64>,
     ) {
-        // The game was solved, so no error can occur here.
-        let best = self.0.keeps(game, state, player, actions).unwrap_or_default();
-        let values: Vec<f64> = actions
-            .iter()
-            .zip(best)
-            .map(|(action, best)| {
+        self.0.minimax.policy(game, state, player, actions, probabilities);
+        let value = |(action, best): (&G::Action, &f64)| match *best > 0.0 {
+            true => {
                 let mut next = state.clone();
                 game.apply(&mut next, action);
-                let value = self.0.value_against_random(game, &next, player).unwrap_or(f64::NEG_INFINITY);
-                if best { value } else { f64::NEG_INFINITY }
-            })
-            .collect();
-        crate::solve::best_uniform(&values, probabilities);
+                // The game was solved, so no error can occur here.
+                self.0.value_against_random(game, &next, player).unwrap_or(f64::NEG_INFINITY)
+            }
+            false => f64::NEG_INFINITY,
+        };
+        let values: Vec<f64> = actions.iter().zip(&*probabilities).map(value).collect();
+        best_uniform(&values, probabilities);
     }
 }
 
@@ -239,48 +199,13 @@ impl<G: Game> Agent<G> for Perfect<'_, G> {
 /// # Errors
 /// See [`ExactError`].
 pub fn worst<G: Game>(game: &G, agent: &mut dyn Agent<G>) -> Result<Vec<f64>, ExactError> {
-    let mut seats = Vec::with_capacity(2);
-    for seat in 0..game.players() {
-        seats.push(worst_of(game, agent, &game.start(), (seat, 0), &mut FxHashMap::default())?);
-    }
-    Ok(seats)
-}
-
-fn worst_of<G: Game>(
-    game: &G,
-    agent: &mut dyn Agent<G>,
-    state: &G::State,
-    (seat, depth): (usize, usize),
-    known: &mut FxHashMap<G::State, f64>,
-) -> Result<f64, ExactError> {
-    if game.turn(state) == Turn::Over {
-        return Ok(game.utility(state, seat));
-    }
-    if let Some(&known) = known.get(state) {
-        return Ok(known);
-    }
-    let own = game.turn(state) == Turn::Player(seat) || game.turn(state) == Turn::Chance;
-    let next = branches(game, state, &mut |state, player, actions, p| {
-        if own {
-            agent.policy(game, state, player, actions, p);
-        } else {
-            // All replies are asked; their probabilities do not count.
-            p.clear();
-            p.resize(actions.len(), 1.0 / actions.len() as f64);
-        }
-    })?;
-    let (mut mean, mut least, depth) = (0.0, f64::INFINITY, deeper(depth)?);
-    for (next, p) in next {
-        let value = worst_of(game, agent, &next, (seat, depth), known)?;
-        mean += p * value;
-        least = least.min(value);
-    }
-    let value = if own { mean } else { least };
-    if known.len() >= WALKED {
-        return Err(ExactError::Size(WALKED));
-    }
-    known.insert(state.clone(), value);
-    Ok(value)
+    let worst_in = |seat| {
+        let mut walk = Walk::utility(seat);
+        walk.limit = WALKED;
+        // All replies are asked; their probabilities do not count.
+        walk.value(game, &game.start(), (&mut *agent, Fold::Mean), (&mut Random, Fold::Least))
+    };
+    (0..game.players()).map(worst_in).collect()
 }
 
 /// How games of an agent in `seat` against another one end.
@@ -293,35 +218,11 @@ pub fn shares<G: Game>(
     other: &mut dyn Agent<G>,
     seat: usize,
 ) -> Result<Shares, ExactError> {
-    shares_of(game, (agent, other), &game.start(), (seat, 0), &mut FxHashMap::default())
-}
-
-fn shares_of<G: Game>(
-    game: &G,
-    (agent, other): (&mut dyn Agent<G>, &mut dyn Agent<G>),
-    state: &G::State,
-    (seat, depth): (usize, usize),
-    known: &mut FxHashMap<G::State, Shares>,
-) -> Result<Shares, ExactError> {
-    if game.turn(state) == Turn::Over {
-        return Ok(Shares::of(game.utility(state, seat)));
-    }
-    if let Some(&known) = known.get(state) {
-        return Ok(known);
-    }
-    let next = branches(game, state, &mut |state, player, actions, p| match player == seat {
-        true => agent.policy(game, state, player, actions, p),
-        false => other.policy(game, state, player, actions, p),
-    })?;
-    let (mut all, depth) = (Shares::default(), deeper(depth)?);
-    for (next, p) in next {
-        all.add(shares_of(game, (&mut *agent, &mut *other), &next, (seat, depth), known)?, p);
-    }
-    if known.len() >= MAX_STATES {
-        return Err(ExactError::Size(MAX_STATES));
-    }
-    known.insert(state.clone(), all);
-    Ok(all)
+    let ends =
+        |utility| [utility > 0.0, utility == 0.0, utility < 0.0].map(|holds| f64::from(u8::from(holds)));
+    let sides = &mut sides(game, seat, (agent, Fold::Mean), (other, Fold::Mean));
+    let [win, draw, loss] = Walk::new(seat, ends).numbers(game, &game.start(), 0, sides)?;
+    Ok(Shares { win, draw, loss })
 }
 
 /// The least moves from the start to the highest utility, in a game for one player without chance.

@@ -1,9 +1,8 @@
 //! Exact solvers as agents: minimax, and the best response to a fixed policy.
 
-use crate::agents::Agent;
-use crate::exact::{ExactError, MAX_STATES, branches, deeper};
+use crate::agents::{Agent, Random};
+use crate::exact::{ExactError, Fold, Walk};
 use adept_game::{Game, Turn};
-use rustc_hash::FxHashMap;
 
 /// Exact values within this distance are equal. They differ only by summation order.
 pub(crate) const TIE: f64 = 1e-12;
@@ -18,8 +17,8 @@ pub(crate) fn best_uniform(values: &[f64], probabilities: &mut Vec<f64>) {
 
 /// Perfect play of a two-player zero-sum game without chance: uniform over the actions with the highest minimax value.
 pub struct Minimax<G: Game> {
-    /// Value for the player to move.
-    known: FxHashMap<G::State, f64>,
+    /// Value for player 0.
+    walk: Walk<G, 1>,
 }
 
 impl<G: Game> Minimax<G> {
@@ -29,14 +28,15 @@ impl<G: Game> Minimax<G> {
     /// [`ExactError::Dice`] if the game has chance, [`ExactError::Size`] or [`ExactError::Depth`] if it is too large. The caller
     /// must check [`Game::zero_sum`].
     pub fn solve(game: &G) -> Result<Self, ExactError> {
-        let mut solved = Self { known: FxHashMap::default() };
+        let mut solved = Self { walk: Walk::utility(0) };
+        solved.walk.dice = false;
         solved.value(game, &game.start())?;
         Ok(solved)
     }
 
     /// The states in which a player is to move.
     pub(crate) fn states(&self) -> impl Iterator<Item = &G::State> {
-        self.known.keys()
+        self.walk.known.keys()
     }
 
     /// Minimax value for the player to move, or for player 0 if the game is over.
@@ -44,29 +44,13 @@ impl<G: Game> Minimax<G> {
     /// # Errors
     /// Same as [`Minimax::solve`].
     pub fn value(&mut self, game: &G, state: &G::State) -> Result<f64, ExactError> {
-        self.value_at(game, state, 0)
+        let player = if let Turn::Player(player) = game.turn(state) { player } else { 0 };
+        self.value_for(game, state, player)
     }
 
-    fn value_at(&mut self, game: &G, state: &G::State, depth: usize) -> Result<f64, ExactError> {
-        let player = match game.turn(state) {
-            Turn::Over => return Ok(game.utility(state, 0)),
-            Turn::Chance => return Err(ExactError::Dice),
-            Turn::Player(player) => player,
-        };
-        if let Some(&known) = self.known.get(state) {
-            return Ok(known);
-        }
-        let (mut actions, depth) = (Vec::new(), deeper(depth)?);
-        game.actions(state, &mut actions);
-        let mut best = f64::NEG_INFINITY;
-        for action in &actions {
-            best = best.max(self.after_at(game, state, player, action, depth)?);
-        }
-        if self.known.len() >= MAX_STATES {
-            return Err(ExactError::Size(MAX_STATES));
-        }
-        self.known.insert(state.clone(), best);
-        Ok(best)
+    fn value_for(&mut self, game: &G, state: &G::State, player: usize) -> Result<f64, ExactError> {
+        let first = self.walk.value(game, state, (&mut Random, Fold::Most), (&mut Random, Fold::Least))?;
+        Ok(if player == 0 { first } else { -first })
     }
 
     /// Value of an action for the player to move.
@@ -77,25 +61,9 @@ impl<G: Game> Minimax<G> {
         player: usize,
         action: &G::Action,
     ) -> Result<f64, ExactError> {
-        self.after_at(game, state, player, action, 0)
-    }
-
-    fn after_at(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        action: &G::Action,
-        depth: usize,
-    ) -> Result<f64, ExactError> {
         let mut next = state.clone();
         game.apply(&mut next, action);
-        let value = self.value_at(game, &next, depth)?;
-        let valued = match game.turn(&next) {
-            Turn::Player(p) => p,
-            Turn::Over | Turn::Chance => 0,
-        };
-        Ok(if valued == player { value } else { -value })
+        self.value_for(game, &next, player)
     }
 }
 
@@ -124,7 +92,7 @@ pub struct BestResponse<G: Game> {
     name: String,
     other: Box<dyn Agent<G>>,
     /// For each seat: value of a state for the player in this seat.
-    known: Vec<FxHashMap<G::State, f64>>,
+    walks: Vec<Walk<G, 1>>,
 }
 
 impl<G: Game> BestResponse<G> {
@@ -134,7 +102,7 @@ impl<G: Game> BestResponse<G> {
     /// See [`ExactError`].
     pub fn solve(game: &G, other: Box<dyn Agent<G>>) -> Result<Self, ExactError> {
         let name = format!("optimal:{}", other.name());
-        let mut solved = Self { name, other, known: vec![FxHashMap::default(); game.players()] };
+        let mut solved = Self { name, other, walks: (0..game.players()).map(Walk::utility).collect() };
         for seat in 0..game.players() {
             solved.value(game, &game.start(), seat)?;
         }
@@ -146,41 +114,7 @@ impl<G: Game> BestResponse<G> {
     /// # Errors
     /// See [`ExactError`].
     pub fn value(&mut self, game: &G, state: &G::State, seat: usize) -> Result<f64, ExactError> {
-        self.value_at(game, state, seat, 0)
-    }
-
-    fn value_at(&mut self, game: &G, state: &G::State, seat: usize, depth: usize) -> Result<f64, ExactError> {
-        if game.turn(state) == Turn::Over {
-            return Ok(game.utility(state, seat));
-        }
-        if let Some(&known) = self.known[seat].get(state) {
-            return Ok(known);
-        }
-        let depth = deeper(depth)?;
-        let value = if game.turn(state) == Turn::Player(seat) {
-            let mut actions = Vec::new();
-            game.actions(state, &mut actions);
-            let mut best = f64::NEG_INFINITY;
-            for action in &actions {
-                best = best.max(self.after_at(game, state, seat, action, depth)?);
-            }
-            best
-        } else {
-            let other = &mut self.other;
-            let next = branches(game, state, &mut |state, player, actions, p| {
-                other.policy(game, state, player, actions, p);
-            })?;
-            let mut mean = 0.0;
-            for (next, p) in next {
-                mean += p * self.value_at(game, &next, seat, depth)?;
-            }
-            mean
-        };
-        if self.known[seat].len() >= MAX_STATES {
-            return Err(ExactError::Size(MAX_STATES));
-        }
-        self.known[seat].insert(state.clone(), value);
-        Ok(value)
+        self.walks[seat].value(game, state, (&mut Random, Fold::Most), (&mut self.other, Fold::Mean))
     }
 
     /// Expected utility of the player in `seat` after this action.
@@ -194,20 +128,9 @@ impl<G: Game> BestResponse<G> {
         seat: usize,
         action: &G::Action,
     ) -> Result<f64, ExactError> {
-        self.after_at(game, state, seat, action, 0)
-    }
-
-    fn after_at(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        seat: usize,
-        action: &G::Action,
-        depth: usize,
-    ) -> Result<f64, ExactError> {
         let mut next = state.clone();
         game.apply(&mut next, action);
-        self.value_at(game, &next, seat, depth)
+        self.value(game, &next, seat)
     }
 }
 
