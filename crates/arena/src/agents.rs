@@ -4,7 +4,7 @@
 //! them directly. Ties are therefore random in play and averaged in measurement.
 
 use crate::evaluator::Evaluator;
-use adept_game::{Game, Kit, Script, Stream, Worth};
+use adept_game::{Game, Kit, Script, Stream, Worth, draw_index};
 use rand::RngExt;
 
 /// Chooses moves in a game.
@@ -34,7 +34,7 @@ pub trait Agent<G: Game>: Send {
         rng: &mut Stream,
     ) -> usize {
         self.policy(game, state, player, actions, scratch);
-        draw(scratch, rng)
+        draw_index(&*scratch, rng)
     }
 
     /// Samples an action without a given list. Agents that consider only some actions can skip listing the others. None if
@@ -181,20 +181,6 @@ macro_rules! passed_on {
 passed_on!(Box<A>);
 passed_on!(&mut A);
 
-/// Samples an index with the given probabilities, which sum to 1.
-#[inline]
-pub fn draw(probabilities: &[f64], rng: &mut Stream) -> usize {
-    let mut left: f64 = rng.random();
-    for (i, p) in probabilities.iter().enumerate() {
-        if left < *p {
-            return i;
-        }
-        left -= p;
-    }
-    // Rounding left a remainder; it goes to the last action with a positive probability.
-    probabilities.iter().rposition(|p| *p > 0.0).unwrap_or(0)
-}
-
 /// Any legal action, uniformly.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Random;
@@ -318,7 +304,7 @@ macro_rules! by_values {
                     return None;
                 }
                 self.fill(probabilities);
-                Some(actions.swap_remove(draw(probabilities, rng)))
+                Some(actions.swap_remove(draw_index(&*probabilities, rng)))
             }
 
             $($more)*

@@ -1,8 +1,8 @@
 //! Deliberators as agents.
 
-use crate::agents::{Agent, Scratch, draw};
+use crate::agents::{Agent, Scratch};
 use adept_game::deliberation::preference;
-use adept_game::{Choice, Deliberation, Deliberator, Game, Stream};
+use adept_game::{Choice, Deliberation, Deliberator, Game, Stream, draw_index};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl<G: Game> Agent<G> for Deliberating<G> {
     ) -> Option<G::Action> {
         let Scratch { probabilities, .. } = scratch;
         self.deliberator.decide(game, state, player, &mut self.found, probabilities, rng);
-        self.found.candidates.get(draw(&scratch.probabilities, rng)).map(|candidate| candidate.action.clone())
+        self.found.candidates.get(draw_index(&*probabilities, rng)).map(|candidate| candidate.action.clone())
     }
 
     fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {

@@ -157,7 +157,7 @@ impl Tally {
 }
 
 /// What the games of a match share in every seat order: chance, and the way they open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Deals {
     /// Seed of all random draws.
     pub seed: u64,

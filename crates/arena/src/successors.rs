@@ -1,6 +1,6 @@
 //! Successors of states: what decisions lead to, listed, encoded and valued in one batch.
 
-use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, no_action};
+use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, OutcomeClass, Rows};
 use rand::RngExt;
 use rustc_hash::FxHashMap;
@@ -304,16 +304,8 @@ impl<G: Kit> Successors<G> {
     /// Draws a state that follows the one of [`expand`](Self::expand): a branch by its probability, then its best
     /// action, or any action with probability `explore`. None if the game ends.
     pub fn draw(&self, explore: f64, rng: &mut Stream) -> Option<&G::State> {
-        let mut left = rng.random::<f64>();
-        let mut branches = self.branches();
-        let (mut p, mut range) = branches.next()?;
-        for (next_p, next) in branches {
-            if left < p {
-                break;
-            }
-            left -= p;
-            (p, range) = (next_p, next);
-        }
+        let drawn = draw_index(self.branches().map(|(p, _)| p), rng);
+        let (_, range) = self.branches().nth(drawn)?;
         let chosen = if rng.random::<f64>() < explore {
             range.start + rng.random_range(0..range.len())
         } else {

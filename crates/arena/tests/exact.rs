@@ -1,13 +1,12 @@
 //! Tic-tac-toe: exact reference values, exact measurement compared with plain recursion, and the agents' policies.
 
-use adept_arena::agents::draw;
 use adept_arena::naming::Play;
 use adept_arena::{
     Agent, AgentSpec, BestResponse, Boltzmann, EpsilonGreedy, Equity, Evaluator, GameModel, Grader, Greedy,
     Minimax, Random, Scripted, Shares, equity, expected_utilities, open,
 };
 use adept_builtin::tictactoe::{Fields, Position, TicTacToe, ttt_moves};
-use adept_game::{Encoder, Game, Turn, stream};
+use adept_game::{Encoder, Game, Turn, draw_index, stream};
 use adept_model::Optimiser;
 use adept_model::architecture::{Architecture, InitScale, Mlp, OneOrEach};
 use adept_model::program::Activation;
@@ -466,13 +465,13 @@ fn draws_follow_the_probabilities() {
     let mut rng = stream(1, "draw", 0);
     for p in [&[1.0][..], &[0.5, 0.5], &[0.0, 0.25, 0.0, 0.75, 0.0], &[0.5, 0.25, 0.0, 0.15, 0.1, 0.0]] {
         let mut counts = vec![0; p.len()];
-        (0..20_000).for_each(|_| counts[draw(p, &mut rng)] += 1);
+        (0..20_000).for_each(|_| counts[draw_index(p, &mut rng)] += 1);
         let possible = p.iter().filter(|p| **p > 0.0).count();
         assert!(chi_square(&counts, p) <= CHI_SQUARE[possible - 1], "{p:?}: {counts:?}");
     }
     // A rounding remainder goes to the last entry with a positive probability.
     let mut counts = [0; 4];
-    (0..20_000).for_each(|_| counts[draw(&[0.25, 0.0, 0.25, 0.0], &mut rng)] += 1);
+    (0..20_000).for_each(|_| counts[draw_index([0.25, 0.0, 0.25, 0.0], &mut rng)] += 1);
     assert!(chi_square(&counts, &[0.25, 0.0, 0.75, 0.0]) <= CHI_SQUARE[1], "{counts:?}");
 }
 

@@ -1,6 +1,7 @@
 //! The interface of every game.
 
-use rand::{Rng, RngExt};
+use crate::rng::draw_index;
+use rand::Rng;
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -161,13 +162,8 @@ pub trait Game: Send + Sync + 'static {
             "{}: it is chance's turn, `outcomes` lists none, and `sample` is not implemented",
             self.name()
         );
-        let mut left: f64 = rng.random();
-        let place = outcomes.iter().position(|(_, p)| {
-            left -= p;
-            left < 0.0
-        });
-        // Rounding may leave a remainder; it goes to the last outcome.
-        outcomes.swap_remove(place.unwrap_or(outcomes.len() - 1)).0
+        let drawn = draw_index(outcomes.iter().map(|(_, p)| p), rng);
+        outcomes.swap_remove(drawn).0
     }
 
     /// Utility of a finished game for this player, in [−scale, scale] (see [`Game::scale`]).

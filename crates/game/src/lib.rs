@@ -30,6 +30,6 @@ pub use public_tree::{PublicTree, TreeVisitor};
 /// The crate of random numbers whose `Rng` the traits take.
 pub use rand;
 pub use recorded::{Difference, Recorded};
-pub use rng::{Stream, stream};
+pub use rng::{Stream, draw_index, stream};
 pub use suite::Suite;
 pub use worth::Worth;

@@ -1,7 +1,8 @@
 //! Random numbers: every draw comes from a stream named by (seed, purpose, index).
 
-use rand::SeedableRng;
+use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::borrow::Borrow;
 
 /// The generator of the whole project: xoshiro256++, whose state can be saved and restored.
 pub type Stream = Xoshiro256PlusPlus;
@@ -22,6 +23,26 @@ fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
+}
+
+/// Samples an index with these probabilities, which sum to 1. What rounding leaves of 1 goes to the last positive one.
+#[inline]
+pub fn draw_index(
+    probabilities: impl IntoIterator<Item: Borrow<f64>>,
+    rng: &mut (impl Rng + ?Sized),
+) -> usize {
+    let (mut left, mut last) = (rng.random::<f64>(), 0);
+    for (i, p) in probabilities.into_iter().enumerate() {
+        let p = *p.borrow();
+        if left < p {
+            return i;
+        }
+        left -= p;
+        if p > 0.0 {
+            last = i;
+        }
+    }
+    last
 }
 
 #[cfg(test)]

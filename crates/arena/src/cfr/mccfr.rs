@@ -2,10 +2,8 @@
 
 use super::policy::Policy;
 use super::tree::Tree;
-use crate::agents::draw;
 use crate::exact::ExactError;
-use adept_game::PublicTree;
-use adept_game::{Stream, stream};
+use adept_game::{PublicTree, Stream, draw_index, stream};
 use std::sync::Arc;
 
 /// External-sampling MCCFR (Lanctot, Waugh, Zinkevich and Bowling 2009, "Monte Carlo sampling for regret minimization
@@ -62,7 +60,7 @@ impl Mccfr {
         for _ in 0..n {
             self.iterations += 1;
             for player in 0..2 {
-                let own = [0, 1].map(|p| draw(self.tree.privates(p), &mut self.rng));
+                let own = [0, 1].map(|p| draw_index(self.tree.privates(p), &mut self.rng));
                 let mut sampled = Sampled {
                     tree: &self.tree,
                     player,
@@ -127,7 +125,7 @@ impl Sampled<'_> {
             for (sum, p) in self.sums[row].iter_mut().zip(&*policy) {
                 *sum += p;
             }
-            for _ in 0..draw(policy, self.rng) {
+            for _ in 0..draw_index(&*policy, self.rng) {
                 child = self.tree.nodes()[child].end as usize;
             }
             return self.visit(child, rest);

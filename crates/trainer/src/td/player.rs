@@ -5,7 +5,7 @@ use crate::config::{Along, TraceKind};
 use adept_arena::search::{Search, SearchOptions};
 use adept_arena::successors::{certain, class_of};
 use adept_arena::{Agent, GameModel, Scratch as Lists, agents};
-use adept_game::{Game, Kit, Stream, Turn, no_action};
+use adept_game::{Game, Kit, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
 
@@ -163,13 +163,11 @@ impl<G: Kit> TdPlayer<G> {
                 _ if explores => rng.random_range(0..values.len()),
                 None => pick_greedy(values, greedy, rng),
                 Some(temperature) => {
-                    let weight = |v: &f32| (f64::from(v - greedy) / temperature).exp();
                     let p = &mut self.lists.probabilities;
                     p.clear();
-                    p.extend(values.iter().map(weight));
-                    let total: f64 = p.iter().sum();
-                    p.iter_mut().for_each(|p| *p /= total);
-                    agents::draw(p, rng)
+                    p.resize(values.len(), 0.0);
+                    agents::softmax(values, temperature, p);
+                    draw_index(&*p, rng)
                 }
             };
             let row = candidates.row_of[choice].map(|row| {
