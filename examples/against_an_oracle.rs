@@ -3,7 +3,7 @@
 //! The bear-off of backgammon with four checkers a side is solved in memory. A network of ten units learns from exact
 //! examples; its values and choices are then measured beside those of a simple formula.
 
-use adept::arena::{Known, move_loss};
+use adept::arena::{ByValuation, move_loss};
 use adept::bearoff::Bearoff;
 use adept::prelude::*;
 
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("RMS error {:.4} on {} positions", (sum / states.len() as f64).sqrt(), states.len());
 
     // What choices lose, over all 21 rolls in each of these positions.
-    let mut formula = Known(formula);
+    let mut formula = ByValuation(formula);
     let mut all: [&mut dyn Evaluator<Bearoff>; 2] = [&mut network, &mut formula];
     let losses = move_loss(&game, &*oracle, &mut all, states.into_iter());
     for (name, loss) in ["network", "kleinman"].iter().zip(&losses) {

@@ -40,7 +40,7 @@ impl Game for Matches {
     fn position_text(&self, state: &Self::State) -> String {
         format!("{}@{}", state.0, state.1 + 1)
     }
-    fn parse_position(&self, text: &str) -> Result<Read<Self>, GameError> {
+    fn parse_position(&self, text: &str) -> Result<ParsedPosition<Self>, GameError> {
         match text.split_once('@').map(|(left, mover)| (left.parse(), mover.parse())) {
             Some((Ok(left @ 0..=21), Ok(seat @ 1..=2))) => Ok(((left, seat - 1), None)),
             _ => Err(GameError::new(format!("`{text}`: write the matches and who is to move, such as 21@1"))),

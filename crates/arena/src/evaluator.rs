@@ -158,9 +158,9 @@ pub fn each_after<G: Game>(
 
 /// A valuation as an evaluator. Unknown states have value 0.
 #[derive(Clone)]
-pub struct Known<G: Game>(pub Arc<dyn Valuation<G>>);
+pub struct ByValuation<G: Game>(pub Arc<dyn Valuation<G>>);
 
-impl<G: Game> Evaluator<G> for Known<G> {
+impl<G: Game> Evaluator<G> for ByValuation<G> {
     fn values(
         &mut self,
         game: &G,
@@ -177,7 +177,7 @@ impl<G: Game> Evaluator<G> for Known<G> {
     }
 
     fn copied(&mut self, _: &G) -> Option<Box<dyn Evaluator<G>>> {
-        Some(Box::new(Known(self.0.clone())))
+        Some(Box::new(ByValuation(self.0.clone())))
     }
 }
 

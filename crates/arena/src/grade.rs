@@ -17,7 +17,7 @@ const WALKED: usize = 1_000_000;
 
 /// Shares of games that end in each way, for one player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Shares {
+pub struct WinDrawLoss {
     /// Share of games won.
     pub win: f64,
     /// Share of games drawn.
@@ -26,7 +26,7 @@ pub struct Shares {
     pub loss: f64,
 }
 
-impl Shares {
+impl WinDrawLoss {
     fn add(&mut self, other: Self, share: f64) {
         self.win += share * other.win;
         self.draw += share * other.draw;
@@ -43,7 +43,7 @@ impl Shares {
 
 /// The utility that a policy is guaranteed in each seat: against a best response. In zero-sum games of two.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Worst {
+pub struct Guarantee {
     /// As player 1 and as player 2.
     pub seats: Vec<f64>,
     /// What perfect play is sure of.
@@ -52,7 +52,7 @@ pub struct Worst {
     pub optimal: bool,
 }
 
-impl Worst {
+impl Guarantee {
     /// What a policy is sure of, beside what perfect play is.
     pub fn of(seats: Vec<f64>, best: Vec<f64>) -> Self {
         let optimal = seats.iter().zip(&best).all(|(seat, best)| *seat >= best - TIE);
@@ -64,11 +64,11 @@ impl Worst {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Grade {
     /// Against a best response.
-    pub best_response: Worst,
+    pub best_response: Guarantee,
     /// Against random play, in each seat.
-    pub random: Vec<Shares>,
+    pub random: Vec<WinDrawLoss>,
     /// Against perfect play, in each seat. Of several best moves, perfect play takes those that do best against random play.
-    pub perfect: Vec<Shares>,
+    pub perfect: Vec<WinDrawLoss>,
     /// Mean probability of a move that keeps the exact value, over all reachable states.
     pub correct: f64,
     /// Reachable states in which a player is to move.
@@ -77,7 +77,7 @@ pub struct Grade {
 
 /// Moves to the solution of a game for one player, from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Alone {
+pub struct SoloGrade {
     /// Share of games that reach the highest utility.
     pub solved: f64,
     /// Mean moves of the games that do; 0 if none does.
@@ -106,8 +106,8 @@ impl<G: Game> Grader<G> {
     ///
     /// # Errors
     /// See [`ExactError`].
-    pub fn worst(&mut self, game: &G, agent: &mut dyn Agent<G>) -> Result<Worst, ExactError> {
-        Ok(Worst::of(worst(game, agent)?, self.best(game)?))
+    pub fn worst(&mut self, game: &G, agent: &mut dyn Agent<G>) -> Result<Guarantee, ExactError> {
+        Ok(Guarantee::of(worst(game, agent)?, self.best(game)?))
     }
 
     /// What perfect play is sure of in each seat.
@@ -217,12 +217,12 @@ pub fn shares<G: Game>(
     agent: &mut dyn Agent<G>,
     other: &mut dyn Agent<G>,
     seat: usize,
-) -> Result<Shares, ExactError> {
+) -> Result<WinDrawLoss, ExactError> {
     let ends =
         |utility| [utility > 0.0, utility == 0.0, utility < 0.0].map(|holds| f64::from(u8::from(holds)));
     let sides = &mut sides(game, seat, (agent, Fold::Mean), (other, Fold::Mean));
     let [win, draw, loss] = Walk::new(seat, ends).numbers(game, &game.start(), 0, sides)?;
-    Ok(Shares { win, draw, loss })
+    Ok(WinDrawLoss { win, draw, loss })
 }
 
 /// The least moves from the start to the highest utility, in a game for one player without chance.
@@ -262,7 +262,7 @@ pub fn shortest<G: Game>(game: &G) -> Result<u64, ExactError> {
 }
 
 /// Plays a game for one player from its start. `optimum` is that of [`shortest`].
-pub fn alone<G: Game>(game: &G, agent: &mut dyn Agent<G>, optimum: u64) -> Alone {
+pub fn alone<G: Game>(game: &G, agent: &mut dyn Agent<G>, optimum: u64) -> SoloGrade {
     let (mut solved, mut all) = (0_u64, 0_u64);
     let mut scratch = Scratch::default();
     for g in 0..ALONE {
@@ -281,5 +281,5 @@ pub fn alone<G: Game>(game: &G, agent: &mut dyn Agent<G>, optimum: u64) -> Alone
         }
     }
     let moves = if solved == 0 { 0.0 } else { all as f64 / solved as f64 };
-    Alone { solved: solved as f64 / ALONE as f64, moves, optimum }
+    SoloGrade { solved: solved as f64 / ALONE as f64, moves, optimum }
 }

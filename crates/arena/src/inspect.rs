@@ -5,7 +5,7 @@ use crate::evaluator::{Evaluator, GameModel};
 use crate::open::OpenError;
 use crate::search::Search;
 use crate::successors::Successors;
-use adept_game::{Afterstate, Kit, Read, Turn, Worth};
+use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth};
 use adept_model::{Explanation, Layout, Rows};
 use serde::ser::{SerializeMap, Serializer};
 use std::ops::Range;
@@ -139,7 +139,7 @@ fn inputs_of<G: Kit>(game: &G, bound: &GameModel<G>, rows: &Rows) -> Vec<Input> 
 pub fn inspect<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
-    (state, last): &Read<G>,
+    (state, last): &ParsedPosition<G>,
     position: String,
     inputs: bool,
 ) -> Result<PositionValue, OpenError> {
@@ -237,7 +237,7 @@ pub fn inspect<G: Kit>(
 pub fn inspect_by<G: Kit, E: Evaluator<G>>(
     game: &G,
     search: &mut Search<G, E>,
-    (state, _): &Read<G>,
+    (state, _): &ParsedPosition<G>,
     position: String,
     outcomes: bool,
 ) -> Result<PositionValue, OpenError> {
@@ -368,7 +368,7 @@ fn hides<G: Kit>(game: &G) -> OpenError {
 ///
 /// # Errors
 /// [`OpenError::Unknown`] with the text that is not a position.
-pub fn read<G: Kit>(game: &G, texts: &[impl AsRef<str>]) -> Result<Vec<Read<G>>, OpenError> {
+pub fn read<G: Kit>(game: &G, texts: &[impl AsRef<str>]) -> Result<Vec<ParsedPosition<G>>, OpenError> {
     let read = |text: &str| game.parse_position(text).map_err(OpenError::from);
     texts.iter().map(|text| read(text.as_ref())).collect()
 }
@@ -391,7 +391,7 @@ fn over<G: Kit>(game: &G, state: &G::State) -> f32 {
 pub fn values<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
-    positions: &[Read<G>],
+    positions: &[ParsedPosition<G>],
     values: &mut Vec<f32>,
 ) -> Result<(), OpenError> {
     if bound.learner.head().is_policy() {
@@ -454,7 +454,7 @@ enum Part {
 pub fn encode<G: Kit>(
     game: &G,
     bound: &GameModel<G>,
-    positions: &[Read<G>],
+    positions: &[ParsedPosition<G>],
     rows: &mut Rows,
 ) -> Result<(), OpenError> {
     rows.clear();

@@ -25,9 +25,9 @@ pub mod successors;
 
 pub use agents::{Agent, Boltzmann, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
 pub use deliberating::Deliberating;
-pub use evaluator::{Evaluator, GameModel, Known, each_after};
+pub use evaluator::{ByValuation, Evaluator, GameModel, each_after};
 pub use exact::{Equity, ExactError, Survey, equity, expected_utilities, survey};
-pub use grade::{Alone, Grade, Grader, Shares, Worst};
+pub use grade::{Grade, Grader, Guarantee, SoloGrade, WinDrawLoss};
 pub use judge::{MoveLoss, TIE, move_loss};
 pub use naming::{AgentSpec, Meaning, Resolved};
 pub use open::OpenError;

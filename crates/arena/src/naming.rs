@@ -12,7 +12,7 @@
 
 use crate::agents::{Agent, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
 use crate::deliberating::Deliberating;
-use crate::evaluator::{Evaluator, Known};
+use crate::evaluator::{ByValuation, Evaluator};
 use crate::exact::ExactError;
 use crate::open::{OpenError, by_head, open};
 use crate::part::file_of;
@@ -475,7 +475,7 @@ impl<G: Kit> Builder<'_, G> {
                 with_values(self.game)
             ))
         })?;
-        Ok((Box::new(Known(found?)), Head::Value))
+        Ok((Box::new(ByValuation(found?)), Head::Value))
     }
 
     /// A search by the values of a checkpoint or valuation.

@@ -1,6 +1,6 @@
 //! The bear-off's valuations as evaluators and agents.
 
-use adept_arena::{Agent, Evaluator, GameModel, Known, Successors, open};
+use adept_arena::{Agent, ByValuation, Evaluator, GameModel, Successors, open};
 use adept_builtin::bearoff::two_sided::{Settings, Table};
 use adept_builtin::bearoff::{Action, Bearoff, Distribution, ROLLS, Stage, State};
 use adept_game::Kit;
@@ -45,7 +45,7 @@ fn table() -> Table {
 #[test]
 fn the_oracle_values_moves_for_the_player_who_moves() {
     let (game, table) = (Bearoff::new(CHECKERS).unwrap(), table());
-    let mut oracle = Known(game.valuation("oracle").unwrap().unwrap());
+    let mut oracle = ByValuation(game.valuation("oracle").unwrap().unwrap());
     let mut values = Vec::new();
     for (state, actions, expected) in decisions(&table) {
         oracle.values(&game, &state, state.player, &actions, &mut values);

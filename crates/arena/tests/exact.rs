@@ -3,7 +3,7 @@
 use adept_arena::naming::Play;
 use adept_arena::{
     Agent, AgentSpec, BestResponse, Boltzmann, EpsilonGreedy, Equity, Evaluator, GameModel, Grader, Greedy,
-    Minimax, Random, Scripted, Shares, equity, expected_utilities, open,
+    Minimax, Random, Scripted, WinDrawLoss, equity, expected_utilities, open,
 };
 use adept_builtin::tictactoe::{Fields, Position, TicTacToe, ttt_moves};
 use adept_game::{Encoder, Game, Turn, draw_index, stream};
@@ -652,7 +652,7 @@ fn scripts_are_agents_by_their_name() {
 /// The grades of play whose exact results are known: random and perfect play of tic-tac-toe.
 #[test]
 fn grades_of_known_play_are_exact() {
-    let percent = |seats: &[Shares]| -> Vec<[f64; 3]> {
+    let percent = |seats: &[WinDrawLoss]| -> Vec<[f64; 3]> {
         seats.iter().map(|s| [s.win, s.draw, s.loss].map(|share| (1e4 * share).round() / 100.0)).collect()
     };
     let mut grader = Grader::new(&GAME).unwrap();

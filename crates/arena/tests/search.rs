@@ -1,7 +1,7 @@
 //! Search against plain recursion, exact solvers and oracles.
 
-use adept_arena::search::{Budget, Search, SearchOptions, fits};
 use adept_arena::matches::{Deals, orders, replay};
+use adept_arena::search::{Budget, Search, SearchOptions, fits};
 use adept_arena::{Evaluator, Greedy, Minimax, each_after};
 use adept_builtin::bearoff::Bearoff;
 use adept_builtin::connect_four::ConnectFour;

@@ -16,7 +16,7 @@ pub mod ffi;
 
 use adept_arena::search::Search;
 use adept_arena::{Evaluator, GameModel, OpenError, Pool, inspect, naming, open};
-use adept_game::{Kit, Read, Turn, Visitor};
+use adept_game::{Kit, ParsedPosition, Turn, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::program::Program;
 use adept_model::{Layout, ModelError, RowsView};
@@ -309,7 +309,7 @@ impl<G: Kit> Opened<G> {
     fn searched(
         &self,
         search: &mut Search<G, &mut GameModel<G>>,
-        read: &Read<G>,
+        read: &ParsedPosition<G>,
         position: &str,
         outcomes: bool,
     ) -> Result<PositionValue, Error> {

@@ -1,7 +1,7 @@
 //! Files of positions in a game's text form.
 
 use crate::game::{Game, GameError, Turn};
-use crate::kit::{Example, Kit, Read};
+use crate::kit::{Example, Kit, ParsedPosition};
 use crate::sheet::{Row, Sheet, Values};
 use adept_ground::limits;
 use adept_rows::OutcomeClass;
@@ -15,7 +15,7 @@ pub const POSITION: [&str; 5] = ["position", "position_id", "xgid", "gnubg_id", 
 ///
 /// # Errors
 /// The line that is not a position.
-pub fn positions<G: Game>(game: &G, sheet: &Sheet) -> Result<Vec<Read<G>>, GameError> {
+pub fn positions<G: Game>(game: &G, sheet: &Sheet) -> Result<Vec<ParsedPosition<G>>, GameError> {
     let Some(column) = sheet.column(&POSITION)? else {
         let read = |(number, line)| {
             let fault = |e: GameError| sheet.fault(&format!("line {number}: {e}"));
@@ -32,7 +32,7 @@ pub fn positions<G: Game>(game: &G, sheet: &Sheet) -> Result<Vec<Read<G>>, GameE
 ///
 /// # Errors
 /// Why its text is not a position.
-pub fn position<G: Game>(game: &G, row: &Row<'_>, column: usize) -> Result<Read<G>, GameError> {
+pub fn position<G: Game>(game: &G, row: &Row<'_>, column: usize) -> Result<ParsedPosition<G>, GameError> {
     game.parse_position(row.text(column)).map_err(|e| row.fault(&e.to_string()))
 }
 
@@ -171,7 +171,7 @@ pub fn has_values<G: Kit>(game: &G, path: &Path) -> Result<bool, GameError> {
 }
 
 /// Writes positions in the game's text form with their values as CSV.
-pub fn texts_with_values<G: Game>(game: &G, positions: &[Read<G>], values: &[f32]) -> String {
+pub fn texts_with_values<G: Game>(game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
     let mut text = String::from("position,value\n");
     for ((state, action), value) in positions.iter().zip(values) {
         let _ = writeln!(text, "\"{}\",{value:.9}", game.afterstate_text(state, action.as_ref()));

@@ -50,7 +50,6 @@ pub enum GameError {
     Memory(String),
 }
 
-/// Errors are equal if they are of one kind and say the same.
 /// The error for a player who is to move and has no action, which the rules of a game do not allow.
 #[cold]
 pub fn no_action<G: Game>(game: &G, state: &G::State, player: usize) -> GameError {
@@ -63,6 +62,7 @@ pub fn no_action<G: Game>(game: &G, state: &G::State, player: usize) -> GameErro
     ))
 }
 
+/// Errors are equal if they are of one kind and say the same.
 impl PartialEq for GameError {
     fn eq(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other) && self.to_string() == other.to_string()

@@ -50,7 +50,7 @@ pub type Script<G> =
 pub type Found<T> = Option<Result<T, GameError>>;
 
 /// A parsed position, with the action that led to it if known.
-pub type Read<G> = (<G as Game>::State, Option<<G as Game>::Action>);
+pub type ParsedPosition<G> = (<G as Game>::State, Option<<G as Game>::Action>);
 
 /// A labelled position of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -291,13 +291,13 @@ pub trait Kit: Game + Sized {
     ///
     /// # Errors
     /// The line that is not a position.
-    fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
+    fn read_positions(&self, path: &Path) -> Result<Vec<ParsedPosition<Self>>, GameError> {
         files::positions(self, &Sheet::read(path)?)
     }
 
     /// A CSV file of positions and their values to the player to move, in the format that
     /// [`read_positions`](Self::read_positions) reads.
-    fn values_file(&self, positions: &[Read<Self>], values: &[f32]) -> String {
+    fn values_file(&self, positions: &[ParsedPosition<Self>], values: &[f32]) -> String {
         files::texts_with_values(self, positions, values)
     }
 }

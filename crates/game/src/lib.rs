@@ -25,7 +25,7 @@ pub use encoder::{Afterstate, Encoder, EncoderFn};
 pub use game::{Game, GameError, Turn, Unit, no_action};
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;
-pub use kit::{Draw, Example, Found, Kit, Named, PositionClass, Read, Script, Valuation, Visitor};
+pub use kit::{Draw, Example, Found, Kit, Named, ParsedPosition, PositionClass, Script, Valuation, Visitor};
 pub use public_tree::{PublicTree, TreeVisitor};
 /// The crate of random numbers whose `Rng` the traits take.
 pub use rand;

@@ -3,7 +3,7 @@
 
 use crate::MEASURING;
 use crate::runs::{self, FIRST_SEED, Run, interrupted};
-use adept_arena::Shares;
+use adept_arena::WinDrawLoss;
 use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
 use adept_lab::checkpoints;
@@ -226,7 +226,7 @@ pub struct LevinsonRow {
     /// Seeds whose final policy is optimal.
     pub optimal: usize,
     /// Share of games against random play that end in each way, over both seats: mean of the seeds.
-    pub random: Option<Shares>,
+    pub random: Option<WinDrawLoss>,
     /// Mean utility against greedy play, over both seats.
     pub greedy: Option<f64>,
     /// Against a best response, as player 1 and 2: mean of the seeds.
@@ -360,7 +360,7 @@ fn row(games: &dyn Catalogue, plan: &Plan, config: &Config, runs: &[Run]) -> Res
         let options = EvaluateOptions { suites: vec![Suite::Grade], ..EvaluateOptions::default() };
         let grade = checkpoints::evaluate(games, path, false, &options)?.grade.unwrap_or_default();
         if let Some(grade) = &grade.grade {
-            random.push(Shares::mean(&grade.random));
+            random.push(WinDrawLoss::mean(&grade.random));
             (0..2).for_each(|seat| best[seat] += grade.best_response.seats[seat] / n);
             correct += grade.correct / n;
             optimal += usize::from(grade.best_response.optimal);
@@ -394,7 +394,7 @@ fn row(games: &dyn Catalogue, plan: &Plan, config: &Config, runs: &[Run]) -> Res
         every: config.evaluate_every(),
         optimal_from,
         optimal,
-        random: two.then(|| Shares::mean(&random)),
+        random: two.then(|| WinDrawLoss::mean(&random)),
         greedy: (two && greedy.is_finite()).then_some(greedy),
         best_response: two.then_some(best),
         correct: two.then_some(correct),

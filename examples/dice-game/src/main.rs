@@ -106,7 +106,7 @@ impl Game for Pig {
         let Position { scores: [first, second], turn, mover, rolling } = at;
         format!("{first} {second} +{turn} @{}{}", mover + 1, if *rolling { " rolls" } else { "" })
     }
-    fn parse_position(&self, text: &str) -> Result<Read<Self>, GameError> {
+    fn parse_position(&self, text: &str) -> Result<ParsedPosition<Self>, GameError> {
         let (numbers, rolling) = match text.trim().strip_suffix("rolls") {
             Some(rest) => (rest, true),
             None => (text, false),

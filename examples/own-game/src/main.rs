@@ -40,7 +40,7 @@ impl Game for Nim {
     fn position_text(&self, ([a, b, c], mover): &Self::State) -> String {
         format!("{a} {b} {c} @{}", mover + 1)
     }
-    fn parse_position(&self, text: &str) -> Result<Read<Self>, GameError> {
+    fn parse_position(&self, text: &str) -> Result<ParsedPosition<Self>, GameError> {
         let numbers: Vec<u8> = text.split([' ', '@']).filter_map(|word| word.parse().ok()).collect();
         match numbers[..] {
             [a @ 0..=3, b @ 0..=4, c @ 0..=5, m @ 1..=2] => Ok((([a, b, c], usize::from(m) - 1), None)),

@@ -54,7 +54,7 @@ impl Game for Stuck {
         format!("{sum} @{}", mover + 1)
     }
 
-    fn parse_position(&self, text: &str) -> Result<Read<Self>, GameError> {
+    fn parse_position(&self, text: &str) -> Result<ParsedPosition<Self>, GameError> {
         match text.split(" @").map(str::parse).collect::<Result<Vec<u8>, _>>().as_deref() {
             Ok([sum, mover @ 1..=2]) => Ok(((*sum, usize::from(*mover) - 1), None)),
             _ => Err(GameError::new("write a sum and who is to move")),

@@ -67,7 +67,7 @@ impl Tree {
             entries: 0,
             depth: 0,
         };
-        tree.unroll(game, &game.root(), 0, &mut Known::default())?;
+        tree.unroll(game, &game.root(), 0, &mut Stored::default())?;
         Ok(tree)
     }
 
@@ -196,7 +196,7 @@ impl Tree {
         game: &G,
         public: &G::Public,
         depth: usize,
-        known: &mut Known,
+        known: &mut Stored,
     ) -> Result<(), ExactError> {
         self.depth = self.depth.max(depth);
         let place = self.nodes.len();
@@ -265,7 +265,7 @@ impl Tree {
 
 /// What a tree has stored.
 #[derive(Default)]
-struct Known {
+struct Stored {
     payoffs: Matrices,
     weights: Matrices,
 }

@@ -8,8 +8,8 @@ use crate::Family;
 use adept_game::files::{self, texts_with_values};
 use adept_game::sheet::{Row, Sheet, Values};
 use adept_game::{
-    Draw, Encoder, Example, Found, GameError, Halves, Kit, Named, OutcomeClass, PositionClass, Read,
-    Valuation,
+    Draw, Encoder, Example, Found, GameError, Halves, Kit, Named, OutcomeClass, ParsedPosition,
+    PositionClass, Valuation,
 };
 use adept_ground::limits;
 use std::borrow::Cow;
@@ -129,7 +129,7 @@ impl Kit for Bearoff {
     }
 
     /// Reads the columns of a table, with own to roll, or one position per line in text form.
-    fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
+    fn read_positions(&self, path: &Path) -> Result<Vec<ParsedPosition<Self>>, GameError> {
         let sheet = Sheet::read(path)?;
         let Some(places @ Places::Points(_)) = Places::of(&sheet)? else {
             return files::positions(self, &sheet);
@@ -145,7 +145,7 @@ impl Kit for Bearoff {
         sheet.rows().map(read).collect()
     }
 
-    fn values_file(&self, positions: &[Read<Self>], values: &[f32]) -> String {
+    fn values_file(&self, positions: &[ParsedPosition<Self>], values: &[f32]) -> String {
         // The columns cannot hold a position with a roll to play.
         if positions.iter().any(|(state, _)| matches!(state.stage, Stage::Move(_))) {
             return texts_with_values(self, positions, values);

@@ -3,13 +3,13 @@
 use super::encoder::Features;
 use super::equity::worth;
 use super::rules::Holdem;
-use super::soarbot::{Profile, Read as Memory, SoarBot, agreement, names};
+use super::soarbot::{Profile, RuleKeys, SoarBot, agreement, names};
 use super::state::{Action, State};
 use super::{history, text};
 use crate::Family;
 use adept_game::sheet::Sheet;
 use adept_game::{
-    Deliberator, Encoder, Found, GameError, Kit, Named, OutcomeClass, Read, Recorded, Script, files,
+    Deliberator, Encoder, Found, GameError, Kit, Named, OutcomeClass, ParsedPosition, Recorded, Script, files,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Kit for Holdem {
         }
         let of = name.strip_prefix(RULES)?;
         let profile = Profile::built_in(of).unwrap_or_else(|| Profile::read(Path::new(of)));
-        Some(Arc::new(Memory::new(name, profile)))
+        Some(Arc::new(RuleKeys::new(name, profile)))
     }
 
     fn starter(&self) -> Option<String> {
@@ -144,7 +144,7 @@ impl Kit for Holdem {
     }
 
     /// Also the decisions of hand histories, `.phh` and `.phhs`.
-    fn read_positions(&self, path: &Path) -> Result<Vec<Read<Self>>, GameError> {
+    fn read_positions(&self, path: &Path) -> Result<Vec<ParsedPosition<Self>>, GameError> {
         if history::is_history(path) {
             history::read(self, path)
         } else {

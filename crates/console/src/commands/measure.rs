@@ -6,7 +6,7 @@ use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, ValueArgs};
 use crate::output::{self, say};
 use adept_arena::inspect::{Input, Numbers, PositionValue, Searched};
 use adept_arena::naming::{self, AgentSpec, Play};
-use adept_arena::{MoveLoss, OpenError, Shares};
+use adept_arena::{MoveLoss, OpenError, WinDrawLoss};
 use adept_game::{Difference, Worth};
 use adept_ground::{files::Files, limits};
 use adept_lab::Catalogue;
@@ -582,9 +582,9 @@ fn grades(found: &GradeReport) -> String {
     let mut text = String::new();
     let sure = |seats: &[f64]| format!("{:+.3} as player 1, {:+.3} as player 2", seats[0], seats[1]);
     if let Some(grade) = &found.grade {
-        let row = |name: &str, seats: &[Shares]| {
+        let row = |name: &str, seats: &[WinDrawLoss]| {
             let percent = |share: f64| format!("{:.2}", 100.0 * share);
-            let shares = seats.iter().copied().chain([Shares::mean(seats)]);
+            let shares = seats.iter().copied().chain([WinDrawLoss::mean(seats)]);
             let cells = shares.map(|s| [s.win, s.draw, s.loss].map(percent).join("/"));
             [name.to_string()].into_iter().chain(cells).collect::<Vec<_>>()
         };

@@ -1,7 +1,7 @@
 //! The suite `grade`: exact grades of greedy play in games without chance.
 
 use adept_arena::grade::{alone, shortest, worst};
-use adept_arena::{Alone, Evaluator, Grade, Grader, Greedy};
+use adept_arena::{Evaluator, Grade, Grader, Greedy, SoloGrade};
 use adept_game::{Kit, Turn};
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub struct GradeReport {
     pub sure: Option<Vec<f64>>,
     /// Of a game for one player.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub alone: Option<Alone>,
+    pub alone: Option<SoloGrade>,
 }
 
 /// Grades greedy play.

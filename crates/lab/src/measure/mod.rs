@@ -27,7 +27,7 @@ use adept_arena::inspect::{self, PositionValue};
 use adept_arena::search::{self, Search, SearchOptions};
 use adept_arena::{Equity, Evaluator, GameModel, Greedy, OpenError, Random, equity, naming, open};
 pub use adept_game::Suite;
-use adept_game::{GameError, Kit, Read, stream};
+use adept_game::{GameError, Kit, ParsedPosition, stream};
 use adept_ground::files::Files;
 use adept_ground::{limits, notes, work};
 use adept_model::checkpoint::{Checkpoint, Manifest};
@@ -451,8 +451,9 @@ fn named_positions<G: Kit>(
     game: &G,
     texts: &[String],
     file: Option<&Path>,
-) -> Result<Vec<(String, Read<G>)>, TrainError> {
-    let mut named: Vec<(String, Read<G>)> = texts.iter().cloned().zip(inspect::read(game, texts)?).collect();
+) -> Result<Vec<(String, ParsedPosition<G>)>, TrainError> {
+    let mut named: Vec<(String, ParsedPosition<G>)> =
+        texts.iter().cloned().zip(inspect::read(game, texts)?).collect();
     if let Some(file) = file {
         let read = game.read_positions(file)?;
         has_positions(file, read.len())?;

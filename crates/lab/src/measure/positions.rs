@@ -1,6 +1,6 @@
 //! Errors against exact values, and the value lost by choices, compared with baselines that do not learn.
 
-use adept_arena::{Evaluator, GameModel, Known, MoveLoss, OpenError, move_loss};
+use adept_arena::{ByValuation, Evaluator, GameModel, MoveLoss, OpenError, move_loss};
 use adept_game::{Afterstate, GameError, Kit, PositionClass, Valuation, stream};
 use adept_ground::work;
 use adept_model::Samples;
@@ -358,7 +358,7 @@ pub(super) fn losses<G: Kit>(
     others: &mut [impl Evaluator<G>],
     states: impl Iterator<Item = G::State>,
 ) -> Vec<MoveLoss> {
-    let mut evaluators: Vec<Known<G>> = known.iter().map(|(_, v)| Known(v.clone())).collect();
+    let mut evaluators: Vec<ByValuation<G>> = known.iter().map(|(_, v)| ByValuation(v.clone())).collect();
     let mut constant = Constant;
     let mut all: Vec<&mut dyn Evaluator<G>> = vec![bound, &mut constant];
     all.extend(evaluators.iter_mut().map(|e| e as &mut dyn Evaluator<G>));

@@ -9,8 +9,8 @@ use crate::positions::{PositionErrors, Set, rows_of_random_games};
 use adept_arena::grade::{alone, shortest, worst};
 use adept_arena::matches::{DealSum, Tally, compete, orders, play};
 use adept_arena::{
-    Agent, Alone, Boltzmann, Equity, ExactError, Grader, Greedy, OpenError, Random, Scratch, Worst, equity,
-    open,
+    Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, OpenError, Random, Scratch, SoloGrade,
+    equity, open,
 };
 use adept_game::stream;
 use adept_game::{Kit, Unit};
@@ -37,10 +37,10 @@ pub struct Evaluation {
     pub equity: Vec<(String, Equity)>,
     /// What greedy play is sure of in each seat.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub grade: Option<Worst>,
+    pub grade: Option<Guarantee>,
     /// Moves to the solution, in games for one player.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub alone: Option<Alone>,
+    pub alone: Option<SoloGrade>,
     /// Results of played games by opponent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Match>,
@@ -328,7 +328,7 @@ impl<G: Kit> Experiment<'_, G> {
     }
 
     /// Exact grades of greedy play, if they are measured.
-    fn grade(&mut self) -> Result<(Option<Worst>, Option<Alone>), TrainError> {
+    fn grade(&mut self) -> Result<(Option<Guarantee>, Option<SoloGrade>), TrainError> {
         if !self.config.measures(Suite::Grade) {
             return Ok((None, None));
         }
@@ -344,7 +344,7 @@ impl<G: Kit> Experiment<'_, G> {
             Some(best) => best.clone(),
             None => self.sure.insert(Grader::new(self.game)?.best(self.game)?).clone(),
         };
-        Ok((Some(Worst::of(worst(self.game, &mut greedy)?, best)), None))
+        Ok((Some(Guarantee::of(worst(self.game, &mut greedy)?, best)), None))
     }
 
     /// How the experts share positions.

@@ -17,12 +17,12 @@ pub(super) struct Feed<'a, G: Kit> {
     game: &'a G,
     config: &'a Config,
     seed: u64,
-    from: From<'a, G>,
+    supply: Supply<'a, G>,
     /// Samples of each shard of this rank.
     parts: Vec<Samples>,
 }
 
-enum From<'a, G: Kit> {
+enum Supply<'a, G: Kit> {
     Examples(Examples<G>),
     Backups { settings: &'a ExpectationSettings, positions: Positions<G>, found: Box<Successors<G>> },
 }
@@ -37,7 +37,7 @@ impl<'a, G: Kit> Feed<'a, G> {
         shards: &Shards,
     ) -> Result<Self, TrainError> {
         let channels = bound.learner.channels();
-        let from = match &config.learn.method {
+        let supply = match &config.learn.method {
             Method::Expectation(settings) => {
                 let positions = Positions::new(game, settings.distribution.as_deref())?;
                 let first = positions.any(&mut stream(seed, "positions", 0));
@@ -49,16 +49,20 @@ impl<'a, G: Kit> Feed<'a, G> {
                     ))
                     .into());
                 }
-                From::Backups { settings, positions, found: Box::new(Successors::new(game, &*bound.learner)) }
+                Supply::Backups {
+                    settings,
+                    positions,
+                    found: Box::new(Successors::new(game, &*bound.learner)),
+                }
             }
-            _ => From::Examples(Examples::new(game, config, seed, With::of(bound))?),
+            _ => Supply::Examples(Examples::new(game, config, seed, With::of(bound))?),
         };
-        Ok(Self { game, config, seed, from, parts: vec![Samples::new(channels); shards.mine().len()] })
+        Ok(Self { game, config, seed, supply, parts: vec![Samples::new(channels); shards.mine().len()] })
     }
 
     /// Hash of the examples of a file.
     pub(super) fn digest(&self) -> Option<u64> {
-        let From::Examples(examples) = &self.from else { return None };
+        let Supply::Examples(examples) = &self.supply else { return None };
         examples.digest(self.config)
     }
 
@@ -74,7 +78,7 @@ impl<'a, G: Kit> Feed<'a, G> {
         let n = span.end - span.start;
         for (shard, samples) in shards.mine().zip(&mut self.parts) {
             let part = share_of(&span, shards.count(), shard);
-            let drawn = self.from.fill((self.game, self.config, self.seed), bound, part, samples);
+            let drawn = self.supply.fill((self.game, self.config, self.seed), bound, part, samples);
             drawn.map_err(|e| (e, span.start))?;
             samples.weights.clear();
             samples.weights.resize(samples.rows.len(), 1.0 / n as f32);
@@ -88,7 +92,7 @@ impl<'a, G: Kit> Feed<'a, G> {
     }
 }
 
-impl<G: Kit> From<'_, G> {
+impl<G: Kit> Supply<'_, G> {
     /// Replaces `samples` by those with the numbers `span`.
     fn fill(
         &mut self,

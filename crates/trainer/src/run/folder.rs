@@ -7,7 +7,7 @@
 use super::events::FILE as EVENTS;
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
-use adept_arena::{Alone, Worst};
+use adept_arena::{Guarantee, SoloGrade};
 use adept_ground::{
     files::{FileError, Files},
     limits,
@@ -57,10 +57,10 @@ pub struct Score {
     pub matches: Option<f64>,
     /// What greedy play is sure of in each seat, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grade: Option<Worst>,
+    pub grade: Option<Guarantee>,
     /// Moves to the solution, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alone: Option<Alone>,
+    pub alone: Option<SoloGrade>,
     /// The unit of `matches`, if it is not points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,

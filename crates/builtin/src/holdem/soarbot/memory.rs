@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The encoder `rules:PROFILE`: the stage, which conditions of its rules hold, the number of bets and the move, in one number;
 /// and what the rules themselves think of the move.
-pub(crate) struct Read {
+pub(crate) struct RuleKeys {
     name: String,
     /// The rules and the agent that follows them; or what is wrong with the file.
     rules: Result<(Arc<Profile>, SoarBot), GameError>,
@@ -30,14 +30,14 @@ static CHANNELS: [Channel; 2] = [
     ),
 ];
 
-impl Read {
+impl RuleKeys {
     /// The encoder with this name for the rules of a profile.
     pub(crate) fn new(name: &str, profile: Result<Arc<Profile>, GameError>) -> Self {
         Self { name: name.into(), rules: profile.map(|rules| (rules.clone(), SoarBot::new(name, rules))) }
     }
 }
 
-impl Encoder<Holdem> for Read {
+impl Encoder<Holdem> for RuleKeys {
     fn name(&self) -> &str {
         &self.name
     }

@@ -16,7 +16,7 @@ mod recorded;
 
 pub use agent::SoarBot;
 pub use flags::{Flag, Flags, Straights, analyse};
-pub(super) use memory::Read;
+pub(super) use memory::RuleKeys;
 pub use profile::Profile;
 pub(super) use profile::names;
 pub use recorded::agreement;
