@@ -15,7 +15,7 @@ fn choose(network: &mut GameModel<Bearoff>, position: &str) -> Result<(String, f
         return Err(GameError::new(format!("`{position}`: write the roll behind the position, as in … 65")));
     };
     let (mut actions, mut values) = (Vec::new(), Vec::new());
-    network.weigh(&game, &state, player, &mut actions, &mut values);
+    network.weigh(Decision::new(&game, &state, player), &mut actions, &mut values);
     let best = (0..values.len()).max_by(|a, b| values[*a].total_cmp(&values[*b]));
     let best = best.ok_or(GameError::new("there is no legal move"))?;
     Ok((game.action_text(&state, &actions[best]), values[best]))

@@ -43,15 +43,10 @@ fn learned(encoder: Arc<dyn Encoder<TicTacToe>>) -> Result<f64, Box<dyn std::err
         samples.clear();
         let mut state = game.start();
         while let Turn::Player(player) = game.turn(&state) {
+            let at = Decision::new(&game, &state, player);
             let chosen = match player == g % 2 {
-                true => EpsilonGreedy::new(&mut network, 0.2).choose(
-                    &game,
-                    &state,
-                    player,
-                    &mut scratch,
-                    &mut rng,
-                ),
-                false => Random.choose(&game, &state, player, &mut scratch, &mut rng),
+                true => EpsilonGreedy::new(&mut network, 0.2).choose(at, &mut scratch, &mut rng),
+                false => Random.choose(at, &mut scratch, &mut rng),
             };
             let Some(action) = chosen else { break };
             game.apply(&mut state, &action);

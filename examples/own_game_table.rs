@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (run, _) = train(&Matches, &config, 1, &options, &Silent, &Cancel::default())?;
     let ((mut table, _), mut values) = (open::open(&Matches, &run, false)?, vec![]);
     for left in [21, 20, 19, 18] {
-        table.values(&Matches, &(left, 0), 0, &[1, 2, 3], &mut values);
+        table.values(Decision::new(&Matches, &(left, 0), 0), &[1, 2, 3], &mut values);
         println!("{left} matches: take 1, 2 or 3 is worth {values:.2?}");
     }
     Ok(std::fs::remove_dir_all(folder)?)

@@ -1,7 +1,7 @@
 //! The names that most programs need: `use adept::prelude::*;`.
 
 pub use crate::{Builtin, Catalogue, One};
-pub use adept_arena::{Agent, EpsilonGreedy, Evaluator, GameModel, Greedy, Random, equity, open};
+pub use adept_arena::{Agent, Decision, EpsilonGreedy, Evaluator, GameModel, Greedy, Random, equity, open};
 pub use adept_game::rand::{Rng, RngExt};
 pub use adept_game::{
     Afterstate, Channel, ChannelKind, Draw, Encoder, EncoderFn, Found, Game, GameError, Kit, Named,

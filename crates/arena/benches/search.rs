@@ -1,7 +1,7 @@
 //! Speed of search: `cargo bench -p adept-arena --bench search -- RUN`, with a run or checkpoint of Connect Four.
 
-use adept_arena::open;
 use adept_arena::search::{Search, SearchOptions};
+use adept_arena::{Decision, open};
 use adept_builtin::connect_four::ConnectFour;
 use adept_game::{Draw, Game, Kit, Turn, stream};
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ fn main() {
             let board = draw(&mut rng);
             let Turn::Player(player) = game.turn(&board) else { continue };
             game.actions(&board, &mut actions);
-            let found = search.search(&game, &board, player, &actions);
+            let found = search.search(Decision::new(&game, &board, player), &actions);
             nodes += found.nodes;
             plies += found.plies;
         }

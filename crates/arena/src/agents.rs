@@ -7,33 +7,50 @@ use crate::evaluator::Evaluator;
 use adept_game::{Game, Kit, Script, Stream, Worth, draw_index};
 use rand::RngExt;
 
+/// A decision, as agents and evaluators are asked for it.
+#[derive(Debug)]
+pub struct Decision<'a, G: Game> {
+    /// The rules.
+    pub game: &'a G,
+    /// The state, before the action.
+    pub state: &'a G::State,
+    /// The player to move.
+    pub player: usize,
+}
+
+impl<'a, G: Game> Decision<'a, G> {
+    /// The decision of `player` in this state.
+    pub fn new(game: &'a G, state: &'a G::State, player: usize) -> Self {
+        Self { game, state, player }
+    }
+}
+
+impl<G: Game> Clone for Decision<'_, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G: Game> Copy for Decision<'_, G> {}
+
 /// Chooses moves in a game.
 pub trait Agent<G: Game>: Send {
     /// Name in reports.
     fn name(&self) -> &str;
 
-    /// Replaces `probabilities` by the probability that `player`, who is to move, chooses each of `actions`. `actions`
+    /// Replaces `probabilities` by the probability that the player to move chooses each of `actions`. `actions`
     /// holds every legal action; the probabilities sum to 1.
-    fn policy(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    );
+    fn policy(&mut self, at: Decision<'_, G>, actions: &[G::Action], probabilities: &mut Vec<f64>);
 
     /// Samples an action from the policy. Returns its index in `actions`.
     fn act(
         &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
+        at: Decision<'_, G>,
         actions: &[G::Action],
         scratch: &mut Vec<f64>,
         rng: &mut Stream,
     ) -> usize {
-        self.policy(game, state, player, actions, scratch);
+        self.policy(at, actions, scratch);
         draw_index(&*scratch, rng)
     }
 
@@ -41,28 +58,26 @@ pub trait Agent<G: Game>: Send {
     /// there is no action, which the rules of a game do not allow.
     fn choose(
         &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
+        at: Decision<'_, G>,
         scratch: &mut Scratch<G>,
         rng: &mut Stream,
     ) -> Option<G::Action> {
         let Scratch { actions, probabilities } = scratch;
-        game.actions(state, actions);
+        at.game.actions(at.state, actions);
         if actions.is_empty() {
             return None;
         }
-        let choice = self.act(game, state, player, actions, probabilities, rng);
+        let choice = self.act(at, actions, probabilities, rng);
         Some(actions.swap_remove(choice))
     }
 
     /// Explains a decision: candidates, their numbers and the rules that fired, in lines that end with a line break. By
     /// default, the likeliest actions.
-    fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
+    fn explain(&mut self, at: Decision<'_, G>) -> String {
         let (mut actions, mut probabilities) = (Vec::new(), Vec::new());
-        game.actions(state, &mut actions);
-        self.policy(game, state, player, &actions, &mut probabilities);
-        let likeliest = highest(game, state, &actions, &probabilities);
+        at.game.actions(at.state, &mut actions);
+        self.policy(at, &actions, &mut probabilities);
+        let likeliest = highest(at, &actions, &probabilities);
         let Some((_, most)) = likeliest.first() else { return String::new() };
         let ties = probabilities.iter().filter(|p| (*p - most).abs() < 1e-9).count();
         if ties == actions.len() && ties > 1 {
@@ -103,15 +118,13 @@ fn or_others(others: usize) -> String {
 const NAMED: usize = 3;
 
 /// The actions with the highest finite numbers, best first, as text.
-fn highest<G: Game>(
-    game: &G,
-    state: &G::State,
-    actions: &[G::Action],
-    numbers: &[f64],
-) -> Vec<(String, f64)> {
+fn highest<G: Game>(at: Decision<'_, G>, actions: &[G::Action], numbers: &[f64]) -> Vec<(String, f64)> {
     let mut all: Vec<_> = actions.iter().zip(numbers).filter(|(_, number)| number.is_finite()).collect();
     all.sort_by(|a, b| b.1.total_cmp(a.1));
-    all.into_iter().take(NAMED).map(|(action, number)| (game.action_text(state, action), *number)).collect()
+    all.into_iter()
+        .take(NAMED)
+        .map(|(action, number)| (at.game.action_text(at.state, action), *number))
+        .collect()
 }
 
 /// Buffers reused between decisions.
@@ -137,42 +150,31 @@ macro_rules! passed_on {
                 (**self).name()
             }
 
-            fn policy(
-                &mut self,
-                game: &G,
-                state: &G::State,
-                player: usize,
-                actions: &[G::Action],
-                probabilities: &mut Vec<f64>,
-            ) {
-                (**self).policy(game, state, player, actions, probabilities);
+            fn policy(&mut self, at: Decision<'_, G>, actions: &[G::Action], probabilities: &mut Vec<f64>) {
+                (**self).policy(at, actions, probabilities);
             }
 
             fn act(
                 &mut self,
-                game: &G,
-                state: &G::State,
-                player: usize,
+                at: Decision<'_, G>,
                 actions: &[G::Action],
                 scratch: &mut Vec<f64>,
                 rng: &mut Stream,
             ) -> usize {
-                (**self).act(game, state, player, actions, scratch, rng)
+                (**self).act(at, actions, scratch, rng)
             }
 
             fn choose(
                 &mut self,
-                game: &G,
-                state: &G::State,
-                player: usize,
+                at: Decision<'_, G>,
                 scratch: &mut Scratch<G>,
                 rng: &mut Stream,
             ) -> Option<G::Action> {
-                (**self).choose(game, state, player, scratch, rng)
+                (**self).choose(at, scratch, rng)
             }
 
-            fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
-                (**self).explain(game, state, player)
+            fn explain(&mut self, at: Decision<'_, G>) -> String {
+                (**self).explain(at)
             }
         }
     };
@@ -190,16 +192,14 @@ impl<G: Game> Agent<G> for Random {
         "random"
     }
 
-    fn policy(&mut self, _: &G, _: &G::State, _: usize, actions: &[G::Action], probabilities: &mut Vec<f64>) {
+    fn policy(&mut self, _: Decision<'_, G>, actions: &[G::Action], probabilities: &mut Vec<f64>) {
         probabilities.clear();
         probabilities.resize(actions.len(), 1.0 / actions.len() as f64);
     }
 
     fn act(
         &mut self,
-        _: &G,
-        _: &G::State,
-        _: usize,
+        _: Decision<'_, G>,
         actions: &[G::Action],
         _: &mut Vec<f64>,
         rng: &mut Stream,
@@ -226,15 +226,8 @@ impl<G: Game> Agent<G> for Scripted<G> {
         &self.name
     }
 
-    fn policy(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        _: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    ) {
-        (self.script)(game, state, actions, probabilities);
+    fn policy(&mut self, at: Decision<'_, G>, actions: &[G::Action], probabilities: &mut Vec<f64>) {
+        (self.script)(at.game, at.state, actions, probabilities);
     }
 }
 
@@ -280,26 +273,22 @@ macro_rules! by_values {
 
             fn policy(
                 &mut self,
-                game: &G,
-                state: &G::State,
-                player: usize,
+                at: Decision<'_, G>,
                 actions: &[G::Action],
                 probabilities: &mut Vec<f64>,
             ) {
-                self.evaluator.values(game, state, player, actions, &mut self.values);
+                self.evaluator.values(at, actions, &mut self.values);
                 self.fill(probabilities);
             }
 
             fn choose(
                 &mut self,
-                game: &G,
-                state: &G::State,
-                player: usize,
+                at: Decision<'_, G>,
                 scratch: &mut Scratch<G>,
                 rng: &mut Stream,
             ) -> Option<G::Action> {
                 let Scratch { actions, probabilities } = scratch;
-                self.evaluator.weigh(game, state, player, actions, &mut self.values);
+                self.evaluator.weigh(at, actions, &mut self.values);
                 if actions.is_empty() {
                     return None;
                 }
@@ -315,22 +304,22 @@ macro_rules! by_values {
 by_values!(
     Greedy,
     "greedy",
-    fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
+    fn explain(&mut self, at: Decision<'_, G>) -> String {
         let mut actions = Vec::new();
-        self.evaluator.study(game, state, player, &mut actions, &mut self.values);
+        self.evaluator.study(at, &mut actions, &mut self.values);
         let values: Vec<f64> = self.values.iter().map(|v| f64::from(*v)).collect();
         if values.len() > 1 && values.iter().all(|value| *value == values[0]) {
             return format!("It values all {} moves alike.\n", values.len());
         }
-        let best = highest(game, state, &actions, &values);
+        let best = highest(at, &actions, &values);
         if best.is_empty() {
             return "It knows no values here.\n".into();
         }
         let with = |(text, value): (String, f64)| {
-            format!("{text} ({value:+.3}{})", Worth::of(game, value).after_comma(3))
+            format!("{text} ({value:+.3}{})", Worth::of(at.game, value).after_comma(3))
         };
         let shown: Vec<String> = best.into_iter().map(with).collect();
-        let line = match &line_texts(game, state, self.evaluator.line())[..] {
+        let line = match &line_texts(at.game, at.state, self.evaluator.line())[..] {
             line @ [_, _, ..] => format!("It expects {}.\n", line.join(", ")),
             _ => String::new(),
         };

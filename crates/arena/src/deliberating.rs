@@ -1,6 +1,6 @@
 //! Deliberators as agents.
 
-use crate::agents::{Agent, Scratch};
+use crate::agents::{Agent, Decision, Scratch};
 use adept_game::deliberation::preference;
 use adept_game::{Choice, Deliberation, Deliberator, Game, Stream, draw_index};
 use std::fmt::Write;
@@ -19,8 +19,8 @@ impl<G: Game> Deliberating<G> {
     }
 
     /// Evaluates the candidates and computes the probability of choosing each.
-    fn weigh(&mut self, game: &G, state: &G::State, player: usize, probabilities: &mut Vec<f64>) {
-        self.deliberator.deliberate(game, state, player, &mut self.found);
+    fn weigh(&mut self, at: Decision<'_, G>, probabilities: &mut Vec<f64>) {
+        self.deliberator.deliberate(at.game, at.state, at.player, &mut self.found);
         self.found.choose(self.deliberator.choice(), probabilities);
     }
 }
@@ -30,16 +30,9 @@ impl<G: Game> Agent<G> for Deliberating<G> {
         self.deliberator.name()
     }
 
-    fn policy(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    ) {
+    fn policy(&mut self, at: Decision<'_, G>, actions: &[G::Action], probabilities: &mut Vec<f64>) {
         let mut of_candidates = Vec::new();
-        self.weigh(game, state, player, &mut of_candidates);
+        self.weigh(at, &mut of_candidates);
         // An action can be proposed several times.
         let chance = |action: &G::Action| {
             let all = self.found.candidates.iter().zip(&of_candidates);
@@ -51,21 +44,19 @@ impl<G: Game> Agent<G> for Deliberating<G> {
 
     fn choose(
         &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
+        at: Decision<'_, G>,
         scratch: &mut Scratch<G>,
         rng: &mut Stream,
     ) -> Option<G::Action> {
         let Scratch { probabilities, .. } = scratch;
-        self.deliberator.decide(game, state, player, &mut self.found, probabilities, rng);
+        self.deliberator.decide(at.game, at.state, at.player, &mut self.found, probabilities, rng);
         self.found.candidates.get(draw_index(&*probabilities, rng)).map(|candidate| candidate.action.clone())
     }
 
-    fn explain(&mut self, game: &G, state: &G::State, player: usize) -> String {
+    fn explain(&mut self, at: Decision<'_, G>) -> String {
         let mut probabilities = Vec::new();
         self.found.explains = true;
-        self.weigh(game, state, player, &mut probabilities);
+        self.weigh(at, &mut probabilities);
         self.found.explains = false;
         let mut text: String = self.found.remarks.iter().map(|remark| format!("{remark}\n")).collect();
         for (i, (candidate, chosen)) in self.found.candidates.iter().zip(&probabilities).enumerate() {
@@ -75,7 +66,7 @@ impl<G: Game> Agent<G> for Deliberating<G> {
             }
             let chosen =
                 chosen + (i + 1..probabilities.len()).filter(same).map(|j| probabilities[j]).sum::<f64>();
-            let name = game.action_text(state, &candidate.action);
+            let name = at.game.action_text(at.state, &candidate.action);
             let valued = match candidate.class {
                 Some(class) => class.to_string(),
                 // Such deliberators give the probability itself.

@@ -3,6 +3,7 @@
 //! An evaluator gives the value of a state right after an action for the player who acted, in [−1, 1] (utility divided
 //! by the game's scale). A finished game has its exact utility; models never see it.
 
+use crate::agents::Decision;
 use crate::successors::Successors;
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Turn, Valuation};
 use adept_model::{Explanation, Learner, ModelError, OutcomeClass, Rows};
@@ -10,40 +11,19 @@ use std::sync::Arc;
 
 /// Evaluates the actions of a decision.
 pub trait Evaluator<G: Game>: Send {
-    /// Replaces `values` by the value of the state after each of `actions` for `player`, who is to move.
-    fn values(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        values: &mut Vec<f32>,
-    );
+    /// Replaces `values` by the value of the state after each of `actions` for the player to move.
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>);
 
-    /// Replaces `actions` by the candidates of `player`, who is to move, and `values` by their values. By default,
+    /// Replaces `actions` by the candidates of the player to move, and `values` by their values. By default,
     /// every legal action is a candidate.
-    fn weigh(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &mut Vec<G::Action>,
-        values: &mut Vec<f32>,
-    ) {
-        game.actions(state, actions);
-        self.values(game, state, player, actions, values);
+    fn weigh(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
+        at.game.actions(at.state, actions);
+        self.values(at, actions, values);
     }
 
     /// As [`weigh`](Self::weigh), for people: an evaluator that leaves values of bad actions open finds them too.
-    fn study(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &mut Vec<G::Action>,
-        values: &mut Vec<f32>,
-    ) {
-        self.weigh(game, state, player, actions, values);
+    fn study(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
+        self.weigh(at, actions, values);
     }
 
     /// The actions that it expected from the last decision on, if it looks ahead.
@@ -56,16 +36,9 @@ pub trait Evaluator<G: Game>: Send {
         &[]
     }
 
-    /// Replaces `outcomes` by the probability of each class for `player` after an action that the player may take and that does not
+    /// Replaces `outcomes` by the probability of each class for the player to move after a legal action that does not
     /// end the game; empty if it knows values alone.
-    fn outcomes(
-        &mut self,
-        _game: &G,
-        _state: &G::State,
-        _player: usize,
-        _action: &G::Action,
-        outcomes: &mut Vec<f32>,
-    ) {
+    fn outcomes(&mut self, _at: Decision<'_, G>, _action: &G::Action, outcomes: &mut Vec<f32>) {
         outcomes.clear();
     }
 
@@ -79,37 +52,16 @@ pub trait Evaluator<G: Game>: Send {
 macro_rules! passed_on {
     ($to:ty) => {
         impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for $to {
-            fn values(
-                &mut self,
-                game: &G,
-                state: &G::State,
-                player: usize,
-                actions: &[G::Action],
-                values: &mut Vec<f32>,
-            ) {
-                (**self).values(game, state, player, actions, values);
+            fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
+                (**self).values(at, actions, values);
             }
 
-            fn weigh(
-                &mut self,
-                game: &G,
-                state: &G::State,
-                player: usize,
-                actions: &mut Vec<G::Action>,
-                values: &mut Vec<f32>,
-            ) {
-                (**self).weigh(game, state, player, actions, values);
+            fn weigh(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
+                (**self).weigh(at, actions, values);
             }
 
-            fn study(
-                &mut self,
-                game: &G,
-                state: &G::State,
-                player: usize,
-                actions: &mut Vec<G::Action>,
-                values: &mut Vec<f32>,
-            ) {
-                (**self).study(game, state, player, actions, values);
+            fn study(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
+                (**self).study(at, actions, values);
             }
 
             fn line(&self) -> &[G::Action] {
@@ -120,15 +72,8 @@ macro_rules! passed_on {
                 (**self).classes()
             }
 
-            fn outcomes(
-                &mut self,
-                game: &G,
-                state: &G::State,
-                player: usize,
-                action: &G::Action,
-                outcomes: &mut Vec<f32>,
-            ) {
-                (**self).outcomes(game, state, player, action, outcomes);
+            fn outcomes(&mut self, at: Decision<'_, G>, action: &G::Action, outcomes: &mut Vec<f32>) {
+                (**self).outcomes(at, action, outcomes);
             }
 
             fn copied(&mut self, game: &G) -> Option<Box<dyn Evaluator<G>>> {
@@ -161,17 +106,11 @@ pub fn each_after<G: Game>(
 pub struct ByValuation<G: Game>(pub Arc<dyn Valuation<G>>);
 
 impl<G: Game> Evaluator<G> for ByValuation<G> {
-    fn values(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        values: &mut Vec<f32>,
-    ) {
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
         values.clear();
-        each_after(game, state, actions, |after, action| {
-            let value = self.0.value(game, Afterstate { state: after, action: Some(action), player });
+        each_after(at.game, at.state, actions, |after, action| {
+            let value =
+                self.0.value(at.game, Afterstate { state: after, action: Some(action), player: at.player });
             values.push(if value.is_nan() { 0.0 } else { value as f32 });
         });
     }
@@ -258,18 +197,18 @@ impl<G: Game> GameModel<G> {
         Ok(Self::new(game, self.encoder.clone(), learner))
     }
 
-    /// Lists and encodes the candidates of `player`, who is to move. Values that need the model are 0.
+    /// Lists and encodes the candidates of the player to move. Values that need the model are 0.
     #[inline]
-    pub fn candidates(&mut self, game: &G, state: &G::State, player: usize) -> &Successors<G> {
+    pub fn candidates(&mut self, at: Decision<'_, G>) -> &Successors<G> {
         self.found.clear();
-        self.found.list(game, &*self.encoder, state, player);
+        self.found.list(&*self.encoder, at);
         &self.found
     }
 
-    /// Lists and evaluates the candidates of `player`, who is to move.
+    /// Lists and evaluates the candidates of the player to move.
     #[inline]
-    pub fn weighed(&mut self, game: &G, state: &G::State, player: usize) -> &Successors<G> {
-        self.candidates(game, state, player);
+    pub fn weighed(&mut self, at: Decision<'_, G>) -> &Successors<G> {
+        self.candidates(at);
         self.found.evaluate(&mut *self.learner);
         &self.found
     }
@@ -279,12 +218,12 @@ impl<G: Game> GameModel<G> {
         self.learner.weighed(&self.found.rows);
     }
 
-    /// Lists and evaluates the candidates of `player`, who is to move, as far as learning needs it. If an action wins
+    /// Lists and evaluates the candidates of the player to move, as far as learning needs it. If an action wins
     /// the highest possible utility at once, all others have value −1 and the model is not evaluated, unless it gives
     /// distributions, which learning may need.
     #[inline]
-    pub fn decide(&mut self, game: &G, state: &G::State, player: usize) -> &Successors<G> {
-        self.candidates(game, state, player);
+    pub fn decide(&mut self, at: Decision<'_, G>) -> &Successors<G> {
+        self.candidates(at);
         if self.found.values.contains(&1.0) && self.learner.head().classes().is_none() {
             let others = self.found.values.iter_mut().zip(&self.found.row_of);
             others.filter(|(_, row)| row.is_some()).for_each(|(value, _)| *value = -1.0);
@@ -294,23 +233,17 @@ impl<G: Game> GameModel<G> {
         &self.found
     }
 
-    /// The learner's explanation of an action of `player`, who is to move. None if the action ends the game, because
+    /// The learner's explanation of an action of the player to move. None if the action ends the game, because
     /// its value is then known.
-    pub fn explain(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        action: &G::Action,
-        player: usize,
-    ) -> Option<Explanation> {
-        let mut shown = state.clone();
-        if !game.hides() {
-            game.apply(&mut shown, action);
-            if game.turn(&shown) == Turn::Over {
+    pub fn explain(&mut self, at: Decision<'_, G>, action: &G::Action) -> Option<Explanation> {
+        let mut shown = at.state.clone();
+        if !at.game.hides() {
+            at.game.apply(&mut shown, action);
+            if at.game.turn(&shown) == Turn::Over {
                 return None;
             }
         }
-        let rows = self.encode(game, &shown, Some(action), player);
+        let rows = self.encode(at.game, &shown, Some(action), at.player);
         Some(self.learner.explain(&rows))
     }
 
@@ -323,17 +256,10 @@ impl<G: Game> GameModel<G> {
 }
 
 impl<G: Game> Evaluator<G> for GameModel<G> {
-    fn values(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        values: &mut Vec<f32>,
-    ) {
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
         if self.encoder.decides() {
             // Actions that the encoder omits have probability 0.
-            let found = self.weighed(game, state, player);
+            let found = self.weighed(at);
             let value = |action: &G::Action| {
                 let place = found.actions.iter().position(|a| a == action);
                 place.map_or(f32::NEG_INFINITY, |i| found.values[i])
@@ -343,20 +269,13 @@ impl<G: Game> Evaluator<G> for GameModel<G> {
             return;
         }
         self.found.clear();
-        self.found.list_these(game, &*self.encoder, state, player, actions);
+        self.found.list_these(&*self.encoder, at, actions);
         self.found.evaluate(&mut *self.learner);
         values.clone_from(&self.found.values);
     }
 
-    fn weigh(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &mut Vec<G::Action>,
-        values: &mut Vec<f32>,
-    ) {
-        let found = self.weighed(game, state, player);
+    fn weigh(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
+        let found = self.weighed(at);
         actions.clone_from(&found.actions);
         values.clone_from(&found.values);
     }
@@ -365,16 +284,9 @@ impl<G: Game> Evaluator<G> for GameModel<G> {
         self.learner.head().classes().unwrap_or_default()
     }
 
-    fn outcomes(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        action: &G::Action,
-        outcomes: &mut Vec<f32>,
-    ) {
+    fn outcomes(&mut self, at: Decision<'_, G>, action: &G::Action, outcomes: &mut Vec<f32>) {
         outcomes.clear();
-        if let Some(explained) = self.explain(game, state, action, player) {
+        if let Some(explained) = self.explain(at, action) {
             outcomes.extend(explained.outcomes);
         }
     }

@@ -1,6 +1,6 @@
 //! Exact comparison of agents: expected utilities by recursion over all actions and chance outcomes.
 
-use crate::agents::Agent;
+use crate::agents::{Agent, Decision};
 use adept_game::{Game, Turn};
 use adept_ground::limits;
 use rustc_hash::FxHashMap;
@@ -75,7 +75,7 @@ pub fn expected_utilities<G: Game>(
     (0..game.players())
         .map(|seat| {
             let [value] = Walk::utility(seat).numbers(game, state, 0, &mut |state, player, actions, p| {
-                agents[player].policy(game, state, player, actions, p);
+                agents[player].policy(Decision::new(game, state, player), actions, p);
                 Fold::Mean
             })?;
             Ok(value)
@@ -106,11 +106,12 @@ pub(crate) fn sides<G: Game>(
     other: (&mut dyn Agent<G>, Fold),
 ) -> impl FnMut(&G::State, usize, &[G::Action], &mut Vec<f64>) -> Fold {
     move |state, player, actions, p| {
+        let at = Decision::new(game, state, player);
         if player == seat {
-            own.0.policy(game, state, player, actions, p);
+            own.0.policy(at, actions, p);
             own.1
         } else {
-            other.0.policy(game, state, player, actions, p);
+            other.0.policy(at, actions, p);
             other.1
         }
     }

@@ -1,7 +1,7 @@
 //! Exact grades of a policy: how it fares against the best response, against random play and against perfect play, and how often
 //! it has a correct move.
 
-use crate::agents::{Agent, Random, Scratch};
+use crate::agents::{Agent, Decision, Random, Scratch};
 use crate::exact::{ExactError, Fold, MAX_STATES, Walk, sides};
 use crate::solve::{Minimax, TIE, best_uniform};
 use adept_game::{Game, Turn, stream};
@@ -136,8 +136,9 @@ impl<G: Game> Grader<G> {
         for state in &states {
             let Turn::Player(player) = game.turn(state) else { continue };
             game.actions(state, &mut actions);
-            agent.policy(game, state, player, &actions, &mut p);
-            self.minimax.policy(game, state, player, &actions, &mut best);
+            let at = Decision::new(game, state, player);
+            agent.policy(at, &actions, &mut p);
+            self.minimax.policy(at, &actions, &mut best);
             correct += p.iter().zip(&best).filter(|(_, best)| **best > 0.0).map(|(p, _)| p).sum::<f64>();
         }
         let mut random = Vec::new();
@@ -170,21 +171,14 @@ impl<G: Game> Agent<G> for Perfect<'_, G> {
         "perfect"
     }
 
-    fn policy(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    ) {
-        self.0.minimax.policy(game, state, player, actions, probabilities);
+    fn policy(&mut self, at: Decision<'_, G>, actions: &[G::Action], probabilities: &mut Vec<f64>) {
+        self.0.minimax.policy(at, actions, probabilities);
         let value = |(action, best): (&G::Action, &f64)| match *best > 0.0 {
             true => {
-                let mut next = state.clone();
-                game.apply(&mut next, action);
+                let mut next = at.state.clone();
+                at.game.apply(&mut next, action);
                 // The game was solved, so no error can occur here.
-                self.0.value_against_random(game, &next, player).unwrap_or(f64::NEG_INFINITY)
+                self.0.value_against_random(at.game, &next, at.player).unwrap_or(f64::NEG_INFINITY)
             }
             false => f64::NEG_INFINITY,
         };
@@ -268,7 +262,10 @@ pub fn alone<G: Game>(game: &G, agent: &mut dyn Agent<G>, optimum: u64) -> SoloG
     for g in 0..ALONE {
         let (mut state, mut rng, mut moves) = (game.start(), stream(0, "alone", g), 0);
         while let Turn::Player(player) = game.turn(&state) {
-            let Some(action) = agent.choose(game, &state, player, &mut scratch, &mut rng) else { break };
+            let Some(action) = agent.choose(Decision::new(game, &state, player), &mut scratch, &mut rng)
+            else {
+                break;
+            };
             game.apply(&mut state, &action);
             moves += 1;
             if moves >= LONGEST {

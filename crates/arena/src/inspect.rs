@@ -1,6 +1,6 @@
 //! Values of positions and moves: with gates and experts for people, in batches for programs.
 
-use crate::agents::{line_texts, softmax};
+use crate::agents::{Decision, line_texts, softmax};
 use crate::evaluator::{Evaluator, GameModel};
 use crate::open::OpenError;
 use crate::search::Search;
@@ -197,7 +197,7 @@ pub fn inspect<G: Kit>(
     }
     let encoder = bound.encoder().clone();
     let mut listed = Successors::new(game, &*bound.learner);
-    listed.list(game, &*encoder, state, player);
+    listed.list(&*encoder, Decision::new(game, state, player));
     let policy = (game.hides() && bound.learner.head().is_policy()).then(|| {
         listed.evaluate(&mut *bound.learner);
         policy_of(&listed.values)
@@ -271,7 +271,8 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
         }
         Turn::Player(player) => {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
-            search.study(game, state, player, &mut actions, &mut values);
+            let at = Decision::new(game, state, player);
+            search.study(at, &mut actions, &mut values);
             if outcomes {
                 found.classes = search.evaluator.classes().iter().map(|class| class.name.clone()).collect();
             }
@@ -280,7 +281,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
                 game.apply(&mut next, action);
                 let mut outcomes = Vec::new();
                 if !found.classes.is_empty() && game.turn(&next) != Turn::Over {
-                    search.outcomes_after(game, state, player, action, &mut outcomes);
+                    search.outcomes_after(at, action, &mut outcomes);
                 }
                 found.moves.push(MoveValue {
                     action: game.action_text(state, action),
@@ -420,7 +421,7 @@ pub fn values<G: Kit>(
                     complete(game, state, player, &game.position_text(state))?;
                 }
                 let first = found.values.len();
-                found.list(game, &*encoder, state, player);
+                found.list(&*encoder, Decision::new(game, state, player));
                 Part::Best(first..found.values.len())
             }
         });
@@ -497,7 +498,7 @@ pub fn choices<G: Kit>(game: &G, bound: &mut GameModel<G>, text: &str) -> Result
     complete(game, &state, player, text)?;
     let (mut actions, mut found) = (Vec::new(), Vec::new());
     game.actions(&state, &mut actions);
-    bound.values(game, &state, player, &actions, &mut found);
+    bound.values(Decision::new(game, &state, player), &actions, &mut found);
     let choice = |(action, &value): (&G::Action, &f32)| {
         let mut after = state.clone();
         game.apply(&mut after, action);

@@ -1,5 +1,6 @@
 //! Move loss: the value that choices lose, measured by an exact valuation.
 
+use crate::agents::Decision;
 use crate::evaluator::Evaluator;
 use adept_game::{Afterstate, Game, Turn, Valuation};
 use serde::Serialize;
@@ -63,7 +64,7 @@ pub fn move_loss<G: Game>(
             weight += p;
             decisions += 1;
             for (evaluator, (loss, wrong)) in evaluators.iter_mut().zip(&mut sums) {
-                evaluator.values(game, &decision, player, &actions, &mut values);
+                evaluator.values(Decision::new(game, &decision, player), &actions, &mut values);
                 let most = values.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
                 let chosen =
                     || exact.iter().zip(&values).filter(|(_, v)| **v == most).map(|(exact, _)| best - exact);

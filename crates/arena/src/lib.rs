@@ -23,7 +23,7 @@ mod solve;
 pub mod statistics;
 pub mod successors;
 
-pub use agents::{Agent, Boltzmann, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
+pub use agents::{Agent, Boltzmann, Decision, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
 pub use deliberating::Deliberating;
 pub use evaluator::{ByValuation, Evaluator, GameModel, each_after};
 pub use exact::{Equity, ExactError, Survey, equity, expected_utilities, survey};

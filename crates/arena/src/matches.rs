@@ -1,6 +1,6 @@
 //! Matches: games between agents in all seat orders, with the same dice for each order.
 
-use crate::agents::{Agent, Scratch};
+use crate::agents::{Agent, Decision, Scratch};
 use crate::statistics::wilson95;
 use adept_game::{Game, GameError, Stream, Turn, Unit, no_action, stream};
 use rand::seq::IndexedRandom;
@@ -208,7 +208,7 @@ fn played<G: Game, A: Agent<G>>(
                 legal.choose(dice).cloned().ok_or_else(|| no_action(game, &state, player))?
             }
             Turn::Player(player) => agents[order[player]]
-                .choose(game, &state, player, scratch, choices)
+                .choose(Decision::new(game, &state, player), scratch, choices)
                 .ok_or_else(|| no_action(game, &state, player))?,
         };
         watch(&action);

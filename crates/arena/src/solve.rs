@@ -1,6 +1,6 @@
 //! Exact solvers as agents: minimax, and the best response to a fixed policy.
 
-use crate::agents::{Agent, Random};
+use crate::agents::{Agent, Decision, Random};
 use crate::exact::{ExactError, Fold, Walk};
 use adept_game::{Game, Turn};
 
@@ -54,16 +54,10 @@ impl<G: Game> Minimax<G> {
     }
 
     /// Value of an action for the player to move.
-    pub(crate) fn after(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        action: &G::Action,
-    ) -> Result<f64, ExactError> {
-        let mut next = state.clone();
-        game.apply(&mut next, action);
-        self.value_for(game, &next, player)
+    pub(crate) fn after(&mut self, at: Decision<'_, G>, action: &G::Action) -> Result<f64, ExactError> {
+        let mut next = at.state.clone();
+        at.game.apply(&mut next, action);
+        self.value_for(at.game, &next, at.player)
     }
 }
 
@@ -72,17 +66,10 @@ impl<G: Game> Agent<G> for Minimax<G> {
         "minimax"
     }
 
-    fn policy(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    ) {
+    fn policy(&mut self, at: Decision<'_, G>, actions: &[G::Action], probabilities: &mut Vec<f64>) {
         // `solve` has visited every reachable state, so no error can occur here.
         let values: Vec<f64> =
-            actions.iter().map(|a| self.after(game, state, player, a).unwrap_or(f64::NEG_INFINITY)).collect();
+            actions.iter().map(|a| self.after(at, a).unwrap_or(f64::NEG_INFINITY)).collect();
         best_uniform(&values, probabilities);
     }
 }
@@ -139,16 +126,11 @@ impl<G: Game> Agent<G> for BestResponse<G> {
         &self.name
     }
 
-    fn policy(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    ) {
-        let values: Vec<f64> =
-            actions.iter().map(|a| self.after(game, state, player, a).unwrap_or(f64::NEG_INFINITY)).collect();
+    fn policy(&mut self, at: Decision<'_, G>, actions: &[G::Action], probabilities: &mut Vec<f64>) {
+        let values: Vec<f64> = actions
+            .iter()
+            .map(|a| self.after(at.game, at.state, at.player, a).unwrap_or(f64::NEG_INFINITY))
+            .collect();
         best_uniform(&values, probabilities);
     }
 }

@@ -1,5 +1,6 @@
 //! Successors of states: what decisions lead to, listed, encoded and valued in one batch.
 
+use crate::agents::Decision;
 use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, OutcomeClass, Rows};
 use rand::RngExt;
@@ -79,17 +80,17 @@ impl<G: Game> Successors<G> {
         self.row_values.clear();
     }
 
-    /// Appends a branch: the candidates of `player`, who is to move. Each has its own row.
+    /// Appends a branch: the candidates of the player to move. Each has its own row.
     #[inline]
-    pub fn list(&mut self, game: &G, encoder: &dyn Encoder<G>, state: &G::State, player: usize) {
+    pub fn list(&mut self, encoder: &dyn Encoder<G>, at: Decision<'_, G>) {
         let (first, row) = (self.actions.len(), self.rows.len() as u32);
         let Self { actions, listed, .. } = self;
         // The first branch needs no copy.
         let to = if first == 0 { &mut *actions } else { &mut *listed };
         if encoder.decides() {
-            encoder.decide(game, state, player, to, &mut self.rows);
+            encoder.decide(at.game, at.state, at.player, to, &mut self.rows);
         } else {
-            game.actions(state, to);
+            at.game.actions(at.state, to);
         }
         actions.append(listed);
         if encoder.decides() {
@@ -97,26 +98,20 @@ impl<G: Game> Successors<G> {
             self.row_of.extend((row..row + (actions.len() - first) as u32).map(Some));
             self.ends.push(actions.len());
         } else {
-            self.encode(game, encoder, state, player, first);
+            self.encode(encoder, at, first);
         }
     }
 
-    /// Appends a branch: these actions of `player`, who is to move. Each has its own row.
-    pub fn list_these(
-        &mut self,
-        game: &G,
-        encoder: &dyn Encoder<G>,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-    ) {
+    /// Appends a branch: these actions of the player to move. Each has its own row.
+    pub fn list_these(&mut self, encoder: &dyn Encoder<G>, at: Decision<'_, G>, actions: &[G::Action]) {
         let first = self.actions.len();
         self.actions.extend_from_slice(actions);
-        self.encode(game, encoder, state, player, first);
+        self.encode(encoder, at, first);
     }
 
     /// Encodes the actions from `first` on, and ends their branch.
-    fn encode(&mut self, game: &G, encoder: &dyn Encoder<G>, state: &G::State, player: usize, first: usize) {
+    fn encode(&mut self, encoder: &dyn Encoder<G>, at: Decision<'_, G>, first: usize) {
+        let Decision { game, state, player } = at;
         let Self { actions, values, row_of, rows, after, .. } = self;
         self.ends.push(actions.len());
         let actions = &actions[first..];

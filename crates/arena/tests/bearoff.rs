@@ -1,6 +1,6 @@
 //! The bear-off's valuations as evaluators and agents.
 
-use adept_arena::{Agent, ByValuation, Evaluator, GameModel, Successors, open};
+use adept_arena::{Agent, ByValuation, Decision, Evaluator, GameModel, Successors, open};
 use adept_builtin::bearoff::two_sided::{Settings, Table};
 use adept_builtin::bearoff::{Action, Bearoff, Distribution, ROLLS, Stage, State};
 use adept_game::Kit;
@@ -48,7 +48,7 @@ fn the_oracle_values_moves_for_the_player_who_moves() {
     let mut oracle = ByValuation(game.valuation("oracle").unwrap().unwrap());
     let mut values = Vec::new();
     for (state, actions, expected) in decisions(&table) {
-        oracle.values(&game, &state, state.player, &actions, &mut values);
+        oracle.values(Decision::new(&game, &state, state.player), &actions, &mut values);
         let expected: Vec<f32> = expected.iter().map(|&v| v as f32).collect();
         assert_eq!(values, expected);
     }
@@ -63,7 +63,7 @@ fn the_oracle_plays_the_best_move_and_the_convolution_hardly_a_worse_one() {
         let mut loss = 0.0;
         let decisions = decisions(&table);
         for (state, actions, values) in &decisions {
-            agent.policy(&game, state, state.player, actions, &mut policy);
+            agent.policy(Decision::new(&game, state, state.player), actions, &mut policy);
             let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             loss += policy.iter().zip(values).map(|(p, v)| p * (best - v)).sum::<f64>();
         }
@@ -111,7 +111,7 @@ fn successors_of_chance_are_those_of_each_roll() {
             let mut rolled = state;
             game.apply(&mut rolled, roll);
             game.actions(&rolled, &mut actions);
-            bound.values(&game, &rolled, rolled.player, &actions, &mut values);
+            bound.values(Decision::new(&game, &rolled, rolled.player), &actions, &mut values);
             mean -= p * values.iter().copied().map(f64::from).fold(f64::NEG_INFINITY, f64::max);
             all += actions.len();
             for action in &actions {

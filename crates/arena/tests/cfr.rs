@@ -1,7 +1,7 @@
 //! Exact solutions of small games of liar's dice: reference values, exploitability compared with plain recursion.
 
 use adept_arena::cfr::{Advantages, CfrPlus, Mccfr, Policy, Tabular, Tree};
-use adept_arena::{Agent, ExactError, Random, expected_utilities};
+use adept_arena::{Agent, Decision, ExactError, Random, expected_utilities};
 use adept_builtin::liars_dice::{Info, LiarsDice};
 use adept_game::{Game, Stream, Turn, stream};
 use proptest::prelude::*;
@@ -56,14 +56,12 @@ impl Agent<LiarsDice> for Hashed {
 
     fn policy(
         &mut self,
-        game: &LiarsDice,
-        state: &<LiarsDice as Game>::State,
-        player: usize,
+        at: Decision<'_, LiarsDice>,
         actions: &[<LiarsDice as Game>::Action],
         probabilities: &mut Vec<f64>,
     ) {
         let mut hasher = DefaultHasher::new();
-        game.info(state, player).hash(&mut hasher);
+        at.game.info(at.state, at.player).hash(&mut hasher);
         probabilities.clear();
         probabilities.resize(actions.len(), 0.0);
         draw_probabilities(probabilities, &mut stream(self.0, "hashed", hasher.finish()));
@@ -168,7 +166,7 @@ fn best_response(
             }
             Turn::Player(player) => {
                 game.actions(&state, &mut actions);
-                other.policy(game, &state, player, &actions, &mut p);
+                other.policy(Decision::new(game, &state, player), &actions, &mut p);
                 actions.iter().copied().zip(p.iter().copied()).collect()
             }
             Turn::Chance => {
@@ -244,9 +242,7 @@ impl Agent<LiarsDice> for Broken {
 
     fn policy(
         &mut self,
-        _: &LiarsDice,
-        _: &<LiarsDice as Game>::State,
-        _: usize,
+        _: Decision<'_, LiarsDice>,
         actions: &[<LiarsDice as Game>::Action],
         probabilities: &mut Vec<f64>,
     ) {

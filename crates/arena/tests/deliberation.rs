@@ -1,7 +1,7 @@
 //! The deliberating agents of liar's dice: their candidates, the rules that drop some, and that they see nothing
 //! hidden.
 
-use adept_arena::{Agent, Deliberating, Scratch, open};
+use adept_arena::{Agent, Decision, Deliberating, Scratch, open};
 use adept_builtin::liars_dice::{Action, DeliberateSettings, Dice, LiarsDice, State};
 use adept_game::Kit;
 use adept_game::{Afterstate, Deliberation, Game, RowMut, RowSink, Turn, stream};
@@ -116,7 +116,8 @@ fn every_decision_explains_itself() {
         let state = at(&game, position);
         let Turn::Player(player) = game.turn(&state) else { panic!("{position}") };
         let mut agent_ = open::agent(&game, agent).expect(agent);
-        writeln!(text, "{agent}: {position}\n{}", agent_.explain(&game, &state, player)).unwrap();
+        writeln!(text, "{agent}: {position}\n{}", agent_.explain(Decision::new(&game, &state, player)))
+            .unwrap();
     }
     insta::assert_snapshot!(text);
 }
@@ -147,7 +148,7 @@ fn agents_take_legal_actions_by_what_they_know() {
                 let i = rng.random_range(0..agents.len());
                 let agent = &mut agents[i];
                 game.actions(&state, &mut actions);
-                agent.policy(&game, &state, player, &actions, &mut p);
+                agent.policy(Decision::new(&game, &state, player), &actions, &mut p);
                 assert!(
                     (p.iter().sum::<f64>() - 1.0).abs() < 1e-9,
                     "{} {}",
@@ -158,9 +159,10 @@ fn agents_take_legal_actions_by_what_they_know() {
                 for seat in other.seats.iter_mut().enumerate().filter(|(s, _)| *s != player).map(|(_, s)| s) {
                     seat.cup = Dice::roll(seat.cup.total(), game.faces(), &mut rng);
                 }
-                agent.policy(&game, &other, player, &actions, &mut q);
+                agent.policy(Decision::new(&game, &other, player), &actions, &mut q);
                 assert_eq!(p, q, "{} {}", agent.name(), game.position_text(&state));
-                let action = agent.choose(&game, &state, player, &mut scratch, &mut rng).unwrap();
+                let action =
+                    agent.choose(Decision::new(&game, &state, player), &mut scratch, &mut rng).unwrap();
                 let place = actions.iter().position(|a| *a == action).expect("it is legal");
                 assert!(p[place] > 0.0);
                 game.apply(&mut state, &action);

@@ -2,8 +2,8 @@
 
 use adept_arena::naming::Play;
 use adept_arena::{
-    Agent, AgentSpec, BestResponse, Boltzmann, EpsilonGreedy, Equity, Evaluator, GameModel, Grader, Greedy,
-    Minimax, Random, Scripted, WinDrawLoss, equity, expected_utilities, open,
+    Agent, AgentSpec, BestResponse, Boltzmann, Decision, EpsilonGreedy, Equity, Evaluator, GameModel, Grader,
+    Greedy, Minimax, Random, Scripted, WinDrawLoss, equity, expected_utilities, open,
 };
 use adept_builtin::tictactoe::{Fields, Position, TicTacToe, ttt_moves};
 use adept_game::{Encoder, Game, Turn, draw_index, stream};
@@ -40,7 +40,7 @@ fn legal(state: &Position) -> Vec<u8> {
 
 fn policy(agent: &mut dyn Agent<TicTacToe>, state: &Position) -> Vec<f64> {
     let mut p = vec![9.0];
-    agent.policy(&GAME, state, state.mover(), &legal(state), &mut p);
+    agent.policy(Decision::new(&GAME, state, state.mover()), &legal(state), &mut p);
     p
 }
 
@@ -150,15 +150,8 @@ impl Agent<TicTacToe> for Restricted {
         "restricted"
     }
 
-    fn policy(
-        &mut self,
-        _: &TicTacToe,
-        state: &Position,
-        player: usize,
-        actions: &[u8],
-        probabilities: &mut Vec<f64>,
-    ) {
-        let allowed = self.allowed(state, player);
+    fn policy(&mut self, at: Decision<'_, TicTacToe>, actions: &[u8], probabilities: &mut Vec<f64>) {
+        let allowed = self.allowed(at.state, at.player);
         let best = allowed.into_iter().reduce(|a, b| if b.1 > a.1 + 1e-12 { b } else { a });
         let (best, _) = best.expect("something is allowed");
         probabilities.clear();
@@ -270,9 +263,9 @@ impl Coarse {
 }
 
 impl Evaluator<TicTacToe> for Coarse {
-    fn values(&mut self, _: &TicTacToe, state: &Position, _: usize, actions: &[u8], values: &mut Vec<f32>) {
+    fn values(&mut self, at: Decision<'_, TicTacToe>, actions: &[u8], values: &mut Vec<f32>) {
         values.clear();
-        values.extend(actions.iter().map(|&a| self.of(&after(state, a))));
+        values.extend(actions.iter().map(|&a| self.of(&after(at.state, a))));
     }
 }
 
@@ -490,7 +483,12 @@ fn agents_act_as_their_policies_say() {
             let p = policy(&mut **agent, &state);
             let mut counts = vec![0; p.len()];
             for _ in 0..5_000 {
-                counts[agent.act(&GAME, &state, state.mover(), &actions, &mut scratch, &mut rng)] += 1;
+                counts[agent.act(
+                    Decision::new(&GAME, &state, state.mover()),
+                    &actions,
+                    &mut scratch,
+                    &mut rng,
+                )] += 1;
             }
             let possible = p.iter().filter(|p| **p > 0.0).count();
             assert!(
@@ -529,8 +527,8 @@ fn a_bound_network_values_what_goes_on_and_only_that() {
     let (mut values, mut single, mut wins) = (Vec::new(), Vec::new(), 0);
     for state in decisions() {
         let (actions, player) = (legal(&state), state.mover());
-        bound.values(&GAME, &state, player, &actions, &mut values);
-        let decided = twin.decide(&GAME, &state, player);
+        bound.values(Decision::new(&GAME, &state, player), &actions, &mut values);
+        let decided = twin.decide(Decision::new(&GAME, &state, player));
         assert_eq!(decided.actions, actions);
         assert_eq!(decided.row_of.iter().flatten().count(), decided.rows.len());
         let decided = decided.values.clone();

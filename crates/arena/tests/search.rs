@@ -2,7 +2,7 @@
 
 use adept_arena::matches::{Deals, orders, replay};
 use adept_arena::search::{Budget, Search, SearchOptions, fits};
-use adept_arena::{Evaluator, Greedy, Minimax, each_after};
+use adept_arena::{Agent, Decision, Evaluator, Greedy, Minimax, each_after};
 use adept_builtin::bearoff::Bearoff;
 use adept_builtin::connect_four::ConnectFour;
 use adept_builtin::tictactoe::TicTacToe;
@@ -15,16 +15,9 @@ use std::hash::{Hash, Hasher};
 struct Whim;
 
 impl<G: Game> Evaluator<G> for Whim {
-    fn values(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        values: &mut Vec<f32>,
-    ) {
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
         values.clear();
-        each_after(game, state, actions, |after, _| values.push(whim(game, after, player)));
+        each_after(at.game, at.state, actions, |after, _| values.push(whim(at.game, after, at.player)));
     }
 }
 
@@ -110,13 +103,13 @@ fn agrees<G: Kit>(game: &G, plies: u32, decisions: u64, moves: u32) {
         each_after(game, &state, &actions, |after, _| {
             wanted.push(plain(game, after, player, plies - 1) as f32)
         });
-        let found = all.search(game, &state, player, &actions);
+        let found = all.search(Decision::new(game, &state, player), &actions);
         for (found, wanted) in found.values.iter().zip(&wanted) {
             assert!((found - wanted).abs() < 1e-6, "seed {seed}: {:?} instead of {wanted:?}", found);
         }
         assert_eq!(found.plies.min(plies), found.plies);
         let most = wanted.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let found = best_only.search(game, &state, player, &actions);
+        let found = best_only.search(Decision::new(game, &state, player), &actions);
         let chosen = first_highest(&found.values);
         assert!((wanted[chosen] - most).abs() < 1e-6, "seed {seed}: {:?} of {wanted:?}", found.values);
         if actions.len() > 1 {
@@ -159,32 +152,18 @@ fn spread(classes: &[OutcomeClass], value: f32) -> Vec<f32> {
 struct Whims(Vec<OutcomeClass>);
 
 impl<G: Game> Evaluator<G> for Whims {
-    fn values(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        values: &mut Vec<f32>,
-    ) {
-        Whim.values(game, state, player, actions, values);
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
+        Whim.values(at, actions, values);
     }
 
     fn classes(&self) -> &[OutcomeClass] {
         &self.0
     }
 
-    fn outcomes(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        action: &G::Action,
-        outcomes: &mut Vec<f32>,
-    ) {
-        let mut after = state.clone();
-        game.apply(&mut after, action);
-        *outcomes = spread(&self.0, whim(game, &after, player));
+    fn outcomes(&mut self, at: Decision<'_, G>, action: &G::Action, outcomes: &mut Vec<f32>) {
+        let mut after = at.state.clone();
+        at.game.apply(&mut after, action);
+        *outcomes = spread(&self.0, whim(at.game, &after, at.player));
     }
 }
 
@@ -250,11 +229,11 @@ fn leads_to_outcomes<G: Kit>(game: &G, plies: u32, decisions: u64, moves: u32) {
         let Some((state, player, actions)) = decision(game, rng.random_range(0..=moves), &mut rng) else {
             continue;
         };
-        search.search(game, &state, player, &actions);
+        search.search(Decision::new(game, &state, player), &actions);
         // A finished search stops where results are known; deeper lines may differ among results of the same worth.
         let plies = search.found().plies;
         for (i, action) in actions.iter().enumerate() {
-            search.outcomes_after(game, &state, player, action, &mut outcomes);
+            search.outcomes_after(Decision::new(game, &state, player), action, &mut outcomes);
             let value = search.found().values[i];
             let mean: f32 = outcomes.iter().zip(&classes).map(|(p, class)| p * class.utility).sum();
             let sum: f32 = outcomes.iter().sum();
@@ -290,12 +269,12 @@ fn threads_find_the_same() {
         for seed in 0..8 {
             let mut rng = stream(seed, "search test", 2);
             if let Some((state, player, actions)) = decision(&game, 2, &mut rng) {
-                let found = search.search(&game, &state, player, &actions);
+                let found = search.search(Decision::new(&game, &state, player), &actions);
                 all.push((found.values.clone(), found.nodes, found.line.clone(), Vec::new()));
                 // In another order each time.
                 for i in (0..actions.len()).map(|i| (i + threads) % actions.len()) {
                     let mut outcomes = Vec::new();
-                    search.outcomes_after(&game, &state, player, &actions[i], &mut outcomes);
+                    search.outcomes_after(Decision::new(&game, &state, player), &actions[i], &mut outcomes);
                     all.last_mut().unwrap().3.push((i, outcomes));
                 }
                 all.last_mut().unwrap().3.sort_by_key(|(i, _)| *i);
@@ -313,30 +292,16 @@ fn threads_find_the_same() {
 struct Copied(Vec<OutcomeClass>);
 
 impl<G: Game> Evaluator<G> for Copied {
-    fn values(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        values: &mut Vec<f32>,
-    ) {
-        Whim.values(game, state, player, actions, values);
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
+        Whim.values(at, actions, values);
     }
 
     fn classes(&self) -> &[OutcomeClass] {
         &self.0
     }
 
-    fn outcomes(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        action: &G::Action,
-        outcomes: &mut Vec<f32>,
-    ) {
-        Whims(self.0.clone()).outcomes(game, state, player, action, outcomes);
+    fn outcomes(&mut self, at: Decision<'_, G>, action: &G::Action, outcomes: &mut Vec<f32>) {
+        Whims(self.0.clone()).outcomes(at, action, outcomes);
     }
 
     fn copied(&mut self, _: &G) -> Option<Box<dyn Evaluator<G>>> {
@@ -354,10 +319,10 @@ fn deep_search_solves_tictactoe() {
         let Some((state, player, actions)) = decision(&game, rng.random_range(1..8), &mut rng) else {
             continue;
         };
-        let found = search.search(&game, &state, player, &actions);
+        let found = search.search(Decision::new(&game, &state, player), &actions);
         assert!(found.solved || actions.len() == 1);
         let mut policy = Vec::new();
-        adept_arena::Agent::policy(&mut minimax, &game, &state, player, &actions, &mut policy);
+        minimax.policy(Decision::new(&game, &state, player), &actions, &mut policy);
         let chosen = first_highest(&found.values);
         assert!(policy[chosen] > 0.0, "seed {seed}");
     }
@@ -373,7 +338,7 @@ fn a_fast_win_is_better_than_a_slow_one() {
     let mut actions = Vec::new();
     game.actions(&state, &mut actions);
     let mut search = Search::new(&game, Whim, SearchOptions::from(Budget::Plies(6)));
-    let found = search.search(&game, &state, player, &actions);
+    let found = search.search(Decision::new(&game, &state, player), &actions);
     assert_eq!(found.line[0], actions[3]);
     assert!(found.solved && found.values[3] == 1.0);
 }
@@ -384,19 +349,19 @@ fn searches_repeat_and_obey_their_budgets() {
     let mut rng = stream(3, "search test", 2);
     let (state, player, actions) = decision(&game, 10, &mut rng).unwrap();
     let mut search = Search::new(&game, Whim, SearchOptions::from(Budget::Nodes(5_000)));
-    let first = search.search(&game, &state, player, &actions).clone();
+    let first = search.search(Decision::new(&game, &state, player), &actions).clone();
     assert!((5_000..5_200).contains(&first.nodes), "{}", first.nodes);
-    search.search(&game, &game.start(), 0, &actions);
-    assert_eq!(search.search(&game, &state, player, &actions).values, first.values);
+    search.search(Decision::new(&game, &game.start(), 0), &actions);
+    assert_eq!(search.search(Decision::new(&game, &state, player), &actions).values, first.values);
     // A table that has grown since does not matter.
     search.options.budget = Budget::Plies(7);
-    search.search(&game, &state, player, &actions);
+    search.search(Decision::new(&game, &state, player), &actions);
     search.options.budget = Budget::Nodes(5_000);
-    let again = search.search(&game, &state, player, &actions);
+    let again = search.search(Decision::new(&game, &state, player), &actions);
     assert_eq!((&again.values, again.nodes), (&first.values, first.nodes));
     // A budget that is too small for two plies still gives every action its value.
     let mut short = Search::new(&game, Whim, SearchOptions::from(Budget::Nodes(1)));
-    let found = short.search(&game, &state, player, &actions);
+    let found = short.search(Decision::new(&game, &state, player), &actions);
     assert!(found.plies == 1 && found.values.iter().all(|value| value.is_finite()));
 }
 
@@ -404,19 +369,12 @@ fn searches_repeat_and_obey_their_budgets() {
 struct Bold;
 
 impl<G: Game> Evaluator<G> for Bold {
-    fn values(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        values: &mut Vec<f32>,
-    ) {
-        Whim.values(game, state, player, actions, values);
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
+        Whim.values(at, actions, values);
         let mut own = values.iter_mut();
-        each_after(game, state, actions, |after, _| {
+        each_after(at.game, at.state, actions, |after, _| {
             let value = own.next().unwrap();
-            *value *= if game.turn(after) == Turn::Over { 1.0 } else { 40.0 };
+            *value *= if at.game.turn(after) == Turn::Over { 1.0 } else { 40.0 };
         });
     }
 }
@@ -431,16 +389,16 @@ fn values_without_a_bound_are_not_taken_for_wins() {
         let Some((state, player, actions)) = decision(&game, rng.random_range(0..8), &mut rng) else {
             continue;
         };
-        let chosen = first_highest(&search.search(&game, &state, player, &actions).values);
+        let chosen = first_highest(&search.search(Decision::new(&game, &state, player), &actions).values);
         let mut policy = Vec::new();
-        adept_arena::Agent::policy(&mut minimax, &game, &state, player, &actions, &mut policy);
+        minimax.policy(Decision::new(&game, &state, player), &actions, &mut policy);
         assert!(policy[chosen] > 0.0, "seed {seed}");
     }
     // Nobody can have won for sure after two plies.
     search.options.budget = Budget::Plies(2);
     let mut actions = Vec::new();
     game.actions(&game.start(), &mut actions);
-    assert!(!search.search(&game, &game.start(), 0, &actions).solved);
+    assert!(!search.search(Decision::new(&game, &game.start(), 0), &actions).solved);
 }
 
 #[test]

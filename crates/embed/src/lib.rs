@@ -15,7 +15,7 @@
 pub mod ffi;
 
 use adept_arena::search::Search;
-use adept_arena::{Evaluator, GameModel, OpenError, Pool, inspect, naming, open};
+use adept_arena::{Decision, Evaluator, GameModel, OpenError, Pool, inspect, naming, open};
 use adept_game::{Kit, ParsedPosition, Turn, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::program::Program;
@@ -370,7 +370,11 @@ impl<G: Kit> AnyModel for Opened<G> {
             let read = inspect::read(game, &[position]).map_err(of_position)?;
             let (state, Turn::Player(player)) = (&read[0].0, game.turn(&read[0].0)) else { return Ok(None) };
             let (mut actions, mut values) = (Vec::new(), Vec::new());
-            Search::new(game, bound, options.clone()).weigh(game, state, player, &mut actions, &mut values);
+            Search::new(game, bound, options.clone()).weigh(
+                Decision::new(game, state, player),
+                &mut actions,
+                &mut values,
+            );
             // The first of the highest.
             let best = actions.iter().zip(&values).rev().max_by(|a, b| a.1.total_cmp(b.1));
             Ok(best.and_then(|(action, &value)| {

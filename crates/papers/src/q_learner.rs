@@ -182,15 +182,13 @@ impl Agent<LiarsDice> for QAgent {
 
     fn policy(
         &mut self,
-        game: &LiarsDice,
-        state: &State,
-        player: usize,
+        at: adept_arena::Decision<'_, LiarsDice>,
         actions: &[Action],
         probabilities: &mut Vec<f64>,
     ) {
-        let now = self.table.reading.state(game, state, player);
+        let now = self.table.reading.state(at.game, at.state, at.player);
         let raise = now.map_or(1.0, |now| self.raises(now));
-        call_or_raise(game, state, actions, raise, BLUFF, probabilities);
+        call_or_raise(at.game, at.state, actions, raise, BLUFF, probabilities);
     }
 }
 
@@ -330,10 +328,14 @@ impl QLearner {
             let action = match game.turn(&state) {
                 Turn::Over => break,
                 Turn::Chance => Some(game.sample(&state, &mut dice)),
-                Turn::Player(LEARNER) => agent.choose(game, &state, LEARNER, scratch, &mut choices),
-                Turn::Player(player) => {
-                    others[player - 1].choose(game, &state, player, scratch, &mut choices)
+                Turn::Player(LEARNER) => {
+                    agent.choose(adept_arena::Decision::new(game, &state, LEARNER), scratch, &mut choices)
                 }
+                Turn::Player(player) => others[player - 1].choose(
+                    adept_arena::Decision::new(game, &state, player),
+                    scratch,
+                    &mut choices,
+                ),
             };
             // A player of liar's dice always has an action.
             let Some(action) = action else { break };
@@ -529,7 +531,7 @@ mod tests {
             let mut agent = QAgent::new(&game, Arc::new(table.clone()), epsilon).expect("of this game");
             let (mut actions, mut probabilities) = (Vec::new(), Vec::new());
             game.actions(&position, &mut actions);
-            agent.policy(&game, &position, 0, &actions, &mut probabilities);
+            agent.policy(adept_arena::Decision::new(&game, &position, 0), &actions, &mut probabilities);
             assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             // Half of the raises name a random face; the learner's own most frequent face is 1.
             assert!((probabilities[0] - 7.0 * probabilities[1]).abs() < 1e-12);

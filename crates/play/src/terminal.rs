@@ -1,7 +1,7 @@
 //! The terminal game: shows the board, the value of each move, and the gates behind it.
 
 use adept_arena::inspect::policy_of;
-use adept_arena::{Agent, Evaluator, GameModel, OpenError, Scratch, naming, open};
+use adept_arena::{Agent, Decision, Evaluator, GameModel, OpenError, Scratch, naming, open};
 use adept_game::{Kit, Turn, Worth, no_action, stream};
 use adept_model::{Explanation, Head, OutcomeClass};
 use serde::Serialize;
@@ -371,19 +371,18 @@ impl<'a, G: Kit> Table<'a, G> {
         scratch: &mut Scratch<G>,
         rng: &mut adept_game::Stream,
     ) -> Option<(G::Action, String)> {
+        let at = Decision::new(self.game, &self.state, player);
         match &mut self.opponent {
-            Opponent::Other(agent) => {
-                Some((agent.choose(self.game, &self.state, player, scratch, rng)?, String::new()))
-            }
+            Opponent::Other(agent) => Some((agent.choose(at, scratch, rng)?, String::new())),
             Opponent::Model(bound) => {
                 let head = bound.learner.head().clone();
                 let mut agent = open::by_head(&mut **bound, &head);
-                let action = agent.choose(self.game, &self.state, player, scratch, rng)?;
+                let action = agent.choose(at, scratch, rng)?;
                 drop(agent);
                 if !self.options.hints {
                     return Some((action, String::new()));
                 }
-                let Some(explanation) = bound.explain(self.game, &self.state, &action, player) else {
+                let Some(explanation) = bound.explain(at, &action) else {
                     return Some((action, String::new()));
                 };
                 let mut text = match &head {
@@ -399,7 +398,7 @@ impl<'a, G: Kit> Table<'a, G> {
                     }
                     Head::Policy => {
                         let (mut actions, mut logits) = (Vec::new(), Vec::new());
-                        bound.weigh(self.game, &self.state, player, &mut actions, &mut logits);
+                        bound.weigh(at, &mut actions, &mut logits);
                         let taken =
                             actions.iter().zip(policy_of(&logits)).find(|(other, _)| **other == action);
                         format!(" It does this {:.1} % of the time.", 100.0 * taken.map_or(0.0, |(_, p)| p))
@@ -416,14 +415,15 @@ impl<'a, G: Kit> Table<'a, G> {
         let mut marks = Vec::new();
         let mut below = String::new();
         let numbered = self.numbered();
+        let at = Decision::new(self.game, &self.state, player);
         if let (Opponent::Model(bound), true) = (&mut self.opponent, hints) {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
-            bound.weigh(self.game, &self.state, player, &mut actions, &mut values);
+            bound.weigh(at, &mut actions, &mut values);
             let head = bound.learner.head().clone();
             let shown: Vec<String> = match &head {
                 Head::Outcomes(_) => {
                     let explain = |(action, value): (&G::Action, &f32)| {
-                        let explained = bound.explain(self.game, &self.state, action, player);
+                        let explained = bound.explain(at, action);
                         let outcomes = explained.map_or_else(Vec::new, |explained| explained.outcomes);
                         let worth = Worth::of(self.game, (*value).into());
                         let score = worth.text(2).filter(|_| worth.score.is_some());
@@ -463,7 +463,7 @@ impl<'a, G: Kit> Table<'a, G> {
                 let number = numbered.iter().position(|other| other == action);
                 let number = number.map_or_else(String::new, |i| format!("  ({})", i + 1));
                 marks.push((action.clone(), shown + &number));
-                let explanation = bound.explain(self.game, &self.state, action, player);
+                let explanation = bound.explain(at, action);
                 if let Some(explanation) = explanation.filter(|e| !e.gates.is_empty()) {
                     let _ = write!(below, "{name}: {}", signed(explanation.value, 3));
                     describe_gates(&explanation, 1, &mut below);
@@ -472,7 +472,7 @@ impl<'a, G: Kit> Table<'a, G> {
             }
         }
         if let (Opponent::Other(agent), true) = (&mut self.opponent, hints) {
-            below = agent.explain(self.game, &self.state, player);
+            below = agent.explain(at);
         }
         // A deliberating agent has said as much already.
         let kind = |name: &str| name.split(':').next().unwrap_or_default().to_string();
@@ -520,7 +520,7 @@ fn expected<G: Kit>(game: &G, bound: &mut GameModel<G>, state: &G::State, action
     game.apply(&mut state, action);
     while let (Turn::Player(player), true) = (game.turn(&state), line.len() < REPLIES) {
         let (mut actions, mut values) = (Vec::new(), Vec::new());
-        bound.weigh(game, &state, player, &mut actions, &mut values);
+        bound.weigh(Decision::new(game, &state, player), &mut actions, &mut values);
         let best = actions.iter().zip(&values).max_by(|a, b| a.1.total_cmp(b.1));
         let Some((reply, _)) = best else { break };
         line.push(game.action_text(&state, reply));

@@ -4,7 +4,7 @@
 //! that nothing prints (see [`guarded`]).
 
 use crate::long::Stop;
-use adept_library::arena::{Agent, Random, Scratch};
+use adept_library::arena::{Agent, Decision, Random, Scratch};
 use adept_library::game::{
     Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Script, Stream, Turn,
     Unit, stream,
@@ -263,7 +263,7 @@ impl PyGame {
                     for number in 0..self.0.scripts.len() {
                         self.call(|py, _| self.policy(py, number, &state, &actions, &mut probabilities));
                     }
-                    let chosen = Random.choose(self, &state, player, &mut scratch, &mut rng);
+                    let chosen = Random.choose(Decision::new(self, &state, player), &mut scratch, &mut rng);
                     // `actions` has refused an empty list.
                     let Some(action) = chosen else { break };
                     let mut after = state.clone();

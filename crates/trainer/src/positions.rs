@@ -5,7 +5,7 @@
 
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
-use adept_arena::{GameModel, OpenError, Successors};
+use adept_arena::{Decision, GameModel, OpenError, Successors};
 use adept_game::{Afterstate, Draw, Encoder, Example, GameError, Kit, Stream, Turn, Valuation, stream};
 use adept_ground::{limits, work};
 use adept_model::{Channel, Head, Learner, ModelError, Rows, Samples};
@@ -486,7 +486,7 @@ pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize
             Turn::Player(player) => {
                 moves += 1;
                 found.clear();
-                found.list(game, &**bound.encoder(), &state, player);
+                found.list(&**bound.encoder(), Decision::new(game, &state, player));
                 let choice = rng.random_range(0..found.actions.len());
                 if let Some(row) = found.row_of[choice] {
                     rows.push_from(&found.rows, row as usize);
@@ -518,7 +518,7 @@ pub fn rows_of_own_games<G: Kit>(game: &G, bound: &mut GameModel<G>, count: usiz
             }
             Turn::Player(player) => {
                 moves += 1;
-                let found = bound.weighed(game, &state, player);
+                let found = bound.weighed(Decision::new(game, &state, player));
                 let value = |i: &usize| found.values[*i];
                 let best = (0..found.values.len()).max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or(0);
                 let any = rng.random_range(0..found.actions.len());

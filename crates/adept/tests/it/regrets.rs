@@ -2,7 +2,7 @@
 
 use crate::common::{StopAt, at, evaluate, finished, parse, state, train, value};
 use adept_arena::cfr::{Decisions, Policy, Tree};
-use adept_arena::open;
+use adept_arena::{Decision, open};
 use adept_builtin::liars_dice::LiarsDice;
 use adept_game::Game;
 use adept_lab::measure::{EvaluateOptions, Suite};
@@ -83,7 +83,7 @@ fn networks_that_learn_regrets_come_near_an_equilibrium() {
     let (state, _) = game.parse_position("1/2 @1 1x1").unwrap();
     let (mut actions, mut policy) = (Vec::new(), Vec::new());
     game.actions(&state, &mut actions);
-    agent.policy(&game, &state, 1, &actions, &mut policy);
+    agent.policy(Decision::new(&game, &state, 1), &actions, &mut policy);
     policy.sort_by(|a, b| b.total_cmp(a));
     shares.iter().zip(&policy).for_each(|(a, b)| assert!((a - b).abs() < 1e-6));
     let file = folder.path().join("positions.txt");

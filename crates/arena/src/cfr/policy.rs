@@ -1,7 +1,7 @@
 //! Tabular policies of both players, and the agent that plays one.
 
 use super::tree::Tree;
-use crate::agents::Agent;
+use crate::agents::{Agent, Decision};
 use crate::exact::ExactError;
 use adept_game::Game;
 use adept_game::PublicTree;
@@ -58,7 +58,8 @@ impl Policy {
                 // The agent cannot see the opponent's private index, so any index works.
                 let mut own = [0; 2];
                 own[player] = private;
-                agent.policy(game, &game.state(public, own), player, &actions, &mut p);
+                let state = &game.state(public, own);
+                agent.policy(Decision::new(game, state, player), &actions, &mut p);
                 let (sum, row) = (p.iter().sum::<f64>(), policy.row_mut(at, private));
                 if sum.is_nan() || (sum - 1.0).abs() > 1e-6 || p.len() != row.len() {
                     return Err(ExactError::Policy(sum.to_string()));
@@ -149,16 +150,9 @@ impl<G: PublicTree> Agent<G> for Tabular<G> {
         &self.name
     }
 
-    fn policy(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        probabilities: &mut Vec<f64>,
-    ) {
+    fn policy(&mut self, at: Decision<'_, G>, actions: &[G::Action], probabilities: &mut Vec<f64>) {
         probabilities.clear();
-        if let Some(&(node, private)) = self.places.get(&game.info(state, player)) {
+        if let Some(&(node, private)) = self.places.get(&at.game.info(at.state, at.player)) {
             probabilities.extend_from_slice(self.policy.row(node as usize, private as usize));
         }
         if probabilities.len() != actions.len() {

@@ -2,6 +2,7 @@
 
 use super::options::{Budget, SearchOptions};
 use super::table::{Bound, Table, What};
+use crate::agents::Decision;
 use crate::evaluator::Evaluator;
 use adept_game::{Game, Kit, OutcomeClass, Turn, stream};
 use adept_ground::limits;
@@ -190,14 +191,14 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         value
     }
 
-    /// Searches a decision of `player` between these actions.
-    pub fn search(&mut self, game: &G, state: &G::State, player: usize, actions: &[G::Action]) -> &Found<G> {
+    /// Searches a decision between these actions.
+    pub fn search(&mut self, at: Decision<'_, G>, actions: &[G::Action]) -> &Found<G> {
         let most = self.begin();
         let mut found = std::mem::replace(
             &mut self.found,
             Found { values: Vec::new(), line: Vec::new(), plies: 1, nodes: 0, solved: false },
         );
-        self.evaluator.values(game, state, player, actions, &mut found.values);
+        self.evaluator.values(at, actions, &mut found.values);
         (found.plies, found.nodes, found.solved) = (1, 0, false);
         found.line.clear();
         self.found.nodes = actions.len() as u64;
@@ -209,7 +210,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         let first = if self.has_chance && matches!(self.options.budget, Budget::Plies(_)) { most } else { 2 };
         if first > 1 && !is_forced {
             for plies in first..=most {
-                self.deepen(game, state, player, actions, plies, &mut found);
+                self.deepen(at, actions, plies, &mut found);
                 if self.stopped || found.solved {
                     break;
                 }
@@ -221,29 +222,20 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
     }
 
     /// Searches every action at the root to this depth. If the budget is spent before, the actions searched so far count.
-    fn deepen(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        plies: u32,
-        found: &mut Found<G>,
-    ) {
+    fn deepen(&mut self, at: Decision<'_, G>, actions: &[G::Action], plies: u32, found: &mut Found<G>) {
         let mut order: Vec<usize> = (0..actions.len()).collect();
         order.sort_by(|a, b| found.values[*b].total_cmp(&found.values[*a]));
         let full = self.options.all || self.has_chance;
         let (mut alpha, mut best) = (f32::NEG_INFINITY, None);
         let mut scores = vec![None; actions.len()];
         (self.open, self.plies) = (false, plies);
-        let tried =
-            if self.shares() { self.try_all(game, state, player, actions, &order) } else { Vec::new() };
+        let tried = if self.shares() { self.try_all(at, actions, &order) } else { Vec::new() };
         let mut tried = tried.into_iter();
         for &i in &order {
             let floor = if full { f32::NEG_INFINITY } else { alpha };
             let one = match tried.next() {
                 Some(one) => one,
-                None => self.try_action(game, state, player, &actions[i], floor, best.is_some() && !full),
+                None => self.try_action(at, &actions[i], floor, best.is_some() && !full),
             };
             let Some(Tried { score, line }) = one else { break };
             scores[i] = Some(score);
@@ -275,9 +267,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
     /// The score of an action at the root, if it is above `floor`; none if the budget is spent before.
     fn try_action(
         &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
+        at: Decision<'_, G>,
         action: &G::Action,
         floor: f32,
         scouts: bool,
@@ -286,13 +276,13 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         if self.has_chance {
             self.table.start();
         }
-        self.frame(game, 0);
-        self.frames[0].state.clone_from(state);
-        game.apply(&mut self.frames[0].state, action);
+        self.frame(at.game, 0);
+        self.frames[0].state.clone_from(at.state);
+        at.game.apply(&mut self.frames[0].state, action);
         let plies = self.plies - 1;
         let score = match scouts {
-            true => self.scouted(game, 0, player, plies, floor, f32::INFINITY),
-            false => self.after(game, 0, player, plies, floor, f32::INFINITY),
+            true => self.scouted(at.game, 0, at.player, plies, floor, f32::INFINITY),
+            false => self.after(at.game, 0, at.player, plies, floor, f32::INFINITY),
         };
         (!self.stopped).then(|| Tried { score, line: self.frames[0].line.clone() })
     }
@@ -305,9 +295,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
     /// Searches all actions at the root, in this order, on several threads. Where the time is over, nothing is found of the rest.
     fn try_all(
         &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
+        at: Decision<'_, G>,
         actions: &[G::Action],
         order: &[usize],
     ) -> Vec<Option<Tried<G>>> {
@@ -315,10 +303,10 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let wanted = self.options.threads.min(actions.len()).min(cores).saturating_sub(1);
         while self.copies.len() < wanted {
-            let Some(copy) = self.evaluator.copied(game) else { break };
+            let Some(copy) = self.evaluator.copied(at.game) else { break };
             let mut options = self.options.clone();
             options.threads = 1;
-            self.copies.push(Search { has_chance: self.has_chance, ..Search::new(game, copy, options) });
+            self.copies.push(Search { has_chance: self.has_chance, ..Search::new(at.game, copy, options) });
         }
         let next = AtomicUsize::new(0);
         let mut copies = std::mem::take(&mut self.copies);
@@ -333,11 +321,11 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             let others: Vec<_> = copies
                 .iter_mut()
                 .map_while(|copy| {
-                    let work = || copy.try_some(game, state, player, &next, &share);
+                    let work = || copy.try_some(at, &next, &share);
                     std::thread::Builder::new().spawn_scoped(scope, work).ok()
                 })
                 .collect();
-            let mut found = self.try_some(game, state, player, &next, &share);
+            let mut found = self.try_some(at, &next, &share);
             for other in others {
                 match other.join() {
                     Ok(more) => found.extend(more),
@@ -358,9 +346,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
     /// Searches the actions that no other thread has taken.
     fn try_some<'a>(
         &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
+        at: Decision<'_, G>,
         next: &AtomicUsize,
         share: &(dyn Fn(usize) -> Option<&'a G::Action> + Sync),
     ) -> Vec<(usize, Option<Tried<G>>)> {
@@ -368,7 +354,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         while !self.stopped {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(action) = share(place) else { break };
-            found.push((place, self.try_action(game, state, player, action, f32::NEG_INFINITY, false)));
+            found.push((place, self.try_action(at, action, f32::NEG_INFINITY, false)));
         }
         found
     }
@@ -546,7 +532,8 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
     /// The best of the actions by the evaluator, and its index.
     fn leaves(&mut self, game: &G, level: usize, player: usize, actions: &[G::Action]) -> (f32, u32) {
         let mut values = std::mem::take(&mut self.frames[level].values);
-        self.evaluator.values(game, &self.frames[level].state, player, actions, &mut values);
+        let at = Decision::new(game, &self.frames[level].state, player);
+        self.evaluator.values(at, actions, &mut values);
         self.found.nodes += actions.len() as u64;
         let mut best = highest(&values);
         let mut score = best.map_or(0.0, |best| bounded(values[best]));
@@ -627,7 +614,8 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         order: &mut Vec<u32>,
     ) {
         let mut values = std::mem::take(&mut self.frames[level].values);
-        self.evaluator.values(game, &self.frames[level].state, player, actions, &mut values);
+        let at = Decision::new(game, &self.frames[level].state, player);
+        self.evaluator.values(at, actions, &mut values);
         self.found.nodes += actions.len() as u64;
         order.clear();
         order.extend(0..actions.len() as u32);
@@ -647,34 +635,27 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
 }
 
 impl<G: Kit, E: Evaluator<G>> Search<G, E> {
-    /// Replaces `sums` by the probability of each class of results for `player` after an action of the decision that was searched last, as
-    /// deep as that search was completed. It follows the best play of both sides and averages over chance. Empty if the evaluator knows
-    /// values alone. This is a search of its own without a budget.
-    pub fn outcomes_after(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        action: &G::Action,
-        sums: &mut Vec<f32>,
-    ) {
+    /// Replaces `sums` by the probability of each class of results for the player to move after an action of the decision that was
+    /// searched last, as deep as that search was completed. It follows the best play of both sides and averages over chance. Empty if
+    /// the evaluator knows values alone. This is a search of its own without a budget.
+    pub fn outcomes_after(&mut self, at: Decision<'_, G>, action: &G::Action, sums: &mut Vec<f32>) {
         let classes = self.evaluator.classes().to_vec();
         let mut leads = Leads { sums: vec![0.0; classes.len()], classes, of_leaf: Vec::new() };
         // Entries of another action, or of an interrupted depth, must not decide between lines of the same value.
         if self.has_chance {
             self.table.start();
         }
-        self.frame(game, 0);
-        self.frames[0].state.clone_from(state);
-        game.apply(&mut self.frames[0].state, action);
-        if self.found.plies < 2 && game.turn(&self.frames[0].state) != Turn::Over {
-            self.evaluator.outcomes(game, state, player, action, sums);
+        self.frame(at.game, 0);
+        self.frames[0].state.clone_from(at.state);
+        at.game.apply(&mut self.frames[0].state, action);
+        if self.found.plies < 2 && at.game.turn(&self.frames[0].state) != Turn::Over {
+            self.evaluator.outcomes(at, action, sums);
             return;
         }
         (self.limit, self.deadline, self.stopped, self.reads) = (u64::MAX, None, false, true);
         (self.plies, self.open) = (self.found.plies, false);
         let nodes = self.found.nodes;
-        self.lead(game, 0, (player, false), self.found.plies - 1, 1.0, &mut leads);
+        self.lead(at.game, 0, (at.player, false), self.found.plies - 1, 1.0, &mut leads);
         (self.reads, self.found.nodes) = (false, nodes);
         sums.clear();
         sums.extend(leads.sums.iter().map(|sum| *sum as f32));
@@ -718,7 +699,8 @@ impl<G: Kit, E: Evaluator<G>> Search<G, E> {
                         self.lead(game, level + 1, (next, turned), plies.saturating_sub(1), weight, leads);
                     } else {
                         let here = &self.frames[level].state;
-                        self.evaluator.outcomes(game, here, next, action, &mut leads.of_leaf);
+                        let at = Decision::new(game, here, next);
+                        self.evaluator.outcomes(at, action, &mut leads.of_leaf);
                         leads.add_leaf(turned, weight);
                     }
                 }
@@ -801,28 +783,14 @@ fn has_chance<G: Game>(game: &G) -> bool {
 }
 
 impl<G: Game, E: Evaluator<G>> Evaluator<G> for Search<G, E> {
-    fn values(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        values: &mut Vec<f32>,
-    ) {
-        self.search(game, state, player, actions);
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
+        self.search(at, actions);
         values.clone_from(&self.found.values);
     }
 
-    fn study(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &mut Vec<G::Action>,
-        values: &mut Vec<f32>,
-    ) {
+    fn study(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
         let all = std::mem::replace(&mut self.options.all, true);
-        self.weigh(game, state, player, actions, values);
+        self.weigh(at, actions, values);
         self.options.all = all;
     }
 

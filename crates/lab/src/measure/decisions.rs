@@ -2,7 +2,7 @@
 //! files.
 
 use super::positions::{Judged, baselines, fine_oracle, losses, values};
-use adept_arena::{Evaluator, GameModel, OpenError, each_after};
+use adept_arena::{Decision, Evaluator, GameModel, OpenError, each_after};
 use adept_game::{Example, GameError, Kit, Turn};
 use adept_trainer::positions::PositionErrors;
 use adept_trainer::run::TrainError;
@@ -80,19 +80,12 @@ impl<'a> Looked<'a> {
 }
 
 impl<G: Kit> Evaluator<G> for Looked<'_> {
-    fn values(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        player: usize,
-        actions: &[G::Action],
-        values: &mut Vec<f32>,
-    ) {
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
         values.clear();
-        each_after(game, state, actions, |after, _| {
-            values.push(match game.turn(after) {
-                Turn::Over => game.utility(after, player) / game.scale(),
-                _ => self.value(game, after),
+        each_after(at.game, at.state, actions, |after, _| {
+            values.push(match at.game.turn(after) {
+                Turn::Over => at.game.utility(after, at.player) / at.game.scale(),
+                _ => self.value(at.game, after),
             } as f32);
         });
     }

@@ -2,7 +2,7 @@
 
 use super::positions::{named, test_positions};
 use crate::chart::{Legend, lines};
-use adept_arena::{GameModel, OpenError};
+use adept_arena::{Decision, GameModel, OpenError};
 use adept_game::{GameError, Kit, Turn, no_action, stream};
 use adept_model::{Head, LEAST_PROBABILITY, OutcomeClass, Samples};
 use adept_trainer::positions::encode;
@@ -151,7 +151,7 @@ fn played<G: Kit>(
                 }
                 Turn::Player(player) => player,
             };
-            let found = bound.decide(game, &state, player);
+            let found = bound.decide(Decision::new(game, &state, player));
             if found.actions.is_empty() {
                 return Err(OpenError::from(no_action(game, &state, player)).into());
             }

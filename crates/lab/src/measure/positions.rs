@@ -1,6 +1,6 @@
 //! Errors against exact values, and the value lost by choices, compared with baselines that do not learn.
 
-use adept_arena::{ByValuation, Evaluator, GameModel, MoveLoss, OpenError, move_loss};
+use adept_arena::{ByValuation, Decision, Evaluator, GameModel, MoveLoss, OpenError, move_loss};
 use adept_game::{Afterstate, GameError, Kit, PositionClass, Valuation, stream};
 use adept_ground::work;
 use adept_model::Samples;
@@ -337,7 +337,7 @@ pub(super) fn rms<G: Kit>(
 struct Constant;
 
 impl<G: Kit> Evaluator<G> for Constant {
-    fn values(&mut self, _: &G, _: &G::State, _: usize, actions: &[G::Action], values: &mut Vec<f32>) {
+    fn values(&mut self, _: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
         values.clear();
         values.resize(actions.len(), 0.0);
     }

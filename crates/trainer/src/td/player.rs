@@ -1,10 +1,10 @@
 //! Plays games of the learner against itself or opponents, and learns from them.
 
-use super::returns::{Bootstrap, Decision, Returns};
+use super::returns::{Bootstrap, Returns, Step};
 use crate::config::{Along, TraceKind};
 use adept_arena::search::{Search, SearchOptions};
 use adept_arena::successors::{certain, class_of};
-use adept_arena::{Agent, GameModel, Scratch as Lists, agents};
+use adept_arena::{Agent, Decision, GameModel, Scratch as Lists, agents};
 use adept_game::{Game, Kit, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
@@ -124,10 +124,9 @@ impl<G: Kit> TdPlayer<G> {
                 }
                 Turn::Player(player) => player,
             };
+            let at = Decision::new(game, &self.state, player);
             if let Some(agent) = seats.by_seat[player] {
-                let Some(action) =
-                    seats.agents[agent].choose(game, &self.state, player, &mut self.lists, rng)
-                else {
+                let Some(action) = seats.agents[agent].choose(at, &mut self.lists, rng) else {
                     return Err(ModelError::Unsupported(no_action(game, &self.state, player).to_string()));
                 };
                 self.apply(game, &action, settings);
@@ -141,18 +140,18 @@ impl<G: Kit> TdPlayer<G> {
             let searches = is_valued && self.search.is_some();
             if searches && let Some(search) = self.search.take() {
                 if bound.encoder().decides() {
-                    self.lists.actions.clone_from(&bound.candidates(game, &self.state, player).actions);
+                    self.lists.actions.clone_from(&bound.candidates(at).actions);
                 } else {
                     game.actions(&self.state, &mut self.lists.actions);
                 }
                 let (mut search, ()) = search.with(&mut *bound);
-                search.search(game, &self.state, player, &self.lists.actions);
+                search.search(at, &self.lists.actions);
                 self.searched.clone_from(&search.found().values);
                 self.search = Some(search.with(()).0);
             }
             let candidates = match is_valued && !searches {
-                true => bound.decide(game, &self.state, player),
-                false => bound.candidates(game, &self.state, player),
+                true => bound.decide(at),
+                false => bound.candidates(at),
             };
             if candidates.actions.is_empty() {
                 return Err(ModelError::Unsupported(no_action(game, &self.state, player).to_string()));
@@ -195,7 +194,7 @@ impl<G: Kit> TdPlayer<G> {
                 }
             }
             let reward = std::mem::take(&mut self.rewards[player]);
-            let decision = Decision { row, value, greedy, reward, player };
+            let decision = Step { row, value, greedy, reward, player };
             chain.decisions.push(decision);
             bound.note_weighed();
             if searches
@@ -203,11 +202,11 @@ impl<G: Kit> TdPlayer<G> {
                 && let Some(search) = self.search.take()
             {
                 let (mut search, ()) = search.with(&mut *bound);
-                let (state, actions) = (&self.state, &self.lists.actions);
-                search.outcomes_after(game, state, player, &actions[choice], &mut self.outcomes);
+                let actions = &self.lists.actions;
+                search.outcomes_after(at, &actions[choice], &mut self.outcomes);
                 chain.outcomes.extend_from_slice(&self.outcomes);
                 if best != choice {
-                    search.outcomes_after(game, state, player, &actions[best], &mut self.outcomes);
+                    search.outcomes_after(at, &actions[best], &mut self.outcomes);
                 }
                 chain.outcomes.extend_from_slice(&self.outcomes);
                 self.search = Some(search.with(()).0);
@@ -244,7 +243,7 @@ impl<G: Kit> TdPlayer<G> {
                 chain.target_outcomes(&end, &self.head, settings.bootstrap, &mut self.samples);
             } else if !online {
                 chain.targets(z, settings.bootstrap, &mut self.samples);
-            } else if let Some(&Decision { row: Some(row), .. }) = chain.decisions.last() {
+            } else if let Some(&Step { row: Some(row), .. }) = chain.decisions.last() {
                 let learner = &mut *bound.learner;
                 follow(learner, chain, player, (row, z), settings, &mut self.scratch, &mut stats)?;
             }

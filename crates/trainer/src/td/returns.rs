@@ -4,7 +4,7 @@ use adept_model::{Head, Rows, Samples};
 
 /// One decision of one player.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Decision {
+pub(crate) struct Step {
     /// Row of the chosen afterstate among the rows of the chain; `None` if it ended the game.
     pub(crate) row: Option<u32>,
     /// Value of the chosen afterstate.
@@ -30,7 +30,7 @@ pub struct Bootstrap {
     pub clip: f32,
 }
 
-impl Decision {
+impl Step {
     /// Whether the move was exploring and not greedy.
     pub(crate) fn cuts(&self) -> bool {
         self.value < self.greedy
@@ -40,7 +40,7 @@ impl Decision {
 /// Decisions of one game, in order.
 #[derive(Debug)]
 pub(crate) struct Returns {
-    pub(crate) decisions: Vec<Decision>,
+    pub(crate) decisions: Vec<Step>,
     /// Rows of the chosen afterstates.
     pub(crate) rows: Rows,
     /// For a head with classes of outcomes: the distributions of the chosen and of the greedy candidate of each decision,
@@ -135,13 +135,7 @@ mod tests {
         let decisions = decisions
             .iter()
             .enumerate()
-            .map(|(i, &(value, greedy))| Decision {
-                row: Some(i as u32),
-                value,
-                greedy,
-                reward: 0.0,
-                player: 0,
-            })
+            .map(|(i, &(value, greedy))| Step { row: Some(i as u32), value, greedy, reward: 0.0, player: 0 })
             .collect();
         Returns { decisions, rows, outcomes: Vec::new() }
     }

@@ -6,7 +6,7 @@
 mod sequence;
 
 use adept_arena::matches::Tally;
-use adept_arena::{Agent, Scratch};
+use adept_arena::{Agent, Decision, Scratch};
 use adept_builtin::holdem::Holdem;
 use adept_game::{Game, Turn, no_action, stream};
 use adept_ground::{files::Files, limits};
@@ -325,7 +325,7 @@ impl Player<'_> {
         let mut rng = stream(self.terms.seed, "acpc choices", place);
         // Ctrl-C waits for the move.
         let _saving = self.cancel.saving();
-        let action = self.agent.choose(self.game, state, *seat, scratch, &mut rng);
+        let action = self.agent.choose(Decision::new(self.game, state, *seat), scratch, &mut rng);
         let action = action.ok_or_else(|| no_action(self.game, state, *seat).to_string())?;
         self.sequence.answered(action);
         Ok(Some(letter(action)))
