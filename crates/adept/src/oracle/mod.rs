@@ -1,6 +1,7 @@
 //! The commands `oracle build`, `value`, `moves`, `verify`, `sample` and `export`: the exact bear-off.
 
 mod args;
+mod backgammon;
 
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
 use adept_builtin::bearoff::labelled::{self, Labelled};
@@ -10,7 +11,8 @@ use adept_builtin::bearoff::two_sided::{
     self, Precision, Seconds, Settings, Source, Table, TableError, TableErrors, Timings, usual_file,
 };
 use adept_builtin::bearoff::{
-    DicePosition, Distribution, Estimate, MAX_CHECKERS, OneSided, Position, Roll, Side, Situation, solving,
+    DicePosition, Distribution, Estimate, MAX_CHECKERS, OneSided, Position, Roll, Side, Situation,
+    USUAL_CHECKERS, solving,
 };
 use adept_console::output::{self, say};
 use adept_console::{OnRanks, Tool};
@@ -61,9 +63,13 @@ impl Tool for Oracle {
 
 fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
     match &args.action {
-        OracleAction::Build { checkers, out, bits, threads, no_file } => {
-            let settings = Settings { precision: *bits, threads: *threads, ..Settings::new(*checkers) };
-            let usual = usual_file(Path::new(FOLDER), *checkers);
+        OracleAction::Build { game: Some(game), out, threads, no_file, .. } => {
+            backgammon::build(game, out.as_deref(), *no_file, *threads, as_json)
+        }
+        OracleAction::Build { checkers, out, bits, threads, no_file, .. } => {
+            let checkers = checkers.unwrap_or(USUAL_CHECKERS);
+            let settings = Settings { precision: *bits, threads: *threads, ..Settings::new(checkers) };
+            let usual = usual_file(Path::new(FOLDER), checkers);
             build(settings, (!no_file).then(|| out.as_deref().unwrap_or(&usual)), as_json)
         }
         OracleAction::Value { positions, estimates, details, table } => {

@@ -1,8 +1,16 @@
 //! Backgammon's [`Kit`].
 
-use super::{Backgammon, Points};
+use super::exact::Table;
+use super::{Backgammon, Phase, Points, Position, Side, Stage, State};
 use crate::Family;
-use adept_game::{Encoder, Found, GameError, Kit, Named, OutcomeClass, Suite};
+use crate::shared::Shared;
+use adept_game::{
+    Afterstate, Draw, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Suite, Valuation,
+};
+use rand::Rng;
+use rand::seq::index;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Family for Backgammon {
@@ -53,5 +61,126 @@ impl Kit for Backgammon {
 
     fn starter(&self) -> Option<String> {
         Some(include_str!("starter.toml").into())
+    }
+
+    fn valuations(&self) -> Vec<Named> {
+        match self.checkers() {
+            1..=Table::MOST => Named::list(&[(
+                "oracle",
+                "exact values; oracle:FILE reads a table; default: datasets/GAME.table, or solved in memory",
+            )]),
+            _ => Vec::new(),
+        }
+    }
+
+    fn valuation(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
+        let file = match name.split_once(':') {
+            Some(("oracle", file)) => Some(PathBuf::from(file)),
+            None if name == "oracle" => None,
+            _ => return None,
+        };
+        if self.checkers() > Table::MOST {
+            return Some(Err(GameError::new(format!(
+                "{} has no exact values: hypergammon, backgammon:1 and backgammon:2 have",
+                self.name()
+            ))));
+        }
+        Some(table(self, file).map(|table| Arc::new(Exact(table)) as _))
+    }
+
+    fn distributions(&self) -> Vec<Named> {
+        match self.checkers() {
+            15 => Vec::new(),
+            _ => Named::list(&[("all", "all positions equally often, reached in play or not")]),
+        }
+    }
+
+    fn draw(&self, distribution: &str) -> Option<Draw<Self>> {
+        let checkers = self.checkers();
+        (distribution == "all" && checkers != 15)
+            .then(|| Box::new(move |rng: &mut dyn Rng| any_position(checkers, rng)) as _)
+    }
+
+    fn number(&self, state: &State) -> u64 {
+        // Up to five checkers a side, each on one of 26 places.
+        let number = |side: Side| {
+            let places = (0u64..).zip(side.places());
+            places.fold(0, |number, (place, count)| (0..count).fold(number, |number, _| number * 26 + place))
+        };
+        let Position { own, opponent } = state.position();
+        number(own) * 26u64.pow(5) + number(opponent)
+    }
+
+    fn class_name(&self) -> Cow<'static, str> {
+        "phase: 0 bear-off, 1 race, 2 crashed, 3 contact".into()
+    }
+
+    fn class(&self, state: &State) -> u64 {
+        let phase = state.position().phase();
+        Phase::ALL.iter().position(|other| *other == phase).unwrap_or_default() as u64
+    }
+}
+
+/// A position drawn uniformly from all that are not over.
+fn any_position(checkers: u8, rng: &mut dyn Rng) -> State {
+    // Places with repeats are as many as distinct numbers below 26 + n − 1, each less the number of those below it.
+    let count = usize::from(checkers);
+    let mut side = || {
+        let mut numbers = index::sample(rng, 25 + count, count).into_vec();
+        numbers.sort_unstable();
+        let mut places = [0; 26];
+        (0..).zip(numbers).for_each(|(below, number)| places[number - below] += 1);
+        Side::new(places)
+    };
+    loop {
+        let position = Position { own: side(), opponent: side() };
+        if position.check(checkers).is_ok() && !position.is_over() {
+            return State::to_roll(position);
+        }
+    }
+}
+
+/// The default folder of tables.
+const FOLDER: &str = "datasets";
+
+/// The default file of the table of a game.
+pub fn usual_file(game: &Backgammon) -> PathBuf {
+    Path::new(FOLDER).join(format!("{}.table", game.name().replace(':', "-")))
+}
+
+/// The table of a file, of the default file, or a new one.
+fn table(game: &Backgammon, file: Option<PathBuf>) -> Result<Arc<Table>, GameError> {
+    static TABLES: Shared<(u8, Option<PathBuf>), Table> = Shared::new();
+    let checkers = game.checkers();
+    let file = file.or_else(|| Some(usual_file(game)).filter(|path| path.exists()));
+    TABLES.get((checkers, file.clone()), || {
+        let Some(path) = file else { return Table::solve(checkers, Table::CHANGE, 0) };
+        let table = Table::open(&path)?;
+        match table.checkers() == checkers {
+            true => Ok(table),
+            false => Err(GameError::Table(format!(
+                "{}: its sides have {} checkers and not {checkers}",
+                path.display(),
+                table.checkers()
+            ))),
+        }
+    })
+}
+
+/// Exact values.
+struct Exact(Arc<Table>);
+
+impl Valuation<Backgammon> for Exact {
+    fn value(&self, game: &Backgammon, after: Afterstate<'_, Backgammon>) -> f64 {
+        let state = after.state;
+        let position = state.position();
+        if position.is_over() {
+            return game.utility(state, after.player) / game.scale();
+        }
+        let equity = match state.stage {
+            Stage::Roll => self.0.value(position).unwrap_or(f64::NAN),
+            Stage::Opening | Stage::Move(_) => f64::NAN,
+        };
+        (if after.player == state.player { equity } else { -equity }) / game.scale()
     }
 }

@@ -2,6 +2,7 @@
 
 mod board;
 mod encoders;
+pub mod exact;
 mod game;
 pub(crate) mod ids;
 mod kit;
@@ -12,6 +13,7 @@ mod side;
 
 pub use encoders::Points;
 pub use game::{Action, Backgammon, Stage, State};
+pub use kit::usual_file;
 pub use moves::results;
 pub use position::{Phase, Position, Result as Outcome};
 pub use side::{BAR, Side};

@@ -294,3 +294,52 @@ fn golden_board_and_row() {
         (0..202).filter(|&k| dense[k] != 0.0).map(|k| format!("{k}:{}", dense[k])).collect();
     insta::assert_snapshot!(inputs.join(" "), @"20:1 21:1 22:1 23:1.5 28:1 29:1 30:1 48:1 49:1 50:1 51:1 96:1 121:1 122:1 123:1 124:1 129:1 130:1 131:1 149:1 150:1 151:1 152:0.5 181:1 193:1 194:1");
 }
+
+/// V(own, opponent) anew from all results of all rolls.
+fn backed_up(table: &exact::Table, position: Position) -> f64 {
+    let best = |roll: Roll| {
+        let value = |after: &Position| -table.value(after.swapped()).unwrap();
+        found(position, roll).iter().map(value).fold(f64::MIN, f64::max)
+    };
+    ROLLS.iter().map(|&roll| f64::from(roll.ways()) / 36.0 * best(roll)).sum()
+}
+
+#[test]
+fn exact_values_are_those_of_the_best_reply() {
+    for checkers in [1, 2] {
+        let table = exact::Table::solve(checkers, 1e-9, 0).unwrap();
+        let mut rng = stream(4, "backgammon exact", 0);
+        let draw = Backgammon::new(checkers).unwrap().draw("all").unwrap();
+        for _ in 0..2_000 {
+            let position = draw(&mut rng).position();
+            let (value, again) = (table.value(position).unwrap(), backed_up(&table, position));
+            assert!((value - again).abs() < 1e-6, "{position}: {value} {again}");
+        }
+    }
+    assert_eq!(exact::Table::solve(1, 1e-9, 0).unwrap().positions(), 601);
+}
+
+#[test]
+fn tables_are_read_as_they_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("two.table");
+    let table = exact::Table::solve(2, 1e-6, 0).unwrap();
+    table.save(&path).unwrap();
+    let read = exact::Table::open(&path).unwrap();
+    assert_eq!((read.checkers(), read.change()), (2, table.change()));
+    let draw = Backgammon::new(2).unwrap().draw("all").unwrap();
+    let mut rng = stream(5, "backgammon exact", 0);
+    for _ in 0..500 {
+        let position = draw(&mut rng).position();
+        assert_eq!(read.value(position), table.value(position));
+    }
+    let whole = std::fs::read(&path).unwrap();
+    let broken = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        exact::Table::open(&path).err().unwrap().to_string()
+    };
+    assert!(broken(&whole[..whole.len() - 1]).contains("damaged"));
+    assert!(broken(&[&whole[..40], &[1], &whole[41..]].concat()).contains("damaged"));
+    assert!(broken(b"adept").contains("not a table"));
+    assert!(broken(&vec![0; 50_000_000]).contains("more than any table"));
+}
