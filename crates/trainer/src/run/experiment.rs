@@ -7,7 +7,7 @@ use super::folder::{FORMAT, Folder, Found, Lock, Opponent, Record, Score};
 use super::games::{SelfPlayState, Span};
 use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
-use super::source::Source;
+use super::source::{Source, source};
 use super::start::{Init, Start, begin_with_cells, begin_with_clusters, reassign_cells};
 use crate::config::{Config, Examples, Method, Suite};
 use crate::labels::{self, LabelReport};
@@ -418,7 +418,7 @@ pub(super) struct Experiment<'a, G: Kit> {
     pub(super) game: &'a G,
     pub(super) config: &'a Config,
     pub(super) bound: GameModel<G>,
-    pub(super) source: Source<'a, G>,
+    pub(super) source: Box<dyn Source<G> + 'a>,
     pub(super) shards: Shards,
     pub(super) ranks: Ranks,
     /// All decisions of the game, if it can list them.
@@ -499,7 +499,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             true => Some(Arc::new(Decisions::of(game, &**bound.encoder())?)),
             false => None,
         };
-        let source = Source::new(game, config, seed, &mut bound, decisions.as_ref(), &shards)?;
+        let source = source(game, config, seed, &mut bound, decisions.as_ref(), &shards)?;
         // Another process may have trained one of them further meanwhile.
         if let Some(changed) = other_opponent(&rivals, &opponents(game, config)?) {
             return Err(refused(
@@ -739,8 +739,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
             begin_with_cells(game, config, self.record.seed, &mut self.bound, &self.record.init)?;
             self.source.publish(&mut *self.bound.learner)?;
         }
-        self.source.prepare(game, config, self.record.seed, &self.bound, &self.shards)?;
-        let found = self.source.digest(config);
+        self.source.prepare(&self.bound)?;
+        let found = self.source.digest();
         if let Some(Examples::File(path)) = config.learn.examples()
             && self.examples.is_some_and(|before| Some(before) != found)
         {
@@ -763,7 +763,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let (clock, started) = (&self.clock, self.started);
         let now = || clock.since(started).as_secs_f64();
         let rate = |step| self.config.learn.rate_at(step);
-        let learned = self.source.batch(&mut self.bound, span, next, &mut self.shards, rate, now);
+        let learned = self.source.batch(&mut self.bound, span, next, &mut self.shards, &rate, &now);
         let learned = learned.map_err(|(error, game)| self.named(error, game))?;
         self.loss += learned.loss;
         self.samples += learned.samples;

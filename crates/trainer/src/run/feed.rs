@@ -1,6 +1,7 @@
 //! Samples for batches without games: examples, or positions backed up by expectation.
 
 use super::games::{BatchError, Learned, Span};
+use super::source::Source;
 use crate::config::{Config, ExpectationSettings, Method};
 use crate::positions::{Examples, Positions, With, encode};
 use crate::run::TrainError;
@@ -8,7 +9,7 @@ use crate::shards::Shards;
 use adept_arena::{GameModel, OpenError, Successors};
 use adept_game::Kit;
 use adept_game::{Turn, stream};
-use adept_model::{ModelError, Samples};
+use adept_model::{Channel, ModelError, Samples};
 use adept_ranks::share_of;
 
 /// Source of samples for runs without games. The content of a shard of a batch depends only on the seed, the number of its
@@ -17,7 +18,8 @@ pub(super) struct Feed<'a, G: Kit> {
     game: &'a G,
     config: &'a Config,
     seed: u64,
-    supply: Supply<'a, G>,
+    /// `None` before learning begins.
+    supply: Option<Supply<'a, G>>,
     /// Samples of each shard of this rank.
     parts: Vec<Samples>,
 }
@@ -33,11 +35,18 @@ impl<'a, G: Kit> Feed<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        bound: &GameModel<G>,
+        channels: &[Channel],
         shards: &Shards,
-    ) -> Result<Self, TrainError> {
-        let channels = bound.learner.channels();
-        let supply = match &config.learn.method {
+    ) -> Self {
+        let parts = vec![Samples::new(channels); shards.mine().len()];
+        Self { game, config, seed, supply: None, parts }
+    }
+}
+
+impl<G: Kit> Source<G> for Feed<'_, G> {
+    fn prepare(&mut self, bound: &GameModel<G>) -> Result<(), TrainError> {
+        let (game, config, seed) = (self.game, self.config, self.seed);
+        self.supply = Some(match &config.learn.method {
             Method::Expectation(settings) => {
                 let positions = Positions::new(game, settings.distribution.as_deref())?;
                 let first = positions.any(&mut stream(seed, "positions", 0));
@@ -56,37 +65,40 @@ impl<'a, G: Kit> Feed<'a, G> {
                 }
             }
             _ => Supply::Examples(Examples::new(game, config, seed, With::of(bound))?),
-        };
-        Ok(Self { game, config, seed, supply, parts: vec![Samples::new(channels); shards.mine().len()] })
+        });
+        Ok(())
     }
 
-    /// Hash of the examples of a file.
-    pub(super) fn digest(&self) -> Option<u64> {
-        let Supply::Examples(examples) = &self.supply else { return None };
+    fn digest(&self) -> Option<u64> {
+        let Some(Supply::Examples(examples)) = &self.supply else { return None };
         examples.digest(self.config)
     }
 
-    /// Collects the samples `span` and learns from them.
-    pub(super) fn batch(
+    fn is_divided(&self) -> bool {
+        true
+    }
+
+    fn batch(
         &mut self,
         bound: &mut GameModel<G>,
         span: Span,
+        _: Span,
         shards: &mut Shards,
-        clock: impl Fn() -> f64,
+        rate: &dyn Fn(u64) -> f32,
+        clock: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError> {
-        let (start, learn) = (clock(), &self.config.learn);
-        let n = span.end - span.start;
+        let Some(supply) = &mut self.supply else { unreachable!("learning begins with `prepare`") };
+        let (start, n) = (clock(), span.end - span.start);
         for (shard, samples) in shards.mine().zip(&mut self.parts) {
             let part = share_of(&span, shards.count(), shard);
-            let drawn = self.supply.fill((self.game, self.config, self.seed), bound, part, samples);
+            let drawn = supply.fill((self.game, self.config, self.seed), bound, part, samples);
             drawn.map_err(|e| (e, span.start))?;
             samples.weights.clear();
             samples.weights.resize(samples.rows.len(), 1.0 / n as f32);
         }
         let collected = clock();
-        let rate = learn.rate_at(span.start);
-        let mean =
-            shards.update_parts(&mut *bound.learner, &self.parts, rate).map_err(|e| (e, span.start))?;
+        let mean = shards.update_parts(&mut *bound.learner, &self.parts, rate(span.start));
+        let mean = mean.map_err(|e| (e, span.start))?;
         let seconds = ((clock() - collected).max(0.0), (collected - start).max(0.0));
         Ok(Learned { loss: mean * n as f64, samples: n, seconds: Some(seconds) })
     }

@@ -6,8 +6,10 @@
 //!
 //! Where batches are cut into shards, each worker belongs to one of them, and plays on the rank that has the shard.
 
-use crate::config::{GapDiscount, Learn, Next, Rewards, SELF, TdSettings, TraceKind};
-use crate::positions::{Examples, Positions};
+use super::error::TrainError;
+use super::source::Source;
+use crate::config::{Config, GapDiscount, Learn, Next, Rewards, SELF, TdSettings, TraceKind};
+use crate::positions::{Examples, Positions, With};
 use crate::shards::{MOST_BYTES, Shards};
 use crate::td::{Bootstrap, GameStats, PlaySettings, Seats, TdPlayer};
 use adept_arena::{Agent, GameModel, OpenError, open};
@@ -27,8 +29,9 @@ pub(super) type Span = Range<u64>;
 /// Plays the games of a run.
 pub(super) struct SelfPlay<'a, G: Kit> {
     game: &'a G,
-    learn: &'a Learn,
+    config: &'a Config,
     td: &'a TdSettings,
+    seed: u64,
     /// The workers of this rank.
     workers: Vec<Worker<G>>,
     /// The number of the first of them.
@@ -97,16 +100,16 @@ pub(super) type BatchError = (ModelError, u64);
 
 impl<'a, G: Kit> SelfPlay<'a, G> {
     /// Creates the workers that the config asks for. They get the learner's parameters at the first
-    /// [`Self::publish`].
+    /// [`Source::publish`].
     pub(super) fn new(
         game: &'a G,
-        learn: &'a Learn,
+        config: &'a Config,
         td: &'a TdSettings,
         seed: u64,
         bound: &mut GameModel<G>,
         shards: &Shards,
     ) -> Result<Self, OpenError> {
-        let apart = td.workers > 1 || learn.overlaps();
+        let apart = td.workers > 1 || config.learn.overlaps();
         let spread = shards.count() > 1 && td.workers >= shards.count();
         let mine = if spread { workers_of(td.workers, shards) } else { 0..td.workers };
         let copies = if apart { mine.len() as u64 } else { 0 };
@@ -124,8 +127,9 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         let pool = || rayon::ThreadPoolBuilder::new().num_threads(mine.len().max(1)).build().ok();
         Ok(Self {
             game,
-            learn,
+            config,
             td,
+            seed,
             workers: workers?,
             first: mine.start,
             apart,
@@ -138,41 +142,6 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             examples: None,
             positions: td.distribution.as_deref().map(|d| Positions::new(game, Some(d))).transpose()?,
         })
-    }
-
-    /// Also learns from these examples.
-    pub(super) fn show(&mut self, examples: Examples<G>) {
-        self.examples = Some(examples);
-    }
-
-    /// The examples shown between games.
-    pub(super) fn examples(&self) -> Option<&Examples<G>> {
-        self.examples.as_ref()
-    }
-
-    /// State for a checkpoint, the same on all ranks.
-    pub(super) fn state(&self, ranks: &Ranks) -> Result<(SelfPlayState, Vec<Tensor>), ModelError> {
-        let mut play: Vec<Stream> = self.workers.iter().map(|w| w.rng.clone()).collect();
-        if self.spread && ranks.are_several() {
-            let failed = |e: serde_json::Error| ModelError::Unsupported(e.to_string());
-            let mine = serde_json::to_vec(&play).map_err(failed)?;
-            let all: Result<Vec<Vec<Stream>>, _> =
-                ranks.collect(&mine).iter().map(|bytes| serde_json::from_slice(bytes)).collect();
-            play = all.map_err(failed)?.concat();
-        }
-        let Some((span, played)) = &self.ahead else {
-            return Ok((SelfPlayState { play, ..SelfPlayState::default() }, Vec::new()));
-        };
-        let (samples, shards) = self.joined(&played.parts, ranks);
-        let (n, rows, outputs) = (samples.len(), &samples.rows, samples.outputs());
-        let shape = if outputs == 1 { vec![n] } else { vec![n, outputs] };
-        let tensors = vec![
-            Tensor::f32("ahead.dense", vec![n, rows.dense_width()], rows.dense.clone()),
-            Tensor::u64("ahead.index", vec![n, rows.index_width()], rows.index.clone()),
-            Tensor::f32("ahead.targets", shape, samples.targets),
-            Tensor::f32("ahead.weights", vec![n], samples.weights),
-        ];
-        Ok((SelfPlayState { play, ahead: Some(span.clone()), shards }, tensors))
     }
 
     /// The samples of all shards of all ranks, and how many each shard has.
@@ -198,18 +167,103 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         (whole, counts)
     }
 
-    /// Whether each rank plays the games of its own shards only.
-    pub(super) fn is_divided(&self) -> bool {
+    /// Plays games on all workers of this rank while the learner waits.
+    fn play_apart(&mut self, span: &Span) -> Vec<Result<GameStats, BatchError>> {
+        let (game, how) = (self.game, (&self.config.learn, self.td));
+        let shares = shares(span, self.td.workers).into_iter().skip(self.first);
+        let (jobs, begins) = (self.workers.iter_mut().zip(shares), self.positions.as_ref());
+        let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, how, begins);
+        match &self.pool {
+            Some(pool) => {
+                let jobs: Vec<_> = jobs.collect();
+                pool.install(|| jobs.into_par_iter().with_max_len(1).map(play).collect())
+            }
+            None => jobs.map(play).collect(),
+        }
+    }
+
+    /// Joins the samples of the workers in order, by shard where workers belong to shards. The first error of any rank becomes
+    /// that of all.
+    fn collect(
+        &mut self,
+        outcomes: Vec<Result<GameStats, BatchError>>,
+        shards: &Shards,
+    ) -> Result<Played, BatchError> {
+        let failed = outcomes.into_iter().find_map(Result::err);
+        let (first, total) = (self.first, self.td.workers);
+        let mut parts = Vec::new();
+        let groups = if self.spread { shards.mine() } else { 0..1 };
+        let count = if self.spread { shards.count() } else { 1 };
+        for group in groups.map(|shard| workers_of_shard(total, count, shard)) {
+            let mut workers = self.workers[group.start - first..group.end - first].iter_mut();
+            let one = workers.next().map(|w| w.player.samples.take()).unwrap_or_default();
+            parts.push(workers.fold(one, |mut all, worker| {
+                all.append(&worker.player.samples);
+                worker.player.samples.clear();
+                all
+            }));
+        }
+        let mine = parts.iter().map(|part| part.len() as u64).sum();
+        let total =
+            if self.spread { agreed(shards.ranks(), failed, mine)? } else { failed.map_or(Ok(mine), Err)? };
+        // What a checkpoint collects from all ranks, if the next batch is played ahead.
+        let row = 8 + 4 * self.channels.dense_width() as u64 + 8 * self.channels.index_width() as u64;
+        if shards.ranks().are_several() && total.saturating_mul(row) > MOST_BYTES as u64 {
+            let message = format!(
+                "the games of a batch have {total} samples, {} MB, too many for ranks to exchange: lower `learn.batch`",
+                total.saturating_mul(row) / 1_000_000
+            );
+            return Err((ModelError::Unsupported(message), 0));
+        }
+        Ok(Played { parts, total })
+    }
+}
+
+impl<G: Kit> Source<G> for SelfPlay<'_, G> {
+    fn prepare(&mut self, bound: &GameModel<G>) -> Result<(), TrainError> {
+        if self.config.learn.shows_examples() {
+            self.examples = Some(Examples::new(self.game, self.config, self.seed, With::of(bound))?);
+        }
+        Ok(())
+    }
+
+    fn digest(&self) -> Option<u64> {
+        self.examples.as_ref()?.digest(self.config)
+    }
+
+    fn state(&mut self, ranks: &Ranks) -> Result<(SelfPlayState, Vec<Tensor>), ModelError> {
+        let mut play: Vec<Stream> = self.workers.iter().map(|w| w.rng.clone()).collect();
+        if self.spread && ranks.are_several() {
+            let failed = |e: serde_json::Error| ModelError::Unsupported(e.to_string());
+            let mine = serde_json::to_vec(&play).map_err(failed)?;
+            let all: Result<Vec<Vec<Stream>>, _> =
+                ranks.collect(&mine).iter().map(|bytes| serde_json::from_slice(bytes)).collect();
+            play = all.map_err(failed)?.concat();
+        }
+        let Some((span, played)) = &self.ahead else {
+            return Ok((SelfPlayState { play, ..SelfPlayState::default() }, Vec::new()));
+        };
+        let (samples, shards) = self.joined(&played.parts, ranks);
+        let (n, rows, outputs) = (samples.len(), &samples.rows, samples.outputs());
+        let shape = if outputs == 1 { vec![n] } else { vec![n, outputs] };
+        let tensors = vec![
+            Tensor::f32("ahead.dense", vec![n, rows.dense_width()], rows.dense.clone()),
+            Tensor::u64("ahead.index", vec![n, rows.index_width()], rows.index.clone()),
+            Tensor::f32("ahead.targets", shape, samples.targets),
+            Tensor::f32("ahead.weights", vec![n], samples.weights),
+        ];
+        Ok((SelfPlayState { play, ahead: Some(span.clone()), shards }, tensors))
+    }
+
+    fn is_divided(&self) -> bool {
         self.spread
     }
 
-    /// Drops games played ahead, when the run is over.
-    pub(super) fn forget(&mut self) {
+    fn forget(&mut self) {
         self.ahead = None;
     }
 
-    /// Restores the state from a checkpoint.
-    pub(super) fn restore(
+    fn restore(
         &mut self,
         state: SelfPlayState,
         tensors: &[Tensor],
@@ -250,8 +304,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         Ok(())
     }
 
-    /// Copies the learner's parameters to the workers.
-    pub(super) fn publish(&mut self, learner: &mut dyn Learner) -> Result<(), ModelError> {
+    fn publish(&mut self, learner: &mut dyn Learner) -> Result<(), ModelError> {
         if !self.apart {
             return Ok(());
         }
@@ -263,16 +316,17 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
     }
 
     /// Plays the games `span` and learns from them; with overlap, plays `next` at the same time.
-    pub(super) fn batch(
+    fn batch(
         &mut self,
         bound: &mut GameModel<G>,
         span: Span,
         next: Span,
         shards: &mut Shards,
-        clock: impl Fn() -> f64,
+        rate: &dyn Fn(u64) -> f32,
+        clock: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError> {
-        let (game, learn, td) = (self.game, self.learn, self.td);
-        let rate = learn.rate_at(span.start);
+        let (game, learn, td) = (self.game, &self.config.learn, self.td);
+        let rate = rate(span.start);
         if !self.apart {
             let begins = self.positions.as_ref();
             let stats = self.workers[0].play(game, Some(bound), span.clone(), (learn, td), begins)?;
@@ -363,57 +417,6 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
                 (played - start).max(0.0) + (end - stepped).max(0.0),
             )),
         })
-    }
-
-    /// Plays games on all workers of this rank while the learner waits.
-    fn play_apart(&mut self, span: &Span) -> Vec<Result<GameStats, BatchError>> {
-        let (game, how) = (self.game, (self.learn, self.td));
-        let shares = shares(span, self.td.workers).into_iter().skip(self.first);
-        let (jobs, begins) = (self.workers.iter_mut().zip(shares), self.positions.as_ref());
-        let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, how, begins);
-        match &self.pool {
-            Some(pool) => {
-                let jobs: Vec<_> = jobs.collect();
-                pool.install(|| jobs.into_par_iter().with_max_len(1).map(play).collect())
-            }
-            None => jobs.map(play).collect(),
-        }
-    }
-
-    /// Joins the samples of the workers in order, by shard where workers belong to shards. The first error of any rank becomes
-    /// that of all.
-    fn collect(
-        &mut self,
-        outcomes: Vec<Result<GameStats, BatchError>>,
-        shards: &Shards,
-    ) -> Result<Played, BatchError> {
-        let failed = outcomes.into_iter().find_map(Result::err);
-        let (first, total) = (self.first, self.td.workers);
-        let mut parts = Vec::new();
-        let groups = if self.spread { shards.mine() } else { 0..1 };
-        let count = if self.spread { shards.count() } else { 1 };
-        for group in groups.map(|shard| workers_of_shard(total, count, shard)) {
-            let mut workers = self.workers[group.start - first..group.end - first].iter_mut();
-            let one = workers.next().map(|w| w.player.samples.take()).unwrap_or_default();
-            parts.push(workers.fold(one, |mut all, worker| {
-                all.append(&worker.player.samples);
-                worker.player.samples.clear();
-                all
-            }));
-        }
-        let mine = parts.iter().map(|part| part.len() as u64).sum();
-        let total =
-            if self.spread { agreed(shards.ranks(), failed, mine)? } else { failed.map_or(Ok(mine), Err)? };
-        // What a checkpoint collects from all ranks, if the next batch is played ahead.
-        let row = 8 + 4 * self.channels.dense_width() as u64 + 8 * self.channels.index_width() as u64;
-        if shards.ranks().are_several() && total.saturating_mul(row) > MOST_BYTES as u64 {
-            let message = format!(
-                "the games of a batch have {total} samples, {} MB, too many for ranks to exchange: lower `learn.batch`",
-                total.saturating_mul(row) / 1_000_000
-            );
-            return Err((ModelError::Unsupported(message), 0));
-        }
-        Ok(Played { parts, total })
     }
 }
 
