@@ -75,8 +75,7 @@ impl Default for BenchGrid {
 pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Vec<BenchCell>, ModelError> {
     let mut cells = Vec::new();
     for (network, inputs, architecture) in NETWORKS {
-        let architecture: Architecture =
-            serde_json::from_str(architecture).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        let architecture: Architecture = serde_json::from_str(architecture)?;
         let channels = [Channel::new("inputs", ChannelKind::Dense(inputs))];
         for &device in &grid.devices {
             let engine = if device == DeviceName::Cpu { Engine::Native } else { Engine::Burn };

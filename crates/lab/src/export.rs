@@ -122,7 +122,7 @@ fn program(checkpoint: &Checkpoint) -> Result<(Program, Vec<f32>), TrainError> {
 fn tensors(checkpoint: Checkpoint) -> Result<Vec<u8>, TrainError> {
     let Checkpoint { manifest, tensors, .. } = checkpoint;
     let manifest = Manifest { training: None, checksums: Default::default(), ..manifest };
-    let text = serde_json::to_string(&manifest).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+    let text = serde_json::to_string(&manifest).map_err(ModelError::from)?;
     let model: Vec<Tensor> = tensors.into_iter().filter(|t| !is_of_training(&t.name)).collect();
     Ok(to_torch(&model, text)?)
 }

@@ -66,7 +66,7 @@ impl Made {
         seconds: f64,
         files: &[PathBuf],
     ) -> Result<Self, TrainError> {
-        let report = serde_json::to_value(report).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        let report = serde_json::to_value(report).map_err(ModelError::from)?;
         Ok(Self { report, text, seconds, files: files.to_vec() })
     }
 }

@@ -55,6 +55,12 @@ pub enum ModelError {
         /// Bytes that are free.
         free: u64,
     },
+    /// A value that cannot be written as JSON or read from it.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// Tensors that cannot be written to a safetensors file or read from it.
+    #[error(transparent)]
+    Safetensors(#[from] safetensors::SafeTensorError),
     /// An operation that the model or device does not support.
     #[error("{0}")]
     Unsupported(String),

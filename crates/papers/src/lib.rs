@@ -45,6 +45,5 @@ const MEASURING: &str = "measuring the networks";
 
 /// Formats a report as JSON.
 fn json(value: &impl serde::Serialize) -> Result<String, TrainError> {
-    let text = serde_json::to_string_pretty(value);
-    Ok(text.map_err(|e| adept_model::ModelError::Unsupported(e.to_string()))?)
+    Ok(serde_json::to_string_pretty(value).map_err(adept_model::ModelError::from)?)
 }

@@ -104,9 +104,8 @@ impl QTable {
     /// # Errors
     /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), TrainError> {
-        let text = serde_json::to_string(self);
-        let text = text.map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        Ok(Files::default().replace(path, text.as_bytes())?)
+        let text = serde_json::to_vec(self).map_err(ModelError::from)?;
+        Ok(Files::default().replace(path, &text)?)
     }
 
     /// Reads a table.

@@ -2,7 +2,6 @@
 
 use adept_lab::reproduction::{ReproduceOptions, Work};
 use adept_lab::seeds::on_ranks;
-use adept_model::ModelError;
 use adept_trainer::config::{Config, Games, Source, parse};
 use adept_trainer::run::{Record, TrainError, TrainOptions, Way, measurements, record_of};
 use std::collections::BTreeMap;
@@ -34,8 +33,7 @@ pub(super) fn config_with(
     quick: bool,
 ) -> Result<Config, TrainError> {
     let source = Source { file: file.into(), text: text.into(), set };
-    let mut config =
-        parse(&source, games).map_err(|e| TrainError::Model(ModelError::Unsupported(e.to_string())))?;
+    let mut config = parse(&source, games)?;
     if quick {
         let part = |length: u64| (length / 20).max(1);
         config.learn.set_length(part(config.learn.length()));

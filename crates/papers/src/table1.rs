@@ -250,9 +250,7 @@ fn write(table: &Reproduced, all: &[Vec<Run>], configs: &[Config]) -> Result<(),
     }
     let title = "Tic-tac-toe against TTT: exact equity, mean of the seeds";
     let svg = chart::lines(title, ("games", "equity"), Legend::Below, &curves);
-    let json = serde_json::to_string_pretty(table)
-        .map_err(|e| adept_model::ModelError::Unsupported(e.to_string()))?;
-    for (path, text) in table.files.iter().zip([markdown(table), json, svg]) {
+    for (path, text) in table.files.iter().zip([markdown(table), crate::json(table)?, svg]) {
         Files::default().replace(path, text.as_bytes())?;
     }
     Ok(())

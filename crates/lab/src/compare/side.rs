@@ -101,16 +101,15 @@ impl Side {
 
 /// The settings of a run without its seed; paths to the same files are written as in `other`.
 fn settings(record: &Record, other: &Record) -> Result<Value, ModelError> {
-    let json = |e: serde_json::Error| ModelError::Unsupported(e.to_string());
     let config = record.config_beside(&other.config, other.folder.as_deref());
-    let mut settings = serde_json::to_value(config).map_err(json)?;
+    let mut settings = serde_json::to_value(config)?;
     if let Some(settings) = settings.as_object_mut() {
         settings.remove("seed");
         // Part of the experiment but not of the config.
         if !record.init.is_empty() {
             // Compare initial checkpoints by content, not by path.
             let init: Vec<_> = record.init.iter().map(|o| (o.part.as_deref(), &o.checksum)).collect();
-            settings.insert("init".into(), serde_json::to_value(init).map_err(json)?);
+            settings.insert("init".into(), serde_json::to_value(init)?);
         }
     }
     Ok(settings)

@@ -80,8 +80,7 @@ impl References {
     }
 
     pub(crate) fn write(&self, files: &Files, run: &Path) -> Result<(), ModelError> {
-        let text = serde_json::to_vec_pretty(self).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        Ok(files.replace(&run.join(FILE), &text)?)
+        Ok(files.replace(&run.join(FILE), &serde_json::to_vec_pretty(self)?)?)
     }
 }
 

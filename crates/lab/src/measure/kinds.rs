@@ -95,8 +95,7 @@ impl Kinds {
     }
 
     pub(crate) fn write(&self, files: &Files, folder: &Path) -> Result<(), ModelError> {
-        let text = serde_json::to_vec_pretty(self).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        Ok(files.replace(&folder.join(FILE), &text)?)
+        Ok(files.replace(&folder.join(FILE), &serde_json::to_vec_pretty(self)?)?)
     }
 
     /// Where a formula is more accurate: distributions, then classes with the same formula together.

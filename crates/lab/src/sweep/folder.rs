@@ -143,8 +143,7 @@ impl Plan {
     }
 
     pub(super) fn write(&self, path: &Path) -> Result<(), ModelError> {
-        let text = serde_json::to_string_pretty(self).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        Ok(Files::default().replace(&path.join(FILE), text.as_bytes())?)
+        Ok(Files::default().replace(&path.join(FILE), &serde_json::to_vec_pretty(self)?)?)
     }
 }
 

@@ -375,8 +375,7 @@ fn other(pair: &PairScore, in_units: bool) -> f64 {
 }
 
 fn save(files: &Files, out: &Path, table: &Standings) -> Result<(), TrainError> {
-    let json = serde_json::to_string_pretty(table);
-    let json = json.map_err(|e| ModelError::Unsupported(e.to_string()))? + "\n";
+    let json = serde_json::to_string_pretty(table).map_err(ModelError::from)? + "\n";
     files.replace(&out.join(FILE), json.as_bytes())?;
     files.replace(&out.join("arena.md"), table.markdown().as_bytes())?;
     Ok(())

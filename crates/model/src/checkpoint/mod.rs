@@ -15,6 +15,7 @@ use adept_ground::{
     limits,
 };
 use adept_rows::Channel;
+use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -219,7 +220,7 @@ fn prepare(
         if file == TRAINING && tensors.is_empty() {
             continue;
         }
-        let bytes = to_bytes(&tensors, None).map_err(|e| fault(path, e))?;
+        let bytes = to_bytes(&tensors, None).map_err(|e| fault(path, e.to_string()))?;
         manifest.checksums.insert(file.into(), hex(&bytes));
         files.write(&temporary.join(file), &bytes)?;
     }
@@ -480,7 +481,10 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// Serialises tensors to a safetensors file. The metadata has at most one entry, because several have no fixed order.
-pub(crate) fn to_bytes(tensors: &[&Tensor], metadata: Option<(&str, String)>) -> Result<Vec<u8>, String> {
+pub(crate) fn to_bytes(
+    tensors: &[&Tensor],
+    metadata: Option<(&str, String)>,
+) -> Result<Vec<u8>, SafeTensorError> {
     let data: Vec<Vec<u8>> = tensors
         .iter()
         .map(|t| match &t.data {
@@ -488,7 +492,7 @@ pub(crate) fn to_bytes(tensors: &[&Tensor], metadata: Option<(&str, String)>) ->
             TensorData::U64(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
         })
         .collect();
-    let views: Result<Vec<_>, _> = tensors
+    let views: Result<Vec<_>, SafeTensorError> = tensors
         .iter()
         .zip(&data)
         .map(|(t, data)| {
@@ -496,9 +500,8 @@ pub(crate) fn to_bytes(tensors: &[&Tensor], metadata: Option<(&str, String)>) ->
             Ok((t.name.clone(), TensorView::new(kind, t.shape.clone(), data)?))
         })
         .collect();
-    let views = views.map_err(|e: safetensors::SafeTensorError| e.to_string())?;
     let metadata = metadata.map(|(key, text)| HashMap::from([(key.to_string(), text)]));
-    safetensors::serialize(views, metadata).map_err(|e| e.to_string())
+    safetensors::serialize(views?, metadata)
 }
 
 /// Reads a safetensors file. The length of its header is checked before the rest is read.

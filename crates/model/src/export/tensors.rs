@@ -15,10 +15,10 @@ const ENTRY: &str = "adept";
 /// Converts tensors of a checkpoint to a safetensors file, with the description `about` as metadata entry `adept`.
 ///
 /// # Errors
-/// [`ModelError::Unsupported`] if serialisation fails.
+/// [`ModelError::Safetensors`] if serialisation fails.
 pub fn to_torch(tensors: &[Tensor], about: String) -> Result<Vec<u8>, ModelError> {
     let turned: Vec<Tensor> = tensors.iter().map(turn).collect();
-    to_bytes(&turned.iter().collect::<Vec<_>>(), Some((ENTRY, about))).map_err(ModelError::Unsupported)
+    Ok(to_bytes(&turned.iter().collect::<Vec<_>>(), Some((ENTRY, about)))?)
 }
 
 /// Converts a safetensors file to tensors of a checkpoint. Also returns the description, which files saved by PyTorch
@@ -32,8 +32,7 @@ pub fn from_torch(bytes: &[u8]) -> Result<(Vec<Tensor>, Option<String>), ModelEr
             "{e}; save it with `safetensors.torch.save_file(model.float().state_dict(), FILE)`"
         ))
     })?;
-    let (_, header) =
-        SafeTensors::read_metadata(bytes).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+    let (_, header) = SafeTensors::read_metadata(bytes)?;
     let about = header.metadata().as_ref().and_then(|m| m.get(ENTRY).cloned());
     Ok((tensors.iter().map(turn).collect(), about))
 }

@@ -240,7 +240,7 @@ impl<G: Kit> Experiment<'_, G> {
         if over && self.config.figure().is_some() {
             self.record.r#final = Some(score);
         }
-        let line = serde_json::to_string(&evaluation).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        let line = serde_json::to_string(&evaluation).map_err(ModelError::from)?;
         self.lines.push_str(&line);
         self.lines.push('\n');
         Ok(evaluation)

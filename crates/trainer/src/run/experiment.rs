@@ -858,17 +858,16 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
         let Self { loss, samples, patience, examples, standing, .. } = *self;
         let progress = Progress { games, loss, samples, patience, examples, standing };
-        let training = serde_json::to_value(&progress).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        let training = serde_json::to_value(&progress).map_err(ModelError::from)?;
         let score = self.best.as_ref().map(|b| &b.0).filter(|b| b.checkpoint == latest);
-        let metrics = serde_json::to_value(score.or(self.record.r#final.as_ref()))
-            .map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        let metrics =
+            serde_json::to_value(score.or(self.record.r#final.as_ref())).map_err(ModelError::from)?;
         self.write_checkpoint(&latest, step, Some(training), metrics, &state)?;
         // The files at the end do not depend on earlier interruptions.
         let replaced = self.record.best.as_ref().map(|b| b.checkpoint.clone()).filter(|_| !over);
         if let Some((score, state)) = self.best.take() {
             if score.checkpoint != latest {
-                let metrics =
-                    serde_json::to_value(&score).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+                let metrics = serde_json::to_value(&score).map_err(ModelError::from)?;
                 self.write_checkpoint(&score.checkpoint, score.step, None, metrics, &state)?;
             }
             self.record.best = Some(score);
@@ -892,7 +891,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
     ) -> Result<(), TrainError> {
         let path = self.folder.checkpoint_path(name);
         let encoder = self.bound.encoder();
-        let config = serde_json::to_value(self.config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+        let config = serde_json::to_value(self.config).map_err(ModelError::from)?;
         let channels = encoder.channels().to_vec();
         let manifest = Manifest {
             step,

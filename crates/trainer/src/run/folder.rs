@@ -371,9 +371,8 @@ impl Folder {
     }
 
     pub(crate) fn write_record(&self, record: &Record) -> Result<(), ModelError> {
-        let text =
-            serde_json::to_string_pretty(record).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-        Ok(self.files.replace(&self.record_path(), text.as_bytes())?)
+        let text = serde_json::to_vec_pretty(record)?;
+        Ok(self.files.replace(&self.record_path(), &text)?)
     }
 
     /// The record of a longer run.

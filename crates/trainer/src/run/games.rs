@@ -234,11 +234,10 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
     fn state(&mut self, ranks: &Ranks) -> Result<(SelfPlayState, Vec<Tensor>), ModelError> {
         let mut play: Vec<Stream> = self.workers.iter().map(|w| w.rng.clone()).collect();
         if self.spread && ranks.are_several() {
-            let failed = |e: serde_json::Error| ModelError::Unsupported(e.to_string());
-            let mine = serde_json::to_vec(&play).map_err(failed)?;
+            let mine = serde_json::to_vec(&play)?;
             let all: Result<Vec<Vec<Stream>>, _> =
                 ranks.collect(&mine).iter().map(|bytes| serde_json::from_slice(bytes)).collect();
-            play = all.map_err(failed)?.concat();
+            play = all?.concat();
         }
         let Some((span, played)) = &self.ahead else {
             return Ok((SelfPlayState { play, ..SelfPlayState::default() }, Vec::new()));
@@ -434,7 +433,7 @@ fn agreed(ranks: &Ranks, failed: Option<BatchError>, samples: u64) -> Result<u64
     let mine = serde_json::to_vec(&said).expect("numbers and texts");
     let mut total = 0;
     for (rank, bytes) in ranks.collect(&mine).iter().enumerate() {
-        let heard = serde_json::from_slice(bytes).map_err(|e| (ModelError::Unsupported(e.to_string()), 0))?;
+        let heard = serde_json::from_slice(bytes).map_err(|e| (ModelError::from(e), 0))?;
         let (number, error): (u64, Option<(bool, String)>) = heard;
         match error {
             None => total += number,
