@@ -426,7 +426,7 @@ impl<G: Kit> Builder<'_, G> {
         Ok(match spec {
             AgentSpec::Optimal(other) => {
                 self.check_exact()?;
-                Box::new(BestResponse::solve(self.game, self.agent(other)?).map_err(exact)?)
+                Box::new(BestResponse::solve(self.game, self.agent(other)?)?)
             }
             AgentSpec::Model { play, search, name } => {
                 let values: Box<dyn Evaluator<G>> = match search {
@@ -496,7 +496,7 @@ impl<G: Kit> Builder<'_, G> {
             ExactError::Dice => {
                 OpenError::Unknown(format!("{} has chance; minimax needs a game without chance", game.name()))
             }
-            other => exact(other),
+            other => other.into(),
         })?))
     }
 
@@ -519,10 +519,6 @@ impl<G: Kit> Builder<'_, G> {
         }
         Ok(())
     }
-}
-
-fn exact(error: ExactError) -> OpenError {
-    OpenError::Unknown(error.to_string())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::agents::{Agent, Boltzmann, Greedy};
 use crate::deliberating::Deliberating;
 use crate::evaluator::{Evaluator, GameModel, WithPrior};
+use crate::exact::ExactError;
 use crate::experts::WithExperts;
 use crate::frozen::Frozen;
 use crate::naming::{self, Meaning};
@@ -34,6 +35,9 @@ pub enum OpenError {
     /// A position, a file or a table of the game.
     #[error(transparent)]
     Game(#[from] GameError),
+    /// What is asked for cannot be computed exactly.
+    #[error(transparent)]
+    Exact(#[from] ExactError),
     /// The game has no agent or encoder with this name, or it cannot be computed.
     #[error("{0}")]
     Unknown(String),

@@ -194,7 +194,7 @@ fn of_open(error: &OpenError) -> &'static str {
     match error {
         OpenError::Model(error) => of_model(error),
         OpenError::Mismatch { .. } => "checkpoint",
-        OpenError::Unknown(_) => "name",
+        OpenError::Unknown(_) | OpenError::Exact(_) => "name",
         OpenError::Game(error) => of_game(error),
     }
 }

@@ -74,7 +74,7 @@ impl Decisions {
                         game.name()
                     )));
                 }
-                let tree = Tree::new(game).map_err(|e| OpenError::Unknown(e.to_string()))?;
+                let tree = Tree::new(game)?;
                 let width = adept_model::Layout::of(encoder.channels()).dense;
                 if tree.entries().saturating_mul(width) > MAX_INPUTS {
                     return Err(OpenError::Unknown(format!(

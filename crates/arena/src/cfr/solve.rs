@@ -1,7 +1,6 @@
 //! Solves a game by name, records the progress, and measures agents in it.
 
 use super::{CfrPlus, Mccfr, Policy, Tree};
-use crate::exact::ExactError;
 use crate::open::{self, OpenError};
 use adept_game::{Kit, PublicTree, TreeVisitor};
 use adept_ground::work;
@@ -128,12 +127,11 @@ impl<G: Kit> TreeVisitor<G> for Solve<'_> {
         G: PublicTree,
     {
         let options = self.0;
-        let exact = |e: ExactError| OpenError::Unknown(e.to_string());
-        let tree = Arc::new(Tree::new(game).map_err(exact)?);
+        let tree = Arc::new(Tree::new(game)?);
         let mut agents = vec![("random".to_string(), Policy::uniform(&tree))];
         for name in options.agents.iter().filter(|name| *name != "random") {
             let mut agent = open::agent(game, name)?;
-            agents.push((name.clone(), Policy::of_agent(game, &tree, &mut *agent).map_err(exact)?));
+            agents.push((name.clone(), Policy::of_agent(game, &tree, &mut *agent)?));
         }
         let measured = |(agent, policy): &(String, Policy)| Measured {
             agent: agent.clone(),
