@@ -38,7 +38,7 @@ pub(crate) enum Job {
     },
     Pair {
         game: String,
-        pairing: Pairing,
+        pairing: Box<Pairing>,
     },
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn train(
 
 /// Has a pair of a tournament played elsewhere, if this thread has a slot.
 pub(crate) fn play_pair(game: &str, pairing: &Pairing) -> Option<Result<Tally, TrainError>> {
-    match call(|| Job::Pair { game: game.into(), pairing: pairing.clone() }).ok()? {
+    match call(|| Job::Pair { game: game.into(), pairing: Box::new(pairing.clone()) }).ok()? {
         Done::Pair(tally) => Some(Ok(tally)),
         Done::Failed(text) => Some(Err(TrainError::Elsewhere(text))),
         _ => None,
