@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let valuation = |name: &str| game.valuation(name).ok_or(GameError::new(format!("no {name}")))?;
     let (oracle, formula) = (valuation("oracle")?, valuation("kleinman")?);
 
-    let draw = game.draw("table").ok_or("no such distribution")?;
+    let draw = game.positions().draw("table").ok_or("no such distribution")?;
     let mut rng = stream(1, "positions", 0);
     let states: Vec<_> = (0..2000).map(|_| draw(&mut rng)).collect();
 

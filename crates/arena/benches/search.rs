@@ -13,7 +13,7 @@ fn main() {
         return;
     };
     let game = ConnectFour;
-    let draw: Draw<ConnectFour> = game.draw("late").expect("it has late positions");
+    let draw: Draw<ConnectFour> = game.positions().draw("late").expect("it has late positions");
     println!("{:>8} {:>12} {:>12} {:>10}", "search", "nodes", "nodes/s", "ms a move");
     for text in ["2", "4", "6", "8", "100ms"] {
         let options: SearchOptions = text.parse().expect("a budget");

@@ -505,17 +505,16 @@ fn encoders_are_listed_with_what_they_show() {
 #[test]
 fn drawn_positions_have_numbers_of_their_own() {
     let game = game();
-    let draw = game.draw("small").expect("there is such a distribution");
+    let draw = game.positions().draw("small").expect("there is such a distribution");
     let mut rng = stream(1, "test", 0);
     let mut numbers = HashMap::new();
     for _ in 0..2000 {
         let state = draw(&mut rng);
         assert_eq!((state.stage, state.player), (Stage::Roll, 0));
-        assert_eq!(*numbers.entry(game.number(&state)).or_insert(state), state);
+        assert_eq!(*numbers.entry((game.positions().number)(&state)).or_insert(state), state);
     }
-    assert!(numbers.len() > 1500 && game.draw("no").is_none());
-    let listed = game.distributions();
-    assert!(listed.iter().all(|d| game.draw(&d.name).is_some()) && listed[0].name == "table");
+    assert!(numbers.len() > 1500 && game.positions().draw("no").is_none());
+    assert_eq!(game.positions().names()[0].name, "table");
 }
 
 /// Every class lists its positions once, and together they are all positions.
@@ -523,16 +522,17 @@ fn drawn_positions_have_numbers_of_their_own() {
 fn classes_hold_all_positions() {
     let game = Bearoff::new(4).expect("four are enough");
     let mut numbers = HashSet::new();
-    for class in game.classes() {
+    let positions = game.positions();
+    for class in &positions.classes {
         for number in 0..class.count {
             let state = (class.position)(number);
-            assert_eq!(game.class(&state), class.class, "{state:?}");
-            assert!(!state.is_over() && numbers.insert(game.number(&state)), "{state:?} twice");
+            assert_eq!((positions.class)(&state), class.class, "{state:?}");
+            assert!(!state.is_over() && numbers.insert((positions.number)(&state)), "{state:?} twice");
         }
     }
     // C(10, 6) sides, without the empty one.
     assert_eq!(numbers.len(), 209 * 209);
-    let counts: Vec<u64> = game.classes().iter().map(|class| class.count).collect();
+    let counts: Vec<u64> = positions.classes.iter().map(|class| class.count).collect();
     assert_eq!(counts, [36, 27 * 27 - 36, 83 * 83 - 27 * 27, 209 * 209 - 83 * 83]);
 }
 
@@ -540,7 +540,7 @@ fn classes_hold_all_positions() {
 #[test]
 fn even_positions_have_every_number_of_checkers() {
     let game = Bearoff::new(3).expect("three are enough");
-    let draw = game.draw("even").expect("there is such a distribution");
+    let draw = game.positions().draw("even").expect("there is such a distribution");
     let (mut rng, mut found) = (stream(1, "test", 0), HashMap::new());
     const COUNT: usize = 60_000;
     for _ in 0..COUNT {
@@ -564,11 +564,11 @@ fn fifteen_checkers_are_a_game_of_their_own() {
     assert!(Bearoff::named("bearoff:16").is_none() && Bearoff::named("bearoff:0").is_none());
     let far = "0,0,0,0,0,15/0,0,0,0,0,15";
     let (state, _) = game.parse_position(far).expect("it is a position");
-    assert_eq!(game.class(&state), 15);
+    assert_eq!((game.positions().class)(&state), 15);
     let error = self::game().parse_position(far).unwrap_err().to_string();
     assert!(error.contains("at most 14: `bearoff:15` is the game for it"), "{error}");
     // Every input of every encoder, for the sides of 15 checkers.
-    let largest = game.classes().pop().expect("there are classes");
+    let largest = game.positions().classes.pop().expect("there are classes");
     for named in game.encoders() {
         let encoder = game.encoder(&named.name).expect("it is listed");
         let floats = encoder.channels().iter().map(|c| c.kind.dense_width());

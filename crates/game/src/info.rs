@@ -50,7 +50,7 @@ impl GameInfo {
             scripts: game.scripts(),
             valuations: game.valuations(),
             deliberators: game.deliberators(),
-            distributions: game.distributions(),
+            distributions: game.positions().names(),
             usual_suites: game.usual_suites(),
             is_small: game.is_small(),
             zero_sum: game.zero_sum(),

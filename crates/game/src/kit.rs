@@ -68,14 +68,75 @@ pub struct Example<S> {
 /// Samples positions from a distribution: states right after a move, before a chance event and the next player's move.
 pub type Draw<G> = Box<dyn Fn(&mut dyn Rng) -> <G as Game>::State + Send + Sync>;
 
+/// A named distribution of positions.
+pub struct Distribution<G: Game> {
+    /// Its name and description.
+    pub named: Named,
+    /// Samples a position.
+    pub draw: Draw<G>,
+}
+
+impl<G: Game> Distribution<G> {
+    /// A distribution with this sampler.
+    pub fn new(
+        name: &'static str,
+        about: &'static str,
+        draw: impl Fn(&mut dyn Rng) -> G::State + Send + Sync + 'static,
+    ) -> Self {
+        Self { named: Named { name: name.into(), about: about.into() }, draw: Box::new(draw) }
+    }
+}
+
 /// All positions of a class, so that errors can be measured on each class by itself.
 pub struct PositionClass<G: Game> {
-    /// The class, as [`Kit::class`] numbers it.
+    /// The class, as [`Positions::class`] numbers it.
     pub class: u64,
     /// Number of its positions.
     pub count: u64,
     /// The position with each number below `count`. Different numbers have different positions.
     pub position: Box<dyn Fn(u64) -> G::State + Send + Sync>,
+}
+
+/// The positions of a game apart from its games.
+pub struct Positions<G: Game> {
+    /// Distributions of positions; the first is the default.
+    pub distributions: Vec<Distribution<G>>,
+    /// A unique number for each position that a distribution draws. It splits positions for training, validation and tests.
+    pub number: fn(&G::State) -> u64,
+    /// The class of a position. Reports group errors by class.
+    pub class: fn(&G::State) -> u64,
+    /// What the number of a class means, such as "stones on the board".
+    pub class_name: &'static str,
+    /// The classes with all their positions, in ascending order. If none, errors by class are measured on positions of a
+    /// distribution.
+    pub classes: Vec<PositionClass<G>>,
+}
+
+impl<G: Game> Positions<G> {
+    /// No positions.
+    pub fn none() -> Self {
+        Self::new(Vec::new(), |_| 0)
+    }
+
+    /// Positions of one class.
+    pub fn new(distributions: Vec<Distribution<G>>, number: fn(&G::State) -> u64) -> Self {
+        Self { distributions, number, class: |_| 0, class_name: "class", classes: Vec::new() }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.distributions.is_empty()
+    }
+
+    /// Names and descriptions of the distributions.
+    pub fn names(&self) -> Vec<Named> {
+        self.distributions.iter().map(|d| d.named.clone()).collect()
+    }
+
+    /// The sampler of the distribution named `name`.
+    pub fn draw(self, name: &str) -> Option<Draw<G>> {
+        self.distributions.into_iter().find(|d| d.named.name == name).map(|d| d.draw)
+    }
 }
 
 /// A game with everything that the commands need besides its rules. Only [`encoders`](Self::encoders) and
@@ -124,7 +185,7 @@ pub trait Kit: Game + Sized {
         match self.has_public_tree() {
             true => vec![Suite::Exploitability],
             false if self.is_small() && !self.hides() => vec![Suite::Equity],
-            false if !self.distributions().is_empty() => vec![Suite::Rms],
+            false if !self.positions().is_empty() => vec![Suite::Rms],
             false => vec![Suite::Matches],
         }
     }
@@ -208,35 +269,9 @@ pub trait Kit: Game + Sized {
         }
     }
 
-    /// Its distributions of positions; the first is the default. Games with a single start position have none.
-    fn distributions(&self) -> Vec<Named> {
-        Vec::new()
-    }
-
-    /// A sampler of positions from the distribution `distribution`.
-    fn draw(&self, _distribution: &str) -> Option<Draw<Self>> {
-        None
-    }
-
-    /// A unique number for each position that [`draw`](Self::draw) can return.
-    fn number(&self, _state: &Self::State) -> u64 {
-        0
-    }
-
-    /// Meaning of [`class`](Self::class), such as "stones on the board". Reports group errors by class.
-    fn class_name(&self) -> Cow<'static, str> {
-        "class".into()
-    }
-
-    /// The class of a position that [`draw`](Self::draw) can return.
-    fn class(&self, _state: &Self::State) -> u64 {
-        0
-    }
-
-    /// Its classes with all their positions, in ascending order. By default none: errors by class are then measured on positions of
-    /// a distribution.
-    fn classes(&self) -> Vec<PositionClass<Self>> {
-        Vec::new()
+    /// Its positions apart from games: to learn from, and to measure on. Games with a single start position have none.
+    fn positions(&self) -> Positions<Self> {
+        Positions::none()
     }
 
     /// Its positions as pairs of halves with exact values, for games that can enumerate all of them.

@@ -25,7 +25,10 @@ pub use encoder::{Afterstate, Encoder, EncoderFn};
 pub use game::{Game, GameError, Turn, Unit, no_action};
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;
-pub use kit::{Draw, Example, Found, Kit, Named, ParsedPosition, PositionClass, Script, Valuation, Visitor};
+pub use kit::{
+    Distribution, Draw, Example, Found, Kit, Named, ParsedPosition, PositionClass, Positions, Script,
+    Valuation, Visitor,
+};
 pub use public_tree::{PublicTree, TreeVisitor};
 /// The crate of random numbers whose `Rng` the traits take.
 pub use rand;

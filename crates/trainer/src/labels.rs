@@ -187,7 +187,7 @@ impl LabelReport {
             max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             mean: values.iter().sum::<f64>() / values.len().max(1) as f64,
             parts: PartRows::default(),
-            class: game.class_name().into(),
+            class: game.positions().class_name.into(),
             classes: Vec::new(),
             compared: 0,
             disagreements: 0,
@@ -249,10 +249,10 @@ impl LabelReport {
     }
 
     fn shares<G: Kit>(&mut self, game: &G, examples: &[Example<G::State>]) {
-        let mut classes: BTreeMap<u64, u64> = BTreeMap::new();
+        let (mut classes, positions): (BTreeMap<u64, u64>, _) = (BTreeMap::new(), game.positions());
         for Example { state, .. } in examples {
-            *classes.entry(game.class(state)).or_default() += 1;
-            match Part::of(game.number(state)) {
+            *classes.entry((positions.class)(state)).or_default() += 1;
+            match Part::of((positions.number)(state)) {
                 Part::Train => self.parts.training += 1,
                 Part::Validation => self.parts.validation += 1,
                 Part::Test => self.parts.test += 1,
@@ -273,8 +273,9 @@ impl LabelReport {
         }
         let all = PositionErrors::of(known.iter().map(|&i| error(i)));
         (self.max_abs_error, self.rms_error) = (Some(all.max), Some(all.rms));
-        let test: Vec<usize> =
-            (0..values.len()).filter(|&i| Part::of(game.number(&examples[i].state)) == Part::Test).collect();
+        let number = game.positions().number;
+        let is_test = |&i: &usize| Part::of(number(&examples[i].state)) == Part::Test;
+        let test: Vec<usize> = (0..values.len()).filter(is_test).collect();
         if !test.is_empty() && test.iter().all(|&i| !exact[i].is_nan()) {
             self.test_rms_error = Some(PositionErrors::of(test.iter().map(|&i| error(i))).rms);
         }

@@ -45,6 +45,7 @@ impl Part {
 /// Draws positions of a distribution, optionally of one part.
 pub struct Positions<G: Kit> {
     draw: Draw<G>,
+    number: fn(&G::State) -> u64,
     /// Whether each part has positions; in a small game a part may be empty.
     there: [bool; 3],
 }
@@ -55,7 +56,8 @@ const TRIES: usize = 100_000;
 impl<G: Kit> Positions<G> {
     /// Positions of the named distribution, or of the game's first.
     pub fn new(game: &G, distribution: Option<&str>) -> Result<Self, OpenError> {
-        let all = game.distributions();
+        let positions = game.positions();
+        let all = positions.names();
         let name = distribution.or(all.first().map(|d| &*d.name)).unwrap_or_default();
         let unknown = || {
             let names: Vec<&str> = all.iter().map(|d| &*d.name).collect();
@@ -66,7 +68,8 @@ impl<G: Kit> Positions<G> {
             };
             OpenError::Unknown(format!("{} has no distribution of positions `{name}`; {there}", game.name()))
         };
-        let draw = game.draw(name).ok_or_else(unknown)?;
+        let number = positions.number;
+        let draw = positions.draw(name).ok_or_else(unknown)?;
         // Without it rows and labels would be for the wrong player half of the time, without a word.
         if game.just_acted(&draw(&mut stream(0, "parts of positions", 0))).is_none() {
             return Err(OpenError::Unknown(format!(
@@ -75,18 +78,18 @@ impl<G: Kit> Positions<G> {
                 game.name()
             )));
         }
-        Ok(Self::of(game, draw))
+        Ok(Self::of(draw, number))
     }
 
-    fn of(game: &G, draw: Draw<G>) -> Self {
+    fn of(draw: Draw<G>, number: fn(&G::State) -> u64) -> Self {
         let (mut there, mut rng) = ([false; 3], stream(0, "parts of positions", 0));
         for _ in 0..TRIES {
-            there[Part::of(game.number(&draw(&mut rng))) as usize] = true;
+            there[Part::of(number(&draw(&mut rng))) as usize] = true;
             if there == [true; 3] {
                 break;
             }
         }
-        Self { draw, there }
+        Self { draw, number, there }
     }
 
     /// Whether no position can be both an example and a test position.
@@ -100,9 +103,9 @@ impl<G: Kit> Positions<G> {
     }
 
     /// A position of this part, or any position if the part is empty; see [`Self::are_apart`].
-    pub fn of_part(&self, game: &G, part: Part, rng: &mut Stream) -> G::State {
+    pub fn of_part(&self, part: Part, rng: &mut Stream) -> G::State {
         let mut state = self.any(rng);
-        while self.there[part as usize] && Part::of(game.number(&state)) != part {
+        while self.there[part as usize] && Part::of((self.number)(&state)) != part {
             state = self.any(rng);
         }
         state
@@ -199,7 +202,7 @@ impl Set {
             if (i + 1) % 64 == 0 || i + 1 == count {
                 work::share(&what, (i + 1) as f64 / count as f64);
             }
-            positions.of_part(game, part, &mut rng)
+            positions.of_part(part, &mut rng)
         });
         let labelled = states.map(|state| {
             let value = label(game, oracle, &state);
@@ -214,10 +217,10 @@ impl Set {
         labelled: impl Iterator<Item = (G::State, f32, Vec<f64>)>,
     ) -> Self {
         let With { encoder, channels, head } = with;
-        let mut numbers = FxHashSet::default();
+        let (mut numbers, number) = (FxHashSet::default(), game.positions().number);
         let (mut samples, mut values, mut complete) = (Samples::new(channels), Vec::new(), true);
         for (state, value, outcomes) in labelled {
-            numbers.insert(game.number(&state));
+            numbers.insert(number(&state));
             encode(game, encoder, &state, &mut samples);
             values.push(value);
             match target(head, value, &outcomes) {
@@ -239,8 +242,8 @@ impl Set {
     fn read<G: Kit>(game: &G, with: With<'_, G>, path: &Path, part: Part) -> Result<Self, OpenError> {
         limits::check_lasting(path).map_err(GameError::file(path))?;
         let all = game.read_examples(path)?;
-        let rows = all.len();
-        let these = all.into_iter().filter(|example| Part::of(game.number(&example.state)) == part);
+        let (rows, number) = (all.len(), game.positions().number);
+        let these = all.into_iter().filter(|example| Part::of(number(&example.state)) == part);
         let known = |example: Example<G::State>| (example.state, example.value as f32, example.outcomes);
         let set = Self::of(game, with, these.map(known));
         if set.samples.is_empty() {
@@ -289,7 +292,8 @@ pub(crate) fn check_examples<G: Kit>(game: &G, path: &Path, measured: bool) -> R
         true => &[Part::Train, Part::Validation, Part::Test],
         false => &[Part::Train],
     };
-    let has = |part: &Part| all.iter().any(|example| Part::of(game.number(&example.state)) == *part);
+    let number = game.positions().number;
+    let has = |part: &Part| all.iter().any(|example| Part::of(number(&example.state)) == *part);
     needed.iter().find(|part| !has(part)).map_or(Ok(()), |part| Err(lacks(path, all.len(), *part)))
 }
 
@@ -445,7 +449,7 @@ impl<G: Kit> Examples<G> {
             Self::Fresh { positions, oracle, head, seed, states } => {
                 let mut rng = stream(*seed, "examples", span.start);
                 states.clear();
-                states.extend(span.map(|_| positions.of_part(game, Part::Train, &mut rng)));
+                states.extend(span.map(|_| positions.of_part(Part::Train, &mut rng)));
                 for state in &*states {
                     let after =
                         Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
@@ -556,11 +560,11 @@ mod tests {
         assert!(all.are_apart());
         let mut rng = stream(1, "test", 0);
         for part in [Part::Train, Part::Validation, Part::Test] {
-            assert!((0..50).all(|_| Part::of(game.number(&all.of_part(&game, part, &mut rng))) == part));
+            assert!((0..50).all(|_| Part::of((all.number)(&all.of_part(part, &mut rng))) == part));
         }
-        let one: State = all.of_part(&game, Part::Train, &mut rng);
-        let single = Positions::of(&game, Box::new(move |_| one));
-        assert!(!single.are_apart() && single.of_part(&game, Part::Test, &mut rng) == one);
+        let one: State = all.of_part(Part::Train, &mut rng);
+        let single: Positions<Bearoff> = Positions::of(Box::new(move |_| one), all.number);
+        assert!(!single.are_apart() && single.of_part(Part::Test, &mut rng) == one);
     }
 
     #[test]

@@ -183,13 +183,8 @@ impl Kit for Pig {
     fn valuation(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
         (name == "oracle").then(|| Ok(Arc::new(solution::Oracle) as _))
     }
-    fn distributions(&self) -> Vec<Named> {
-        Named::list(&[(
-            "even",
-            "all scores alike, half after a hold, half before the first to seventh roll of a turn",
-        )])
-    }
-    fn draw(&self, name: &str) -> Option<Draw<Self>> {
+    fn positions(&self) -> Positions<Self> {
+        let about = "all scores alike, half after a hold, half before the first to seventh roll of a turn";
         let target = self.target;
         let draw = move |rng: &mut dyn Rng| loop {
             let mut at = Position { scores: [0; 2], turn: 0, mover: 0, rolling: rng.random_bool(0.5) };
@@ -201,11 +196,11 @@ impl Kit for Pig {
                 return at;
             }
         };
-        (name == "even").then(|| Box::new(draw) as _)
-    }
-    fn number(&self, at: &Position) -> u64 {
-        let digits = [at.scores[0], at.scores[1], at.turn, u8::from(at.rolling), at.mover as u8];
-        digits.iter().fold(0, |number, digit| number << 8 | u64::from(*digit))
+        let number = |at: &Position| {
+            let digits = [at.scores[0], at.scores[1], at.turn, u8::from(at.rolling), at.mover as u8];
+            digits.iter().fold(0, |number, digit| number << 8 | u64::from(*digit))
+        };
+        Positions::new(vec![Distribution::new("even", about, draw)], number)
     }
 }
 

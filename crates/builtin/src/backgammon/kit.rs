@@ -5,11 +5,11 @@ use super::{Backgammon, Phase, Points, Position, Side, Stage, State};
 use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
-    Afterstate, Draw, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Suite, Valuation,
+    Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Positions, Suite,
+    Valuation,
 };
 use rand::Rng;
 use rand::seq::index;
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -88,37 +88,33 @@ impl Kit for Backgammon {
         Some(table(self, file).map(|table| Arc::new(Exact(table)) as _))
     }
 
-    fn distributions(&self) -> Vec<Named> {
-        match self.checkers() {
-            15 => Vec::new(),
-            _ => Named::list(&[("all", "all positions equally often, reached in play or not")]),
+    fn positions(&self) -> Positions<Self> {
+        let checkers = self.checkers();
+        if checkers == Self::default().checkers() {
+            return Positions::none();
+        }
+        let draw = move |rng: &mut dyn Rng| any_position(checkers, rng);
+        let about = "all positions equally often, reached in play or not";
+        Positions {
+            class: |state| match state.position().phase() {
+                Phase::Bearoff => 0,
+                Phase::Race => 1,
+                Phase::Crashed | Phase::Contact => 2,
+            },
+            class_name: "phase: 0 bear-off, 1 race, 2 contact",
+            ..Positions::new(vec![Distribution::new("all", about, draw)], number)
         }
     }
+}
 
-    fn draw(&self, distribution: &str) -> Option<Draw<Self>> {
-        let checkers = self.checkers();
-        (distribution == "all" && checkers != 15)
-            .then(|| Box::new(move |rng: &mut dyn Rng| any_position(checkers, rng)) as _)
-    }
-
-    fn number(&self, state: &State) -> u64 {
-        // Up to five checkers a side, each on one of 26 places.
-        let number = |side: Side| {
-            let places = (0u64..).zip(side.places());
-            places.fold(0, |number, (place, count)| (0..count).fold(number, |number, _| number * 26 + place))
-        };
-        let Position { own, opponent } = state.position();
-        number(own) * 26u64.pow(5) + number(opponent)
-    }
-
-    fn class_name(&self) -> Cow<'static, str> {
-        "phase: 0 bear-off, 1 race, 2 crashed, 3 contact".into()
-    }
-
-    fn class(&self, state: &State) -> u64 {
-        let phase = state.position().phase();
-        Phase::ALL.iter().position(|other| *other == phase).unwrap_or_default() as u64
-    }
+/// The number of a position of a game with up to five checkers a side, each on one of 26 places.
+fn number(state: &State) -> u64 {
+    let number = |side: Side| {
+        let places = (0u64..).zip(side.places());
+        places.fold(0, |number, (place, count)| (0..count).fold(number, |number, _| number * 26 + place))
+    };
+    let Position { own, opponent } = state.position();
+    number(own) * 26u64.pow(5) + number(opponent)
 }
 
 /// A position drawn uniformly from all that are not over.

@@ -309,7 +309,7 @@ fn exact_values_are_those_of_the_best_reply() {
     for checkers in [1, 2] {
         let table = exact::Table::solve(checkers, 1e-9, 0).unwrap();
         let mut rng = stream(4, "backgammon exact", 0);
-        let draw = Backgammon::new(checkers).unwrap().draw("all").unwrap();
+        let draw = Backgammon::new(checkers).unwrap().positions().draw("all").unwrap();
         for _ in 0..2_000 {
             let position = draw(&mut rng).position();
             let (value, again) = (table.value(position).unwrap(), backed_up(&table, position));
@@ -327,7 +327,7 @@ fn tables_are_read_as_they_are_written() {
     table.save(&path).unwrap();
     let read = exact::Table::open(&path).unwrap();
     assert_eq!((read.checkers(), read.change()), (2, table.change()));
-    let draw = Backgammon::new(2).unwrap().draw("all").unwrap();
+    let draw = Backgammon::new(2).unwrap().positions().draw("all").unwrap();
     let mut rng = stream(5, "backgammon exact", 0);
     for _ in 0..500 {
         let position = draw(&mut rng).position();

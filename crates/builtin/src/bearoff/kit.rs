@@ -8,11 +8,11 @@ use crate::Family;
 use adept_game::files::{self, texts_with_values};
 use adept_game::sheet::{Row, Sheet, Values};
 use adept_game::{
-    Draw, Encoder, Example, Found, GameError, Halves, Kit, Named, OutcomeClass, ParsedPosition,
-    PositionClass, Valuation,
+    Encoder, Example, Found, GameError, Halves, Kit, Named, OutcomeClass, ParsedPosition, PositionClass,
+    Positions, Valuation,
 };
 use adept_ground::limits;
-use std::borrow::Cow;
+use rand::Rng;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -72,30 +72,22 @@ impl Kit for Bearoff {
         Some(include_str!("starter.toml").into())
     }
 
-    fn distributions(&self) -> Vec<Named> {
-        Named::list(&Distribution::ALL)
-    }
-
-    fn draw(&self, distribution: &str) -> Option<Draw<Self>> {
-        let (distribution, checkers) = (distribution.parse::<Distribution>().ok()?, self.checkers());
-        Some(Box::new(move |rng| State::to_roll(distribution.sample(checkers, rng))))
-    }
-
-    fn number(&self, state: &State) -> u64 {
-        let Position { own, opponent } = state.position();
-        own.rank() as u64 * rank::sides(MAX_CHECKERS) as u64 + opponent.rank() as u64
-    }
-
-    fn class_name(&self) -> Cow<'static, str> {
-        "checkers of the larger side".into()
-    }
-
-    fn class(&self, state: &State) -> u64 {
-        state.position().checkers().into()
-    }
-
-    fn classes(&self) -> Vec<PositionClass<Self>> {
-        (1..=self.checkers()).map(of_class).collect()
+    fn positions(&self) -> Positions<Self> {
+        let number = |state: &State| {
+            let Position { own, opponent } = state.position();
+            own.rank() as u64 * rank::sides(MAX_CHECKERS) as u64 + opponent.rank() as u64
+        };
+        let distribution = |(name, about): (&'static str, _)| {
+            let (kind, checkers) = (name.parse::<Distribution>().ok()?, self.checkers());
+            let draw = move |rng: &mut dyn Rng| State::to_roll(kind.sample(checkers, rng));
+            Some(adept_game::Distribution::new(name, about, draw))
+        };
+        Positions {
+            class: |state| state.position().checkers().into(),
+            class_name: "checkers of the larger side",
+            classes: (1..=self.checkers()).map(of_class).collect(),
+            ..Positions::new(Distribution::ALL.into_iter().filter_map(distribution).collect(), number)
+        }
     }
 
     /// Exact values from the smallest table that holds all positions.

@@ -4,10 +4,10 @@ use super::encoders::{Cells, Threats};
 use super::{Board, COLUMNS, ConnectFour, Solver};
 use crate::Family;
 use adept_game::{
-    Afterstate, Draw, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Script, Suite, Valuation,
+    Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Positions, Script,
+    Suite, Valuation,
 };
 use rand::{Rng, RngExt};
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 impl Family for ConnectFour {
@@ -66,24 +66,13 @@ impl Kit for ConnectFour {
         (name == "oracle").then(|| Ok(Arc::new(Exact::default()) as _))
     }
 
-    fn distributions(&self) -> Vec<Named> {
-        Named::list(&[("late", "unfinished positions of 16 to 36 stones, reached by random moves")])
-    }
-
-    fn draw(&self, distribution: &str) -> Option<Draw<Self>> {
-        (distribution == "late").then(|| Box::new(|rng: &mut dyn Rng| late(rng)) as _)
-    }
-
-    fn number(&self, board: &Board) -> u64 {
-        board.key()
-    }
-
-    fn class_name(&self) -> Cow<'static, str> {
-        "stones on the board".into()
-    }
-
-    fn class(&self, board: &Board) -> u64 {
-        board.count().into()
+    fn positions(&self) -> Positions<Self> {
+        let about = "unfinished positions of 16 to 36 stones, reached by random moves";
+        Positions {
+            class: |board| board.count().into(),
+            class_name: "stones on the board",
+            ..Positions::new(vec![Distribution::new("late", about, late)], |board| board.key())
+        }
     }
 }
 

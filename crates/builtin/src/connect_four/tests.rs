@@ -74,7 +74,7 @@ fn golden_rows() {
 #[test]
 fn exact_values_are_those_of_the_best_reply() {
     let oracle = GAME.valuation("oracle").unwrap().unwrap();
-    let draw = GAME.draw("late").unwrap();
+    let draw = GAME.positions().draw("late").unwrap();
     let mut rng = stream(1, "test", 0);
     let value =
         |state: &Board, player: usize| oracle.value(&GAME, Afterstate { state, action: None, player });
@@ -110,13 +110,13 @@ fn tactical_wins_and_blocks() {
 
 #[test]
 fn drawn_positions_have_numbers_of_their_own() {
-    let draw = GAME.draw("late").unwrap();
+    let draw = GAME.positions().draw("late").unwrap();
     let mut rng = stream(2, "test", 0);
     let mut numbers = std::collections::HashMap::new();
     for _ in 0..2000 {
         let state = draw(&mut rng);
-        assert_eq!(*numbers.entry(GAME.number(&state)).or_insert(state), state);
-        assert_eq!(GAME.class(&state), u64::from(state.count()));
+        assert_eq!(*numbers.entry((GAME.positions().number)(&state)).or_insert(state), state);
+        assert_eq!((GAME.positions().class)(&state), u64::from(state.count()));
     }
     assert!(numbers.len() > 1900);
 }

@@ -48,38 +48,40 @@ pub struct DecisionsRow {
 const CHECKPOINT: &str = "checkpoint";
 
 /// Values looked up in a file.
-struct Looked<'a> {
+struct Looked<'a, G: Kit> {
     peer: &'a Peer,
+    /// The number of a position.
+    number: fn(&G::State) -> u64,
     /// Values for the player who acted last, by the number of the position.
     values: FxHashMap<u64, f64>,
     /// The first position that was looked up but missing.
     missing: Option<String>,
 }
 
-impl<'a> Looked<'a> {
-    fn read<G: Kit>(game: &G, peer: &'a Peer) -> Result<Self, OpenError> {
+impl<'a, G: Kit> Looked<'a, G> {
+    fn read(game: &G, peer: &'a Peer) -> Result<Self, OpenError> {
         let examples = game.read_examples(&peer.file)?;
-        let mut values = FxHashMap::default();
+        let (mut values, number) = (FxHashMap::default(), game.positions().number);
         for Example { state, value, .. } in examples {
-            let before = values.insert(game.number(&state), value);
+            let before = values.insert(number(&state), value);
             if before.is_some_and(|before| before != value) {
                 let what = format!("has two values of the position {}", game.position_text(&state));
                 return Err(GameError::data(&peer.file, what).into());
             }
         }
-        Ok(Self { peer, values, missing: None })
+        Ok(Self { peer, number, values, missing: None })
     }
 
     /// The value of a position before a chance event; NaN if it is missing.
-    fn value<G: Kit>(&mut self, game: &G, state: &G::State) -> f64 {
-        self.values.get(&game.number(state)).copied().unwrap_or_else(|| {
+    fn value(&mut self, game: &G, state: &G::State) -> f64 {
+        self.values.get(&(self.number)(state)).copied().unwrap_or_else(|| {
             self.missing.get_or_insert_with(|| game.position_text(state));
             f64::NAN
         })
     }
 }
 
-impl<G: Kit> Evaluator<G> for Looked<'_> {
+impl<G: Kit> Evaluator<G> for Looked<'_, G> {
     fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
         values.clear();
         each_after(at.game, at.state, actions, |after, _| {
@@ -92,7 +94,7 @@ impl<G: Kit> Evaluator<G> for Looked<'_> {
 }
 
 /// Checks that the peers had all positions that were looked up.
-fn complete(looked: &[Looked<'_>]) -> Result<(), TrainError> {
+fn complete<G: Kit>(looked: &[Looked<'_, G>]) -> Result<(), TrainError> {
     for Looked { peer, missing, .. } in looked {
         if let Some(position) = missing {
             let what = format!(
@@ -136,7 +138,7 @@ pub(super) fn decisions<G: Kit>(
 
     // Values in the file may be less exact.
     let exact = values(game, &*truth, &states);
-    let of_peer = |peer: &mut Looked<'_>| {
+    let of_peer = |peer: &mut Looked<'_, G>| {
         let errors = states.iter().zip(&exact).map(|(state, exact)| peer.value(game, state) - exact);
         PositionErrors::of(errors).rms
     };

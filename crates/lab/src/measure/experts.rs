@@ -69,7 +69,7 @@ pub(super) fn experts<G: Kit>(
     };
     let config = Config::from_saved(manifest.config.clone()).ok();
     let own = config.as_ref().and_then(|config| config.learn.distribution());
-    let usual = game.distributions().first().map(|d| d.name.to_string());
+    let usual = game.positions().names().first().map(|d| d.name.to_string());
     let name = distribution.or(own).map(String::from).or(usual);
     let (rows, positions) = match name {
         Some(name) => {

@@ -57,7 +57,7 @@ impl Kinds {
     /// # Errors
     /// If the exact values or a formula cannot be opened.
     fn of<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Result<Option<Self>, OpenError> {
-        if game.distributions().is_empty() {
+        if game.positions().is_empty() {
             return Ok(None);
         }
         let formulas = Formulas::of(game)?;
@@ -67,7 +67,7 @@ impl Kinds {
         Ok(Some(Self {
             distributions: errors_by_distribution(game, bound, &formulas, DRAWN)?,
             classes: errors_by_class(game, bound, &formulas, DRAWN)?.unwrap_or_default(),
-            class: game.class_name().into(),
+            class: game.positions().class_name.into(),
         }))
     }
 

@@ -266,7 +266,7 @@ pub fn evaluate_of<G: Kit>(
                 );
                 return Err(TrainError::Suite(message));
             }
-            Suite::Rms | Suite::MoveLoss if game.distributions().is_empty() => {
+            Suite::Rms | Suite::MoveLoss if game.positions().is_empty() => {
                 let message =
                     format!("{} has no exact values of positions: measure {}", game.name(), suites_of(game));
                 return Err(TrainError::Suite(message));
@@ -438,7 +438,8 @@ pub fn value_of<G: Kit>(
     let (mut bound, _) = open::bind(game, checkpoint)?;
     let named = named_positions(game, texts, file)?;
     if let Some(kinds) = Kinds::beside(&path) {
-        let classes: BTreeSet<u64> = named.iter().map(|(_, (state, _))| game.class(state)).collect();
+        let class = game.positions().class;
+        let classes: BTreeSet<u64> = named.iter().map(|(_, (state, _))| class(state)).collect();
         let classes: Vec<String> = classes.iter().map(u64::to_string).collect();
         kinds.caution(&path, &[], &classes);
     }

@@ -105,7 +105,7 @@ fn exact<G: Kit>(
     distribution: Option<&str>,
     samples: Option<u64>,
 ) -> Result<Option<OutcomesReport>, TrainError> {
-    if game.distributions().is_empty() || !game.valuations().iter().any(|v| v.name == "oracle") {
+    if game.positions().is_empty() || !game.valuations().iter().any(|v| v.name == "oracle") {
         return Ok(None);
     }
     let name = named(game, distribution);

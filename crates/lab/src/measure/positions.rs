@@ -100,7 +100,7 @@ pub(super) fn baselines<G: Kit>(game: &G) -> Result<Vec<Named<G>>, OpenError> {
 
 /// The distribution to measure: the requested one, or the game's first.
 pub(super) fn named<G: Kit>(game: &G, distribution: Option<&str>) -> String {
-    let all = game.distributions();
+    let all = game.positions().names();
     distribution.or(all.first().map(|d| &*d.name)).unwrap_or_default().into()
 }
 
@@ -111,7 +111,7 @@ pub(super) fn test_positions<G: Kit>(
     count: u64,
 ) -> Result<Vec<G::State>, OpenError> {
     let (positions, mut rng) = (Positions::new(game, Some(distribution))?, stream(0, "test positions", 0));
-    Ok((0..count).map(|_| positions.of_part(game, Part::Test, &mut rng)).collect())
+    Ok((0..count).map(|_| positions.of_part(Part::Test, &mut rng)).collect())
 }
 
 /// Positions with their values by the checkpoint, the oracle and baselines.
@@ -195,16 +195,17 @@ const SHARED: u32 = 100_000;
 /// # Errors
 /// If the game does not say who acted last in a position.
 pub fn class_shares_of<G: Kit>(game: &G) -> Result<(String, Vec<ClassShares>), OpenError> {
+    let all = game.positions();
     let shares = |distribution: Cow<'static, str>| -> Result<ClassShares, OpenError> {
         let (positions, mut rng) =
             (Positions::new(game, Some(&distribution))?, stream(0, "shares of classes", 0));
         let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
-        (0..SHARED).for_each(|_| *counts.entry(game.class(&positions.any(&mut rng))).or_default() += 1);
+        (0..SHARED).for_each(|_| *counts.entry((all.class)(&positions.any(&mut rng))).or_default() += 1);
         let shares = counts.into_iter().map(|(class, n)| (class, f64::from(n) / f64::from(SHARED))).collect();
         Ok(ClassShares { distribution: distribution.into_owned(), shares })
     };
-    let all = game.distributions().into_iter().map(|d| shares(d.name)).collect::<Result<_, _>>()?;
-    Ok((game.class_name().into(), all))
+    let shares = all.names().into_iter().map(|d| shares(d.name)).collect::<Result<_, _>>()?;
+    Ok((all.class_name.into(), shares))
 }
 
 /// The formulas of a game: its valuations that are not exact.
@@ -235,7 +236,7 @@ pub(super) fn errors_by_distribution<G: Kit>(
     formulas: &Formulas<G>,
     count: u64,
 ) -> Result<Vec<ErrorsOf>, OpenError> {
-    let names = game.distributions().into_iter().map(|d| d.name);
+    let names = game.positions().names().into_iter().map(|d| d.name);
     names
         .map(|name| {
             let states = test_positions(game, &name, count)?;
@@ -252,7 +253,7 @@ pub(super) fn errors_by_class<G: Kit>(
     formulas: &Formulas<G>,
     count: u64,
 ) -> Result<Option<Vec<ErrorsOf>>, OpenError> {
-    let classes = game.classes();
+    let classes = game.positions().classes;
     if classes.is_empty() {
         return Ok(None);
     }
@@ -278,7 +279,8 @@ pub(crate) fn best_formula<G: Kit>(game: &G, config: &Config) -> Result<Option<(
     let (states, labels): (Vec<G::State>, Vec<f64>) = if let Some(From::File(path)) = config.learn.examples()
     {
         let all = game.read_examples(path)?.into_iter();
-        let test = all.filter(|example| Part::of(game.number(&example.state)) == Part::Test);
+        let number = game.positions().number;
+        let test = all.filter(|example| Part::of(number(&example.state)) == Part::Test);
         test.map(|example| (example.state, example.value)).unzip()
     } else {
         let distribution = config.evaluate.distribution.as_deref().or(config.learn.distribution());
@@ -303,7 +305,7 @@ pub(super) fn rms<G: Kit>(
     let (formulas, main) = (Formulas::of(game)?, named(game, distribution));
     let judged = formulas.judge(game, bound, test_positions(game, &main, count)?);
     let mut distributions = vec![judged.errors(&main, |_| true)];
-    for other in game.distributions().iter().filter(|other| other.name != main) {
+    for other in game.positions().names().iter().filter(|other| other.name != main) {
         let states = test_positions(game, &other.name, count)?;
         distributions.push(formulas.judge(game, bound, states).errors(&other.name, |_| true));
     }
@@ -311,13 +313,13 @@ pub(super) fn rms<G: Kit>(
     let (classes, class_positions) = match listed {
         Some(classes) => (classes, format!("all positions, or {count} drawn from them")),
         None => {
-            let class_of: Vec<u64> = judged.states.iter().map(|state| game.class(state)).collect();
+            let class_of: Vec<u64> = judged.states.iter().map(game.positions().class).collect();
             let classes: BTreeSet<u64> = class_of.iter().copied().collect();
             let errors = |class: &u64| judged.errors(&class.to_string(), |i| class_of[i] == *class);
             (classes.iter().map(errors).collect(), main.clone())
         }
     };
-    let distinct: FxHashSet<u64> = judged.states.iter().map(|state| game.number(state)).collect();
+    let distinct: FxHashSet<u64> = judged.states.iter().map(game.positions().number).collect();
     let overlap = !Positions::new(game, Some(&main))?.are_apart();
     let errors = distributions[0].errors;
     Ok(RmsReport {
@@ -328,7 +330,7 @@ pub(super) fn rms<G: Kit>(
         overlap,
         classes,
         distributions,
-        class: game.class_name().into(),
+        class: game.positions().class_name.into(),
         class_positions,
     })
 }
@@ -401,7 +403,8 @@ pub(super) fn file<G: Kit>(
     let (states, exact): (Vec<G::State>, Vec<f64>) =
         examples.into_iter().map(|example| (example.state, example.value)).unzip();
     let judged = Judged::new(game, bound, &baselines(game)?, states, exact);
-    let part = |i: usize| Part::of(game.number(&judged.states[i]));
+    let number = game.positions().number;
+    let part = |i: usize| Part::of(number(&judged.states[i]));
     let all = judged.errors("all", |_| true);
     Ok(FileReport {
         errors: all.errors,

@@ -353,7 +353,7 @@ impl<G: Kit> Experiment<'_, G> {
             return Ok(None);
         }
         // Own games change with the network.
-        if self.shared.is_empty() || self.game.distributions().is_empty() {
+        if self.shared.is_empty() || self.game.positions().is_empty() {
             self.shared = shared_rows(self.game, self.config, &mut self.bound)?;
         }
         Ok(ExpertUse::of(&mut *self.bound.learner, &self.shared))

@@ -199,14 +199,14 @@ fn usual_rows<G: Kit>(
     bound: &GameModel<G>,
     (count, seed, [games, drawn]): (usize, u64, [&'static str; 2]),
 ) -> Result<Rows, ModelError> {
-    if game.distributions().is_empty() {
+    if game.positions().is_empty() {
         return Ok(rows_of_random_games(game, bound, count, &mut stream(seed, games, 0)));
     }
     let positions = Positions::new(game, config.learn.distribution());
     let positions = positions.map_err(|e| ModelError::Unsupported(e.to_string()))?;
     let (mut samples, mut rng) = (Samples::new(bound.learner.channels()), stream(seed, drawn, 0));
     for _ in 0..count {
-        let state = positions.of_part(game, Part::Train, &mut rng);
+        let state = positions.of_part(Part::Train, &mut rng);
         encode(game, &**bound.encoder(), &state, &mut samples);
     }
     Ok(samples.rows)
@@ -219,7 +219,7 @@ pub(super) fn shared_rows<G: Kit>(
     config: &Config,
     bound: &mut GameModel<G>,
 ) -> Result<Rows, ModelError> {
-    if game.distributions().is_empty() {
+    if game.positions().is_empty() {
         return Ok(rows_of_own_games(game, bound, SHARED, &mut stream(0, "shared games", 0)));
     }
     usual_rows(game, config, bound, (SHARED, 0, ["shared games", "shared positions"]))
