@@ -206,13 +206,12 @@ impl Sweeps {
         Self { sides, lists, levels }
     }
 
-    /// Sweeps over all positions, by the pips of the side to roll, until no number changes by more than `change`. `turned` begins
-    /// with the numbers of finished games, `number` makes the number of a position from its value. Returns the largest change of
-    /// the last sweep.
+    /// Sweeps over all positions, by the pips of the side to roll, until no equity changes by more than `change`. `turned` begins
+    /// with the equities of finished games, by opponent and own side. Returns the largest change of the last sweep.
     ///
     /// Changes shrink by about the same factor r in each sweep once the slowest mode is left. The sum of all that are to come is
     /// then r/(1 − r) of the last, and is added at once.
-    fn run(&self, turned: &mut [f64], change: f64, number: impl Fn(f64) -> f64, report: impl Fn(f64)) -> f64 {
+    fn run(&self, turned: &mut [f64], change: f64, report: impl Fn(f64)) -> f64 {
         let n = self.sides.len();
         let mut steps = vec![0.0f32; n * n];
         let mut rows: Vec<Vec<f64>> = Vec::new();
@@ -227,9 +226,9 @@ impl Sweeps {
                     lists.values(&self.sides, turned, row);
                 });
                 for (own, row) in (first..last).zip(&rows) {
-                    for opponent in 1..n {
+                    for (opponent, value) in row.iter().enumerate().skip(1) {
                         let at = opponent * n + own;
-                        let step = number(row[opponent]) - turned[at];
+                        let step = value - turned[at];
                         most = most.max(step.abs());
                         steps[at] = step as f32;
                         turned[at] += step;
@@ -281,13 +280,13 @@ impl Table {
         let n = sweeps.sides.len();
         let mut turned = vec![0.0; n * n];
         // The opponent has borne off all: the own side has lost.
-        for own in 1..n {
-            turned[own] = -f64::from(Position::result(sweeps.sides.all[own]).points());
+        for (value, own) in turned.iter_mut().zip(&sweeps.sides.all).skip(1) {
+            *value = -f64::from(Position::result(*own).points());
         }
         // Changes begin at 3 points and shrink by about the same factor a sweep.
         let report =
             |most: f64| work::share(&what, ((most / 3.0).ln() / (change / 3.0).ln()).clamp(0.0, 0.99));
-        let change = sweeps.run(&mut turned, change, |value| value, report);
+        let change = sweeps.run(&mut turned, change, report);
         work::share(&what, 1.0);
         let sides = sweeps.sides;
         let values = (0..n * n).map(|at| turned[at % n * n + at / n] as f32).collect();

@@ -7,7 +7,10 @@ use super::{MAX_CHECKERS, POINTS, Position, Roll, Side, Situation};
 use crate::backgammon::ids::{self, Board, Found, Ids};
 use adept_game::GameError;
 
-const IDS: Ids<fn(&Board, &str) -> Result<Side, String>> = Ids {
+/// How a side is made from its checkers.
+type Make = fn(&Board, &str) -> Result<Side, String>;
+
+const IDS: Ids<Make> = Ids {
     of: "a bear-off",
     id: "VQUAgKoCAAAAAA",
     xgid: "XGID=-AAAAAA------------aaaaaa-:0:0:1:52:0:0:0:0:10",
