@@ -21,7 +21,7 @@ pub mod prelude;
 mod serve;
 
 pub use adept_arena as arena;
-pub use adept_builtin::{bearoff, connect_four, holdem, liars_dice, tictactoe};
+pub use adept_builtin::{backgammon, bearoff, connect_four, dice, holdem, liars_dice, tictactoe};
 pub use adept_console as console;
 pub use adept_console::{Reproduce, Tool};
 pub use adept_game as game;

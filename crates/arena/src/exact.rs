@@ -1,7 +1,7 @@
 //! Exact comparison of agents: expected utilities by recursion over all actions and chance outcomes.
 
 use crate::agents::{Agent, Decision};
-use adept_game::{Game, Turn};
+use adept_game::{Game, Turn, no_action};
 use adept_ground::limits;
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
@@ -29,6 +29,9 @@ pub enum ExactError {
     /// An agent's policy is not a probability distribution, for example because its values are NaN.
     #[error("an agent's probabilities sum to {0} instead of 1; its values are not finite numbers")]
     Policy(String),
+    /// The rules leave a player without an action.
+    #[error("{0}")]
+    Rules(String),
 }
 
 /// Maximum number of states that the recursions of this module and the solvers keep.
@@ -180,6 +183,9 @@ impl<G: Game, const N: usize> Walk<G, N> {
         let (mut actions, mut p) = (Vec::new(), Vec::new());
         let fold = if let Turn::Player(player) = turn {
             game.actions(state, &mut actions);
+            if actions.is_empty() {
+                return Err(ExactError::Rules(no_action(game, state, player).to_string()));
+            }
             let fold = decide(state, player, &actions, &mut p);
             let sum: f64 = p.iter().sum();
             if sum.is_nan() || (sum - 1.0).abs() > 1e-6 {

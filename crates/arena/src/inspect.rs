@@ -177,12 +177,14 @@ pub fn inspect<G: Kit>(
         _ => {
             let (Some(after), Some(mover), true) = (after, mover, game.zero_sum()) else {
                 let untold = knows && !game.hides() && game.just_acted(state).is_none();
-                let why = match untold && game.zero_sum() {
+                let why = match untold && game.zero_sum() && *state != game.start() {
                     true => ", and the game does not tell who acted last (`just_acted`)",
                     false => "",
                 };
+                let such =
+                    after_chance(game, state).map_or_else(String::new, |text| format!(", such as `{text}`"));
                 let message = format!(
-                    "`{position}`: a chance event comes next{why}; give a position with a player to move"
+                    "`{position}`: a chance event comes next{why}; give a position with a player to move{such}"
                 );
                 return Err(OpenError::Unknown(message));
             };

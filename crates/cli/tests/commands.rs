@@ -689,6 +689,19 @@ fn outputs_are_tried_first() {
     }
 }
 
+#[test]
+fn oracle_builds_a_table_of_backgammon() {
+    let desk = Desk::new();
+    let built = desk.json(&["oracle", "build", "--game", "backgammon:1"]);
+    assert_eq!(built["positions"].as_u64(), Some(601), "{built}");
+    assert!(desk.folder.path().join("datasets/backgammon-1.table").exists());
+    let value = desk.json(&["value", "oracle", "6:1/6:1", "--game", "backgammon:1"]);
+    let score = value["values"][0]["score"].as_f64().unwrap();
+    assert!((score - 1.25).abs() < 1e-5, "{value}");
+    let error = desk.fails(&["oracle", "build", "--game", "backgammon"], 1);
+    assert!(error.contains("hypergammon, backgammon:1 and backgammon:2"), "{error}");
+}
+
 const FULL: &str = "1,1,1,1,1,1/1,1,1,1,1,1";
 
 #[test]

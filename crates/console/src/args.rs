@@ -226,7 +226,7 @@ pub(crate) struct PlayArgs {
     /// Rule set. Default: the rule set of the checkpoint.
     #[arg(long)]
     pub(crate) game: Option<String>,
-    /// Begin with this position, in the game's text form (see adept value --help). For the bear-off also a gnubg Position
+    /// Begin with this position, in the game's text form (see adept value --help). For backgammon and the bear-off also a gnubg Position
     /// ID or an XGID; player 1 is the side to roll.
     #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,

@@ -35,4 +35,4 @@ pub use rand;
 pub use recorded::{Difference, Recorded};
 pub use rng::{Stream, draw_index, stream};
 pub use suite::Suite;
-pub use worth::Worth;
+pub use worth::{Worth, score_text};

@@ -4,6 +4,16 @@ use crate::game::Game;
 use serde::Serialize;
 use std::borrow::Cow;
 
+/// A score in the unit of a game, with its sign and these digits after the point. Large ones, such as thousandths of a bet, have
+/// none, and 0 has no other sign than +.
+pub fn score_text(score: f64, digits: usize) -> String {
+    let text = if score.abs() >= 10.0 { format!("{score:+.0}") } else { format!("{score:+.digits$}") };
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => format!("+{rest}"),
+        _ => text,
+    }
+}
+
 /// A value in [−1, 1] in the terms of its game, as far as the game has any: as a probability of winning, and in the unit of its results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Worth {
@@ -33,9 +43,7 @@ impl Worth {
     pub fn text(&self, digits: usize) -> Option<String> {
         match (self.win_probability, self.score, &self.unit) {
             (Some(p), ..) => Some(format!("P(win) {p:.digits$}")),
-            // Thousandths of a bet have no digits.
-            (None, Some(score), Some(unit)) if score.abs() >= 10.0 => Some(format!("{score:+.0} {unit}")),
-            (None, Some(score), Some(unit)) => Some(format!("{score:+.digits$} {unit}")),
+            (None, Some(score), Some(unit)) => Some(format!("{} {unit}", score_text(score, digits))),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Decision, Evaluator, GameModel, OpenError, Scratch, naming, open};
-use adept_game::{Kit, Turn, Worth, no_action, stream};
+use adept_game::{Kit, Turn, Unit, Worth, no_action, score_text, stream};
 use adept_model::{Explanation, Head, OutcomeClass};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -251,10 +251,16 @@ impl<'a, G: Kit> Table<'a, G> {
         }
         let outcome = self.game.utility(&self.state, self.options.seat);
         let said = match outcome {
-            o if o > 0.0 => "You win.",
-            o if o < 0.0 => "You lose.",
-            _ => "A draw.",
+            o if o > 0.0 => "You win",
+            o if o < 0.0 => "You lose",
+            _ => "A draw",
         };
+        let in_unit = |unit: Unit| {
+            let score = outcome / unit.size;
+            let digits = if score.fract() == 0.0 { 0 } else { 2 };
+            format!(": {} {}", score_text(score, digits), unit.name)
+        };
+        let said = format!("{said}{}.", self.game.unit().map_or_else(String::new, in_unit));
         writeln!(out, "\n{}\n{said}", self.game.board(&self.state, &[]))?;
         let history = if self.options.history { self.history()? } else { None };
         Ok(self.over(Some(outcome), history))
@@ -387,13 +393,14 @@ impl<'a, G: Kit> Table<'a, G> {
                 };
                 let mut text = match &head {
                     Head::Value | Head::Outcomes(_) => {
-                        let mut won = Worth::of(self.game, explanation.value.into()).after_comma(3);
+                        let worth = Worth::of(self.game, explanation.value.into());
                         let outcomes = named_outcomes(&head, &explanation.outcomes);
-                        if !outcomes.is_empty() {
-                            // It says as much as the probability of winning, and more.
-                            won = if won.contains("P(win)") { String::new() } else { won };
-                            let _ = write!(won, ", {outcomes}");
-                        }
+                        // Outcomes say as much as the probability of winning, and more.
+                        let won = match outcomes.is_empty() {
+                            true => worth.after_comma(3),
+                            false if worth.win_probability.is_some() => format!(", {outcomes}"),
+                            false => format!("{}, {outcomes}", worth.after_comma(3)),
+                        };
                         format!(" It thinks this is worth {}{won}.", signed(explanation.value, 3))
                     }
                     Head::Policy => {

@@ -1,4 +1,5 @@
-//! The commands `oracle build`, `value`, `moves`, `verify`, `sample` and `export`: the exact bear-off.
+//! The commands `oracle build`, `value`, `moves`, `verify`, `sample` and `export`: the exact bear-off. `build` makes tables of
+//! backgammon with few checkers too.
 
 mod args;
 mod backgammon;
@@ -36,7 +37,7 @@ pub(crate) struct Oracle;
 impl Tool for Oracle {
     fn command(&self) -> clap::Command {
         OracleArgs::augment_args(clap::Command::new("oracle"))
-            .about("The exact bear-off: build its table, look up values and moves, check tables, draw labelled positions")
+            .about("The exact bear-off, and tables of hypergammon: build its table, look up values and moves, check tables, draw labelled positions")
             .after_help("Examples:\n  adept oracle value 1,1,1,1,1,1/1,1,1,1,1,1\n  adept oracle build --checkers 14")
     }
 

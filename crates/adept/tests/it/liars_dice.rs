@@ -244,6 +244,29 @@ fn seats_are_shared_out_fairly() {
     assert!(table.standings.iter().all(|s| s.rating.is_none()));
 }
 
+/// Two agents that decide in one way play one game in each seat order, unless it opens at random.
+#[test]
+fn random_moves_open_the_games_of_a_tournament() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |plies: &str| {
+        format!(
+            "name = \"t\"\ngame = \"tictactoe\"\ngames = 200\n{plies}agents = [{{ name = \"a\", agent = \"minimax\" }}, \
+             {{ name = \"b\", agent = \"ttt\" }}]\n"
+        )
+    };
+    let played = |plies: &str, name: &str| {
+        let table = play(&plan(&text(plies)).unwrap(), &folder.path().join(name), false, 1, usize::MAX);
+        (table.pairs[0].wins, table.markdown())
+    };
+    let (wins, usual) = played("", "usual");
+    let (opened, markdown) = played("random_plies = 3\n", "opened");
+    // Positions after three random moves are often won.
+    assert!(opened > wins && opened > 50, "{opened} {wins}");
+    assert!(markdown.contains("after 3 random moves") && !usual.contains("random"), "{markdown}");
+    let error = plan(&text("random_plies = 1001\n")).unwrap_err().to_string();
+    assert!(error.contains("`random_plies`: must lie in 0..1000, found 1001"), "{error}");
+}
+
 #[test]
 fn faults_in_tournaments_are_named() {
     for (text, says) in [

@@ -226,7 +226,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         let mut order: Vec<usize> = (0..actions.len()).collect();
         order.sort_by(|a, b| found.values[*b].total_cmp(&found.values[*a]));
         let full = self.options.all || self.has_chance;
-        let (mut alpha, mut best) = (f32::NEG_INFINITY, None);
+        let (mut alpha, mut best, mut expected) = (f32::NEG_INFINITY, None, Vec::new());
         let mut scores = vec![None; actions.len()];
         (self.open, self.plies) = (false, plies);
         let tried = if self.shares() { self.try_all(at, actions, &order) } else { Vec::new() };
@@ -240,13 +240,17 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             let Some(Tried { score, line }) = one else { break };
             scores[i] = Some(score);
             if best.is_none() || score > alpha {
-                (alpha, best) = (score, Some(i));
-                found.line.clear();
-                found.line.push(actions[i].clone());
-                found.line.extend(line);
+                (alpha, best, expected) = (score, Some(i), line);
             }
         }
         let Some(best) = best else { return };
+        if self.stopped && self.options.all {
+            // Values to be compared with each other are of one depth.
+            return;
+        }
+        found.line.clear();
+        found.line.push(actions[best].clone());
+        found.line.extend(expected);
         let most = alpha.clamp(-1.0, 1.0);
         for (i, value) in found.values.iter_mut().enumerate() {
             // An action that was not searched keeps what was known of it.

@@ -259,15 +259,16 @@ impl Table {
     pub const CHANGE: f64 = 1e-9;
 
     /// Solves the game with 1 to 3 checkers a side until no equity changes by more than `change` points in a sweep. Three checkers
-    /// take about two CPU-minutes and .9 GB of memory. `threads` is their number, 0 for one a core; the table does not depend on it.
+    /// take about 100 CPU-seconds and .9 GB of memory. `threads` is their number, 0 for one a core; the table does not depend on it.
     ///
     /// # Errors
     /// If the system starts no threads.
     ///
     /// # Panics
-    /// If `checkers` is not 1 to 3.
+    /// If `checkers` is not 1 to 3, or `change` is not above 1e-14.
     pub fn solve(checkers: u8, change: f64, threads: usize) -> Result<Self, GameError> {
         assert!((1..=Self::MOST).contains(&checkers), "{checkers} checkers a side cannot be solved");
+        assert!(change > 1e-14, "rounding changes equities by more than {change}");
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|e| GameError::new(format!("the system starts no threads: {e}")))?;
         Ok(pool.install(|| Self::solved(checkers, change)))
@@ -313,9 +314,11 @@ impl Table {
     #[inline]
     pub fn value(&self, Position { own, opponent }: Position) -> Option<f64> {
         let rank = |side: Side| self.sides.rank.get(&side).map(|&rank| usize::from(rank));
+        let (own_rank, opponent_rank) = (rank(own)?, rank(opponent)?);
         match own.is_done() {
+            _ if !self.sides.fit(own_rank, opponent_rank) || own.is_done() && opponent.is_done() => None,
             true => Some(f64::from(Position::result(opponent).points())),
-            false => Some(self.values[rank(own)? * self.sides.len() + rank(opponent)?].into()),
+            false => Some(self.values[own_rank * self.sides.len() + opponent_rank].into()),
         }
     }
 
@@ -350,7 +353,10 @@ impl Table {
     /// The system's reason, or what is wrong with the file.
     pub fn open(path: &Path) -> Result<Self, GameError> {
         let fault = |what: &str| {
-            GameError::Table(format!("{}: {what}; build it with `adept oracle build --game`", path.display()))
+            GameError::Table(format!(
+                "{}: {what}; build it with `adept oracle build`, such as `--game hypergammon`",
+                path.display()
+            ))
         };
         let file = File::open(path).map_err(GameError::file(path))?;
         let length = file.metadata().map_err(GameError::file(path))?.len();

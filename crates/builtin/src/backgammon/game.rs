@@ -297,8 +297,11 @@ impl Game for Backgammon {
     }
 
     fn rules_text(&self) -> Option<String> {
-        let start =
-            if self.checkers == 15 { "" } else { "This game has fewer checkers; all else is the same.\n" };
+        let start = if self.checkers == 15 {
+            ""
+        } else {
+            "This game has fewer checkers, which begin on the points from 24 down.\n"
+        };
         Some(format!(
             "{start}You move from point 24 down to 1, then off. Each die moves a checker by its number;\n\
              doubles are played four times. A point with two opposing checkers is blocked; a single\n\

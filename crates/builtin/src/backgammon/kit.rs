@@ -8,10 +8,10 @@ use adept_game::{
     Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Positions, Suite,
     Valuation,
 };
-use rand::Rng;
-use rand::seq::index;
+use adept_ground::notes;
+use rand::{Rng, RngExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 impl Family for Backgammon {
     const USUAL: &str = "backgammon";
@@ -31,8 +31,8 @@ impl Family for Backgammon {
 
 impl Kit for Backgammon {
     fn about(&self) -> String {
-        "backgammon with gammons and backgammons, without the cube; hypergammon, with 3 checkers a side; backgammon:K, with K, \
-         1 to 5"
+        "backgammon with gammons and backgammons, without the cube; hypergammon, with 3 checkers a side; backgammon:K, with K \
+         checkers a side, 1 to 5"
             .into()
     }
 
@@ -81,7 +81,7 @@ impl Kit for Backgammon {
         };
         if self.checkers() > Table::MOST {
             return Some(Err(GameError::new(format!(
-                "{} has no exact values: hypergammon, backgammon:1 and backgammon:2 have",
+                "{} has no exact values: hypergammon, backgammon:1 and backgammon:2 have them",
                 self.name()
             ))));
         }
@@ -122,7 +122,13 @@ fn any_position(checkers: u8, rng: &mut dyn Rng) -> State {
     // Places with repeats are as many as distinct numbers below 26 + n − 1, each less the number of those below it.
     let count = usize::from(checkers);
     let mut side = || {
-        let mut numbers = index::sample(rng, 25 + count, count).into_vec();
+        let mut numbers = Vec::with_capacity(count);
+        while numbers.len() < count {
+            let number = rng.random_range(0..25 + count);
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
+        }
         numbers.sort_unstable();
         let mut places = [0; 26];
         (0..).zip(numbers).for_each(|(below, number)| places[number - below] += 1);
@@ -149,8 +155,19 @@ fn table(game: &Backgammon, file: Option<PathBuf>) -> Result<Arc<Table>, GameErr
     static TABLES: Shared<(u8, Option<PathBuf>), Table> = Shared::new();
     let checkers = game.checkers();
     let file = file.or_else(|| Some(usual_file(game)).filter(|path| path.exists()));
-    TABLES.get((checkers, file.clone()), || {
-        let Some(path) = file else { return Table::solve(checkers, Table::CHANGE, 0) };
+    // A table that was solved is kept: agents come and go.
+    static SOLVED: Mutex<Vec<Arc<Table>>> = Mutex::new(Vec::new());
+    let is_solved = file.is_none();
+    let table = TABLES.get((checkers, file.clone()), || {
+        let Some(path) = file else {
+            if checkers == Table::MOST {
+                notes::note(&format!(
+                    "`adept oracle build --game {}` keeps the table for all commands",
+                    game.name()
+                ));
+            }
+            return Table::solve(checkers, Table::CHANGE, 0);
+        };
         let table = Table::open(&path)?;
         match table.checkers() == checkers {
             true => Ok(table),
@@ -160,7 +177,12 @@ fn table(game: &Backgammon, file: Option<PathBuf>) -> Result<Arc<Table>, GameErr
                 table.checkers()
             ))),
         }
-    })
+    })?;
+    let mut solved = SOLVED.lock().unwrap_or_else(PoisonError::into_inner);
+    if is_solved && !solved.iter().any(|kept| Arc::ptr_eq(kept, &table)) {
+        solved.push(table.clone());
+    }
+    Ok(table)
 }
 
 /// Exact values.

@@ -15,7 +15,7 @@ pub use encoders::Points;
 pub use game::{Action, Backgammon, Stage, State};
 pub use kit::usual_file;
 pub use moves::results;
-pub use position::{Phase, Position, Result as Outcome};
+pub use position::{Phase, Position, Win};
 pub use side::{BAR, Side};
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub(crate) fn text(position: Position, roll: Roll, after: Position) -> Option<St
         return Some("pass".into());
     }
     let mut plays = BTreeSet::new();
-    collect(position, &dice(roll), after, &mut Vec::new(), &mut plays);
+    collect(position, (&dice(roll), roll.is_double()), after, &mut Vec::new(), &mut plays);
     let mut texts = BTreeSet::new();
     plays.into_iter().for_each(|steps| {
         write(steps.iter().map(|s| Way(vec![(s.from, false), (s.to, s.hits)])).collect(), &mut texts);
@@ -65,7 +65,7 @@ pub(crate) fn text(position: Position, roll: Roll, after: Position) -> Option<St
 /// Adds every way to play dice that ends in `after`.
 fn collect(
     position: Position,
-    dice: &[u8],
+    (dice, is_double): (&[u8], bool),
     after: Position,
     played: &mut Vec<Step>,
     plays: &mut BTreeSet<Vec<Step>>,
@@ -79,10 +79,9 @@ fn collect(
     for (i, &die) in dice.iter().enumerate().filter(|(i, die)| !dice[..*i].contains(die)) {
         for step in moves::steps(position, die) {
             // Equal dice: the checkers from the highest place first.
-            let in_order = dice.len() < 2 || dice[0] != dice[1];
-            if in_order || played.last().is_none_or(|last| step.from <= last.from) {
+            if !is_double || played.last().is_none_or(|last| step.from <= last.from) {
                 played.push(step);
-                collect(step.after, &without(dice, i), after, played, plays);
+                collect(step.after, (&without(dice, i), is_double), after, played, plays);
                 played.pop();
             }
         }

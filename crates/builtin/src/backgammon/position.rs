@@ -18,7 +18,7 @@ pub struct Position {
 
 /// How a game was won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Result {
+pub enum Win {
     /// The loser has borne off a checker: one point.
     Single,
     /// The loser has borne off none: two points.
@@ -27,7 +27,7 @@ pub enum Result {
     Backgammon,
 }
 
-impl Result {
+impl Win {
     /// Points won.
     pub fn points(self) -> u8 {
         self as u8 + 1
@@ -45,11 +45,6 @@ pub enum Phase {
     Crashed,
     /// All others.
     Contact,
-}
-
-impl Phase {
-    /// The phases, from the last of a game to the first.
-    pub const ALL: [Self; 4] = [Self::Bearoff, Self::Race, Self::Crashed, Self::Contact];
 }
 
 impl Position {
@@ -88,11 +83,11 @@ impl Position {
     }
 
     /// What the win of a side is, if `loser` has the checkers that are left.
-    pub fn result(loser: Side) -> Result {
+    pub fn result(loser: Side) -> Win {
         match loser {
-            _ if loser.off() > 0 => Result::Single,
-            _ if loser.reaches(19) => Result::Backgammon,
-            _ => Result::Gammon,
+            _ if loser.off() > 0 => Win::Single,
+            _ if loser.reaches(19) => Win::Backgammon,
+            _ => Win::Gammon,
         }
     }
 
@@ -125,7 +120,7 @@ impl Position {
     }
 
     /// Why these sides are not a position in which each has this many checkers.
-    pub(super) fn check(self, checkers: u8) -> std::result::Result<(), String> {
+    pub(super) fn check(self, checkers: u8) -> Result<(), String> {
         for (name, side) in [("the side to roll", self.own), ("the other side", self.opponent)] {
             let found = side.checkers();
             if found != checkers {
@@ -145,7 +140,7 @@ impl Position {
     ///
     /// # Errors
     /// What was found and what was expected.
-    pub(super) fn parse(text: &str, checkers: u8) -> std::result::Result<(Self, Option<Roll>), GameError> {
+    pub(super) fn parse(text: &str, checkers: u8) -> Result<(Self, Option<Roll>), GameError> {
         let text = text.trim();
         let first = text.split(|c: char| c == '/' || c.is_whitespace()).next().unwrap_or("");
         let is_place = |name: &str| matches!(name, "off" | "bar") || name.parse::<u8>().is_ok();
@@ -188,7 +183,7 @@ fn whole(side: Side) -> ids::Board {
 }
 
 /// Reads IDs of positions with this many checkers a side.
-fn reader(checkers: u8) -> Ids<impl Fn(&ids::Board, &str) -> std::result::Result<Side, String>> {
+fn reader(checkers: u8) -> Ids<impl Fn(&ids::Board, &str) -> Result<Side, String>> {
     Ids {
         of: "a position of this game",
         id: "4HPwATDgc/ABMA",
@@ -218,7 +213,7 @@ fn place(word: &str) -> Option<(usize, u8)> {
 }
 
 /// A side from its places. Checkers that are not named have been borne off.
-fn read_side(text: &str, checkers: u8) -> std::result::Result<Side, String> {
+fn read_side(text: &str, checkers: u8) -> Result<Side, String> {
     let (mut places, mut named_off) = ([0; 26], None);
     for word in text.split_whitespace() {
         let (place, count) = place(word).ok_or_else(|| {

@@ -19,14 +19,19 @@ impl Side {
     /// The side with these checkers: borne off, on the points 1 to 24, on the bar.
     ///
     /// # Panics
-    /// If a place has more than 15.
+    /// If there are more than 15.
     pub fn new(places: [u8; 26]) -> Self {
-        assert!(places.iter().all(|&count| count < 16), "a place has at most 15 checkers");
+        let total: u32 = places.iter().map(|&count| u32::from(count)).sum();
+        assert!(total < 16, "a side has at most 15 checkers, found {total}");
         Self(places.iter().rev().fold(0, |bits, &count| bits << 4 | u128::from(count)))
     }
 
     /// A side with all its checkers borne off.
+    ///
+    /// # Panics
+    /// If there are more than 15.
     pub const fn all_off(checkers: u8) -> Self {
+        assert!(checkers < 16, "a side has at most 15 checkers");
         Self(checkers as u128)
     }
 

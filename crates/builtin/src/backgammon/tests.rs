@@ -100,7 +100,7 @@ fn the_generator_agrees_with_the_rules_as_told() {
     let mut rng = stream(1, "backgammon generator", 0);
     for k in 0..3_000 {
         let checkers = [15, 15, 15, 3, 1, 5][k % 6];
-        let position = match k % 2 {
+        let position = match k / 6 % 2 {
             0 => random_position(checkers, &mut rng),
             _ => wild_position(checkers, &mut rng),
         };
@@ -119,8 +119,11 @@ fn the_generator_agrees_with_the_rules_as_told() {
 #[test]
 fn moves_read_back_as_they_are_written() {
     let mut rng = stream(2, "backgammon notation", 0);
-    for _ in 0..400 {
-        let position = random_position(15, &mut rng);
+    for k in 0..500 {
+        let position = match k % 5 {
+            0 => wild_position([3, 15][k / 5 % 2], &mut rng),
+            _ => random_position(15, &mut rng),
+        };
         if position.is_over() {
             continue;
         }
@@ -317,6 +320,32 @@ fn exact_values_are_those_of_the_best_reply() {
         }
     }
     assert_eq!(exact::Table::solve(1, 1e-9, 0).unwrap().positions(), 601);
+}
+
+#[test]
+fn the_oracle_values_positions_for_the_side_that_moved() {
+    let game = Backgammon::new(1).unwrap();
+    let oracle = game.valuation("oracle").unwrap().unwrap();
+    let table = exact::Table::solve(1, 1e-9, 0).unwrap();
+    let value = |text: &str, player| {
+        let state = game.parse_position(text).unwrap().0;
+        oracle.value(&game, Afterstate { state: &state, action: None, player })
+    };
+    // The side to roll bears off unless it throws a 1 with anything but a 5 or 6: wins are gammons.
+    let equity = table.value(game.parse_position("6:1/6:1").unwrap().0.position()).unwrap();
+    assert!((equity - 1.25).abs() < 1e-6, "{equity}");
+    assert!((value("6:1/6:1", 0) - equity / 3.0).abs() < 1e-7);
+    assert!((value("6:1/6:1", 1) + equity / 3.0).abs() < 1e-7);
+    assert_eq!([value("24:1/off:1", 0), value("24:1/off:1", 1)], [-1.0, 1.0]);
+    assert_eq!([value("18:1/off:1", 1), value("6:1/off:1", 0)], [2.0 / 3.0, -2.0 / 3.0]);
+    // Both on one point, and sides of another game.
+    let side = |place: usize, count| {
+        let mut places = [0; 26];
+        places[place] = count;
+        Side::new(places)
+    };
+    assert_eq!(table.value(Position { own: side(24, 1), opponent: side(1, 1) }), None);
+    assert_eq!(table.value(Position { own: side(0, 1), opponent: side(6, 15) }), None);
 }
 
 #[test]

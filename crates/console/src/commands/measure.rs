@@ -447,7 +447,7 @@ fn value_text(value: &PositionValue) -> String {
         let share = m.probability.map_or(String::new(), |p| format!("  {:.1} %", 100.0 * p));
         let won = match (m.worth.win_probability, m.worth.score) {
             (Some(p), _) => format!("  {p:>score_width$.4}"),
-            (None, Some(score)) if score.abs() < 100.0 => format!("  {score:>+score_width$.4}"),
+            (None, Some(score)) if score.abs() < 10.0 => format!("  {score:>+score_width$.4}"),
             (None, Some(score)) => format!("  {score:>+score_width$.0}"),
             (None, None) => String::new(),
         };

@@ -453,8 +453,7 @@ impl Standings {
 /// A score as text: in points, or in the unit of a game. Units may be thousandths of a bet or whole games.
 pub fn shown(score: f64, in_units: bool) -> String {
     match in_units {
-        true if score.abs() >= 10.0 => format!("{score:+.0}"),
-        true => format!("{:+.4}", score + 0.0),
+        true => adept_game::score_text(score, 4),
         false => format!("{score:.4}"),
     }
 }

@@ -374,7 +374,7 @@ impl<G: Kit> Experiment<'_, G> {
             if wins_none || found.ci95[1] < floor.ci95[0] {
                 let unit = found.unit.as_deref();
                 let said = |score: f64| match unit {
-                    Some(unit) => format!("{score:.1} {unit}"),
+                    Some(unit) => format!("{} {unit}", adept_game::score_text(score, 4)),
                     None => format!("{:.1} %", 100.0 * score),
                 };
                 warnings.push(format!(
