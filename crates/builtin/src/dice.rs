@@ -1,6 +1,7 @@
 //! Rolls of two dice, of backgammon and the bear-off.
 
 use adept_game::GameError;
+use rand::{Rng, RngExt};
 use std::fmt;
 use std::str::FromStr;
 
@@ -39,6 +40,13 @@ impl Roll {
     pub fn new(a: u8, b: u8) -> Option<Self> {
         let die = 1..=6;
         (die.contains(&a) && die.contains(&b)).then_some(Self { high: a.max(b), low: a.min(b) })
+    }
+
+    /// A throw of two dice.
+    pub fn throw(rng: &mut dyn Rng) -> Self {
+        // Of 36 throws, two give each mixed roll and one gives each double. Mixed rolls come first.
+        let throw = rng.random_range(0..36);
+        ROLLS[if throw < 2 * MIXED { throw / 2 } else { throw - MIXED }]
     }
 
     /// The higher die.

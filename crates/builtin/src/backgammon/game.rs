@@ -178,9 +178,7 @@ impl Game for Backgammon {
             let throw = rng.random_range(0..2 * MIXED);
             return Action::Opening(throw % 2, ROLLS[throw / 2]);
         }
-        // Of 36 throws, two give each mixed roll and one gives each double. Mixed rolls come first.
-        let throw = rng.random_range(0..36);
-        Action::Roll(ROLLS[if throw < 2 * MIXED { throw / 2 } else { throw - MIXED }])
+        Action::Roll(Roll::throw(rng))
     }
 
     #[inline]

@@ -1,3 +1,5 @@
+//! The rules against published counts and against the rules as they are told; texts, boards, rows and exact values.
+
 use super::moves::told;
 use super::*;
 use crate::dice::{ROLLS, Roll};

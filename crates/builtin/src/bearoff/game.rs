@@ -1,11 +1,11 @@
 //! The bear-off as a game: chance draws a position, then the players roll and move in turn.
 
 use super::{
-    DicePosition, Distribution, MAX_CHECKERS, MIXED, Moves, Position, ROLLS, Roll, Side, Situation,
-    USUAL_CHECKERS, board, notation,
+    DicePosition, Distribution, MAX_CHECKERS, Moves, Position, ROLLS, Roll, Side, Situation, USUAL_CHECKERS,
+    board, notation,
 };
 use adept_game::{Game, GameError, Turn};
-use rand::{Rng, RngExt};
+use rand::Rng;
 
 /// The rules. The first player without checkers wins: +1 against −1. Chance draws the start position uniformly from all
 /// pairs of nonempty sides with at most the given number of checkers. Player 0 rolls first.
@@ -219,9 +219,7 @@ impl Game for Bearoff {
         if state.stage == Stage::Setup {
             return Action::Setup(Distribution::Table.sample(self.checkers, rng));
         }
-        // Of 36 throws, two give each mixed roll and one gives each double. Mixed rolls come first.
-        let throw = rng.random_range(0..36);
-        Action::Roll(ROLLS[if throw < 2 * MIXED { throw / 2 } else { throw - MIXED }])
+        Action::Roll(Roll::throw(rng))
     }
 
     #[inline]
