@@ -1,12 +1,12 @@
 //! Backgammon's [`Kit`].
 
 use super::exact::Table;
-use super::{Backgammon, Phase, Points, Position, Side, Stage, State};
+use super::{Backgammon, Phase, Points, Position, Side, Stage, State, pubeval};
 use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
-    Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Positions, Suite,
-    Valuation,
+    Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Positions, Script,
+    Suite, Valuation,
 };
 use adept_ground::notes;
 use rand::{Rng, RngExt};
@@ -61,6 +61,17 @@ impl Kit for Backgammon {
 
     fn starter(&self) -> Option<String> {
         Some(include_str!("starter.toml").into())
+    }
+
+    fn scripts(&self) -> Vec<Named> {
+        match *self == Self::default() {
+            true => Named::list(&[("pubeval", "Tesauro's linear evaluator of 1993, a common benchmark")]),
+            false => Vec::new(),
+        }
+    }
+
+    fn script(&self, name: &str) -> Option<Script<Self>> {
+        (name == "pubeval" && *self == Self::default()).then(|| Arc::new(pubeval::play) as _)
     }
 
     fn valuations(&self) -> Vec<Named> {

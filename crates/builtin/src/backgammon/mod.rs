@@ -9,6 +9,7 @@ mod kit;
 mod moves;
 pub(crate) mod notation;
 mod position;
+mod pubeval;
 mod side;
 
 pub use encoders::Points;
