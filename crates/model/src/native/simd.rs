@@ -43,6 +43,9 @@ impl Isa {
     }
 }
 
+/// The bits of a float's exponent. They are 0 in 0 and in denormal numbers.
+const EXPONENT: u32 = 0x7F80_0000;
+
 /// Operations on sixteen floats. Comparisons propagate NaN, so that divergence stays visible.
 pub(crate) trait Simd: Copy {
     /// Sixteen floats in registers.
@@ -81,6 +84,10 @@ pub(crate) trait Simd: Copy {
     fn at_most(self, x: Self::V, high: Self::V) -> Self::V;
     /// `a` where x > 0, else 0.
     fn where_positive(self, x: Self::V, a: Self::V) -> Self::V;
+    /// x with 0 in place of numbers below the smallest normal one, with which many processors compute slowly.
+    fn flush(self, x: Self::V) -> Self::V;
+    /// Bit i tells whether lane i is not 0; NaN is not 0.
+    fn nonzero(self, x: Self::V) -> u32;
     /// 2ⁿ from `shifted` = n + 1.5 · 2²³, whose low bits hold n.
     fn exp2_of_low_bits(self, shifted: Self::V) -> Self::V;
     /// Sum of all lanes in a fixed order.
@@ -181,6 +188,14 @@ impl Simd for Portable {
         each(|i| if x[i] > 0.0 { a[i] } else { 0.0 })
     }
     #[inline(always)]
+    fn flush(self, x: Chunk) -> Chunk {
+        each(|i| if x[i].to_bits() & EXPONENT == 0 { 0.0 } else { x[i] })
+    }
+    #[inline(always)]
+    fn nonzero(self, x: Chunk) -> u32 {
+        (0..LANES).fold(0, |mask, i| mask | u32::from(x[i] != 0.0) << i)
+    }
+    #[inline(always)]
     fn exp2_of_low_bits(self, shifted: Chunk) -> Chunk {
         each(|i| f32::from_bits((shifted[i].to_bits() << 23).wrapping_add(127 << 23)))
     }
@@ -233,7 +248,7 @@ pub(crate) use x86::{Avx2, Avx512};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Chunk, Simd};
+    use super::{Chunk, EXPONENT, Simd};
     use std::arch::x86_64::*;
 
     /// A machine with AVX-512 F and DQ.
@@ -303,6 +318,11 @@ mod x86 {
             at_most(x: __m512, high: __m512) -> __m512 = _mm512_min_ps(high, x);
             where_positive(x: __m512, a: __m512) -> __m512 =
                 _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, _mm512_setzero_ps()), a);
+            flush(x: __m512) -> __m512 = {
+                let normal = _mm512_test_epi32_mask(_mm512_castps_si512(x), _mm512_set1_epi32(EXPONENT as i32));
+                _mm512_maskz_mov_ps(normal, x)
+            };
+            nonzero(x: __m512) -> u32 = u32::from(_mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(x, _mm512_setzero_ps()));
             exp2_of_low_bits(shifted: __m512) -> __m512 = _mm512_castsi512_ps(_mm512_add_epi32(
                 _mm512_slli_epi32::<23>(_mm512_castps_si512(shifted)),
                 _mm512_set1_epi32(127 << 23),
@@ -439,6 +459,15 @@ mod x86 {
             where_positive(x: Pair, a: Pair) -> Pair = both2(x, a, |x, a| {
                 _mm256_and_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(x, _mm256_setzero_ps()), a)
             });
+            flush(x: Pair) -> Pair = both(x, |x| {
+                let exponent = _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(EXPONENT as i32));
+                let small = _mm256_cmpeq_epi32(exponent, _mm256_setzero_si256());
+                _mm256_andnot_ps(_mm256_castsi256_ps(small), x)
+            });
+            nonzero(x: Pair) -> u32 = {
+                let half = |x| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_NEQ_UQ>(x, _mm256_setzero_ps())) as u32;
+                half(x.0) | half(x.1) << 8
+            };
             exp2_of_low_bits(shifted: Pair) -> Pair = both(shifted, |x| {
                 _mm256_castsi256_ps(_mm256_add_epi32(
                     _mm256_slli_epi32::<23>(_mm256_castps_si256(x)),

@@ -7,6 +7,7 @@ use super::BesideExt;
 use super::dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved, dot, in_blocks, in_tiles, padded, spans};
 use super::forward::affine;
 use super::math::derive;
+use super::sparse::{self, is_sparse};
 use super::{chunks, chunks_mut, stride};
 use crate::native::simd::{Isa, LANES, Simd};
 use crate::program::Activation;
@@ -65,6 +66,9 @@ fn backward_one_body<S: Simd>(
     for (dx, w) in below.dx.iter_mut().beside(layer.weight.chunks_exact(stride)).take(layer.inputs) {
         *dx = dot(s, w, d);
     }
+    if is_sparse(s, 1, layer.inputs, saved.x) {
+        return sparse::gradient(s, 0..1, layer, saved.x, d, grad.weight);
+    }
     for (x, g) in saved.x.row(0)[..layer.inputs].iter().beside(grad.weight.chunks_exact_mut(stride)) {
         let x = s.splat(*x);
         for (g, d) in chunks_mut(g).iter_mut().beside(chunks(d)) {
@@ -92,6 +96,7 @@ fn backward_body<S: Simd>(
     if transposed {
         transpose(layer, scratch);
     }
+    let is_sparse = is_sparse(s, n, layer.inputs, saved.x);
     for rows in spans(n) {
         net_adjoints(s, rows.clone(), layer, &saved, dy, &mut grad);
         let d = Matrix { data: dy, stride, rows: None };
@@ -115,6 +120,10 @@ fn backward_body<S: Simd>(
                     *dx = dot(s, w, &d.row(r)[..stride]);
                 }
             }
+        }
+        if is_sparse {
+            sparse::gradient(s, rows, layer, saved.x, dy, grad.weight);
+            continue;
         }
         in_blocks!(layer.inputs, stride / LANES, |c| gradient_columns(
             s,

@@ -3,6 +3,7 @@
 use super::BesideExt;
 use super::dense::{Layer, Matrix, block, block_mut, dot, in_blocks, in_tiles, padded, spans};
 use super::math::{activate, sigmoid};
+use super::sparse::{self, is_sparse};
 use super::{chunks, chunks_mut, stride};
 use crate::native::simd::{Chunk, Isa, LANES, Simd};
 use crate::program::Activation;
@@ -40,8 +41,11 @@ fn forward_one_body<S: Simd>(s: S, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [
     if layer.outputs == 1 {
         return forward_single(s, 1, layer, x, kept, y);
     }
-    let width = stride(layer.outputs) / LANES;
-    in_blocks!(1, width, |c| affine_one(s, c, layer, x, y));
+    if is_sparse(s, 1, layer.inputs, x) {
+        sparse::affine(s, 0..1, layer, x, y);
+    } else {
+        in_blocks!(1, stride(layer.outputs) / LANES, |c| affine_one(s, c, layer, x, y));
+    }
     finish_rows(s, layer.f, 0..1, layer, kept, y);
 }
 
@@ -50,8 +54,13 @@ fn forward_body<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: 
     if layer.outputs == 1 {
         return forward_single(s, n, layer, x, kept, y);
     }
+    let is_sparse = is_sparse(s, n, layer.inputs, x);
     for rows in spans(n) {
-        affine(s, rows.clone(), layer, x, y);
+        if is_sparse {
+            sparse::affine(s, rows.clone(), layer, x, y);
+        } else {
+            affine(s, rows.clone(), layer, x, y);
+        }
         match layer.f {
             // A separate loop for each activation.
             Activation::Tanh => finish_rows(s, Activation::Tanh, rows, layer, kept, y),

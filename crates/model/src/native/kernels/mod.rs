@@ -53,6 +53,7 @@ mod mixture;
 mod narrow;
 mod pairwise;
 mod residual;
+mod sparse;
 mod step;
 
 pub(crate) use backward::dense_backward;

@@ -1,0 +1,229 @@
+//! Layers whose inputs are mostly 0, such as the first layer of a board game: only the weights of the other inputs are read.
+//!
+//! Rows stay dense; the inputs that are not 0 are listed here. A term of 0 does not change a sum, so the results are the same
+//! bits as those of the dense kernels.
+
+use super::dense::{Layer, Matrix, block, block_mut};
+use super::{chunks, chunks_mut, stride};
+use crate::native::simd::{LANES, Simd};
+use std::ops::Range;
+
+/// Fewest inputs for which a list is worth its time.
+const LEAST: usize = 48;
+/// Most inputs of a row whose list fits in the buffer.
+const MOST: usize = 2048;
+/// At most one in so many inputs may differ from 0.
+const SHARE: usize = 4;
+
+/// Whether the inputs of some rows are mostly 0, judged by one of them. Either answer gives the same results.
+#[inline(always)]
+pub(super) fn is_sparse<S: Simd>(s: S, n: usize, inputs: usize, x: Matrix<'_>) -> bool {
+    n > 0 && (LEAST..=MOST).contains(&inputs) && SHARE * count(s, &x.row(n / 2)[..inputs]) <= inputs
+}
+
+/// How many numbers are not 0.
+// Functions, because closures may not be inlined, and code that is not inlined misses the instruction set.
+#[inline(always)]
+fn count<S: Simd>(s: S, row: &[f32]) -> usize {
+    let (whole, rest) = row.as_chunks::<LANES>();
+    let mut count = 0;
+    for x in whole {
+        count += s.nonzero(s.load(x)).count_ones() as usize;
+    }
+    for x in rest {
+        count += usize::from(*x != 0.0);
+    }
+    count
+}
+
+/// Writes the places of the numbers that are not 0 and returns them, in order.
+#[inline(always)]
+fn places<'a, S: Simd>(s: S, row: &[f32], to: &'a mut [u16; MOST]) -> &'a [u16] {
+    let (whole, rest) = row.as_chunks::<LANES>();
+    let mut len = 0;
+    for (c, x) in whole.iter().enumerate() {
+        let mut mask = s.nonzero(s.load(x));
+        while mask != 0 {
+            to[len] = (c * LANES) as u16 + mask.trailing_zeros() as u16;
+            len += 1;
+            mask &= mask - 1;
+        }
+    }
+    for (i, x) in rest.iter().enumerate() {
+        to[len] = (whole.len() * LANES + i) as u16;
+        len += usize::from(*x != 0.0);
+    }
+    &to[..len]
+}
+
+/// Calls `$block::<S, C>` on blocks of at most `S::UNITS` chunks that cover `$width`.
+macro_rules! in_units {
+    ($width:expr, |$c:ident| $block:ident($($arg:expr),* $(,)?)) => {
+        let (mut $c, width) = (0, $width);
+        while $c < width {
+            match width - $c {
+                8.. if S::UNITS >= 8 => { $block::<S, 8>($($arg),*); $c += 8; }
+                4.. if S::UNITS >= 4 => { $block::<S, 4>($($arg),*); $c += 4; }
+                3 if S::UNITS >= 3 => { $block::<S, 3>($($arg),*); $c += 3; }
+                2.. if S::UNITS >= 2 => { $block::<S, 2>($($arg),*); $c += 2; }
+                _ => { $block::<S, 1>($($arg),*); $c += 1; }
+            }
+        }
+    };
+}
+
+/// y = x W + b for some rows and more than one output.
+#[inline(always)]
+pub(super) fn affine<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, x: Matrix<'_>, y: &mut [f32]) {
+    let width = stride(layer.outputs) / LANES;
+    let mut buffer = [0; MOST];
+    for r in rows {
+        let row = &x.row(r)[..layer.inputs];
+        let places = places(s, row, &mut buffer);
+        let y = &mut y[r * width * LANES..][..width * LANES];
+        in_units!(width, |c| sums(s, c, layer, row, places, y));
+    }
+}
+
+/// Chunks `c..c + C` of one row of y.
+#[inline(always)]
+fn sums<S: Simd, const C: usize>(
+    s: S,
+    c: usize,
+    layer: Layer<'_>,
+    row: &[f32],
+    places: &[u16],
+    y: &mut [f32],
+) {
+    let width = y.len() / LANES;
+    let mut sums = [s.splat(0.0); C];
+    let bias: &[_; C] = block(chunks(layer.bias), c);
+    for j in 0..C {
+        sums[j] = s.load(&bias[j]);
+    }
+    let weight = chunks(layer.weight);
+    for &k in places {
+        let x = s.splat(row[usize::from(k)]);
+        let from: &[_; C] = block(weight, usize::from(k) * width + c);
+        for j in 0..C {
+            sums[j] = s.fma(x, s.load(&from[j]), sums[j]);
+        }
+    }
+    let y: &mut [_; C] = block_mut(chunks_mut(y), c);
+    for j in 0..C {
+        s.store(&mut y[j], sums[j]);
+    }
+}
+
+/// Adds xᵀ d over some rows to the gradient of the weights.
+#[inline(always)]
+pub(super) fn gradient<S: Simd>(
+    s: S,
+    rows: Range<usize>,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    d: &[f32],
+    grad: &mut [f32],
+) {
+    let width = stride(layer.outputs) / LANES;
+    let mut buffer = [0; MOST];
+    for r in rows {
+        let row = &x.row(r)[..layer.inputs];
+        let places = places(s, row, &mut buffer);
+        let d = &d[r * width * LANES..][..width * LANES];
+        in_units!(width, |c| add(s, c, row, places, d, grad));
+    }
+}
+
+/// Adds one row to chunks `c..c + C` of the gradient.
+#[inline(always)]
+fn add<S: Simd, const C: usize>(s: S, c: usize, row: &[f32], places: &[u16], d: &[f32], grad: &mut [f32]) {
+    let width = d.len() / LANES;
+    let from: &[_; C] = block(chunks(d), c);
+    let mut delta = [s.splat(0.0); C];
+    for j in 0..C {
+        delta[j] = s.load(&from[j]);
+    }
+    let grad = chunks_mut(grad);
+    for &k in places {
+        let x = s.splat(row[usize::from(k)]);
+        let to: &mut [_; C] = block_mut(grad, usize::from(k) * width + c);
+        for j in 0..C {
+            let sum = s.fma(x, delta[j], s.load(&to[j]));
+            s.store(&mut to[j], sum);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::kernels::{InputAdjoint, LayerGrad, Saved, dense_backward, dense_forward};
+    use crate::native::simd::Isa;
+    use crate::program::Activation;
+
+    /// A pseudo-random number in ±0.5.
+    fn number(i: usize) -> f32 {
+        ((i * 7919 + 13) % 1009) as f32 / 1009.0 - 0.5
+    }
+
+    /// The same rows among others that are dense give the same bits, which the dense kernels compute.
+    #[test]
+    fn lists_give_the_same_bits_as_whole_rows() {
+        for isa in Isa::available() {
+            for (inputs, outputs) in [(48, 2), (202, 128), (202, 40), (131, 200), (64, 17)] {
+                for n in [1, 3, 70] {
+                    let value = |r: usize, k: usize| match (r * 31 + k * 17) % 13 {
+                        0 => number(r + k),
+                        1 if k % 3 == 0 => 1.0,
+                        _ => 0.0,
+                    };
+                    let sparse: Vec<f32> = (0..n * inputs).map(|i| value(i / inputs, i % inputs)).collect();
+                    // Twice as many rows, the later ones dense, so that the row in the middle is dense.
+                    let mut dense = sparse.clone();
+                    dense.extend((0..(n + 2) * inputs).map(|i| number(i) + 1.0));
+                    let weight: Vec<f32> =
+                        (0..inputs * stride(outputs)).map(|i| padded_number(i, outputs)).collect();
+                    let bias: Vec<f32> = (0..stride(outputs)).map(|i| padded_number(i, outputs)).collect();
+                    let layer = Layer {
+                        inputs,
+                        outputs,
+                        weight: &weight,
+                        bias: &bias,
+                        beta: None,
+                        f: Activation::Tanh,
+                    };
+                    let run = |x: &[f32]| {
+                        let rows = x.len() / inputs;
+                        let x = Matrix { data: x, stride: inputs, rows: None };
+                        let mut y = vec![0.0; rows * stride(outputs)];
+                        dense_forward(isa, rows, layer, x, &mut [], &mut y);
+                        // Only the first rows have an error.
+                        let mut dy = vec![0.0; y.len()];
+                        dy[..n * stride(outputs)]
+                            .iter_mut()
+                            .enumerate()
+                            .for_each(|(i, d)| *d = padded_number(i, outputs));
+                        let (mut gw, mut gb) = (vec![0.0; weight.len()], vec![0.0; bias.len()]);
+                        let grad = LayerGrad { weight: &mut gw, bias: &mut gb, beta: None };
+                        let below = InputAdjoint { dx: &mut [], scratch: &mut Vec::new() };
+                        dense_backward(isa, rows, layer, Saved { x, kept: &[], y: &y }, &mut dy, grad, below);
+                        y.truncate(n * stride(outputs));
+                        (y, gw, gb)
+                    };
+                    let (found, expected) = (run(&sparse), run(&dense));
+                    let what = format!("{isa:?}, {n} rows, {inputs} to {outputs}");
+                    assert!(found.0.iter().any(|y| *y != 0.0) && found.1.iter().any(|g| *g != 0.0), "{what}");
+                    assert_eq!(found.0, expected.0, "{what}: y");
+                    assert_eq!(found.1, expected.1, "{what}: gradient of the weights");
+                    assert_eq!(found.2, expected.2, "{what}: gradient of the biases");
+                }
+            }
+        }
+    }
+
+    /// A number, 0 in the padding of rows of this width.
+    fn padded_number(i: usize, width: usize) -> f32 {
+        if i % stride(width) < width { number(i + 5) } else { 0.0 }
+    }
+}
