@@ -90,7 +90,7 @@ fn step_body<S: Simd>(
             let first = &mut first[..n];
             for i in 0..n {
                 let (p, g, m) = (&mut params[i], &mut grad[i], &mut first[i]);
-                let moved = s.fma(momentum, s.load(m), s.load(g));
+                let moved = s.flush(s.fma(momentum, s.load(m), s.load(g)));
                 s.store(m, moved);
                 s.store(p, s.fma(rate, moved, s.mul(keep, s.load(p))));
                 s.store(g, zero);
@@ -104,8 +104,8 @@ fn step_body<S: Simd>(
             for i in 0..n {
                 let (p, g, m, v) = (&mut params[i], &mut grad[i], &mut first[i], &mut second[i]);
                 let gradient = s.load(g);
-                let mean = s.fma(b1, s.load(m), s.mul(c1, gradient));
-                let square = s.fma(b2, s.load(v), s.mul(c2, s.mul(gradient, gradient)));
+                let mean = s.flush(s.fma(b1, s.load(m), s.mul(c1, gradient)));
+                let square = s.flush(s.fma(b2, s.load(v), s.mul(c2, s.mul(gradient, gradient))));
                 s.store(m, mean);
                 s.store(v, square);
                 let step = s.div_near(mean, s.add(s.sqrt(square), epsilon));
@@ -120,7 +120,7 @@ fn step_body<S: Simd>(
 fn scale_add_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
     let scale = s.splat(scale);
     for (a, b) in chunks_whole(a).iter_mut().beside(chunks(b)) {
-        s.store(a, s.fma(scale, s.load(a), s.load(b)));
+        s.store(a, s.flush(s.fma(scale, s.load(a), s.load(b))));
     }
 }
 
