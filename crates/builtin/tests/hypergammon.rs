@@ -23,7 +23,10 @@ fn values_of_another_program_agree() {
         let position = draw(&mut rng).position();
         let mut best = |roll| {
             results(position, roll, &mut found);
-            found.iter().map(|after| -table.value(after.swapped()).unwrap()).fold(f64::MIN, f64::max)
+            found
+                .iter()
+                .map(|after: &Position| -table.value(after.swapped()).unwrap())
+                .fold(f64::MIN, f64::max)
         };
         let again: f64 = ROLLS.iter().map(|&roll| f64::from(roll.ways()) / 36.0 * best(roll)).sum();
         let value = table.value(position).unwrap();

@@ -17,7 +17,7 @@ pub struct RowMut<'a> {
     pub index: &'a mut [u64],
 }
 
-static ZEROS: [f32; 64] = [0.0; 64];
+static ZEROS: [f32; 512] = [0.0; 512];
 
 /// Collects the rows of a decision.
 pub trait RowSink {

@@ -1,6 +1,7 @@
 //! Encoders of backgammon. All take the view of the player who just moved.
 
-use super::{BAR, Backgammon, Side, State};
+use super::moves::each;
+use super::{Backgammon, Side, State};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 
 /// Inputs of a side.
@@ -43,14 +44,22 @@ impl Encoder<Backgammon> for Points {
 
 /// Writes the inputs of a side over zeros.
 fn write(side: Side, checkers: u8, inputs: &mut [f32]) {
-    for place in 1..=BAR {
-        let count = side.on(place);
-        if count > 0 {
-            let unit = |least: u8| f32::from(u8::from(count >= least));
-            let above = f32::from(count.saturating_sub(3)) / 2.0;
-            let at = 4 * (usize::from(place) - 1);
-            inputs[at..at + 4].copy_from_slice(&[unit(1), unit(2), unit(3), above]);
-        }
+    let (units, off) = inputs.split_at_mut(SIDE - 1);
+    let units = units.as_chunks_mut().0;
+    for place in each(side.occupied()) {
+        units[usize::from(place) - 1] = UNITS[usize::from(side.on(place))];
     }
-    inputs[SIDE - 1] = f32::from(side.off()) / f32::from(checkers);
+    off[0] = f32::from(side.off()) / f32::from(checkers);
 }
+
+/// The inputs of a point by its number of checkers.
+static UNITS: [[f32; 4]; 16] = {
+    let mut units = [[0.0; 4]; 16];
+    let mut count = 1;
+    while count < 16 {
+        let above = if count > 3 { (count - 3) as f32 / 2.0 } else { 0.0 };
+        units[count] = [1.0, (count > 1) as u8 as f32, (count > 2) as u8 as f32, above];
+        count += 1;
+    }
+    units
+};

@@ -109,7 +109,7 @@ impl Lists {
         let side = sides.all[own];
         let fitting: Vec<u16> =
             (1..sides.len()).filter(|&opponent| sides.fit(own, opponent)).map(|rank| rank as u16).collect();
-        let mut found = Vec::new();
+        let mut found: Vec<Position> = Vec::new();
         for (roll, groups) in ROLLS.into_iter().zip(&mut lists.groups) {
             let zone = zone(side, roll);
             let mut of: FxHashMap<(u32, u32), Vec<u16>> = FxHashMap::default();

@@ -59,6 +59,12 @@ pub enum Action {
     Move(Position),
 }
 
+impl From<Position> for Action {
+    fn from(after: Position) -> Self {
+        Self::Move(after)
+    }
+}
+
 impl Default for Backgammon {
     /// 15 checkers a side.
     fn default() -> Self {
@@ -132,9 +138,7 @@ impl Game for Backgammon {
         let Stage::Move(roll) = state.stage else { return };
         let position = state.position();
         if !position.is_over() {
-            let mut found = Vec::with_capacity(64);
-            moves::results(position, roll, &mut found);
-            actions.extend(found.into_iter().map(Action::Move));
+            moves::results(position, roll, actions);
         }
     }
 

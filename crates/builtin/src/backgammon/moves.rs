@@ -12,7 +12,7 @@ use crate::dice::Roll;
 /// Replaces `results` by the distinct positions after a roll, seen by the side that moved. If no checker can move, the only one
 /// is the position itself. Both dice are played if that is possible, otherwise the larger one that can be.
 #[inline]
-pub fn results(position: Position, roll: Roll, results: &mut Vec<Position>) {
+pub fn results<R: From<Position> + PartialEq>(position: Position, roll: Roll, results: &mut Vec<R>) {
     results.clear();
     if roll.is_double() {
         doubles(position, roll.high(), results);
@@ -22,7 +22,7 @@ pub fn results(position: Position, roll: Roll, results: &mut Vec<Position>) {
         near_home(position, roll, results);
     }
     if results.is_empty() {
-        results.push(position);
+        results.push(position.into());
     }
 }
 
@@ -67,7 +67,7 @@ fn stepped(Position { own, opponent }: Position, from: u8, to: u8, targets: Targ
 
 /// The places of a mask, from the lowest.
 #[inline]
-fn each(mut mask: u32) -> impl Iterator<Item = u8> {
+pub(super) fn each(mut mask: u32) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
         let place = mask.trailing_zeros() as u8;
         let any = mask != 0;
@@ -78,21 +78,22 @@ fn each(mut mask: u32) -> impl Iterator<Item = u8> {
 
 /// Different dice, with at least two checkers outside the home board: none bears off.
 #[inline]
-fn mixed(position: Position, roll: Roll, results: &mut Vec<Position>) {
+fn mixed<R: From<Position>>(position: Position, roll: Roll, results: &mut Vec<R>) {
     let (a, b) = (roll.high(), roll.low());
     let targets = Targets::of(position.opponent);
     let occupied = position.own.occupied();
     let (by_a, by_b) = (targets.sources(a), targets.sources(b));
     let step = |position, from, die: u8| stepped(position, from, from - die, targets);
+    let last = |position, from, die| R::from(step(position, from, die));
     // One checker that moves by both dice, in two ways with the same result.
     let same = by_a & by_b & targets.open << (a + b) & !(targets.blots << a) & !(targets.blots << b);
     let bar = 1 << BAR;
     let waiting = position.own.on(BAR);
     if waiting > 1 {
         match (by_a & bar != 0, by_b & bar != 0) {
-            (true, true) => results.push(step(step(position, BAR, a), BAR, b)),
-            (true, false) => results.push(step(position, BAR, a)),
-            (false, true) => results.push(step(position, BAR, b)),
+            (true, true) => results.push(last(step(position, BAR, a), BAR, b)),
+            (true, false) => results.push(last(position, BAR, a)),
+            (false, true) => results.push(last(position, BAR, b)),
             (false, false) => {}
         }
         return;
@@ -101,17 +102,17 @@ fn mixed(position: Position, roll: Roll, results: &mut Vec<Position>) {
         let rest = occupied & !bar;
         if by_a & bar != 0 {
             let entered = step(position, BAR, a);
-            results.extend(each((rest | 1 << (BAR - a)) & by_b).map(|from| step(entered, from, b)));
+            results.extend(each((rest | 1 << (BAR - a)) & by_b).map(|from| last(entered, from, b)));
         }
         if by_b & bar != 0 {
             let entered = step(position, BAR, b);
             // With the checker that entered, the same as entering by the other die.
             let twice = if same & bar != 0 { 1 << (BAR - b) } else { 0 };
-            results.extend(each((rest | 1 << (BAR - b)) & by_a & !twice).map(|from| step(entered, from, a)));
+            results.extend(each((rest | 1 << (BAR - b)) & by_a & !twice).map(|from| last(entered, from, a)));
         }
         if results.is_empty() {
             let die = [(by_a, a), (by_b, b)].into_iter().find(|(sources, _)| sources & bar != 0);
-            results.extend(die.map(|(_, die)| step(position, BAR, die)));
+            results.extend(die.map(|(_, die)| last(position, BAR, die)));
         }
         return;
     }
@@ -126,16 +127,16 @@ fn mixed(position: Position, roll: Roll, results: &mut Vec<Position>) {
         if same >> second & 1 != 0 {
             first &= !(1 << (second - b));
         }
-        results.extend(each(first).map(|from| step(moved, from, a)));
+        results.extend(each(first).map(|from| last(moved, from, a)));
     }
     // One checker that goes on from an empty point.
     let lands = |from: u32, die: u8| from >> die & !occupied;
-    results.extend(each(lands(from_a, a) & by_b).map(|to| step(step(position, to + a, a), to, b)));
+    results.extend(each(lands(from_a, a) & by_b).map(|to| last(step(position, to + a, a), to, b)));
     let twice = same >> b;
-    results.extend(each(lands(from_b, b) & by_a & !twice).map(|to| step(step(position, to + b, b), to, a)));
+    results.extend(each(lands(from_b, b) & by_a & !twice).map(|to| last(step(position, to + b, b), to, a)));
     if results.is_empty() {
         let (from, die) = if from_a != 0 { (from_a, a) } else { (from_b, b) };
-        results.extend(each(from).map(|from| step(position, from, die)));
+        results.extend(each(from).map(|from| last(position, from, die)));
     }
 }
 
@@ -156,9 +157,10 @@ fn sources(own: Side, occupied: u32, die: u8, targets: Targets) -> u32 {
 }
 
 /// Different dice, with at most one checker outside the home board: results are compared.
-fn near_home(position: Position, roll: Roll, results: &mut Vec<Position>) {
+fn near_home<R: From<Position> + PartialEq>(position: Position, roll: Roll, results: &mut Vec<R>) {
     let after = |position, die| steps(position, die).map(|step| step.after);
-    let mut add = |result| {
+    let mut add = |result: Position| {
+        let result = result.into();
         if !results.contains(&result) {
             results.push(result);
         }
@@ -168,7 +170,7 @@ fn near_home(position: Position, roll: Roll, results: &mut Vec<Position>) {
     }
     for die in [roll.high(), roll.low()] {
         if results.is_empty() {
-            results.extend(after(position, die));
+            results.extend(after(position, die).map(R::from));
         }
     }
 }
@@ -201,7 +203,7 @@ pub(super) fn both(position: Position, roll: Roll) -> bool {
 }
 
 /// Equal dice: up to four moves.
-fn doubles(position: Position, die: u8, results: &mut Vec<Position>) {
+fn doubles<R: From<Position>>(position: Position, die: u8, results: &mut Vec<R>) {
     let targets = Targets::of(position.opponent);
     let mut most = 0;
     each_double(position, position.own.occupied(), u32::MAX, 0, die, targets, &mut |moves, result| {
@@ -210,7 +212,7 @@ fn doubles(position: Position, die: u8, results: &mut Vec<Position>) {
             results.clear();
         }
         if moves == most && most > 0 {
-            results.push(result);
+            results.push(result.into());
         }
     });
 }
