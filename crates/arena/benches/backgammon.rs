@@ -1,0 +1,133 @@
+//! Speed of backgammon on one core: `cargo bench -p adept-arena --bench backgammon`.
+//!
+//! Rolls a second that the generator lists; afterstates a second that networks value in play, the generator included; and steps
+//! of Adam with inputs that are always 0, which denormal numbers would make slow. `-- WORD` measures what has the word in its name:
+//! `generator`, `adam`, or the hidden layers of a network, such as `[128]`.
+
+use adept_arena::{Decision, GameModel};
+use adept_builtin::backgammon::{Backgammon, Position, State, results};
+use adept_builtin::dice::{ROLLS, Roll};
+use adept_game::{Game, Kit, Stream, Turn, stream};
+use adept_model::{Head, Optimiser, Samples, build};
+use rand::RngExt;
+use std::hint::black_box;
+use std::time::Instant;
+
+/// Decisions of random games.
+fn decisions(game: &Backgammon, count: usize, rng: &mut Stream) -> Vec<State> {
+    let (mut found, mut actions, mut state) = (Vec::with_capacity(count), Vec::new(), game.start());
+    while found.len() < count {
+        match game.turn(&state) {
+            Turn::Over => state = game.start(),
+            Turn::Chance => {
+                let roll = game.sample(&state, rng);
+                game.apply(&mut state, &roll);
+            }
+            Turn::Player(_) => {
+                found.push(state);
+                game.actions(&state, &mut actions);
+                let action = actions[rng.random_range(0..actions.len())];
+                game.apply(&mut state, &action);
+            }
+        }
+    }
+    found
+}
+
+/// The best of three runs of `work`, which returns how much it did: that number a second.
+fn rate(mut work: impl FnMut() -> usize) -> f64 {
+    let mut once = |_| {
+        let begin = Instant::now();
+        let done = work();
+        done as f64 / begin.elapsed().as_secs_f64()
+    };
+    (0..3).map(&mut once).fold(0.0, f64::max)
+}
+
+/// Rolls that the generator lists.
+fn generator(game: &Backgammon, states: &[State]) {
+    let mut found: Vec<Position> = Vec::new();
+    let mut rolls = || {
+        let mut listed = 0;
+        for state in states {
+            for roll in ROLLS {
+                results(state.position(), roll, &mut found);
+                listed += black_box(&found).len();
+            }
+        }
+        listed
+    };
+    let per_roll = rolls() as f64 / (ROLLS.len() * states.len()) as f64;
+    let speed = rate(rolls) / 1e6;
+    println!("generator, all rolls: {:.2} M rolls/s, {speed:.1} M afterstates/s", speed / per_roll);
+    let mut actions = Vec::new();
+    let listed = rate(|| {
+        states.iter().for_each(|state| {
+            game.actions(state, &mut actions);
+            black_box(&actions);
+        });
+        states.len()
+    });
+    println!("generator, decisions of games: {:.2} M/s", listed / 1e6);
+}
+
+/// Afterstates that a network values in play.
+fn values(game: &Backgammon, states: &[State], hidden: &str) {
+    let encoder = game.encoder("points").expect("an encoder");
+    let head = Head::Outcomes(game.outcome_classes().expect("classes"));
+    let text = format!(r#"{{"mlp": {{"hidden": {hidden}, "activation": "relu"}}}}"#);
+    let architecture = serde_json::from_str(&text).expect("an architecture");
+    let learner =
+        build(&architecture, encoder.channels(), &head, Optimiser::default(), &mut stream(2, "bench", 0));
+    let mut model = GameModel::new(game, encoder.clone(), learner.expect("a network"));
+    let speed = rate(|| {
+        let value = |state: &State| model.weighed(Decision::new(game, state, state.player)).values.len();
+        states.iter().take(50_000).map(value).sum()
+    });
+    println!("202-{hidden}-6: {:.2} M afterstates/s", speed / 1e6);
+}
+
+/// Steps of Adam with inputs that are always 0.
+fn adam(game: &Backgammon) {
+    let encoder = game.encoder("points").expect("an encoder");
+    let architecture = serde_json::from_str(r#"{"mlp": {"hidden": [10]}}"#).expect("an architecture");
+    let optimiser = Optimiser::Adam(Default::default());
+    let learner =
+        build(&architecture, encoder.channels(), &Head::Value, optimiser, &mut stream(2, "bench", 0));
+    let (mut learner, mut samples) = (learner.expect("a network"), Samples::new(encoder.channels()));
+    let mut learn = |inputs: std::ops::Range<usize>| {
+        samples.clear();
+        samples.rows.push().dense[inputs].fill(1.0);
+        samples.targets.push(0.5);
+        samples.weights.push(1.0);
+        learner.update(&samples, 1e-3).expect("a step");
+    };
+    // One step with all inputs, so that all moments begin above 0.
+    learn(0..202);
+    println!("{:>16} {:>12}", "steps of adam", "µs a step");
+    for block in 1..=10 {
+        let begin = Instant::now();
+        for _ in 0..10_000 {
+            learn(0..1);
+        }
+        println!("{:>16} {:>12.2}", block * 10_000, begin.elapsed().as_secs_f64() * 100.0);
+    }
+}
+
+fn main() {
+    let mut words = std::env::args().skip(1).filter(|arg| !arg.starts_with('-'));
+    let word = words.next().unwrap_or_default();
+    let game = Backgammon::default();
+    let states = decisions(&game, 100_000, &mut stream(1, "bench", 0));
+    if "generator".contains(&word) {
+        generator(&game, &states);
+    }
+    for hidden in ["[40]", "[128]", "[256, 32]", "[512, 64]"] {
+        if hidden.contains(&word) {
+            values(&game, &states, hidden);
+        }
+    }
+    if "adam".contains(&word) {
+        adam(&game);
+    }
+}
