@@ -8,6 +8,9 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+/// Most times that a run learns from one sample.
+pub const USES: u64 = 1_000;
+
 /// Threads of a command.
 pub const THREADS: usize = 1024;
 /// Seeds of a command.

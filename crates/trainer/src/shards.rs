@@ -97,6 +97,11 @@ impl Shards {
         self.spent
     }
 
+    /// How many threads compute shards of this rank side by side.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// The ranks that share the work.
     pub(crate) fn ranks(&self) -> &Ranks {
         &self.ranks

@@ -248,7 +248,8 @@ fn the_schema_lists_every_key() {
         "overlap",
     ];
     assert_eq!(keys(Some("TdSettings")), td);
-    assert_eq!(keys(Some("ExpectationSettings")), ["samples", "self_play", "explore", "distribution"]);
+    let expectation = ["samples", "self_play", "explore", "distribution", "starts", "uses", "step"];
+    assert_eq!(keys(Some("ExpectationSettings")), expectation);
     assert_eq!(keys(Some("SupervisedSettings")), ["samples", "examples", "distribution"]);
     assert_eq!(keys(Some("GameConfig")), ["rules", "encoder"]);
     assert_eq!(

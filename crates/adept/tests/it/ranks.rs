@@ -36,6 +36,8 @@ const TICTACTOE: &str =
 const BEAROFF: &str = "game = { rules = \"bearoff:4\", encoder = \"one-sided\" }\n\
                        architecture.hme = { experts = 2, expert.mlp = { hidden = [5] } }\n\
                        evaluate = { positions = 500, validation = 200 }\n";
+const ONE_CHECKER: &str = "head = \"outcomes\"\ngame = { rules = \"backgammon:1\", encoder = \"points\" }\n\
+                           architecture.mlp = { hidden = [6] }\n";
 const DICE: &str = "game = { rules = \"liars-dice:openspiel:1-1:3\", encoder = \"bids:1-1:3\" }\n\
                     architecture.mlp = { hidden = [8], activation = \"relu\", output = \"linear\" }\n";
 
@@ -51,6 +53,8 @@ fn any_number_of_ranks_and_threads_gives_the_same_bits() {
     let burn = "learn = { batch = 40, shards = 3, rate = 0.01, engine = \"burn\", td = { games = 400, workers = 4 } }";
     let exact = "learn = { batch = 64, shards = 4, rate = 0.01, supervised = { samples = 4000 } }";
     let backups = "learn = { batch = 64, shards = 3, rate = 0.01, optimiser = \"soap\", expectation = { samples = 3000 } }";
+    let replayed = "learn = { batch = 96, shards = 3, rate = 0.01, optimiser = \"adam\", \
+                    expectation = { samples = 3000, starts = \"rules\", uses = 2, step = 25 } }";
     let regrets = "learn = { shards = 3, rate = 0.01, optimiser = \"adam\", regrets = { iterations = 4, passes = 2, \
                    rows = 64, steps = 4, batch = 16, keep = 50, memory = 1000 } }";
     let all = [
@@ -61,6 +65,7 @@ fn any_number_of_ranks_and_threads_gives_the_same_bits() {
         (BEAROFF, mixed),
         (BEAROFF, exact),
         (BEAROFF, backups),
+        (ONE_CHECKER, replayed),
         (DICE, regrets),
     ];
     let with_burn = cfg!(feature = "flex");

@@ -14,7 +14,7 @@ pub use error::ConfigError;
 pub use evaluate::{Checkpoints, Evaluate, no_equity};
 pub use learn::{
     Along, Examples, ExpectationSettings, GapDiscount, Learn, Method, Next, RegretSettings, Rewards, SELF,
-    SupervisedSettings, TdSettings, TraceKind,
+    Starts, SupervisedSettings, TdSettings, TraceKind,
 };
 pub use load::{Source, Written, error_at, in_present_form, load, parse, parse_as, paths_found_here};
 pub use paths::{Place, Spot, To, is_same_file};

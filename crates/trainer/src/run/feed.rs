@@ -8,9 +8,13 @@ use crate::run::TrainError;
 use crate::shards::Shards;
 use adept_arena::{GameModel, OpenError, Successors};
 use adept_game::Kit;
-use adept_game::{Turn, stream};
+use adept_game::{Stream, Turn, stream};
+use adept_ground::limits::Claim;
 use adept_model::{Channel, ModelError, Samples};
-use adept_ranks::share_of;
+use adept_ranks::{share, share_of};
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// Source of samples for runs without games. The content of a shard of a batch depends only on the seed, the number of its
 /// first sample and, for backups, the parameters. So checkpoints need not keep any state of it.
@@ -26,7 +30,28 @@ pub(super) struct Feed<'a, G: Kit> {
 
 enum Supply<'a, G: Kit> {
     Examples(Examples<G>),
-    Backups { settings: &'a ExpectationSettings, positions: Positions<G>, found: Box<Successors<G>> },
+    Backups(Box<Backups<'a, G>>),
+}
+
+/// One-step backups over all outcomes of chance.
+struct Backups<'a, G: Kit> {
+    settings: &'a ExpectationSettings,
+    /// None if games begin as the rules say.
+    positions: Option<Positions<G>>,
+    found: Successors<G>,
+    /// None until the first batch, or if one thread does everything.
+    crew: Option<Crew<G>>,
+    /// Samples of one step, of each shard of this rank.
+    steps: Vec<Samples>,
+}
+
+/// Threads with copies of the learner, which compute the targets of shards side by side.
+struct Crew<G: Kit> {
+    pool: rayon::ThreadPool,
+    members: Vec<(GameModel<G>, Successors<G>)>,
+    flat: Vec<f32>,
+    /// Memory of the copies.
+    _claim: Claim,
 }
 
 impl<'a, G: Kit> Feed<'a, G> {
@@ -48,8 +73,10 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
         let (game, config, seed) = (self.game, self.config, self.seed);
         self.supply = Some(match &config.learn.method {
             Method::Expectation(settings) => {
-                let positions = Positions::new(game, settings.distribution.as_deref())?;
-                let first = positions.any(&mut stream(seed, "positions", 0));
+                let drawn = settings.draws(!game.positions().names().is_empty());
+                let positions =
+                    drawn.then(|| Positions::new(game, settings.distribution.as_deref())).transpose()?;
+                let first = begin(game, positions.as_ref(), &mut stream(seed, "positions", 0));
                 let listed = game.turn(&first) != Turn::Chance || game.outcomes(&first, &mut Vec::new());
                 if !listed || !game.zero_sum() {
                     return Err(OpenError::Unknown(format!(
@@ -58,11 +85,13 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
                     ))
                     .into());
                 }
-                Supply::Backups {
+                Supply::Backups(Box::new(Backups {
                     settings,
                     positions,
-                    found: Box::new(Successors::new(game, &*bound.learner)),
-                }
+                    found: Successors::new(game, &*bound.learner),
+                    crew: None,
+                    steps: Vec::new(),
+                }))
             }
             _ => Supply::Examples(Examples::new(game, config, seed, With::of(bound))?),
         });
@@ -89,57 +118,191 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
     ) -> Result<Learned, BatchError> {
         let Some(supply) = &mut self.supply else { unreachable!("learning begins with `prepare`") };
         let (start, n) = (clock(), span.end - span.start);
-        for (shard, samples) in shards.mine().zip(&mut self.parts) {
-            let part = share_of(&span, shards.count(), shard);
-            let drawn = supply.fill((self.game, self.config, self.seed), bound, part, samples);
-            drawn.map_err(|e| (e, span.start))?;
+        let how = (self.game, self.config, self.seed);
+        let pieces: Vec<Span> = shards.mine().map(|shard| share_of(&span, shards.count(), shard)).collect();
+        match supply {
+            Supply::Examples(examples) => {
+                for (piece, samples) in pieces.iter().zip(&mut self.parts) {
+                    samples.clear();
+                    let filled = examples.fill(how.0, &**bound.encoder(), piece.clone(), samples);
+                    filled.map_err(|e| (e, span.start))?;
+                }
+            }
+            Supply::Backups(backups) => {
+                let filled = backups.fill(how, bound, &pieces, &mut self.parts, shards.threads());
+                filled.map_err(|e| (e, span.start))?;
+            }
+        }
+        for samples in &mut self.parts {
             samples.weights.clear();
             samples.weights.resize(samples.rows.len(), 1.0 / n as f32);
         }
-        let collected = clock();
-        let mean = shards.update_parts(&mut *bound.learner, &self.parts, rate(span.start));
+        let (collected, rate) = (clock(), rate(span.start));
+        let mean = match supply {
+            Supply::Backups(backups) if backups.settings.uses > 1 || backups.settings.step.is_some() => {
+                backups.learn(self.seed, bound, &span, &pieces, &self.parts, shards, rate)
+            }
+            _ => shards.update_parts(&mut *bound.learner, &self.parts, rate),
+        };
         let mean = mean.map_err(|e| (e, span.start))?;
         let seconds = ((clock() - collected).max(0.0), (collected - start).max(0.0));
         Ok(Learned { loss: mean * n as f64, samples: n, seconds: Some(seconds) })
     }
 }
 
-impl<G: Kit> Supply<'_, G> {
-    /// Replaces `samples` by those with the numbers `span`.
+/// A position to begin with: one of a distribution, or that of the rules.
+fn begin<G: Kit>(game: &G, positions: Option<&Positions<G>>, rng: &mut Stream) -> G::State {
+    positions.map_or_else(|| game.start(), |positions| positions.any(rng))
+}
+
+impl<G: Kit> Backups<'_, G> {
+    /// Replaces each of `parts` by the samples with the numbers of its piece.
     fn fill(
         &mut self,
-        (game, config, seed): (&G, &Config, u64),
+        how: (&G, &Config, u64),
         bound: &mut GameModel<G>,
-        span: Span,
-        samples: &mut Samples,
+        pieces: &[Span],
+        parts: &mut [Samples],
+        threads: usize,
     ) -> Result<(), ModelError> {
-        samples.clear();
-        match self {
-            Self::Examples(examples) => return examples.fill(game, &**bound.encoder(), span, samples),
-            Self::Backups { settings, positions, found } => {
-                let n = span.end - span.start;
-                let played = (settings.self_play * n as f64).round() as usize;
-                let explore = settings.explore.at(config.learn.share(span.start));
-                let mut rng = stream(seed, "positions", span.start);
-                while samples.rows.len() < n as usize {
-                    let mut state = positions.any(&mut rng);
-                    // A game of self-play, or a single position.
-                    loop {
-                        found.expand(game, &**bound.encoder(), &state)?;
-                        found.evaluate(&mut *bound.learner);
-                        found.expectation(&mut samples.targets);
-                        encode(game, &**bound.encoder(), &state, samples);
-                        if samples.rows.len() >= played {
-                            break;
-                        }
-                        match found.draw(explore, &mut rng) {
-                            Some(next) => state.clone_from(next),
-                            None => break,
-                        }
-                    }
+        let (settings, positions) = (self.settings, self.positions.as_ref());
+        if threads > 1 && self.crew.is_none() {
+            self.crew = Some(Crew::new(how.0, bound, threads)?);
+        }
+        let Some(crew) = &mut self.crew else {
+            let mut jobs = pieces.iter().zip(parts);
+            return jobs.try_for_each(|(piece, samples)| {
+                fill(how, (settings, positions), (bound, &mut self.found), piece.clone(), samples)
+            });
+        };
+        bound.learner.weights(&mut crew.flat)?;
+        for (member, _) in &mut crew.members {
+            member.learner.adopt(&crew.flat)?;
+        }
+        // Pieces take unequal time, so members take the next one when they are done.
+        let jobs = Mutex::new(pieces.iter().zip(parts));
+        let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = |(member, found): &mut (GameModel<G>, Successors<G>)| {
+            while let Some((piece, samples)) = next() {
+                fill(how, (settings, positions), (&mut *member, &mut *found), piece.clone(), samples)?;
+            }
+            Ok(())
+        };
+        crew.pool.install(|| crew.members.par_iter_mut().with_max_len(1).try_for_each(work))
+    }
+
+    /// Takes steps on parts of the samples, as often as the settings say. Returns the mean loss.
+    #[expect(clippy::too_many_arguments, reason = "what a batch is made of")]
+    fn learn(
+        &mut self,
+        seed: u64,
+        bound: &mut GameModel<G>,
+        span: &Span,
+        pieces: &[Span],
+        parts: &[Samples],
+        shards: &mut Shards,
+        rate: f32,
+    ) -> Result<f64, ModelError> {
+        let (n, uses) = (span.end - span.start, self.settings.uses);
+        let step = self.settings.step.unwrap_or(n);
+        let steps = (n * uses).div_ceil(step) as usize;
+        // Every shard gives each step its share, whichever rank has it.
+        let orders: Vec<Vec<u32>> = pieces
+            .iter()
+            .map(|piece| {
+                let mut rng = stream(seed, "order of samples", piece.start);
+                let once: Vec<u32> = (0..(piece.end - piece.start) as u32).collect();
+                let mut order = Vec::with_capacity(once.len() * uses as usize);
+                for _ in 0..uses {
+                    let first = order.len();
+                    order.extend_from_slice(&once);
+                    order[first..].shuffle(&mut rng);
+                }
+                order
+            })
+            .collect();
+        self.steps.resize_with(parts.len(), || Samples::new(bound.learner.channels()));
+        let outputs = parts.first().map_or(1, Samples::outputs);
+        let mut loss = 0.0;
+        for number in 0..steps {
+            let share = |n: usize| {
+                let range = share(n as u64, steps, number);
+                range.start as usize..range.end as usize
+            };
+            // The same on every rank.
+            let count: usize = (0..shards.count())
+                .map(|shard| {
+                    let piece = share_of(span, shards.count(), shard);
+                    share(((piece.end - piece.start) * uses) as usize).len()
+                })
+                .sum();
+            for ((to, from), order) in self.steps.iter_mut().zip(parts).zip(&orders) {
+                to.clear();
+                for &at in &order[share(order.len())] {
+                    let at = at as usize;
+                    to.rows.push_from(&from.rows, at);
+                    to.targets.extend_from_slice(&from.targets[at * outputs..][..outputs]);
+                    to.weights.push(1.0 / count as f32);
                 }
             }
+            loss += shards.update_parts(&mut *bound.learner, &self.steps, rate)?;
         }
-        Ok(())
+        Ok(loss / steps as f64)
     }
+}
+
+impl<G: Kit> Crew<G> {
+    fn new(game: &G, bound: &mut GameModel<G>, threads: usize) -> Result<Self, ModelError> {
+        let parameters = bound.learner.describe().parameters as u64;
+        // A copy has parameters and room for their gradient.
+        let claim = Claim::new(8 * parameters * threads as u64)?;
+        let mut member = |_| {
+            let copy = bound.player(game)?;
+            let found = Successors::new(game, &*copy.learner);
+            Ok((copy, found))
+        };
+        let members = (0..threads).map(&mut member).collect::<Result<_, ModelError>>()?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| ModelError::Unsupported(format!("no threads for the targets: {e}")))?;
+        Ok(Self { pool, members, flat: Vec::new(), _claim: claim })
+    }
+}
+
+/// Replaces `samples` by those with the numbers `span`.
+fn fill<G: Kit>(
+    (game, config, seed): (&G, &Config, u64),
+    (settings, positions): (&ExpectationSettings, Option<&Positions<G>>),
+    (bound, found): (&mut GameModel<G>, &mut Successors<G>),
+    span: Span,
+    samples: &mut Samples,
+) -> Result<(), ModelError> {
+    samples.clear();
+    let n = (span.end - span.start) as usize;
+    let played = match positions {
+        Some(_) => (settings.self_play * n as f64).round() as usize,
+        None => n,
+    };
+    let explore = settings.explore.at(config.learn.share(span.start));
+    let mut rng = stream(seed, "positions", span.start);
+    while samples.rows.len() < n {
+        let mut state = begin(game, positions, &mut rng);
+        // A game of self-play, or a single position.
+        loop {
+            found.expand(game, &**bound.encoder(), &state)?;
+            found.evaluate(&mut *bound.learner);
+            // Nobody is to value a position that no move has led to, such as the one before the opening roll.
+            if game.just_acted(&state).is_some() {
+                found.expectation(&mut samples.targets);
+                encode(game, &**bound.encoder(), &state, samples);
+            }
+            if samples.rows.len() >= played {
+                break;
+            }
+            match found.draw(explore, &mut rng) {
+                Some(next) => state.clone_from(next),
+                None => break,
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,9 +1,10 @@
 //! The method `expectation`: one-step backups over all chance outcomes.
 
-use super::{check_distribution, explore};
+use super::{Learn, check_distribution, explore};
 use crate::config::Schedule;
 use crate::config::check::{Fault, fault, schedule};
 use adept_game::GameInfo;
+use adept_ground::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,12 +24,54 @@ pub struct ExpectationSettings {
     /// Distribution from which positions and the starts of self-play are drawn. Default: the game's first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distribution: Option<String>,
+    /// Where self-play begins: at positions of the distribution, `drawn`, or as the rules say, `rules`; then all samples come from
+    /// games. Default: `drawn` if the game has a distribution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts: Option<Starts>,
+    /// How often each sample is learned from, in an order that is drawn anew each time. Targets are computed once. Default: 1.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub uses: u64,
+    /// Samples of an optimiser step, at most `learn.batch`. Default: `learn.batch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
+}
+
+/// Where games of self-play begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Starts {
+    /// At positions of the distribution.
+    Drawn,
+    /// As the rules say.
+    Rules,
 }
 
 impl ExpectationSettings {
-    pub(super) fn check(&self, game: &GameInfo) -> Result<(), Fault> {
+    pub(super) fn check(&self, learn: &Learn, game: &GameInfo) -> Result<(), Fault> {
         check_distribution("learn.expectation.distribution", self.distribution.as_deref(), game)?;
-        super::draws_positions("learn.expectation", game)?;
+        if self.starts == Some(Starts::Drawn) {
+            super::draws_positions("learn.expectation.starts", game)?;
+        }
+        if self.starts == Some(Starts::Rules) && self.distribution.is_some() {
+            return fault(
+                "learn.expectation.distribution",
+                "positions are not drawn where games begin as the rules say: leave it out, or leave out `starts`",
+            );
+        }
+        if !(1..=limits::USES).contains(&self.uses) {
+            return fault(
+                "learn.expectation.uses",
+                format!("must lie in 1..{}, found {}", limits::USES, self.uses),
+            );
+        }
+        if let Some(step) = self.step
+            && !(learn.shards as u64..=learn.batch).contains(&step)
+        {
+            let (least, most) = (learn.shards, learn.batch);
+            let message =
+                format!("must lie in {least}..{most}, from `learn.shards` to `learn.batch`, found {step}");
+            return fault("learn.expectation.step", message);
+        }
         if game.players != 2 {
             return fault("learn.expectation", "backs values up between two players: take [learn.td]");
         }
@@ -37,6 +80,21 @@ impl ExpectationSettings {
         }
         schedule("learn.expectation.explore", &self.explore, 0.0, 1.0)
     }
+}
+
+impl ExpectationSettings {
+    /// Whether positions are drawn from a distribution of this game, or games begin as the rules say.
+    pub fn draws(&self, has_distribution: bool) -> bool {
+        self.starts.map_or(has_distribution, |starts| starts == Starts::Drawn)
+    }
+}
+
+fn once() -> u64 {
+    1
+}
+
+fn is_once(uses: &u64) -> bool {
+    *uses == 1
 }
 
 fn three_quarters() -> f64 {

@@ -6,7 +6,7 @@ mod regrets;
 mod supervised;
 pub(super) mod td;
 
-pub use expectation::ExpectationSettings;
+pub use expectation::{ExpectationSettings, Starts};
 pub(super) use regrets::NO_PUBLIC_TREE;
 pub use regrets::RegretSettings;
 pub use supervised::{Examples, SupervisedSettings};
@@ -267,7 +267,7 @@ impl Learn {
         }
         match &self.method {
             Method::Td(td) => td.check(config, game),
-            Method::Expectation(expectation) => expectation.check(game),
+            Method::Expectation(expectation) => expectation.check(self, game),
             Method::Supervised(supervised) => supervised.check(game),
             Method::Regrets(regrets) => regrets.check(config, game),
         }?;
