@@ -1,7 +1,7 @@
 //! The options of `oracle`.
 
 use adept_builtin::bearoff::two_sided::Precision;
-use adept_builtin::bearoff::{Distribution, Roll, Situation, USUAL_CHECKERS};
+use adept_builtin::bearoff::{Distribution, Roll, USUAL_CHECKERS};
 use adept_console::threads;
 use adept_ground::limits;
 use clap::{Args, Subcommand};
@@ -16,11 +16,11 @@ pub(crate) struct OracleArgs {
 /// The table that values come from.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TableArgs {
-    /// Table file. Default: datasets/bearoff-N.table if one is large enough, else the smallest sufficient table
-    /// is solved in memory.
+    /// Table file. Default: datasets/bearoff-N.table if one is large enough, or datasets/GAME.table if it is there, else the
+    /// smallest sufficient table is solved in memory.
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
-    /// Minimum bits per number: 16, 32 or 64. Default: any for a table file; a table solved in memory has 64
+    /// Minimum bits per number of the bear-off: 16, 32 or 64. Default: any for a table file; a table solved in memory has 64
     /// bits for up to 8 checkers, else 16.
     #[arg(long, value_parser = bits)]
     pub(crate) bits: Option<Precision>,
@@ -66,14 +66,18 @@ pub(crate) enum OracleAction {
     },
     /// Show exact values of positions for the side to roll.
     #[command(
-        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates\n  adept oracle value VQUAgKoCAAAAAA --details"
+        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates\n  adept oracle value VQUAgKoCAAAAAA --details\n  adept oracle value \"24:1 23:1 22:1/24:1 23:1 22:1\" --game hypergammon"
     )]
     Value {
         /// Positions as own/opponent, each side with the checkers on points 1 to 6; as a gnubg Position ID; or
         /// as an XGID that begins with `XGID=`. After it the roll, if the dice have fallen, as in
         /// "1,1,1,1,1,1/0,0,0,0,0,2 65"; the dice of an XGID are the roll. The value is then that of the best move.
+        /// Of hypergammon, as `adept value` takes them: "24:1 23:1 22:1/24:1 23:1 22:1 31".
         #[arg(required = true)]
-        positions: Vec<Situation>,
+        positions: Vec<String>,
+        /// Game: bearoff, hypergammon, backgammon:1 or backgammon:2.
+        #[arg(long, value_name = "RULES", default_value = "bearoff", hide_default_value = true)]
+        game: String,
         /// Also show estimates from each side's own race.
         #[arg(long)]
         estimates: bool,
@@ -85,12 +89,17 @@ pub(crate) enum OracleAction {
         table: TableArgs,
     },
     /// Show all afterstates of a roll with their exact values, best first.
-    #[command(after_help = "Example:\n  adept oracle moves 1,1,1,1,1,1/0,0,0,0,0,2 65")]
+    #[command(
+        after_help = "Examples:\n  adept oracle moves 1,1,1,1,1,1/0,0,0,0,0,2 65\n  adept oracle moves \"24:1 23:1 22:1/24:1 23:1 22:1\" 31 --game hypergammon"
+    )]
     Moves {
         /// Position as own/opponent, gnubg Position ID or XGID; the side to roll comes first.
-        position: Situation,
+        position: String,
         /// The roll, such as 65. Not needed if the position has it, as an XGID may.
         dice: Option<Roll>,
+        /// Game: bearoff, hypergammon, backgammon:1 or backgammon:2.
+        #[arg(long, value_name = "RULES", default_value = "bearoff", hide_default_value = true)]
+        game: String,
         /// List the legal afterstates without values.
         #[arg(long)]
         legal: bool,
@@ -100,12 +109,16 @@ pub(crate) enum OracleAction {
     /// Compare a table with given values, or check all blocks of a table file. Exits with 1 if a difference
     /// exceeds the tolerance.
     #[command(
-        after_help = "Examples:\n  adept oracle verify --csv datasets/bearoff-reference.csv\n  adept oracle verify --checkers 10 --exact\n  adept oracle verify --table datasets/bearoff-14.table\n  adept oracle verify --one-sided /usr/share/gnubg/gnubg_os0.bd"
+        after_help = "Examples:\n  adept oracle verify --csv datasets/bearoff-reference.csv\n  adept oracle verify --csv my.csv --game hypergammon\n  adept oracle verify --checkers 10 --exact\n  adept oracle verify --table datasets/bearoff-14.table\n  adept oracle verify --one-sided /usr/share/gnubg/gnubg_os0.bd"
     )]
     Verify {
         /// Compare with labelled positions, and name the worst line: columns own1..own6, opp1..opp6, or position_id; value, or win.
+        /// Of hypergammon: own, opponent (the points of the checkers, 25 for the bar, 0 for off), equity in points; or position, value.
         #[arg(long, group = "with")]
         csv: Option<PathBuf>,
+        /// Game: bearoff, hypergammon, backgammon:1 or backgammon:2.
+        #[arg(long, value_name = "RULES", default_value = "bearoff", hide_default_value = true)]
+        game: String,
         /// Compare with all pairs of a two-sided GNU Backgammon database.
         #[arg(long, group = "with", value_name = "FILE")]
         gnubg: Option<PathBuf>,
@@ -132,19 +145,22 @@ pub(crate) enum OracleAction {
         after_help = "Example:\n  adept oracle sample --distribution table --count 5000 --seed 1 --out my.csv"
     )]
     Sample {
-        /// Distribution of the positions: table, checkers, full or small.
-        #[arg(long, default_value = "table")]
-        distribution: Distribution,
+        /// Distribution of the positions: table, checkers, full or small; of hypergammon `all`, which is its only one.
+        #[arg(long, default_value = "table", hide_default_value = true, value_parser = distribution)]
+        distribution: String,
+        /// Game: bearoff, hypergammon, backgammon:1 or backgammon:2.
+        #[arg(long, value_name = "RULES", default_value = "bearoff", hide_default_value = true)]
+        game: String,
         /// Number of positions.
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..=limits::GAMES))]
         count: u64,
         /// Seed of the random draws.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Maximum checkers per side.
+        /// Maximum checkers per side of the bear-off.
         #[arg(long, default_value_t = USUAL_CHECKERS, value_parser = clap::value_parser!(u8).range(1..=15))]
         checkers: u8,
-        /// File to write: columns own1..own6, opp1..opp6, value.
+        /// File to write: columns own1..own6, opp1..opp6, value; of hypergammon position, value.
         #[arg(long)]
         out: PathBuf,
         #[command(flatten)]
@@ -162,6 +178,14 @@ pub(crate) enum OracleAction {
         #[command(flatten)]
         table: TableArgs,
     },
+}
+
+/// A distribution of the bear-off, or `all`.
+fn distribution(text: &str) -> Result<String, String> {
+    if text != "all" {
+        text.parse::<Distribution>()?;
+    }
+    Ok(text.into())
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

@@ -1,13 +1,338 @@
-//! `oracle build --game hypergammon`: exact tables of backgammon with few checkers.
+//! `oracle … --game hypergammon`: exact tables of backgammon with few checkers.
 
+use super::args::TableArgs;
 use adept_builtin::backgammon::exact::Table;
-use adept_builtin::backgammon::{Backgammon, usual_file};
+use adept_builtin::backgammon::{Action, Backgammon, Position, Side, Stage, State, table, usual_file};
+use adept_builtin::dice::Roll;
 use adept_console::output;
-use adept_ground::files::Files;
-use anyhow::{Result, bail};
-use serde_json::json;
+use adept_game::files::POSITION;
+use adept_game::sheet::{Row, Sheet};
+use adept_game::{Game, GameError, Kit, score_text, stream};
+use adept_ground::files::{Files, replace_large};
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
+
+/// The game of this name that has a table.
+pub(super) fn named(name: &str) -> Result<Backgammon> {
+    let game = Backgammon::named(name).filter(|game| game.checkers() <= Table::MOST);
+    game.with_context(|| {
+        format!("`{name}` has no exact table: there is bearoff, hypergammon, backgammon:1 and backgammon:2")
+    })
+}
+
+/// The table of `--table`, or the usual one.
+fn find(game: &Backgammon, args: &TableArgs) -> Result<Arc<Table>> {
+    Ok(table(game, args.table.clone())?)
+}
+
+/// A position from its text, which must not be over or before the opening roll.
+fn parse(game: &Backgammon, text: &str) -> Result<State> {
+    let (state, _) = game.parse_position(text)?;
+    if state.stage == Stage::Opening {
+        bail!("`{text}` is before the opening roll: write the position and, if you like, the roll");
+    }
+    Ok(state)
+}
+
+/// The results of a roll with the equity for the side that moves, best first.
+fn ranked(game: &Backgammon, table: &Table, state: &State) -> Result<Vec<(Action, f64)>> {
+    let mut actions = Vec::new();
+    game.actions(state, &mut actions);
+    let mut found = Vec::with_capacity(actions.len());
+    for action in actions {
+        let mut after = *state;
+        game.apply(&mut after, &action);
+        found.push((action, -equity(table, &after)?));
+    }
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Ok(found)
+}
+
+/// The equity in points for the side to roll.
+fn equity(table: &Table, state: &State) -> Result<f64> {
+    let position = state.position();
+    if position.opponent.is_done() {
+        return Ok(-f64::from(Position::result(position.own).points()));
+    }
+    table.value(position).with_context(|| format!("{position}: the table does not have it"))
+}
+
+/// Digits of an equity after the point: the table has 32-bit floats.
+const DIGITS: usize = 6;
+
+pub(super) fn value(game: &Backgammon, positions: &[String], args: &TableArgs, as_json: bool) -> Result<()> {
+    let states: Vec<State> = positions.iter().map(|text| parse(game, text)).collect::<Result<_>>()?;
+    let table = find(game, args)?;
+    let (mut values, mut rows) = (Vec::new(), Vec::new());
+    for state in &states {
+        let text = game.position_text(state);
+        let best = match state.stage {
+            Stage::Move(_) => ranked(game, &table, state)?.into_iter().next(),
+            Stage::Roll | Stage::Opening => None,
+        };
+        let value = best.map_or_else(|| equity(&table, state), |(_, value)| Ok(value))?;
+        let mut object = json!({ "position": text, "value": value, "equity": value, "unit": "points" });
+        let mut shown = text;
+        if let Some((action, _)) = best {
+            let play = game.action_text(state, &action);
+            shown = format!("{shown}: {play}");
+            object["move"] = play.into();
+        }
+        values.push(object);
+        rows.push(vec![shown, score_text(value, DIGITS)]);
+    }
+    if as_json {
+        return output::json(&json!({ "values": values }));
+    }
+    let mut note = "points for the side to roll or to move, without the cube\n".to_string();
+    if states.iter().any(|state| matches!(state.stage, Stage::Move(_))) {
+        note.push_str("with a roll: after the best move, which stands beside the position\n");
+    }
+    output::text(&(output::table(&["position (own to roll)", "points"], &rows) + &note))
+}
+
+pub(super) fn moves(
+    game: &Backgammon,
+    position: &str,
+    dice: Option<Roll>,
+    legal: bool,
+    args: &TableArgs,
+    as_json: bool,
+) -> Result<()> {
+    let mut state = parse(game, position)?;
+    if let Some(roll) = dice {
+        if let Stage::Move(other) = state.stage
+            && other != roll
+        {
+            bail!("`{position}` has the roll {other}, and {roll} is given beside it: leave one out");
+        }
+        state.stage = Stage::Move(roll);
+    }
+    if state.position().is_over() {
+        bail!("{}: the game is over, so there are no moves", game.position_text(&state));
+    }
+    if state.stage == Stage::Roll {
+        bail!("{}: which roll? Write it after the position, such as 65", game.position_text(&state));
+    }
+    let after_text = |action: &Action| {
+        let mut after = state;
+        game.apply(&mut after, action);
+        game.position_text(&State { stage: Stage::Roll, ..after })
+    };
+    if legal {
+        let mut actions = Vec::new();
+        game.actions(&state, &mut actions);
+        let moves = actions.iter().map(|a| (game.action_text(&state, a), after_text(a)));
+        if as_json {
+            let moves = moves.map(|(play, after)| json!({ "afterstate": after, "play": play }));
+            return output::json(&json!({ "moves": moves.collect::<Vec<Value>>() }));
+        }
+        let rows: Vec<Vec<String>> = moves.map(|(play, after)| vec![play, after]).collect();
+        return output::text(&output::table(&["play", "afterstate (opponent to roll)"], &rows));
+    }
+    let table = find(game, args)?;
+    let found = ranked(game, &table, &state)?;
+    let best = found.first().map_or(0.0, |(_, value)| *value);
+    if as_json {
+        let moves = found.iter().map(|(action, value)| {
+            json!({
+                "afterstate": after_text(action),
+                "play": game.action_text(&state, action),
+                "value": value,
+                "equity": value,
+            })
+        });
+        return output::json(&json!({ "moves": moves.collect::<Vec<Value>>(), "unit": "points" }));
+    }
+    let rows: Vec<Vec<String>> = found
+        .iter()
+        .map(|(action, value)| {
+            let loss = format!("{:.DIGITS$}", best - value);
+            vec![game.action_text(&state, action), score_text(*value, DIGITS), loss]
+        })
+        .collect();
+    let note = "points of the side that moves, without the cube; loss against the best move\n";
+    output::text(&(output::table(&["play", "points", "loss"], &rows) + note))
+}
+
+/// Where a file has positions and equities.
+enum Columns {
+    /// The points of the checkers of each side, and the equity in points.
+    Sides { own: usize, opponent: usize, equity: usize },
+    /// A text, and the value from −1 to 1.
+    Text { position: usize, value: usize },
+}
+
+impl Columns {
+    fn of(sheet: &Sheet) -> Result<Self, GameError> {
+        let column = |names: &[&str]| sheet.column(names);
+        match (column(&["own"])?, column(&["opponent"])?, column(&["equity"])?) {
+            (Some(own), Some(opponent), Some(equity)) => return Ok(Self::Sides { own, opponent, equity }),
+            (None, None, _) => {}
+            _ => return Err(sheet.fault("needs the three columns own, opponent and equity")),
+        }
+        match (column(&POSITION)?, column(&["value"])?) {
+            (Some(position), Some(value)) => Ok(Self::Text { position, value }),
+            _ => Err(sheet.fault(&format!(
+                "needs the columns own, opponent and equity, or position and value, found {}",
+                sheet.shown_names()
+            ))),
+        }
+    }
+
+    /// The position of a row, and its equity in points.
+    fn read(&self, game: &Backgammon, row: &Row<'_>) -> Result<(Position, f64), GameError> {
+        let number = |column: usize, most: f64| {
+            let number = row.number(column).filter(|n| n.abs() <= most);
+            number.ok_or_else(|| row.fault_at(column, &format!("not a number from −{most} to {most}")))
+        };
+        match *self {
+            Self::Sides { own, opponent, equity } => {
+                let position = Position { own: side(game, row, own)?, opponent: side(game, row, opponent)? };
+                position.check(game.checkers()).map_err(|why| row.fault(&why))?;
+                Ok((position, number(equity, game.scale())?))
+            }
+            Self::Text { position, value } => {
+                let text = row.text(position);
+                let (state, _) =
+                    game.parse_position(text).map_err(|e| row.fault_at(position, &e.to_string()))?;
+                if state.stage != Stage::Roll {
+                    return Err(row.fault_at(position, "values are those of positions before the roll"));
+                }
+                Ok((state.position(), game.scale() * number(value, 1.0)?))
+            }
+        }
+    }
+}
+
+/// The checkers of a side from a list of their places, such as `24 23 0`: 25 is the bar, 0 off.
+fn side(game: &Backgammon, row: &Row<'_>, column: usize) -> Result<Side, GameError> {
+    let (mut places, mut count) = ([0; 26], 0);
+    for word in row.text(column).split_whitespace() {
+        let place = word.parse::<usize>().ok().filter(|&place| place < 26);
+        let Some(place) = place else {
+            return Err(row.fault_at(column, &format!("`{word}` is not a place from 0 to 25")));
+        };
+        count += 1;
+        if count <= game.checkers() {
+            places[place] += 1;
+        }
+    }
+    if count != game.checkers() {
+        let message = format!("a side of {} has {} checkers, found {count}", game.name(), game.checkers());
+        return Err(row.fault_at(column, &message));
+    }
+    Ok(Side::new(places))
+}
+
+/// Default of the largest difference that passes, in points.
+const TOLERANCE: f64 = 1e-6;
+
+pub(super) fn verify(
+    game: &Backgammon,
+    csv: Option<&Path>,
+    tolerance: Option<f64>,
+    args: &TableArgs,
+    as_json: bool,
+) -> Result<()> {
+    let Some(csv) = csv else {
+        let path = args.table.clone().unwrap_or_else(|| usual_file(game));
+        if !path.exists() {
+            bail!(
+                "{}: there is no such table: build one with `adept oracle build --game {}`, or give values to compare with (--csv)",
+                path.display(),
+                game.name()
+            );
+        }
+        let table = table(game, Some(path))?;
+        if as_json {
+            let rows = table.positions();
+            return output::json(&json!({ "rows": rows, "max_abs_error": 0.0, "rms_error": 0.0 }));
+        }
+        return output::text(&format!("the table is intact: {} positions\n", table.positions()));
+    };
+    let sheet = Sheet::read(csv)?;
+    let columns = Columns::of(&sheet)?;
+    let mut rows = Vec::new();
+    for row in sheet.rows() {
+        let row = row?;
+        rows.push((row.line, columns.read(game, &row)?));
+    }
+    if rows.is_empty() {
+        return Err(GameError::data(csv, "has no rows").into());
+    }
+    let table = find(game, args)?;
+    let (mut squares, mut worst) = (0.0, (0, Position::start(game.checkers()), 0.0, 0.0, -1.0));
+    for &(line, (position, given)) in &rows {
+        let exact = equity(&table, &State::to_roll(position))?;
+        let error = (exact - given).abs();
+        squares += error * error;
+        if error > worst.4 {
+            worst = (line, position, given, exact, error);
+        }
+    }
+    let (line, position, given, exact, most) = worst;
+    let (rms, tolerance) = ((squares / rows.len() as f64).sqrt(), tolerance.unwrap_or(TOLERANCE));
+    if as_json {
+        output::json(&json!({
+            "rows": rows.len(),
+            "max_abs_error": most,
+            "rms_error": rms,
+            "tolerance": tolerance,
+            "worst": { "line": line, "error": most, "position": position.to_string(), "value": given, "exact": exact },
+        }))?;
+    } else {
+        let mut text = format!(
+            "{} equities: largest difference {most:.3e} points, rms {rms:.3e}, tolerance {tolerance:.1e}\n",
+            rows.len()
+        );
+        if most > 0.0 {
+            text.push_str(&format!(
+                "worst: line {line}, {position}: {given:+.9} in the file, {exact:+.9} in the table\n"
+            ));
+        }
+        output::text(&text)?;
+    }
+    if most > tolerance {
+        bail!("the largest difference {most:.3e} is above the tolerance {tolerance:.1e}");
+    }
+    Ok(())
+}
+
+pub(super) fn sample(
+    game: &Backgammon,
+    count: u64,
+    seed: u64,
+    out: &Path,
+    args: &TableArgs,
+    as_json: bool,
+) -> Result<()> {
+    Files::default().try_file(out)?;
+    let table = find(game, args)?;
+    let draw = game.positions().draw("all").context("the game has no positions to draw")?;
+    let mut rng = stream(seed, "positions of a game", 0);
+    replace_large(out, |file| {
+        let mut file = BufWriter::new(file);
+        writeln!(file, "position,value")?;
+        for _ in 0..count {
+            let state = draw(&mut rng);
+            let equity = table.value(state.position()).unwrap_or(f64::NAN);
+            writeln!(file, "{},{:.9}", game.position_text(&state), equity / game.scale())?;
+        }
+        file.flush()
+    })
+    .with_context(|| out.display().to_string())?;
+    if as_json {
+        return output::json(&json!({
+            "rows": count, "path": out, "distribution": "all", "game": game.name(), "seed": seed,
+        }));
+    }
+    output::text(&format!("{count} positions of {}: {}\n", game.name(), out.display()))
+}
 
 pub(super) fn build(
     name: &str,
@@ -16,12 +341,7 @@ pub(super) fn build(
     threads: usize,
     as_json: bool,
 ) -> Result<()> {
-    let game = Backgammon::named(name).filter(|game| game.checkers() <= Table::MOST);
-    let Some(game) = game else {
-        bail!(
-            "`{name}` cannot be solved: tables are of hypergammon, backgammon:1 and backgammon:2; of the bear-off with --checkers N"
-        );
-    };
+    let game = named(name)?;
     let usual = usual_file(&game);
     let path = (!no_file).then(|| out.unwrap_or(&usual));
     if let Some(path) = path {

@@ -1,9 +1,10 @@
-//! The commands `oracle build`, `value`, `moves`, `verify`, `sample` and `export`: the exact bear-off. `build` makes tables of
-//! backgammon with few checkers too.
+//! The commands `oracle build`, `value`, `moves`, `verify`, `sample` and `export`: the exact bear-off, and backgammon with few
+//! checkers.
 
 mod args;
 mod backgammon;
 
+use adept_builtin::backgammon::Backgammon;
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
 use adept_builtin::bearoff::labelled::{self, Labelled};
 use adept_builtin::bearoff::one_sided::gnubg::GnubgOneSided;
@@ -17,7 +18,7 @@ use adept_builtin::bearoff::{
 };
 use adept_console::output::{self, say};
 use adept_console::{OnRanks, Tool};
-use adept_game::GameError;
+use adept_game::{Game, GameError};
 use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
 use adept_ranks::Ranks;
@@ -73,10 +74,22 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             let usual = usual_file(Path::new(FOLDER), checkers);
             build(settings, (!no_file).then(|| out.as_deref().unwrap_or(&usual)), as_json)
         }
-        OracleAction::Value { positions, estimates, details, table } => {
-            value(positions, *estimates, *details, table, as_json)
+        OracleAction::Value { positions, game, estimates, details, table } => {
+            if let Some(game) = other_game(game, table)? {
+                if *estimates || *details {
+                    bail!("--estimates and --details are of races: leave out --game, or these");
+                }
+                return backgammon::value(&game, positions, table, as_json);
+            }
+            let positions: Vec<Situation> =
+                positions.iter().map(|text| text.parse()).collect::<Result<_, GameError>>()?;
+            value(&positions, *estimates, *details, table, as_json)
         }
-        OracleAction::Moves { position, dice, legal, table } => {
+        OracleAction::Moves { position, dice, game, legal, table } => {
+            if let Some(game) = other_game(game, table)? {
+                return backgammon::moves(&game, position, *dice, *legal, table, as_json);
+            }
+            let position: Situation = position.parse()?;
             let Situation { position, roll } = position.with_dice(*dice)?;
             let Some(roll) = roll else {
                 bail!("{position}: which roll? Write it after the position, such as 65");
@@ -87,7 +100,13 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
         OracleAction::Verify { one_sided: Some(file), tolerance, .. } => {
             verify_one_sided(file, tolerance.unwrap_or(ONE_SIDED_TOLERANCE), as_json)
         }
-        OracleAction::Verify { csv, gnubg, exact, checkers, tolerance, table, .. } => {
+        OracleAction::Verify { csv, gnubg, exact, checkers, tolerance, game, table, .. } => {
+            if let Some(game) = other_game(game, table)? {
+                if gnubg.is_some() || *exact {
+                    bail!("--gnubg and --exact are of the bear-off: leave out --game, or these");
+                }
+                return backgammon::verify(&game, csv.as_deref(), *tolerance, table, as_json);
+            }
             let what = match (csv, gnubg, exact) {
                 (Some(csv), _, _) => Against::Csv(csv),
                 (_, Some(gnubg), _) => Against::Gnubg(gnubg),
@@ -96,11 +115,36 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             };
             verify(what, *tolerance, table, as_json)
         }
-        OracleAction::Sample { distribution, count, seed, checkers, out, table } => {
-            sample(*distribution, *count, *seed, *checkers, out, table, as_json)
+        OracleAction::Sample { distribution, count, seed, checkers, game, out, table } => {
+            if let Some(game) = other_game(game, table)? {
+                if !["table", "all"].contains(&distribution.as_str()) {
+                    bail!("`{distribution}` is a distribution of the bear-off: {} has `all`", game.name());
+                }
+                return backgammon::sample(&game, *count, *seed, out, table, as_json);
+            }
+            sample(
+                distribution.parse().map_err(anyhow::Error::msg)?,
+                *count,
+                *seed,
+                *checkers,
+                out,
+                table,
+                as_json,
+            )
         }
         OracleAction::Export { checkers, out, table } => export(*checkers, out, table, as_json),
     }
+}
+
+/// The game of `--game`, if it is another one than the bear-off.
+fn other_game(name: &str, args: &TableArgs) -> Result<Option<Backgammon>> {
+    if name == "bearoff" {
+        return Ok(None);
+    }
+    if args.bits.is_some() {
+        bail!("--bits is of the bear-off: leave it out, or leave out --game");
+    }
+    backgammon::named(name).map(Some)
 }
 
 /// Finds or solves a table for sides with this many checkers.

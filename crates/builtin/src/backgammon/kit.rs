@@ -161,8 +161,11 @@ pub fn usual_file(game: &Backgammon) -> PathBuf {
     Path::new(FOLDER).join(format!("{}.table", game.name().replace(':', "-")))
 }
 
-/// The table of a file, of the default file, or a new one.
-fn table(game: &Backgammon, file: Option<PathBuf>) -> Result<Arc<Table>, GameError> {
+/// The exact table of a file, of the default file if it is there, or a new one, which is kept while the program runs.
+///
+/// # Errors
+/// The system's reason, what is wrong with the file, or that it is the table of another game.
+pub fn table(game: &Backgammon, file: Option<PathBuf>) -> Result<Arc<Table>, GameError> {
     static TABLES: Shared<(u8, Option<PathBuf>), Table> = Shared::new();
     let checkers = game.checkers();
     let file = file.or_else(|| Some(usual_file(game)).filter(|path| path.exists()));

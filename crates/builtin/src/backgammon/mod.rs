@@ -14,7 +14,7 @@ mod side;
 
 pub use encoders::Points;
 pub use game::{Action, Backgammon, Stage, State};
-pub use kit::usual_file;
+pub use kit::{table, usual_file};
 pub use moves::results;
 pub use position::{Phase, Position, Win};
 pub use side::{BAR, Side};

@@ -120,7 +120,7 @@ impl Position {
     }
 
     /// Why these sides are not a position in which each has this many checkers.
-    pub(super) fn check(self, checkers: u8) -> Result<(), String> {
+    pub fn check(self, checkers: u8) -> Result<(), String> {
         for (name, side) in [("the side to roll", self.own), ("the other side", self.opponent)] {
             let found = side.checkers();
             if found != checkers {
