@@ -18,9 +18,14 @@ pub struct PositionValue {
     /// Value for the player to move, in the range of the network. This is the value of the best move, or of the position itself before a
     /// chance event. For a finished game, it is the exact result for player 1.
     pub value: f32,
+    /// The value in the unit of the game, such as points; the value itself if the game has no unit.
+    pub equity: f64,
     /// What the value means in the game.
     #[serde(flatten)]
     pub worth: Worth,
+    /// How probable each class of results is for the player to move, with the best move; empty if that is not known. In JSON `classes`.
+    #[serde(rename = "classes", skip_serializing_if = "Chances::is_empty")]
+    pub chances: Chances,
     /// Player to move, at once or after a chance event, counted from 1. None if the game is over.
     pub to_move: Option<usize>,
     /// The position itself, valued for the player who made the last move. None at the start, right after a chance
@@ -30,8 +35,9 @@ pub struct PositionValue {
     /// The row of the position itself, if it was asked for and there is one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
-    /// The classes of outcomes, in the order of the numbers of each `outcomes`; empty if the network gives values alone.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The classes of outcomes, in the order of the numbers of each `outcomes`; empty if the network gives values alone. In JSON
+    /// `class_names`.
+    #[serde(rename = "class_names", skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
     /// Each legal move, best first.
     pub moves: Vec<MoveValue>,
@@ -68,9 +74,14 @@ pub struct MoveValue {
     pub action: String,
     /// The position after the move as text, which shows the player to move next first if the game's texts do.
     pub afterstate: String,
+    /// The value in the unit of the game, such as points; the value itself if the game has no unit.
+    pub equity: f64,
     /// What the value means in the game.
     #[serde(flatten)]
     pub worth: Worth,
+    /// How probable each class of results is for the player who makes the move; empty if that is not known. In JSON `classes`.
+    #[serde(rename = "classes", skip_serializing_if = "Chances::is_empty")]
+    pub chances: Chances,
     /// Probability of the move, if the checkpoint's outputs are policy logits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
@@ -81,6 +92,32 @@ pub struct MoveValue {
     /// The row of the move, if it was asked for and there is one: a move that ends the game has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
+}
+
+/// Probabilities of the classes of results, by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chances(pub Vec<(String, f32)>);
+
+impl Chances {
+    fn of(classes: &[String], outcomes: &[f32]) -> Self {
+        Self(classes.iter().cloned().zip(outcomes.iter().copied()).collect())
+    }
+
+    /// Whether none is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl serde::Serialize for Chances {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, p)| (name, p)))
+    }
+}
+
+/// A value in the unit of the game.
+fn in_unit(worth: &Worth, value: f32) -> f64 {
+    worth.score.unwrap_or(value.into())
 }
 
 fn move_and_action<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
@@ -153,7 +190,9 @@ pub fn inspect<G: Kit>(
     let found = |value: f32, to_move: Option<usize>, moves: Vec<MoveValue>| PositionValue {
         position: position.clone(),
         value,
+        equity: in_unit(&worth(value), value),
         worth: worth(value),
+        chances: moves.first().map(|best| best.chances.clone()).unwrap_or_default(),
         to_move,
         after: None,
         inputs: Vec::new(),
@@ -190,6 +229,11 @@ pub fn inspect<G: Kit>(
             };
             // Zero-sum: change the sign for the other player.
             let mut found = found(-after.value, Some(2 - mover), Vec::new());
+            if !after.outcomes.is_empty() && !is_policy {
+                let mut mirrored = Vec::new();
+                bound.learner.head().mirrored(&after.outcomes, &mut mirrored);
+                found.chances = Chances::of(&found.classes, &mirrored);
+            }
             (found.after, found.inputs, found.next) = (Some(after), inputs_after, after_chance(game, state));
             return Ok(found);
         }
@@ -220,7 +264,9 @@ pub fn inspect<G: Kit>(
         moves.push(MoveValue {
             action: game.action_text(state, action),
             afterstate: game.afterstate_text(&next, Some(action)),
+            equity: in_unit(&worth(explanation.value), explanation.value),
             worth: worth(explanation.value),
+            chances: Chances::of(&classes, &explanation.outcomes),
             probability: policy.as_ref().map(|p| p[i]),
             explanation,
             inputs: row.filter(|_| inputs).map_or_else(Vec::new, |row| inputs_of(game, bound, &row)),
@@ -246,7 +292,9 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
     let mut found = PositionValue {
         position,
         value: 0.0,
+        equity: 0.0,
         classes: Vec::new(),
+        chances: Chances::default(),
         worth: Worth::default(),
         to_move: None,
         after: None,
@@ -259,6 +307,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
         Turn::Over => {
             found.value = (game.utility(state, 0) / game.scale()) as f32;
             found.worth = Worth::of(game, found.value.into());
+            found.equity = in_unit(&found.worth, found.value);
             return Ok(found);
         }
         Turn::Chance => {
@@ -285,10 +334,13 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
                 if !found.classes.is_empty() && game.turn(&next) != Turn::Over {
                     search.outcomes_after(at, action, &mut outcomes);
                 }
+                let worth = Worth::of(game, (*value).into());
                 found.moves.push(MoveValue {
                     action: game.action_text(state, action),
                     afterstate: game.afterstate_text(&next, Some(action)),
-                    worth: Worth::of(game, (*value).into()),
+                    equity: in_unit(&worth, *value),
+                    worth,
+                    chances: Chances::of(&found.classes, &outcomes),
                     probability: None,
                     explanation: Explanation { value: *value, outcomes, ..Explanation::default() },
                     inputs: Vec::new(),
@@ -296,10 +348,12 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
             }
             found.moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
             found.value = found.moves.first().map_or(0.0, |m| m.explanation.value);
+            found.chances = found.moves.first().map(|best| best.chances.clone()).unwrap_or_default();
             found.to_move = Some(player + 1);
         }
     }
     found.worth = Worth::of(game, found.value.into());
+    found.equity = in_unit(&found.worth, found.value);
     let seen = search.found();
     if seen.plies > 1 {
         let line = line_texts(game, state, &seen.line);

@@ -12,7 +12,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 pub(crate) use checkpoints::{
-    DescribeArgs, EvaluateArgs, ExportArgs, FormatArg, ImportArgs, PublishArgs, ValueArgs,
+    CheckpointArgs, DescribeArgs, EvaluateArgs, ExportArgs, FormatArg, ImportArgs, MovesArgs, PublishArgs,
+    ValueArgs,
 };
 
 /// Train, measure and play evaluation functions for games.
@@ -50,6 +51,11 @@ pub(crate) enum Command {
     /// Show a checkpoint's values of positions, with its gates and experts.
     #[command(after_help = "Example:\n  adept value checkpoints/runs/single-80-1 X...O.... X.O.X...O")]
     Value(ValueArgs),
+    /// List the legal moves of a position with a checkpoint's values, best first.
+    #[command(
+        after_help = "Examples:\n  adept moves checkpoints/runs/single-80-1 X...O....\n  adept moves oracle 1,1,1,1,1,1/0,0,0,0,0,2 65 --game bearoff"
+    )]
+    Moves(MovesArgs),
     /// Describe a checkpoint or a config: inputs, parameters, multiply-adds, bytes, ops.
     #[command(
         after_help = "Examples:\n  adept describe configs/tictactoe/hme-2x40-st3.toml\n  adept describe checkpoints/runs/pm-0-1 --rules 20"

@@ -178,6 +178,19 @@ pub(crate) struct ValueArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct MovesArgs {
+    #[command(flatten)]
+    pub(crate) of: CheckpointArgs,
+    /// Position in the game's text form; `adept value --help` shows some.
+    pub(crate) position: String,
+    /// The roll, such as 31, in games with dice. Not needed if the position has it, as an XGID may.
+    pub(crate) dice: Option<String>,
+    /// Game of an agent, such as `oracle`, if it is not a checkpoint.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) game: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DescribeArgs {
     /// Checkpoint folder, run folder or config file.
     pub(crate) checkpoint: PathBuf,

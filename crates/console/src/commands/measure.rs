@@ -2,7 +2,7 @@
 
 use super::games_with;
 use super::play::game_of;
-use crate::args::{DescribeArgs, EvaluateArgs, PublishArgs, ValueArgs};
+use crate::args::{CheckpointArgs, DescribeArgs, EvaluateArgs, MovesArgs, PublishArgs, ValueArgs};
 use crate::output::{self, say};
 use adept_arena::inspect::{Input, Numbers, PositionValue, Searched};
 use adept_arena::naming::{self, AgentSpec, Play};
@@ -358,19 +358,57 @@ pub(crate) fn publish(games: &dyn Catalogue, args: &PublishArgs, as_json: bool) 
 }
 
 pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> Result<()> {
-    let (file, inputs, best) = (args.file.as_deref(), args.inputs, args.of.best);
-    let agent = args.of.checkpoint.to_string_lossy();
-    let values = if is_checkpoint(games, &agent)? {
-        checkpoints::value(games, &args.of.checkpoint, best, &args.positions, file, inputs)?
-    } else if inputs {
-        bail!("`{agent}` is not a checkpoint: leave out --inputs");
-    } else {
-        game_of(games, &agent, args.game.as_deref(), best)?.value_by(&agent, best, &args.positions, file)?
-    };
+    let read = (&args.positions[..], args.file.as_deref());
+    let values = values_of(games, &args.of, args.game.as_deref(), read, args.inputs)?;
     if as_json {
         return output::json(&json!({ "values": values }));
     }
     output::text(&values.iter().map(value_text).collect::<Vec<_>>().join("\n"))
+}
+
+pub(crate) fn moves(games: &dyn Catalogue, args: &MovesArgs, as_json: bool) -> Result<()> {
+    let position = match &args.dice {
+        Some(dice) => format!("{} {dice}", args.position.trim()),
+        None => args.position.clone(),
+    };
+    let values = values_of(games, &args.of, args.game.as_deref(), (&[position], None), false)?;
+    let Some(found) = values.first() else { bail!("there is no position") };
+    if found.moves.is_empty() {
+        match (&found.next, found.to_move) {
+            (_, None) => bail!("{}: the game is over, so there are no moves", found.position),
+            (Some(next), _) => bail!(
+                "{}: a chance event comes first, such as a roll: write it after the position, as in \"{next}\"",
+                found.position
+            ),
+            (None, _) => {
+                bail!("{}: a chance event comes first: give a position with a player to move", found.position)
+            }
+        }
+    }
+    if as_json {
+        return output::json(
+            &json!({ "position": found.position, "to_move": found.to_move, "moves": found.moves }),
+        );
+    }
+    output::text(&value_text(found))
+}
+
+/// What a checkpoint or an agent thinks of positions, given as texts and in a file.
+fn values_of(
+    games: &dyn Catalogue,
+    of: &CheckpointArgs,
+    game: Option<&str>,
+    (positions, file): (&[String], Option<&Path>),
+    inputs: bool,
+) -> Result<Vec<PositionValue>> {
+    let agent = of.checkpoint.to_string_lossy();
+    if is_checkpoint(games, &agent)? {
+        return Ok(checkpoints::value(games, &of.checkpoint, of.best, positions, file, inputs)?);
+    }
+    if inputs {
+        bail!("`{agent}` is not a checkpoint: leave out --inputs");
+    }
+    Ok(game_of(games, &agent, game, of.best)?.value_by(&agent, of.best, positions, file)?)
 }
 
 /// Whether a name stands for a checkpoint itself, or for nothing: then the error is about a checkpoint.
