@@ -1,7 +1,7 @@
 //! A drawing of the board.
 
 use super::game::{Stage, State};
-use super::{BAR, Side};
+use super::{BAR, Position, Side, Win};
 use std::fmt::Write;
 
 /// Checkers that a column shows one by one. Higher columns end with their number.
@@ -11,7 +11,8 @@ const HEIGHT: u8 = 5;
 const SIGNS: [char; 2] = ['X', 'O'];
 
 /// Draws the board with the home of player 1, X, at the lower right: checkers on the points, the bar and off, pips, and who is to
-/// roll or move. The points have the numbers of the player whose turn it is, as in GNU Backgammon.
+/// roll or move. The points have the numbers of the player whose turn it is, as in GNU Backgammon. Below stand the Position ID and the
+/// XGID.
 pub(super) fn draw(state: &State) -> String {
     let [x, o] = state.sides;
     let upper: Vec<u8> = (13..=24).collect();
@@ -29,6 +30,15 @@ pub(super) fn draw(state: &State) -> String {
         line(&mut text, &lower, |point| cell(x, o, point, row), bar(x, 0, row), note);
     }
     text.push_str(&edge(&lower, state.player));
+    let roll = match state.stage {
+        Stage::Move(roll) => Some(roll),
+        Stage::Roll => None,
+        Stage::Opening => return text,
+    };
+    let position = state.position();
+    if !position.is_over() {
+        let _ = writeln!(text, " {}  {}", position.id(), position.xgid(roll));
+    }
     text
 }
 
@@ -71,7 +81,11 @@ fn bar(side: Side, player: usize, row: u8) -> String {
 fn about(state: &State, player: usize) -> String {
     let side = state.sides[player];
     let doing = match state.stage {
-        _ if side.is_done() => ", has won".to_string(),
+        _ if side.is_done() => match Position::result(state.sides[1 - player]) {
+            Win::Single => ", has won".to_string(),
+            Win::Gammon => ", has won a gammon".to_string(),
+            Win::Backgammon => ", has won a backgammon".to_string(),
+        },
         _ if state.position().is_over() || state.player != player => String::new(),
         Stage::Opening => String::new(),
         Stage::Roll => ", to roll".to_string(),
