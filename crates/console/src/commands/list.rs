@@ -156,6 +156,10 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
             text.push_str(&output::entry("", indent, hint));
         }
     }
+    if entries.is_empty() {
+        let games: Vec<&str> = games.iter().map(|game| &*game.name).collect();
+        text = format!("no {key}: {}\n", games.join(", "));
+    }
     if let Some(ranks) = ranks {
         text.push_str(&output::entry("ranks", indent, &ranks));
     }
