@@ -363,7 +363,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
 }
 
 /// The player to move after chance events, along the first of their outcomes that leads to one.
-fn next_player<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
+pub(crate) fn next_player<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
     let (mut outcomes, mut left) = (Vec::new(), vec![state.clone()]);
     for _ in 0..CHANCES {
         let state = left.pop()?;

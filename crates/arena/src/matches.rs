@@ -1,6 +1,7 @@
 //! Matches: games between agents in all seat orders, with the same dice for each order.
 
 use crate::agents::{Agent, Decision, Scratch};
+use crate::luck::Fortune;
 use crate::statistics::wilson95;
 use adept_game::{Game, GameError, Stream, Turn, Unit, no_action, stream};
 use rand::seq::IndexedRandom;
@@ -58,6 +59,9 @@ pub struct Tally {
     /// Mean utility of the first agent's seats.
     #[serde(default)]
     pub net: Net,
+    /// The same less the luck of each game; without deals if luck was not asked for.
+    #[serde(default)]
+    pub adjusted: Net,
 }
 
 /// Mean utility of an agent's seats in a game, over deals that were played in every seat order.
@@ -103,6 +107,11 @@ impl Net {
         let variance = (self.squares - self.sum * self.sum / n).max(0.0) / (n - 1.0);
         (variance / n).sqrt()
     }
+
+    /// The normal 95 % interval of the mean.
+    pub fn ci95(&self) -> [f64; 2] {
+        [-Z, Z].map(|z| self.mean() + z * self.error())
+    }
 }
 
 /// The 97.5 % quantile of the normal distribution.
@@ -111,7 +120,13 @@ const Z: f64 = 1.959_963_984_540_054;
 impl Tally {
     /// An empty tally for this number of agents.
     pub fn new(agents: usize) -> Self {
-        Self { games: 0, points: vec![0.0; agents], wins: vec![0; agents], net: Net::default() }
+        Self {
+            games: 0,
+            points: vec![0.0; agents],
+            wins: vec![0; agents],
+            net: Net::default(),
+            adjusted: Net::default(),
+        }
     }
 
     /// Counts one game: the agent and the utility of each seat.
@@ -136,6 +151,7 @@ impl Tally {
         self.points.iter_mut().zip(&other.points).for_each(|(a, b)| *a += b);
         self.wins.iter_mut().zip(&other.wins).for_each(|(a, b)| *a += b);
         self.net = self.net.and(other.net);
+        self.adjusted = self.adjusted.and(other.adjusted);
         self
     }
 
@@ -150,9 +166,17 @@ impl Tally {
     /// Its 95 % interval: normal, between deals, or Wilson's for points.
     pub fn ci95(&self, unit: Option<&Unit>) -> [f64; 2] {
         match unit {
-            Some(unit) => [-Z, Z].map(|z| (self.net.mean() + z * self.net.error()) / unit.size),
+            Some(unit) => self.net.ci95().map(|utility| utility / unit.size),
             None => wilson95(self.points[0], self.games),
         }
+    }
+
+    /// The result of the first agent less the luck of its games, with its 95 % interval, between deals: in the unit of the game, or in
+    /// points a game, (1 + utility / scale) / 2. None if luck was not asked for.
+    pub fn without_luck(&self, unit: Option<&Unit>, scale: f64) -> Option<(f64, [f64; 2])> {
+        let shown = |utility: f64| unit.map_or((1.0 + utility / scale) / 2.0, |unit| utility / unit.size);
+        let net = self.adjusted;
+        (net.deals > 0).then(|| (shown(net.mean()), net.ci95().map(shown)))
     }
 }
 
@@ -184,17 +208,17 @@ pub fn play<G: Game, A: Agent<G>>(
     (dice, choices): (&mut Stream, &mut Stream),
     scratch: &mut Scratch<G>,
 ) -> Result<Vec<f64>, GameError> {
-    played(game, agents, order, (dice, choices, 0), scratch, |_| {})
+    played(game, agents, order, (dice, choices, 0), scratch, |_, _| Ok(()))
 }
 
-/// The same after a number of random decisions, and shows each move and chance outcome to `watch`.
+/// The same after a number of random decisions, and shows each move and chance outcome to `watch`, with the state before it.
 fn played<G: Game, A: Agent<G>>(
     game: &G,
     agents: &mut [A],
     order: &[usize],
     (dice, choices, mut random): (&mut Stream, &mut Stream, u32),
     scratch: &mut Scratch<G>,
-    mut watch: impl FnMut(&G::Action),
+    mut watch: impl FnMut(&G::State, &G::Action) -> Result<(), GameError>,
 ) -> Result<Vec<f64>, GameError> {
     let mut state = game.start();
     let mut legal = Vec::new();
@@ -211,7 +235,7 @@ fn played<G: Game, A: Agent<G>>(
                 .choose(Decision::new(game, &state, player), scratch, choices)
                 .ok_or_else(|| no_action(game, &state, player))?,
         };
-        watch(&action);
+        watch(&state, &action)?;
         game.apply(&mut state, &action);
     }
     let mut utilities = Vec::with_capacity(order.len());
@@ -265,10 +289,28 @@ pub fn replay<'a, G: Game, A: Agent<G>>(
 ) -> Result<(&'a Order, Vec<G::Action>), GameError> {
     let (order, mut dice, mut choices) = draws(orders, g, deals.seed);
     let mut actions = Vec::new();
-    let watch = |action: &G::Action| actions.push(action.clone());
+    let watch = |_: &G::State, action: &G::Action| {
+        actions.push(action.clone());
+        Ok(())
+    };
     let draws = (&mut dice, &mut choices, deals.random_plies);
     played(game, agents, order, draws, &mut Scratch::default(), watch)?;
     Ok((order, actions))
+}
+
+/// Who plays a match, and who tells the luck of its games.
+pub struct Table<G: Game> {
+    /// The agents.
+    pub agents: Vec<Box<dyn Agent<G>>>,
+    /// Tells the luck of player 0 in a zero-sum game of two players, if it is to be taken from the results.
+    pub luck: Option<Box<dyn Fortune<G>>>,
+}
+
+impl<G: Game> From<Vec<Box<dyn Agent<G>>>> for Table<G> {
+    /// Agents whose results are taken as they are.
+    fn from(agents: Vec<Box<dyn Agent<G>>>) -> Self {
+        Self { agents, luck: None }
+    }
 }
 
 /// Games per task, at least: enough that the cost of creating the agents is negligible.
@@ -282,9 +324,9 @@ const TASKS: u64 = 4096;
 ///
 /// # Errors
 /// Errors of `make`, which creates a new set of agents. A player to move has no action.
-pub fn compete<G: Game, E: Send + From<GameError>>(
+pub fn compete<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
     game: &G,
-    make: impl Fn() -> Result<Vec<Box<dyn Agent<G>>>, E> + Sync,
+    make: impl Fn() -> Result<T, E> + Sync,
     orders: &[Order],
     games: u64,
     deals: impl Into<Deals>,
@@ -300,19 +342,32 @@ pub fn compete<G: Game, E: Send + From<GameError>>(
         if stop() {
             return Ok(Tally::new(agents));
         }
-        let mut agents = make()?;
+        let Table { mut agents, mut luck } = make()?.into();
         let mut tally = Tally::new(agents.len());
         let mut scratch = Scratch::default();
-        let mut deal = DealSum::default();
+        let (mut deal, mut adjusted) = (DealSum::default(), DealSum::default());
         for g in chunk * chunk_of..games.min((chunk + 1) * chunk_of) {
             if stop() {
                 break;
             }
             let (order, mut dice, mut choices) = draws(orders, g, seed);
             let draws = (&mut dice, &mut choices, random_plies);
-            let utilities = played(game, &mut agents, order, draws, &mut scratch, |_| {})?;
+            let mut gained = 0.0;
+            let watch = |state: &G::State, action: &G::Action| {
+                if let Some(luck) = &mut luck
+                    && game.turn(state) == Turn::Chance
+                {
+                    gained += luck.luck(game, state, action)?;
+                }
+                Ok(())
+            };
+            let mut utilities = played(game, &mut agents, order, draws, &mut scratch, watch)?;
             tally.add(order, &utilities);
             deal.add(order, &utilities, turn, &mut tally.net);
+            if luck.is_some() {
+                utilities.iter_mut().zip([gained, -gained]).for_each(|(utility, luck)| *utility -= luck);
+                adjusted.add(order, &utilities, turn, &mut tally.adjusted);
+            }
         }
         Ok(tally)
     };

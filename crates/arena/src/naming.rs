@@ -150,6 +150,11 @@ impl AgentSpec {
         }
     }
 
+    /// Whether it plays by its innermost name alone: `NAME`, or `greedy:NAME` without a search.
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self, Self::Named(_) | Self::Model { play: Play::Greedy, search: None, .. })
+    }
+
     /// Whether the innermost name must have values: it may be a checkpoint or a valuation, and no other agent.
     fn needs_values(&self) -> bool {
         match self {
@@ -393,6 +398,28 @@ pub fn evaluator<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Optio
         AgentSpec::Named(_) if has_values => builder.searcher(&own, name).map(Some),
         _ => Ok(None),
     }
+}
+
+/// Opens the values by which an agent plays greedily, found by looking ahead if the agent searches. None for an agent that plays in
+/// another way, and for a policy.
+///
+/// # Errors
+/// See [`OpenError`].
+pub fn values<G: Kit>(
+    game: &G,
+    agent: &Resolved,
+    best: bool,
+) -> Result<Option<Box<dyn Evaluator<G>>>, OpenError> {
+    let builder = Builder { game, meaning: &agent.meaning, best };
+    let name = agent.spec.name();
+    if let AgentSpec::Model { play: Play::Greedy, search: Some(options), .. } = &agent.spec {
+        return Ok(Some(Box::new(builder.searcher(options, name)?)));
+    }
+    if !agent.spec.is_plain() || !matches!(agent.meaning, Meaning::Checkpoint(_) | Meaning::Valuation) {
+        return Ok(None);
+    }
+    let (values, head) = builder.values(name)?;
+    Ok((!head.is_policy()).then_some(values))
 }
 
 /// Opens what an agent's name stands for, without what takes long: valuations, perfect play and best responses.

@@ -34,6 +34,8 @@ pub struct GameInfo {
     pub has_public_tree: bool,
     /// Number of players.
     pub players: usize,
+    /// The largest utility.
+    pub scale: f64,
     /// How results of matches are counted; `None` for points.
     pub unit: Option<Unit>,
     /// The classes of its results, or why they are not listed.
@@ -57,6 +59,7 @@ impl GameInfo {
             hides: game.hides(),
             has_public_tree: game.has_public_tree(),
             players: game.players(),
+            scale: game.scale(),
             unit: game.unit(),
             outcomes: game.outcome_classes(),
         }

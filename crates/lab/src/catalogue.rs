@@ -8,7 +8,7 @@ use crate::curves;
 use crate::export::{self, Format};
 use crate::farm::{self, Here};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
-use crate::pairing::Pairing;
+use crate::pairing::{Pairing, luck_of};
 use adept_arena::cfr::{self, SolveOptions, Solved};
 use adept_arena::inspect::PositionValue;
 use adept_arena::matches::Tally;
@@ -104,6 +104,9 @@ pub trait AnyGame: Rules {
 
     /// Opens an agent with these settings to check that it can play.
     fn check_agent(&self, agent: &str, changes: &serde_json::Value) -> Result<(), OpenError>;
+
+    /// Opens the agent whose values tell the luck of games, to check that it can.
+    fn check_luck(&self, agent: &str) -> Result<(), OpenError>;
 
     /// Plays the games of two agents.
     fn play_pair(&self, pairing: &Pairing, cancel: &Cancel) -> Result<Tally, OpenError>;
@@ -289,6 +292,10 @@ impl<G: Kit> AnyGame for G {
 
     fn check_agent(&self, agent: &str, changes: &serde_json::Value) -> Result<(), OpenError> {
         open::agent_with(self, agent, changes).map(drop)
+    }
+
+    fn check_luck(&self, agent: &str) -> Result<(), OpenError> {
+        luck_of(self, agent).map(drop)
     }
 
     fn play_pair(&self, pairing: &Pairing, cancel: &Cancel) -> Result<Tally, OpenError> {

@@ -1,7 +1,7 @@
 //! Two agents that play each other.
 
-use adept_arena::matches::{self, Deals, Order, Tally};
-use adept_arena::{Agent, OpenError, open};
+use adept_arena::matches::{self, Deals, Order, Table, Tally};
+use adept_arena::{Agent, Luck, OpenError, naming, open};
 use adept_game::Kit;
 use adept_ground::work;
 use adept_trainer::run::Cancel;
@@ -20,6 +20,11 @@ pub struct Player {
     pub(crate) entrant: usize,
 }
 
+/// Opens the agent whose values tell luck.
+pub(crate) fn luck_of<G: Kit>(game: &G, agent: &str) -> Result<Luck<G>, OpenError> {
+    Luck::open(game, &naming::resolve(game, agent, &[])?, false)
+}
+
 /// Two players, and the games between them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pairing {
@@ -31,6 +36,8 @@ pub struct Pairing {
     pub games: u64,
     /// What the games share in every order of the seats.
     pub deals: Deals,
+    /// The agent whose values tell the luck of each game; none if results are taken as they are.
+    pub(crate) luck: Option<String>,
 }
 
 impl Pairing {
@@ -45,7 +52,11 @@ impl Pairing {
     /// # Errors
     /// If an agent is not available.
     pub fn play<G: Kit>(&self, game: &G, cancel: &Cancel) -> Result<Tally, OpenError> {
-        let make = || Ok::<_, OpenError>(Vec::from(self.agents(game)?));
+        let make = || {
+            let luck = self.luck.as_deref().map(|agent| luck_of(game, agent)).transpose()?;
+            let luck = luck.map(|luck| Box::new(luck) as _);
+            Ok::<_, OpenError>(Table { agents: Vec::from(self.agents(game)?), luck })
+        };
         matches::compete(game, make, &self.orders, self.games, self.deals, || cancel.requested())
     }
 

@@ -266,6 +266,37 @@ fn random_moves_open_the_games_of_a_tournament() {
     assert!(error.contains("`random_plies`: must lie in 0..1000, found 1001"), "{error}");
 }
 
+/// The score less luck is in the terms of the score, in points or in the unit of a game, and varies less.
+#[test]
+fn luck_is_taken_from_the_results_of_a_tournament() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |game: &str, luck: &str| {
+        format!(
+            "name = \"t\"\ngame = \"{game}\"\ngames = 600\nluck = \"{luck}\"\nagents = [{{ name = \"perfect\", agent = \"oracle\" }}, \
+             {{ name = \"a\", agent = \"epsilon:0.2:oracle\" }}]\n"
+        )
+    };
+    for (game, unit) in [("backgammon:1", " points"), ("bearoff:4", "")] {
+        let plan = plan(&text(game, "oracle")).unwrap();
+        let table = play(&plan, &folder.path().join(format!("{game}-1")), false, 1, usize::MAX);
+        assert_eq!(table, play(&plan, &folder.path().join(format!("{game}-3")), false, 3, usize::MAX));
+        let pair = &table.pairs[0];
+        let (score, [low, high]) = (pair.adjusted.unwrap(), pair.adjusted_ci95.unwrap());
+        assert!(low < score && score < high && high - low < 0.7 * (pair.ci95[1] - pair.ci95[0]), "{pair:?}");
+        assert!((score - pair.score).abs() < pair.ci95[1] - pair.ci95[0], "{pair:?}");
+        let markdown = table.markdown();
+        assert!(
+            markdown.contains("Less the luck of each game, as `oracle` values it") && markdown.contains(unit)
+        );
+        let without = Tournament { luck: None, ..plan };
+        let raw = play(&without, &folder.path().join(format!("{game}-raw")), false, 1, usize::MAX);
+        assert_eq!((raw.pairs[0].score, raw.pairs[0].adjusted), (pair.score, None));
+    }
+    let refusal = |game: &str, luck: &str| plan(&text(game, luck)).unwrap_err();
+    assert!(refusal("bearoff:4", "random").contains("`luck`: `random` is an agent without values"));
+    assert!(refusal("bearoff:4", "oracel").contains("`luck`: `oracel` is not an agent of bearoff:4"));
+}
+
 #[test]
 fn faults_in_tournaments_are_named() {
     for (text, says) in [

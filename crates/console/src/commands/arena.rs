@@ -22,7 +22,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
     let watch = |event: TournamentEvent<'_>| match event {
         TournamentEvent::Learns(name) => say(format!("{name} learns")),
         TournamentEvent::Played(pair, unit) => say(format!(
-            "{} – {}: {} of {} games, p {}",
+            "{} – {}: {} of {} games, p {}{}",
             pair.a,
             pair.b,
             match unit {
@@ -30,7 +30,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
                 None => shown(pair.score, false),
             },
             pair.games,
-            p_text(pair.p)
+            p_text(pair.p),
+            pair.adjusted
+                .map_or_else(String::new, |score| format!("; less luck {}", shown(score, unit.is_some())))
         )),
     };
     let played = std::cell::Cell::new(false);

@@ -34,6 +34,10 @@ pub struct Tournament {
     /// otherwise play few different games. Default: 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub random_plies: u32,
+    /// The agent whose values tell the luck of each game: a checkpoint or a valuation. Results are then shown with and without
+    /// luck, for two-player zero-sum games with chance. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub luck: Option<String>,
     /// How a pair shares the seats.
     #[serde(default)]
     pub seats: Seats,
@@ -115,6 +119,13 @@ impl Tournament {
         {
             self.game = format!("file:{path}");
         }
+        let is_agent = |name: &str| games.rules(&self.game).is_ok_and(|game| game.is_agent(name));
+        if let Some(luck) = &mut self.luck {
+            let text = map_path(luck, &mut |path, is_file| {
+                change(Spot { key: "luck", path, to: To::of_agent(is_file) }, &is_agent)
+            });
+            *luck = text;
+        }
         for (i, entrant) in self.agents.iter_mut().enumerate() {
             if let Some(learns) = &mut entrant.learns {
                 let spot = Spot {
@@ -127,7 +138,6 @@ impl Tournament {
                 }
                 continue;
             }
-            let is_agent = |name: &str| games.rules(&self.game).is_ok_and(|game| game.is_agent(name));
             let text = map_path(entrant.agent(), &mut |path, is_file| {
                 let key = &format!("agents.{i}.agent");
                 change(Spot { key, path, to: To::of_agent(is_file) }, &is_agent)
@@ -279,6 +289,9 @@ fn check(game: &dyn AnyGame, tournament: &Tournament, games: &dyn Games) -> Resu
         }
         let opened = game.check_agent(entrant.agent(), &entrant.changes());
         opened.map_err(|e| (format!("agents.{i}"), e.to_string()))?;
+    }
+    if let Some(luck) = &tournament.luck {
+        game.check_luck(luck).map_err(|e| ("luck".to_string(), e.to_string()))?;
     }
     let all = super::shares(tournament.seats, players);
     let all = all.iter().map(|share| matches::count_orders(share)).fold(0, u64::saturating_add);

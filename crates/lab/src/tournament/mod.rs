@@ -12,7 +12,7 @@ use crate::pairing::{Pairing, Player};
 use crate::seeds::in_turn;
 use adept_arena::matches::{self, Order, Tally};
 use adept_arena::statistics::{binomial_test, normal_test, ratings};
-use adept_game::Unit;
+use adept_game::{GameInfo, Unit};
 use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
 use adept_trainer::run::{Cancel, TrainError, lock_of};
@@ -50,6 +50,12 @@ pub struct PairScore {
     pub score: f64,
     /// 95 % interval of the score: Wilson's, or between deals.
     pub ci95: [f64; 2],
+    /// The score less the luck of each game. A game without a unit then counts (1 + utility / scale) / 2 points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjusted: Option<f64>,
+    /// 95 % interval of the adjusted score, between deals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjusted_ci95: Option<[f64; 2]>,
     /// Two-sided p of the binomial test that the first agent's wins are due to its seats alone; with a unit, of the normal
     /// test that its mean utility is 0.
     pub p: f64,
@@ -126,7 +132,7 @@ pub fn tournament(
     };
     let files = Files::default();
     let game = games.find(&tournament.game)?;
-    let unit = game.info().unit;
+    let GameInfo { unit, scale, players: seats, .. } = game.info();
     // Before anything is played.
     let suffix = match options.histories {
         0 => None,
@@ -134,7 +140,7 @@ pub fn tournament(
     };
     let mut table = begin(games, tournament, options, unit.as_ref())?;
     let players = players(tournament, &options.out, games)?;
-    let orders = orders(tournament, game.info().players);
+    let orders = orders(tournament, seats);
     let meetings = meetings(tournament, &players);
     if table.pairs.len() < meetings.len() {
         for entrant in tournament.agents.iter().filter(|entrant| entrant.learns.is_some()) {
@@ -149,10 +155,11 @@ pub fn tournament(
         orders: orders.clone(),
         games: tournament.games,
         deals: tournament.deals(),
+        luck: tournament.luck.clone(),
     };
     let left = &meetings[table.pairs.len().min(meetings.len())..];
     let mut add = |pairing: &Pairing, tally: Tally, seconds| -> Result<(), TrainError> {
-        let pair = pair(pairing, &tally, seconds, unit.as_ref());
+        let pair = pair(pairing, &tally, seconds, (unit.as_ref(), scale));
         watch(TournamentEvent::Played(&pair, table.unit.as_deref()));
         table.pairs.push(pair);
         table.seconds += seconds;
@@ -317,7 +324,8 @@ pub(super) fn shares(rule: Seats, seats: usize) -> Vec<[usize; 2]> {
     }
 }
 
-fn pair(pairing: &Pairing, tally: &Tally, seconds: f64, unit: Option<&Unit>) -> PairScore {
+fn pair(pairing: &Pairing, tally: &Tally, seconds: f64, (unit, scale): (Option<&Unit>, f64)) -> PairScore {
+    let adjusted = tally.without_luck(unit, scale);
     let ([a, b], share) = (&pairing.players, pairing.share());
     let [wins, losses] = [tally.wins[0], tally.wins[1]];
     let p = match unit {
@@ -330,6 +338,8 @@ fn pair(pairing: &Pairing, tally: &Tally, seconds: f64, unit: Option<&Unit>) -> 
         games: tally.games,
         score: tally.score(unit),
         ci95: tally.ci95(unit),
+        adjusted: adjusted.map(|(score, _)| score),
+        adjusted_ci95: adjusted.map(|(_, ci95)| ci95),
         p,
         share,
         wins,
@@ -445,6 +455,18 @@ impl Standings {
                 p_text(p.p),
                 p.games_per_second
             );
+        }
+        if let Some(luck) = &self.tournament.luck {
+            let _ = writeln!(
+                text,
+                "\nLess the luck of each game, as `{luck}` values it:\n\n| pair | score | 95 % interval |\n|---|---:|---|"
+            );
+        }
+        for p in &self.pairs {
+            if let (Some(score), Some(ci95)) = (p.adjusted, p.adjusted_ci95) {
+                let [score, low, high] = [score, ci95[0], ci95[1]].map(|x| self.shown(x));
+                let _ = writeln!(text, "| {} – {} | {score} | {low} to {high} |", p.a, p.b);
+            }
         }
         text
     }

@@ -1,0 +1,235 @@
+//! Luck: what an outcome of chance was worth beyond what could be expected, by a fixed evaluator V.
+//!
+//! For a chance event in state s whose outcomes r have probabilities w(r), let V*(s, r) be the value of the best action after r. The
+//! luck of an outcome is V*(s, r) − Σ w(r′) V*(s, r′). Its mean is 0, however good V is and however the players act. So a result
+//! less the luck of its game has the mean of the result, and the less spread the better V is.
+
+use crate::agents::Decision;
+use crate::evaluator::{Evaluator, GameModel};
+use crate::naming::{self, Meaning, Resolved};
+use crate::open::{OpenError, open};
+use crate::successors::{Successors, valued_for};
+use adept_game::{Game, GameError, Kit, Turn, no_action};
+use adept_model::{ModelError, OutcomeClass};
+
+/// Tells the luck of outcomes.
+pub trait Fortune<G: Game>: Send {
+    /// The luck of an outcome of chance for player 0, in units of utility. 0 for chance that cannot be judged: it is not listed, or
+    /// more chance follows at once.
+    ///
+    /// # Errors
+    /// If the outcome is not one of those that the game lists, or a player has no action.
+    fn luck(&mut self, game: &G, state: &G::State, drawn: &G::Action) -> Result<f64, GameError>;
+}
+
+/// What a decision or an end of the game after an outcome of chance is worth.
+#[derive(Clone, Debug)]
+pub struct Prospect<G: Game> {
+    /// The outcome; none for a decision that no chance comes before.
+    pub outcome: Option<G::Action>,
+    /// Its probability.
+    pub probability: f64,
+    /// Value of the best action after it for player 0, in [−1, 1].
+    pub value: f64,
+    /// The best action, of equal ones the first; none if the game is over.
+    pub best: Option<G::Action>,
+}
+
+/// Values all outcomes of chance events by a checkpoint or another evaluator.
+pub struct Luck<G: Game> {
+    by: By<G>,
+    /// The outcomes of the event that was judged last.
+    prospects: Vec<Prospect<G>>,
+    /// The probability of each class for player 0 after each outcome, `[outcomes, classes]`; empty if only values are known.
+    classes: Vec<f32>,
+    outcomes: Vec<(G::Action, f64)>,
+    listed: Vec<(Option<G::Action>, f64)>,
+    /// The state after each outcome.
+    next: Vec<G::State>,
+    actions: Vec<G::Action>,
+    values: Vec<f32>,
+}
+
+/// What values positions.
+enum By<G: Game> {
+    /// A network, all actions after all outcomes in one batch.
+    Model(Box<GameModel<G>>, Box<Successors<G>>),
+    /// Anything else, a decision at a time.
+    Other(Box<dyn Evaluator<G>>),
+}
+
+impl<G: Kit> Luck<G> {
+    /// Opens what an agent plays by: a checkpoint or a valuation, with or without looking ahead. With `best`, the best checkpoint of
+    /// a run in place of the latest.
+    ///
+    /// # Errors
+    /// Errors of opening. [`OpenError::Unknown`] if the agent has no values, or the game hides information or is not zero-sum.
+    pub fn open(game: &G, agent: &Resolved, best: bool) -> Result<Self, OpenError> {
+        let refuse = |why: &str| Err(OpenError::Unknown(format!("{} {why}", game.name())));
+        if game.hides() {
+            return refuse("hides information: what its chance events are worth is not known");
+        }
+        if !game.zero_sum() {
+            return refuse(
+                "is not a zero-sum game of two players: luck is what one gains and the other loses",
+            );
+        }
+        if let (Meaning::Checkpoint(folder), true) = (&agent.meaning, agent.spec.is_plain()) {
+            let (model, manifest) = open(game, folder, best)?;
+            if manifest.head.is_policy() {
+                return Err(without_values(agent.spec.name(), "is a policy, which has no values"));
+            }
+            return Ok(Self::of_model(game, model));
+        }
+        match naming::values(game, agent, best)? {
+            Some(values) => Ok(Self::of(values)),
+            None => Err(without_values(agent.spec.name(), "is an agent without values")),
+        }
+    }
+
+    /// By a network whose output is a value or a distribution over outcomes.
+    pub fn of_model(game: &G, model: GameModel<G>) -> Self {
+        if model.encoder().decides() {
+            return Self::of(Box::new(model));
+        }
+        let found = Successors::new(game, &*model.learner);
+        Self::by(By::Model(Box::new(model), Box::new(found)))
+    }
+
+    /// By any evaluator, a decision at a time.
+    pub fn of(evaluator: Box<dyn Evaluator<G>>) -> Self {
+        Self::by(By::Other(evaluator))
+    }
+
+    fn by(by: By<G>) -> Self {
+        let (prospects, classes, outcomes, listed) = Default::default();
+        let (next, actions, values) = Default::default();
+        Self { by, prospects, classes, outcomes, listed, next, actions, values }
+    }
+
+    /// The probability of each class for player 0 after each outcome that was judged last, `[outcomes, classes]`; empty if it knows
+    /// values alone.
+    pub fn distributions(&self) -> &[f32] {
+        &self.classes
+    }
+
+    /// What was judged last, and its distributions.
+    pub(crate) fn judged(&self) -> (&[Prospect<G>], &[f32]) {
+        (&self.prospects, &self.classes)
+    }
+
+    /// The classes whose probabilities it knows; empty if it knows values alone.
+    pub fn classes(&self) -> &[OutcomeClass] {
+        match &self.by {
+            By::Model(model, _) => model.classes(),
+            By::Other(_) => &[],
+        }
+    }
+
+    /// Values all outcomes of the chance event that comes in this state, or the decision in it. None for chance that is not listed, and
+    /// if more chance follows one of its outcomes at once.
+    ///
+    /// # Errors
+    /// If a player has no action, or, with classes, a game ends in none of them.
+    pub fn judge(&mut self, game: &G, state: &G::State) -> Result<Option<&[Prospect<G>]>, ModelError> {
+        self.prospects.clear();
+        self.classes.clear();
+        self.listed.clear();
+        match game.turn(state) {
+            Turn::Chance if !game.outcomes(state, &mut self.outcomes) => return Ok(None),
+            Turn::Chance => {
+                self.listed.extend(self.outcomes.drain(..).map(|(outcome, p)| (Some(outcome), p)))
+            }
+            Turn::Player(_) | Turn::Over => self.listed.push((None, 1.0)),
+        }
+        self.next.resize(self.listed.len(), state.clone());
+        for (next, (outcome, _)) in self.next.iter_mut().zip(&self.listed) {
+            next.clone_from(state);
+            outcome.iter().for_each(|outcome| game.apply(next, outcome));
+            if game.turn(next) == Turn::Chance {
+                return Ok(None);
+            }
+        }
+        let Self { by, prospects, classes, listed, next, actions, values, .. } = self;
+        let each = listed.drain(..).zip(next.iter());
+        let for_first = |player, value: f32| if player == 0 { f64::from(value) } else { -f64::from(value) };
+        match by {
+            By::Model(model, found) => {
+                found.expand(game, &**model.encoder(), state)?;
+                found.evaluate(&mut *model.learner);
+                for (((outcome, probability), next), (_, branch)) in each.zip(found.branches()) {
+                    let player = valued_for(game, state, next);
+                    // Every branch has an action: where chance ends the game, its outcome.
+                    let place = branch.start + first_best(&found.values[branch]).unwrap_or(0);
+                    values.clear();
+                    found.distribution(place, values);
+                    match player {
+                        0 => classes.extend_from_slice(values),
+                        _ => model.learner.head().mirrored(values, classes),
+                    }
+                    let value = for_first(player, found.values[place]);
+                    let best = (game.turn(next) != Turn::Over).then(|| found.actions[place].clone());
+                    prospects.push(Prospect { outcome, probability, value, best });
+                }
+            }
+            By::Other(evaluator) => {
+                for ((outcome, probability), next) in each {
+                    let (value, best) = match game.turn(next) {
+                        Turn::Player(player) => {
+                            evaluator.weigh(Decision::new(game, next, player), actions, values);
+                            let Some(place) = first_best(values) else {
+                                return Err(ModelError::Unsupported(
+                                    no_action(game, next, player).to_string(),
+                                ));
+                            };
+                            (for_first(player, values[place]), Some(actions.swap_remove(place)))
+                        }
+                        Turn::Over | Turn::Chance => (game.utility(next, 0) / game.scale(), None),
+                    };
+                    prospects.push(Prospect { outcome, probability, value, best });
+                }
+            }
+        }
+        Ok(Some(&self.prospects))
+    }
+}
+
+/// The refusal of an agent that cannot tell luck.
+fn without_values(name: &str, why: &str) -> OpenError {
+    OpenError::Unknown(format!("`{name}` {why}: name a checkpoint or a valuation such as `oracle`"))
+}
+
+/// The place of the highest value, of equal ones the first. NaN is never higher.
+fn first_best(values: &[f32]) -> Option<usize> {
+    (0..values.len()).reduce(|best, i| if values[i] > values[best] { i } else { best })
+}
+
+/// The mean value over all outcomes.
+pub fn expected<G: Game>(prospects: &[Prospect<G>]) -> f64 {
+    let (sum, weight) = prospects
+        .iter()
+        .fold((0.0, 0.0), |(sum, weight), p| (sum + p.probability * p.value, weight + p.probability));
+    sum / weight
+}
+
+/// The place of an outcome among those that a game lists.
+///
+/// # Errors
+/// If it is not there.
+pub fn place<G: Game>(game: &G, prospects: &[Prospect<G>], drawn: &G::Action) -> Result<usize, GameError> {
+    prospects.iter().position(|prospect| prospect.outcome.as_ref() == Some(drawn)).ok_or_else(|| {
+        GameError::new(format!(
+            "{}: chance gave {drawn:?}, which is not one of its listed outcomes",
+            game.name()
+        ))
+    })
+}
+
+impl<G: Kit> Fortune<G> for Luck<G> {
+    fn luck(&mut self, game: &G, state: &G::State, drawn: &G::Action) -> Result<f64, GameError> {
+        let judged = self.judge(game, state).map_err(|e| GameError::new(e.to_string()))?;
+        let Some(prospects) = judged else { return Ok(0.0) };
+        let found = prospects[place(game, prospects, drawn)?].value;
+        Ok(game.scale() * (found - expected(prospects)))
+    }
+}
