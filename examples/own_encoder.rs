@@ -48,7 +48,7 @@ fn learned(encoder: Arc<dyn Encoder<TicTacToe>>) -> Result<f64, Box<dyn std::err
                 true => EpsilonGreedy::new(&mut network, 0.2).choose(at, &mut scratch, &mut rng),
                 false => Random.choose(at, &mut scratch, &mut rng),
             };
-            let Some(action) = chosen else { break };
+            let action = chosen?;
             game.apply(&mut state, &action);
             if player == g % 2 && game.turn(&state) != Turn::Over {
                 let after = Afterstate { state: &state, action: Some(&action), player };

@@ -4,7 +4,7 @@
 //! them directly. Ties are therefore random in play and averaged in measurement.
 
 use crate::evaluator::Evaluator;
-use adept_game::{Game, Kit, Script, Stream, Worth, draw_index};
+use adept_game::{Game, GameError, Kit, Script, Stream, Worth, draw_index, no_action};
 use rand::RngExt;
 
 /// A decision, as agents and evaluators are asked for it.
@@ -54,21 +54,23 @@ pub trait Agent<G: Game>: Send {
         draw_index(&*scratch, rng)
     }
 
-    /// Samples an action without a given list. Agents that consider only some actions can skip listing the others. None if
-    /// there is no action, which the rules of a game do not allow.
+    /// Samples an action without a given list. Agents that consider only some actions can skip listing the others.
+    ///
+    /// # Errors
+    /// There is no action, which the rules of a game do not allow; or another program was asked, and gave no legal one.
     fn choose(
         &mut self,
         at: Decision<'_, G>,
         scratch: &mut Scratch<G>,
         rng: &mut Stream,
-    ) -> Option<G::Action> {
+    ) -> Result<G::Action, GameError> {
         let Scratch { actions, probabilities } = scratch;
         at.game.actions(at.state, actions);
         if actions.is_empty() {
-            return None;
+            return Err(no_action(at.game, at.state, at.player));
         }
         let choice = self.act(at, actions, probabilities, rng);
-        Some(actions.swap_remove(choice))
+        Ok(actions.swap_remove(choice))
     }
 
     /// Explains a decision: candidates, their numbers and the rules that fired, in lines that end with a line break. By
@@ -169,7 +171,7 @@ macro_rules! passed_on {
                 at: Decision<'_, G>,
                 scratch: &mut Scratch<G>,
                 rng: &mut Stream,
-            ) -> Option<G::Action> {
+            ) -> Result<G::Action, GameError> {
                 (**self).choose(at, scratch, rng)
             }
 
@@ -286,14 +288,14 @@ macro_rules! by_values {
                 at: Decision<'_, G>,
                 scratch: &mut Scratch<G>,
                 rng: &mut Stream,
-            ) -> Option<G::Action> {
+            ) -> Result<G::Action, GameError> {
                 let Scratch { actions, probabilities } = scratch;
                 self.evaluator.weigh(at, actions, &mut self.values);
                 if actions.is_empty() {
-                    return None;
+                    return Err(no_action(at.game, at.state, at.player));
                 }
                 self.fill(probabilities);
-                Some(actions.swap_remove(draw_index(&*probabilities, rng)))
+                Ok(actions.swap_remove(draw_index(&*probabilities, rng)))
             }
 
             $($more)*

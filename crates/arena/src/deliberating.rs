@@ -2,7 +2,7 @@
 
 use crate::agents::{Agent, Decision, Scratch};
 use adept_game::deliberation::preference;
-use adept_game::{Choice, Deliberation, Deliberator, Game, Stream, draw_index};
+use adept_game::{Choice, Deliberation, Deliberator, Game, GameError, Stream, draw_index, no_action};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -47,10 +47,11 @@ impl<G: Game> Agent<G> for Deliberating<G> {
         at: Decision<'_, G>,
         scratch: &mut Scratch<G>,
         rng: &mut Stream,
-    ) -> Option<G::Action> {
+    ) -> Result<G::Action, GameError> {
         let Scratch { probabilities, .. } = scratch;
         self.deliberator.decide(at.game, at.state, at.player, &mut self.found, probabilities, rng);
-        self.found.candidates.get(draw_index(&*probabilities, rng)).map(|candidate| candidate.action.clone())
+        let chosen = self.found.candidates.get(draw_index(&*probabilities, rng));
+        chosen.map(|c| c.action.clone()).ok_or_else(|| no_action(at.game, at.state, at.player))
     }
 
     fn explain(&mut self, at: Decision<'_, G>) -> String {

@@ -262,8 +262,7 @@ pub fn alone<G: Game>(game: &G, agent: &mut dyn Agent<G>, optimum: u64) -> SoloG
     for g in 0..ALONE {
         let (mut state, mut rng, mut moves) = (game.start(), stream(0, "alone", g), 0);
         while let Turn::Player(player) = game.turn(&state) {
-            let Some(action) = agent.choose(Decision::new(game, &state, player), &mut scratch, &mut rng)
-            else {
+            let Ok(action) = agent.choose(Decision::new(game, &state, player), &mut scratch, &mut rng) else {
                 break;
             };
             game.apply(&mut state, &action);

@@ -200,7 +200,7 @@ impl From<u64> for Deals {
 /// Plays one game to its end with `agents[order[seat]]` in each seat. Returns the utility of every seat.
 ///
 /// # Errors
-/// A player to move has no action.
+/// As [`Agent::choose`].
 pub fn play<G: Game, A: Agent<G>>(
     game: &G,
     agents: &mut [A],
@@ -231,9 +231,9 @@ fn played<G: Game, A: Agent<G>>(
                 game.actions(&state, &mut legal);
                 legal.choose(dice).cloned().ok_or_else(|| no_action(game, &state, player))?
             }
-            Turn::Player(player) => agents[order[player]]
-                .choose(Decision::new(game, &state, player), scratch, choices)
-                .ok_or_else(|| no_action(game, &state, player))?,
+            Turn::Player(player) => {
+                agents[order[player]].choose(Decision::new(game, &state, player), scratch, choices)?
+            }
         };
         watch(&state, &action)?;
         game.apply(&mut state, &action);
@@ -279,7 +279,7 @@ fn draws(orders: &[Order], g: u64, seed: u64) -> (&Order, Stream, Stream) {
 /// Game `g` of [`compete`] once more: the number of the agent in each seat, and all moves and chance outcomes.
 ///
 /// # Errors
-/// A player to move has no action.
+/// As [`Agent::choose`].
 pub fn replay<'a, G: Game, A: Agent<G>>(
     game: &G,
     agents: &mut [A],
@@ -323,7 +323,7 @@ const TASKS: u64 = 4096;
 /// orders, so each set of dice is played once in every order. Results do not depend on the number of threads.
 ///
 /// # Errors
-/// Errors of `make`, which creates a new set of agents. A player to move has no action.
+/// Errors of `make`, which creates a new set of agents, and of [`Agent::choose`].
 pub fn compete<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
     game: &G,
     make: impl Fn() -> Result<T, E> + Sync,

@@ -326,7 +326,7 @@ impl QLearner {
         loop {
             let action = match game.turn(&state) {
                 Turn::Over => break,
-                Turn::Chance => Some(game.sample(&state, &mut dice)),
+                Turn::Chance => Ok(game.sample(&state, &mut dice)),
                 Turn::Player(LEARNER) => {
                     agent.choose(adept_arena::Decision::new(game, &state, LEARNER), scratch, &mut choices)
                 }
@@ -337,7 +337,7 @@ impl QLearner {
                 ),
             };
             // A player of liar's dice always has an action.
-            let Some(action) = action else { break };
+            let Ok(action) = action else { break };
             transitions.apply(game, &mut state, &action);
         }
         // If nobody else holds the table, it is not copied.

@@ -188,8 +188,7 @@ impl<'a, G: Kit> Table<'a, G> {
             };
             if player != self.options.seat {
                 let mut rng = stream(self.options.seed, "terminal choices", self.moves.len() as u64);
-                let answer = self.answer(player, &mut scratch, &mut rng);
-                let (action, thoughts) = answer.ok_or_else(|| self.stuck(player))?;
+                let (action, thoughts) = self.answer(player, &mut scratch, &mut rng)?;
                 let text = self.game.action_text(&self.state, &action);
                 let who = match self.game.players() {
                     2 => "It".into(),
@@ -203,7 +202,7 @@ impl<'a, G: Kit> Table<'a, G> {
             }
             self.game.actions(&self.state, &mut scratch.actions);
             if scratch.actions.is_empty() {
-                return Err(self.stuck(player));
+                return Err(OpenError::from(no_action(self.game, &self.state, player)).into());
             }
             writeln!(out, "\n{}", self.board(player, self.options.hints))?;
             let numbered = self.numbered();
@@ -365,31 +364,28 @@ impl<'a, G: Kit> Table<'a, G> {
         }
     }
 
-    /// The error for a player who has no move.
-    fn stuck(&self, player: usize) -> PlayError {
-        OpenError::from(no_action(self.game, &self.state, player)).into()
-    }
-
-    /// The agent's move, and its explanation; none if it has no move.
+    /// The agent's move, and its explanation.
     fn answer(
         &mut self,
         player: usize,
         scratch: &mut Scratch<G>,
         rng: &mut adept_game::Stream,
-    ) -> Option<(G::Action, String)> {
+    ) -> Result<(G::Action, String), PlayError> {
         let at = Decision::new(self.game, &self.state, player);
         match &mut self.opponent {
-            Opponent::Other(agent) => Some((agent.choose(at, scratch, rng)?, String::new())),
+            Opponent::Other(agent) => {
+                Ok((agent.choose(at, scratch, rng).map_err(OpenError::from)?, String::new()))
+            }
             Opponent::Model(bound) => {
                 let head = bound.learner.head().clone();
                 let mut agent = open::by_head(&mut **bound, &head);
-                let action = agent.choose(at, scratch, rng)?;
+                let action = agent.choose(at, scratch, rng).map_err(OpenError::from)?;
                 drop(agent);
                 if !self.options.hints {
-                    return Some((action, String::new()));
+                    return Ok((action, String::new()));
                 }
                 let Some(explanation) = bound.explain(at, &action) else {
-                    return Some((action, String::new()));
+                    return Ok((action, String::new()));
                 };
                 let mut text = match &head {
                     Head::Value | Head::Outcomes(_) => {
@@ -412,7 +408,7 @@ impl<'a, G: Kit> Table<'a, G> {
                     }
                 };
                 describe_gates(&explanation, 1, &mut text);
-                Some((action, text))
+                Ok((action, text))
             }
         }
     }

@@ -265,7 +265,7 @@ impl PyGame {
                     }
                     let chosen = Random.choose(Decision::new(self, &state, player), &mut scratch, &mut rng);
                     // `actions` has refused an empty list.
-                    let Some(action) = chosen else { break };
+                    let Ok(action) = chosen else { break };
                     let mut after = state.clone();
                     self.apply(&mut after, &action);
                     let seen = if self.0.hides { &state } else { &after };

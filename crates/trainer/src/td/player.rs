@@ -126,9 +126,8 @@ impl<G: Kit> TdPlayer<G> {
             };
             let at = Decision::new(game, &self.state, player);
             if let Some(agent) = seats.by_seat[player] {
-                let Some(action) = seats.agents[agent].choose(at, &mut self.lists, rng) else {
-                    return Err(ModelError::Unsupported(no_action(game, &self.state, player).to_string()));
-                };
+                let chosen = seats.agents[agent].choose(at, &mut self.lists, rng);
+                let action = chosen.map_err(|e| ModelError::Unsupported(e.to_string()))?;
                 self.apply(game, &action, settings);
                 continue;
             }

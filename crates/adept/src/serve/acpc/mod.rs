@@ -8,7 +8,7 @@ mod sequence;
 use adept_arena::matches::Tally;
 use adept_arena::{Agent, Decision, Scratch};
 use adept_builtin::holdem::Holdem;
-use adept_game::{Game, Turn, no_action, stream};
+use adept_game::{Game, Turn, stream};
 use adept_ground::{files::Files, limits};
 use adept_trainer::run::Cancel;
 use anyhow::{Context, Result};
@@ -326,7 +326,7 @@ impl Player<'_> {
         // Ctrl-C waits for the move.
         let _saving = self.cancel.saving();
         let action = self.agent.choose(Decision::new(self.game, state, *seat), scratch, &mut rng);
-        let action = action.ok_or_else(|| no_action(self.game, state, *seat).to_string())?;
+        let action = action.map_err(|e| e.to_string())?;
         self.sequence.answered(action);
         Ok(Some(letter(action)))
     }
