@@ -4,6 +4,7 @@
 //! other without sampling.
 
 pub mod agents;
+mod asking;
 pub mod cfr;
 mod deliberating;
 pub mod evaluator;
@@ -25,6 +26,7 @@ pub mod statistics;
 pub mod successors;
 
 pub use agents::{Agent, Boltzmann, Decision, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
+pub use asking::Asking;
 pub use deliberating::Deliberating;
 pub use evaluator::{ByValuation, Evaluator, GameModel, each_after};
 pub use exact::{Equity, ExactError, Survey, equity, expected_utilities, survey};

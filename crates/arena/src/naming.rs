@@ -11,6 +11,7 @@
 //! 4. the published checkpoint of this name, `checkpoints/GAME/NAME`.
 
 use crate::agents::{Agent, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
+use crate::asking::Asking;
 use crate::deliberating::Deliberating;
 use crate::evaluator::{ByValuation, Evaluator};
 use crate::exact::ExactError;
@@ -229,6 +230,8 @@ pub enum Meaning {
     Valuation,
     /// A deliberating agent of the game.
     Deliberator,
+    /// Another program.
+    Peer,
     /// The checkpoint or run in this folder.
     Checkpoint(PathBuf),
 }
@@ -294,6 +297,9 @@ fn own<G: Kit>(game: &G, name: &str) -> Option<Meaning> {
             || game.deliberator(name, &Value::Null).is_some() =>
         {
             Some(Meaning::Deliberator)
+        }
+        _ if game.peers().iter().any(|known| known.name.split(':').next() == Some(head)) => {
+            Some(Meaning::Peer)
         }
         _ => None,
     }
@@ -428,7 +434,7 @@ pub fn values<G: Kit>(
 /// See [`OpenError`].
 pub fn try_out<G: Kit>(game: &G, agent: &Resolved) -> Result<(), OpenError> {
     match &agent.meaning {
-        Meaning::Checkpoint(_) | Meaning::Script | Meaning::Deliberator => {
+        Meaning::Checkpoint(_) | Meaning::Script | Meaning::Deliberator | Meaning::Peer => {
             let builder = Builder { game, meaning: &agent.meaning, best: false };
             if let AgentSpec::Model { search: Some(options), name, .. } = &agent.spec {
                 return builder.searcher(options, name).map(drop);
@@ -482,6 +488,7 @@ impl<G: Kit> Builder<'_, G> {
                 let found = game.deliberator(name, &Value::Null).ok_or_else(gone)?;
                 Box::new(Deliberating::new(found?))
             }
+            Meaning::Peer => Box::new(Asking::new(name, game.peer(name).ok_or_else(gone)??)),
             Meaning::Valuation | Meaning::Checkpoint(_) => {
                 let (values, head) = self.values(name)?;
                 by_head(values, &head)

@@ -187,6 +187,7 @@ fn of_game(error: &GameError) -> &'static str {
         GameError::Data { .. } => "data",
         GameError::Table(_) => "checkpoint",
         GameError::Memory(_) => "memory",
+        GameError::Peer(_) => "protocol",
     }
 }
 

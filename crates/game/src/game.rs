@@ -48,6 +48,9 @@ pub enum GameError {
     /// The machine has too little memory.
     #[error("{0}")]
     Memory(String),
+    /// Another program cannot be reached, went away, or answered with something impossible.
+    #[error("{0}")]
+    Peer(String),
 }
 
 /// The error for a player who is to move and has no action, which the rules of a game do not allow.

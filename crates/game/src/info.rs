@@ -20,6 +20,8 @@ pub struct GameInfo {
     pub valuations: Vec<Named>,
     /// Its deliberating agents.
     pub deliberators: Vec<Named>,
+    /// The other programs that can play as agents.
+    pub peers: Vec<Named>,
     /// Its distributions of positions.
     pub distributions: Vec<Named>,
     /// Suites to measure by default.
@@ -52,6 +54,7 @@ impl GameInfo {
             scripts: game.scripts(),
             valuations: game.valuations(),
             deliberators: game.deliberators(),
+            peers: game.peers(),
             distributions: game.positions().names(),
             usual_suites: game.usual_suites(),
             is_small: game.is_small(),
@@ -67,7 +70,7 @@ impl GameInfo {
 
     /// Names of agents that need no checkpoint: the game's own, `random`, and in small games the exact ones.
     pub fn agents(&self) -> Vec<String> {
-        let own = self.scripts.iter().chain(&self.valuations).chain(&self.deliberators);
+        let own = self.scripts.iter().chain(&self.valuations).chain(&self.deliberators).chain(&self.peers);
         let mut names: Vec<String> = own.map(|named| named.name.to_string()).collect();
         names.push("random".into());
         if self.is_small && !self.hides {

@@ -5,6 +5,7 @@ use crate::encoder::{Afterstate, Encoder};
 use crate::files;
 use crate::game::{Game, GameError};
 use crate::halves::Halves;
+use crate::peer::Peer;
 use crate::public_tree::TreeVisitor;
 use crate::recorded::Recorded;
 use crate::sheet::Sheet;
@@ -230,6 +231,17 @@ pub trait Kit: Game + Sized {
     /// The deliberating agent named `name`. `settings` is an object with the settings to change, or null. The error
     /// says which setting is wrong.
     fn deliberator(&self, _name: &str, _settings: &serde_json::Value) -> Found<Arc<dyn Deliberator<Self>>> {
+        None
+    }
+
+    /// The other programs that can play as agents.
+    fn peers(&self) -> Vec<Named> {
+        Vec::new()
+    }
+
+    /// The program named `name`: one of [`peers`](Self::peers), and after a colon where it is found. It is reached at once, so
+    /// that a program that is missing is an error here and not within a match.
+    fn peer(&self, _name: &str) -> Found<Box<dyn Peer<Self>>> {
         None
     }
 

@@ -12,6 +12,7 @@ mod halves;
 mod info;
 mod kit;
 pub mod laws;
+mod peer;
 mod public_tree;
 mod recorded;
 mod rng;
@@ -29,6 +30,7 @@ pub use kit::{
     Distribution, Draw, Example, Found, Kit, Named, ParsedPosition, PositionClass, Positions, Script,
     Valuation, Visitor,
 };
+pub use peer::Peer;
 pub use public_tree::{PublicTree, TreeVisitor};
 /// The crate of random numbers whose `Rng` the traits take.
 pub use rand;

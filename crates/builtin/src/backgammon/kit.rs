@@ -1,12 +1,13 @@
 //! Backgammon's [`Kit`].
 
 use super::exact::Table;
+use super::gnubg::Gnubg;
 use super::{Backgammon, Phase, Points, Position, Side, Stage, State, pubeval};
 use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
-    Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Positions, Script,
-    Suite, Valuation,
+    Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Peer, Positions,
+    Script, Suite, Valuation,
 };
 use adept_ground::notes;
 use rand::{Rng, RngExt};
@@ -97,6 +98,22 @@ impl Kit for Backgammon {
             ))));
         }
         Some(table(self, file).map(|table| Arc::new(Exact(table)) as _))
+    }
+
+    fn peers(&self) -> Vec<Named> {
+        match self.checkers() {
+            15 => Named::list(&[(
+                "gnubg:HOST:PORT",
+                "GNU Backgammon, where its command `external HOST:PORT` listens",
+            )]),
+            _ => Vec::new(),
+        }
+    }
+
+    fn peer(&self, name: &str) -> Found<Box<dyn Peer<Self>>> {
+        let (program, place) = name.split_once(':').unwrap_or((name, ""));
+        let fits = program == "gnubg" && !self.peers().is_empty();
+        fits.then(|| Ok(Box::new(Gnubg::open(place)?) as _))
     }
 
     fn positions(&self) -> Positions<Self> {

@@ -3,7 +3,9 @@
 mod board;
 mod encoders;
 pub mod exact;
+mod fibs;
 mod game;
+mod gnubg;
 pub(crate) mod ids;
 mod kit;
 mod moves;

@@ -84,6 +84,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
                     .iter()
                     .chain(&g.valuations)
                     .chain(&g.deliberators)
+                    .chain(&g.peers)
                     .map(|agent| json!({ "name": agent.name, "game": g.name, "about": agent.about }))
             });
             let solved = games.iter().any(|g| g.is_small && !g.hides);
