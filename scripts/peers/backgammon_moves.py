@@ -69,9 +69,10 @@ def adept(program, checkpoint, decisions):
 
 
 def gnubg(decisions):
-    """The moves that gnubg lists for each decision; empty if nothing can move."""
+    """The moves that gnubg lists for each decision, best first, with what each loses; empty if nothing can move."""
     lines = ["set player 0 human", "set player 1 human", "set automatic roll off", "set automatic game off", "set automatic move off"]
-    lines += ["set evaluation chequerplay evaluation plies 0", "set evaluation chequerplay evaluation prune off"]
+    settings = ("plies 0", "noise 0", "cubeful off", "prune off")
+    lines += [f"set evaluation chequerplay evaluation {setting}" for setting in settings]
     for position, roll in decisions:
         lines += [f"set xgid {xgid(position, roll)}", "hint 999"]
     program = shutil.which("gnubg") or "/usr/games/gnubg"
@@ -82,8 +83,8 @@ def gnubg(decisions):
         # Each new position comes with dice.
         if "The dice have been set to" in line:
             number += 1
-        elif move := re.match(r"\s*\d+\. \S.*?-ply\s+(.+?)\s+(?:Eq\.|MWC)", line):
-            found[number].append(move.group(1))
+        elif move := re.match(r"\s*\d+\. \S.*?-ply\s+(.+?)\s+(?:Eq\.|MWC):\s*\S+(?: \((\S+)\))?", line):
+            found[number].append((move.group(1), -float(move.group(2) or 0)))
     return found
 
 
@@ -117,7 +118,7 @@ def main():
         for k, ((position, roll), listed, hints) in enumerate(zip(decisions, ours, theirs)):
             # The afterstate has the other side first.
             own = {tuple(reversed(board(text))) for text in listed}
-            other = {after(position, move) for move in hints} or {board(position)}
+            other = {after(position, move) for move, _ in hints} or {board(position)}
             moves += len(own)
             count.update(kinds(position, roll))
             if own == {board(position)}:
@@ -132,4 +133,5 @@ def main():
     raise SystemExit(differ > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

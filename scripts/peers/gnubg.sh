@@ -20,3 +20,30 @@ if ! have_gnubg; then
         exit 2
     fi
 fi
+
+# Starts gnubg as a server of evaluations: `serve_gnubg FOLDER PORT PLIES`, without cube, noise and pruning.
+serve_gnubg() {
+    mkfifo "$1/commands"
+    gnubg -t -q < "$1/commands" > "$1/gnubg.txt" 2>&1 &
+    gnubg_pid=$!
+    # Its commands end when this is closed.
+    exec {gnubg_commands}> "$1/commands"
+    cat >&"$gnubg_commands" <<END
+set threads 1
+set eval chequerplay evaluation plies $3
+set eval chequerplay evaluation noise 0
+set eval chequerplay evaluation cubeful off
+set eval chequerplay evaluation prune off
+set jacoby off
+external 127.0.0.1:$2
+END
+    for _ in $(seq 100); do
+        grep -q 'Waiting for a connection' "$1/gnubg.txt" && return
+        sleep 0.1
+    done
+    echo "gnubg does not listen on port $2:" >&2
+    tail -n 3 "$1/gnubg.txt" >&2
+    exit 1
+}
+
+stop_gnubg() { [[ -z ${gnubg_pid-} ]] || kill "$gnubg_pid" 2> /dev/null || true; }

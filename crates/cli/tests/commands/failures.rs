@@ -3,6 +3,8 @@
 use crate::common::{Desk, configs, published};
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
 const HEADER: &str = "own1,own2,own3,own4,own5,own6,opp1,opp2,opp3,opp4,opp5,opp6,value";
@@ -263,4 +265,39 @@ fn folders_without_permission_are_named() {
     let runs = call(&["runs", "list"]);
     assert!(runs["runs"][0]["status"].as_str().unwrap().contains("Permission denied"), "{runs}");
     allow(0o755);
+}
+
+/// A gnubg that answers nonsense ends a match, and one that is missing keeps it from beginning. Both are named.
+#[test]
+fn a_gnubg_that_fails_is_named() {
+    let desk = Desk::new();
+    let listen = || TcpListener::bind("127.0.0.1:0").unwrap();
+    let (door, closed) = (listen(), listen());
+    let [place, nowhere] = [&door, &closed].map(|door| door.local_addr().unwrap().to_string());
+    drop(closed);
+    std::thread::spawn(move || {
+        for stream in door.incoming() {
+            let mut lines = BufReader::new(stream.unwrap());
+            let mut line = String::new();
+            while lines.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
+                assert!(line.starts_with("board:"), "{line}");
+                lines.get_mut().write_all(b"25/1 25/1\n").unwrap();
+                line.clear();
+            }
+        }
+    });
+    for (place, kind, what) in [
+        (&place, "protocol", format!("gnubg at {place} answers `25/1 25/1` to ")),
+        (&nowhere, "config", format!("start it with the command `external {nowhere}`")),
+    ] {
+        let text = format!(
+            "name = \"my\"\ngame = \"backgammon\"\ngames = 4\nagents = [{{ name = \"random\" }}, {{ name = \"gnubg:{place}\" }}]\n"
+        );
+        fs::write(desk.path("my.toml"), text).unwrap();
+        let (error, _) = failure(&desk, &["arena", "my.toml"]);
+        assert_eq!(error["kind"], kind, "{error}");
+        assert!(error["message"].as_str().unwrap().contains(&what), "{error}");
+    }
+    let said = desk.fails(&["play", "gnubg:127.0.0.1:1", "--game", "hypergammon"], 1);
+    assert!(said.contains("is not an agent of hypergammon"), "{said}");
 }
