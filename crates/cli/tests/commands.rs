@@ -700,6 +700,52 @@ fn oracle_builds_a_table_of_backgammon() {
     assert!((score - 1.25).abs() < 1e-5, "{value}");
     let error = desk.fails(&["oracle", "build", "--game", "backgammon"], 1);
     assert!(error.contains("hypergammon, backgammon:1 and backgammon:2"), "{error}");
+
+    // One checker each: whoever is off first wins a gammon.
+    let found = desk.json(&["oracle", "value", "6:1/6:1", "--game", "backgammon:1"]);
+    let (found, same) = (found["values"][0]["equity"].as_f64().unwrap(), &value["values"][0]["equity"]);
+    assert!((found - 1.25).abs() < 1e-6 && (found - same.as_f64().unwrap()).abs() < 1e-6, "{value}");
+    assert_eq!(
+        desk.json(&["oracle", "value", "1:1/6:1 21", "--game", "backgammon:1"])["values"][0]["value"],
+        2.0
+    );
+    let both = ["value", "moves"]
+        .map(|command| desk.fails(&["oracle", command, "1:2/6:1", "--game", "backgammon:1"], 1));
+    assert!(both.iter().all(|error| error.contains("1:2/6:1")), "{both:?}");
+
+    // The moves agree with those of the command for all games, best first.
+    let moves = desk.json(&["oracle", "moves", "24:1/24:1", "31", "--game", "backgammon:1"]);
+    let same = desk.json(&["moves", "oracle", "24:1/24:1", "31", "--game", "backgammon:1"]);
+    let list = |found: &Value| -> Vec<(String, f64)> {
+        let of = |m: &Value| (m["afterstate"].to_string(), (m["equity"].as_f64().unwrap() * 1e5).round());
+        found["moves"].as_array().unwrap().iter().map(of).collect()
+    };
+    assert_eq!(list(&moves), list(&same));
+    assert!(list(&moves).is_sorted_by(|a, b| a.1 >= b.1) && !list(&moves).is_empty());
+    assert!(
+        desk.fails(&["moves", "oracle", "24:1/24:1", "--game", "backgammon:1"], 1)
+            .contains("a chance event comes first")
+    );
+    assert!(
+        desk.fails(&["oracle", "moves", "24:1/24:1 31", "65", "--game", "backgammon:1"], 1)
+            .contains("leave one out")
+    );
+
+    // Labels as drawn, then as points of the checkers, of which one is wrong.
+    desk.json(&["oracle", "sample", "--game", "backgammon:1", "--count", "40", "--out", "drawn.csv"]);
+    let verified = desk.json(&["oracle", "verify", "--csv", "drawn.csv", "--game", "backgammon:1"]);
+    assert!(verified["rows"] == 40 && verified["max_abs_error"].as_f64().unwrap() < 1e-6, "{verified}");
+    fs::write(
+        desk.folder.path().join("points.csv"),
+        "# of one checker\nown,opponent,equity\n1,6,2\n6,1,-2\n",
+    )
+    .unwrap();
+    let output = desk.run(&["oracle", "verify", "--csv", "points.csv", "--game", "backgammon:1", "--json"]);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.status.code() == Some(1) && found["worst"]["line"] == 4, "{found}");
+    fs::write(desk.folder.path().join("points.csv"), "own,opponent,equity\n1 2,6,2\n").unwrap();
+    let error = desk.fails(&["oracle", "verify", "--csv", "points.csv", "--game", "backgammon:1"], 1);
+    assert!(error.contains("line 2") && error.contains("has 1 checkers, found 2"), "{error}");
 }
 
 const FULL: &str = "1,1,1,1,1,1/1,1,1,1,1,1";
