@@ -6,7 +6,7 @@ use crate::open::OpenError;
 use crate::search::Search;
 use crate::successors::Successors;
 use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth};
-use adept_model::{Explanation, Layout, Rows};
+use adept_model::{Explanation, Layout, OutcomeClass, Rows};
 use serde::ser::{SerializeMap, Serializer};
 use std::ops::Range;
 
@@ -18,8 +18,9 @@ pub struct PositionValue {
     /// Value for the player to move, in the range of the network. This is the value of the best move, or of the position itself before a
     /// chance event. For a finished game, it is the exact result for player 1.
     pub value: f32,
-    /// The value in the unit of the game, such as points; the value itself if the game has no unit.
-    pub equity: f64,
+    /// The value in the unit of the game, such as points; the value itself if the game has no unit. None for a policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub equity: Option<f64>,
     /// What the value means in the game.
     #[serde(flatten)]
     pub worth: Worth,
@@ -74,8 +75,9 @@ pub struct MoveValue {
     pub action: String,
     /// The position after the move as text, which shows the player to move next first if the game's texts do.
     pub afterstate: String,
-    /// The value in the unit of the game, such as points; the value itself if the game has no unit.
-    pub equity: f64,
+    /// The value in the unit of the game, such as points; the value itself if the game has no unit. None for a policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub equity: Option<f64>,
     /// What the value means in the game.
     #[serde(flatten)]
     pub worth: Worth,
@@ -112,6 +114,18 @@ impl Chances {
 impl serde::Serialize for Chances {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, p)| (name, p)))
+    }
+}
+
+/// The class of a finished game for a player, which is certain; empty if it is in none.
+fn ended<G: Kit>(game: &G, classes: &[OutcomeClass], state: &G::State, player: usize) -> Chances {
+    let class = game.outcome_of(classes, state, player);
+    let probability = |(i, class_of): (usize, &OutcomeClass)| {
+        (class_of.name.clone(), f32::from(u8::from(Some(i) == class)))
+    };
+    match class {
+        Some(_) => Chances(classes.iter().enumerate().map(probability).collect()),
+        None => Chances::default(),
     }
 }
 
@@ -186,11 +200,12 @@ pub fn inspect<G: Kit>(
     // The output of a policy is a logit.
     let is_policy = bound.learner.head().is_policy();
     let worth = |value: f32| if is_policy { Worth::default() } else { Worth::of(game, value.into()) };
+    let equity = |value: f32| (!is_policy).then(|| in_unit(&worth(value), value));
     let mover = game.just_acted(state).filter(|_| knows && !game.hides());
     let found = |value: f32, to_move: Option<usize>, moves: Vec<MoveValue>| PositionValue {
         position: position.clone(),
         value,
-        equity: in_unit(&worth(value), value),
+        equity: equity(value),
         worth: worth(value),
         chances: moves.first().map(|best| best.chances.clone()).unwrap_or_default(),
         to_move,
@@ -264,9 +279,12 @@ pub fn inspect<G: Kit>(
         moves.push(MoveValue {
             action: game.action_text(state, action),
             afterstate: game.afterstate_text(&next, Some(action)),
-            equity: in_unit(&worth(explanation.value), explanation.value),
+            equity: equity(explanation.value),
             worth: worth(explanation.value),
-            chances: Chances::of(&classes, &explanation.outcomes),
+            chances: match listed.row_of[i] {
+                Some(_) => Chances::of(&classes, &explanation.outcomes),
+                None => ended(game, bound.learner.head().classes().unwrap_or_default(), &next, player),
+            },
             probability: policy.as_ref().map(|p| p[i]),
             explanation,
             inputs: row.filter(|_| inputs).map_or_else(Vec::new, |row| inputs_of(game, bound, &row)),
@@ -292,7 +310,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
     let mut found = PositionValue {
         position,
         value: 0.0,
-        equity: 0.0,
+        equity: None,
         classes: Vec::new(),
         chances: Chances::default(),
         worth: Worth::default(),
@@ -307,7 +325,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
         Turn::Over => {
             found.value = (game.utility(state, 0) / game.scale()) as f32;
             found.worth = Worth::of(game, found.value.into());
-            found.equity = in_unit(&found.worth, found.value);
+            found.equity = Some(in_unit(&found.worth, found.value));
             return Ok(found);
         }
         Turn::Chance => {
@@ -331,16 +349,20 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
                 let mut next = state.clone();
                 game.apply(&mut next, action);
                 let mut outcomes = Vec::new();
-                if !found.classes.is_empty() && game.turn(&next) != Turn::Over {
+                let is_over = game.turn(&next) == Turn::Over;
+                if !found.classes.is_empty() && !is_over {
                     search.outcomes_after(at, action, &mut outcomes);
                 }
                 let worth = Worth::of(game, (*value).into());
                 found.moves.push(MoveValue {
                     action: game.action_text(state, action),
                     afterstate: game.afterstate_text(&next, Some(action)),
-                    equity: in_unit(&worth, *value),
+                    equity: Some(in_unit(&worth, *value)),
                     worth,
-                    chances: Chances::of(&found.classes, &outcomes),
+                    chances: match is_over && !found.classes.is_empty() {
+                        true => ended(game, search.evaluator.classes(), &next, player),
+                        false => Chances::of(&found.classes, &outcomes),
+                    },
                     probability: None,
                     explanation: Explanation { value: *value, outcomes, ..Explanation::default() },
                     inputs: Vec::new(),
@@ -353,7 +375,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
         }
     }
     found.worth = Worth::of(game, found.value.into());
-    found.equity = in_unit(&found.worth, found.value);
+    found.equity = Some(in_unit(&found.worth, found.value));
     let seen = search.found();
     if seen.plies > 1 {
         let line = line_texts(game, state, &seen.line);

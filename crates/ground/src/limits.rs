@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 /// Most times that a run learns from one sample.
-pub const USES: u64 = 1_000;
+pub const USES: u64 = 100;
 
 /// Threads of a command.
 pub const THREADS: usize = 1024;

@@ -211,19 +211,19 @@ impl Columns {
 
 /// The checkers of a side from a list of their places, such as `24 23 0`: 25 is the bar, 0 off.
 fn side(game: &Backgammon, row: &Row<'_>, column: usize) -> Result<Side, GameError> {
-    let (mut places, mut count) = ([0; 26], 0);
+    let (mut places, mut count, most) = ([0; 26], 0, usize::from(game.checkers()));
     for word in row.text(column).split_whitespace() {
         let place = word.parse::<usize>().ok().filter(|&place| place < 26);
         let Some(place) = place else {
             return Err(row.fault_at(column, &format!("`{word}` is not a place from 0 to 25")));
         };
         count += 1;
-        if count <= game.checkers() {
+        if count <= most {
             places[place] += 1;
         }
     }
-    if count != game.checkers() {
-        let message = format!("a side of {} has {} checkers, found {count}", game.name(), game.checkers());
+    if count != most {
+        let message = format!("a side of {} has {most} checkers, found {count}", game.name());
         return Err(row.fault_at(column, &message));
     }
     Ok(Side::new(places))

@@ -97,7 +97,10 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             let decision = DicePosition { position, roll };
             if *legal { legal_moves(decision, as_json) } else { moves(decision, table, as_json) }
         }
-        OracleAction::Verify { one_sided: Some(file), tolerance, .. } => {
+        OracleAction::Verify { one_sided: Some(file), tolerance, game, table, .. } => {
+            if other_game(game, table)?.is_some() {
+                bail!("--one-sided is of the bear-off: leave out --game, or this");
+            }
             verify_one_sided(file, tolerance.unwrap_or(ONE_SIDED_TOLERANCE), as_json)
         }
         OracleAction::Verify { csv, gnubg, exact, checkers, tolerance, game, table, .. } => {
@@ -117,6 +120,9 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
         }
         OracleAction::Sample { distribution, count, seed, checkers, game, out, table } => {
             if let Some(game) = other_game(game, table)? {
+                if *checkers != USUAL_CHECKERS {
+                    bail!("--checkers is of the bear-off: {} has {} a side", game.name(), game.checkers());
+                }
                 if !["table", "all"].contains(&distribution.as_str()) {
                     bail!("`{distribution}` is a distribution of the bear-off: {} has `all`", game.name());
                 }

@@ -286,12 +286,19 @@ fn fill<G: Kit>(
     let mut rng = stream(seed, "positions", span.start);
     while samples.rows.len() < n {
         let mut state = begin(game, positions, &mut rng);
+        let before = samples.rows.len();
         // A game of self-play, or a single position.
         loop {
             found.expand(game, &**bound.encoder(), &state)?;
             found.evaluate(&mut *bound.learner);
             // Nobody is to value a position that no move has led to, such as the one before the opening roll.
-            if game.just_acted(&state).is_some() {
+            if let Some(actor) = game.just_acted(&state) {
+                if next_to_move(game, &state) == Some(actor) {
+                    return Err(ModelError::Unsupported(format!(
+                        "{}: a player may move twice in a row, which [learn.expectation] does not back up: take [learn.td]",
+                        game.name()
+                    )));
+                }
                 found.expectation(&mut samples.targets);
                 encode(game, &**bound.encoder(), &state, samples);
             }
@@ -303,6 +310,30 @@ fn fill<G: Kit>(
                 None => break,
             }
         }
+        if samples.rows.len() == before {
+            return Err(ModelError::Unsupported(format!(
+                "{}: no position of a game tells who acted last: its `just_acted` must, since values are for that player",
+                game.name()
+            )));
+        }
     }
     Ok(())
+}
+
+/// The player to move, at once or after the first outcome of chance.
+fn next_to_move<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
+    match game.turn(state) {
+        Turn::Player(player) => Some(player),
+        Turn::Over => None,
+        Turn::Chance => {
+            let mut outcomes = Vec::new();
+            game.outcomes(state, &mut outcomes);
+            let mut next = state.clone();
+            game.apply(&mut next, &outcomes.first()?.0);
+            match game.turn(&next) {
+                Turn::Player(player) => Some(player),
+                Turn::Chance | Turn::Over => None,
+            }
+        }
+    }
 }

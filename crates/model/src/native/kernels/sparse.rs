@@ -1,7 +1,7 @@
 //! Layers whose inputs are mostly 0, such as the first layer of a board game: only the weights of the other inputs are read.
 //!
-//! Rows stay dense; the inputs that are not 0 are listed here. A term of 0 does not change a sum, so the results are the same
-//! bits as those of the dense kernels.
+//! Rows stay dense; the inputs that are not 0 are listed here. With finite weights a term of 0 does not change a sum, so the results
+//! are the same bits as those of the dense kernels.
 
 use super::dense::{Layer, Matrix, block, block_mut};
 use super::{chunks, chunks_mut, stride};

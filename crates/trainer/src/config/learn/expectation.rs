@@ -36,6 +36,9 @@ pub struct ExpectationSettings {
     pub step: Option<u64>,
 }
 
+/// Fewest samples of a shard whose games begin as the rules say.
+const LEAST: u64 = 256;
+
 /// Where games of self-play begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -49,8 +52,24 @@ pub enum Starts {
 impl ExpectationSettings {
     pub(super) fn check(&self, learn: &Learn, game: &GameInfo) -> Result<(), Fault> {
         check_distribution("learn.expectation.distribution", self.distribution.as_deref(), game)?;
-        if self.starts == Some(Starts::Drawn) {
-            super::draws_positions("learn.expectation.starts", game)?;
+        if game.hides {
+            let message =
+                format!("{} hides information, which its positions would reveal: take [learn.td]", game.name);
+            return fault("learn.expectation", message);
+        }
+        let has_distribution = !game.distributions.is_empty();
+        if self.starts == Some(Starts::Drawn) && !has_distribution {
+            let message =
+                format!("{} has no distribution of positions to draw from: leave `starts` out", game.name);
+            return fault("learn.expectation.starts", message);
+        }
+        if !self.draws(has_distribution) && learn.batch < LEAST * learn.shards as u64 {
+            let message = format!(
+                "games begin anew in every batch and shard, so that positions late in a game would never be seen: take at least {LEAST} \
+                 samples a shard, found {} in {}",
+                learn.batch, learn.shards
+            );
+            return fault("learn.batch", message);
         }
         if self.starts == Some(Starts::Rules) && self.distribution.is_some() {
             return fault(
@@ -65,6 +84,7 @@ impl ExpectationSettings {
             );
         }
         if let Some(step) = self.step
+            && learn.shards as u64 <= learn.batch
             && !(learn.shards as u64..=learn.batch).contains(&step)
         {
             let (least, most) = (learn.shards, learn.batch);
