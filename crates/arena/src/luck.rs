@@ -8,9 +8,9 @@ use crate::agents::Decision;
 use crate::evaluator::{Evaluator, GameModel};
 use crate::naming::{self, Meaning, Resolved};
 use crate::open::{OpenError, open};
-use crate::successors::{Successors, valued_for};
+use crate::successors::{Successors, certain, class_of};
 use adept_game::{Game, GameError, Kit, Turn, no_action};
-use adept_model::{ModelError, OutcomeClass};
+use adept_model::{Head, ModelError, OutcomeClass};
 
 /// Tells the luck of outcomes.
 pub trait Fortune<G: Game>: Send {
@@ -89,9 +89,6 @@ impl<G: Kit> Luck<G> {
 
     /// By a network whose output is a value or a distribution over outcomes.
     pub fn of_model(game: &G, model: GameModel<G>) -> Self {
-        if model.encoder().decides() {
-            return Self::of(Box::new(model));
-        }
         let found = Successors::new(game, &*model.learner);
         Self::by(By::Model(Box::new(model), Box::new(found)))
     }
@@ -151,25 +148,48 @@ impl<G: Kit> Luck<G> {
             }
         }
         let Self { by, prospects, classes, listed, next, actions, values, .. } = self;
-        let each = listed.drain(..).zip(next.iter());
         let for_first = |player, value: f32| if player == 0 { f64::from(value) } else { -f64::from(value) };
+        let over = |state: &G::State| game.utility(state, 0) / game.scale();
+        let stuck = |state, player| ModelError::Unsupported(no_action(game, state, player).to_string());
+        let each = listed.drain(..).zip(next.iter());
         match by {
             By::Model(model, found) => {
-                found.expand(game, &**model.encoder(), state)?;
+                found.clear();
+                for next in next.iter() {
+                    if let Turn::Player(player) = game.turn(next) {
+                        found.list(&**model.encoder(), Decision::new(game, next, player));
+                    }
+                }
                 found.evaluate(&mut *model.learner);
-                for (((outcome, probability), next), (_, branch)) in each.zip(found.branches()) {
-                    let player = valued_for(game, state, next);
-                    // Every branch has an action: where chance ends the game, its outcome.
-                    let place = branch.start + first_best(&found.values[branch]).unwrap_or(0);
-                    values.clear();
-                    found.distribution(place, values);
-                    match player {
-                        0 => classes.extend_from_slice(values),
-                        _ => model.learner.head().mirrored(values, classes),
+                let (head, mut branches) = (model.learner.head(), found.branches());
+                for ((outcome, probability), next) in each {
+                    let Turn::Player(player) = game.turn(next) else {
+                        add_certain(game, head, next, classes)?;
+                        prospects.push(Prospect { outcome, probability, value: over(next), best: None });
+                        continue;
+                    };
+                    let (_, branch) = branches.next().unwrap_or_default();
+                    let first = branch.start;
+                    let place =
+                        first + first_best(&found.values[branch]).ok_or_else(|| stuck(next, player))?;
+                    let best = found.actions[place].clone();
+                    match (head.classes(), found.row_of[place]) {
+                        (None, _) => {}
+                        (Some(_), None) => {
+                            let mut after = next.clone();
+                            game.apply(&mut after, &best);
+                            add_certain(game, head, &after, classes)?;
+                        }
+                        (Some(all), Some(row)) => {
+                            let own = &found.outcomes[row as usize * all.len()..][..all.len()];
+                            match player {
+                                0 => classes.extend_from_slice(own),
+                                _ => head.mirrored(own, classes),
+                            }
+                        }
                     }
                     let value = for_first(player, found.values[place]);
-                    let best = (game.turn(next) != Turn::Over).then(|| found.actions[place].clone());
-                    prospects.push(Prospect { outcome, probability, value, best });
+                    prospects.push(Prospect { outcome, probability, value, best: Some(best) });
                 }
             }
             By::Other(evaluator) => {
@@ -177,14 +197,10 @@ impl<G: Kit> Luck<G> {
                     let (value, best) = match game.turn(next) {
                         Turn::Player(player) => {
                             evaluator.weigh(Decision::new(game, next, player), actions, values);
-                            let Some(place) = first_best(values) else {
-                                return Err(ModelError::Unsupported(
-                                    no_action(game, next, player).to_string(),
-                                ));
-                            };
+                            let place = first_best(values).ok_or_else(|| stuck(next, player))?;
                             (for_first(player, values[place]), Some(actions.swap_remove(place)))
                         }
-                        Turn::Over | Turn::Chance => (game.utility(next, 0) / game.scale(), None),
+                        Turn::Over | Turn::Chance => (over(next), None),
                     };
                     prospects.push(Prospect { outcome, probability, value, best });
                 }
@@ -197,6 +213,14 @@ impl<G: Kit> Luck<G> {
 /// The refusal of an agent that cannot tell luck.
 fn without_values(name: &str, why: &str) -> OpenError {
     OpenError::Unknown(format!("`{name}` {why}: name a checkpoint or a valuation such as `oracle`"))
+}
+
+/// Appends the distribution that is sure of the class of a finished game for player 0; nothing without classes.
+fn add_certain<G: Kit>(game: &G, head: &Head, state: &G::State, to: &mut Vec<f32>) -> Result<(), ModelError> {
+    if let Some(classes) = head.classes() {
+        to.extend(certain(classes.len(), class_of(game, classes, state, 0)?));
+    }
+    Ok(())
 }
 
 /// The place of the highest value, of equal ones the first. NaN is never higher.

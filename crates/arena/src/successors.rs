@@ -199,14 +199,13 @@ impl<G: Kit> Successors<G> {
             if let Some(outcome) = outcome {
                 game.apply(&mut self.before, outcome);
             }
-            let player = valued_for(game, state, &self.before);
-            match game.turn(&self.before) {
-                Turn::Player(_) => {}
+            let player = match game.turn(&self.before) {
+                Turn::Player(player) => player,
                 // Chance has ended the game.
                 Turn::Over => {
                     self.actions.extend(outcome.cloned());
                     self.after.clone_from(&self.before);
-                    self.end_game(game, player)?;
+                    self.end_game(game, 1 - game.just_acted(state).unwrap_or(0).min(1))?;
                     self.ends.push(self.values.len());
                     continue;
                 }
@@ -215,7 +214,7 @@ impl<G: Kit> Successors<G> {
                         "two chance events in a row, which [learn.expectation] does not back up: take [learn.td]",
                     );
                 }
-            }
+            };
             game.actions(&self.before, &mut self.listed);
             if self.listed.is_empty() {
                 return Err(ModelError::Unsupported(no_action(game, &self.before, player).to_string()));
@@ -279,27 +278,22 @@ impl<G: Kit> Successors<G> {
             to.push(branches.fold(0.0, |sum, (p, best)| sum - p * f64::from(self.values[best])) as f32);
             return;
         };
-        let mut sum = vec![0.0; classes.len()];
-        let (mut own, mut mirrored) = (Vec::new(), Vec::new());
+        let n = classes.len();
+        let (mut sum, mut sure, mut mirrored) = (vec![0.0; n], Vec::new(), Vec::with_capacity(n));
         for (p, best) in branches {
-            own.clear();
+            let from = match self.row_of[best] {
+                Some(row) => &self.outcomes[row as usize * n..][..n],
+                None => {
+                    sure.clear();
+                    sure.extend(certain(n, self.classes[best]));
+                    &sure
+                }
+            };
             mirrored.clear();
-            self.distribution(best, &mut own);
-            self.head.mirrored(&own, &mut mirrored);
+            self.head.mirrored(from, &mut mirrored);
             sum.iter_mut().zip(&mirrored).for_each(|(sum, v)| *sum += p * f64::from(*v));
         }
         to.extend(sum.into_iter().map(|p: f64| p as f32));
-    }
-
-    /// Appends the distribution over the classes of outcomes after an action of [`expand`](Self::expand), for the player who acts;
-    /// nothing for other heads.
-    pub(crate) fn distribution(&self, action: usize, to: &mut Vec<f32>) {
-        let Some(classes) = self.head.classes() else { return };
-        let n = classes.len();
-        match self.row_of[action] {
-            Some(row) => to.extend_from_slice(&self.outcomes[row as usize * n..][..n]),
-            None => to.extend(certain(n, self.classes[action])),
-        }
     }
 
     /// Draws a state that follows the one of [`expand`](Self::expand): a branch by its probability, then its best
@@ -313,14 +307,6 @@ impl<G: Kit> Successors<G> {
             range.max_by(|a, b| self.values[*a].total_cmp(&self.values[*b]))?
         };
         self.row_of[chosen].map(|row| &self.states[row as usize])
-    }
-}
-
-/// For whom an outcome of chance that leads from one state to another is valued: the player who acts next, or who would.
-pub(crate) fn valued_for<G: Game>(game: &G, before: &G::State, after: &G::State) -> usize {
-    match game.turn(after) {
-        Turn::Player(player) => player,
-        Turn::Chance | Turn::Over => 1 - game.just_acted(before).unwrap_or(0).min(1),
     }
 }
 
