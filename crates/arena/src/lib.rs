@@ -20,6 +20,7 @@ pub mod naming;
 pub mod open;
 mod part;
 mod pool;
+pub mod rollout;
 pub mod search;
 mod solve;
 pub mod statistics;

@@ -578,6 +578,7 @@ fn completions_and_help_cover_every_command() {
         "train",
         "evaluate",
         "value",
+        "rollout",
         "reproduce",
         "describe",
         "play",
@@ -779,6 +780,42 @@ fn oracle_builds_a_table_and_answers_from_it() {
     bytes[middle] ^= 1;
     fs::write(&path, bytes).unwrap();
     assert!(desk.fails(&["oracle", "verify"], 1).contains("block 1 of 3"));
+}
+
+/// A rollout has the exact value where the agent plays perfectly, and goes on from its file.
+#[test]
+fn rollout_plays_positions_out() {
+    let desk = Desk::new();
+    let position = "24:1 23:1/24:1 23:1";
+    let rollout = ["rollout", position, "bar:1 1:1/6:1 5:1 31", "--with", "oracle", "--game", "backgammon:2"];
+    let exact = desk.json(&["value", "oracle", position, "--game", "backgammon:2"]);
+    let whole = desk.json(&[&rollout[..], &["--trials", "72"]].concat());
+    let first = &whole["rollouts"][0];
+    assert_eq!((first["position"].as_str(), first["trials"].as_u64()), (Some(position), Some(72)));
+    assert_eq!((first["to_move"].as_u64(), first["unit"].as_str()), (Some(1), Some("points")));
+    assert!((number(&first["equity"]) - number(&exact["values"][0]["score"])).abs() < 1e-4, "{first}");
+    assert!(number(&first["ci95"][1]) - number(&first["ci95"][0]) < 1e-4, "{first}");
+    assert!(number(&first["raw_ci95"][1]) - number(&first["raw_ci95"][0]) > 0.1, "{first}");
+
+    // In two parts, of which the first is shorter.
+    let part = |trials: &'static str| [&rollout[..], &["--out", "sums.json", "--trials", trials]].concat();
+    assert_eq!(desk.json(&part("36"))["rollouts"][1]["trials"].as_u64(), Some(36));
+    assert!(desk.fails(&part("72"), 1).contains("go on from it with --resume"));
+    assert_eq!(desk.json(&[&part("72")[..], &["--resume", "--threads", "3"]].concat()), whole);
+    assert!(desk.fails(&[&part("36")[..], &["--resume"]].concat(), 1).contains("holds more games than this"));
+    let other = [&part("72")[..], &["--resume", "--seed", "2"]].concat();
+    assert!(desk.fails(&other, 1).contains("holds other rollouts (seed 1 2)"), "{}", desk.fails(&other, 1));
+    fs::write(desk.path("sums.json"), "{}").unwrap();
+    assert!(desk.fails(&part("72"), 1).contains("does not hold rollouts of these positions"));
+
+    let text = desk.text(&[&rollout[..], &["--truncate", "2", "--trials", "36"]].concat());
+    assert!(text.contains("for player 1, 36 games\n  with luck "), "{text}");
+    assert!(
+        desk.fails(&["rollout", "off:2/1:2", "--with", "oracle", "--game", "backgammon:2"], 1)
+            .contains("is over")
+    );
+    let without = desk.fails(&["rollout", "start", "--with", "pubeval"], 1);
+    assert!(without.contains("`pubeval` is an agent without values"), "{without}");
 }
 
 #[test]

@@ -56,6 +56,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  adept moves checkpoints/runs/single-80-1 X...O....\n  adept moves oracle 1,1,1,1,1,1/0,0,0,0,0,2 65 --game bearoff"
     )]
     Moves(MovesArgs),
+    /// Play positions to the end many times, with less of the luck of the dice.
+    #[command(
+        after_help = "Examples:\n  adept rollout \"4HPwATDgc/ABMA 31\" --with my-backgammon\n  adept rollout 1,1,0,2,0,1/0,2,0,1,1,2 --with oracle --game bearoff --trials 36"
+    )]
+    Rollout(RolloutArgs),
     /// Describe a checkpoint or a config: inputs, parameters, multiply-adds, bytes, ops.
     #[command(
         after_help = "Examples:\n  adept describe configs/tictactoe/hme-2x40-st3.toml\n  adept describe checkpoints/runs/pm-0-1 --rules 20"
@@ -284,6 +289,41 @@ pub(crate) struct ArenaArgs {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
         value_parser = clap::value_parser!(u64).range(0..=limits::HISTORIES))]
     pub(crate) histories: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RolloutArgs {
+    /// Positions in the game's text form (see adept value --help), with or without the roll.
+    #[arg(required = true, value_name = "POSITION")]
+    pub(crate) positions: Vec<String>,
+    /// The agent that plays both sides and whose values tell luck: a checkpoint, a search such as search:2:CHECKPOINT, or a valuation
+    /// such as oracle.
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) with: String,
+    /// Rule set. Default: the rule set of the checkpoint.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) game: Option<String>,
+    /// Use the best checkpoint of the run.
+    #[arg(long)]
+    pub(crate) best: bool,
+    /// Games of each position. Multiples of 36, better of 1296, spread the first throws of two dice evenly.
+    #[arg(long, value_name = "N", default_value_t = 1296, value_parser = clap::value_parser!(u64).range(2..=limits::GAMES))]
+    pub(crate) trials: u64,
+    /// Cut games off after so many moves, and take the agent's value of what is left. Default: play to the end.
+    #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u32).range(1..=i64::from(limits::TRUNCATION)))]
+    pub(crate) truncate: Option<u32>,
+    /// Seed of the dice.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=limits::SEED))]
+    pub(crate) seed: u64,
+    /// Threads. Default: all cores. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
+    pub(crate) threads: usize,
+    /// Keep the sums of all games in this file, from which --resume goes on.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Go on from the file of an earlier call, if it is there; with a larger number of trials too.
+    #[arg(long, requires = "out")]
+    pub(crate) resume: bool,
 }
 
 #[derive(Debug, Args)]

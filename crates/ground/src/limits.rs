@@ -53,6 +53,8 @@ pub const COMBINATIONS: u64 = 4096;
 pub const NESTED_AGENTS: usize = 8;
 /// Plies of a search.
 pub const PLIES: u32 = 64;
+/// Plies after which the games of a rollout may be cut off.
+pub const TRUNCATION: u32 = 10_000;
 /// Actions that a search keeps at a decision.
 pub const KEPT: usize = 10_000;
 /// Milliseconds of a search: an hour.

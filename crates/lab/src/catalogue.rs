@@ -9,6 +9,7 @@ use crate::export::{self, Format};
 use crate::farm::{self, Here};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
 use crate::pairing::{Pairing, luck_of};
+use crate::rollouts::{self, RolloutOptions, Rollouts};
 use adept_arena::cfr::{self, SolveOptions, Solved};
 use adept_arena::inspect::PositionValue;
 use adept_arena::matches::Tally;
@@ -107,6 +108,9 @@ pub trait AnyGame: Rules {
 
     /// Opens the agent whose values tell the luck of games, to check that it can.
     fn check_luck(&self, agent: &str) -> Result<(), OpenError>;
+
+    /// Rolls out positions.
+    fn roll_out(&self, options: &RolloutOptions, cancel: &Cancel) -> Result<Rollouts, TrainError>;
 
     /// Plays the games of two agents.
     fn play_pair(&self, pairing: &Pairing, cancel: &Cancel) -> Result<Tally, OpenError>;
@@ -292,6 +296,10 @@ impl<G: Kit> AnyGame for G {
 
     fn check_agent(&self, agent: &str, changes: &serde_json::Value) -> Result<(), OpenError> {
         open::agent_with(self, agent, changes).map(drop)
+    }
+
+    fn roll_out(&self, options: &RolloutOptions, cancel: &Cancel) -> Result<Rollouts, TrainError> {
+        rollouts::rollouts_of(self, options, cancel)
     }
 
     fn check_luck(&self, agent: &str) -> Result<(), OpenError> {

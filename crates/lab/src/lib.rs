@@ -19,6 +19,7 @@ mod pack;
 pub mod pairing;
 pub mod publish;
 pub mod reproduction;
+pub mod rollouts;
 pub mod seeds;
 pub mod statistics;
 pub mod sweep;

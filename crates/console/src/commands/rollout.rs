@@ -1,0 +1,66 @@
+//! The command `rollout`.
+
+use super::play::game_of;
+use crate::args::RolloutArgs;
+use crate::output;
+use crate::progress::on_interrupt;
+use adept_game::score_text;
+use adept_lab::Catalogue;
+use adept_lab::rollouts::{Rollout, RolloutOptions};
+use anyhow::{Result, bail};
+use std::fmt::Write;
+
+/// What is said at Ctrl-C.
+const STOPPING: &str = "\nstopping, with the games played so far (again to stop at once)";
+
+pub(crate) fn run(games: &dyn Catalogue, args: &RolloutArgs, as_json: bool) -> Result<()> {
+    let options = RolloutOptions {
+        agent: args.with.clone(),
+        best: args.best,
+        positions: args.positions.clone(),
+        trials: args.trials,
+        truncate: args.truncate,
+        seed: args.seed,
+        threads: args.threads,
+        out: args.out.clone(),
+        resume: args.resume,
+    };
+    let game = game_of(games, &args.with, args.game.as_deref(), args.best)?;
+    let found = game.roll_out(&options, &on_interrupt(STOPPING))?;
+    if as_json {
+        output::json(&found)?;
+    } else {
+        output::text(&found.rollouts.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+    }
+    match &args.out {
+        _ if found.finished => Ok(()),
+        Some(out) => bail!("stopped before the end: continue with --out {} --resume", out.display()),
+        None => bail!("stopped before the end; with --out FILE, rollouts can be continued"),
+    }
+}
+
+/// The result of a position, for people.
+fn text(found: &Rollout) -> String {
+    let unit = found.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
+    let shown = |equity: f64, ci95: [f64; 2]| {
+        let [equity, low, high] = [equity, ci95[0], ci95[1]].map(|v| score_text(v, 4));
+        format!("{equity}{unit}, 95 % {low} to {high}")
+    };
+    let mut text = format!(
+        "{}\n  {} for player {}, {} games\n  with luck {}\n",
+        found.position,
+        shown(found.equity, found.ci95),
+        found.to_move,
+        found.trials,
+        shown(found.raw, found.raw_ci95)
+    );
+    let percent = |p: f64| format!("{:.2}", 100.0 * p);
+    let row = |((name, p), (_, ci95)): (&(String, f64), &(String, [f64; 2]))| {
+        vec![name.clone(), percent(*p), format!("{} to {}", percent(ci95[0]), percent(ci95[1]))]
+    };
+    let rows: Vec<Vec<String>> = found.classes.0.iter().zip(&found.classes_ci95.0).map(row).collect();
+    if !rows.is_empty() {
+        let _ = write!(text, "\n{}", output::table(&["outcome", "%", "95 %"], &rows));
+    }
+    text
+}

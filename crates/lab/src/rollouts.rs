@@ -1,0 +1,236 @@
+//! Rollouts of positions, and the file from which they go on.
+
+use adept_arena::matches::Net;
+use adept_arena::rollout::{Options, Sums, roll_out, viewer};
+use adept_arena::{Luck, OpenError, inspect, naming};
+use adept_game::Kit;
+use adept_ground::files::{FileError, Files};
+use adept_ground::{limits, work};
+use adept_model::{ModelError, checkpoint};
+use adept_trainer::run::{Cancel, TrainError};
+use adept_trainer::settings::differences;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::json;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What to roll out, and how.
+#[derive(Clone, Debug, Default)]
+pub struct RolloutOptions {
+    /// The agent that plays both sides: a checkpoint, a search, or a valuation.
+    pub agent: String,
+    /// Whether it plays by the best checkpoint of a run in place of the latest.
+    pub best: bool,
+    /// Positions in the game's text form.
+    pub positions: Vec<String>,
+    /// Games of each position, at least 2.
+    pub trials: u64,
+    /// Moves after which a game is cut off; none to play to the end.
+    pub truncate: Option<u32>,
+    /// Seed of the dice.
+    pub seed: u64,
+    /// Threads; all cores if 0.
+    pub threads: usize,
+    /// File of the results so far.
+    pub out: Option<PathBuf>,
+    /// Whether to go on from this file.
+    pub resume: bool,
+}
+
+/// A number for each class of results, by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ByClass<T>(pub Vec<(String, T)>);
+
+impl<T: Serialize> Serialize for ByClass<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// The result of a position's trials, for the player to move, at once or after chance.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rollout {
+    /// The position as text.
+    pub position: String,
+    /// The player, from 1.
+    pub to_move: usize,
+    /// Mean result less luck: in the unit of the game, otherwise utility.
+    pub equity: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+    /// Mean result as it was.
+    pub raw: f64,
+    /// Its 95 % interval.
+    pub raw_ci95: [f64; 2],
+    /// The unit, such as points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Cow<'static, str>>,
+    /// Games.
+    pub trials: u64,
+    /// The probability of each class of results, less luck; empty if the agent knows values alone.
+    pub classes: ByClass<f64>,
+    /// Their 95 % intervals.
+    pub classes_ci95: ByClass<[f64; 2]>,
+}
+
+/// Rollouts of several positions.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rollouts {
+    /// The positions in order; without those that have fewer than two games yet.
+    pub rollouts: Vec<Rollout>,
+    /// Whether all games were played.
+    pub finished: bool,
+}
+
+/// What must be the same for rollouts to go on. They may become longer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Plan {
+    game: String,
+    agent: String,
+    /// Checksum of the agent's checkpoint, if it is one.
+    checkpoint: Option<String>,
+    seed: u64,
+    truncate: Option<u32>,
+    positions: Vec<String>,
+}
+
+/// The file of rollouts.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    rollout: Plan,
+    /// Sums of each position, in [−1, 1] for the player to move.
+    sums: Vec<Sums>,
+}
+
+/// How often the file is written.
+const PAUSE: Duration = Duration::from_secs(3);
+
+/// Rolls out positions of a game.
+///
+/// # Errors
+/// If the agent has no values, the game hides information or is not zero-sum, a position is not one or is over, or the file holds other
+/// rollouts or cannot be written.
+pub fn rollouts_of<G: Kit>(
+    game: &G,
+    options: &RolloutOptions,
+    cancel: &Cancel,
+) -> Result<Rollouts, TrainError> {
+    let agent = naming::resolve(game, &options.agent, &[])?;
+    let open = || Luck::open(game, &agent, options.best);
+    let classes = open()?.classes().to_vec();
+    let positions = inspect::read(game, &options.positions)?;
+    let over = |text: &String| {
+        OpenError::Unknown(format!("`{text}`: the game is over, so there is nothing to roll out"))
+    };
+    let starts: Vec<(G::State, usize)> = positions
+        .into_iter()
+        .zip(&options.positions)
+        .map(|((state, _), text)| {
+            viewer(game, &state).map(|player| (state, player)).ok_or_else(|| over(text))
+        })
+        .collect::<Result<_, _>>()?;
+    let sum = |folder: &Path| {
+        Ok::<_, ModelError>(checkpoint::manifest(&checkpoint::locate(folder, options.best)?)?.checksum)
+    };
+    let plan = Plan {
+        game: game.name().into(),
+        agent: options.agent.clone(),
+        checkpoint: agent.folder().map(sum).transpose()?.map(|sum| format!("{sum:?}")),
+        seed: options.seed,
+        truncate: options.truncate,
+        positions: options.positions.clone(),
+    };
+    let mut saved = begin(plan, options)?;
+    let files = Files::default();
+    let save = |saved: &Saved| -> Result<(), FileError> {
+        let Some(out) = &options.out else { return Ok(()) };
+        let text = format!("{:#}\n", json!(saved));
+        files.replace(out, text.as_bytes())
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+    let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
+    let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
+    let stop = || cancel.requested();
+    let what = match starts.len() {
+        1 => "rolling out a position".to_string(),
+        n => format!("rolling out {n} positions"),
+    };
+    let mut written = Instant::now();
+    for (i, (state, player)) in starts.iter().enumerate() {
+        let done = saved.sums[i].clone();
+        let report = |sums: &Sums| {
+            saved.sums[i].clone_from(sums);
+            let share = sums.equity.deals as f64 / options.trials as f64;
+            work::share(&what, (i as f64 + share) / starts.len() as f64);
+            if written.elapsed() >= PAUSE {
+                save(&saved).map_err(ModelError::from)?;
+                written = Instant::now();
+            }
+            Ok(())
+        };
+        let found = pool.install(|| roll_out(game, open, (state, *player), &how, done, &stop, report))?;
+        saved.sums[i] = found;
+    }
+    save(&saved)?;
+    let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
+    let shown = |((text, sums), (_, player)): ((&String, &Sums), &(G::State, usize))| {
+        (sums.equity.deals > 1).then(|| shown(game, text, sums, *player, &names))
+    };
+    Ok(Rollouts {
+        rollouts: options.positions.iter().zip(&saved.sums).zip(&starts).filter_map(shown).collect(),
+        finished: saved.sums.iter().all(|sums| sums.equity.deals >= options.trials),
+    })
+}
+
+/// The result of these sums.
+fn shown<G: Kit>(game: &G, text: &str, sums: &Sums, player: usize, names: &[&str]) -> Rollout {
+    let unit = game.unit();
+    let size = game.scale() / unit.as_ref().map_or(1.0, |unit| unit.size);
+    let (scaled, whole) = (|net: &Net| net.mean() * size, |net: &Net| net.ci95().map(|end| end * size));
+    let by_class = names.iter().map(|name| name.to_string()).zip(&sums.classes);
+    Rollout {
+        position: text.into(),
+        to_move: player + 1,
+        equity: scaled(&sums.equity),
+        ci95: whole(&sums.equity),
+        raw: scaled(&sums.raw),
+        raw_ci95: whole(&sums.raw),
+        unit: unit.map(|unit| unit.name),
+        trials: sums.equity.deals,
+        classes: ByClass(by_class.clone().map(|(name, net)| (name, net.mean())).collect()),
+        classes_ci95: ByClass(by_class.map(|(name, net)| (name, net.ci95())).collect()),
+    }
+}
+
+/// No sums yet, or those of an earlier call.
+fn begin(plan: Plan, options: &RolloutOptions) -> Result<Saved, TrainError> {
+    let empty = vec![Sums::default(); plan.positions.len()];
+    let Some(out) = &options.out else { return Ok(Saved { rollout: plan, sums: empty }) };
+    let refuse = |message: &str| Err(TrainError::Folder { path: out.clone(), message: message.into() });
+    Files::default().try_file(out)?;
+    let text = match limits::read(out, limits::RECORD_BYTES) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(Saved { rollout: plan, sums: empty });
+        }
+        Err(source) => return Err(ModelError::io(out)(source).into()),
+    };
+    let Some(saved) =
+        serde_json::from_slice::<Saved>(&text).ok().filter(|saved| saved.sums.len() == empty.len())
+    else {
+        return refuse("is there and does not hold rollouts of these positions: name another file");
+    };
+    if !options.resume {
+        return refuse("is there: go on from it with --resume, or name another file");
+    }
+    if saved.rollout != plan {
+        let all = differences(&json!(saved.rollout), &json!(plan));
+        let first = all.first().map(|difference| difference.cells().join(" "));
+        return refuse(&format!("holds other rollouts ({}): name another file", first.unwrap_or_default()));
+    }
+    if saved.sums.iter().any(|sums| sums.equity.deals > options.trials) {
+        return refuse("holds more games than this: ask for as many, or name another file");
+    }
+    Ok(saved)
+}
