@@ -809,7 +809,10 @@ fn rollout_plays_positions_out() {
     assert!(desk.fails(&part("72"), 1).contains("does not hold rollouts of these positions"));
 
     let text = desk.text(&[&rollout[..], &["--truncate", "2", "--trials", "36"]].concat());
-    assert!(text.contains("for player 1, 36 games\n  with luck "), "{text}");
+    assert!(
+        text.contains(" points for player 1, 95 % ") && text.contains(", 36 games\n  with luck "),
+        "{text}"
+    );
     assert!(
         desk.fails(&["rollout", "off:2/1:2", "--with", "oracle", "--game", "backgammon:2"], 1)
             .contains("is over")

@@ -42,17 +42,16 @@ pub(crate) fn run(games: &dyn Catalogue, args: &RolloutArgs, as_json: bool) -> R
 /// The result of a position, for people.
 fn text(found: &Rollout) -> String {
     let unit = found.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
-    let shown = |equity: f64, ci95: [f64; 2]| {
+    let shown = |what: &str, equity: f64, ci95: [f64; 2]| {
         let [equity, low, high] = [equity, ci95[0], ci95[1]].map(|v| score_text(v, 4));
-        format!("{equity}{unit}, 95 % {low} to {high}")
+        format!("{equity}{unit}{what}, 95 % {low} to {high}")
     };
     let mut text = format!(
-        "{}\n  {} for player {}, {} games\n  with luck {}\n",
+        "{}\n  {}, {} games\n  with luck {}\n",
         found.position,
-        shown(found.equity, found.ci95),
-        found.to_move,
+        shown(&format!(" for player {}", found.to_move), found.equity, found.ci95),
         found.trials,
-        shown(found.raw, found.raw_ci95)
+        shown("", found.raw, found.raw_ci95)
     );
     let percent = |p: f64| format!("{:.2}", 100.0 * p);
     let row = |((name, p), (_, ci95)): (&(String, f64), &(String, [f64; 2]))| {
