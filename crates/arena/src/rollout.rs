@@ -183,11 +183,11 @@ pub fn viewer<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
     }
 }
 
-/// Trials of a task.
-const TASK: u64 = 12;
+/// Trials of a task: few, because a search may take seconds for one.
+const TASK: u64 = 3;
 
 /// Tasks that a thread does between two reports.
-const TASKS: usize = 4;
+const TASKS: usize = 3;
 
 /// Rolls out a position on all threads of the current pool, from `done` on, as far as `stop` lets it: results do not depend on threads,
 /// nor on stops. `make` opens the agent for a thread; `report` gets the sums so far.

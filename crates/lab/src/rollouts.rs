@@ -156,6 +156,7 @@ pub fn rollouts_of<G: Kit>(
         1 => "rolling out a position".to_string(),
         n => format!("rolling out {n} positions"),
     };
+    work::share(&what, 0.0);
     let mut written = Instant::now();
     for (i, (state, player)) in starts.iter().enumerate() {
         let done = saved.sums[i].clone();
@@ -172,6 +173,8 @@ pub fn rollouts_of<G: Kit>(
         let found = pool.install(|| roll_out(game, open, (state, *player), &how, done, &stop, report))?;
         saved.sums[i] = found;
     }
+    // Stopped or not, and where nothing was left to do.
+    work::share(&what, 1.0);
     save(&saved)?;
     let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
     let shown = |((text, sums), (_, player)): ((&String, &Sums), &(G::State, usize))| {
