@@ -7,6 +7,8 @@ mod failures;
 mod outcomes;
 #[path = "commands/positions.rs"]
 mod positions;
+#[path = "commands/serving.rs"]
+mod serving;
 #[path = "commands/terminal.rs"]
 mod terminal;
 

@@ -158,7 +158,9 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
     progress::show_notes();
     // A person at the terminal knows what the program waits for, and the line editor reads Ctrl-C as a key.
     if matches.subcommand_name() != Some("play") {
-        progress::show_life();
+        if !named.is_some_and(|(tool, _)| tool.waits()) {
+            progress::show_life();
+        }
         progress::obey_signals();
     }
     let done = match named {

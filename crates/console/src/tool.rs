@@ -32,6 +32,11 @@ pub trait Tool: Sync {
         OnRanks::First
     }
 
+    /// Whether it waits for other programs, so that its silence means nothing.
+    fn waits(&self) -> bool {
+        false
+    }
+
     /// The kind of an error of its own, for the JSON object of an error.
     fn kind(&self, _cause: &(dyn Error + 'static)) -> Option<&'static str> {
         None

@@ -1,18 +1,26 @@
 //! The command `serve`: plays by the protocols of other programs.
 
 mod acpc;
+mod bot;
+mod gnubg;
+mod lines;
+mod ubgi;
 
 use adept_arena::{AgentSpec, naming};
+use adept_builtin::backgammon::Backgammon;
 use adept_builtin::holdem::{self, Holdem, NO_LIMIT};
 use adept_console::output::{self, say};
 use adept_console::{Tool, on_interrupt};
 use adept_game::{Game, GameError};
+use adept_ground::files::Files;
 use adept_ground::limits;
 use adept_lab::Catalogue;
 use adept_model::checkpoint;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 use serde_json::json;
+use std::fs::File;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -32,6 +40,20 @@ enum Protocol {
         after_help = "Example:\n  adept serve acpc 127.0.0.1 16177 checkpoints/holdem/limit-2 --log match.txt"
     )]
     Acpc(AcpcArgs),
+    /// Play backgammon in GNU Backgammon, as a player that it calls external.
+    #[command(
+        after_help = "Example:\n  adept serve gnubg my-backgammon --log session.txt\n\nThen in gnubg:\n  set player 0 external 127.0.0.1:4400\n  new session"
+    )]
+    Gnubg(GnubgArgs),
+    /// Play backgammon as an engine of the Universal Backgammon Interface 0.1, over standard input and output.
+    #[command(after_help = "Example:\n  adept serve ubgi my-backgammon")]
+    Ubgi {
+        /// Checkpoint or run of backgammon, or the name of an agent (see adept list agents).
+        agent: String,
+        /// Seed of the agent's random draws.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Print the game definition that a dealer needs for a game, or the name of the game in a definition file.
     #[command(after_help = "Example:\n  adept serve gamedef holdem:limit:2 > limit-2.game")]
     Gamedef {
@@ -69,6 +91,24 @@ struct AcpcArgs {
     log: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+struct GnubgArgs {
+    /// Checkpoint or run of backgammon, or the name of an agent (see adept list agents).
+    agent: String,
+    /// Where gnubg connects. Port 0 takes any that is free.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4400")]
+    listen: String,
+    /// End after so many connections. Default: at Ctrl-C.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    sessions: Option<u64>,
+    /// Seed of the agent's random draws.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Write every line from and to gnubg to this file.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
 impl Tool for Serve {
     fn command(&self) -> clap::Command {
         ServeArgs::augment_args(clap::Command::new("serve"))
@@ -80,8 +120,22 @@ impl Tool for Serve {
     fn run(&self, _games: &dyn Catalogue, matches: &ArgMatches, as_json: bool) -> Result<()> {
         match ServeArgs::from_arg_matches(matches)?.protocol {
             Protocol::Acpc(args) => acpc(&args, as_json),
+            Protocol::Gnubg(args) => gnubg(&args, as_json),
+            Protocol::Ubgi { .. } if as_json => {
+                Err(GameError::new("`serve ubgi` speaks its protocol on standard output: leave --json out")
+                    .into())
+            }
+            Protocol::Ubgi { agent, seed } => {
+                let mut engine = ubgi::Engine::new(backgammon_bot(&agent, seed)?);
+                engine.run(std::io::stdin().lock(), std::io::stdout().lock())
+            }
             Protocol::Gamedef { game } => gamedef(&game, as_json),
         }
+    }
+
+    /// Until the other program has something to say.
+    fn waits(&self) -> bool {
+        true
     }
 
     fn kind(&self, cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
@@ -125,6 +179,40 @@ fn acpc(args: &AcpcArgs, as_json: bool) -> Result<()> {
     }
     output::json(&value)?;
     end
+}
+
+fn gnubg(args: &GnubgArgs, as_json: bool) -> Result<()> {
+    let bot = backgammon_bot(&args.agent, args.seed)?;
+    if let Some(path) = &args.log {
+        Files::default().try_file(path)?;
+    }
+    let door = TcpListener::bind(&args.listen).with_context(|| {
+        format!("{}: write an address of this machine, such as 127.0.0.1:4400", args.listen)
+    })?;
+    let log = args.log.as_ref().map(|path| File::create(path).with_context(|| path.display().to_string()));
+    let cancel = on_interrupt("\nstopping (again to stop at once)");
+    let mut server =
+        gnubg::Server { bot, log: log.transpose()?, cancel: &cancel, count: gnubg::Count::default() };
+    let ready = format!("listening on {}", door.local_addr()?);
+    if as_json {
+        say(ready)
+    } else {
+        output::text(&format!("{ready}\n"))?
+    }
+    server.serve(&door, args.sessions)?;
+    if as_json { output::json(&server.count) } else { Ok(()) }
+}
+
+/// What plays backgammon as this agent. The cube is turned by the values of its checkpoint.
+fn backgammon_bot(agent: &str, seed: u64) -> Result<bot::Bot> {
+    let game = Backgammon::default();
+    let found = naming::resolve(&game, agent, &[])?;
+    let values = match found.folder() {
+        Some(folder) => Some(adept_arena::open::open(&game, folder, false)?),
+        None => None,
+    };
+    let values = values.filter(|(_, manifest)| !manifest.head.is_policy()).map(|(bound, _)| bound);
+    Ok(bot::Bot::new(naming::build(&game, &found, false)?, values, seed))
 }
 
 fn gamedef(game: &str, as_json: bool) -> Result<()> {

@@ -114,7 +114,7 @@ impl Peer<Backgammon> for Gnubg {
             return Err(GameError::new("gnubg is asked for moves, and no roll is to be played"));
         };
         let position = state.position();
-        let question = fibs::line(position, roll);
+        let question = fibs::question(position, roll);
         let answer = self.talk(|line| {
             line.get_mut().write_all(format!("{question}\n").as_bytes())?;
             let mut answer = Vec::new();

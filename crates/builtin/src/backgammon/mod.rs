@@ -1,9 +1,10 @@
 //! Backgammon: the whole game with gammons and backgammons, and with fewer checkers a side.
 
 mod board;
+pub mod cube;
 mod encoders;
 pub mod exact;
-mod fibs;
+pub mod fibs;
 mod game;
 mod gnubg;
 pub(crate) mod ids;
@@ -18,6 +19,7 @@ pub use encoders::Points;
 pub use game::{Action, Backgammon, Stage, State};
 pub use kit::{table, usual_file};
 pub use moves::results;
+pub use notation::die_by_die;
 pub use position::{Phase, Position, Win};
 pub use side::{BAR, Side};
 

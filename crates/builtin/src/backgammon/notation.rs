@@ -62,6 +62,22 @@ pub(crate) fn text(position: Position, roll: Roll, after: Position) -> Option<St
     texts.into_iter().min_by_key(String::len)
 }
 
+/// The move of this roll that leads to `after`, a part for each die, such as `24/18 18/16`; empty if nothing moves or no move leads
+/// to it.
+pub fn die_by_die(position: Position, roll: Roll, after: Position) -> String {
+    let mut plays = BTreeSet::new();
+    if after != position {
+        collect(position, (&dice(roll), roll.is_double()), after, &mut Vec::new(), &mut plays);
+    }
+    let words = plays
+        .iter()
+        .next()
+        .into_iter()
+        .flatten()
+        .map(|step| Part { from: step.from, to: step.to }.to_string());
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// Adds every way to play dice that ends in `after`.
 fn collect(
     position: Position,

@@ -5,17 +5,19 @@
 
 mod sequence;
 
+use super::lines::{self, LOOK, SHOWN};
 use adept_arena::matches::Tally;
 use adept_arena::{Agent, Decision, Scratch};
 use adept_builtin::holdem::Holdem;
 use adept_game::{Game, Turn, stream};
-use adept_ground::{files::Files, limits};
+use adept_ground::files::Files;
+use adept_ground::shown::clipped;
 use adept_trainer::run::Cancel;
 use anyhow::{Context, Result};
 use sequence::{News, Sent, Sequence, letter};
 use serde::Serialize;
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,10 +26,6 @@ use std::time::{Duration, Instant};
 const VERSION: &str = "VERSION:2.0.0";
 /// Time to reach the dealer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often a silent connection is left to look at the clock and at Ctrl-C.
-const LOOK: Duration = Duration::from_millis(100);
-/// Letters of a line that an error shows.
-const SHOWN: usize = 200;
 
 /// Where the dealer listens.
 pub(super) struct Place<'a> {
@@ -194,9 +192,10 @@ impl Player<'_> {
         self.send(VERSION)?;
         let mut scratch = Scratch::default();
         let mut line = Vec::new();
-        let mut since = Instant::now();
+        let mut last_news = Instant::now();
         loop {
-            self.read(&mut lines, &mut line, since)?;
+            let since = self.terms.timeout.map(|most| (last_news, most));
+            lines::read(&mut lines, &mut line, since, self.cancel)?;
             if line.is_empty() {
                 return self.gone();
             }
@@ -206,57 +205,17 @@ impl Player<'_> {
             if text.is_empty() || text.starts_with(['#', ';']) {
                 continue;
             }
-            let wrong = |what| Fault::Dealer(format!("its line `{}` is wrong: {what}", shortened(text)));
+            let wrong = |what| Fault::Dealer(format!("its line `{}` is wrong: {what}", clipped(text, SHOWN)));
             let news = self.accept(text).map_err(wrong)?;
             if let Some(letter) = self.answer(&mut scratch).map_err(wrong)? {
                 self.send(&format!("{text}:{letter}"))?;
             }
             // Comments and repeated states do not count: a hand that stands still is one that does not end.
             if news == News::More {
-                since = Instant::now();
+                last_news = Instant::now();
             }
             if self.sequence.open(self.game).is_none() && Some(self.result.hands) == self.terms.hands {
                 return Ok(());
-            }
-        }
-    }
-
-    /// Reads a line; nothing if the dealer has ended the connection between two lines.
-    fn read(
-        &self,
-        lines: &mut BufReader<TcpStream>,
-        line: &mut Vec<u8>,
-        since: Instant,
-    ) -> Result<(), Fault> {
-        line.clear();
-        loop {
-            if self.cancel.requested() {
-                return Err(Fault::Stopped);
-            }
-            if let Some(timeout) = self.terms.timeout.filter(|timeout| since.elapsed() >= *timeout) {
-                return Err(Fault::Dealer(format!(
-                    "it sent nothing new for {} s; --timeout says how long to wait, 0 for ever",
-                    timeout.as_secs()
-                )));
-            }
-            let room = limits::LINE_BYTES + 1 - line.len();
-            match lines.by_ref().take(room as u64).read_until(b'\n', line) {
-                // What was read so far is in the line.
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-                // The dealer may end without reading our last line.
-                Err(error) if error.kind() == ErrorKind::ConnectionReset && line.is_empty() => return Ok(()),
-                Err(error) if line.is_empty() => return Err(broken(error)),
-                Err(error) => {
-                    return Err(Fault::Dealer(format!("the connection broke within a line: {error}")));
-                }
-                Ok(_) if line.len() > limits::LINE_BYTES => {
-                    let most = limits::LINE_BYTES;
-                    return Err(Fault::Dealer(format!("it sends a line of more than {most} bytes")));
-                }
-                Ok(_) if !line.is_empty() && line.last() != Some(&b'\n') => {
-                    return Err(Fault::Dealer("it went away within a line".into()));
-                }
-                Ok(_) => return Ok(()),
             }
         }
     }
@@ -333,13 +292,18 @@ impl Player<'_> {
 }
 
 fn broken(error: std::io::Error) -> Fault {
-    Fault::Dealer(format!("the connection broke: {error}"))
+    lines::broken(error).into()
 }
 
-/// The beginning of a line, for an error.
-fn shortened(line: &str) -> String {
-    match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.into(),
+impl From<lines::Lost> for Fault {
+    fn from(lost: lines::Lost) -> Self {
+        match lost {
+            lines::Lost::Stopped => Self::Stopped,
+            lines::Lost::Silent(most) => Self::Dealer(format!(
+                "it sent nothing new for {} s; --timeout says how long to wait, 0 for ever",
+                most.as_secs()
+            )),
+            lines::Lost::Broken(what) => Self::Dealer(what),
+        }
     }
 }

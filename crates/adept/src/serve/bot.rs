@@ -1,0 +1,147 @@
+//! What plays backgammon for the protocols: moves by an agent, and the cube by a rule.
+
+use adept_arena::{Agent, Decision, GameModel, Scratch};
+use adept_builtin::backgammon::cube::{Chances, Cube};
+use adept_builtin::backgammon::{self, Action, Backgammon, Position, Stage, State};
+use adept_builtin::dice::Roll;
+use adept_game::{Game, GameError, stream};
+
+/// What decides: moves, and doubles.
+pub(super) struct Bot {
+    agent: Box<dyn Agent<Backgammon>>,
+    /// What values positions for the cube; none for an agent without values, which never doubles and takes everything.
+    values: Option<GameModel<Backgammon>>,
+    scratch: Scratch<Backgammon>,
+    /// Seed of the agent's draws.
+    pub(super) seed: u64,
+    /// Moves so far.
+    moves: u64,
+}
+
+impl Bot {
+    /// A bot that plays as this agent and doubles by these values.
+    pub(super) fn new(
+        agent: Box<dyn Agent<Backgammon>>,
+        values: Option<GameModel<Backgammon>>,
+        seed: u64,
+    ) -> Self {
+        Self { agent, values, scratch: Scratch::default(), seed, moves: 0 }
+    }
+
+    /// The move for a roll, die by die as `24/18 18/16`, empty if nothing can move; and the position after it, seen by the same side.
+    ///
+    /// # Errors
+    /// As [`Agent::choose`].
+    pub(super) fn play(&mut self, position: Position, roll: Roll) -> Result<(String, Position), GameError> {
+        let (game, state) =
+            (Backgammon::default(), State { stage: Stage::Move(roll), ..State::to_roll(position) });
+        let mut rng = stream(self.seed, "backgammon server choices", self.moves);
+        self.moves += 1;
+        let action = self.agent.choose(Decision::new(&game, &state, 0), &mut self.scratch, &mut rng)?;
+        match action {
+            Action::Move(after) => Ok((backgammon::die_by_die(position, roll, after), after)),
+            Action::Opening(..) | Action::Roll(_) => Err(GameError::new("the agent throws dice")),
+        }
+    }
+
+    /// The chances of the side that rolls next, if the network gives any: its six classes, or its equity, as if there were no gammons.
+    pub(super) fn chances(&mut self, to_roll: Position) -> Option<Chances> {
+        let values = self.values.as_mut()?;
+        let (game, state) = (Backgammon::default(), State::to_roll(to_roll));
+        // Networks see the side that has just moved.
+        let rows = values.encode(&game, &state, None, 1);
+        let mut outputs = Vec::new();
+        values.learner.outputs(&rows, &mut outputs);
+        match outputs[..] {
+            [value] => Some(Chances::of_equity(-f64::from(value) * game.scale())),
+            [lb, lg, l, w, wg, wb] => Some(Chances::of_classes([wb, wg, w, l, lg, lb].map(f64::from))),
+            _ => None,
+        }
+    }
+
+    /// Whether the side to roll turns a cube that it may turn. In a match of `away`, the points that it and its opponent need: always if
+    /// the opponent wins the match with this game anyway, never if it does itself, else as for money.
+    pub(super) fn doubles(&mut self, to_roll: Position, cube: (Cube, u32), away: Option<[u32; 2]>) -> bool {
+        match away {
+            Some([own, _]) if cube.1 >= own => false,
+            Some([_, other]) if cube.1 >= other => true,
+            _ => self.chances(to_roll).is_some_and(|chances| chances.doubles(cube.0, cube.1)),
+        }
+    }
+
+    /// Whether a side takes a double of a cube with this value, when its opponent is to roll. Always if it loses the match otherwise.
+    pub(super) fn takes(&mut self, to_roll: Position, cube: u32, away: Option<[u32; 2]>) -> bool {
+        match away {
+            Some([_, other]) if cube >= other => true,
+            _ => self.chances(to_roll).is_none_or(|chances| chances.other().takes()),
+        }
+    }
+}
+
+/// The points that a player with this score still needs in a match.
+pub(super) fn needed(length: u32, score: u32) -> u32 {
+    length.saturating_sub(score).max(1)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use adept_game::Kit;
+    use adept_model::{Head, Optimiser};
+
+    /// A network with random weights, which gives six classes.
+    pub(crate) fn network() -> GameModel<Backgammon> {
+        let game = Backgammon::default();
+        let encoder = game.encoder("points").unwrap();
+        let architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [4] } }"#).unwrap();
+        let head = Head::Outcomes(game.outcome_classes().unwrap());
+        let mut rng = stream(3, "network", 0);
+        let learner =
+            adept_model::build(&architecture, encoder.channels(), &head, Optimiser::default(), &mut rng);
+        GameModel::new(&game, encoder, learner.unwrap())
+    }
+
+    /// A bot that moves at random and doubles by a random network.
+    pub(crate) fn bot() -> Bot {
+        Bot::new(Box::new(adept_arena::Random), Some(network()), 1)
+    }
+
+    fn position(text: &str) -> Position {
+        Backgammon::default().parse_position(text).unwrap().0.position()
+    }
+
+    #[test]
+    fn chances_are_those_of_the_side_to_roll() {
+        let (mut bot, mut network) = (bot(), network());
+        let (game, position) = (Backgammon::default(), position("24:2 13:5 8:3 6:5/20:2 13:4 8:4 6:5"));
+        let rows = network.encode(&game, &State::to_roll(position), None, 1);
+        let mut value = Vec::new();
+        network.learner.evaluate(&rows, &mut value);
+        let chances = bot.chances(position).unwrap();
+        assert!((chances.dead() + 3.0 * f64::from(value[0])).abs() < 1e-5, "{chances:?} {value:?}");
+        assert!((chances.dead() + chances.other().dead()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_score_of_a_match_goes_before_the_chances() {
+        let (mut bot, start) = (bot(), position("4HPwATDgc/ABMA"));
+        let centred = (Cube::Centred, 2);
+        assert!(bot.doubles(start, centred, Some([3, 1])) && !bot.doubles(start, centred, Some([2, 1])));
+        assert!(bot.takes(start, 1, Some([5, 1])));
+        let mut unknowing = Bot::new(Box::new(adept_arena::Random), None, 1);
+        assert!(!unknowing.doubles(start, centred, None) && unknowing.takes(start, 1, None));
+        assert_eq!([needed(7, 5), needed(7, 7)], [2, 1]);
+    }
+
+    #[test]
+    fn moves_are_written_die_by_die() {
+        let mut bot = bot();
+        let (text, after) = bot.play(position("6:2 off:13/6:1 off:14"), Roll::new(6, 6).unwrap()).unwrap();
+        assert_eq!((&*text, after.own.off()), ("6/off 6/off", 15));
+        let closed = "bar:1 6:14/6:3 5:3 4:3 3:2 2:2 1:2";
+        let (text, after) = bot.play(position(closed), Roll::new(6, 5).unwrap()).unwrap();
+        assert_eq!((&*text, after), ("", position(closed)));
+        let (text, _) = bot.play(position("24:1 off:14/6:3 off:12"), Roll::new(3, 3).unwrap()).unwrap();
+        assert_eq!(text, "24/21 21/18 18/15 15/12");
+    }
+}

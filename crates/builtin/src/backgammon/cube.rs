@@ -1,0 +1,138 @@
+//! Decisions about the doubling cube in money play, by Janowski's model (Take-Points in Money Games, 1993).
+//!
+//! The equity of a position lies between that with a dead cube, which is never turned again, and that with a live cube, which can be
+//! turned at the perfect moment: E = x · live + (1 − x) · dead.
+
+/// The cube's efficiency x, as GNU Backgammon takes it for contact positions.
+const EFFICIENCY: f64 = 0.68;
+
+/// The highest value on a doubling cube. Two sides that both think they are ahead would go on without end.
+const HIGHEST: u32 = 64;
+
+/// Who may turn the cube.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cube {
+    /// Both sides.
+    Centred,
+    /// The side whose chances they are.
+    Own,
+    /// The other side.
+    Theirs,
+}
+
+/// The chances of a side: of winning, and what wins and losses cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chances {
+    /// Probability of winning.
+    win: f64,
+    /// Mean points of a win, from 1 to 3.
+    won: f64,
+    /// Mean points of a loss, from 1 to 3.
+    lost: f64,
+}
+
+impl Chances {
+    /// From the probabilities of losing a backgammon, a gammon, a single game, and of winning a single game, a gammon, a backgammon.
+    pub fn of_classes(classes: [f64; 6]) -> Self {
+        let [lb, lg, l, w, wg, wb] = classes;
+        let mean = |single: f64, gammon: f64, backgammon: f64| {
+            let all = single + gammon + backgammon;
+            if all > 0.0 { (single + 2.0 * gammon + 3.0 * backgammon) / all } else { 1.0 }
+        };
+        Self { win: w + wg + wb, won: mean(w, wg, wb), lost: mean(l, lg, lb) }
+    }
+
+    /// From the equity in points alone, as if all games were single.
+    pub fn of_equity(equity: f64) -> Self {
+        Self { win: ((1.0 + equity) / 2.0).clamp(0.0, 1.0), won: 1.0, lost: 1.0 }
+    }
+
+    /// Probability of winning.
+    pub fn win(self) -> f64 {
+        self.win
+    }
+
+    /// The equity without a cube, in points.
+    pub fn dead(self) -> f64 {
+        self.win * self.won - (1.0 - self.win) * self.lost
+    }
+
+    /// The equity in units of the cube's value.
+    pub fn equity(self, cube: Cube) -> f64 {
+        let Self { win, won, lost } = self;
+        let all = won + lost + 0.5;
+        let [take, cash] = [(lost - 0.5) / all, (lost + 1.0) / all];
+        let mut corners = vec![(0.0, -lost)];
+        corners.extend((cube != Cube::Own).then_some((take, -1.0)));
+        corners.extend((cube != Cube::Theirs).then_some((cash, 1.0)));
+        corners.push((1.0, won));
+        // The corners ascend, and the last one is at 1.
+        let last = corners.partition_point(|(p, _)| *p < win).clamp(1, corners.len() - 1);
+        let [(from, low), (to, high)] = [corners[last - 1], corners[last]];
+        let live = low + (high - low) * (win - from) / (to - from);
+        EFFICIENCY * live + (1.0 - EFFICIENCY) * self.dead()
+    }
+
+    /// Whether the side to roll doubles, with a cube of this value that it may turn: if the other's best answer leaves it more than it has now. It
+    /// plays on for a gammon where that is worth more.
+    pub fn doubles(self, cube: Cube, value: u32) -> bool {
+        value < HIGHEST && (2.0 * self.equity(Cube::Theirs)).min(1.0) > self.equity(cube)
+    }
+
+    /// Whether a side that has doubled plays on after a beaver: for twice the value, with the cube at the other side.
+    pub fn takes_beaver(self) -> bool {
+        2.0 * self.equity(Cube::Theirs) >= -1.0
+    }
+
+    /// The same chances, seen by the other side.
+    #[must_use]
+    pub fn other(self) -> Self {
+        Self { win: 1.0 - self.win, won: self.lost, lost: self.won }
+    }
+
+    /// Whether a side takes a cube that is turned to twice the value.
+    pub fn takes(self) -> bool {
+        2.0 * self.equity(Cube::Own) >= -1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without gammons the take point is 20 % live and 25 % dead; between them the efficiency decides.
+    #[test]
+    fn single_games_have_the_known_points() {
+        let first = |decides: &dyn Fn(Chances) -> bool| {
+            let chance = |n: u32| f64::from(n) / 1000.0;
+            let found = (0..=1000).map(chance).find(|p| decides(Chances::of_equity(2.0 * p - 1.0)));
+            found.unwrap()
+        };
+        let takes = first(&|chances| chances.takes());
+        // -1/2 = x (5/2 p - 1) + (1 - x) (2 p - 1).
+        assert!((takes - 0.5 / 2.34).abs() < 0.0011, "{takes}");
+        // In the middle a centred cube is worth nothing, and the own cube more than the other's.
+        let even = Chances::of_equity(0.0);
+        assert!(even.equity(Cube::Centred).abs() < 1e-12);
+        assert!((even.equity(Cube::Own) + even.equity(Cube::Theirs)).abs() < 1e-12);
+        assert!(even.equity(Cube::Own) > 0.05);
+        let [initial, again] =
+            [Cube::Centred, Cube::Own].map(|cube| first(&|chances| chances.doubles(cube, 1)));
+        assert!(0.68 < initial && initial < again && again < 0.78, "{initial} {again}");
+        // The other side drops where this side may cash, and a won game is doubled until nothing is left to gain.
+        assert!(!Chances::of_equity(-0.6).takes() && Chances::of_equity(0.6).doubles(Cube::Own, 32));
+        assert!(!Chances::of_equity(1.0).doubles(Cube::Centred, 1));
+        assert!(!Chances::of_equity(0.6).doubles(Cube::Own, 64));
+    }
+
+    #[test]
+    fn gammons_are_played_for_and_feared() {
+        let too_good = Chances::of_classes([0.0, 0.0, 0.05, 0.25, 0.65, 0.05]);
+        assert!(!too_good.doubles(Cube::Centred, 1) && too_good.equity(Cube::Centred) > 1.0);
+        let single = Chances::of_classes([0.0, 0.0, 0.75, 0.25, 0.0, 0.0]);
+        let feared = Chances::of_classes([0.0, 0.35, 0.4, 0.25, 0.0, 0.0]);
+        assert!(single.takes() && !feared.takes());
+        let lost = Chances::of_classes([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+        assert_eq!((lost.equity(Cube::Own), lost.equity(Cube::Theirs)), (-1.0, -1.0));
+    }
+}

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Whole sessions in GNU Backgammon against `adept serve gnubg`: see gnubg_match.py.
+set -euo pipefail
+
+if (($# == 0)) || [[ $1 == -h || $1 == --help ]]; then
+    echo "usage: scripts/peers/gnubg_match.sh AGENT [--games 1000] [--plies 0] [--seed 1] [--match N] [--port 4400]"
+    exit $(($# == 0 ? 2 : 0))
+fi
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+
+. "$here/gnubg.sh"
+
+adept=${ADEPT_BIN:-}
+if [[ -z $adept ]]; then
+    (cd "$root" && cargo build --release)
+    adept=$root/target/release/adept
+fi
+exec python3 "$here/gnubg_match.py" "$adept" "$@"
