@@ -2,7 +2,7 @@
 
 use super::exact::Table;
 use super::gnubg::Gnubg;
-use super::{Backgammon, Phase, Points, Position, Side, Stage, State, pubeval};
+use super::{Action, Backgammon, Phase, Points, Position, Side, Stage, State, mat, pubeval};
 use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
@@ -114,6 +114,14 @@ impl Kit for Backgammon {
         let (program, place) = name.split_once(':').unwrap_or((name, ""));
         let fits = program == "gnubg" && !self.peers().is_empty();
         fits.then(|| Ok(Box::new(Gnubg::open(place)?) as _))
+    }
+
+    fn history_suffix(&self) -> Option<&'static str> {
+        Some(mat::SUFFIX)
+    }
+
+    fn history(&self, number: u64, names: &[&str], actions: &[Action]) -> Found<String> {
+        Some(mat::written(self, number, names, actions))
     }
 
     fn positions(&self) -> Positions<Self> {

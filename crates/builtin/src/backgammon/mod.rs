@@ -9,6 +9,7 @@ mod game;
 mod gnubg;
 pub(crate) mod ids;
 mod kit;
+pub mod mat;
 mod moves;
 pub(crate) mod notation;
 mod position;
