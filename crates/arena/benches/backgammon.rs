@@ -6,7 +6,7 @@
 
 use adept_arena::{Decision, GameModel};
 use adept_builtin::backgammon::{Backgammon, Position, State, results};
-use adept_builtin::dice::{ROLLS, Roll};
+use adept_builtin::dice::ROLLS;
 use adept_game::{Game, Kit, Stream, Turn, stream};
 use adept_model::{Head, Optimiser, Samples, build};
 use rand::RngExt;
