@@ -290,6 +290,7 @@ fn golden_board_and_row() {
      | O           X    |   | X              O |
      | O           X    |   | X     O        O |  X 150 pips, 0 off, to move 4-2
      +12-11-10--9--8--7-+---+-6--5--4--3--2--1-+
+     4HPwADHg5+ADQA  XGID=-b--a-F-C---dE---c-e-----A:0:0:1:42:0:0:0:0:10
     ");
     let encoder = game.encoder("points").unwrap();
     let mut dense = vec![0.0; 202];
