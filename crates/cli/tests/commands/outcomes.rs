@@ -149,7 +149,14 @@ fn values_and_hints_name_the_classes() {
     let desk = trained();
     let found = desk.json(&["value", "run", "X...O....", "XX.OO...."])["values"].clone();
     let moves = found[0]["moves"].as_array().unwrap();
-    assert_eq!((&found[0]["classes"], moves.len()), (&json!(CLASSES), 7));
+    assert_eq!((&found[0]["class_names"], moves.len()), (&json!(CLASSES), 7));
+    for (of, outcomes) in [(&found[0], &moves[0]["outcomes"]), (&moves[2], &moves[2]["outcomes"])] {
+        let named = CLASSES.iter().zip(outcomes.as_array().unwrap());
+        assert!(
+            named.clone().count() == 3 && named.clone().all(|(name, p)| of["classes"][name] == *p),
+            "{of}"
+        );
+    }
     let text = desk.text(&["value", "run", "X...O....", "XX.OO...."]);
     for choice in moves {
         let p: Vec<f64> = choice["outcomes"].as_array().unwrap().iter().map(number).collect();
@@ -162,6 +169,7 @@ fn values_and_hints_name_the_classes() {
     // A move that ends the game is worth its result.
     let wins = found[1]["moves"].as_array().unwrap().iter().find(|choice| choice["action"] == "3").unwrap();
     assert!(number(&wins["value"]) == 1.0 && wins.get("outcomes").is_none(), "{wins}");
+    assert_eq!(wins["classes"], json!({ "loss": 0.0, "draw": 0.0, "win": 1.0 }));
 
     let output = desk.run_with(&["play", "run", "--hints", "--seed", "1"], "5\nquit\n");
     let said = String::from_utf8(output.stdout).unwrap();
