@@ -175,7 +175,7 @@ mod tests {
                 for n in [1, 3, 70] {
                     let value = |r: usize, k: usize| match (r * 31 + k * 17) % 13 {
                         0 => number(r + k),
-                        1 if k % 3 == 0 => 1.0,
+                        1 if k.is_multiple_of(3) => 1.0,
                         _ => 0.0,
                     };
                     let sparse: Vec<f32> = (0..n * inputs).map(|i| value(i / inputs, i % inputs)).collect();
