@@ -88,6 +88,17 @@ pub(crate) trait Simd: Copy {
     fn flush(self, x: Self::V) -> Self::V;
     /// Bit i tells whether lane i is not 0; NaN is not 0.
     fn nonzero(self, x: Self::V) -> u32;
+    /// Writes `first` + i for each lane i that is not 0, in order, and returns how many there are. The rest of `to` may change too.
+    #[inline(always)]
+    fn places(self, x: Self::V, first: u32, to: &mut [u32; LANES]) -> usize {
+        let (mut mask, mut count) = (self.nonzero(x), 0);
+        while mask != 0 {
+            to[count] = first + mask.trailing_zeros();
+            count += 1;
+            mask &= mask - 1;
+        }
+        count
+    }
     /// 2ⁿ from `shifted` = n + 1.5 · 2²³, whose low bits hold n.
     fn exp2_of_low_bits(self, shifted: Self::V) -> Self::V;
     /// Sum of all lanes in a fixed order.
@@ -323,6 +334,14 @@ mod x86 {
                 _mm512_maskz_mov_ps(normal, x)
             };
             nonzero(x: __m512) -> u32 = u32::from(_mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(x, _mm512_setzero_ps()));
+            // Without a branch a lane: which lanes are 0 cannot be predicted.
+            places(x: __m512, first: u32, to: &mut [u32; 16]) -> usize = {
+                let mask = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(x, _mm512_setzero_ps());
+                let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+                let all = _mm512_add_epi32(_mm512_set1_epi32(first as i32), lanes);
+                _mm512_storeu_epi32(to.as_mut_ptr().cast(), _mm512_maskz_compress_epi32(mask, all));
+                mask.count_ones() as usize
+            };
             exp2_of_low_bits(shifted: __m512) -> __m512 = _mm512_castsi512_ps(_mm512_add_epi32(
                 _mm512_slli_epi32::<23>(_mm512_castps_si512(shifted)),
                 _mm512_set1_epi32(127 << 23),

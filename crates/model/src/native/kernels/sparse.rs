@@ -3,7 +3,7 @@
 //! Rows stay dense; the inputs that are not 0 are listed here. With finite weights a term of 0 does not change a sum, so the results
 //! are the same bits as those of the dense kernels.
 
-use super::dense::{Layer, Matrix, block, block_mut};
+use super::dense::{Layer, Matrix, block, block_mut, padded};
 use super::{chunks, chunks_mut, stride};
 use crate::native::simd::{LANES, Simd};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Fewest inputs for which a list is worth its time.
 const LEAST: usize = 48;
 /// Most inputs of a row whose list fits in the buffer.
-const MOST: usize = 2048;
+const MOST: usize = 1024;
 /// At most one in so many inputs may differ from 0.
 const SHARE: usize = 4;
 
@@ -36,24 +36,28 @@ fn count<S: Simd>(s: S, row: &[f32]) -> usize {
     count
 }
 
+/// Places of the numbers of a row, with room for the lanes that [`Simd::places`] may change.
+type Places = [u32; MOST + LANES];
+
 /// Writes the places of the numbers that are not 0 and returns them, in order.
 #[inline(always)]
-fn places<'a, S: Simd>(s: S, row: &[f32], to: &'a mut [u16; MOST]) -> &'a [u16] {
+fn places<'a, S: Simd>(s: S, row: &[f32], to: &'a mut Places) -> &'a [u32] {
     let (whole, rest) = row.as_chunks::<LANES>();
     let mut len = 0;
     for (c, x) in whole.iter().enumerate() {
-        let mut mask = s.nonzero(s.load(x));
-        while mask != 0 {
-            to[len] = (c * LANES) as u16 + mask.trailing_zeros() as u16;
-            len += 1;
-            mask &= mask - 1;
-        }
+        len += s.places(s.load(x), (c * LANES) as u32, room(to, len));
     }
-    for (i, x) in rest.iter().enumerate() {
-        to[len] = (whole.len() * LANES + i) as u16;
-        len += usize::from(*x != 0.0);
+    if !rest.is_empty() {
+        // Zeros of the padding are not listed.
+        len += s.places(s.load(&padded(rest)), (whole.len() * LANES) as u32, room(to, len));
     }
     &to[..len]
+}
+
+/// The next places of a list.
+#[inline(always)]
+fn room(to: &mut Places, len: usize) -> &mut [u32; LANES] {
+    to[len..len + LANES].as_mut_array().expect("as many as lanes")
 }
 
 /// Calls `$block::<S, C>` on blocks of at most `S::UNITS` chunks that cover `$width`.
@@ -76,7 +80,7 @@ macro_rules! in_units {
 #[inline(always)]
 pub(super) fn affine<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, x: Matrix<'_>, y: &mut [f32]) {
     let width = stride(layer.outputs) / LANES;
-    let mut buffer = [0; MOST];
+    let mut buffer = [0; MOST + LANES];
     for r in rows {
         let row = &x.row(r)[..layer.inputs];
         let places = places(s, row, &mut buffer);
@@ -92,7 +96,7 @@ fn sums<S: Simd, const C: usize>(
     c: usize,
     layer: Layer<'_>,
     row: &[f32],
-    places: &[u16],
+    places: &[u32],
     y: &mut [f32],
 ) {
     let width = y.len() / LANES;
@@ -103,8 +107,8 @@ fn sums<S: Simd, const C: usize>(
     }
     let weight = chunks(layer.weight);
     for &k in places {
-        let x = s.splat(row[usize::from(k)]);
-        let from: &[_; C] = block(weight, usize::from(k) * width + c);
+        let x = s.splat(row[k as usize]);
+        let from: &[_; C] = block(weight, k as usize * width + c);
         for j in 0..C {
             sums[j] = s.fma(x, s.load(&from[j]), sums[j]);
         }
@@ -126,7 +130,7 @@ pub(super) fn gradient<S: Simd>(
     grad: &mut [f32],
 ) {
     let width = stride(layer.outputs) / LANES;
-    let mut buffer = [0; MOST];
+    let mut buffer = [0; MOST + LANES];
     for r in rows {
         let row = &x.row(r)[..layer.inputs];
         let places = places(s, row, &mut buffer);
@@ -137,7 +141,7 @@ pub(super) fn gradient<S: Simd>(
 
 /// Adds one row to chunks `c..c + C` of the gradient.
 #[inline(always)]
-fn add<S: Simd, const C: usize>(s: S, c: usize, row: &[f32], places: &[u16], d: &[f32], grad: &mut [f32]) {
+fn add<S: Simd, const C: usize>(s: S, c: usize, row: &[f32], places: &[u32], d: &[f32], grad: &mut [f32]) {
     let width = d.len() / LANES;
     let from: &[_; C] = block(chunks(d), c);
     let mut delta = [s.splat(0.0); C];
@@ -146,8 +150,8 @@ fn add<S: Simd, const C: usize>(s: S, c: usize, row: &[f32], places: &[u16], d: 
     }
     let grad = chunks_mut(grad);
     for &k in places {
-        let x = s.splat(row[usize::from(k)]);
-        let to: &mut [_; C] = block_mut(grad, usize::from(k) * width + c);
+        let x = s.splat(row[k as usize]);
+        let to: &mut [_; C] = block_mut(grad, k as usize * width + c);
         for j in 0..C {
             let sum = s.fma(x, delta[j], s.load(&to[j]));
             s.store(&mut to[j], sum);
@@ -171,7 +175,9 @@ mod tests {
     #[test]
     fn lists_give_the_same_bits_as_whole_rows() {
         for isa in Isa::available() {
-            for (inputs, outputs) in [(48, 2), (202, 128), (202, 40), (131, 200), (64, 17)] {
+            for (inputs, outputs) in
+                [(48, 2), (202, 128), (202, 40), (131, 200), (64, 17), (1024, 16), (1030, 3)]
+            {
                 for n in [1, 3, 70] {
                     let value = |r: usize, k: usize| match (r * 31 + k * 17) % 13 {
                         0 => number(r + k),
