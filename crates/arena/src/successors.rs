@@ -49,7 +49,7 @@ impl<G: Game> Successors<G> {
             actions: Vec::new(),
             values: Vec::new(),
             row_of: Vec::new(),
-            rows: Rows::new(learner.channels()),
+            rows: Rows::new(learner.channels()).alike(),
             outcomes: Vec::new(),
             head: learner.head().clone(),
             ends: Vec::new(),

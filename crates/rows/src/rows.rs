@@ -43,6 +43,8 @@ pub struct Rows {
     pub dense: Vec<f32>,
     /// Index columns, row-major.
     pub index: Vec<u64>,
+    /// As [`alike`](Self::alike) says.
+    alike: bool,
 }
 
 impl Rows {
@@ -50,6 +52,13 @@ impl Rows {
     pub fn new(channels: &[Channel]) -> Self {
         let layout = Layout::of(channels);
         Self { dense_width: layout.dense, index_width: layout.index, ..Self::default() }
+    }
+
+    /// The batch, with the word that neighbouring rows differ in few columns, such as the positions after each move of a decision.
+    /// An engine may then compute a row from the row before; values differ by rounding alone. The columns must be finite.
+    #[must_use]
+    pub fn alike(self) -> Self {
+        Self { alike: true, ..self }
     }
 
     /// Number of rows.
@@ -158,8 +167,8 @@ impl Rows {
     /// These rows, without a copy.
     #[inline]
     pub fn view(&self) -> RowsView<'_> {
-        let &Self { dense_width, index_width, len, .. } = self;
-        RowsView { dense_width, index_width, len, dense: &self.dense, index: &self.index }
+        let &Self { dense_width, index_width, len, alike, .. } = self;
+        RowsView { dense_width, index_width, len, dense: &self.dense, index: &self.index, alike }
     }
 
     /// Checks that the widths match these channels and that every index is in range.
@@ -202,6 +211,7 @@ pub struct RowsView<'a> {
     pub dense: &'a [f32],
     /// Index columns, row-major.
     pub index: &'a [u64],
+    alike: bool,
 }
 
 impl<'a> RowsView<'a> {
@@ -218,9 +228,15 @@ impl<'a> RowsView<'a> {
         let layout = Layout::of(channels);
         let (dense_width, index_width) = (layout.dense, layout.index);
         whole(len, (dense_width, index_width), (dense.len(), index.len()))?;
-        let view = Self { dense_width, index_width, len, dense, index };
+        let view = Self { dense_width, index_width, len, dense, index, alike: false };
         view.check_indices(channels, &layout)?;
         Ok(view)
+    }
+
+    /// Whether neighbouring rows differ in few columns; see [`Rows::alike`].
+    #[inline]
+    pub fn is_alike(&self) -> bool {
+        self.alike
     }
 
     /// Number of rows.
@@ -254,8 +270,8 @@ impl<'a> RowsView<'a> {
 
     /// A copy.
     pub fn to_rows(&self) -> Rows {
-        let &Self { dense_width, index_width, len, dense, index } = self;
-        Rows { dense_width, index_width, len, dense: dense.into(), index: index.into() }
+        let &Self { dense_width, index_width, len, dense, index, alike } = self;
+        Rows { dense_width, index_width, len, dense: dense.into(), index: index.into(), alike }
     }
 
     fn check_indices(&self, channels: &[Channel], layout: &Layout) -> Result<(), RowsError> {

@@ -362,11 +362,11 @@ impl Plan {
         match dense.x {
             Source::Value(x) => {
                 let stride = stride(self.widths[x]);
-                Matrix { data: &ws.values[x][first * stride..], stride, rows: None }
+                Matrix { data: &ws.values[x][first * stride..], stride, rows: None, alike: false }
             }
             Source::Columns(column) => {
                 let rows = Some(&rows[first..]);
-                Matrix { data: &batch.dense[column..], stride: batch.dense_width(), rows }
+                Matrix { data: &batch.dense[column..], stride: batch.dense_width(), rows, alike: batch.is_alike() }
             }
         }
     }
@@ -397,7 +397,7 @@ impl Plan {
         let mixed =
             Mixed { inputs: form.inputs, units: form.units, f: form.f, head_f: form.head_f, packed: &packed };
         let stride = job.batch.dense_width();
-        let x = Matrix { data: &job.batch.dense[form.column..], stride, rows: Some(rows) };
+        let x = Matrix { data: &job.batch.dense[form.column..], stride, rows: Some(rows), alike: false };
         let mut y = ws.size(self, route.out[0], rows.len());
         mixed_forward(ws.isa, mixed, &experts, x, &mut y[..rows.len()]);
         ws.values[route.out[0]] = y;

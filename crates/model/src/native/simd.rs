@@ -27,7 +27,11 @@ impl Isa {
     pub fn available() -> Vec<Self> {
         let mut all = vec![];
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("bmi1")
+        {
             if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
                 all.push(Self::Avx512);
             }
@@ -86,19 +90,8 @@ pub(crate) trait Simd: Copy {
     fn where_positive(self, x: Self::V, a: Self::V) -> Self::V;
     /// x with 0 in place of numbers below the smallest normal one, with which many processors compute slowly.
     fn flush(self, x: Self::V) -> Self::V;
-    /// Bit i tells whether lane i is not 0; NaN is not 0.
-    fn nonzero(self, x: Self::V) -> u32;
-    /// Writes `first` + i for each lane i that is not 0, in order, and returns how many there are. The rest of `to` may change too.
-    #[inline(always)]
-    fn places(self, x: Self::V, first: u32, to: &mut [u32; LANES]) -> usize {
-        let (mut mask, mut count) = (self.nonzero(x), 0);
-        while mask != 0 {
-            to[count] = first + mask.trailing_zeros();
-            count += 1;
-            mask &= mask - 1;
-        }
-        count
-    }
+    /// Bit i tells whether a and b differ in lane i; NaN differs from everything.
+    fn differ(self, a: Self::V, b: Self::V) -> u32;
     /// 2ⁿ from `shifted` = n + 1.5 · 2²³, whose low bits hold n.
     fn exp2_of_low_bits(self, shifted: Self::V) -> Self::V;
     /// Sum of all lanes in a fixed order.
@@ -203,8 +196,8 @@ impl Simd for Portable {
         each(|i| if x[i].to_bits() & EXPONENT == 0 { 0.0 } else { x[i] })
     }
     #[inline(always)]
-    fn nonzero(self, x: Chunk) -> u32 {
-        (0..LANES).fold(0, |mask, i| mask | u32::from(x[i] != 0.0) << i)
+    fn differ(self, a: Chunk, b: Chunk) -> u32 {
+        (0..LANES).fold(0, |mask, i| mask | u32::from(a[i] != b[i]) << i)
     }
     #[inline(always)]
     fn exp2_of_low_bits(self, shifted: Chunk) -> Chunk {
@@ -333,15 +326,7 @@ mod x86 {
                 let normal = _mm512_test_epi32_mask(_mm512_castps_si512(x), _mm512_set1_epi32(EXPONENT as i32));
                 _mm512_maskz_mov_ps(normal, x)
             };
-            nonzero(x: __m512) -> u32 = u32::from(_mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(x, _mm512_setzero_ps()));
-            // Without a branch a lane: which lanes are 0 cannot be predicted.
-            places(x: __m512, first: u32, to: &mut [u32; 16]) -> usize = {
-                let mask = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(x, _mm512_setzero_ps());
-                let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-                let all = _mm512_add_epi32(_mm512_set1_epi32(first as i32), lanes);
-                _mm512_storeu_epi32(to.as_mut_ptr().cast(), _mm512_maskz_compress_epi32(mask, all));
-                mask.count_ones() as usize
-            };
+            differ(a: __m512, b: __m512) -> u32 = u32::from(_mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, b));
             exp2_of_low_bits(shifted: __m512) -> __m512 = _mm512_castsi512_ps(_mm512_add_epi32(
                 _mm512_slli_epi32::<23>(_mm512_castps_si512(shifted)),
                 _mm512_set1_epi32(127 << 23),
@@ -483,9 +468,9 @@ mod x86 {
                 let small = _mm256_cmpeq_epi32(exponent, _mm256_setzero_si256());
                 _mm256_andnot_ps(_mm256_castsi256_ps(small), x)
             });
-            nonzero(x: Pair) -> u32 = {
-                let half = |x| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_NEQ_UQ>(x, _mm256_setzero_ps())) as u32;
-                half(x.0) | half(x.1) << 8
+            differ(a: Pair, b: Pair) -> u32 = {
+                let half = |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_NEQ_UQ>(a, b)) as u32;
+                half(a.0, b.0) | half(a.1, b.1) << 8
             };
             exp2_of_low_bits(shifted: Pair) -> Pair = both(shifted, |x| {
                 _mm256_castsi256_ps(_mm256_add_epi32(

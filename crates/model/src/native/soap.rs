@@ -348,6 +348,6 @@ fn product(
         beta: None,
         f: Activation::Linear,
     };
-    let x = Matrix { data: x, stride: stride(inner), rows: None };
+    let x = Matrix { data: x, stride: stride(inner), rows: None, alike: false };
     dense_forward(isa, rows, layer, x, &mut [], to);
 }

@@ -99,7 +99,7 @@ fn backward_body<S: Simd>(
     let is_sparse = is_sparse(s, n, layer.inputs, saved.x);
     for rows in spans(n) {
         net_adjoints(s, rows.clone(), layer, &saved, dy, &mut grad);
-        let d = Matrix { data: dy, stride, rows: None };
+        let d = Matrix { data: dy, stride, rows: None, alike: false };
         if transposed {
             // dx = d Wᵀ has the form of a layer.
             let (weight, bias) = scratch.split_at(layer.outputs * self::stride(layer.inputs));
@@ -401,7 +401,7 @@ mod tests {
                 let (bias, eb) = matrix(1, outputs.max(2), 4);
                 let f = Activation::Linear;
                 let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta: None, f };
-                let x = Matrix { data: &x, stride: stride(inputs), rows: None };
+                let x = Matrix { data: &x, stride: stride(inputs), rows: None, alike: false };
                 let mut y = vec![0.0; d.len()];
                 dense_forward(isa, n, layer, x, &mut [], &mut y);
                 let dot = |r: usize, c: usize| (0..inputs).map(|k| ex[r][k] * ew[k][c]).sum::<f64>();

@@ -10,6 +10,8 @@ pub(crate) struct Matrix<'a> {
     pub(crate) data: &'a [f32],
     pub(crate) stride: usize,
     pub(crate) rows: Option<&'a [u32]>,
+    /// Whether neighbouring rows differ in few columns; see [`Rows::alike`](adept_rows::Rows::alike).
+    pub(crate) alike: bool,
 }
 
 impl<'a> Matrix<'a> {

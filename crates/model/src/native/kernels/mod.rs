@@ -15,12 +15,12 @@ macro_rules! dispatched {
             #[cfg(target_arch = "x86_64")]
             {
                 use crate::native::simd::{Avx2, Avx512};
-                #[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
+                #[target_feature(enable = "avx512f,avx512dq,avx2,fma,popcnt,bmi1")]
                 fn avx512($($arg: $type),*) {
                     // SAFETY: these are the features of this function.
                     $body(unsafe { Avx512::new() }, $($arg),*)
                 }
-                #[target_feature(enable = "avx2,fma")]
+                #[target_feature(enable = "avx2,fma,popcnt,bmi1")]
                 fn avx2($($arg: $type),*) {
                     // SAFETY: these are the features of this function.
                     $body(unsafe { Avx2::new() }, $($arg),*)

@@ -3,7 +3,7 @@
 //! Rows stay dense; the inputs that are not 0 are listed here. With finite weights a term of 0 does not change a sum, so the results
 //! are the same bits as those of the dense kernels.
 
-use super::dense::{Layer, Matrix, block, block_mut, padded};
+use super::dense::{Layer, Matrix, block, block_mut};
 use super::{chunks, chunks_mut, stride};
 use crate::native::simd::{LANES, Simd};
 use std::ops::Range;
@@ -28,7 +28,7 @@ fn count<S: Simd>(s: S, row: &[f32]) -> usize {
     let (whole, rest) = row.as_chunks::<LANES>();
     let mut count = 0;
     for x in whole {
-        count += s.nonzero(s.load(x)).count_ones() as usize;
+        count += s.differ(s.load(x), s.splat(0.0)).count_ones() as usize;
     }
     for x in rest {
         count += usize::from(*x != 0.0);
@@ -36,28 +36,40 @@ fn count<S: Simd>(s: S, row: &[f32]) -> usize {
     count
 }
 
-/// Places of the numbers of a row, with room for the lanes that [`Simd::places`] may change.
-type Places = [u32; MOST + LANES];
+/// Places of the numbers of a row.
+type Places = [u32; MOST];
 
-/// Writes the places of the numbers that are not 0 and returns them, in order.
+/// A row of zeros.
+static ZEROS: [f32; MOST] = [0.0; MOST];
+
+/// Chunks whose lanes are the bits of a word.
+const WORD: usize = 64 / LANES;
+
+/// Writes the places at which two rows of at least [`LANES`] numbers differ and returns them, in order.
 #[inline(always)]
-fn places<'a, S: Simd>(s: S, row: &[f32], to: &'a mut Places) -> &'a [u32] {
-    let (whole, rest) = row.as_chunks::<LANES>();
-    let mut len = 0;
-    for (c, x) in whole.iter().enumerate() {
-        len += s.places(s.load(x), (c * LANES) as u32, room(to, len));
-    }
-    if !rest.is_empty() {
-        // Zeros of the padding are not listed.
-        len += s.places(s.load(&padded(rest)), (whole.len() * LANES) as u32, room(to, len));
+fn places<'a, S: Simd>(s: S, row: &[f32], before: &[f32], to: &'a mut Places) -> &'a [u32] {
+    let before = &before[..row.len()];
+    let (whole, whole_before) = (chunks(row), chunks(before));
+    let (mut len, rest) = (0, row.len() % LANES);
+    for first in (0..row.len().div_ceil(LANES)).step_by(WORD) {
+        let mut word = 0;
+        for c in first..whole.len().min(first + WORD) {
+            let lanes = s.differ(s.load(&whole[c]), s.load(&whole_before[c]));
+            word |= u64::from(lanes) << ((c - first) * LANES);
+        }
+        if rest > 0 && (first..first + WORD).contains(&whole.len()) {
+            // The last numbers are the upper lanes of a chunk that ends with the row.
+            let (Some(last), Some(last_before)) = (row.last_chunk(), before.last_chunk()) else { break };
+            let lanes = s.differ(s.load(last), s.load(last_before)) >> (LANES - rest);
+            word |= u64::from(lanes) << ((whole.len() - first) * LANES);
+        }
+        while word != 0 {
+            to[len] = (first * LANES) as u32 + word.trailing_zeros();
+            len += 1;
+            word &= word - 1;
+        }
     }
     &to[..len]
-}
-
-/// The next places of a list.
-#[inline(always)]
-fn room(to: &mut Places, len: usize) -> &mut [u32; LANES] {
-    to[len..len + LANES].as_mut_array().expect("as many as lanes")
 }
 
 /// Calls `$block::<S, C>` on blocks of at most `S::UNITS` chunks that cover `$width`.
@@ -76,38 +88,45 @@ macro_rules! in_units {
     };
 }
 
-/// y = x W + b for some rows and more than one output.
+/// y = x W + b for some rows and more than one output. Where rows are alike, all but the first are computed from the row before:
+/// y = (x − x′) W + y′.
 #[inline(always)]
 pub(super) fn affine<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, x: Matrix<'_>, y: &mut [f32]) {
-    let width = stride(layer.outputs) / LANES;
-    let mut buffer = [0; MOST + LANES];
+    let width = stride(layer.outputs);
+    let mut buffer = [0; MOST];
+    let first = rows.start;
     for r in rows {
         let row = &x.row(r)[..layer.inputs];
-        let places = places(s, row, &mut buffer);
-        let y = &mut y[r * width * LANES..][..width * LANES];
-        in_units!(width, |c| sums(s, c, layer, row, places, y));
+        let (done, y) = y.split_at_mut(r * width);
+        let (before, from) = match x.alike && r > first {
+            true => (&x.row(r - 1)[..layer.inputs], &done[(r - 1) * width..]),
+            false => (&ZEROS[..layer.inputs], layer.bias),
+        };
+        let places = places(s, row, before, &mut buffer);
+        let y = &mut y[..width];
+        in_units!(width / LANES, |c| sums(s, c, layer, (row, before), places, (from, y)));
     }
 }
 
-/// Chunks `c..c + C` of one row of y.
+/// Chunks `c..c + C` of one row of y, from those of a row with other inputs.
 #[inline(always)]
 fn sums<S: Simd, const C: usize>(
     s: S,
     c: usize,
     layer: Layer<'_>,
-    row: &[f32],
+    (row, before): (&[f32], &[f32]),
     places: &[u32],
-    y: &mut [f32],
+    (from, y): (&[f32], &mut [f32]),
 ) {
     let width = y.len() / LANES;
     let mut sums = [s.splat(0.0); C];
-    let bias: &[_; C] = block(chunks(layer.bias), c);
+    let from: &[_; C] = block(chunks(from), c);
     for j in 0..C {
-        sums[j] = s.load(&bias[j]);
+        sums[j] = s.load(&from[j]);
     }
     let weight = chunks(layer.weight);
     for &k in places {
-        let x = s.splat(row[k as usize]);
+        let x = s.splat(row[k as usize] - before[k as usize]);
         let from: &[_; C] = block(weight, k as usize * width + c);
         for j in 0..C {
             sums[j] = s.fma(x, s.load(&from[j]), sums[j]);
@@ -130,10 +149,10 @@ pub(super) fn gradient<S: Simd>(
     grad: &mut [f32],
 ) {
     let width = stride(layer.outputs) / LANES;
-    let mut buffer = [0; MOST + LANES];
+    let mut buffer = [0; MOST];
     for r in rows {
         let row = &x.row(r)[..layer.inputs];
-        let places = places(s, row, &mut buffer);
+        let places = places(s, row, &ZEROS[..layer.inputs], &mut buffer);
         let d = &d[r * width * LANES..][..width * LANES];
         in_units!(width, |c| add(s, c, row, places, d, grad));
     }
@@ -201,7 +220,7 @@ mod tests {
                     };
                     let run = |x: &[f32]| {
                         let rows = x.len() / inputs;
-                        let x = Matrix { data: x, stride: inputs, rows: None };
+                        let x = Matrix { data: x, stride: inputs, rows: None, alike: false };
                         let mut y = vec![0.0; rows * stride(outputs)];
                         dense_forward(isa, rows, layer, x, &mut [], &mut y);
                         // Only the first rows have an error.
