@@ -1,6 +1,5 @@
 //! Encoders of backgammon. All take the view of the player who just moved.
 
-use super::moves::each;
 use super::{Backgammon, Side, State};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 
@@ -42,12 +41,16 @@ impl Encoder<Backgammon> for Points {
     }
 }
 
-/// Writes the inputs of a side over zeros.
+/// Writes the inputs of a side.
 fn write(side: Side, checkers: u8, inputs: &mut [f32]) {
     let (units, off) = inputs.split_at_mut(SIDE - 1);
-    let units = units.as_chunks_mut().0;
-    for place in each(side.occupied()) {
-        units[usize::from(place) - 1] = UNITS[usize::from(side.on(place))];
+    // All points, also the empty ones: the end of a loop over those with checkers could not be predicted.
+    let (low, high) = units.as_chunks_mut().0.split_at_mut(16);
+    let [first, second] = side.on_board();
+    for (units, word, places) in [(low, first, 16), (high, second, 9)] {
+        for k in 0..places {
+            units[k] = UNITS[(word >> (4 * k) & 15) as usize];
+        }
     }
     off[0] = f32::from(side.off()) / f32::from(checkers);
 }

@@ -40,6 +40,12 @@ impl Side {
         std::array::from_fn(|place| self.on(place as u8))
     }
 
+    /// Checkers on the points 1 to 16, and on the points from 17 with the bar, four bits each.
+    #[inline]
+    pub(super) fn on_board(self) -> [u64; 2] {
+        [(self.0 >> 4) as u64, (self.0 >> 68) as u64]
+    }
+
     /// Checkers on a place: 0 is off, 25 the bar.
     #[inline]
     pub fn on(self, place: u8) -> u8 {

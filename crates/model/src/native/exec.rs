@@ -366,7 +366,12 @@ impl Plan {
             }
             Source::Columns(column) => {
                 let rows = Some(&rows[first..]);
-                Matrix { data: &batch.dense[column..], stride: batch.dense_width(), rows, alike: batch.is_alike() }
+                Matrix {
+                    data: &batch.dense[column..],
+                    stride: batch.dense_width(),
+                    rows,
+                    alike: batch.is_alike(),
+                }
             }
         }
     }

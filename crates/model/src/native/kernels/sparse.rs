@@ -247,6 +247,35 @@ mod tests {
         }
     }
 
+    /// Rows that are computed from the row before differ by rounding alone.
+    #[test]
+    fn alike_rows_differ_by_rounding_alone() {
+        let (inputs, outputs, n) = (202, 40, 150);
+        let weight: Vec<f32> = (0..inputs * stride(outputs)).map(|i| padded_number(i, outputs)).collect();
+        let bias: Vec<f32> = (0..stride(outputs)).map(|i| padded_number(i, outputs)).collect();
+        let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta: None, f: Activation::Relu };
+        // Each row has 24 inputs, and differs from the row before in two of them, one in the last, partial chunk.
+        let mut data = vec![0.0; n * inputs];
+        for (r, row) in data.chunks_exact_mut(inputs).enumerate() {
+            (0..24).for_each(|k| row[(k * 8) % 190] = number(k) + 0.6);
+            row[(r * 7) % 190] += number(r);
+            row[190 + r % 12] = 1.0 / 15.0;
+        }
+        let run = |isa, alike| {
+            let x = Matrix { data: &data, stride: inputs, rows: None, alike };
+            let mut y = vec![0.0; n * stride(outputs)];
+            dense_forward(isa, n, layer, x, &mut [], &mut y);
+            y
+        };
+        for isa in Isa::available() {
+            let (expected, found) = (run(isa, false), run(isa, true));
+            assert!(expected != found, "{isa:?}: no row was computed from the row before");
+            for (found, expected) in found.iter().zip(&expected) {
+                assert!((found - expected).abs() <= 1e-6, "{isa:?}: {found} {expected}");
+            }
+        }
+    }
+
     /// A number, 0 in the padding of rows of this width.
     fn padded_number(i: usize, width: usize) -> f32 {
         if i % stride(width) < width { number(i + 5) } else { 0.0 }
