@@ -1,6 +1,7 @@
 //! The one-sided solution: the distribution of rolls that a side needs to bear off if it minimises the mean.
 
 pub mod gnubg;
+mod points;
 
 use super::rank::sides;
 use super::{MAX_CHECKERS, MIXED, ROLLS, Roll, Side, rules};
@@ -127,14 +128,14 @@ impl OneSided {
 struct Preference {
     mean: u64,
     variance: u64,
-    rank: u16,
+    rank: u32,
 }
 
 impl Preference {
     /// Mean and variance are in steps of 2⁻³⁶, so that rounding differences do not matter.
     fn new(mean: f64, variance: f64, rank: usize) -> Self {
         let steps = |x: f64| (x * (1u64 << 36) as f64).round() as u64;
-        Self { mean: steps(mean), variance: steps(variance), rank: rank as u16 }
+        Self { mean: steps(mean), variance: steps(variance), rank: rank as u32 }
     }
 }
 

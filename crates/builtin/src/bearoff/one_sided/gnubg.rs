@@ -1,4 +1,5 @@
-//! GNU Backgammon's one-sided files, as `makebearoff -o` writes them and `gnubg` reads them.
+//! GNU Backgammon's one-sided files, as `makebearoff -o` writes them and `gnubg` reads them, and new ones
+//! ([`solve`](GnubgOneSided::solve)).
 //!
 //! The header has 40 bytes: `gnubg-OS-PP-CC-G-C-N`, then `x` up to a line break. P is the number of points and C the
 //! largest number of checkers. G is 1 if each entry has a second distribution, of the rolls that save a gammon. Entries
@@ -10,16 +11,23 @@
 //! - N = 1: mean and standard deviation of N, then those of the rolls that save a gammon, as 32-bit floats.
 
 use super::OneSided;
+use super::points;
 use crate::bearoff::two_sided::{TableError, TableErrors};
 use crate::bearoff::{MAX_CHECKERS, POINTS, Side, rank};
+use adept_ground::files;
 use memmap2::Mmap;
 use std::fs::File;
+use std::io::Write;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 const HEADER: usize = 40;
 
 /// Numbers of a distribution.
-const ROLLS: usize = 32;
+pub const ROLLS: usize = 32;
+
+/// The probabilities of 0 to 31 rolls.
+pub type Rolls = [f64; ROLLS];
 
 /// A probability of 1.
 const ONE: u32 = 65535;
@@ -27,10 +35,28 @@ const ONE: u32 = 65535;
 /// Largest number of points that `gnubg` reads.
 const MOST_POINTS: usize = 18;
 
-/// A memory-mapped one-sided file for six points or more.
+/// A memory-mapped file, or one that has just been computed.
+#[derive(Debug)]
+enum Bytes {
+    Mapped(Mmap),
+    Solved(Vec<u8>),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Solved(bytes) => bytes,
+        }
+    }
+}
+
+/// A one-sided file for six points or more.
 #[derive(Debug)]
 pub struct GnubgOneSided {
-    map: Mmap,
+    map: Bytes,
     path: PathBuf,
     points: usize,
     checkers: u8,
@@ -98,6 +124,7 @@ impl GnubgOneSided {
             _ => return Err(kind()),
         };
         let entries = choose(points + usize::from(checkers), points);
+        let map = Bytes::Mapped(map);
         let found = Self { map, path: path.into(), points, checkers, entries, gammons, form };
         let least = HEADER + entries * found.entry();
         let length = found.map.len();
@@ -133,29 +160,78 @@ impl GnubgOneSided {
         self.form != Form::Normal
     }
 
-    fn damaged(&self, side: Side, what: &str) -> TableError {
-        TableError::Format { path: self.path.clone(), what: format!("the entry of {side} {what}") }
+    /// Solves all sides with at most `checkers` checkers on the first `points` points, and gammons too. Each side minimises its
+    /// mean number of rolls, and, where it has borne off no checker, with another play that of the rolls until it has. Numbers are rounded
+    /// to 1/65535. Points above 10 count as 10, checkers above 15 as 15. With 15 checkers, 8 points are 490,314 sides in 63 MB, 10
+    /// points 3,268,760 in 418 MB.
+    pub fn solve(points: usize, checkers: u8) -> Self {
+        let (points, checkers) = (points.clamp(POINTS, points::MOST), checkers.clamp(1, MAX_CHECKERS));
+        let solved = points::solve(points, checkers);
+        let head = format!("gnubg-OS-{points:02}-{checkers:02}-1-0-0");
+        let mut bytes = format!("{head:x<width$}\n", width = HEADER - 1).into_bytes();
+        bytes.reserve(solved.rolls.len() * 4 * ROLLS);
+        let none = points::certain(0);
+        let saved =
+            std::iter::repeat_n(&none, solved.rolls.len() - solved.first_off.len()).chain(&solved.first_off);
+        for (rolls, first_off) in solved.rolls.iter().zip(saved) {
+            for distribution in [rolls, first_off] {
+                bytes.extend(rounded(distribution).iter().flat_map(|number| number.to_le_bytes()));
+            }
+        }
+        let entries = solved.rolls.len();
+        let path = PathBuf::from(format!("the solved table of {points} points"));
+        Self { map: Bytes::Solved(bytes), path, points, checkers, entries, gammons: true, form: Form::Plain }
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub fn save(&self, path: &Path) -> Result<(), TableError> {
+        let written = files::replace_large(path, |file| file.write_all(&self.map));
+        written.map_err(|source| TableError::File { path: path.into(), source })
+    }
+
+    fn damaged(&self, what: &str) -> TableError {
+        TableError::Format { path: self.path.clone(), what: format!("an entry {what}") }
     }
 
     /// P(N = k) for k = 0 … 31 of a side. None if the file does not hold it.
     ///
     /// # Errors
     /// An entry that lies outside the file, or whose probabilities do not sum to 1.
-    pub fn distribution(&self, side: Side) -> Result<Option<[f64; ROLLS]>, TableError> {
-        if self.form == Form::Normal || side.checkers() > self.checkers {
+    pub fn distribution(&self, side: Side) -> Result<Option<Rolls>, TableError> {
+        Ok(self.rolls(&side.counts())?.map(|(rolls, _)| rolls))
+    }
+
+    /// For the side with these checkers on its first points: P(N = k) for k = 0 … 31, and the same of the rolls until the first
+    /// checker is off, 0 if one is, where the file has it. None if the file does not hold the side.
+    ///
+    /// # Errors
+    /// An entry that lies outside the file, or whose probabilities do not sum to 1.
+    pub fn rolls(&self, counts: &[u8]) -> Result<Option<(Rolls, Option<Rolls>)>, TableError> {
+        let total: usize = counts.iter().map(|&count| usize::from(count)).sum();
+        let outside = counts.iter().skip(self.points).any(|&count| count > 0);
+        if self.form == Form::Normal || outside || total > usize::from(self.checkers) {
             return Ok(None);
         }
-        let at = HEADER + index(side, self.points) * self.entry();
-        let (start, first, count) = match self.form {
-            Form::Indexed => {
-                let head = &self.map[at..at + 6];
-                let place = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
-                (HEADER + self.entries * self.entry() + 2 * place, usize::from(head[5]), usize::from(head[4]))
-            }
-            _ => (at, 0, ROLLS),
-        };
+        let at = HEADER + index(counts, self.points) * self.entry();
+        if self.form == Form::Plain {
+            let second = || self.numbers(at + 2 * ROLLS, 0, ROLLS);
+            return Ok(Some((self.numbers(at, 0, ROLLS)?, self.gammons.then(second).transpose()?)));
+        }
+        let head = &self.map[at..at + self.entry()];
+        let place = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        let start = HEADER + self.entries * self.entry() + 2 * place;
+        let (count, first) = (usize::from(head[4]), usize::from(head[5]));
+        let second = || self.numbers(start + 2 * count, usize::from(head[7]), usize::from(head[6]));
+        Ok(Some((self.numbers(start, first, count)?, self.gammons.then(second).transpose()?)))
+    }
+
+    /// The distribution whose `count` numbers, from k = `first` on, begin at a place of the file.
+    fn numbers(&self, start: usize, first: usize, count: usize) -> Result<Rolls, TableError> {
         let numbers = self.map.get(start..start + 2 * count).filter(|_| first + count <= ROLLS);
-        let numbers = numbers.ok_or_else(|| self.damaged(side, "lies outside the file"))?;
+        let numbers = numbers.ok_or_else(|| self.damaged("lies outside the file"))?;
         let (mut found, mut sum) = ([0.0; ROLLS], 0);
         for (probability, bytes) in found[first..].iter_mut().zip(numbers.chunks_exact(2)) {
             let number = u16::from_le_bytes([bytes[0], bytes[1]]);
@@ -163,8 +239,8 @@ impl GnubgOneSided {
             sum += u32::from(number);
         }
         match sum {
-            ONE => Ok(Some(found)),
-            _ => Err(self.damaged(side, "has probabilities that do not sum to 1")),
+            ONE => Ok(found),
+            _ => Err(self.damaged("has probabilities that do not sum to 1")),
         }
     }
 
@@ -177,7 +253,7 @@ impl GnubgOneSided {
             if side.checkers() > self.checkers {
                 return Ok(None);
             }
-            let at = HEADER + index(side, self.points) * self.entry();
+            let at = HEADER + index(&side.counts(), self.points) * self.entry();
             let number = |at: usize| f32::from_le_bytes(std::array::from_fn(|i| self.map[at + i]));
             return Ok(Some([number(at), number(at + 4)].map(f64::from)));
         }
@@ -220,20 +296,31 @@ impl OneSided {
     }
 }
 
-/// The rank of a side among the sides on `points` points: Σₖ C(cₖ, k) over the bits of its bit string, which has a zero
-/// for each checker and a one after each point. With six points, it is [`Side::rank`].
-fn index(side: Side, points: usize) -> usize {
-    let mut bit = points - 1 + usize::from(side.checkers());
+/// Probabilities as numbers of 1/65535 that sum to 1: what rounding leaves goes to the largest.
+fn rounded(distribution: &[f32; ROLLS]) -> [u16; ROLLS] {
+    let mut numbers = distribution.map(|p| (p * ONE as f32).round() as u16);
+    let left = ONE as i32 - numbers.iter().map(|&number| i32::from(number)).sum::<i32>();
+    if let Some(largest) = numbers.iter_mut().max() {
+        *largest = (i32::from(*largest) + left) as u16;
+    }
+    numbers
+}
+
+/// The rank of a side with these checkers among the sides on `points` points: Σₖ C(cₖ, k) over the bits of its bit string, which has
+/// a zero for each checker and a one after each point. With six points, it is [`Side::rank`].
+fn index(counts: &[u8], points: usize) -> usize {
+    let total: usize = counts.iter().map(|&count| usize::from(count)).sum();
+    let mut bit = points - 1 + total;
     let mut rank = choose(bit, points);
     for k in 1..points {
-        let on_point = side.counts().get(k - 1).map_or(0, |&count| usize::from(count));
+        let on_point = counts.get(k - 1).map_or(0, |&count| usize::from(count));
         bit -= on_point + 1;
         rank += choose(bit, points - k);
     }
     rank
 }
 
-fn choose(n: usize, k: usize) -> usize {
+pub(super) fn choose(n: usize, k: usize) -> usize {
     if k > n { 0 } else { (0..k).fold(1, |product, i| product * (n - i) / (i + 1)) }
 }
 
@@ -244,10 +331,10 @@ mod tests {
     #[test]
     fn the_rank_on_six_points_is_that_of_tables() {
         for rank in 0..rank::sides(7) {
-            assert_eq!(index(Side::of_rank(rank), POINTS), rank);
+            assert_eq!(index(&Side::of_rank(rank).counts(), POINTS), rank);
         }
         // One checker on the first of seven points comes after the empty side.
-        assert_eq!(index("1,0,0,0,0,0".parse().unwrap(), 7), 1);
+        assert_eq!(index(&[1], 7), 1);
     }
 
     /// The first 84 sides of a file of GNU Backgammon 1.07.001 (`makebearoff -o 6 -f FILE`), its header changed to three
